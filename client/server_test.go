@@ -11,6 +11,8 @@ import (
 
 	"atrium/internal/rpc"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 	"atrium/store"
 )
 
@@ -60,12 +62,12 @@ func authenticate(p *platform.Platform, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
 		if subject, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
-			actor, err := p.Authenticate(ctx, platform.Claims{Issuer: issuer, Subject: subject, ServiceAudience: true})
+			actor, err := p.Authenticate(ctx, iam.Claims{Issuer: issuer, Subject: subject, ServiceAudience: true})
 			if err != nil {
 				rpc.Options{}.WriteError(w, r, err)
 				return
 			}
-			ctx = platform.WithActor(ctx, actor)
+			ctx = core.WithActor(ctx, actor)
 		}
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})

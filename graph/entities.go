@@ -10,7 +10,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"atrium/graph/scalar"
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
@@ -38,7 +38,7 @@ func (ec *executionContext) resolveEntities(ctx context.Context, representations
 // checkRepresentation returns an error for a representation without a key of its type.
 func checkRepresentation(i int, typeName string, representation map[string]any) error {
 	invalid := func(field, description string) error {
-		return platform.Invalid(fieldmask.Violation{Field: fmt.Sprintf("representations[%d].%s", i, field), Description: description})
+		return core.Invalid(fieldmask.Violation{Field: fmt.Sprintf("representations[%d].%s", i, field), Description: description})
 	}
 	if !isMulti(typeName) {
 		return invalid("__typename", "must be the name of an entity of this service")

@@ -231,7 +231,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*AccountAssociationByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -271,7 +271,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*AdvisoryByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -351,7 +351,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*ArtifactByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -391,7 +391,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*ArtifactVersionByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -431,7 +431,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*DeliveryByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -471,7 +471,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*EventByIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["id"])
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["id"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "id"))
 				}
@@ -511,7 +511,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*EventSubscriptionByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -551,7 +551,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*ExternalGroupRoleMappingByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -591,7 +591,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*FindingByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -631,7 +631,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*GroupByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -671,7 +671,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*GroupInviteByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -711,7 +711,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*IdentityByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -751,7 +751,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*IdentityProviderByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -791,7 +791,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*PackageByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -831,7 +831,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*PackageVersionByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -871,7 +871,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*RepoByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -911,7 +911,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*RoleByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -951,7 +951,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*RoleBindingByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -991,7 +991,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*TagByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -1031,7 +1031,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*TermsAcceptanceByOrgUIDAndDocIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["orgUid"])
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["orgUid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "orgUID"))
 				}

@@ -5,8 +5,13 @@ package graph
 import (
 	"atrium/graph/scalar"
 	"atrium/internal/graphql/execute"
-	"atrium/platform"
 	"atrium/platform/affected"
+	"atrium/platform/core"
+	"atrium/platform/events"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/libraries"
+	"atrium/platform/webhooks"
 	"context"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -17,10 +22,10 @@ import (
 func fieldsAcceptGroupInvitePayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AcceptGroupInvitePayload", Satisfies: []string{"AcceptGroupInvitePayload"}, Fields: map[string]*execute.Field{
 		"roleBinding": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[*platform.RoleBinding]).Node)
+			return execute.Pointer(parent.(*scalar.Created[*iam.RoleBinding]).Node)
 		}},
 		"roleBindingEdge": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[*platform.RoleBinding]).Edge)
+			return execute.Pointer(parent.(*scalar.Created[*iam.RoleBinding]).Edge)
 		}},
 	}}
 }
@@ -28,15 +33,15 @@ func fieldsAcceptGroupInvitePayload(_ ResolverRoot) *execute.Object {
 func fieldsAcceptTermsPayload(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AcceptTermsPayload", Satisfies: []string{"AcceptTermsPayload"}, Fields: map[string]*execute.Field{
 		"groupUid": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*platform.AcceptedTerms).Group, false)
+			return scalar.AppendUID(b, parent.(*iam.AcceptedTerms).Group, false)
 		}},
 		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.AcceptTermsPayload().Group(ctx, execute.Parents[platform.AcceptedTerms](parents))
+			values, err := resolvers.AcceptTermsPayload().Group(ctx, execute.Parents[iam.AcceptedTerms](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"documentIds": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.AcceptedTerms).DocumentIDs, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			return execute.AppendList(b, parent.(*iam.AcceptedTerms).DocumentIDs, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 	}}
 }
@@ -44,27 +49,27 @@ func fieldsAcceptTermsPayload(resolvers ResolverRoot) *execute.Object {
 func fieldsAccessChange(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AccessChange", Satisfies: []string{"AccessChange"}, Fields: map[string]*execute.Field{
 		"kind": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendAccessChangeKind(b, parent.(*platform.AccessChange).Kind, false)
+			return scalar.AppendAccessChangeKind(b, parent.(*events.AccessChange).Kind, false)
 		}},
-		"event":  {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*platform.AccessChange).Event) }},
-		"before": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*platform.AccessChange).Before) }},
-		"after":  {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*platform.AccessChange).After) }},
+		"event":  {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*events.AccessChange).Event) }},
+		"before": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*events.AccessChange).Before) }},
+		"after":  {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*events.AccessChange).After) }},
 		"roleUid": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*platform.AccessChange).RoleUID, false)
+			return scalar.AppendUID(b, parent.(*events.AccessChange).RoleUID, false)
 		}},
 		"roleName": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.AccessChange).RoleName, false)
+			return scalar.AppendString(b, parent.(*events.AccessChange).RoleName, false)
 		}},
 		"role": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.AccessChange().Role(ctx, execute.Parents[platform.AccessChange](parents))
+			values, err := resolvers.AccessChange().Role(ctx, execute.Parents[events.AccessChange](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"addedCapabilities": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.AccessChange).AddedCapabilities, func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+			return execute.AppendList(b, parent.(*events.AccessChange).AddedCapabilities, func(b []byte, v core.Capability) []byte { return scalar.AppendCapability(b, v, false) })
 		}},
 		"removedCapabilities": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.AccessChange).RemovedCapabilities, func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+			return execute.AppendList(b, parent.(*events.AccessChange).RemovedCapabilities, func(b []byte, v core.Capability) []byte { return scalar.AppendCapability(b, v, false) })
 		}},
 	}}
 }
@@ -72,19 +77,19 @@ func fieldsAccessChange(resolvers ResolverRoot) *execute.Object {
 func fieldsAccessChangeConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AccessChangeConnection", Satisfies: []string{"AccessChangeConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.AccessConnection[*platform.AccessChange]).Edges())
+			return execute.Pointers(parent.(*scalar.AccessConnection[*events.AccessChange]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.AccessConnection[*platform.AccessChange]).Nodes())
+			return execute.Pointers(parent.(*scalar.AccessConnection[*events.AccessChange]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.AccessConnection[*platform.AccessChange]).PageInfo())
+			return execute.Pointer(parent.(*scalar.AccessConnection[*events.AccessChange]).PageInfo())
 		}},
 		"recordedSince": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*scalar.AccessConnection[*platform.AccessChange]).RecordedSince, true)
+			return scalar.AppendDateTime(b, parent.(*scalar.AccessConnection[*events.AccessChange]).RecordedSince, true)
 		}},
 		"complete": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendBoolean(b, parent.(*scalar.AccessConnection[*platform.AccessChange]).Complete)
+			return execute.AppendBoolean(b, parent.(*scalar.AccessConnection[*events.AccessChange]).Complete)
 		}},
 	}}
 }
@@ -92,10 +97,10 @@ func fieldsAccessChangeConnection(_ ResolverRoot) *execute.Object {
 func fieldsAccessChangeEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AccessChangeEdge", Satisfies: []string{"AccessChangeEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.RecordEdge[*platform.AccessChange]).Cursor, false)
+			return scalar.AppendString(b, parent.(*scalar.RecordEdge[*events.AccessChange]).Cursor, false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.RecordEdge[*platform.AccessChange]).Node)
+			return execute.Pointer(parent.(*scalar.RecordEdge[*events.AccessChange]).Node)
 		}},
 	}}
 }
@@ -103,54 +108,54 @@ func fieldsAccessChangeEdge(_ ResolverRoot) *execute.Object {
 func fieldsAccessGrant(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AccessGrant", Satisfies: []string{"AccessGrant"}, Fields: map[string]*execute.Field{
 		"bindingUid": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*platform.AccessGrant).BindingUID, false)
+			return scalar.AppendUID(b, parent.(*events.AccessGrant).BindingUID, false)
 		}},
 		"groupUid": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*platform.AccessGrant).GroupUID, false)
+			return scalar.AppendUID(b, parent.(*events.AccessGrant).GroupUID, false)
 		}},
 		"groupName": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.AccessGrant).GroupName, false)
+			return scalar.AppendString(b, parent.(*events.AccessGrant).GroupName, false)
 		}},
 		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.AccessGrant().Group(ctx, execute.Parents[platform.AccessGrant](parents))
+			values, err := resolvers.AccessGrant().Group(ctx, execute.Parents[events.AccessGrant](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"identityUid": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*platform.AccessGrant).IdentityUID, false)
+			return scalar.AppendUID(b, parent.(*events.AccessGrant).IdentityUID, false)
 		}},
 		"identityName": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.AccessGrant).IdentityName, false)
+			return scalar.AppendString(b, parent.(*events.AccessGrant).IdentityName, false)
 		}},
 		"identity": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.AccessGrant().Identity(ctx, execute.Parents[platform.AccessGrant](parents))
+			values, err := resolvers.AccessGrant().Identity(ctx, execute.Parents[events.AccessGrant](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"roleUid": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*platform.AccessGrant).RoleUID, false)
+			return scalar.AppendUID(b, parent.(*events.AccessGrant).RoleUID, false)
 		}},
 		"roleName": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.AccessGrant).RoleName, false)
+			return scalar.AppendString(b, parent.(*events.AccessGrant).RoleName, false)
 		}},
 		"role": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.AccessGrant().Role(ctx, execute.Parents[platform.AccessGrant](parents))
+			values, err := resolvers.AccessGrant().Role(ctx, execute.Parents[events.AccessGrant](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"capabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.AccessGrant().Capabilities(ctx, execute.Parents[platform.AccessGrant](parents))
+			values, err := resolvers.AccessGrant().Capabilities(ctx, execute.Parents[events.AccessGrant](parents))
 			return execute.Each(values, err, execute.Value)
 		},
 			AppendValue: func(b []byte, value any) []byte {
-				return execute.AppendNullableList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, true) })
+				return execute.AppendNullableList(b, value.([]core.Capability), func(b []byte, v core.Capability) []byte { return scalar.AppendCapability(b, v, true) })
 			},
 		},
 		"createTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.AccessGrant).CreateTime, false)
+			return scalar.AppendDateTime(b, parent.(*events.AccessGrant).CreateTime, false)
 		}},
 		"expireTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.AccessGrant).ExpireTime, true)
+			return scalar.AppendDateTime(b, parent.(*events.AccessGrant).ExpireTime, true)
 		}},
 	}}
 }
@@ -158,19 +163,19 @@ func fieldsAccessGrant(resolvers ResolverRoot) *execute.Object {
 func fieldsAccessGrantConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AccessGrantConnection", Satisfies: []string{"AccessGrantConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.AccessConnection[*platform.AccessGrant]).Edges())
+			return execute.Pointers(parent.(*scalar.AccessConnection[*events.AccessGrant]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.AccessConnection[*platform.AccessGrant]).Nodes())
+			return execute.Pointers(parent.(*scalar.AccessConnection[*events.AccessGrant]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.AccessConnection[*platform.AccessGrant]).PageInfo())
+			return execute.Pointer(parent.(*scalar.AccessConnection[*events.AccessGrant]).PageInfo())
 		}},
 		"recordedSince": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*scalar.AccessConnection[*platform.AccessGrant]).RecordedSince, true)
+			return scalar.AppendDateTime(b, parent.(*scalar.AccessConnection[*events.AccessGrant]).RecordedSince, true)
 		}},
 		"complete": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendBoolean(b, parent.(*scalar.AccessConnection[*platform.AccessGrant]).Complete)
+			return execute.AppendBoolean(b, parent.(*scalar.AccessConnection[*events.AccessGrant]).Complete)
 		}},
 	}}
 }
@@ -178,10 +183,10 @@ func fieldsAccessGrantConnection(_ ResolverRoot) *execute.Object {
 func fieldsAccessGrantEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AccessGrantEdge", Satisfies: []string{"AccessGrantEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.RecordEdge[*platform.AccessGrant]).Cursor, false)
+			return scalar.AppendString(b, parent.(*scalar.RecordEdge[*events.AccessGrant]).Cursor, false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.RecordEdge[*platform.AccessGrant]).Node)
+			return execute.Pointer(parent.(*scalar.RecordEdge[*events.AccessGrant]).Node)
 		}},
 	}}
 }
@@ -189,56 +194,54 @@ func fieldsAccessGrantEdge(_ ResolverRoot) *execute.Object {
 func fieldsAccountAssociation(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AccountAssociation", Satisfies: []string{"AccountAssociation", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendNodeUID(b, "AccountAssociation", parent.(*platform.AccountAssociation).UID)
+			return scalar.AppendNodeUID(b, "AccountAssociation", parent.(*iam.AccountAssociation).UID)
 		}},
 		"uid": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*platform.AccountAssociation).UID, false)
+			return scalar.AppendUID(b, parent.(*iam.AccountAssociation).UID, false)
 		}},
 		"name": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.AccountAssociation).Name, false)
+			return scalar.AppendString(b, parent.(*iam.AccountAssociation).Name, false)
 		}},
 		"description": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.AccountAssociation).Description, true)
+			return scalar.AppendString(b, parent.(*iam.AccountAssociation).Description, true)
 		}},
 		"amazon": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*platform.AccountAssociation).Amazon)
+			return execute.Pointer(parent.(*iam.AccountAssociation).Amazon)
 		}},
 		"google": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*platform.AccountAssociation).Google)
+			return execute.Pointer(parent.(*iam.AccountAssociation).Google)
 		}},
 		"platform": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*platform.AccountAssociation).Platform)
+			return execute.Pointer(parent.(*iam.AccountAssociation).Platform)
 		}},
-		"azure": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*platform.AccountAssociation).Azure)
-		}},
+		"azure": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*iam.AccountAssociation).Azure) }},
 		"github": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*platform.AccountAssociation).GitHub)
+			return execute.Pointer(parent.(*iam.AccountAssociation).GitHub)
 		}},
 		"createTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.AccountAssociation).CreateTime, false)
+			return scalar.AppendDateTime(b, parent.(*iam.AccountAssociation).CreateTime, false)
 		}},
 		"updateTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.AccountAssociation).UpdateTime, false)
+			return scalar.AppendDateTime(b, parent.(*iam.AccountAssociation).UpdateTime, false)
 		}},
 		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.AccountAssociation().Group(ctx, execute.Parents[platform.AccountAssociation](parents))
+			values, err := resolvers.AccountAssociation().Group(ctx, execute.Parents[iam.AccountAssociation](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"viewerCan": {Arguments: field_AccountAssociation_viewerCan_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.AccountAssociation().ViewerCan(ctx, execute.Parents[platform.AccountAssociation](parents), arguments["capabilities"].([]platform.Capability))
+				values, err := resolvers.AccountAssociation().ViewerCan(ctx, execute.Parents[iam.AccountAssociation](parents), arguments["capabilities"].([]core.Capability))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
 		},
 		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.AccountAssociation().ViewerCapabilities(ctx, execute.Parents[platform.AccountAssociation](parents))
+			values, err := resolvers.AccountAssociation().ViewerCapabilities(ctx, execute.Parents[iam.AccountAssociation](parents))
 			return execute.Each(values, err, execute.Value)
 		},
 			AppendValue: func(b []byte, value any) []byte {
-				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+				return execute.AppendList(b, value.([]core.Capability), func(b []byte, v core.Capability) []byte { return scalar.AppendCapability(b, v, false) })
 			},
 		},
 	}}
@@ -247,19 +250,19 @@ func fieldsAccountAssociation(resolvers ResolverRoot) *execute.Object {
 func fieldsAccountAssociationConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AccountAssociationConnection", Satisfies: []string{"AccountAssociationConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[*platform.AccountAssociation]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*iam.AccountAssociation]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[*platform.AccountAssociation]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*iam.AccountAssociation]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[*platform.AccountAssociation]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*iam.AccountAssociation]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.AccountAssociation]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*iam.AccountAssociation]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.AccountAssociation]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*iam.AccountAssociation]).Skipped(), false)
 		}},
 	}}
 }
@@ -267,10 +270,10 @@ func fieldsAccountAssociationConnection(_ ResolverRoot) *execute.Object {
 func fieldsAccountAssociationEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AccountAssociationEdge", Satisfies: []string{"AccountAssociationEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.AccountAssociation]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*iam.AccountAssociation]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[*platform.AccountAssociation]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*iam.AccountAssociation]).Node)
 		}},
 	}}
 }
@@ -278,91 +281,93 @@ func fieldsAccountAssociationEdge(_ ResolverRoot) *execute.Object {
 func fieldsAdvisory(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Advisory", Satisfies: []string{"Advisory", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendNodeUID(b, "Advisory", parent.(*platform.Advisory).UID)
+			return scalar.AppendNodeUID(b, "Advisory", parent.(*inventory.Advisory).UID)
 		}},
-		"uid": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*platform.Advisory).UID, false) }},
+		"uid": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*inventory.Advisory).UID, false) }},
 		"advisoryId": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Advisory).AdvisoryID, false)
+			return scalar.AppendString(b, parent.(*inventory.Advisory).AdvisoryID, false)
 		}},
 		"legacyAdvisoryId": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Advisory).LegacyAdvisoryID, true)
+			return scalar.AppendString(b, parent.(*inventory.Advisory).LegacyAdvisoryID, true)
 		}},
 		"createTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.Advisory).CreateTime, false)
+			return scalar.AppendDateTime(b, parent.(*inventory.Advisory).CreateTime, false)
 		}},
 		"updateTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.Advisory).UpdateTime, false)
+			return scalar.AppendDateTime(b, parent.(*inventory.Advisory).UpdateTime, false)
 		}},
 		"deleteTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.Advisory).DeleteTime, true)
+			return scalar.AppendDateTime(b, parent.(*inventory.Advisory).DeleteTime, true)
 		}},
 		"author": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Advisory).Author, true)
+			return scalar.AppendString(b, parent.(*inventory.Advisory).Author, true)
 		}},
 		"artifactName": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Advisory).ArtifactName, false)
+			return scalar.AppendString(b, parent.(*inventory.Advisory).ArtifactName, false)
 		}},
 		"artifactType": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Advisory).ArtifactType, true)
+			return scalar.AppendString(b, parent.(*inventory.Advisory).ArtifactType, true)
 		}},
 		"artifactArchitecture": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Advisory).ArtifactArchitecture, true)
+			return scalar.AppendString(b, parent.(*inventory.Advisory).ArtifactArchitecture, true)
 		}},
 		"componentName": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Advisory).ComponentName, true)
+			return scalar.AppendString(b, parent.(*inventory.Advisory).ComponentName, true)
 		}},
 		"componentLocation": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Advisory).ComponentLocation, true)
+			return scalar.AppendString(b, parent.(*inventory.Advisory).ComponentLocation, true)
 		}},
 		"componentType": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Advisory).ComponentType, true)
+			return scalar.AppendString(b, parent.(*inventory.Advisory).ComponentType, true)
 		}},
 		"aliases": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.Advisory).Aliases, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			return execute.AppendList(b, parent.(*inventory.Advisory).Aliases, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 		"upstream": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.Advisory).Upstream, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			return execute.AppendList(b, parent.(*inventory.Advisory).Upstream, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 		"related": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.Advisory).Related, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			return execute.AppendList(b, parent.(*inventory.Advisory).Related, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
-		"events":     {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.Advisory).Events) }},
-		"severities": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.Advisory).Severities) }},
-		"severity":   {Get: func(parent any, _ map[string]any) any { return execute.Pointer(&parent.(*platform.Advisory).Severity) }},
+		"events": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*inventory.Advisory).Events) }},
+		"severities": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*inventory.Advisory).Severities)
+		}},
+		"severity": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(&parent.(*inventory.Advisory).Severity) }},
 		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Advisory().Group(ctx, execute.Parents[platform.Advisory](parents))
+			values, err := resolvers.Advisory().Group(ctx, execute.Parents[inventory.Advisory](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"vulnerabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Advisory().Vulnerabilities(ctx, execute.Parents[platform.Advisory](parents))
-			return execute.Each(values, err, func(list []*platform.Vulnerability) any { return execute.Nullable(list, execute.Pointers) })
+			values, err := resolvers.Advisory().Vulnerabilities(ctx, execute.Parents[inventory.Advisory](parents))
+			return execute.Each(values, err, func(list []*inventory.Vulnerability) any { return execute.Nullable(list, execute.Pointers) })
 		},
 		},
 		"affected": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Advisory().Affected(ctx, execute.Parents[platform.Advisory](parents))
+			values, err := resolvers.Advisory().Affected(ctx, execute.Parents[inventory.Advisory](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"findings": {Arguments: field_Advisory_findings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Advisory().Findings(ctx, execute.Parents[platform.Advisory](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.FindingFilter))
+				values, err := resolvers.Advisory().Findings(ctx, execute.Parents[inventory.Advisory](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.FindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"viewerCan": {Arguments: field_Advisory_viewerCan_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Advisory().ViewerCan(ctx, execute.Parents[platform.Advisory](parents), arguments["capabilities"].([]platform.Capability))
+				values, err := resolvers.Advisory().ViewerCan(ctx, execute.Parents[inventory.Advisory](parents), arguments["capabilities"].([]core.Capability))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
 		},
 		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Advisory().ViewerCapabilities(ctx, execute.Parents[platform.Advisory](parents))
+			values, err := resolvers.Advisory().ViewerCapabilities(ctx, execute.Parents[inventory.Advisory](parents))
 			return execute.Each(values, err, execute.Value)
 		},
 			AppendValue: func(b []byte, value any) []byte {
-				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+				return execute.AppendList(b, value.([]core.Capability), func(b []byte, v core.Capability) []byte { return scalar.AppendCapability(b, v, false) })
 			},
 		},
 	}}
@@ -371,13 +376,13 @@ func fieldsAdvisory(resolvers ResolverRoot) *execute.Object {
 func fieldsAdvisoryActivity(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryActivity", Satisfies: []string{"AdvisoryActivity"}, Fields: map[string]*execute.Field{
 		"time": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.AdvisoryActivity).Time, false)
+			return scalar.AppendDateTime(b, parent.(*inventory.AdvisoryActivity).Time, false)
 		}},
 		"opened": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.AdvisoryActivity).Opened)
+			return execute.AppendInt64(b, parent.(*inventory.AdvisoryActivity).Opened)
 		}},
 		"fixed": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.AdvisoryActivity).Fixed)
+			return execute.AppendInt64(b, parent.(*inventory.AdvisoryActivity).Fixed)
 		}},
 	}}
 }
@@ -385,41 +390,41 @@ func fieldsAdvisoryActivity(_ ResolverRoot) *execute.Object {
 func fieldsAdvisoryConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryConnection", Satisfies: []string{"AdvisoryConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[*platform.Advisory]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*inventory.Advisory]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[*platform.Advisory]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*inventory.Advisory]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[*platform.Advisory]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*inventory.Advisory]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.Advisory]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*inventory.Advisory]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.Advisory]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*inventory.Advisory]).Skipped(), false)
 		}},
 	}}
 }
 
 func fieldsAdvisoryDetection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryDetection", Satisfies: []string{"AdvisoryDetection"}, Fields: map[string]*execute.Field{
-		"nvdapi": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*platform.Detection).NVDAPI) }},
-		"scanv1": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*platform.Detection).ScanV1) }},
+		"nvdapi": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*inventory.Detection).NVDAPI) }},
+		"scanv1": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*inventory.Detection).ScanV1) }},
 	}}
 }
 
 func fieldsAdvisoryDocument(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryDocument", Satisfies: []string{"AdvisoryDocument", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendNodeKey(b, "AdvisoryDocument", parent.(*platform.AdvisoryDocument).ID)
+			return scalar.AppendNodeKey(b, "AdvisoryDocument", parent.(*inventory.AdvisoryDocument).ID)
 		}},
 		"documentId": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.AdvisoryDocument).ID, false)
+			return scalar.AppendString(b, parent.(*inventory.AdvisoryDocument).ID, false)
 		}},
 		"advisories": {Arguments: field_AdvisoryDocument_advisories_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.AdvisoryDocument().Advisories(ctx, execute.Parents[platform.AdvisoryDocument](parents), scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)})
+				values, err := resolvers.AdvisoryDocument().Advisories(ctx, execute.Parents[inventory.AdvisoryDocument](parents), scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)})
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -429,19 +434,19 @@ func fieldsAdvisoryDocument(resolvers ResolverRoot) *execute.Object {
 func fieldsAdvisoryDocumentConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryDocumentConnection", Satisfies: []string{"AdvisoryDocumentConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[*platform.AdvisoryDocument]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*inventory.AdvisoryDocument]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[*platform.AdvisoryDocument]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*inventory.AdvisoryDocument]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[*platform.AdvisoryDocument]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*inventory.AdvisoryDocument]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.AdvisoryDocument]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*inventory.AdvisoryDocument]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.AdvisoryDocument]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*inventory.AdvisoryDocument]).Skipped(), false)
 		}},
 	}}
 }
@@ -449,10 +454,10 @@ func fieldsAdvisoryDocumentConnection(_ ResolverRoot) *execute.Object {
 func fieldsAdvisoryDocumentEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryDocumentEdge", Satisfies: []string{"AdvisoryDocumentEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.AdvisoryDocument]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*inventory.AdvisoryDocument]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[*platform.AdvisoryDocument]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*inventory.AdvisoryDocument]).Node)
 		}},
 	}}
 }
@@ -460,10 +465,10 @@ func fieldsAdvisoryDocumentEdge(_ ResolverRoot) *execute.Object {
 func fieldsAdvisoryEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryEdge", Satisfies: []string{"AdvisoryEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.Advisory]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*inventory.Advisory]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[*platform.Advisory]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*inventory.Advisory]).Node)
 		}},
 	}}
 }
@@ -471,50 +476,52 @@ func fieldsAdvisoryEdge(_ ResolverRoot) *execute.Object {
 func fieldsAdvisoryEvent(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryEvent", Satisfies: []string{"AdvisoryEvent"}, Fields: map[string]*execute.Field{
 		"uid": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*platform.AdvisoryEvent).UID, true)
+			return scalar.AppendUID(b, parent.(*inventory.AdvisoryEvent).UID, true)
 		}},
 		"type": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendAdvisoryEventType(b, parent.(*platform.AdvisoryEvent).Type(), false)
+			return scalar.AppendAdvisoryEventType(b, parent.(*inventory.AdvisoryEvent).Type(), false)
 		}},
 		"createTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.AdvisoryEvent).CreateTime, true)
+			return scalar.AppendDateTime(b, parent.(*inventory.AdvisoryEvent).CreateTime, true)
 		}},
 		"findings": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendBase64(b, parent.(*platform.AdvisoryEvent).Findings, true)
+			return scalar.AppendBase64(b, parent.(*inventory.AdvisoryEvent).Findings, true)
 		}},
 		"author": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.AdvisoryEvent).Author, true)
+			return scalar.AppendString(b, parent.(*inventory.AdvisoryEvent).Author, true)
 		}},
 		"reviewer": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.AdvisoryEvent).Reviewer, true)
+			return scalar.AppendString(b, parent.(*inventory.AdvisoryEvent).Reviewer, true)
 		}},
 		"reviewState": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendReviewState(b, parent.(*platform.AdvisoryEvent).ReviewState, true)
+			return scalar.AppendReviewState(b, parent.(*inventory.AdvisoryEvent).ReviewState, true)
 		}},
 		"issue": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.AdvisoryEvent).Issue, true)
+			return scalar.AppendString(b, parent.(*inventory.AdvisoryEvent).Issue, true)
 		}},
 		"detection": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*platform.AdvisoryEvent).Detection)
+			return execute.Pointer(parent.(*inventory.AdvisoryEvent).Detection)
 		}},
-		"fixed": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*platform.AdvisoryEvent).Fixed) }},
+		"fixed": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*inventory.AdvisoryEvent).Fixed)
+		}},
 		"falsePositiveDetermination": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*platform.AdvisoryEvent).FalsePositiveDetermination)
+			return execute.Pointer(parent.(*inventory.AdvisoryEvent).FalsePositiveDetermination)
 		}},
 		"truePositiveDetermination": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*platform.AdvisoryEvent).TruePositiveDetermination)
+			return execute.Pointer(parent.(*inventory.AdvisoryEvent).TruePositiveDetermination)
 		}},
 		"analysisNotPlanned": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*platform.AdvisoryEvent).AnalysisNotPlanned)
+			return execute.Pointer(parent.(*inventory.AdvisoryEvent).AnalysisNotPlanned)
 		}},
 		"fixNotPlanned": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*platform.AdvisoryEvent).FixNotPlanned)
+			return execute.Pointer(parent.(*inventory.AdvisoryEvent).FixNotPlanned)
 		}},
 		"pendingUpstreamFix": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*platform.AdvisoryEvent).PendingUpstreamFix)
+			return execute.Pointer(parent.(*inventory.AdvisoryEvent).PendingUpstreamFix)
 		}},
 		"patched": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*platform.AdvisoryEvent).Patched)
+			return execute.Pointer(parent.(*inventory.AdvisoryEvent).Patched)
 		}},
 	}}
 }
@@ -522,10 +529,10 @@ func fieldsAdvisoryEvent(_ ResolverRoot) *execute.Object {
 func fieldsAdvisoryFalsePositive(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryFalsePositive", Satisfies: []string{"AdvisoryFalsePositive"}, Fields: map[string]*execute.Field{
 		"type": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendType(b, parent.(*platform.FalsePositiveDetermination).Type, true)
+			return scalar.AppendType(b, parent.(*inventory.FalsePositiveDetermination).Type, true)
 		}},
 		"note": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.FalsePositiveDetermination).Note, true)
+			return scalar.AppendString(b, parent.(*inventory.FalsePositiveDetermination).Note, true)
 		}},
 	}}
 }
@@ -533,17 +540,17 @@ func fieldsAdvisoryFalsePositive(_ ResolverRoot) *execute.Object {
 func fieldsAdvisoryFix(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryFix", Satisfies: []string{"AdvisoryFix"}, Fields: map[string]*execute.Field{
 		"fixedVersion": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Fixed).FixedVersion, true)
+			return scalar.AppendString(b, parent.(*inventory.Fixed).FixedVersion, true)
 		}},
-		"note": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*platform.Fixed).Note, true) }},
+		"note": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*inventory.Fixed).Note, true) }},
 		"scannerVersion": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Fixed).ScannerVersion, true)
+			return scalar.AppendString(b, parent.(*inventory.Fixed).ScannerVersion, true)
 		}},
 		"grypeDbBuilt": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Fixed).GrypeDBBuilt, true)
+			return scalar.AppendString(b, parent.(*inventory.Fixed).GrypeDBBuilt, true)
 		}},
 		"grypeDbChecksum": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Fixed).GrypeDBChecksum, true)
+			return scalar.AppendString(b, parent.(*inventory.Fixed).GrypeDBChecksum, true)
 		}},
 	}}
 }
@@ -551,27 +558,27 @@ func fieldsAdvisoryFix(_ ResolverRoot) *execute.Object {
 func fieldsAdvisoryNVDDetection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryNVDDetection", Satisfies: []string{"AdvisoryNVDDetection"}, Fields: map[string]*execute.Field{
 		"cpeSearched": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.NVDAPI).CPESearched, true)
+			return scalar.AppendString(b, parent.(*inventory.NVDAPI).CPESearched, true)
 		}},
 		"cpeFound": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.NVDAPI).CPEFound, true)
+			return scalar.AppendString(b, parent.(*inventory.NVDAPI).CPEFound, true)
 		}},
 	}}
 }
 
 func fieldsAdvisoryNote(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryNote", Satisfies: []string{"AdvisoryNote"}, Fields: map[string]*execute.Field{
-		"note": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*platform.Note).Note, true) }},
+		"note": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*inventory.Note).Note, true) }},
 	}}
 }
 
 func fieldsAdvisoryPatch(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryPatch", Satisfies: []string{"AdvisoryPatch"}, Fields: map[string]*execute.Field{
 		"patchedVersions": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.Patched).PatchedVersions, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			return execute.AppendList(b, parent.(*inventory.Patched).PatchedVersions, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 		"note": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Patched).Note, true)
+			return scalar.AppendString(b, parent.(*inventory.Patched).Note, true)
 		}},
 	}}
 }
@@ -579,37 +586,37 @@ func fieldsAdvisoryPatch(_ ResolverRoot) *execute.Object {
 func fieldsAdvisoryScanDetection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryScanDetection", Satisfies: []string{"AdvisoryScanDetection"}, Fields: map[string]*execute.Field{
 		"scanner": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.ScanV1).Scanner, true)
+			return scalar.AppendString(b, parent.(*inventory.ScanV1).Scanner, true)
 		}},
 		"subpackage": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.ScanV1).Subpackage, true)
+			return scalar.AppendString(b, parent.(*inventory.ScanV1).Subpackage, true)
 		}},
 		"componentId": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.ScanV1).ComponentID, true)
+			return scalar.AppendString(b, parent.(*inventory.ScanV1).ComponentID, true)
 		}},
 		"component": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.ScanV1).Component, true)
+			return scalar.AppendString(b, parent.(*inventory.ScanV1).Component, true)
 		}},
 		"componentVersion": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.ScanV1).ComponentVersion, true)
+			return scalar.AppendString(b, parent.(*inventory.ScanV1).ComponentVersion, true)
 		}},
 		"componentType": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.ScanV1).ComponentType, true)
+			return scalar.AppendString(b, parent.(*inventory.ScanV1).ComponentType, true)
 		}},
 		"componentLocation": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.ScanV1).ComponentLocation, true)
+			return scalar.AppendString(b, parent.(*inventory.ScanV1).ComponentLocation, true)
 		}},
 		"artifactVersion": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.ScanV1).ArtifactVersion, true)
+			return scalar.AppendString(b, parent.(*inventory.ScanV1).ArtifactVersion, true)
 		}},
 		"scannerVersion": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.ScanV1).ScannerVersion, true)
+			return scalar.AppendString(b, parent.(*inventory.ScanV1).ScannerVersion, true)
 		}},
 		"grypeDbBuilt": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.ScanV1).GrypeDBBuilt, true)
+			return scalar.AppendString(b, parent.(*inventory.ScanV1).GrypeDBBuilt, true)
 		}},
 		"grypeDbChecksum": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.ScanV1).GrypeDBChecksum, true)
+			return scalar.AppendString(b, parent.(*inventory.ScanV1).GrypeDBChecksum, true)
 		}},
 	}}
 }
@@ -617,19 +624,19 @@ func fieldsAdvisoryScanDetection(_ ResolverRoot) *execute.Object {
 func fieldsAdvisorySeverity(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisorySeverity", Satisfies: []string{"AdvisorySeverity"}, Fields: map[string]*execute.Field{
 		"rating": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendSeverityRating(b, parent.(*platform.AdvisorySeverity).Rating, false)
+			return scalar.AppendSeverityRating(b, parent.(*inventory.AdvisorySeverity).Rating, false)
 		}},
 		"score": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendPointer(b, parent.(*platform.AdvisorySeverity).Score, func(b []byte, v float64) []byte { return scalar.AppendFloat(b, v, true) })
+			return execute.AppendPointer(b, parent.(*inventory.AdvisorySeverity).Score, func(b []byte, v float64) []byte { return scalar.AppendFloat(b, v, true) })
 		}},
 		"vector": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.AdvisorySeverity).Vector, true)
+			return scalar.AppendString(b, parent.(*inventory.AdvisorySeverity).Vector, true)
 		}},
 		"version": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.AdvisorySeverity).Version, true)
+			return scalar.AppendString(b, parent.(*inventory.AdvisorySeverity).Version, true)
 		}},
 		"source": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendSeveritySource(b, parent.(*platform.AdvisorySeverity).Source, true)
+			return scalar.AppendSeveritySource(b, parent.(*inventory.AdvisorySeverity).Source, true)
 		}},
 	}}
 }
@@ -637,13 +644,13 @@ func fieldsAdvisorySeverity(_ ResolverRoot) *execute.Object {
 func fieldsAdvisorySummary(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisorySummary", Satisfies: []string{"AdvisorySummary"}, Fields: map[string]*execute.Field{
 		"open": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(&parent.(*platform.AdvisorySummary).Open)
+			return execute.Pointer(&parent.(*inventory.AdvisorySummary).Open)
 		}},
 		"fixed": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(&parent.(*platform.AdvisorySummary).Fixed)
+			return execute.Pointer(&parent.(*inventory.AdvisorySummary).Fixed)
 		}},
 		"notAffected": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(&parent.(*platform.AdvisorySummary).NotAffected)
+			return execute.Pointer(&parent.(*inventory.AdvisorySummary).NotAffected)
 		}},
 	}}
 }
@@ -680,7 +687,7 @@ func fieldsAffectedVersions(_ ResolverRoot) *execute.Object {
 func fieldsAmazonAccount(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AmazonAccount", Satisfies: []string{"AmazonAccount"}, Fields: map[string]*execute.Field{
 		"account": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.AmazonAccount).Account, false)
+			return scalar.AppendString(b, parent.(*iam.AmazonAccount).Account, false)
 		}},
 	}}
 }
@@ -688,49 +695,49 @@ func fieldsAmazonAccount(_ ResolverRoot) *execute.Object {
 func fieldsArtifact(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Artifact", Satisfies: []string{"Artifact", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendNodeUID(b, "Artifact", parent.(*platform.Artifact).UID)
+			return scalar.AppendNodeUID(b, "Artifact", parent.(*libraries.Artifact).UID)
 		}},
-		"uid": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*platform.Artifact).UID, false) }},
+		"uid": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*libraries.Artifact).UID, false) }},
 		"name": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Artifact).Name, false)
+			return scalar.AppendString(b, parent.(*libraries.Artifact).Name, false)
 		}},
 		"description": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Artifact).Description, true)
+			return scalar.AppendString(b, parent.(*libraries.Artifact).Description, true)
 		}},
 		"ecosystem": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendEcosystem(b, parent.(*platform.Artifact).Ecosystem, false)
+			return scalar.AppendEcosystem(b, parent.(*libraries.Artifact).Ecosystem, false)
 		}},
 		"latestVersion": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Artifact).LatestVersion, true)
+			return scalar.AppendString(b, parent.(*libraries.Artifact).LatestVersion, true)
 		}},
 		"versionCount": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt32(b, parent.(*platform.Artifact).VersionCount, false)
+			return scalar.AppendInt32(b, parent.(*libraries.Artifact).VersionCount, false)
 		}},
 		"createTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.Artifact).CreateTime, false)
+			return scalar.AppendDateTime(b, parent.(*libraries.Artifact).CreateTime, false)
 		}},
 		"updateTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.Artifact).UpdateTime, false)
+			return scalar.AppendDateTime(b, parent.(*libraries.Artifact).UpdateTime, false)
 		}},
 		"versions": {Arguments: field_Artifact_versions_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Artifact().Versions(ctx, execute.Parents[platform.Artifact](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)})
+				values, err := resolvers.Artifact().Versions(ctx, execute.Parents[libraries.Artifact](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)})
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"viewerCan": {Arguments: field_Artifact_viewerCan_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Artifact().ViewerCan(ctx, execute.Parents[platform.Artifact](parents), arguments["capabilities"].([]platform.Capability))
+				values, err := resolvers.Artifact().ViewerCan(ctx, execute.Parents[libraries.Artifact](parents), arguments["capabilities"].([]core.Capability))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
 		},
 		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Artifact().ViewerCapabilities(ctx, execute.Parents[platform.Artifact](parents))
+			values, err := resolvers.Artifact().ViewerCapabilities(ctx, execute.Parents[libraries.Artifact](parents))
 			return execute.Each(values, err, execute.Value)
 		},
 			AppendValue: func(b []byte, value any) []byte {
-				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+				return execute.AppendList(b, value.([]core.Capability), func(b []byte, v core.Capability) []byte { return scalar.AppendCapability(b, v, false) })
 			},
 		},
 	}}
@@ -739,19 +746,19 @@ func fieldsArtifact(resolvers ResolverRoot) *execute.Object {
 func fieldsArtifactConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ArtifactConnection", Satisfies: []string{"ArtifactConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[*platform.Artifact]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*libraries.Artifact]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[*platform.Artifact]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*libraries.Artifact]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[*platform.Artifact]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*libraries.Artifact]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.Artifact]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*libraries.Artifact]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.Artifact]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*libraries.Artifact]).Skipped(), false)
 		}},
 	}}
 }
@@ -759,10 +766,10 @@ func fieldsArtifactConnection(_ ResolverRoot) *execute.Object {
 func fieldsArtifactCount(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ArtifactCount", Satisfies: []string{"ArtifactCount"}, Fields: map[string]*execute.Field{
 		"ecosystem": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendEcosystem(b, parent.(*platform.EcosystemCount).Ecosystem, false)
+			return scalar.AppendEcosystem(b, parent.(*libraries.EcosystemCount).Ecosystem, false)
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.EcosystemCount).TotalCount)
+			return execute.AppendInt64(b, parent.(*libraries.EcosystemCount).TotalCount)
 		}},
 	}}
 }
@@ -770,10 +777,10 @@ func fieldsArtifactCount(_ ResolverRoot) *execute.Object {
 func fieldsArtifactEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ArtifactEdge", Satisfies: []string{"ArtifactEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.Artifact]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*libraries.Artifact]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[*platform.Artifact]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*libraries.Artifact]).Node)
 		}},
 	}}
 }
@@ -781,47 +788,47 @@ func fieldsArtifactEdge(_ ResolverRoot) *execute.Object {
 func fieldsArtifactVersion(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ArtifactVersion", Satisfies: []string{"ArtifactVersion", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendNodeUID(b, "ArtifactVersion", parent.(*platform.ArtifactVersion).UID)
+			return scalar.AppendNodeUID(b, "ArtifactVersion", parent.(*libraries.ArtifactVersion).UID)
 		}},
 		"uid": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*platform.ArtifactVersion).UID, false)
+			return scalar.AppendUID(b, parent.(*libraries.ArtifactVersion).UID, false)
 		}},
 		"name": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.ArtifactVersion).Name, false)
+			return scalar.AppendString(b, parent.(*libraries.ArtifactVersion).Name, false)
 		}},
 		"version": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.ArtifactVersion).Version, false)
+			return scalar.AppendString(b, parent.(*libraries.ArtifactVersion).Version, false)
 		}},
 		"description": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.ArtifactVersion).Description, true)
+			return scalar.AppendString(b, parent.(*libraries.ArtifactVersion).Description, true)
 		}},
 		"createTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.ArtifactVersion).CreateTime, false)
+			return scalar.AppendDateTime(b, parent.(*libraries.ArtifactVersion).CreateTime, false)
 		}},
 		"updateTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.ArtifactVersion).UpdateTime, false)
+			return scalar.AppendDateTime(b, parent.(*libraries.ArtifactVersion).UpdateTime, false)
 		}},
 		"sizeBytes": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendByteCount(b, parent.(*platform.ArtifactVersion).SizeBytes, true)
+			return scalar.AppendByteCount(b, parent.(*libraries.ArtifactVersion).SizeBytes, true)
 		}},
 		"artifact": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.ArtifactVersion().Artifact(ctx, execute.Parents[platform.ArtifactVersion](parents))
+			values, err := resolvers.ArtifactVersion().Artifact(ctx, execute.Parents[libraries.ArtifactVersion](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"viewerCan": {Arguments: field_ArtifactVersion_viewerCan_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.ArtifactVersion().ViewerCan(ctx, execute.Parents[platform.ArtifactVersion](parents), arguments["capabilities"].([]platform.Capability))
+				values, err := resolvers.ArtifactVersion().ViewerCan(ctx, execute.Parents[libraries.ArtifactVersion](parents), arguments["capabilities"].([]core.Capability))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
 		},
 		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.ArtifactVersion().ViewerCapabilities(ctx, execute.Parents[platform.ArtifactVersion](parents))
+			values, err := resolvers.ArtifactVersion().ViewerCapabilities(ctx, execute.Parents[libraries.ArtifactVersion](parents))
 			return execute.Each(values, err, execute.Value)
 		},
 			AppendValue: func(b []byte, value any) []byte {
-				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+				return execute.AppendList(b, value.([]core.Capability), func(b []byte, v core.Capability) []byte { return scalar.AppendCapability(b, v, false) })
 			},
 		},
 	}}
@@ -830,19 +837,19 @@ func fieldsArtifactVersion(resolvers ResolverRoot) *execute.Object {
 func fieldsArtifactVersionConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ArtifactVersionConnection", Satisfies: []string{"ArtifactVersionConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[*platform.ArtifactVersion]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*libraries.ArtifactVersion]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[*platform.ArtifactVersion]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*libraries.ArtifactVersion]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[*platform.ArtifactVersion]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*libraries.ArtifactVersion]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.ArtifactVersion]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*libraries.ArtifactVersion]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.ArtifactVersion]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*libraries.ArtifactVersion]).Skipped(), false)
 		}},
 	}}
 }
@@ -850,10 +857,10 @@ func fieldsArtifactVersionConnection(_ ResolverRoot) *execute.Object {
 func fieldsArtifactVersionEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ArtifactVersionEdge", Satisfies: []string{"ArtifactVersionEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.ArtifactVersion]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*libraries.ArtifactVersion]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[*platform.ArtifactVersion]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*libraries.ArtifactVersion]).Node)
 		}},
 	}}
 }
@@ -861,13 +868,13 @@ func fieldsArtifactVersionEdge(_ ResolverRoot) *execute.Object {
 func fieldsAuditLogConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AuditLogConnection", Satisfies: []string{"AuditLogConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.RecordConnection[*platform.Event]).Edges())
+			return execute.Pointers(parent.(*scalar.RecordConnection[*core.Event]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.RecordConnection[*platform.Event]).Nodes())
+			return execute.Pointers(parent.(*scalar.RecordConnection[*core.Event]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.RecordConnection[*platform.Event]).PageInfo())
+			return execute.Pointer(parent.(*scalar.RecordConnection[*core.Event]).PageInfo())
 		}},
 	}}
 }
@@ -875,10 +882,10 @@ func fieldsAuditLogConnection(_ ResolverRoot) *execute.Object {
 func fieldsAuditLogEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AuditLogEdge", Satisfies: []string{"AuditLogEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.RecordEdge[*platform.Event]).Cursor, false)
+			return scalar.AppendString(b, parent.(*scalar.RecordEdge[*core.Event]).Cursor, false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.RecordEdge[*platform.Event]).Node)
+			return execute.Pointer(parent.(*scalar.RecordEdge[*core.Event]).Node)
 		}},
 	}}
 }
@@ -886,10 +893,10 @@ func fieldsAuditLogEdge(_ ResolverRoot) *execute.Object {
 func fieldsAzureAccount(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AzureAccount", Satisfies: []string{"AzureAccount"}, Fields: map[string]*execute.Field{
 		"tenantId": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.AzureAccount).TenantID, false)
+			return scalar.AppendString(b, parent.(*iam.AzureAccount).TenantID, false)
 		}},
 		"clientIds": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendStringMap(b, parent.(*platform.AzureAccount).ClientIDs, false)
+			return scalar.AppendStringMap(b, parent.(*iam.AzureAccount).ClientIDs, false)
 		}},
 	}}
 }
@@ -947,7 +954,7 @@ func fieldsBatchDeleteExternalGroupRoleMappingsPayload(_ ResolverRoot) *execute.
 			return execute.AppendList(b, parent.(*scalar.BatchDeleteExternalGroupRoleMappingsPayload).DeletedIDs, func(b []byte, v string) []byte { return scalar.AppendKey(b, v, false) })
 		}},
 		"deletedUids": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*scalar.BatchDeleteExternalGroupRoleMappingsPayload).DeletedUIDs, func(b []byte, v platform.UID) []byte { return scalar.AppendUID(b, v, false) })
+			return execute.AppendList(b, parent.(*scalar.BatchDeleteExternalGroupRoleMappingsPayload).DeletedUIDs, func(b []byte, v core.UID) []byte { return scalar.AppendUID(b, v, false) })
 		}},
 	}}
 }
@@ -955,10 +962,10 @@ func fieldsBatchDeleteExternalGroupRoleMappingsPayload(_ ResolverRoot) *execute.
 func fieldsBatchDeleteGroupInvitesPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "BatchDeleteGroupInvitesPayload", Satisfies: []string{"BatchDeleteGroupInvitesPayload"}, Fields: map[string]*execute.Field{
 		"deletedIds": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*BatchDeleteGroupInvitesPayload).DeletedIds, func(b []byte, v platform.UID) []byte { return scalar.AppendUID(b, v, false) })
+			return execute.AppendList(b, parent.(*BatchDeleteGroupInvitesPayload).DeletedIds, func(b []byte, v core.UID) []byte { return scalar.AppendUID(b, v, false) })
 		}},
 		"deletedUids": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*BatchDeleteGroupInvitesPayload).DeletedUids, func(b []byte, v platform.UID) []byte { return scalar.AppendUID(b, v, false) })
+			return execute.AppendList(b, parent.(*BatchDeleteGroupInvitesPayload).DeletedUids, func(b []byte, v core.UID) []byte { return scalar.AppendUID(b, v, false) })
 		}},
 	}}
 }
@@ -966,10 +973,10 @@ func fieldsBatchDeleteGroupInvitesPayload(_ ResolverRoot) *execute.Object {
 func fieldsBatchDeleteIdentitiesPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "BatchDeleteIdentitiesPayload", Satisfies: []string{"BatchDeleteIdentitiesPayload"}, Fields: map[string]*execute.Field{
 		"deletedIds": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*BatchDeleteIdentitiesPayload).DeletedIds, func(b []byte, v platform.UID) []byte { return scalar.AppendUID(b, v, false) })
+			return execute.AppendList(b, parent.(*BatchDeleteIdentitiesPayload).DeletedIds, func(b []byte, v core.UID) []byte { return scalar.AppendUID(b, v, false) })
 		}},
 		"deletedUids": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*BatchDeleteIdentitiesPayload).DeletedUids, func(b []byte, v platform.UID) []byte { return scalar.AppendUID(b, v, false) })
+			return execute.AppendList(b, parent.(*BatchDeleteIdentitiesPayload).DeletedUids, func(b []byte, v core.UID) []byte { return scalar.AppendUID(b, v, false) })
 		}},
 	}}
 }
@@ -977,10 +984,10 @@ func fieldsBatchDeleteIdentitiesPayload(_ ResolverRoot) *execute.Object {
 func fieldsBatchDeleteRoleBindingsPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "BatchDeleteRoleBindingsPayload", Satisfies: []string{"BatchDeleteRoleBindingsPayload"}, Fields: map[string]*execute.Field{
 		"deletedIds": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*BatchDeleteRoleBindingsPayload).DeletedIds, func(b []byte, v platform.UID) []byte { return scalar.AppendUID(b, v, false) })
+			return execute.AppendList(b, parent.(*BatchDeleteRoleBindingsPayload).DeletedIds, func(b []byte, v core.UID) []byte { return scalar.AppendUID(b, v, false) })
 		}},
 		"deletedUids": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*BatchDeleteRoleBindingsPayload).DeletedUids, func(b []byte, v platform.UID) []byte { return scalar.AppendUID(b, v, false) })
+			return execute.AppendList(b, parent.(*BatchDeleteRoleBindingsPayload).DeletedUids, func(b []byte, v core.UID) []byte { return scalar.AppendUID(b, v, false) })
 		}},
 	}}
 }
@@ -988,10 +995,10 @@ func fieldsBatchDeleteRoleBindingsPayload(_ ResolverRoot) *execute.Object {
 func fieldsBatchDeleteSubscriptionsPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "BatchDeleteSubscriptionsPayload", Satisfies: []string{"BatchDeleteSubscriptionsPayload"}, Fields: map[string]*execute.Field{
 		"deletedIds": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*BatchDeleteSubscriptionsPayload).DeletedIds, func(b []byte, v platform.UID) []byte { return scalar.AppendUID(b, v, false) })
+			return execute.AppendList(b, parent.(*BatchDeleteSubscriptionsPayload).DeletedIds, func(b []byte, v core.UID) []byte { return scalar.AppendUID(b, v, false) })
 		}},
 		"deletedUids": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*BatchDeleteSubscriptionsPayload).DeletedUids, func(b []byte, v platform.UID) []byte { return scalar.AppendUID(b, v, false) })
+			return execute.AppendList(b, parent.(*BatchDeleteSubscriptionsPayload).DeletedUids, func(b []byte, v core.UID) []byte { return scalar.AppendUID(b, v, false) })
 		}},
 	}}
 }
@@ -999,10 +1006,10 @@ func fieldsBatchDeleteSubscriptionsPayload(_ ResolverRoot) *execute.Object {
 func fieldsBatchDeleteTagsPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "BatchDeleteTagsPayload", Satisfies: []string{"BatchDeleteTagsPayload"}, Fields: map[string]*execute.Field{
 		"deletedIds": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*BatchDeleteTagsPayload).DeletedIds, func(b []byte, v platform.UID) []byte { return scalar.AppendUID(b, v, false) })
+			return execute.AppendList(b, parent.(*BatchDeleteTagsPayload).DeletedIds, func(b []byte, v core.UID) []byte { return scalar.AppendUID(b, v, false) })
 		}},
 		"deletedUids": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*BatchDeleteTagsPayload).DeletedUids, func(b []byte, v platform.UID) []byte { return scalar.AppendUID(b, v, false) })
+			return execute.AppendList(b, parent.(*BatchDeleteTagsPayload).DeletedUids, func(b []byte, v core.UID) []byte { return scalar.AppendUID(b, v, false) })
 		}},
 	}}
 }
@@ -1018,39 +1025,37 @@ func fieldsBatchUpdateReposPayload(_ ResolverRoot) *execute.Object {
 func fieldsBundleFacet(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "BundleFacet", Satisfies: []string{"BundleFacet"}, Fields: map[string]*execute.Field{
 		"value": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Facet[string]).Value, false)
+			return scalar.AppendString(b, parent.(*core.Facet[string]).Value, false)
 		}},
-		"count": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.Facet[string]).Count)
-		}},
+		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*core.Facet[string]).Count) }},
 	}}
 }
 
 func fieldsClaimMatch(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ClaimMatch", Satisfies: []string{"ClaimMatch"}, Fields: map[string]*execute.Field{
 		"issuer": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.ClaimMatch).Issuer, true)
+			return scalar.AppendString(b, parent.(*iam.ClaimMatch).Issuer, true)
 		}},
 		"issuerPattern": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.ClaimMatch).IssuerPattern, true)
+			return scalar.AppendString(b, parent.(*iam.ClaimMatch).IssuerPattern, true)
 		}},
 		"subject": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.ClaimMatch).Subject, true)
+			return scalar.AppendString(b, parent.(*iam.ClaimMatch).Subject, true)
 		}},
 		"subjectPattern": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.ClaimMatch).SubjectPattern, true)
+			return scalar.AppendString(b, parent.(*iam.ClaimMatch).SubjectPattern, true)
 		}},
 		"audience": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.ClaimMatch).Audience, true)
+			return scalar.AppendString(b, parent.(*iam.ClaimMatch).Audience, true)
 		}},
 		"audiencePattern": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.ClaimMatch).AudiencePattern, true)
+			return scalar.AppendString(b, parent.(*iam.ClaimMatch).AudiencePattern, true)
 		}},
 		"claims": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendStringMap(b, parent.(*platform.ClaimMatch).Claims, true)
+			return scalar.AppendStringMap(b, parent.(*iam.ClaimMatch).Claims, true)
 		}},
 		"claimPatterns": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendStringMap(b, parent.(*platform.ClaimMatch).ClaimPatterns, true)
+			return scalar.AppendStringMap(b, parent.(*iam.ClaimMatch).ClaimPatterns, true)
 		}},
 	}}
 }
@@ -1066,10 +1071,10 @@ func fieldsConfirmRoleBindingsPayload(_ ResolverRoot) *execute.Object {
 func fieldsCreateAccountAssociationPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateAccountAssociationPayload", Satisfies: []string{"CreateAccountAssociationPayload"}, Fields: map[string]*execute.Field{
 		"accountAssociation": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[*platform.AccountAssociation]).Node)
+			return execute.Pointer(parent.(*scalar.Created[*iam.AccountAssociation]).Node)
 		}},
 		"accountAssociationEdge": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[*platform.AccountAssociation]).Edge)
+			return execute.Pointer(parent.(*scalar.Created[*iam.AccountAssociation]).Edge)
 		}},
 	}}
 }
@@ -1077,10 +1082,10 @@ func fieldsCreateAccountAssociationPayload(_ ResolverRoot) *execute.Object {
 func fieldsCreateExternalGroupRoleMappingPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateExternalGroupRoleMappingPayload", Satisfies: []string{"CreateExternalGroupRoleMappingPayload"}, Fields: map[string]*execute.Field{
 		"externalGroupRoleMapping": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[*platform.ExternalGroupRoleMapping]).Node)
+			return execute.Pointer(parent.(*scalar.Created[*iam.ExternalGroupRoleMapping]).Node)
 		}},
 		"externalGroupRoleMappingEdge": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[*platform.ExternalGroupRoleMapping]).Edge)
+			return execute.Pointer(parent.(*scalar.Created[*iam.ExternalGroupRoleMapping]).Edge)
 		}},
 	}}
 }
@@ -1088,10 +1093,10 @@ func fieldsCreateExternalGroupRoleMappingPayload(_ ResolverRoot) *execute.Object
 func fieldsCreateGroupInvitePayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateGroupInvitePayload", Satisfies: []string{"CreateGroupInvitePayload"}, Fields: map[string]*execute.Field{
 		"groupInvite": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[*platform.GroupInvite]).Node)
+			return execute.Pointer(parent.(*scalar.Created[*iam.GroupInvite]).Node)
 		}},
 		"groupInviteEdge": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[*platform.GroupInvite]).Edge)
+			return execute.Pointer(parent.(*scalar.Created[*iam.GroupInvite]).Edge)
 		}},
 	}}
 }
@@ -1099,10 +1104,10 @@ func fieldsCreateGroupInvitePayload(_ ResolverRoot) *execute.Object {
 func fieldsCreateGroupPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateGroupPayload", Satisfies: []string{"CreateGroupPayload"}, Fields: map[string]*execute.Field{
 		"group": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[*platform.Group]).Node)
+			return execute.Pointer(parent.(*scalar.Created[*iam.Group]).Node)
 		}},
 		"groupEdge": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[*platform.Group]).Edge)
+			return execute.Pointer(parent.(*scalar.Created[*iam.Group]).Edge)
 		}},
 	}}
 }
@@ -1110,10 +1115,10 @@ func fieldsCreateGroupPayload(_ ResolverRoot) *execute.Object {
 func fieldsCreateIdentityPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateIdentityPayload", Satisfies: []string{"CreateIdentityPayload"}, Fields: map[string]*execute.Field{
 		"identity": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[*platform.Identity]).Node)
+			return execute.Pointer(parent.(*scalar.Created[*iam.Identity]).Node)
 		}},
 		"identityEdge": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[*platform.Identity]).Edge)
+			return execute.Pointer(parent.(*scalar.Created[*iam.Identity]).Edge)
 		}},
 	}}
 }
@@ -1121,10 +1126,10 @@ func fieldsCreateIdentityPayload(_ ResolverRoot) *execute.Object {
 func fieldsCreateIdentityProviderPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateIdentityProviderPayload", Satisfies: []string{"CreateIdentityProviderPayload"}, Fields: map[string]*execute.Field{
 		"identityProvider": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[*platform.IdentityProvider]).Node)
+			return execute.Pointer(parent.(*scalar.Created[*iam.IdentityProvider]).Node)
 		}},
 		"identityProviderEdge": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[*platform.IdentityProvider]).Edge)
+			return execute.Pointer(parent.(*scalar.Created[*iam.IdentityProvider]).Edge)
 		}},
 	}}
 }
@@ -1132,10 +1137,10 @@ func fieldsCreateIdentityProviderPayload(_ ResolverRoot) *execute.Object {
 func fieldsCreateRepoPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateRepoPayload", Satisfies: []string{"CreateRepoPayload"}, Fields: map[string]*execute.Field{
 		"repo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[*platform.Repo]).Node)
+			return execute.Pointer(parent.(*scalar.Created[*inventory.Repo]).Node)
 		}},
 		"repoEdge": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[*platform.Repo]).Edge)
+			return execute.Pointer(parent.(*scalar.Created[*inventory.Repo]).Edge)
 		}},
 	}}
 }
@@ -1143,10 +1148,10 @@ func fieldsCreateRepoPayload(_ ResolverRoot) *execute.Object {
 func fieldsCreateRoleBindingPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateRoleBindingPayload", Satisfies: []string{"CreateRoleBindingPayload"}, Fields: map[string]*execute.Field{
 		"roleBinding": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[*platform.RoleBinding]).Node)
+			return execute.Pointer(parent.(*scalar.Created[*iam.RoleBinding]).Node)
 		}},
 		"roleBindingEdge": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[*platform.RoleBinding]).Edge)
+			return execute.Pointer(parent.(*scalar.Created[*iam.RoleBinding]).Edge)
 		}},
 	}}
 }
@@ -1154,10 +1159,10 @@ func fieldsCreateRoleBindingPayload(_ ResolverRoot) *execute.Object {
 func fieldsCreateRolePayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateRolePayload", Satisfies: []string{"CreateRolePayload"}, Fields: map[string]*execute.Field{
 		"role": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[*platform.Role]).Node)
+			return execute.Pointer(parent.(*scalar.Created[*iam.Role]).Node)
 		}},
 		"roleEdge": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[*platform.Role]).Edge)
+			return execute.Pointer(parent.(*scalar.Created[*iam.Role]).Edge)
 		}},
 	}}
 }
@@ -1179,10 +1184,10 @@ func fieldsCreateSubscriptionPayload(_ ResolverRoot) *execute.Object {
 func fieldsCreateTagPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateTagPayload", Satisfies: []string{"CreateTagPayload"}, Fields: map[string]*execute.Field{
 		"tag": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[*platform.Tag]).Node)
+			return execute.Pointer(parent.(*scalar.Created[*inventory.Tag]).Node)
 		}},
 		"tagEdge": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[*platform.Tag]).Edge)
+			return execute.Pointer(parent.(*scalar.Created[*inventory.Tag]).Edge)
 		}},
 	}}
 }
@@ -1311,60 +1316,60 @@ func fieldsDeleteTagPayload(_ ResolverRoot) *execute.Object {
 func fieldsDelivery(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Delivery", Satisfies: []string{"Delivery", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendNodeUID(b, "Delivery", parent.(*platform.Delivery).UID)
+			return scalar.AppendNodeUID(b, "Delivery", parent.(*webhooks.Delivery).UID)
 		}},
-		"uid": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*platform.Delivery).UID, false) }},
+		"uid": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*webhooks.Delivery).UID, false) }},
 		"eventId": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendKey(b, parent.(*platform.Delivery).EventID, false)
+			return scalar.AppendKey(b, parent.(*webhooks.Delivery).EventID, false)
 		}},
 		"eventType": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Delivery).EventType, false)
+			return scalar.AppendString(b, parent.(*webhooks.Delivery).EventType, false)
 		}},
 		"state": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDeliveryState(b, parent.(*platform.Delivery).State, false)
+			return scalar.AppendDeliveryState(b, parent.(*webhooks.Delivery).State, false)
 		}},
 		"attempts": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt32(b, parent.(*platform.Delivery).Attempts, false)
+			return scalar.AppendInt32(b, parent.(*webhooks.Delivery).Attempts, false)
 		}},
 		"lastStatus": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt32(b, parent.(*platform.Delivery).LastStatus, true)
+			return scalar.AppendInt32(b, parent.(*webhooks.Delivery).LastStatus, true)
 		}},
 		"lastError": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Delivery).LastError, true)
+			return scalar.AppendString(b, parent.(*webhooks.Delivery).LastError, true)
 		}},
 		"lastAnswer": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Delivery).LastAnswer, true)
+			return scalar.AppendString(b, parent.(*webhooks.Delivery).LastAnswer, true)
 		}},
 		"lastAttemptTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.Delivery).LastAttemptTime, true)
+			return scalar.AppendDateTime(b, parent.(*webhooks.Delivery).LastAttemptTime, true)
 		}},
 		"nextAttemptTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.Delivery).NextAttemptTime, true)
+			return scalar.AppendDateTime(b, parent.(*webhooks.Delivery).NextAttemptTime, true)
 		}},
 		"createTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.Delivery).CreateTime, false)
+			return scalar.AppendDateTime(b, parent.(*webhooks.Delivery).CreateTime, false)
 		}},
 		"updateTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.Delivery).UpdateTime, false)
+			return scalar.AppendDateTime(b, parent.(*webhooks.Delivery).UpdateTime, false)
 		}},
 		"subscription": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Delivery().Subscription(ctx, execute.Parents[platform.Delivery](parents))
+			values, err := resolvers.Delivery().Subscription(ctx, execute.Parents[webhooks.Delivery](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"viewerCan": {Arguments: field_Delivery_viewerCan_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Delivery().ViewerCan(ctx, execute.Parents[platform.Delivery](parents), arguments["capabilities"].([]platform.Capability))
+				values, err := resolvers.Delivery().ViewerCan(ctx, execute.Parents[webhooks.Delivery](parents), arguments["capabilities"].([]core.Capability))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
 		},
 		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Delivery().ViewerCapabilities(ctx, execute.Parents[platform.Delivery](parents))
+			values, err := resolvers.Delivery().ViewerCapabilities(ctx, execute.Parents[webhooks.Delivery](parents))
 			return execute.Each(values, err, execute.Value)
 		},
 			AppendValue: func(b []byte, value any) []byte {
-				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+				return execute.AppendList(b, value.([]core.Capability), func(b []byte, v core.Capability) []byte { return scalar.AppendCapability(b, v, false) })
 			},
 		},
 	}}
@@ -1373,19 +1378,19 @@ func fieldsDelivery(resolvers ResolverRoot) *execute.Object {
 func fieldsDeliveryConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DeliveryConnection", Satisfies: []string{"DeliveryConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[*platform.Delivery]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*webhooks.Delivery]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[*platform.Delivery]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*webhooks.Delivery]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[*platform.Delivery]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*webhooks.Delivery]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.Delivery]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*webhooks.Delivery]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.Delivery]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*webhooks.Delivery]).Skipped(), false)
 		}},
 	}}
 }
@@ -1393,36 +1398,34 @@ func fieldsDeliveryConnection(_ ResolverRoot) *execute.Object {
 func fieldsDeliveryEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DeliveryEdge", Satisfies: []string{"DeliveryEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.Delivery]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*webhooks.Delivery]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[*platform.Delivery]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*webhooks.Delivery]).Node)
 		}},
 	}}
 }
 
 func fieldsDeprecatedFacet(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DeprecatedFacet", Satisfies: []string{"DeprecatedFacet"}, Fields: map[string]*execute.Field{
-		"value": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendBoolean(b, parent.(*platform.Facet[bool]).Value)
-		}},
-		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*platform.Facet[bool]).Count) }},
+		"value": {Append: func(b []byte, parent any) []byte { return execute.AppendBoolean(b, parent.(*core.Facet[bool]).Value) }},
+		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*core.Facet[bool]).Count) }},
 	}}
 }
 
 func fieldsDocumentAdvisory(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DocumentAdvisory", Satisfies: []string{"DocumentAdvisory"}, Fields: map[string]*execute.Field{
 		"advisoryId": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Advisory).AdvisoryID, false)
+			return scalar.AppendString(b, parent.(*inventory.Advisory).AdvisoryID, false)
 		}},
 		"aliases": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.Advisory).Aliases, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			return execute.AppendList(b, parent.(*inventory.Advisory).Aliases, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 		"packageNamespace": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Advisory).ArtifactType, true)
+			return scalar.AppendString(b, parent.(*inventory.Advisory).ArtifactType, true)
 		}},
 		"events": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*platform.Advisory).DocumentEvents())
+			return execute.Structs(parent.(*inventory.Advisory).DocumentEvents())
 		}},
 	}}
 }
@@ -1430,19 +1433,19 @@ func fieldsDocumentAdvisory(_ ResolverRoot) *execute.Object {
 func fieldsDocumentAdvisoryConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DocumentAdvisoryConnection", Satisfies: []string{"DocumentAdvisoryConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[*platform.Advisory]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*inventory.Advisory]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[*platform.Advisory]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*inventory.Advisory]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[*platform.Advisory]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*inventory.Advisory]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.Advisory]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*inventory.Advisory]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.Advisory]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*inventory.Advisory]).Skipped(), false)
 		}},
 	}}
 }
@@ -1450,10 +1453,10 @@ func fieldsDocumentAdvisoryConnection(_ ResolverRoot) *execute.Object {
 func fieldsDocumentAdvisoryEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DocumentAdvisoryEdge", Satisfies: []string{"DocumentAdvisoryEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.Advisory]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*inventory.Advisory]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[*platform.Advisory]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*inventory.Advisory]).Node)
 		}},
 	}}
 }
@@ -1461,10 +1464,10 @@ func fieldsDocumentAdvisoryEdge(_ ResolverRoot) *execute.Object {
 func fieldsDocumentDetection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DocumentDetection", Satisfies: []string{"DocumentDetection"}, Fields: map[string]*execute.Field{
 		"nvdapi": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*platform.DocumentDetection).NVDAPI)
+			return execute.Pointer(parent.(*inventory.DocumentDetection).NVDAPI)
 		}},
 		"scanv1": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*platform.DocumentDetection).ScanV1)
+			return execute.Pointer(parent.(*inventory.DocumentDetection).ScanV1)
 		}},
 	}}
 }
@@ -1472,29 +1475,31 @@ func fieldsDocumentDetection(_ ResolverRoot) *execute.Object {
 func fieldsDocumentEvent(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DocumentEvent", Satisfies: []string{"DocumentEvent"}, Fields: map[string]*execute.Field{
 		"type": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendAdvisoryEventType(b, parent.(*platform.DocumentEvent).Type, false)
+			return scalar.AppendAdvisoryEventType(b, parent.(*inventory.DocumentEvent).Type, false)
 		}},
 		"timestamp": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.DocumentEvent).Timestamp, true)
+			return scalar.AppendDateTime(b, parent.(*inventory.DocumentEvent).Timestamp, true)
 		}},
 		"detection": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*platform.DocumentEvent).Detection)
+			return execute.Pointer(parent.(*inventory.DocumentEvent).Detection)
 		}},
-		"fixed": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*platform.DocumentEvent).Fixed) }},
+		"fixed": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*inventory.DocumentEvent).Fixed)
+		}},
 		"falsePositiveDetermination": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*platform.DocumentEvent).FalsePositiveDetermination)
+			return execute.Pointer(parent.(*inventory.DocumentEvent).FalsePositiveDetermination)
 		}},
 		"truePositiveDetermination": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*platform.DocumentEvent).TruePositiveDetermination)
+			return execute.Pointer(parent.(*inventory.DocumentEvent).TruePositiveDetermination)
 		}},
 		"analysisNotPlanned": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*platform.DocumentEvent).AnalysisNotPlanned)
+			return execute.Pointer(parent.(*inventory.DocumentEvent).AnalysisNotPlanned)
 		}},
 		"fixNotPlanned": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*platform.DocumentEvent).FixNotPlanned)
+			return execute.Pointer(parent.(*inventory.DocumentEvent).FixNotPlanned)
 		}},
 		"pendingUpstreamFix": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*platform.DocumentEvent).PendingUpstreamFix)
+			return execute.Pointer(parent.(*inventory.DocumentEvent).PendingUpstreamFix)
 		}},
 	}}
 }
@@ -1502,16 +1507,16 @@ func fieldsDocumentEvent(_ ResolverRoot) *execute.Object {
 func fieldsDocumentFix(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DocumentFix", Satisfies: []string{"DocumentFix"}, Fields: map[string]*execute.Field{
 		"fixedVersion": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.DocumentFixed).FixedVersion, true)
+			return scalar.AppendString(b, parent.(*inventory.DocumentFixed).FixedVersion, true)
 		}},
 		"scannerVersion": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.DocumentFixed).ScannerVersion, true)
+			return scalar.AppendString(b, parent.(*inventory.DocumentFixed).ScannerVersion, true)
 		}},
 		"grypeDbBuilt": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.DocumentFixed).GrypeDBBuilt, true)
+			return scalar.AppendString(b, parent.(*inventory.DocumentFixed).GrypeDBBuilt, true)
 		}},
 		"grypeDbChecksum": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.DocumentFixed).GrypeDBChecksum, true)
+			return scalar.AppendString(b, parent.(*inventory.DocumentFixed).GrypeDBChecksum, true)
 		}},
 	}}
 }
@@ -1519,37 +1524,37 @@ func fieldsDocumentFix(_ ResolverRoot) *execute.Object {
 func fieldsDocumentScan(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DocumentScan", Satisfies: []string{"DocumentScan"}, Fields: map[string]*execute.Field{
 		"scanner": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.DocumentScanV1).Scanner, true)
+			return scalar.AppendString(b, parent.(*inventory.DocumentScanV1).Scanner, true)
 		}},
 		"subpackageName": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.DocumentScanV1).SubpackageName, true)
+			return scalar.AppendString(b, parent.(*inventory.DocumentScanV1).SubpackageName, true)
 		}},
 		"componentId": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.DocumentScanV1).ComponentID, true)
+			return scalar.AppendString(b, parent.(*inventory.DocumentScanV1).ComponentID, true)
 		}},
 		"componentName": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.DocumentScanV1).ComponentName, true)
+			return scalar.AppendString(b, parent.(*inventory.DocumentScanV1).ComponentName, true)
 		}},
 		"componentVersion": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.DocumentScanV1).ComponentVersion, true)
+			return scalar.AppendString(b, parent.(*inventory.DocumentScanV1).ComponentVersion, true)
 		}},
 		"componentType": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.DocumentScanV1).ComponentType, true)
+			return scalar.AppendString(b, parent.(*inventory.DocumentScanV1).ComponentType, true)
 		}},
 		"componentLocation": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.DocumentScanV1).ComponentLocation, true)
+			return scalar.AppendString(b, parent.(*inventory.DocumentScanV1).ComponentLocation, true)
 		}},
 		"artifactVersion": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.DocumentScanV1).ArtifactVersion, true)
+			return scalar.AppendString(b, parent.(*inventory.DocumentScanV1).ArtifactVersion, true)
 		}},
 		"scannerVersion": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.DocumentScanV1).ScannerVersion, true)
+			return scalar.AppendString(b, parent.(*inventory.DocumentScanV1).ScannerVersion, true)
 		}},
 		"grypeDbBuilt": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.DocumentScanV1).GrypeDBBuilt, true)
+			return scalar.AppendString(b, parent.(*inventory.DocumentScanV1).GrypeDBBuilt, true)
 		}},
 		"grypeDbChecksum": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.DocumentScanV1).GrypeDBChecksum, true)
+			return scalar.AppendString(b, parent.(*inventory.DocumentScanV1).GrypeDBChecksum, true)
 		}},
 	}}
 }
@@ -1567,133 +1572,133 @@ func fieldsEntity(resolvers ResolverRoot) *execute.Object {
 		"findManyAccountAssociationByUIDs": {Arguments: field_Entity_findManyAccountAssociationByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Entity().FindManyAccountAssociationByUIDs(ctx, arguments["reps"].([]*AccountAssociationByUIDsInput))
-				return execute.One(values, err, func(list []*platform.AccountAssociation) any { return execute.Nullable(list, execute.Pointers) })
+				return execute.One(values, err, func(list []*iam.AccountAssociation) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"findManyAdvisoryByUIDs": {Arguments: field_Entity_findManyAdvisoryByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Entity().FindManyAdvisoryByUIDs(ctx, arguments["reps"].([]*AdvisoryByUIDsInput))
-				return execute.One(values, err, func(list []*platform.Advisory) any { return execute.Nullable(list, execute.Pointers) })
+				return execute.One(values, err, func(list []*inventory.Advisory) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"findManyAdvisoryDocumentByDocumentIDs": {Arguments: field_Entity_findManyAdvisoryDocumentByDocumentIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Entity().FindManyAdvisoryDocumentByDocumentIDs(ctx, arguments["reps"].([]*AdvisoryDocumentByDocumentIDsInput))
-				return execute.One(values, err, func(list []*platform.AdvisoryDocument) any { return execute.Nullable(list, execute.Pointers) })
+				return execute.One(values, err, func(list []*inventory.AdvisoryDocument) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"findManyArtifactByUIDs": {Arguments: field_Entity_findManyArtifactByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Entity().FindManyArtifactByUIDs(ctx, arguments["reps"].([]*ArtifactByUIDsInput))
-				return execute.One(values, err, func(list []*platform.Artifact) any { return execute.Nullable(list, execute.Pointers) })
+				return execute.One(values, err, func(list []*libraries.Artifact) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"findManyArtifactVersionByUIDs": {Arguments: field_Entity_findManyArtifactVersionByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Entity().FindManyArtifactVersionByUIDs(ctx, arguments["reps"].([]*ArtifactVersionByUIDsInput))
-				return execute.One(values, err, func(list []*platform.ArtifactVersion) any { return execute.Nullable(list, execute.Pointers) })
+				return execute.One(values, err, func(list []*libraries.ArtifactVersion) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"findManyDeliveryByUIDs": {Arguments: field_Entity_findManyDeliveryByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Entity().FindManyDeliveryByUIDs(ctx, arguments["reps"].([]*DeliveryByUIDsInput))
-				return execute.One(values, err, func(list []*platform.Delivery) any { return execute.Nullable(list, execute.Pointers) })
+				return execute.One(values, err, func(list []*webhooks.Delivery) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"findManyEventByIDs": {Arguments: field_Entity_findManyEventByIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Entity().FindManyEventByIDs(ctx, arguments["reps"].([]*EventByIDsInput))
-				return execute.One(values, err, func(list []*platform.Event) any { return execute.Nullable(list, execute.Pointers) })
+				return execute.One(values, err, func(list []*core.Event) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"findManyEventSubscriptionByUIDs": {Arguments: field_Entity_findManyEventSubscriptionByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Entity().FindManyEventSubscriptionByUIDs(ctx, arguments["reps"].([]*EventSubscriptionByUIDsInput))
-				return execute.One(values, err, func(list []*platform.Subscription) any { return execute.Nullable(list, execute.Pointers) })
+				return execute.One(values, err, func(list []*webhooks.Subscription) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"findManyExternalGroupRoleMappingByUIDs": {Arguments: field_Entity_findManyExternalGroupRoleMappingByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Entity().FindManyExternalGroupRoleMappingByUIDs(ctx, arguments["reps"].([]*ExternalGroupRoleMappingByUIDsInput))
-				return execute.One(values, err, func(list []*platform.ExternalGroupRoleMapping) any { return execute.Nullable(list, execute.Pointers) })
+				return execute.One(values, err, func(list []*iam.ExternalGroupRoleMapping) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"findManyFindingByUIDs": {Arguments: field_Entity_findManyFindingByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Entity().FindManyFindingByUIDs(ctx, arguments["reps"].([]*FindingByUIDsInput))
-				return execute.One(values, err, func(list []*platform.Finding) any { return execute.Nullable(list, execute.Pointers) })
+				return execute.One(values, err, func(list []*inventory.Finding) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"findManyGroupByUIDs": {Arguments: field_Entity_findManyGroupByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Entity().FindManyGroupByUIDs(ctx, arguments["reps"].([]*GroupByUIDsInput))
-				return execute.One(values, err, func(list []*platform.Group) any { return execute.Nullable(list, execute.Pointers) })
+				return execute.One(values, err, func(list []*iam.Group) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"findManyGroupInviteByUIDs": {Arguments: field_Entity_findManyGroupInviteByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Entity().FindManyGroupInviteByUIDs(ctx, arguments["reps"].([]*GroupInviteByUIDsInput))
-				return execute.One(values, err, func(list []*platform.GroupInvite) any { return execute.Nullable(list, execute.Pointers) })
+				return execute.One(values, err, func(list []*iam.GroupInvite) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"findManyIdentityByUIDs": {Arguments: field_Entity_findManyIdentityByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Entity().FindManyIdentityByUIDs(ctx, arguments["reps"].([]*IdentityByUIDsInput))
-				return execute.One(values, err, func(list []*platform.Identity) any { return execute.Nullable(list, execute.Pointers) })
+				return execute.One(values, err, func(list []*iam.Identity) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"findManyIdentityProviderByUIDs": {Arguments: field_Entity_findManyIdentityProviderByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Entity().FindManyIdentityProviderByUIDs(ctx, arguments["reps"].([]*IdentityProviderByUIDsInput))
-				return execute.One(values, err, func(list []*platform.IdentityProvider) any { return execute.Nullable(list, execute.Pointers) })
+				return execute.One(values, err, func(list []*iam.IdentityProvider) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"findManyPackageByUIDs": {Arguments: field_Entity_findManyPackageByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Entity().FindManyPackageByUIDs(ctx, arguments["reps"].([]*PackageByUIDsInput))
-				return execute.One(values, err, func(list []*platform.Package) any { return execute.Nullable(list, execute.Pointers) })
+				return execute.One(values, err, func(list []*inventory.Package) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"findManyPackageVersionByUIDs": {Arguments: field_Entity_findManyPackageVersionByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Entity().FindManyPackageVersionByUIDs(ctx, arguments["reps"].([]*PackageVersionByUIDsInput))
-				return execute.One(values, err, func(list []*platform.PackageVersion) any { return execute.Nullable(list, execute.Pointers) })
+				return execute.One(values, err, func(list []*inventory.PackageVersion) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"findManyRepoByUIDs": {Arguments: field_Entity_findManyRepoByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Entity().FindManyRepoByUIDs(ctx, arguments["reps"].([]*RepoByUIDsInput))
-				return execute.One(values, err, func(list []*platform.Repo) any { return execute.Nullable(list, execute.Pointers) })
+				return execute.One(values, err, func(list []*inventory.Repo) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"findManyRoleByUIDs": {Arguments: field_Entity_findManyRoleByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Entity().FindManyRoleByUIDs(ctx, arguments["reps"].([]*RoleByUIDsInput))
-				return execute.One(values, err, func(list []*platform.Role) any { return execute.Nullable(list, execute.Pointers) })
+				return execute.One(values, err, func(list []*iam.Role) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"findManyRoleBindingByUIDs": {Arguments: field_Entity_findManyRoleBindingByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Entity().FindManyRoleBindingByUIDs(ctx, arguments["reps"].([]*RoleBindingByUIDsInput))
-				return execute.One(values, err, func(list []*platform.RoleBinding) any { return execute.Nullable(list, execute.Pointers) })
+				return execute.One(values, err, func(list []*iam.RoleBinding) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"findManyTagByUIDs": {Arguments: field_Entity_findManyTagByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Entity().FindManyTagByUIDs(ctx, arguments["reps"].([]*TagByUIDsInput))
-				return execute.One(values, err, func(list []*platform.Tag) any { return execute.Nullable(list, execute.Pointers) })
+				return execute.One(values, err, func(list []*inventory.Tag) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"findManyTermsAcceptanceByOrgUIDAndDocIDs": {Arguments: field_Entity_findManyTermsAcceptanceByOrgUIDAndDocIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Entity().FindManyTermsAcceptanceByOrgUIDAndDocIDs(ctx, arguments["reps"].([]*TermsAcceptanceByOrgUIDAndDocIDsInput))
-				return execute.One(values, err, func(list []*platform.TermsAcceptance) any { return execute.Nullable(list, execute.Pointers) })
+				return execute.One(values, err, func(list []*iam.TermsAcceptance) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"findManyVulnerabilityMetadataByVulnerabilityIDs": {Arguments: field_Entity_findManyVulnerabilityMetadataByVulnerabilityIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Entity().FindManyVulnerabilityMetadataByVulnerabilityIDs(ctx, arguments["reps"].([]*VulnerabilityMetadataByVulnerabilityIDsInput))
-				return execute.One(values, err, func(list []*platform.Vulnerability) any { return execute.Nullable(list, execute.Pointers) })
+				return execute.One(values, err, func(list []*inventory.Vulnerability) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 	}}
@@ -1701,52 +1706,44 @@ func fieldsEntity(resolvers ResolverRoot) *execute.Object {
 
 func fieldsEvent(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Event", Satisfies: []string{"Event", "Node", "_Entity"}, Fields: map[string]*execute.Field{
-		"id": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*platform.Event).NodeID(), false)
-		}},
-		"type": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*platform.Event).Type, false) }},
-		"kind": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendEventKind(b, parent.(*platform.Event).Type, true)
-		}},
-		"subject": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*platform.Event).Subject, false) }},
+		"id":      {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*core.Event).NodeID(), false) }},
+		"type":    {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*core.Event).Type, false) }},
+		"kind":    {Append: func(b []byte, parent any) []byte { return scalar.AppendEventKind(b, parent.(*core.Event).Type, true) }},
+		"subject": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*core.Event).Subject, false) }},
 		"resource": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Event().Resource(ctx, execute.Parents[platform.Event](parents))
+			values, err := resolvers.Event().Resource(ctx, execute.Parents[core.Event](parents))
 			return execute.Each(values, err, execute.Interface)
 		},
 			TypeOf: typeOfNode,
 		},
-		"group":    {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*platform.Event).Group, false) }},
-		"groupUid": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*platform.Event).Group, false) }},
+		"group":    {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*core.Event).Group, false) }},
+		"groupUid": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*core.Event).Group, false) }},
 		"groupNode": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Event().GroupNode(ctx, execute.Parents[platform.Event](parents))
+			values, err := resolvers.Event().GroupNode(ctx, execute.Parents[core.Event](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
-		"time": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.Event).Time, false)
-		}},
-		"actor": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(&parent.(*platform.Event).Actor) }},
-		"body":  {Append: func(b []byte, parent any) []byte { return scalar.AppendJSON(b, parent.(*platform.Event).Body, true) }},
+		"time":  {Append: func(b []byte, parent any) []byte { return scalar.AppendDateTime(b, parent.(*core.Event).Time, false) }},
+		"actor": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(&parent.(*core.Event).Actor) }},
+		"body":  {Append: func(b []byte, parent any) []byte { return scalar.AppendJSON(b, parent.(*core.Event).Body, true) }},
 		"changes": {Get: func(parent any, _ map[string]any) any {
-			return func(list []platform.EventChange) any { return execute.Nullable(list, execute.Structs) }(parent.(*platform.Event).Changes)
+			return func(list []core.EventChange) any { return execute.Nullable(list, execute.Structs) }(parent.(*core.Event).Changes)
 		}},
-		"denied": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Event).Denied, true)
-		}},
-		"count": {Append: func(b []byte, parent any) []byte { return scalar.AppendInt32(b, parent.(*platform.Event).Count, false) }},
+		"denied": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*core.Event).Denied, true) }},
+		"count":  {Append: func(b []byte, parent any) []byte { return scalar.AppendInt32(b, parent.(*core.Event).Count, false) }},
 	}}
 }
 
 func fieldsEventActivity(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "EventActivity", Satisfies: []string{"EventActivity"}, Fields: map[string]*execute.Field{
 		"time": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.EventActivity).Time, false)
+			return scalar.AppendDateTime(b, parent.(*events.EventActivity).Time, false)
 		}},
 		"made": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.EventActivity).Changes)
+			return execute.AppendInt64(b, parent.(*events.EventActivity).Changes)
 		}},
 		"refused": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.EventActivity).Denials)
+			return execute.AppendInt64(b, parent.(*events.EventActivity).Denials)
 		}},
 	}}
 }
@@ -1754,13 +1751,13 @@ func fieldsEventActivity(_ ResolverRoot) *execute.Object {
 func fieldsEventActor(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "EventActor", Satisfies: []string{"EventActor"}, Fields: map[string]*execute.Field{
 		"subject": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.EventActor).Subject, false)
+			return scalar.AppendString(b, parent.(*core.EventActor).Subject, false)
 		}},
 		"act": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendStringMap(b, parent.(*platform.EventActor).Act, true)
+			return scalar.AppendStringMap(b, parent.(*core.EventActor).Act, true)
 		}},
 		"identity": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.EventActor().Identity(ctx, execute.Parents[platform.EventActor](parents))
+			values, err := resolvers.EventActor().Identity(ctx, execute.Parents[core.EventActor](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
@@ -1770,27 +1767,25 @@ func fieldsEventActor(resolvers ResolverRoot) *execute.Object {
 func fieldsEventChange(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "EventChange", Satisfies: []string{"EventChange"}, Fields: map[string]*execute.Field{
 		"field": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.EventChange).Field, false)
+			return scalar.AppendString(b, parent.(*core.EventChange).Field, false)
 		}},
 		"before": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendJSON(b, parent.(*platform.EventChange).Before, true)
+			return scalar.AppendJSON(b, parent.(*core.EventChange).Before, true)
 		}},
-		"after": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendJSON(b, parent.(*platform.EventChange).After, true)
-		}},
+		"after": {Append: func(b []byte, parent any) []byte { return scalar.AppendJSON(b, parent.(*core.EventChange).After, true) }},
 	}}
 }
 
 func fieldsEventConditions(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "EventConditions", Satisfies: []string{"EventConditions"}, Fields: map[string]*execute.Field{
 		"within": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.EventConditions).Within, func(b []byte, v platform.UID) []byte { return scalar.AppendUID(b, v, false) })
+			return execute.AppendList(b, parent.(*webhooks.EventConditions).Within, func(b []byte, v core.UID) []byte { return scalar.AppendUID(b, v, false) })
 		}},
 		"actors": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.EventConditions).Actors, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			return execute.AppendList(b, parent.(*webhooks.EventConditions).Actors, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 		"includeDenied": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendBoolean(b, parent.(*platform.EventConditions).IncludeDenied)
+			return execute.AppendBoolean(b, parent.(*webhooks.EventConditions).IncludeDenied)
 		}},
 	}}
 }
@@ -1798,62 +1793,62 @@ func fieldsEventConditions(_ ResolverRoot) *execute.Object {
 func fieldsEventSubscription(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "EventSubscription", Satisfies: []string{"EventSubscription", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendNodeUID(b, "EventSubscription", parent.(*platform.Subscription).UID)
+			return scalar.AppendNodeUID(b, "EventSubscription", parent.(*webhooks.Subscription).UID)
 		}},
 		"uid": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*platform.Subscription).UID, false)
+			return scalar.AppendUID(b, parent.(*webhooks.Subscription).UID, false)
 		}},
 		"sink": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Subscription).Sink, false)
+			return scalar.AppendString(b, parent.(*webhooks.Subscription).Sink, false)
 		}},
 		"types": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.Subscription).Types, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			return execute.AppendList(b, parent.(*webhooks.Subscription).Types, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 		"conditions": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*platform.Subscription).Conditions)
+			return execute.Pointer(parent.(*webhooks.Subscription).Conditions)
 		}},
 		"findings": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*platform.Subscription).Findings)
+			return execute.Pointer(parent.(*webhooks.Subscription).Findings)
 		}},
 		"createTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.Subscription).CreateTime, false)
+			return scalar.AppendDateTime(b, parent.(*webhooks.Subscription).CreateTime, false)
 		}},
 		"updateTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.Subscription).UpdateTime, false)
+			return scalar.AppendDateTime(b, parent.(*webhooks.Subscription).UpdateTime, false)
 		}},
 		"failingSince": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.Subscription).FailingSince, true)
+			return scalar.AppendDateTime(b, parent.(*webhooks.Subscription).FailingSince, true)
 		}},
 		"disableTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.Subscription).DisableTime, true)
+			return scalar.AppendDateTime(b, parent.(*webhooks.Subscription).DisableTime, true)
 		}},
 		"disableReason": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Subscription).DisableReason, true)
+			return scalar.AppendString(b, parent.(*webhooks.Subscription).DisableReason, true)
 		}},
 		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.EventSubscription().Group(ctx, execute.Parents[platform.Subscription](parents))
+			values, err := resolvers.EventSubscription().Group(ctx, execute.Parents[webhooks.Subscription](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"deliveries": {Arguments: field_EventSubscription_deliveries_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.EventSubscription().Deliveries(ctx, execute.Parents[platform.Subscription](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*platform.DeliveryFilter))
+				values, err := resolvers.EventSubscription().Deliveries(ctx, execute.Parents[webhooks.Subscription](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*webhooks.DeliveryFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"viewerCan": {Arguments: field_EventSubscription_viewerCan_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.EventSubscription().ViewerCan(ctx, execute.Parents[platform.Subscription](parents), arguments["capabilities"].([]platform.Capability))
+				values, err := resolvers.EventSubscription().ViewerCan(ctx, execute.Parents[webhooks.Subscription](parents), arguments["capabilities"].([]core.Capability))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
 		},
 		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.EventSubscription().ViewerCapabilities(ctx, execute.Parents[platform.Subscription](parents))
+			values, err := resolvers.EventSubscription().ViewerCapabilities(ctx, execute.Parents[webhooks.Subscription](parents))
 			return execute.Each(values, err, execute.Value)
 		},
 			AppendValue: func(b []byte, value any) []byte {
-				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+				return execute.AppendList(b, value.([]core.Capability), func(b []byte, v core.Capability) []byte { return scalar.AppendCapability(b, v, false) })
 			},
 		},
 	}}
@@ -1862,19 +1857,19 @@ func fieldsEventSubscription(resolvers ResolverRoot) *execute.Object {
 func fieldsEventSubscriptionConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "EventSubscriptionConnection", Satisfies: []string{"EventSubscriptionConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[*platform.Subscription]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*webhooks.Subscription]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[*platform.Subscription]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*webhooks.Subscription]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[*platform.Subscription]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*webhooks.Subscription]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.Subscription]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*webhooks.Subscription]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.Subscription]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*webhooks.Subscription]).Skipped(), false)
 		}},
 	}}
 }
@@ -1882,10 +1877,10 @@ func fieldsEventSubscriptionConnection(_ ResolverRoot) *execute.Object {
 func fieldsEventSubscriptionEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "EventSubscriptionEdge", Satisfies: []string{"EventSubscriptionEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.Subscription]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*webhooks.Subscription]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[*platform.Subscription]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*webhooks.Subscription]).Node)
 		}},
 	}}
 }
@@ -1893,13 +1888,13 @@ func fieldsEventSubscriptionEdge(_ ResolverRoot) *execute.Object {
 func fieldsExploitation(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Exploitation", Satisfies: []string{"Exploitation"}, Fields: map[string]*execute.Field{
 		"knownExploited": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendBoolean(b, parent.(*platform.Exploitation).IsKnown())
+			return execute.AppendBoolean(b, parent.(*inventory.Exploitation).IsKnown())
 		}},
 		"knownExploitedTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.Exploitation).KnownDate, true)
+			return scalar.AppendDateTime(b, parent.(*inventory.Exploitation).KnownDate, true)
 		}},
 		"epss": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendPointer(b, parent.(*platform.Exploitation).EPSS, func(b []byte, v float64) []byte { return scalar.AppendFloat(b, v, true) })
+			return execute.AppendPointer(b, parent.(*inventory.Exploitation).EPSS, func(b []byte, v float64) []byte { return scalar.AppendFloat(b, v, true) })
 		}},
 	}}
 }
@@ -1907,54 +1902,54 @@ func fieldsExploitation(_ ResolverRoot) *execute.Object {
 func fieldsExternalGroupRoleMapping(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ExternalGroupRoleMapping", Satisfies: []string{"ExternalGroupRoleMapping", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendNodeUID(b, "ExternalGroupRoleMapping", parent.(*platform.ExternalGroupRoleMapping).UID)
+			return scalar.AppendNodeUID(b, "ExternalGroupRoleMapping", parent.(*iam.ExternalGroupRoleMapping).UID)
 		}},
 		"uid": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*platform.ExternalGroupRoleMapping).UID, false)
+			return scalar.AppendUID(b, parent.(*iam.ExternalGroupRoleMapping).UID, false)
 		}},
 		"identityProviderUid": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*platform.ExternalGroupRoleMapping).IdentityProviderUID, false)
+			return scalar.AppendUID(b, parent.(*iam.ExternalGroupRoleMapping).IdentityProviderUID, false)
 		}},
 		"externalGroupId": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.ExternalGroupRoleMapping).ExternalGroupID, false)
+			return scalar.AppendString(b, parent.(*iam.ExternalGroupRoleMapping).ExternalGroupID, false)
 		}},
 		"roleUid": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*platform.ExternalGroupRoleMapping).RoleUID, false)
+			return scalar.AppendUID(b, parent.(*iam.ExternalGroupRoleMapping).RoleUID, false)
 		}},
 		"scopeUid": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*platform.ExternalGroupRoleMapping).Scope, false)
+			return scalar.AppendUID(b, parent.(*iam.ExternalGroupRoleMapping).Scope, false)
 		}},
 		"createTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.ExternalGroupRoleMapping).CreateTime, false)
+			return scalar.AppendDateTime(b, parent.(*iam.ExternalGroupRoleMapping).CreateTime, false)
 		}},
 		"identityProvider": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.ExternalGroupRoleMapping().IdentityProvider(ctx, execute.Parents[platform.ExternalGroupRoleMapping](parents))
+			values, err := resolvers.ExternalGroupRoleMapping().IdentityProvider(ctx, execute.Parents[iam.ExternalGroupRoleMapping](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"role": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.ExternalGroupRoleMapping().Role(ctx, execute.Parents[platform.ExternalGroupRoleMapping](parents))
+			values, err := resolvers.ExternalGroupRoleMapping().Role(ctx, execute.Parents[iam.ExternalGroupRoleMapping](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"scope": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.ExternalGroupRoleMapping().Scope(ctx, execute.Parents[platform.ExternalGroupRoleMapping](parents))
+			values, err := resolvers.ExternalGroupRoleMapping().Scope(ctx, execute.Parents[iam.ExternalGroupRoleMapping](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"viewerCan": {Arguments: field_ExternalGroupRoleMapping_viewerCan_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.ExternalGroupRoleMapping().ViewerCan(ctx, execute.Parents[platform.ExternalGroupRoleMapping](parents), arguments["capabilities"].([]platform.Capability))
+				values, err := resolvers.ExternalGroupRoleMapping().ViewerCan(ctx, execute.Parents[iam.ExternalGroupRoleMapping](parents), arguments["capabilities"].([]core.Capability))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
 		},
 		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.ExternalGroupRoleMapping().ViewerCapabilities(ctx, execute.Parents[platform.ExternalGroupRoleMapping](parents))
+			values, err := resolvers.ExternalGroupRoleMapping().ViewerCapabilities(ctx, execute.Parents[iam.ExternalGroupRoleMapping](parents))
 			return execute.Each(values, err, execute.Value)
 		},
 			AppendValue: func(b []byte, value any) []byte {
-				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+				return execute.AppendList(b, value.([]core.Capability), func(b []byte, v core.Capability) []byte { return scalar.AppendCapability(b, v, false) })
 			},
 		},
 	}}
@@ -1963,19 +1958,19 @@ func fieldsExternalGroupRoleMapping(resolvers ResolverRoot) *execute.Object {
 func fieldsExternalGroupRoleMappingConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ExternalGroupRoleMappingConnection", Satisfies: []string{"ExternalGroupRoleMappingConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[*platform.ExternalGroupRoleMapping]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*iam.ExternalGroupRoleMapping]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[*platform.ExternalGroupRoleMapping]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*iam.ExternalGroupRoleMapping]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[*platform.ExternalGroupRoleMapping]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*iam.ExternalGroupRoleMapping]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.ExternalGroupRoleMapping]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*iam.ExternalGroupRoleMapping]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.ExternalGroupRoleMapping]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*iam.ExternalGroupRoleMapping]).Skipped(), false)
 		}},
 	}}
 }
@@ -1983,10 +1978,10 @@ func fieldsExternalGroupRoleMappingConnection(_ ResolverRoot) *execute.Object {
 func fieldsExternalGroupRoleMappingEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ExternalGroupRoleMappingEdge", Satisfies: []string{"ExternalGroupRoleMappingEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.ExternalGroupRoleMapping]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*iam.ExternalGroupRoleMapping]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[*platform.ExternalGroupRoleMapping]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*iam.ExternalGroupRoleMapping]).Node)
 		}},
 	}}
 }
@@ -1994,109 +1989,109 @@ func fieldsExternalGroupRoleMappingEdge(_ ResolverRoot) *execute.Object {
 func fieldsFinding(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Finding", Satisfies: []string{"Finding", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendNodeUID(b, "Finding", parent.(*platform.Finding).UID)
+			return scalar.AppendNodeUID(b, "Finding", parent.(*inventory.Finding).UID)
 		}},
-		"uid": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*platform.Finding).UID, false) }},
+		"uid": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*inventory.Finding).UID, false) }},
 		"vulnerabilityId": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Finding).VulnerabilityID, false)
+			return scalar.AppendString(b, parent.(*inventory.Finding).VulnerabilityID, false)
 		}},
 		"digest": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Finding).Digest, false)
+			return scalar.AppendString(b, parent.(*inventory.Finding).Digest, false)
 		}},
 		"package": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Finding).Package, false)
+			return scalar.AppendString(b, parent.(*inventory.Finding).Package, false)
 		}},
 		"ecosystem": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Finding).Ecosystem, true)
+			return scalar.AppendString(b, parent.(*inventory.Finding).Ecosystem, true)
 		}},
 		"installedVersion": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Finding).InstalledVersion, true)
+			return scalar.AppendString(b, parent.(*inventory.Finding).InstalledVersion, true)
 		}},
 		"fixedVersions": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.Finding).FixedVersions, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			return execute.AppendList(b, parent.(*inventory.Finding).FixedVersions, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 		"fixable": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendBoolean(b, parent.(*platform.Finding).IsFixable())
+			return execute.AppendBoolean(b, parent.(*inventory.Finding).IsFixable())
 		}},
-		"severity": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(&parent.(*platform.Finding).Severity) }},
+		"severity": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(&parent.(*inventory.Finding).Severity) }},
 		"knownExploited": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendBoolean(b, parent.(*platform.Finding).KnownExploited)
+			return execute.AppendBoolean(b, parent.(*inventory.Finding).KnownExploited)
 		}},
 		"epss": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendPointer(b, parent.(*platform.Finding).EPSS, func(b []byte, v float64) []byte { return scalar.AppendFloat(b, v, true) })
+			return execute.AppendPointer(b, parent.(*inventory.Finding).EPSS, func(b []byte, v float64) []byte { return scalar.AppendFloat(b, v, true) })
 		}},
 		"basis": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendFindingBasis(b, parent.(*platform.Finding).Basis, false)
+			return scalar.AppendFindingBasis(b, parent.(*inventory.Finding).Basis, false)
 		}},
 		"state": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendFindingState(b, parent.(*platform.Finding).State, false)
+			return scalar.AppendFindingState(b, parent.(*inventory.Finding).State, false)
 		}},
 		"justification": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Finding).Justification, true)
+			return scalar.AppendString(b, parent.(*inventory.Finding).Justification, true)
 		}},
 		"note": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Finding).Note, true)
+			return scalar.AppendString(b, parent.(*inventory.Finding).Note, true)
 		}},
 		"dueTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.Finding).DueTime, true)
+			return scalar.AppendDateTime(b, parent.(*inventory.Finding).DueTime, true)
 		}},
 		"expireTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.Finding).ExpireTime, true)
+			return scalar.AppendDateTime(b, parent.(*inventory.Finding).ExpireTime, true)
 		}},
 		"firstSeenTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.Finding).FirstSeenTime, false)
+			return scalar.AppendDateTime(b, parent.(*inventory.Finding).FirstSeenTime, false)
 		}},
 		"resolvedTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.Finding).ResolvedTime, true)
+			return scalar.AppendDateTime(b, parent.(*inventory.Finding).ResolvedTime, true)
 		}},
 		"updateTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.Finding).UpdateTime, false)
+			return scalar.AppendDateTime(b, parent.(*inventory.Finding).UpdateTime, false)
 		}},
 		"advisory": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Finding().Advisory(ctx, execute.Parents[platform.Finding](parents))
+			values, err := resolvers.Finding().Advisory(ctx, execute.Parents[inventory.Finding](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"image": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Finding().Image(ctx, execute.Parents[platform.Finding](parents))
+			values, err := resolvers.Finding().Image(ctx, execute.Parents[inventory.Finding](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"repo": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Finding().Repo(ctx, execute.Parents[platform.Finding](parents))
+			values, err := resolvers.Finding().Repo(ctx, execute.Parents[inventory.Finding](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"tags": {Arguments: field_Finding_tags_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Finding().Tags(ctx, execute.Parents[platform.Finding](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.TagFilter))
+				values, err := resolvers.Finding().Tags(ctx, execute.Parents[inventory.Finding](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.TagFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"assignee": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Finding().Assignee(ctx, execute.Parents[platform.Finding](parents))
+			values, err := resolvers.Finding().Assignee(ctx, execute.Parents[inventory.Finding](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"fixedIn": {Arguments: field_Finding_fixedIn_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Finding().FixedIn(ctx, execute.Parents[platform.Finding](parents), scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string)})
+				values, err := resolvers.Finding().FixedIn(ctx, execute.Parents[inventory.Finding](parents), scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string)})
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"viewerCan": {Arguments: field_Finding_viewerCan_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Finding().ViewerCan(ctx, execute.Parents[platform.Finding](parents), arguments["capabilities"].([]platform.Capability))
+				values, err := resolvers.Finding().ViewerCan(ctx, execute.Parents[inventory.Finding](parents), arguments["capabilities"].([]core.Capability))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
 		},
 		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Finding().ViewerCapabilities(ctx, execute.Parents[platform.Finding](parents))
+			values, err := resolvers.Finding().ViewerCapabilities(ctx, execute.Parents[inventory.Finding](parents))
 			return execute.Each(values, err, execute.Value)
 		},
 			AppendValue: func(b []byte, value any) []byte {
-				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+				return execute.AppendList(b, value.([]core.Capability), func(b []byte, v core.Capability) []byte { return scalar.AppendCapability(b, v, false) })
 			},
 		},
 	}}
@@ -2105,10 +2100,10 @@ func fieldsFinding(resolvers ResolverRoot) *execute.Object {
 func fieldsFindingActivity(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "FindingActivity", Satisfies: []string{"FindingActivity"}, Fields: map[string]*execute.Field{
 		"time": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.FindingActivity).Time, false)
+			return scalar.AppendDateTime(b, parent.(*inventory.FindingActivity).Time, false)
 		}},
 		"open": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(&parent.(*platform.FindingActivity).Open)
+			return execute.Pointer(&parent.(*inventory.FindingActivity).Open)
 		}},
 	}}
 }
@@ -2116,13 +2111,13 @@ func fieldsFindingActivity(_ ResolverRoot) *execute.Object {
 func fieldsFindingConditions(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "FindingConditions", Satisfies: []string{"FindingConditions"}, Fields: map[string]*execute.Field{
 		"minSeverity": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendSeverityRating(b, parent.(*platform.FindingConditions).MinSeverity, true)
+			return scalar.AppendSeverityRating(b, parent.(*inventory.FindingConditions).MinSeverity, true)
 		}},
 		"knownExploited": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendBoolean(b, parent.(*platform.FindingConditions).KnownExploited)
+			return execute.AppendBoolean(b, parent.(*inventory.FindingConditions).KnownExploited)
 		}},
 		"within": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.FindingConditions).Within, func(b []byte, v platform.UID) []byte { return scalar.AppendUID(b, v, false) })
+			return execute.AppendList(b, parent.(*inventory.FindingConditions).Within, func(b []byte, v core.UID) []byte { return scalar.AppendUID(b, v, false) })
 		}},
 	}}
 }
@@ -2130,22 +2125,22 @@ func fieldsFindingConditions(_ ResolverRoot) *execute.Object {
 func fieldsFindingConnection(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "FindingConnection", Satisfies: []string{"FindingConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[*platform.Finding]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*inventory.Finding]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[*platform.Finding]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*inventory.Finding]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[*platform.Finding]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*inventory.Finding]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.Finding]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*inventory.Finding]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.Finding]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*inventory.Finding]).Skipped(), false)
 		}},
 		"facets": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.FindingConnection().Facets(ctx, execute.Parents[scalar.Connection[*platform.Finding]](parents))
+			values, err := resolvers.FindingConnection().Facets(ctx, execute.Parents[scalar.Connection[*inventory.Finding]](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
@@ -2155,25 +2150,29 @@ func fieldsFindingConnection(resolvers ResolverRoot) *execute.Object {
 func fieldsFindingCount(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "FindingCount", Satisfies: []string{"FindingCount"}, Fields: map[string]*execute.Field{
 		"total": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.FindingCount).Total)
+			return execute.AppendInt64(b, parent.(*inventory.FindingCount).Total)
 		}},
 		"critical": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.FindingCount).Critical)
+			return execute.AppendInt64(b, parent.(*inventory.FindingCount).Critical)
 		}},
-		"high": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*platform.FindingCount).High) }},
+		"high": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*inventory.FindingCount).High)
+		}},
 		"medium": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.FindingCount).Medium)
+			return execute.AppendInt64(b, parent.(*inventory.FindingCount).Medium)
 		}},
-		"low":  {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*platform.FindingCount).Low) }},
-		"none": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*platform.FindingCount).None) }},
+		"low": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*inventory.FindingCount).Low) }},
+		"none": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*inventory.FindingCount).None)
+		}},
 		"unknown": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.FindingCount).Unknown)
+			return execute.AppendInt64(b, parent.(*inventory.FindingCount).Unknown)
 		}},
 		"fixable": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.FindingCount).Fixable)
+			return execute.AppendInt64(b, parent.(*inventory.FindingCount).Fixable)
 		}},
 		"knownExploited": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.FindingCount).KnownExploited)
+			return execute.AppendInt64(b, parent.(*inventory.FindingCount).KnownExploited)
 		}},
 	}}
 }
@@ -2181,21 +2180,19 @@ func fieldsFindingCount(_ ResolverRoot) *execute.Object {
 func fieldsFindingEcosystemFacet(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "FindingEcosystemFacet", Satisfies: []string{"FindingEcosystemFacet"}, Fields: map[string]*execute.Field{
 		"value": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Facet[string]).Value, true)
+			return scalar.AppendString(b, parent.(*core.Facet[string]).Value, true)
 		}},
-		"count": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.Facet[string]).Count)
-		}},
+		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*core.Facet[string]).Count) }},
 	}}
 }
 
 func fieldsFindingEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "FindingEdge", Satisfies: []string{"FindingEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.Finding]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*inventory.Finding]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[*platform.Finding]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*inventory.Finding]).Node)
 		}},
 	}}
 }
@@ -2203,27 +2200,29 @@ func fieldsFindingEdge(_ ResolverRoot) *execute.Object {
 func fieldsFindingFacets(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "FindingFacets", Satisfies: []string{"FindingFacets"}, Fields: map[string]*execute.Field{
 		"severity": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*platform.FindingFacets).Severity)
+			return execute.Structs(parent.(*inventory.FindingFacets).Severity)
 		}},
-		"state": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.FindingFacets).State) }},
+		"state": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*inventory.FindingFacets).State)
+		}},
 		"ecosystem": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*platform.FindingFacets).Ecosystem)
+			return execute.Structs(parent.(*inventory.FindingFacets).Ecosystem)
 		}},
-		"repo":  {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.FindingFacets).Repo) }},
-		"group": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.FindingFacets).Group) }},
+		"repo": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*inventory.FindingFacets).Repo) }},
+		"group": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*inventory.FindingFacets).Group)
+		}},
 	}}
 }
 
 func fieldsFindingGroupFacet(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "FindingGroupFacet", Satisfies: []string{"FindingGroupFacet"}, Fields: map[string]*execute.Field{
 		"value": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*platform.Facet[platform.UID]).Value, false)
+			return scalar.AppendUID(b, parent.(*core.Facet[core.UID]).Value, false)
 		}},
-		"count": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.Facet[platform.UID]).Count)
-		}},
+		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*core.Facet[core.UID]).Count) }},
 		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.FindingGroupFacet().Group(ctx, execute.Parents[platform.Facet[platform.UID]](parents))
+			values, err := resolvers.FindingGroupFacet().Group(ctx, execute.Parents[core.Facet[core.UID]](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
@@ -2233,13 +2232,11 @@ func fieldsFindingGroupFacet(resolvers ResolverRoot) *execute.Object {
 func fieldsFindingRepoFacet(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "FindingRepoFacet", Satisfies: []string{"FindingRepoFacet"}, Fields: map[string]*execute.Field{
 		"value": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*platform.Facet[platform.UID]).Value, false)
+			return scalar.AppendUID(b, parent.(*core.Facet[core.UID]).Value, false)
 		}},
-		"count": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.Facet[platform.UID]).Count)
-		}},
+		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*core.Facet[core.UID]).Count) }},
 		"repo": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.FindingRepoFacet().Repo(ctx, execute.Parents[platform.Facet[platform.UID]](parents))
+			values, err := resolvers.FindingRepoFacet().Repo(ctx, execute.Parents[core.Facet[core.UID]](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
@@ -2249,10 +2246,10 @@ func fieldsFindingRepoFacet(resolvers ResolverRoot) *execute.Object {
 func fieldsFindingSeverityFacet(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "FindingSeverityFacet", Satisfies: []string{"FindingSeverityFacet"}, Fields: map[string]*execute.Field{
 		"value": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendSeverityRating(b, parent.(*platform.Facet[platform.SeverityRating]).Value, false)
+			return scalar.AppendSeverityRating(b, parent.(*core.Facet[core.SeverityRating]).Value, false)
 		}},
 		"count": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.Facet[platform.SeverityRating]).Count)
+			return execute.AppendInt64(b, parent.(*core.Facet[core.SeverityRating]).Count)
 		}},
 	}}
 }
@@ -2260,10 +2257,10 @@ func fieldsFindingSeverityFacet(_ ResolverRoot) *execute.Object {
 func fieldsFindingStateFacet(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "FindingStateFacet", Satisfies: []string{"FindingStateFacet"}, Fields: map[string]*execute.Field{
 		"value": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendFindingState(b, parent.(*platform.Facet[platform.FindingState]).Value, false)
+			return scalar.AppendFindingState(b, parent.(*core.Facet[inventory.FindingState]).Value, false)
 		}},
 		"count": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.Facet[platform.FindingState]).Count)
+			return execute.AppendInt64(b, parent.(*core.Facet[inventory.FindingState]).Count)
 		}},
 	}}
 }
@@ -2271,19 +2268,19 @@ func fieldsFindingStateFacet(_ ResolverRoot) *execute.Object {
 func fieldsFindingSummary(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "FindingSummary", Satisfies: []string{"FindingSummary"}, Fields: map[string]*execute.Field{
 		"open": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(&parent.(*platform.FindingSummary).Open)
+			return execute.Pointer(&parent.(*inventory.FindingSummary).Open)
 		}},
 		"accepted": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(&parent.(*platform.FindingSummary).Accepted)
+			return execute.Pointer(&parent.(*inventory.FindingSummary).Accepted)
 		}},
 		"notAffected": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(&parent.(*platform.FindingSummary).NotAffected)
+			return execute.Pointer(&parent.(*inventory.FindingSummary).NotAffected)
 		}},
 		"affectedRepos": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.FindingSummary).AffectedRepos)
+			return execute.AppendInt64(b, parent.(*inventory.FindingSummary).AffectedRepos)
 		}},
 		"affectedImages": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.FindingSummary).AffectedImages)
+			return execute.AppendInt64(b, parent.(*inventory.FindingSummary).AffectedImages)
 		}},
 	}}
 }
@@ -2291,7 +2288,7 @@ func fieldsFindingSummary(_ ResolverRoot) *execute.Object {
 func fieldsGitHubAccount(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "GitHubAccount", Satisfies: []string{"GitHubAccount"}, Fields: map[string]*execute.Field{
 		"appInstallations": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.GitHubAccount().AppInstallations(ctx, execute.Parents[platform.GitHubAccount](parents))
+			values, err := resolvers.GitHubAccount().AppInstallations(ctx, execute.Parents[iam.GitHubAccount](parents))
 			return execute.Each(values, err, execute.Pointers)
 		},
 		},
@@ -2312,10 +2309,10 @@ func fieldsGitHubAppInstallations(_ ResolverRoot) *execute.Object {
 func fieldsGitHubInstallation(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "GitHubInstallation", Satisfies: []string{"GitHubInstallation"}, Fields: map[string]*execute.Field{
 		"installationId": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt64(b, parent.(*platform.GitHubInstallation).InstallationID, false)
+			return scalar.AppendInt64(b, parent.(*iam.GitHubInstallation).InstallationID, false)
 		}},
 		"name": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.GitHubInstallation).Name, true)
+			return scalar.AppendString(b, parent.(*iam.GitHubInstallation).Name, true)
 		}},
 	}}
 }
@@ -2323,57 +2320,53 @@ func fieldsGitHubInstallation(_ ResolverRoot) *execute.Object {
 func fieldsGoogleAccount(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "GoogleAccount", Satisfies: []string{"GoogleAccount"}, Fields: map[string]*execute.Field{
 		"projectId": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.GoogleAccount).ProjectID, false)
+			return scalar.AppendString(b, parent.(*iam.GoogleAccount).ProjectID, false)
 		}},
 		"projectNumber": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.GoogleAccount).ProjectNumber, false)
+			return scalar.AppendString(b, parent.(*iam.GoogleAccount).ProjectNumber, false)
 		}},
 	}}
 }
 
 func fieldsGroup(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Group", Satisfies: []string{"Group", "Node", "_Entity"}, Fields: map[string]*execute.Field{
-		"id": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendNodeUID(b, "Group", parent.(*platform.Group).UID)
-		}},
-		"uid":  {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*platform.Group).UID, false) }},
-		"name": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*platform.Group).Name, false) }},
+		"id":   {Append: func(b []byte, parent any) []byte { return scalar.AppendNodeUID(b, "Group", parent.(*iam.Group).UID) }},
+		"uid":  {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*iam.Group).UID, false) }},
+		"name": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*iam.Group).Name, false) }},
 		"description": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Group).Description, true)
+			return scalar.AppendString(b, parent.(*iam.Group).Description, true)
 		}},
-		"kind": {Append: func(b []byte, parent any) []byte { return scalar.AppendOrgKind(b, parent.(*platform.Group).Kind, true) }},
-		"status": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendOrgStatus(b, parent.(*platform.Group).Status, true)
-		}},
-		"verified": {Append: func(b []byte, parent any) []byte { return execute.AppendBoolean(b, parent.(*platform.Group).Verified) }},
+		"kind":     {Append: func(b []byte, parent any) []byte { return scalar.AppendOrgKind(b, parent.(*iam.Group).Kind, true) }},
+		"status":   {Append: func(b []byte, parent any) []byte { return scalar.AppendOrgStatus(b, parent.(*iam.Group).Status, true) }},
+		"verified": {Append: func(b []byte, parent any) []byte { return execute.AppendBoolean(b, parent.(*iam.Group).Verified) }},
 		"resourceLimits": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Group().ResourceLimits(ctx, execute.Parents[platform.Group](parents))
+			values, err := resolvers.Group().ResourceLimits(ctx, execute.Parents[iam.Group](parents))
 			return execute.Each(values, err, execute.Pointers)
 		},
 		},
 		"labels": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Group().Labels(ctx, execute.Parents[platform.Group](parents))
+			values, err := resolvers.Group().Labels(ctx, execute.Parents[iam.Group](parents))
 			return execute.Each(values, err, execute.Pointers)
 		},
 		},
 		"createTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.Group).CreateTime, false)
+			return scalar.AppendDateTime(b, parent.(*iam.Group).CreateTime, false)
 		}},
 		"updateTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.Group).UpdateTime, false)
+			return scalar.AppendDateTime(b, parent.(*iam.Group).UpdateTime, false)
 		}},
 		"parent": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Group().Parent(ctx, execute.Parents[platform.Group](parents))
+			values, err := resolvers.Group().Parent(ctx, execute.Parents[iam.Group](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"ancestors": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Group().Ancestors(ctx, execute.Parents[platform.Group](parents))
-			return execute.Each(values, err, func(list []*platform.Group) any { return execute.Nullable(list, execute.Pointers) })
+			values, err := resolvers.Group().Ancestors(ctx, execute.Parents[iam.Group](parents))
+			return execute.Each(values, err, func(list []*iam.Group) any { return execute.Nullable(list, execute.Pointers) })
 		},
 		},
 		"path": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Group().Path(ctx, execute.Parents[platform.Group](parents))
+			values, err := resolvers.Group().Path(ctx, execute.Parents[iam.Group](parents))
 			return execute.Each(values, err, execute.Value)
 		},
 			AppendValue: func(b []byte, value any) []byte {
@@ -2382,134 +2375,134 @@ func fieldsGroup(resolvers ResolverRoot) *execute.Object {
 		},
 		"children": {Arguments: field_Group_children_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Children(ctx, execute.Parents[platform.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.GroupFilter))
+				values, err := resolvers.Group().Children(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.GroupFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"child": {Arguments: field_Group_child_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Child(ctx, execute.Parents[platform.Group](parents), arguments["name"].(string))
+				values, err := resolvers.Group().Child(ctx, execute.Parents[iam.Group](parents), arguments["name"].(string))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"descendants": {Arguments: field_Group_descendants_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Descendants(ctx, execute.Parents[platform.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.GroupFilter))
+				values, err := resolvers.Group().Descendants(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.GroupFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"identities": {Arguments: field_Group_identities_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Identities(ctx, execute.Parents[platform.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.IdentityFilter))
+				values, err := resolvers.Group().Identities(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.IdentityFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"roles": {Arguments: field_Group_roles_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Roles(ctx, execute.Parents[platform.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.RoleFilter))
+				values, err := resolvers.Group().Roles(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.RoleFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"roleBindings": {Arguments: field_Group_roleBindings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().RoleBindings(ctx, execute.Parents[platform.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.RoleBindingFilter))
+				values, err := resolvers.Group().RoleBindings(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.RoleBindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"effectiveBindings": {Arguments: field_Group_effectiveBindings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().EffectiveBindings(ctx, execute.Parents[platform.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["capability"].(*platform.Capability), arguments["where"].(*scalar.RoleBindingFilter))
+				values, err := resolvers.Group().EffectiveBindings(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["capability"].(*core.Capability), arguments["where"].(*scalar.RoleBindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"repos": {Arguments: field_Group_repos_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Repos(ctx, execute.Parents[platform.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.RepoFilter))
+				values, err := resolvers.Group().Repos(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.RepoFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"repo": {Arguments: field_Group_repo_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Repo(ctx, execute.Parents[platform.Group](parents), arguments["name"].(string))
+				values, err := resolvers.Group().Repo(ctx, execute.Parents[iam.Group](parents), arguments["name"].(string))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"tags": {Arguments: field_Group_tags_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Tags(ctx, execute.Parents[platform.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.TagFilter))
+				values, err := resolvers.Group().Tags(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.TagFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"advisories": {Arguments: field_Group_advisories_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Advisories(ctx, execute.Parents[platform.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.AdvisoryFilter))
+				values, err := resolvers.Group().Advisories(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.AdvisoryFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"advisorySummary": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Group().AdvisorySummary(ctx, execute.Parents[platform.Group](parents))
+			values, err := resolvers.Group().AdvisorySummary(ctx, execute.Parents[iam.Group](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"findings": {Arguments: field_Group_findings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Findings(ctx, execute.Parents[platform.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.FindingFilter))
+				values, err := resolvers.Group().Findings(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.FindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"findingSummary": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Group().FindingSummary(ctx, execute.Parents[platform.Group](parents))
+			values, err := resolvers.Group().FindingSummary(ctx, execute.Parents[iam.Group](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"identityProviders": {Arguments: field_Group_identityProviders_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().IdentityProviders(ctx, execute.Parents[platform.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.IdentityProviderFilter))
+				values, err := resolvers.Group().IdentityProviders(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.IdentityProviderFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"accountAssociation": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Group().AccountAssociation(ctx, execute.Parents[platform.Group](parents))
+			values, err := resolvers.Group().AccountAssociation(ctx, execute.Parents[iam.Group](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"invites": {Arguments: field_Group_invites_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Invites(ctx, execute.Parents[platform.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.GroupInviteFilter))
+				values, err := resolvers.Group().Invites(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.GroupInviteFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"termsAcceptances": {Arguments: field_Group_termsAcceptances_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().TermsAcceptances(ctx, execute.Parents[platform.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)})
+				values, err := resolvers.Group().TermsAcceptances(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)})
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"subscriptions": {Arguments: field_Group_subscriptions_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Subscriptions(ctx, execute.Parents[platform.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.EventSubscriptionFilter))
+				values, err := resolvers.Group().Subscriptions(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.EventSubscriptionFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"whoCan": {Arguments: field_Group_whoCan_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().WhoCan(ctx, execute.Parents[platform.Group](parents), scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string)}, arguments["capability"].(platform.Capability))
+				values, err := resolvers.Group().WhoCan(ctx, execute.Parents[iam.Group](parents), scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string)}, arguments["capability"].(core.Capability))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"viewerCan": {Arguments: field_Group_viewerCan_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().ViewerCan(ctx, execute.Parents[platform.Group](parents), arguments["capabilities"].([]platform.Capability))
+				values, err := resolvers.Group().ViewerCan(ctx, execute.Parents[iam.Group](parents), arguments["capabilities"].([]core.Capability))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
 		},
 		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Group().ViewerCapabilities(ctx, execute.Parents[platform.Group](parents))
+			values, err := resolvers.Group().ViewerCapabilities(ctx, execute.Parents[iam.Group](parents))
 			return execute.Each(values, err, execute.Value)
 		},
 			AppendValue: func(b []byte, value any) []byte {
-				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+				return execute.AppendList(b, value.([]core.Capability), func(b []byte, v core.Capability) []byte { return scalar.AppendCapability(b, v, false) })
 			},
 		},
 	}}
@@ -2518,19 +2511,19 @@ func fieldsGroup(resolvers ResolverRoot) *execute.Object {
 func fieldsGroupConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "GroupConnection", Satisfies: []string{"GroupConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[*platform.Group]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*iam.Group]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[*platform.Group]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*iam.Group]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[*platform.Group]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*iam.Group]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.Group]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*iam.Group]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.Group]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*iam.Group]).Skipped(), false)
 		}},
 	}}
 }
@@ -2538,24 +2531,20 @@ func fieldsGroupConnection(_ ResolverRoot) *execute.Object {
 func fieldsGroupEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "GroupEdge", Satisfies: []string{"GroupEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.Group]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*iam.Group]).Cursor(), false)
 		}},
-		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[*platform.Group]).Node)
-		}},
+		"node": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*scalar.Edge[*iam.Group]).Node) }},
 	}}
 }
 
 func fieldsGroupFacet(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "GroupFacet", Satisfies: []string{"GroupFacet"}, Fields: map[string]*execute.Field{
 		"value": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*platform.Facet[platform.UID]).Value, false)
+			return scalar.AppendUID(b, parent.(*core.Facet[core.UID]).Value, false)
 		}},
-		"count": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.Facet[platform.UID]).Count)
-		}},
+		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*core.Facet[core.UID]).Count) }},
 		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.GroupFacet().Group(ctx, execute.Parents[platform.Facet[platform.UID]](parents))
+			values, err := resolvers.GroupFacet().Group(ctx, execute.Parents[core.Facet[core.UID]](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
@@ -2565,55 +2554,51 @@ func fieldsGroupFacet(resolvers ResolverRoot) *execute.Object {
 func fieldsGroupInvite(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "GroupInvite", Satisfies: []string{"GroupInvite", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendNodeUID(b, "GroupInvite", parent.(*platform.GroupInvite).UID)
+			return scalar.AppendNodeUID(b, "GroupInvite", parent.(*iam.GroupInvite).UID)
 		}},
-		"uid": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*platform.GroupInvite).UID, false)
-		}},
+		"uid": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*iam.GroupInvite).UID, false) }},
 		"roleUid": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*platform.GroupInvite).RoleUID, false)
+			return scalar.AppendUID(b, parent.(*iam.GroupInvite).RoleUID, false)
 		}},
 		"email": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.GroupInvite).Email, true)
+			return scalar.AppendString(b, parent.(*iam.GroupInvite).Email, true)
 		}},
 		"expirationTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.GroupInvite).ExpirationTime, false)
+			return scalar.AppendDateTime(b, parent.(*iam.GroupInvite).ExpirationTime, false)
 		}},
 		"singleUse": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendBoolean(b, parent.(*platform.GroupInvite).SingleUse)
+			return execute.AppendBoolean(b, parent.(*iam.GroupInvite).SingleUse)
 		}},
-		"code": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.GroupInvite).Code, true)
-		}},
+		"code": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*iam.GroupInvite).Code, true) }},
 		"keyId": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.GroupInvite).KeyID, false)
+			return scalar.AppendString(b, parent.(*iam.GroupInvite).KeyID, false)
 		}},
 		"createTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.GroupInvite).CreateTime, false)
+			return scalar.AppendDateTime(b, parent.(*iam.GroupInvite).CreateTime, false)
 		}},
 		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.GroupInvite().Group(ctx, execute.Parents[platform.GroupInvite](parents))
+			values, err := resolvers.GroupInvite().Group(ctx, execute.Parents[iam.GroupInvite](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"role": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.GroupInvite().Role(ctx, execute.Parents[platform.GroupInvite](parents))
+			values, err := resolvers.GroupInvite().Role(ctx, execute.Parents[iam.GroupInvite](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"viewerCan": {Arguments: field_GroupInvite_viewerCan_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.GroupInvite().ViewerCan(ctx, execute.Parents[platform.GroupInvite](parents), arguments["capabilities"].([]platform.Capability))
+				values, err := resolvers.GroupInvite().ViewerCan(ctx, execute.Parents[iam.GroupInvite](parents), arguments["capabilities"].([]core.Capability))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
 		},
 		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.GroupInvite().ViewerCapabilities(ctx, execute.Parents[platform.GroupInvite](parents))
+			values, err := resolvers.GroupInvite().ViewerCapabilities(ctx, execute.Parents[iam.GroupInvite](parents))
 			return execute.Each(values, err, execute.Value)
 		},
 			AppendValue: func(b []byte, value any) []byte {
-				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+				return execute.AppendList(b, value.([]core.Capability), func(b []byte, v core.Capability) []byte { return scalar.AppendCapability(b, v, false) })
 			},
 		},
 	}}
@@ -2622,19 +2607,19 @@ func fieldsGroupInvite(resolvers ResolverRoot) *execute.Object {
 func fieldsGroupInviteConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "GroupInviteConnection", Satisfies: []string{"GroupInviteConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[*platform.GroupInvite]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*iam.GroupInvite]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[*platform.GroupInvite]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*iam.GroupInvite]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[*platform.GroupInvite]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*iam.GroupInvite]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.GroupInvite]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*iam.GroupInvite]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.GroupInvite]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*iam.GroupInvite]).Skipped(), false)
 		}},
 	}}
 }
@@ -2642,10 +2627,10 @@ func fieldsGroupInviteConnection(_ ResolverRoot) *execute.Object {
 func fieldsGroupInviteEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "GroupInviteEdge", Satisfies: []string{"GroupInviteEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.GroupInvite]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*iam.GroupInvite]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[*platform.GroupInvite]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*iam.GroupInvite]).Node)
 		}},
 	}}
 }
@@ -2653,18 +2638,18 @@ func fieldsGroupInviteEdge(_ ResolverRoot) *execute.Object {
 func fieldsHolderConnection(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "HolderConnection", Satisfies: []string{"HolderConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[*platform.RoleBinding]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*iam.RoleBinding]).Edges())
 		}},
 		"nodes": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.HolderConnection().Nodes(ctx, execute.Parents[scalar.Connection[*platform.RoleBinding]](parents))
+			values, err := resolvers.HolderConnection().Nodes(ctx, execute.Parents[scalar.Connection[*iam.RoleBinding]](parents))
 			return execute.Each(values, err, execute.Pointers)
 		},
 		},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[*platform.RoleBinding]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*iam.RoleBinding]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.RoleBinding]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*iam.RoleBinding]).TotalCount())
 		}},
 	}}
 }
@@ -2672,18 +2657,18 @@ func fieldsHolderConnection(resolvers ResolverRoot) *execute.Object {
 func fieldsHolderEdge(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "HolderEdge", Satisfies: []string{"HolderEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.RoleBinding]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*iam.RoleBinding]).Cursor(), false)
 		}},
 		"node": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.HolderEdge().Node(ctx, execute.Parents[scalar.Edge[*platform.RoleBinding]](parents))
+			values, err := resolvers.HolderEdge().Node(ctx, execute.Parents[scalar.Edge[*iam.RoleBinding]](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"binding": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[*platform.RoleBinding]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*iam.RoleBinding]).Node)
 		}},
 		"role": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.HolderEdge().Role(ctx, execute.Parents[scalar.Edge[*platform.RoleBinding]](parents))
+			values, err := resolvers.HolderEdge().Role(ctx, execute.Parents[scalar.Edge[*iam.RoleBinding]](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
@@ -2693,58 +2678,52 @@ func fieldsHolderEdge(resolvers ResolverRoot) *execute.Object {
 func fieldsIdentity(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Identity", Satisfies: []string{"Identity", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendNodeUID(b, "Identity", parent.(*platform.Identity).UID)
+			return scalar.AppendNodeUID(b, "Identity", parent.(*iam.Identity).UID)
 		}},
-		"uid": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*platform.Identity).UID, false) }},
-		"name": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Identity).Name, false)
-		}},
+		"uid":  {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*iam.Identity).UID, false) }},
+		"name": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*iam.Identity).Name, false) }},
 		"description": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Identity).Description, true)
+			return scalar.AppendString(b, parent.(*iam.Identity).Description, true)
 		}},
-		"email": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Identity).Email, true)
-		}},
+		"email": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*iam.Identity).Email, true) }},
 		"emailUnverified": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Identity).EmailUnverified, true)
+			return scalar.AppendString(b, parent.(*iam.Identity).EmailUnverified, true)
 		}},
-		"company": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Identity).Company, true)
-		}},
+		"company": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*iam.Identity).Company, true) }},
 		"lastSeenTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.Identity).LastSeenTime, true)
+			return scalar.AppendDateTime(b, parent.(*iam.Identity).LastSeenTime, true)
 		}},
 		"createTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.Identity).CreateTime, false)
+			return scalar.AppendDateTime(b, parent.(*iam.Identity).CreateTime, false)
 		}},
 		"updateTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.Identity).UpdateTime, false)
+			return scalar.AppendDateTime(b, parent.(*iam.Identity).UpdateTime, false)
 		}},
-		"claimMatch": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*platform.Identity).ClaimMatch) }},
-		"staticKeys": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*platform.Identity).StaticKeys) }},
+		"claimMatch": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*iam.Identity).ClaimMatch) }},
+		"staticKeys": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*iam.Identity).StaticKeys) }},
 		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Identity().Group(ctx, execute.Parents[platform.Identity](parents))
+			values, err := resolvers.Identity().Group(ctx, execute.Parents[iam.Identity](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"roleBindings": {Arguments: field_Identity_roleBindings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Identity().RoleBindings(ctx, execute.Parents[platform.Identity](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.RoleBindingFilter))
+				values, err := resolvers.Identity().RoleBindings(ctx, execute.Parents[iam.Identity](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.RoleBindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"effectiveCapabilities": {Arguments: field_Identity_effectiveCapabilities_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Identity().EffectiveCapabilities(ctx, execute.Parents[platform.Identity](parents), arguments["on"].(platform.UID))
+				values, err := resolvers.Identity().EffectiveCapabilities(ctx, execute.Parents[iam.Identity](parents), arguments["on"].(core.UID))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte {
-				return execute.AppendNullableList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, true) })
+				return execute.AppendNullableList(b, value.([]core.Capability), func(b []byte, v core.Capability) []byte { return scalar.AppendCapability(b, v, true) })
 			},
 		},
 		"can": {Arguments: field_Identity_can_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Identity().Can(ctx, execute.Parents[platform.Identity](parents), arguments["capability"].(platform.Capability), arguments["on"].(platform.UID))
+				values, err := resolvers.Identity().Can(ctx, execute.Parents[iam.Identity](parents), arguments["capability"].(core.Capability), arguments["on"].(core.UID))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte {
@@ -2753,17 +2732,17 @@ func fieldsIdentity(resolvers ResolverRoot) *execute.Object {
 		},
 		"viewerCan": {Arguments: field_Identity_viewerCan_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Identity().ViewerCan(ctx, execute.Parents[platform.Identity](parents), arguments["capabilities"].([]platform.Capability))
+				values, err := resolvers.Identity().ViewerCan(ctx, execute.Parents[iam.Identity](parents), arguments["capabilities"].([]core.Capability))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
 		},
 		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Identity().ViewerCapabilities(ctx, execute.Parents[platform.Identity](parents))
+			values, err := resolvers.Identity().ViewerCapabilities(ctx, execute.Parents[iam.Identity](parents))
 			return execute.Each(values, err, execute.Value)
 		},
 			AppendValue: func(b []byte, value any) []byte {
-				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+				return execute.AppendList(b, value.([]core.Capability), func(b []byte, v core.Capability) []byte { return scalar.AppendCapability(b, v, false) })
 			},
 		},
 	}}
@@ -2772,22 +2751,22 @@ func fieldsIdentity(resolvers ResolverRoot) *execute.Object {
 func fieldsIdentityConnection(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "IdentityConnection", Satisfies: []string{"IdentityConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[*platform.Identity]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*iam.Identity]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[*platform.Identity]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*iam.Identity]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[*platform.Identity]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*iam.Identity]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.Identity]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*iam.Identity]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.Identity]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*iam.Identity]).Skipped(), false)
 		}},
 		"facets": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.IdentityConnection().Facets(ctx, execute.Parents[scalar.Connection[*platform.Identity]](parents))
+			values, err := resolvers.IdentityConnection().Facets(ctx, execute.Parents[scalar.Connection[*iam.Identity]](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
@@ -2797,30 +2776,28 @@ func fieldsIdentityConnection(resolvers ResolverRoot) *execute.Object {
 func fieldsIdentityEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "IdentityEdge", Satisfies: []string{"IdentityEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.Identity]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*iam.Identity]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[*platform.Identity]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*iam.Identity]).Node)
 		}},
 	}}
 }
 
 func fieldsIdentityFacets(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "IdentityFacets", Satisfies: []string{"IdentityFacets"}, Fields: map[string]*execute.Field{
-		"kind": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.IdentityFacets).Kind) }},
-		"group": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*platform.IdentityFacets).Group)
-		}},
+		"kind":  {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*iam.IdentityFacets).Kind) }},
+		"group": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*iam.IdentityFacets).Group) }},
 	}}
 }
 
 func fieldsIdentityKindFacet(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "IdentityKindFacet", Satisfies: []string{"IdentityKindFacet"}, Fields: map[string]*execute.Field{
 		"value": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendIdentityKind(b, parent.(*platform.Facet[platform.IdentityType]).Value, false)
+			return scalar.AppendIdentityKind(b, parent.(*core.Facet[iam.IdentityType]).Value, false)
 		}},
 		"count": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.Facet[platform.IdentityType]).Count)
+			return execute.AppendInt64(b, parent.(*core.Facet[iam.IdentityType]).Count)
 		}},
 	}}
 }
@@ -2828,64 +2805,62 @@ func fieldsIdentityKindFacet(_ ResolverRoot) *execute.Object {
 func fieldsIdentityProvider(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "IdentityProvider", Satisfies: []string{"IdentityProvider", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendNodeUID(b, "IdentityProvider", parent.(*platform.IdentityProvider).UID)
+			return scalar.AppendNodeUID(b, "IdentityProvider", parent.(*iam.IdentityProvider).UID)
 		}},
 		"uid": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*platform.IdentityProvider).UID, false)
+			return scalar.AppendUID(b, parent.(*iam.IdentityProvider).UID, false)
 		}},
 		"name": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.IdentityProvider).Name, false)
+			return scalar.AppendString(b, parent.(*iam.IdentityProvider).Name, false)
 		}},
 		"description": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.IdentityProvider).Description, true)
+			return scalar.AppendString(b, parent.(*iam.IdentityProvider).Description, true)
 		}},
 		"defaultRoleUid": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*platform.IdentityProvider).DefaultRole, false)
+			return scalar.AppendUID(b, parent.(*iam.IdentityProvider).DefaultRole, false)
 		}},
-		"oidc": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*platform.IdentityProvider).OIDC)
-		}},
+		"oidc": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*iam.IdentityProvider).OIDC) }},
 		"issuerVerified": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendBoolean(b, parent.(*platform.IdentityProvider).IssuerVerified)
+			return execute.AppendBoolean(b, parent.(*iam.IdentityProvider).IssuerVerified)
 		}},
 		"issuerVerifyTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.IdentityProvider).IssuerVerifyTime, true)
+			return scalar.AppendDateTime(b, parent.(*iam.IdentityProvider).IssuerVerifyTime, true)
 		}},
 		"createTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.IdentityProvider).CreateTime, false)
+			return scalar.AppendDateTime(b, parent.(*iam.IdentityProvider).CreateTime, false)
 		}},
 		"updateTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.IdentityProvider).UpdateTime, false)
+			return scalar.AppendDateTime(b, parent.(*iam.IdentityProvider).UpdateTime, false)
 		}},
 		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.IdentityProvider().Group(ctx, execute.Parents[platform.IdentityProvider](parents))
+			values, err := resolvers.IdentityProvider().Group(ctx, execute.Parents[iam.IdentityProvider](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"defaultRole": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.IdentityProvider().DefaultRole(ctx, execute.Parents[platform.IdentityProvider](parents))
+			values, err := resolvers.IdentityProvider().DefaultRole(ctx, execute.Parents[iam.IdentityProvider](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"mappings": {Arguments: field_IdentityProvider_mappings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.IdentityProvider().Mappings(ctx, execute.Parents[platform.IdentityProvider](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.ExternalGroupRoleMappingFilter))
+				values, err := resolvers.IdentityProvider().Mappings(ctx, execute.Parents[iam.IdentityProvider](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.ExternalGroupRoleMappingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"viewerCan": {Arguments: field_IdentityProvider_viewerCan_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.IdentityProvider().ViewerCan(ctx, execute.Parents[platform.IdentityProvider](parents), arguments["capabilities"].([]platform.Capability))
+				values, err := resolvers.IdentityProvider().ViewerCan(ctx, execute.Parents[iam.IdentityProvider](parents), arguments["capabilities"].([]core.Capability))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
 		},
 		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.IdentityProvider().ViewerCapabilities(ctx, execute.Parents[platform.IdentityProvider](parents))
+			values, err := resolvers.IdentityProvider().ViewerCapabilities(ctx, execute.Parents[iam.IdentityProvider](parents))
 			return execute.Each(values, err, execute.Value)
 		},
 			AppendValue: func(b []byte, value any) []byte {
-				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+				return execute.AppendList(b, value.([]core.Capability), func(b []byte, v core.Capability) []byte { return scalar.AppendCapability(b, v, false) })
 			},
 		},
 	}}
@@ -2894,19 +2869,19 @@ func fieldsIdentityProvider(resolvers ResolverRoot) *execute.Object {
 func fieldsIdentityProviderConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "IdentityProviderConnection", Satisfies: []string{"IdentityProviderConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[*platform.IdentityProvider]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*iam.IdentityProvider]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[*platform.IdentityProvider]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*iam.IdentityProvider]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[*platform.IdentityProvider]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*iam.IdentityProvider]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.IdentityProvider]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*iam.IdentityProvider]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.IdentityProvider]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*iam.IdentityProvider]).Skipped(), false)
 		}},
 	}}
 }
@@ -2914,10 +2889,10 @@ func fieldsIdentityProviderConnection(_ ResolverRoot) *execute.Object {
 func fieldsIdentityProviderEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "IdentityProviderEdge", Satisfies: []string{"IdentityProviderEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.IdentityProvider]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*iam.IdentityProvider]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[*platform.IdentityProvider]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*iam.IdentityProvider]).Node)
 		}},
 	}}
 }
@@ -2925,46 +2900,48 @@ func fieldsIdentityProviderEdge(_ ResolverRoot) *execute.Object {
 func fieldsImage(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Image", Satisfies: []string{"Image"}, Fields: map[string]*execute.Field{
 		"digest": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Image).Digest, false)
+			return scalar.AppendString(b, parent.(*inventory.Image).Digest, false)
 		}},
 		"architectures": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.Image).ArchitectureNames(), func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			return execute.AppendList(b, parent.(*inventory.Image).ArchitectureNames(), func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 		"size": {Arguments: field_Image_size_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Image().Size(ctx, execute.Parents[platform.Image](parents), arguments["architecture"].(*string))
+				values, err := resolvers.Image().Size(ctx, execute.Parents[inventory.Image](parents), arguments["architecture"].(*string))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte {
 				return execute.AppendPointer(b, value.(*int64), func(b []byte, v int64) []byte { return scalar.AppendByteCount(b, v, true) })
 			},
 		},
-		"sizes": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.Image).Architectures) }},
+		"sizes": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*inventory.Image).Architectures)
+		}},
 		"repo": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Image().Repo(ctx, execute.Parents[platform.Image](parents))
+			values, err := resolvers.Image().Repo(ctx, execute.Parents[inventory.Image](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"packages": {Arguments: field_Image_packages_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Image().Packages(ctx, execute.Parents[platform.Image](parents), scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*platform.PackageFilter))
+				values, err := resolvers.Image().Packages(ctx, execute.Parents[inventory.Image](parents), scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*inventory.PackageFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"tags": {Arguments: field_Image_tags_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Image().Tags(ctx, execute.Parents[platform.Image](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.TagFilter))
+				values, err := resolvers.Image().Tags(ctx, execute.Parents[inventory.Image](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.TagFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"findings": {Arguments: field_Image_findings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Image().Findings(ctx, execute.Parents[platform.Image](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.FindingFilter))
+				values, err := resolvers.Image().Findings(ctx, execute.Parents[inventory.Image](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.FindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"findingSummary": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Image().FindingSummary(ctx, execute.Parents[platform.Image](parents))
+			values, err := resolvers.Image().FindingSummary(ctx, execute.Parents[inventory.Image](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
@@ -2974,38 +2951,38 @@ func fieldsImage(resolvers ResolverRoot) *execute.Object {
 func fieldsImageComparison(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ImageComparison", Satisfies: []string{"ImageComparison"}, Fields: map[string]*execute.Field{
 		"from": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*platform.ImageComparison).From)
+			return execute.Pointer(parent.(*inventory.ImageComparison).From)
 		}},
-		"to": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*platform.ImageComparison).To) }},
+		"to": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*inventory.ImageComparison).To) }},
 		"added": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*platform.ImageComparison).Added())
+			return execute.Pointers(parent.(*inventory.ImageComparison).Added())
 		}},
 		"addedCount": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*platform.ImageComparison).AddedCount(), false)
+			return scalar.AppendInt(b, parent.(*inventory.ImageComparison).AddedCount(), false)
 		}},
 		"removed": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*platform.ImageComparison).Removed())
+			return execute.Pointers(parent.(*inventory.ImageComparison).Removed())
 		}},
 		"removedCount": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*platform.ImageComparison).RemovedCount(), false)
+			return scalar.AppendInt(b, parent.(*inventory.ImageComparison).RemovedCount(), false)
 		}},
 		"changed": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*platform.ImageComparison).Changed())
+			return execute.Structs(parent.(*inventory.ImageComparison).Changed())
 		}},
 		"changedCount": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*platform.ImageComparison).ChangedCount(), false)
+			return scalar.AppendInt(b, parent.(*inventory.ImageComparison).ChangedCount(), false)
 		}},
 		"findingsGone": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*platform.ImageComparison).FindingsGone())
+			return execute.Pointers(parent.(*inventory.ImageComparison).FindingsGone())
 		}},
 		"findingsGoneCount": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*platform.ImageComparison).FindingsGoneCount(), false)
+			return scalar.AppendInt(b, parent.(*inventory.ImageComparison).FindingsGoneCount(), false)
 		}},
 		"findingsNew": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*platform.ImageComparison).FindingsNew())
+			return execute.Pointers(parent.(*inventory.ImageComparison).FindingsNew())
 		}},
 		"findingsNewCount": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*platform.ImageComparison).FindingsNewCount(), false)
+			return scalar.AppendInt(b, parent.(*inventory.ImageComparison).FindingsNewCount(), false)
 		}},
 	}}
 }
@@ -3013,19 +2990,19 @@ func fieldsImageComparison(_ ResolverRoot) *execute.Object {
 func fieldsImageConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ImageConnection", Satisfies: []string{"ImageConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[*platform.Image]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*inventory.Image]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[*platform.Image]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*inventory.Image]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[*platform.Image]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*inventory.Image]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.Image]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*inventory.Image]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.Image]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*inventory.Image]).Skipped(), false)
 		}},
 	}}
 }
@@ -3033,10 +3010,10 @@ func fieldsImageConnection(_ ResolverRoot) *execute.Object {
 func fieldsImageEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ImageEdge", Satisfies: []string{"ImageEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.Image]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*inventory.Image]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[*platform.Image]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*inventory.Image]).Node)
 		}},
 	}}
 }
@@ -3044,25 +3021,25 @@ func fieldsImageEdge(_ ResolverRoot) *execute.Object {
 func fieldsImagePackage(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ImagePackage", Satisfies: []string{"ImagePackage"}, Fields: map[string]*execute.Field{
 		"name": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.ImagePackage).Name(), false)
+			return scalar.AppendString(b, parent.(*inventory.ImagePackage).Name(), false)
 		}},
 		"version": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.ImagePackage).Version, true)
+			return scalar.AppendString(b, parent.(*inventory.ImagePackage).Version, true)
 		}},
 		"ecosystem": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.ImagePackage).Ecosystem(), true)
+			return scalar.AppendString(b, parent.(*inventory.ImagePackage).Ecosystem(), true)
 		}},
 		"purl": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.ImagePackage).PURL, true)
+			return scalar.AppendString(b, parent.(*inventory.ImagePackage).PURL, true)
 		}},
 		"licenses": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.ImagePackage).Licenses, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			return execute.AppendList(b, parent.(*inventory.ImagePackage).Licenses, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 		"architectures": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.ImagePackage).Architectures, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			return execute.AppendList(b, parent.(*inventory.ImagePackage).Architectures, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 		"versionRecord": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.ImagePackage().VersionRecord(ctx, execute.Parents[platform.ImagePackage](parents))
+			values, err := resolvers.ImagePackage().VersionRecord(ctx, execute.Parents[inventory.ImagePackage](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
@@ -3072,16 +3049,16 @@ func fieldsImagePackage(resolvers ResolverRoot) *execute.Object {
 func fieldsImagePackageChange(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ImagePackageChange", Satisfies: []string{"ImagePackageChange"}, Fields: map[string]*execute.Field{
 		"name": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.PackageChange).Name, false)
+			return scalar.AppendString(b, parent.(*inventory.PackageChange).Name, false)
 		}},
 		"ecosystem": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.PackageChange).Ecosystem, true)
+			return scalar.AppendString(b, parent.(*inventory.PackageChange).Ecosystem, true)
 		}},
 		"from": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.PackageChange).From, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			return execute.AppendList(b, parent.(*inventory.PackageChange).From, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 		"to": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.PackageChange).To, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			return execute.AppendList(b, parent.(*inventory.PackageChange).To, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 	}}
 }
@@ -3089,19 +3066,19 @@ func fieldsImagePackageChange(_ ResolverRoot) *execute.Object {
 func fieldsImagePackageConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ImagePackageConnection", Satisfies: []string{"ImagePackageConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[*platform.ImagePackage]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*inventory.ImagePackage]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[*platform.ImagePackage]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*inventory.ImagePackage]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[*platform.ImagePackage]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*inventory.ImagePackage]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.ImagePackage]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*inventory.ImagePackage]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.ImagePackage]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*inventory.ImagePackage]).Skipped(), false)
 		}},
 	}}
 }
@@ -3109,10 +3086,10 @@ func fieldsImagePackageConnection(_ ResolverRoot) *execute.Object {
 func fieldsImagePackageEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ImagePackageEdge", Satisfies: []string{"ImagePackageEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.ImagePackage]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*inventory.ImagePackage]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[*platform.ImagePackage]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*inventory.ImagePackage]).Node)
 		}},
 	}}
 }
@@ -3120,31 +3097,27 @@ func fieldsImagePackageEdge(_ ResolverRoot) *execute.Object {
 func fieldsImageSize(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ImageSize", Satisfies: []string{"ImageSize"}, Fields: map[string]*execute.Field{
 		"architecture": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Architecture).Name, false)
+			return scalar.AppendString(b, parent.(*inventory.Architecture).Name, false)
 		}},
 		"size": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendByteCount(b, parent.(*platform.Architecture).Size, true)
+			return scalar.AppendByteCount(b, parent.(*inventory.Architecture).Size, true)
 		}},
 	}}
 }
 
 func fieldsLabel(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Label", Satisfies: []string{"Label"}, Fields: map[string]*execute.Field{
-		"key": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*platform.Label).Key, false) }},
-		"value": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Label).Value, false)
-		}},
+		"key":   {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*core.Label).Key, false) }},
+		"value": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*core.Label).Value, false) }},
 	}}
 }
 
 func fieldsLabelFacet(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "LabelFacet", Satisfies: []string{"LabelFacet"}, Fields: map[string]*execute.Field{
 		"value": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Facet[string]).Value, false)
+			return scalar.AppendString(b, parent.(*core.Facet[string]).Value, false)
 		}},
-		"count": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.Facet[string]).Count)
-		}},
+		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*core.Facet[string]).Count) }},
 	}}
 }
 
@@ -3461,63 +3434,55 @@ func fieldsMutation(resolvers ResolverRoot) *execute.Object {
 
 func fieldsOIDC(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "OIDC", Satisfies: []string{"OIDC"}, Fields: map[string]*execute.Field{
-		"issuer": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.OIDC).Issuer, false)
-		}},
-		"clientId": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.OIDC).ClientID, false)
-		}},
+		"issuer":   {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*iam.OIDC).Issuer, false) }},
+		"clientId": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*iam.OIDC).ClientID, false) }},
 		"additionalScopes": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.OIDC).AdditionalScopes, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			return execute.AppendList(b, parent.(*iam.OIDC).AdditionalScopes, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
-		"groupsClaim": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.OIDC).GroupsClaim, true)
-		}},
+		"groupsClaim": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*iam.OIDC).GroupsClaim, true) }},
 		"correlationRule": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendCorrelationRule(b, parent.(*platform.OIDC).CorrelationRule, true)
+			return scalar.AppendCorrelationRule(b, parent.(*iam.OIDC).CorrelationRule, true)
 		}},
-		"pkceEnabled": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendBoolean(b, parent.(*platform.OIDC).PKCEEnabled)
-		}},
+		"pkceEnabled": {Append: func(b []byte, parent any) []byte { return execute.AppendBoolean(b, parent.(*iam.OIDC).PKCEEnabled) }},
 	}}
 }
 
 func fieldsPackage(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Package", Satisfies: []string{"Package", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendNodeUID(b, "Package", parent.(*platform.Package).UID)
+			return scalar.AppendNodeUID(b, "Package", parent.(*inventory.Package).UID)
 		}},
-		"uid": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*platform.Package).UID, false) }},
+		"uid": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*inventory.Package).UID, false) }},
 		"name": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Package).Name, false)
+			return scalar.AppendString(b, parent.(*inventory.Package).Name, false)
 		}},
 		"ecosystem": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Package).Ecosystem, true)
+			return scalar.AppendString(b, parent.(*inventory.Package).Ecosystem, true)
 		}},
 		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Package().Group(ctx, execute.Parents[platform.Package](parents))
+			values, err := resolvers.Package().Group(ctx, execute.Parents[inventory.Package](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"versions": {Arguments: field_Package_versions_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Package().Versions(ctx, execute.Parents[platform.Package](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*platform.PackageVersionFilter))
+				values, err := resolvers.Package().Versions(ctx, execute.Parents[inventory.Package](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*inventory.PackageVersionFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"viewerCan": {Arguments: field_Package_viewerCan_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Package().ViewerCan(ctx, execute.Parents[platform.Package](parents), arguments["capabilities"].([]platform.Capability))
+				values, err := resolvers.Package().ViewerCan(ctx, execute.Parents[inventory.Package](parents), arguments["capabilities"].([]core.Capability))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
 		},
 		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Package().ViewerCapabilities(ctx, execute.Parents[platform.Package](parents))
+			values, err := resolvers.Package().ViewerCapabilities(ctx, execute.Parents[inventory.Package](parents))
 			return execute.Each(values, err, execute.Value)
 		},
 			AppendValue: func(b []byte, value any) []byte {
-				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+				return execute.AppendList(b, value.([]core.Capability), func(b []byte, v core.Capability) []byte { return scalar.AppendCapability(b, v, false) })
 			},
 		},
 	}}
@@ -3526,19 +3491,19 @@ func fieldsPackage(resolvers ResolverRoot) *execute.Object {
 func fieldsPackageConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "PackageConnection", Satisfies: []string{"PackageConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[*platform.Package]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*inventory.Package]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[*platform.Package]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*inventory.Package]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[*platform.Package]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*inventory.Package]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.Package]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*inventory.Package]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.Package]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*inventory.Package]).Skipped(), false)
 		}},
 	}}
 }
@@ -3546,10 +3511,10 @@ func fieldsPackageConnection(_ ResolverRoot) *execute.Object {
 func fieldsPackageEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "PackageEdge", Satisfies: []string{"PackageEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.Package]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*inventory.Package]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[*platform.Package]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*inventory.Package]).Node)
 		}},
 	}}
 }
@@ -3557,62 +3522,62 @@ func fieldsPackageEdge(_ ResolverRoot) *execute.Object {
 func fieldsPackageVersion(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "PackageVersion", Satisfies: []string{"PackageVersion", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendNodeUID(b, "PackageVersion", parent.(*platform.PackageVersion).UID)
+			return scalar.AppendNodeUID(b, "PackageVersion", parent.(*inventory.PackageVersion).UID)
 		}},
 		"uid": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*platform.PackageVersion).UID, false)
+			return scalar.AppendUID(b, parent.(*inventory.PackageVersion).UID, false)
 		}},
 		"version": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.PackageVersion).Version, true)
+			return scalar.AppendString(b, parent.(*inventory.PackageVersion).Version, true)
 		}},
 		"purl": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.PackageVersion).PURL, true)
+			return scalar.AppendString(b, parent.(*inventory.PackageVersion).PURL, true)
 		}},
 		"licenses": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.PackageVersion).Licenses, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			return execute.AppendList(b, parent.(*inventory.PackageVersion).Licenses, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 		"package": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.PackageVersion().Package(ctx, execute.Parents[platform.PackageVersion](parents))
+			values, err := resolvers.PackageVersion().Package(ctx, execute.Parents[inventory.PackageVersion](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"images": {Arguments: field_PackageVersion_images_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.PackageVersion().Images(ctx, execute.Parents[platform.PackageVersion](parents), scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)})
+				values, err := resolvers.PackageVersion().Images(ctx, execute.Parents[inventory.PackageVersion](parents), scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)})
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"tags": {Arguments: field_PackageVersion_tags_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.PackageVersion().Tags(ctx, execute.Parents[platform.PackageVersion](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.TagFilter))
+				values, err := resolvers.PackageVersion().Tags(ctx, execute.Parents[inventory.PackageVersion](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.TagFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"repos": {Arguments: field_PackageVersion_repos_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.PackageVersion().Repos(ctx, execute.Parents[platform.PackageVersion](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.RepoFilter))
+				values, err := resolvers.PackageVersion().Repos(ctx, execute.Parents[inventory.PackageVersion](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.RepoFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"advisories": {Arguments: field_PackageVersion_advisories_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.PackageVersion().Advisories(ctx, execute.Parents[platform.PackageVersion](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)})
+				values, err := resolvers.PackageVersion().Advisories(ctx, execute.Parents[inventory.PackageVersion](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)})
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"viewerCan": {Arguments: field_PackageVersion_viewerCan_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.PackageVersion().ViewerCan(ctx, execute.Parents[platform.PackageVersion](parents), arguments["capabilities"].([]platform.Capability))
+				values, err := resolvers.PackageVersion().ViewerCan(ctx, execute.Parents[inventory.PackageVersion](parents), arguments["capabilities"].([]core.Capability))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
 		},
 		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.PackageVersion().ViewerCapabilities(ctx, execute.Parents[platform.PackageVersion](parents))
+			values, err := resolvers.PackageVersion().ViewerCapabilities(ctx, execute.Parents[inventory.PackageVersion](parents))
 			return execute.Each(values, err, execute.Value)
 		},
 			AppendValue: func(b []byte, value any) []byte {
-				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+				return execute.AppendList(b, value.([]core.Capability), func(b []byte, v core.Capability) []byte { return scalar.AppendCapability(b, v, false) })
 			},
 		},
 	}}
@@ -3621,19 +3586,19 @@ func fieldsPackageVersion(resolvers ResolverRoot) *execute.Object {
 func fieldsPackageVersionConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "PackageVersionConnection", Satisfies: []string{"PackageVersionConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[*platform.PackageVersion]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*inventory.PackageVersion]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[*platform.PackageVersion]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*inventory.PackageVersion]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[*platform.PackageVersion]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*inventory.PackageVersion]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.PackageVersion]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*inventory.PackageVersion]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.PackageVersion]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*inventory.PackageVersion]).Skipped(), false)
 		}},
 	}}
 }
@@ -3641,10 +3606,10 @@ func fieldsPackageVersionConnection(_ ResolverRoot) *execute.Object {
 func fieldsPackageVersionEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "PackageVersionEdge", Satisfies: []string{"PackageVersionEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.PackageVersion]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*inventory.PackageVersion]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[*platform.PackageVersion]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*inventory.PackageVersion]).Node)
 		}},
 	}}
 }
@@ -3669,7 +3634,7 @@ func fieldsPageInfo(_ ResolverRoot) *execute.Object {
 func fieldsPlatformServices(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "PlatformServices", Satisfies: []string{"PlatformServices"}, Fields: map[string]*execute.Field{
 		"serviceBindings": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendStringMap(b, parent.(*platform.PlatformServices).ServiceBindings, false)
+			return scalar.AppendStringMap(b, parent.(*iam.PlatformServices).ServiceBindings, false)
 		}},
 	}}
 }
@@ -3684,14 +3649,14 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"node": {Arguments: field_Query_node_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Node(ctx, arguments["id"].(platform.UID))
+				values, err := resolvers.Query().Node(ctx, arguments["id"].(core.UID))
 				return execute.One(values, err, execute.Interface)
 			},
 			TypeOf: typeOfNode,
 		},
 		"nodes": {Arguments: field_Query_nodes_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Nodes(ctx, arguments["ids"].([]platform.UID))
+				values, err := resolvers.Query().Nodes(ctx, arguments["ids"].([]core.UID))
 				return execute.One(values, err, execute.Interfaces)
 			},
 			TypeOf: typeOfNode,
@@ -3703,55 +3668,55 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"accessAt": {Arguments: field_Query_accessAt_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().AccessAt(ctx, scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string)}, arguments["group"].(platform.UID), arguments["time"].(platform.Time))
+				values, err := resolvers.Query().AccessAt(ctx, scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string)}, arguments["group"].(core.UID), arguments["time"].(core.Time))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"accessChanges": {Arguments: field_Query_accessChanges_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().AccessChanges(ctx, scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string)}, arguments["within"].(platform.UID), arguments["from"].(platform.Time), arguments["to"].(platform.Time), arguments["identity"].(*platform.UID), arguments["actor"].(*string))
+				values, err := resolvers.Query().AccessChanges(ctx, scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string)}, arguments["within"].(core.UID), arguments["from"].(core.Time), arguments["to"].(core.Time), arguments["identity"].(*core.UID), arguments["actor"].(*string))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"accountAssociation": {Arguments: field_Query_accountAssociation_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().AccountAssociation(ctx, arguments["uid"].(platform.UID))
+				values, err := resolvers.Query().AccountAssociation(ctx, arguments["uid"].(core.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"accountAssociations": {Arguments: field_Query_accountAssociations_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().AccountAssociations(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.AccountAssociationFilter))
+				values, err := resolvers.Query().AccountAssociations(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*core.UID), arguments["childrenOf"].(*core.UID), arguments["where"].(*scalar.AccountAssociationFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"advisoryActivity": {Arguments: field_Query_advisoryActivity_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().AdvisoryActivity(ctx, arguments["within"].(platform.UID), arguments["interval"].(platform.ActivityInterval), arguments["from"].(*platform.Time), arguments["to"].(*platform.Time), arguments["timeZone"].(string))
-				return execute.One(values, err, func(list []*platform.AdvisoryActivity) any { return execute.Nullable(list, execute.Pointers) })
+				values, err := resolvers.Query().AdvisoryActivity(ctx, arguments["within"].(core.UID), arguments["interval"].(core.ActivityInterval), arguments["from"].(*core.Time), arguments["to"].(*core.Time), arguments["timeZone"].(string))
+				return execute.One(values, err, func(list []*inventory.AdvisoryActivity) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"eventActivity": {Arguments: field_Query_eventActivity_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().EventActivity(ctx, arguments["within"].(platform.UID), arguments["interval"].(platform.ActivityInterval), arguments["from"].(*platform.Time), arguments["to"].(*platform.Time), arguments["timeZone"].(string), arguments["types"].([]string), arguments["kinds"].([]string))
-				return execute.One(values, err, func(list []*platform.EventActivity) any { return execute.Nullable(list, execute.Pointers) })
+				values, err := resolvers.Query().EventActivity(ctx, arguments["within"].(core.UID), arguments["interval"].(core.ActivityInterval), arguments["from"].(*core.Time), arguments["to"].(*core.Time), arguments["timeZone"].(string), arguments["types"].([]string), arguments["kinds"].([]string))
+				return execute.One(values, err, func(list []*events.EventActivity) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"advisory": {Arguments: field_Query_advisory_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Advisory(ctx, arguments["uid"].(platform.UID))
+				values, err := resolvers.Query().Advisory(ctx, arguments["uid"].(core.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"advisories": {Arguments: field_Query_advisories_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Advisories(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.AdvisoryFilter))
+				values, err := resolvers.Query().Advisories(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*core.UID), arguments["childrenOf"].(*core.UID), arguments["where"].(*scalar.AdvisoryFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"advisorySummary": {Arguments: field_Query_advisorySummary_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().AdvisorySummary(ctx, arguments["within"].(*platform.UID))
+				values, err := resolvers.Query().AdvisorySummary(ctx, arguments["within"].(*core.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -3763,25 +3728,25 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"artifact": {Arguments: field_Query_artifact_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Artifact(ctx, arguments["uid"].(platform.UID))
+				values, err := resolvers.Query().Artifact(ctx, arguments["uid"].(core.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"artifacts": {Arguments: field_Query_artifacts_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Artifacts(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(platform.ArtifactFilter))
+				values, err := resolvers.Query().Artifacts(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(libraries.ArtifactFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"artifactCounts": {Arguments: field_Query_artifactCounts_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().ArtifactCounts(ctx, arguments["ecosystems"].([]platform.Ecosystem))
-				return execute.One(values, err, func(list []*platform.EcosystemCount) any { return execute.Nullable(list, execute.Pointers) })
+				values, err := resolvers.Query().ArtifactCounts(ctx, arguments["ecosystems"].([]libraries.Ecosystem))
+				return execute.One(values, err, func(list []*libraries.EcosystemCount) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"auditLog": {Arguments: field_Query_auditLog_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().AuditLog(ctx, scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string)}, arguments["descendantsOf"].(*platform.UID), arguments["actor"].(*string), arguments["subject"].(*platform.UID), arguments["target"].(*platform.UID), arguments["types"].([]string), arguments["kinds"].([]string), arguments["since"].(*platform.Time), arguments["until"].(*platform.Time), arguments["denied"].(*bool))
+				values, err := resolvers.Query().AuditLog(ctx, scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string)}, arguments["descendantsOf"].(*core.UID), arguments["actor"].(*string), arguments["subject"].(*core.UID), arguments["target"].(*core.UID), arguments["types"].([]string), arguments["kinds"].([]string), arguments["since"].(*core.Time), arguments["until"].(*core.Time), arguments["denied"].(*bool))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -3795,73 +3760,73 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"externalGroupRoleMapping": {Arguments: field_Query_externalGroupRoleMapping_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().ExternalGroupRoleMapping(ctx, arguments["uid"].(platform.UID))
+				values, err := resolvers.Query().ExternalGroupRoleMapping(ctx, arguments["uid"].(core.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"externalGroupRoleMappings": {Arguments: field_Query_externalGroupRoleMappings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().ExternalGroupRoleMappings(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.ExternalGroupRoleMappingFilter))
+				values, err := resolvers.Query().ExternalGroupRoleMappings(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*core.UID), arguments["childrenOf"].(*core.UID), arguments["where"].(*scalar.ExternalGroupRoleMappingFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"finding": {Arguments: field_Query_finding_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Finding(ctx, arguments["uid"].(platform.UID))
+				values, err := resolvers.Query().Finding(ctx, arguments["uid"].(core.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"findings": {Arguments: field_Query_findings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Findings(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.FindingFilter))
+				values, err := resolvers.Query().Findings(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*core.UID), arguments["childrenOf"].(*core.UID), arguments["where"].(*scalar.FindingFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"findingSummary": {Arguments: field_Query_findingSummary_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().FindingSummary(ctx, arguments["within"].(*platform.UID))
+				values, err := resolvers.Query().FindingSummary(ctx, arguments["within"].(*core.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"findingActivity": {Arguments: field_Query_findingActivity_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().FindingActivity(ctx, arguments["within"].(platform.UID), arguments["interval"].(platform.ActivityInterval), arguments["from"].(*platform.Time), arguments["to"].(*platform.Time), arguments["timeZone"].(string))
-				return execute.One(values, err, func(list []*platform.FindingActivity) any { return execute.Nullable(list, execute.Pointers) })
+				values, err := resolvers.Query().FindingActivity(ctx, arguments["within"].(core.UID), arguments["interval"].(core.ActivityInterval), arguments["from"].(*core.Time), arguments["to"].(*core.Time), arguments["timeZone"].(string))
+				return execute.One(values, err, func(list []*inventory.FindingActivity) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"group": {Arguments: field_Query_group_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Group(ctx, arguments["uid"].(*platform.UID), arguments["path"].(*string), arguments["by"].(*ResourceReference))
+				values, err := resolvers.Query().Group(ctx, arguments["uid"].(*core.UID), arguments["path"].(*string), arguments["by"].(*ResourceReference))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"groups": {Arguments: field_Query_groups_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Groups(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.GroupFilter))
+				values, err := resolvers.Query().Groups(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*core.UID), arguments["childrenOf"].(*core.UID), arguments["where"].(*scalar.GroupFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"groupInvite": {Arguments: field_Query_groupInvite_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().GroupInvite(ctx, arguments["uid"].(platform.UID))
+				values, err := resolvers.Query().GroupInvite(ctx, arguments["uid"].(core.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"groupInvites": {Arguments: field_Query_groupInvites_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().GroupInvites(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.GroupInviteFilter))
+				values, err := resolvers.Query().GroupInvites(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*core.UID), arguments["childrenOf"].(*core.UID), arguments["where"].(*scalar.GroupInviteFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"identity": {Arguments: field_Query_identity_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Identity(ctx, arguments["uid"].(platform.UID))
+				values, err := resolvers.Query().Identity(ctx, arguments["uid"].(core.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"identities": {Arguments: field_Query_identities_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Identities(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.IdentityFilter))
+				values, err := resolvers.Query().Identities(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*core.UID), arguments["childrenOf"].(*core.UID), arguments["where"].(*scalar.IdentityFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -3871,18 +3836,18 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 				return execute.One(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte {
-				return execute.AppendPointer(b, value.(*platform.UID), func(b []byte, v platform.UID) []byte { return scalar.AppendUID(b, v, true) })
+				return execute.AppendPointer(b, value.(*core.UID), func(b []byte, v core.UID) []byte { return scalar.AppendUID(b, v, true) })
 			},
 		},
 		"identityProvider": {Arguments: field_Query_identityProvider_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().IdentityProvider(ctx, arguments["uid"].(platform.UID))
+				values, err := resolvers.Query().IdentityProvider(ctx, arguments["uid"].(core.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"identityProviders": {Arguments: field_Query_identityProviders_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().IdentityProviders(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.IdentityProviderFilter))
+				values, err := resolvers.Query().IdentityProviders(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*core.UID), arguments["childrenOf"].(*core.UID), arguments["where"].(*scalar.IdentityProviderFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -3894,99 +3859,99 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"packages": {Arguments: field_Query_packages_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Packages(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*platform.UID), arguments["where"].(*platform.PackageFilter))
+				values, err := resolvers.Query().Packages(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["where"].(*inventory.PackageFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"package": {Arguments: field_Query_package_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Package(ctx, arguments["uid"].(platform.UID))
+				values, err := resolvers.Query().Package(ctx, arguments["uid"].(core.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"packageVersion": {Arguments: field_Query_packageVersion_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().PackageVersion(ctx, arguments["uid"].(platform.UID))
+				values, err := resolvers.Query().PackageVersion(ctx, arguments["uid"].(core.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"repo": {Arguments: field_Query_repo_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Repo(ctx, arguments["uid"].(*platform.UID), arguments["path"].(*string), arguments["by"].(*ResourceReference))
+				values, err := resolvers.Query().Repo(ctx, arguments["uid"].(*core.UID), arguments["path"].(*string), arguments["by"].(*ResourceReference))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"repos": {Arguments: field_Query_repos_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Repos(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.RepoFilter))
+				values, err := resolvers.Query().Repos(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*core.UID), arguments["childrenOf"].(*core.UID), arguments["where"].(*scalar.RepoFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"resolvedVulnerabilities": {Arguments: field_Query_resolvedVulnerabilities_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().ResolvedVulnerabilities(ctx, arguments["images"].([]*platform.ImageRef), arguments["startTime"].(platform.Time), arguments["endTime"].(platform.Time))
-				return execute.One(values, err, func(list []*platform.ResolvedVulnerabilityReport) any {
+				values, err := resolvers.Query().ResolvedVulnerabilities(ctx, arguments["images"].([]*inventory.ImageRef), arguments["startTime"].(core.Time), arguments["endTime"].(core.Time))
+				return execute.One(values, err, func(list []*inventory.ResolvedVulnerabilityReport) any {
 					return execute.Nullable(list, execute.Pointers)
 				})
 			},
 		},
 		"role": {Arguments: field_Query_role_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Role(ctx, arguments["uid"].(platform.UID))
+				values, err := resolvers.Query().Role(ctx, arguments["uid"].(core.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"roles": {Arguments: field_Query_roles_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Roles(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.RoleFilter))
+				values, err := resolvers.Query().Roles(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*core.UID), arguments["childrenOf"].(*core.UID), arguments["where"].(*scalar.RoleFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"roleBinding": {Arguments: field_Query_roleBinding_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().RoleBinding(ctx, arguments["uid"].(platform.UID))
+				values, err := resolvers.Query().RoleBinding(ctx, arguments["uid"].(core.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"roleBindings": {Arguments: field_Query_roleBindings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().RoleBindings(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.RoleBindingFilter))
+				values, err := resolvers.Query().RoleBindings(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*core.UID), arguments["childrenOf"].(*core.UID), arguments["where"].(*scalar.RoleBindingFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"search": {Arguments: field_Query_search_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Search(ctx, scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string)}, arguments["query"].(string), arguments["kinds"].([]platform.SearchKind), arguments["within"].(*platform.UID))
+				values, err := resolvers.Query().Search(ctx, scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string)}, arguments["query"].(string), arguments["kinds"].([]core.SearchKind), arguments["within"].(*core.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"subscription": {Arguments: field_Query_subscription_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Subscription(ctx, arguments["uid"].(platform.UID))
+				values, err := resolvers.Query().Subscription(ctx, arguments["uid"].(core.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"subscriptions": {Arguments: field_Query_subscriptions_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Subscriptions(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.EventSubscriptionFilter))
+				values, err := resolvers.Query().Subscriptions(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*core.UID), arguments["childrenOf"].(*core.UID), arguments["where"].(*scalar.EventSubscriptionFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"tag": {Arguments: field_Query_tag_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Tag(ctx, arguments["uid"].(platform.UID))
+				values, err := resolvers.Query().Tag(ctx, arguments["uid"].(core.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"tags": {Arguments: field_Query_tags_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Tags(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.TagFilter))
+				values, err := resolvers.Query().Tags(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*core.UID), arguments["childrenOf"].(*core.UID), arguments["where"].(*scalar.TagFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"termsAcceptances": {Arguments: field_Query_termsAcceptances_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().TermsAcceptances(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["group"].(platform.UID))
+				values, err := resolvers.Query().TermsAcceptances(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["group"].(core.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4038,53 +4003,55 @@ func fieldsRedeliverPayload(_ ResolverRoot) *execute.Object {
 func fieldsReference(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Reference", Satisfies: []string{"Reference"}, Fields: map[string]*execute.Field{
 		"type": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendType(b, parent.(*platform.Reference).Type, true)
+			return scalar.AppendType(b, parent.(*inventory.Reference).Type, true)
 		}},
 		"url": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Reference).URL, true)
+			return scalar.AppendString(b, parent.(*inventory.Reference).URL, true)
 		}},
 	}}
 }
 
 func fieldsRepo(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Repo", Satisfies: []string{"Repo", "Node", "_Entity"}, Fields: map[string]*execute.Field{
-		"id":   {Append: func(b []byte, parent any) []byte { return scalar.AppendNodeUID(b, "Repo", parent.(*platform.Repo).UID) }},
-		"uid":  {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*platform.Repo).UID, false) }},
-		"name": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*platform.Repo).Name, false) }},
+		"id": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendNodeUID(b, "Repo", parent.(*inventory.Repo).UID)
+		}},
+		"uid":  {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*inventory.Repo).UID, false) }},
+		"name": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*inventory.Repo).Name, false) }},
 		"description": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Repo).Description, true)
+			return scalar.AppendString(b, parent.(*inventory.Repo).Description, true)
 		}},
 		"catalogTier": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendCatalogTier(b, parent.(*platform.Repo).CatalogTier, true)
+			return scalar.AppendCatalogTier(b, parent.(*inventory.Repo).CatalogTier, true)
 		}},
 		"bundles": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.Repo).Bundles, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			return execute.AppendList(b, parent.(*inventory.Repo).Bundles, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 		"aliases": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.Repo).Aliases, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			return execute.AppendList(b, parent.(*inventory.Repo).Aliases, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 		"activeTags": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.Repo).ActiveTags, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			return execute.AppendList(b, parent.(*inventory.Repo).ActiveTags, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 		"labels": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Repo().Labels(ctx, execute.Parents[platform.Repo](parents))
+			values, err := resolvers.Repo().Labels(ctx, execute.Parents[inventory.Repo](parents))
 			return execute.Each(values, err, execute.Pointers)
 		},
 		},
-		"syncConfig": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*platform.Repo).SyncConfig) }},
+		"syncConfig": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*inventory.Repo).SyncConfig) }},
 		"createTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.Repo).CreateTime, false)
+			return scalar.AppendDateTime(b, parent.(*inventory.Repo).CreateTime, false)
 		}},
 		"updateTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.Repo).UpdateTime, false)
+			return scalar.AppendDateTime(b, parent.(*inventory.Repo).UpdateTime, false)
 		}},
 		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Repo().Group(ctx, execute.Parents[platform.Repo](parents))
+			values, err := resolvers.Repo().Group(ctx, execute.Parents[inventory.Repo](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"path": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Repo().Path(ctx, execute.Parents[platform.Repo](parents))
+			values, err := resolvers.Repo().Path(ctx, execute.Parents[inventory.Repo](parents))
 			return execute.Each(values, err, execute.Value)
 		},
 			AppendValue: func(b []byte, value any) []byte {
@@ -4092,7 +4059,7 @@ func fieldsRepo(resolvers ResolverRoot) *execute.Object {
 			},
 		},
 		"readme": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Repo().Readme(ctx, execute.Parents[platform.Repo](parents))
+			values, err := resolvers.Repo().Readme(ctx, execute.Parents[inventory.Repo](parents))
 			return execute.Each(values, err, execute.Value)
 		},
 			AppendValue: func(b []byte, value any) []byte {
@@ -4101,51 +4068,51 @@ func fieldsRepo(resolvers ResolverRoot) *execute.Object {
 		},
 		"tags": {Arguments: field_Repo_tags_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Repo().Tags(ctx, execute.Parents[platform.Repo](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.TagFilter))
+				values, err := resolvers.Repo().Tags(ctx, execute.Parents[inventory.Repo](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.TagFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"tag": {Arguments: field_Repo_tag_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Repo().Tag(ctx, execute.Parents[platform.Repo](parents), arguments["name"].(string))
+				values, err := resolvers.Repo().Tag(ctx, execute.Parents[inventory.Repo](parents), arguments["name"].(string))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"advisories": {Arguments: field_Repo_advisories_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Repo().Advisories(ctx, execute.Parents[platform.Repo](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.AdvisoryFilter))
+				values, err := resolvers.Repo().Advisories(ctx, execute.Parents[inventory.Repo](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.AdvisoryFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"advisorySummary": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Repo().AdvisorySummary(ctx, execute.Parents[platform.Repo](parents))
+			values, err := resolvers.Repo().AdvisorySummary(ctx, execute.Parents[inventory.Repo](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"findings": {Arguments: field_Repo_findings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Repo().Findings(ctx, execute.Parents[platform.Repo](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.FindingFilter))
+				values, err := resolvers.Repo().Findings(ctx, execute.Parents[inventory.Repo](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.FindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"findingSummary": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Repo().FindingSummary(ctx, execute.Parents[platform.Repo](parents))
+			values, err := resolvers.Repo().FindingSummary(ctx, execute.Parents[inventory.Repo](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"viewerCan": {Arguments: field_Repo_viewerCan_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Repo().ViewerCan(ctx, execute.Parents[platform.Repo](parents), arguments["capabilities"].([]platform.Capability))
+				values, err := resolvers.Repo().ViewerCan(ctx, execute.Parents[inventory.Repo](parents), arguments["capabilities"].([]core.Capability))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
 		},
 		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Repo().ViewerCapabilities(ctx, execute.Parents[platform.Repo](parents))
+			values, err := resolvers.Repo().ViewerCapabilities(ctx, execute.Parents[inventory.Repo](parents))
 			return execute.Each(values, err, execute.Value)
 		},
 			AppendValue: func(b []byte, value any) []byte {
-				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+				return execute.AppendList(b, value.([]core.Capability), func(b []byte, v core.Capability) []byte { return scalar.AppendCapability(b, v, false) })
 			},
 		},
 	}}
@@ -4154,22 +4121,22 @@ func fieldsRepo(resolvers ResolverRoot) *execute.Object {
 func fieldsRepoConnection(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RepoConnection", Satisfies: []string{"RepoConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[*platform.Repo]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*inventory.Repo]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[*platform.Repo]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*inventory.Repo]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[*platform.Repo]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*inventory.Repo]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.Repo]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*inventory.Repo]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.Repo]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*inventory.Repo]).Skipped(), false)
 		}},
 		"facets": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.RepoConnection().Facets(ctx, execute.Parents[scalar.Connection[*platform.Repo]](parents))
+			values, err := resolvers.RepoConnection().Facets(ctx, execute.Parents[scalar.Connection[*inventory.Repo]](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
@@ -4179,10 +4146,10 @@ func fieldsRepoConnection(resolvers ResolverRoot) *execute.Object {
 func fieldsRepoEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RepoEdge", Satisfies: []string{"RepoEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.Repo]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*inventory.Repo]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[*platform.Repo]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*inventory.Repo]).Node)
 		}},
 	}}
 }
@@ -4190,13 +4157,11 @@ func fieldsRepoEdge(_ ResolverRoot) *execute.Object {
 func fieldsRepoFacet(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RepoFacet", Satisfies: []string{"RepoFacet"}, Fields: map[string]*execute.Field{
 		"value": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*platform.Facet[platform.UID]).Value, false)
+			return scalar.AppendUID(b, parent.(*core.Facet[core.UID]).Value, false)
 		}},
-		"count": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.Facet[platform.UID]).Count)
-		}},
+		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*core.Facet[core.UID]).Count) }},
 		"repo": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.RepoFacet().Repo(ctx, execute.Parents[platform.Facet[platform.UID]](parents))
+			values, err := resolvers.RepoFacet().Repo(ctx, execute.Parents[core.Facet[core.UID]](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
@@ -4205,18 +4170,20 @@ func fieldsRepoFacet(resolvers ResolverRoot) *execute.Object {
 
 func fieldsRepoFacets(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RepoFacets", Satisfies: []string{"RepoFacets"}, Fields: map[string]*execute.Field{
-		"tier":   {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.RepoFacets).Tier) }},
-		"bundle": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.RepoFacets).Bundle) }},
-		"label":  {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.RepoFacets).Label) }},
-		"group":  {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.RepoFacets).Group) }},
+		"tier":   {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*inventory.RepoFacets).Tier) }},
+		"bundle": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*inventory.RepoFacets).Bundle) }},
+		"label":  {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*inventory.RepoFacets).Label) }},
+		"group":  {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*inventory.RepoFacets).Group) }},
 	}}
 }
 
 func fieldsReportedImageRef(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ReportedImageRef", Satisfies: []string{"ReportedImageRef"}, Fields: map[string]*execute.Field{
-		"repo": {Append: func(b []byte, parent any) []byte { return scalar.AppendKey(b, parent.(*platform.ImageRef).Repo, false) }},
+		"repo": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendKey(b, parent.(*inventory.ImageRef).Repo, false)
+		}},
 		"tags": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.ImageRef).Tags, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			return execute.AppendList(b, parent.(*inventory.ImageRef).Tags, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 	}}
 }
@@ -4224,13 +4191,13 @@ func fieldsReportedImageRef(_ ResolverRoot) *execute.Object {
 func fieldsResolvedVulnerability(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ResolvedVulnerability", Satisfies: []string{"ResolvedVulnerability"}, Fields: map[string]*execute.Field{
 		"advisoryId": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.ResolvedVulnerability).ID, false)
+			return scalar.AppendString(b, parent.(*inventory.ResolvedVulnerability).ID, false)
 		}},
 		"aliases": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.ResolvedVulnerability).Aliases, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			return execute.AppendList(b, parent.(*inventory.ResolvedVulnerability).Aliases, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 		"cvssSeverities": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*platform.ResolvedVulnerability).CVSSSeverities)
+			return execute.Structs(parent.(*inventory.ResolvedVulnerability).CVSSSeverities)
 		}},
 	}}
 }
@@ -4238,13 +4205,13 @@ func fieldsResolvedVulnerability(_ ResolverRoot) *execute.Object {
 func fieldsResolvedVulnerabilityReport(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ResolvedVulnerabilityReport", Satisfies: []string{"ResolvedVulnerabilityReport"}, Fields: map[string]*execute.Field{
 		"imageRef": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(&parent.(*platform.ResolvedVulnerabilityReport).ImageRef)
+			return execute.Pointer(&parent.(*inventory.ResolvedVulnerabilityReport).ImageRef)
 		}},
 		"date": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.ResolvedVulnerabilityReport).Date, false)
+			return scalar.AppendDateTime(b, parent.(*inventory.ResolvedVulnerabilityReport).Date, false)
 		}},
 		"resolvedVulns": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*platform.ResolvedVulnerabilityReport).ResolvedVulns)
+			return execute.Structs(parent.(*inventory.ResolvedVulnerabilityReport).ResolvedVulns)
 		}},
 	}}
 }
@@ -4258,45 +4225,43 @@ func fieldsResourceLimit(_ ResolverRoot) *execute.Object {
 
 func fieldsRole(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Role", Satisfies: []string{"Role", "Node", "_Entity"}, Fields: map[string]*execute.Field{
-		"id":   {Append: func(b []byte, parent any) []byte { return scalar.AppendNodeUID(b, "Role", parent.(*platform.Role).UID) }},
-		"uid":  {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*platform.Role).UID, false) }},
-		"name": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*platform.Role).Name, false) }},
-		"description": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Role).Description, true)
-		}},
+		"id":          {Append: func(b []byte, parent any) []byte { return scalar.AppendNodeUID(b, "Role", parent.(*iam.Role).UID) }},
+		"uid":         {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*iam.Role).UID, false) }},
+		"name":        {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*iam.Role).Name, false) }},
+		"description": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*iam.Role).Description, true) }},
 		"capabilities": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.Role).Capabilities, func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+			return execute.AppendList(b, parent.(*iam.Role).Capabilities, func(b []byte, v core.Capability) []byte { return scalar.AppendCapability(b, v, false) })
 		}},
 		"createTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.Role).CreateTime, true)
+			return scalar.AppendDateTime(b, parent.(*iam.Role).CreateTime, true)
 		}},
 		"updateTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.Role).UpdateTime, true)
+			return scalar.AppendDateTime(b, parent.(*iam.Role).UpdateTime, true)
 		}},
 		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Role().Group(ctx, execute.Parents[platform.Role](parents))
+			values, err := resolvers.Role().Group(ctx, execute.Parents[iam.Role](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"roleBindings": {Arguments: field_Role_roleBindings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Role().RoleBindings(ctx, execute.Parents[platform.Role](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.RoleBindingFilter))
+				values, err := resolvers.Role().RoleBindings(ctx, execute.Parents[iam.Role](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.RoleBindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"viewerCan": {Arguments: field_Role_viewerCan_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Role().ViewerCan(ctx, execute.Parents[platform.Role](parents), arguments["capabilities"].([]platform.Capability))
+				values, err := resolvers.Role().ViewerCan(ctx, execute.Parents[iam.Role](parents), arguments["capabilities"].([]core.Capability))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
 		},
 		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Role().ViewerCapabilities(ctx, execute.Parents[platform.Role](parents))
+			values, err := resolvers.Role().ViewerCapabilities(ctx, execute.Parents[iam.Role](parents))
 			return execute.Each(values, err, execute.Value)
 		},
 			AppendValue: func(b []byte, value any) []byte {
-				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+				return execute.AppendList(b, value.([]core.Capability), func(b []byte, v core.Capability) []byte { return scalar.AppendCapability(b, v, false) })
 			},
 		},
 	}}
@@ -4305,56 +4270,54 @@ func fieldsRole(resolvers ResolverRoot) *execute.Object {
 func fieldsRoleBinding(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RoleBinding", Satisfies: []string{"RoleBinding", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendNodeUID(b, "RoleBinding", parent.(*platform.RoleBinding).UID)
+			return scalar.AppendNodeUID(b, "RoleBinding", parent.(*iam.RoleBinding).UID)
 		}},
-		"uid": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*platform.RoleBinding).UID, false)
-		}},
+		"uid": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*iam.RoleBinding).UID, false) }},
 		"createTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.RoleBinding).CreateTime, false)
+			return scalar.AppendDateTime(b, parent.(*iam.RoleBinding).CreateTime, false)
 		}},
 		"expireTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.RoleBinding).ExpireTime, true)
+			return scalar.AppendDateTime(b, parent.(*iam.RoleBinding).ExpireTime, true)
 		}},
 		"reviewTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.RoleBinding).ReviewTime, true)
+			return scalar.AppendDateTime(b, parent.(*iam.RoleBinding).ReviewTime, true)
 		}},
 		"reviewer": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.RoleBinding().Reviewer(ctx, execute.Parents[platform.RoleBinding](parents))
+			values, err := resolvers.RoleBinding().Reviewer(ctx, execute.Parents[iam.RoleBinding](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"reviewNote": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.RoleBinding).ReviewNote, true)
+			return scalar.AppendString(b, parent.(*iam.RoleBinding).ReviewNote, true)
 		}},
 		"identity": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.RoleBinding().Identity(ctx, execute.Parents[platform.RoleBinding](parents))
+			values, err := resolvers.RoleBinding().Identity(ctx, execute.Parents[iam.RoleBinding](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.RoleBinding().Group(ctx, execute.Parents[platform.RoleBinding](parents))
+			values, err := resolvers.RoleBinding().Group(ctx, execute.Parents[iam.RoleBinding](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"role": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.RoleBinding().Role(ctx, execute.Parents[platform.RoleBinding](parents))
+			values, err := resolvers.RoleBinding().Role(ctx, execute.Parents[iam.RoleBinding](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"viewerCan": {Arguments: field_RoleBinding_viewerCan_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.RoleBinding().ViewerCan(ctx, execute.Parents[platform.RoleBinding](parents), arguments["capabilities"].([]platform.Capability))
+				values, err := resolvers.RoleBinding().ViewerCan(ctx, execute.Parents[iam.RoleBinding](parents), arguments["capabilities"].([]core.Capability))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
 		},
 		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.RoleBinding().ViewerCapabilities(ctx, execute.Parents[platform.RoleBinding](parents))
+			values, err := resolvers.RoleBinding().ViewerCapabilities(ctx, execute.Parents[iam.RoleBinding](parents))
 			return execute.Each(values, err, execute.Value)
 		},
 			AppendValue: func(b []byte, value any) []byte {
-				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+				return execute.AppendList(b, value.([]core.Capability), func(b []byte, v core.Capability) []byte { return scalar.AppendCapability(b, v, false) })
 			},
 		},
 	}}
@@ -4363,22 +4326,22 @@ func fieldsRoleBinding(resolvers ResolverRoot) *execute.Object {
 func fieldsRoleBindingConnection(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RoleBindingConnection", Satisfies: []string{"RoleBindingConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[*platform.RoleBinding]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*iam.RoleBinding]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[*platform.RoleBinding]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*iam.RoleBinding]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[*platform.RoleBinding]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*iam.RoleBinding]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.RoleBinding]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*iam.RoleBinding]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.RoleBinding]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*iam.RoleBinding]).Skipped(), false)
 		}},
 		"facets": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.RoleBindingConnection().Facets(ctx, execute.Parents[scalar.Connection[*platform.RoleBinding]](parents))
+			values, err := resolvers.RoleBindingConnection().Facets(ctx, execute.Parents[scalar.Connection[*iam.RoleBinding]](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
@@ -4388,41 +4351,37 @@ func fieldsRoleBindingConnection(resolvers ResolverRoot) *execute.Object {
 func fieldsRoleBindingEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RoleBindingEdge", Satisfies: []string{"RoleBindingEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.RoleBinding]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*iam.RoleBinding]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[*platform.RoleBinding]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*iam.RoleBinding]).Node)
 		}},
 	}}
 }
 
 func fieldsRoleBindingFacets(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RoleBindingFacets", Satisfies: []string{"RoleBindingFacets"}, Fields: map[string]*execute.Field{
-		"role": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*platform.RoleBindingFacets).Role)
-		}},
-		"group": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*platform.RoleBindingFacets).Group)
-		}},
+		"role":  {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*iam.RoleBindingFacets).Role) }},
+		"group": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*iam.RoleBindingFacets).Group) }},
 	}}
 }
 
 func fieldsRoleConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RoleConnection", Satisfies: []string{"RoleConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[*platform.Role]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*iam.Role]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[*platform.Role]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*iam.Role]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[*platform.Role]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*iam.Role]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.Role]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*iam.Role]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.Role]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*iam.Role]).Skipped(), false)
 		}},
 	}}
 }
@@ -4430,24 +4389,20 @@ func fieldsRoleConnection(_ ResolverRoot) *execute.Object {
 func fieldsRoleEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RoleEdge", Satisfies: []string{"RoleEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.Role]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*iam.Role]).Cursor(), false)
 		}},
-		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[*platform.Role]).Node)
-		}},
+		"node": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*scalar.Edge[*iam.Role]).Node) }},
 	}}
 }
 
 func fieldsRoleFacet(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RoleFacet", Satisfies: []string{"RoleFacet"}, Fields: map[string]*execute.Field{
 		"value": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*platform.Facet[platform.UID]).Value, false)
+			return scalar.AppendUID(b, parent.(*core.Facet[core.UID]).Value, false)
 		}},
-		"count": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.Facet[platform.UID]).Count)
-		}},
+		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*core.Facet[core.UID]).Count) }},
 		"role": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.RoleFacet().Role(ctx, execute.Parents[platform.Facet[platform.UID]](parents))
+			values, err := resolvers.RoleFacet().Role(ctx, execute.Parents[core.Facet[core.UID]](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
@@ -4497,9 +4452,11 @@ func fieldsSearchEdge(_ ResolverRoot) *execute.Object {
 
 func fieldsSeverity(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Severity", Satisfies: []string{"Severity"}, Fields: map[string]*execute.Field{
-		"type": {Append: func(b []byte, parent any) []byte { return scalar.AppendType(b, parent.(*platform.Severity).Type, true) }},
+		"type": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendType(b, parent.(*inventory.Severity).Type, true)
+		}},
 		"score": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Severity).Score, true)
+			return scalar.AppendString(b, parent.(*inventory.Severity).Score, true)
 		}},
 	}}
 }
@@ -4507,23 +4464,25 @@ func fieldsSeverity(_ ResolverRoot) *execute.Object {
 func fieldsSeverityCount(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "SeverityCount", Satisfies: []string{"SeverityCount"}, Fields: map[string]*execute.Field{
 		"total": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.SeverityCount).Total)
+			return execute.AppendInt64(b, parent.(*inventory.SeverityCount).Total)
 		}},
 		"critical": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.SeverityCount).Critical)
+			return execute.AppendInt64(b, parent.(*inventory.SeverityCount).Critical)
 		}},
 		"high": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.SeverityCount).High)
+			return execute.AppendInt64(b, parent.(*inventory.SeverityCount).High)
 		}},
 		"medium": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.SeverityCount).Medium)
+			return execute.AppendInt64(b, parent.(*inventory.SeverityCount).Medium)
 		}},
-		"low": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*platform.SeverityCount).Low) }},
+		"low": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*inventory.SeverityCount).Low)
+		}},
 		"none": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.SeverityCount).None)
+			return execute.AppendInt64(b, parent.(*inventory.SeverityCount).None)
 		}},
 		"unknown": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.SeverityCount).Unknown)
+			return execute.AppendInt64(b, parent.(*inventory.SeverityCount).Unknown)
 		}},
 	}}
 }
@@ -4531,19 +4490,19 @@ func fieldsSeverityCount(_ ResolverRoot) *execute.Object {
 func fieldsStaticKeys(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "StaticKeys", Satisfies: []string{"StaticKeys"}, Fields: map[string]*execute.Field{
 		"issuer": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.StaticKeys).Issuer, false)
+			return scalar.AppendString(b, parent.(*iam.StaticKeys).Issuer, false)
 		}},
 		"subject": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.StaticKeys).Subject, false)
+			return scalar.AppendString(b, parent.(*iam.StaticKeys).Subject, false)
 		}},
 		"issuerKeys": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.StaticKeys).IssuerKeys, false)
+			return scalar.AppendString(b, parent.(*iam.StaticKeys).IssuerKeys, false)
 		}},
 		"expirationTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.StaticKeys).ExpirationTime, true)
+			return scalar.AppendDateTime(b, parent.(*iam.StaticKeys).ExpirationTime, true)
 		}},
 		"audiences": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.StaticKeys).Audiences, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			return execute.AppendList(b, parent.(*iam.StaticKeys).Audiences, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 	}}
 }
@@ -4552,7 +4511,7 @@ func fieldsSubscription(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Subscription", Satisfies: []string{"Subscription"}, Fields: map[string]*execute.Field{
 		"events": {Arguments: field_Subscription_events_args,
 			Stream: func(ctx context.Context, arguments map[string]any) (execute.Source, error) {
-				values, err := resolvers.Subscription().Events(ctx, arguments["descendantsOf"].(*platform.UID), arguments["types"].([]string), arguments["kinds"].([]string), arguments["actor"].(*string), arguments["findings"].(*platform.FindingConditions), arguments["after"].(*string), arguments["first"].(*int))
+				values, err := resolvers.Subscription().Events(ctx, arguments["descendantsOf"].(*core.UID), arguments["types"].([]string), arguments["kinds"].([]string), arguments["actor"].(*string), arguments["findings"].(*inventory.FindingConditions), arguments["after"].(*string), arguments["first"].(*int))
 				return execute.Receive(values, err, execute.Pointer)
 			},
 		},
@@ -4562,90 +4521,92 @@ func fieldsSubscription(resolvers ResolverRoot) *execute.Object {
 func fieldsSyncConfig(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "SyncConfig", Satisfies: []string{"SyncConfig"}, Fields: map[string]*execute.Field{
 		"source": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.SyncConfig).Source, false)
+			return scalar.AppendString(b, parent.(*inventory.SyncConfig).Source, false)
 		}},
 		"uniqueTags": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendBoolean(b, parent.(*platform.SyncConfig).UniqueTags)
+			return execute.AppendBoolean(b, parent.(*inventory.SyncConfig).UniqueTags)
 		}},
 		"expirationTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.SyncConfig).ExpirationTime, true)
+			return scalar.AppendDateTime(b, parent.(*inventory.SyncConfig).ExpirationTime, true)
 		}},
 		"google": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.SyncConfig).Google, true)
+			return scalar.AppendString(b, parent.(*inventory.SyncConfig).Google, true)
 		}},
 		"amazon": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.SyncConfig).Amazon, true)
+			return scalar.AppendString(b, parent.(*inventory.SyncConfig).Amazon, true)
 		}},
 		"azure": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.SyncConfig).Azure, true)
+			return scalar.AppendString(b, parent.(*inventory.SyncConfig).Azure, true)
 		}},
 		"apkoOverlay": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.SyncConfig).ApkoOverlay, true)
+			return scalar.AppendString(b, parent.(*inventory.SyncConfig).ApkoOverlay, true)
 		}},
 		"gracePeriod": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendBoolean(b, parent.(*platform.SyncConfig).GracePeriod)
+			return execute.AppendBoolean(b, parent.(*inventory.SyncConfig).GracePeriod)
 		}},
 	}}
 }
 
 func fieldsTag(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Tag", Satisfies: []string{"Tag", "Node", "_Entity"}, Fields: map[string]*execute.Field{
-		"id":         {Append: func(b []byte, parent any) []byte { return scalar.AppendNodeUID(b, "Tag", parent.(*platform.Tag).UID) }},
-		"uid":        {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*platform.Tag).UID, false) }},
-		"name":       {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*platform.Tag).Name, false) }},
-		"digest":     {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*platform.Tag).Digest, false) }},
-		"deprecated": {Append: func(b []byte, parent any) []byte { return execute.AppendBoolean(b, parent.(*platform.Tag).Deprecated) }},
+		"id":   {Append: func(b []byte, parent any) []byte { return scalar.AppendNodeUID(b, "Tag", parent.(*inventory.Tag).UID) }},
+		"uid":  {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*inventory.Tag).UID, false) }},
+		"name": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*inventory.Tag).Name, false) }},
+		"digest": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*inventory.Tag).Digest, false)
+		}},
+		"deprecated": {Append: func(b []byte, parent any) []byte { return execute.AppendBoolean(b, parent.(*inventory.Tag).Deprecated) }},
 		"bundles": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.Tag).Bundles, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			return execute.AppendList(b, parent.(*inventory.Tag).Bundles, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 		"updateTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.Tag).UpdateTime, false)
+			return scalar.AppendDateTime(b, parent.(*inventory.Tag).UpdateTime, false)
 		}},
 		"repo": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Tag().Repo(ctx, execute.Parents[platform.Tag](parents))
+			values, err := resolvers.Tag().Repo(ctx, execute.Parents[inventory.Tag](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"image": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Tag().Image(ctx, execute.Parents[platform.Tag](parents))
+			values, err := resolvers.Tag().Image(ctx, execute.Parents[inventory.Tag](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"advisories": {Arguments: field_Tag_advisories_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Tag().Advisories(ctx, execute.Parents[platform.Tag](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.AdvisoryFilter))
+				values, err := resolvers.Tag().Advisories(ctx, execute.Parents[inventory.Tag](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.AdvisoryFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"advisorySummary": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Tag().AdvisorySummary(ctx, execute.Parents[platform.Tag](parents))
+			values, err := resolvers.Tag().AdvisorySummary(ctx, execute.Parents[inventory.Tag](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"findings": {Arguments: field_Tag_findings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Tag().Findings(ctx, execute.Parents[platform.Tag](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.FindingFilter))
+				values, err := resolvers.Tag().Findings(ctx, execute.Parents[inventory.Tag](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.FindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"findingSummary": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Tag().FindingSummary(ctx, execute.Parents[platform.Tag](parents))
+			values, err := resolvers.Tag().FindingSummary(ctx, execute.Parents[inventory.Tag](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"viewerCan": {Arguments: field_Tag_viewerCan_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Tag().ViewerCan(ctx, execute.Parents[platform.Tag](parents), arguments["capabilities"].([]platform.Capability))
+				values, err := resolvers.Tag().ViewerCan(ctx, execute.Parents[inventory.Tag](parents), arguments["capabilities"].([]core.Capability))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
 		},
 		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Tag().ViewerCapabilities(ctx, execute.Parents[platform.Tag](parents))
+			values, err := resolvers.Tag().ViewerCapabilities(ctx, execute.Parents[inventory.Tag](parents))
 			return execute.Each(values, err, execute.Value)
 		},
 			AppendValue: func(b []byte, value any) []byte {
-				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+				return execute.AppendList(b, value.([]core.Capability), func(b []byte, v core.Capability) []byte { return scalar.AppendCapability(b, v, false) })
 			},
 		},
 	}}
@@ -4654,10 +4615,10 @@ func fieldsTag(resolvers ResolverRoot) *execute.Object {
 func fieldsTagClassFacet(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "TagClassFacet", Satisfies: []string{"TagClassFacet"}, Fields: map[string]*execute.Field{
 		"value": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendTagClass(b, parent.(*platform.Facet[platform.TagClass]).Value, true)
+			return scalar.AppendTagClass(b, parent.(*core.Facet[inventory.TagClass]).Value, true)
 		}},
 		"count": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.Facet[platform.TagClass]).Count)
+			return execute.AppendInt64(b, parent.(*core.Facet[inventory.TagClass]).Count)
 		}},
 	}}
 }
@@ -4665,22 +4626,22 @@ func fieldsTagClassFacet(_ ResolverRoot) *execute.Object {
 func fieldsTagConnection(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "TagConnection", Satisfies: []string{"TagConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[*platform.Tag]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*inventory.Tag]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[*platform.Tag]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*inventory.Tag]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[*platform.Tag]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*inventory.Tag]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.Tag]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*inventory.Tag]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.Tag]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*inventory.Tag]).Skipped(), false)
 		}},
 		"facets": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.TagConnection().Facets(ctx, execute.Parents[scalar.Connection[*platform.Tag]](parents))
+			values, err := resolvers.TagConnection().Facets(ctx, execute.Parents[scalar.Connection[*inventory.Tag]](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
@@ -4690,44 +4651,44 @@ func fieldsTagConnection(resolvers ResolverRoot) *execute.Object {
 func fieldsTagEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "TagEdge", Satisfies: []string{"TagEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.Tag]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*inventory.Tag]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[*platform.Tag]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*inventory.Tag]).Node)
 		}},
 	}}
 }
 
 func fieldsTagFacets(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "TagFacets", Satisfies: []string{"TagFacets"}, Fields: map[string]*execute.Field{
-		"repo": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.TagFacets).Repo) }},
+		"repo": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*inventory.TagFacets).Repo) }},
 		"deprecated": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*platform.TagFacets).Deprecated)
+			return execute.Structs(parent.(*inventory.TagFacets).Deprecated)
 		}},
-		"class":  {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.TagFacets).Class) }},
-		"bundle": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.TagFacets).Bundle) }},
+		"class":  {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*inventory.TagFacets).Class) }},
+		"bundle": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*inventory.TagFacets).Bundle) }},
 	}}
 }
 
 func fieldsTermsAcceptance(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "TermsAcceptance", Satisfies: []string{"TermsAcceptance", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendNodeTermsKey(b, "TermsAcceptance", parent.(*platform.TermsAcceptance).Key())
+			return scalar.AppendNodeTermsKey(b, "TermsAcceptance", parent.(*iam.TermsAcceptance).Key())
 		}},
 		"docId": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.TermsAcceptance).DocID, false)
+			return scalar.AppendString(b, parent.(*iam.TermsAcceptance).DocID, false)
 		}},
 		"acceptedBy": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.TermsAcceptance).AcceptedBy, true)
+			return scalar.AppendString(b, parent.(*iam.TermsAcceptance).AcceptedBy, true)
 		}},
 		"orgUid": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*platform.TermsAcceptance).OrgUID, false)
+			return scalar.AppendUID(b, parent.(*iam.TermsAcceptance).OrgUID, false)
 		}},
 		"createTime": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*platform.TermsAcceptance).CreateTime, false)
+			return scalar.AppendDateTime(b, parent.(*iam.TermsAcceptance).CreateTime, false)
 		}},
 		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.TermsAcceptance().Group(ctx, execute.Parents[platform.TermsAcceptance](parents))
+			values, err := resolvers.TermsAcceptance().Group(ctx, execute.Parents[iam.TermsAcceptance](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
@@ -4737,19 +4698,19 @@ func fieldsTermsAcceptance(resolvers ResolverRoot) *execute.Object {
 func fieldsTermsAcceptanceConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "TermsAcceptanceConnection", Satisfies: []string{"TermsAcceptanceConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[*platform.TermsAcceptance]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*iam.TermsAcceptance]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[*platform.TermsAcceptance]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*iam.TermsAcceptance]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[*platform.TermsAcceptance]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*iam.TermsAcceptance]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.TermsAcceptance]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*iam.TermsAcceptance]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.TermsAcceptance]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*iam.TermsAcceptance]).Skipped(), false)
 		}},
 	}}
 }
@@ -4757,10 +4718,10 @@ func fieldsTermsAcceptanceConnection(_ ResolverRoot) *execute.Object {
 func fieldsTermsAcceptanceEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "TermsAcceptanceEdge", Satisfies: []string{"TermsAcceptanceEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.TermsAcceptance]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*iam.TermsAcceptance]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[*platform.TermsAcceptance]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*iam.TermsAcceptance]).Node)
 		}},
 	}}
 }
@@ -4776,10 +4737,10 @@ func fieldsTestSubscriptionPayload(_ ResolverRoot) *execute.Object {
 func fieldsTierFacet(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "TierFacet", Satisfies: []string{"TierFacet"}, Fields: map[string]*execute.Field{
 		"value": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendCatalogTier(b, parent.(*platform.Facet[platform.CatalogTier]).Value, true)
+			return scalar.AppendCatalogTier(b, parent.(*core.Facet[core.CatalogTier]).Value, true)
 		}},
 		"count": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.Facet[platform.CatalogTier]).Count)
+			return execute.AppendInt64(b, parent.(*core.Facet[core.CatalogTier]).Count)
 		}},
 	}}
 }
@@ -4787,7 +4748,7 @@ func fieldsTierFacet(_ ResolverRoot) *execute.Object {
 func fieldsUpdateAccountAssociationPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "UpdateAccountAssociationPayload", Satisfies: []string{"UpdateAccountAssociationPayload"}, Fields: map[string]*execute.Field{
 		"accountAssociation": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Updated[*platform.AccountAssociation]).Node)
+			return execute.Pointer(parent.(*scalar.Updated[*iam.AccountAssociation]).Node)
 		}},
 	}}
 }
@@ -4806,7 +4767,7 @@ func fieldsUpdateFindingsPayload(_ ResolverRoot) *execute.Object {
 func fieldsUpdateGroupPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "UpdateGroupPayload", Satisfies: []string{"UpdateGroupPayload"}, Fields: map[string]*execute.Field{
 		"group": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Updated[*platform.Group]).Node)
+			return execute.Pointer(parent.(*scalar.Updated[*iam.Group]).Node)
 		}},
 	}}
 }
@@ -4814,7 +4775,7 @@ func fieldsUpdateGroupPayload(_ ResolverRoot) *execute.Object {
 func fieldsUpdateIdentityPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "UpdateIdentityPayload", Satisfies: []string{"UpdateIdentityPayload"}, Fields: map[string]*execute.Field{
 		"identity": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Updated[*platform.Identity]).Node)
+			return execute.Pointer(parent.(*scalar.Updated[*iam.Identity]).Node)
 		}},
 	}}
 }
@@ -4822,7 +4783,7 @@ func fieldsUpdateIdentityPayload(_ ResolverRoot) *execute.Object {
 func fieldsUpdateIdentityProviderPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "UpdateIdentityProviderPayload", Satisfies: []string{"UpdateIdentityProviderPayload"}, Fields: map[string]*execute.Field{
 		"identityProvider": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Updated[*platform.IdentityProvider]).Node)
+			return execute.Pointer(parent.(*scalar.Updated[*iam.IdentityProvider]).Node)
 		}},
 	}}
 }
@@ -4830,7 +4791,7 @@ func fieldsUpdateIdentityProviderPayload(_ ResolverRoot) *execute.Object {
 func fieldsUpdateRepoPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "UpdateRepoPayload", Satisfies: []string{"UpdateRepoPayload"}, Fields: map[string]*execute.Field{
 		"repo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Updated[*platform.Repo]).Node)
+			return execute.Pointer(parent.(*scalar.Updated[*inventory.Repo]).Node)
 		}},
 	}}
 }
@@ -4844,7 +4805,7 @@ func fieldsUpdateRepoReadmePayload(_ ResolverRoot) *execute.Object {
 func fieldsUpdateRoleBindingPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "UpdateRoleBindingPayload", Satisfies: []string{"UpdateRoleBindingPayload"}, Fields: map[string]*execute.Field{
 		"roleBinding": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Updated[*platform.RoleBinding]).Node)
+			return execute.Pointer(parent.(*scalar.Updated[*iam.RoleBinding]).Node)
 		}},
 	}}
 }
@@ -4852,7 +4813,7 @@ func fieldsUpdateRoleBindingPayload(_ ResolverRoot) *execute.Object {
 func fieldsUpdateRolePayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "UpdateRolePayload", Satisfies: []string{"UpdateRolePayload"}, Fields: map[string]*execute.Field{
 		"role": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Updated[*platform.Role]).Node)
+			return execute.Pointer(parent.(*scalar.Updated[*iam.Role]).Node)
 		}},
 	}}
 }
@@ -4868,28 +4829,28 @@ func fieldsVerifyIdentityProviderPayload(_ ResolverRoot) *execute.Object {
 func fieldsViewer(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Viewer", Satisfies: []string{"Viewer"}, Fields: map[string]*execute.Field{
 		"identities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Viewer().Identities(ctx, execute.Parents[platform.Actor](parents))
+			values, err := resolvers.Viewer().Identities(ctx, execute.Parents[core.Actor](parents))
 			return execute.Each(values, err, execute.Pointers)
 		},
 		},
 		"roleBindings": {Arguments: field_Viewer_roleBindings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Viewer().RoleBindings(ctx, execute.Parents[platform.Actor](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.RoleBindingFilter))
+				values, err := resolvers.Viewer().RoleBindings(ctx, execute.Parents[core.Actor](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.RoleBindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"capabilities": {Arguments: field_Viewer_capabilities_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Viewer().Capabilities(ctx, execute.Parents[platform.Actor](parents), arguments["on"].(platform.UID))
+				values, err := resolvers.Viewer().Capabilities(ctx, execute.Parents[core.Actor](parents), arguments["on"].(core.UID))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte {
-				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+				return execute.AppendList(b, value.([]core.Capability), func(b []byte, v core.Capability) []byte { return scalar.AppendCapability(b, v, false) })
 			},
 		},
 		"can": {Arguments: field_Viewer_can_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Viewer().Can(ctx, execute.Parents[platform.Actor](parents), arguments["capability"].(platform.Capability), arguments["on"].(platform.UID))
+				values, err := resolvers.Viewer().Can(ctx, execute.Parents[core.Actor](parents), arguments["capability"].(core.Capability), arguments["on"].(core.UID))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
@@ -4900,46 +4861,46 @@ func fieldsViewer(resolvers ResolverRoot) *execute.Object {
 func fieldsVulnerabilityExposure(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "VulnerabilityExposure", Satisfies: []string{"VulnerabilityExposure"}, Fields: map[string]*execute.Field{
 		"name": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.NamedVulnerability).Name, false)
+			return scalar.AppendString(b, parent.(*inventory.NamedVulnerability).Name, false)
 		}},
 		"names": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.NamedVulnerability).Names, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			return execute.AppendList(b, parent.(*inventory.NamedVulnerability).Names, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 		"metadata": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*platform.NamedVulnerability).Metadata)
+			return execute.Pointer(parent.(*inventory.NamedVulnerability).Metadata)
 		}},
 		"exploitation": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.VulnerabilityExposure().Exploitation(ctx, execute.Parents[platform.NamedVulnerability](parents))
+			values, err := resolvers.VulnerabilityExposure().Exploitation(ctx, execute.Parents[inventory.NamedVulnerability](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"findings": {Arguments: field_VulnerabilityExposure_findings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.VulnerabilityExposure().Findings(ctx, execute.Parents[platform.NamedVulnerability](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.FindingFilter))
+				values, err := resolvers.VulnerabilityExposure().Findings(ctx, execute.Parents[inventory.NamedVulnerability](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.FindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"images": {Arguments: field_VulnerabilityExposure_images_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.VulnerabilityExposure().Images(ctx, execute.Parents[platform.NamedVulnerability](parents), scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)})
+				values, err := resolvers.VulnerabilityExposure().Images(ctx, execute.Parents[inventory.NamedVulnerability](parents), scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)})
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"tags": {Arguments: field_VulnerabilityExposure_tags_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.VulnerabilityExposure().Tags(ctx, execute.Parents[platform.NamedVulnerability](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.TagFilter))
+				values, err := resolvers.VulnerabilityExposure().Tags(ctx, execute.Parents[inventory.NamedVulnerability](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.TagFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"repos": {Arguments: field_VulnerabilityExposure_repos_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.VulnerabilityExposure().Repos(ctx, execute.Parents[platform.NamedVulnerability](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.RepoFilter))
+				values, err := resolvers.VulnerabilityExposure().Repos(ctx, execute.Parents[inventory.NamedVulnerability](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.RepoFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"advisories": {Arguments: field_VulnerabilityExposure_advisories_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.VulnerabilityExposure().Advisories(ctx, execute.Parents[platform.NamedVulnerability](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.AdvisoryFilter))
+				values, err := resolvers.VulnerabilityExposure().Advisories(ctx, execute.Parents[inventory.NamedVulnerability](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.AdvisoryFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -4949,31 +4910,31 @@ func fieldsVulnerabilityExposure(resolvers ResolverRoot) *execute.Object {
 func fieldsVulnerabilityMetadata(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "VulnerabilityMetadata", Satisfies: []string{"VulnerabilityMetadata", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendNodeKey(b, "VulnerabilityMetadata", parent.(*platform.Vulnerability).ID)
+			return scalar.AppendNodeKey(b, "VulnerabilityMetadata", parent.(*inventory.Vulnerability).ID)
 		}},
 		"vulnerabilityId": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Vulnerability).ID, false)
+			return scalar.AppendString(b, parent.(*inventory.Vulnerability).ID, false)
 		}},
 		"summary": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Vulnerability).Summary, true)
+			return scalar.AppendString(b, parent.(*inventory.Vulnerability).Summary, true)
 		}},
 		"details": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.Vulnerability).Details, true)
+			return scalar.AppendString(b, parent.(*inventory.Vulnerability).Details, true)
 		}},
 		"references": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*platform.Vulnerability).References)
+			return execute.Structs(parent.(*inventory.Vulnerability).References)
 		}},
 		"severities": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*platform.Vulnerability).Severities)
+			return execute.Structs(parent.(*inventory.Vulnerability).Severities)
 		}},
 		"upstream": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.Vulnerability).Upstream, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			return execute.AppendList(b, parent.(*inventory.Vulnerability).Upstream, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 		"related": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.Vulnerability).Related, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			return execute.AppendList(b, parent.(*inventory.Vulnerability).Related, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 		"exploitation": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.VulnerabilityMetadata().Exploitation(ctx, execute.Parents[platform.Vulnerability](parents))
+			values, err := resolvers.VulnerabilityMetadata().Exploitation(ctx, execute.Parents[inventory.Vulnerability](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
@@ -4983,19 +4944,19 @@ func fieldsVulnerabilityMetadata(resolvers ResolverRoot) *execute.Object {
 func fieldsVulnerabilityMetadataConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "VulnerabilityMetadataConnection", Satisfies: []string{"VulnerabilityMetadataConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[*platform.Vulnerability]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*inventory.Vulnerability]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[*platform.Vulnerability]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*inventory.Vulnerability]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[*platform.Vulnerability]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*inventory.Vulnerability]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.Vulnerability]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*inventory.Vulnerability]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.Vulnerability]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*inventory.Vulnerability]).Skipped(), false)
 		}},
 	}}
 }
@@ -5003,10 +4964,10 @@ func fieldsVulnerabilityMetadataConnection(_ ResolverRoot) *execute.Object {
 func fieldsVulnerabilityMetadataEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "VulnerabilityMetadataEdge", Satisfies: []string{"VulnerabilityMetadataEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.Vulnerability]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*inventory.Vulnerability]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[*platform.Vulnerability]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*inventory.Vulnerability]).Node)
 		}},
 	}}
 }
@@ -5182,49 +5143,49 @@ func fields__Type(_ ResolverRoot) *execute.Object {
 
 func typeOfNode(object any) string {
 	switch object.(type) {
-	case *platform.Vulnerability:
+	case *inventory.Vulnerability:
 		return "VulnerabilityMetadata"
-	case *platform.TermsAcceptance:
+	case *iam.TermsAcceptance:
 		return "TermsAcceptance"
-	case *platform.Tag:
+	case *inventory.Tag:
 		return "Tag"
-	case *platform.RoleBinding:
+	case *iam.RoleBinding:
 		return "RoleBinding"
-	case *platform.Role:
+	case *iam.Role:
 		return "Role"
-	case *platform.Repo:
+	case *inventory.Repo:
 		return "Repo"
-	case *platform.PackageVersion:
+	case *inventory.PackageVersion:
 		return "PackageVersion"
-	case *platform.Package:
+	case *inventory.Package:
 		return "Package"
-	case *platform.IdentityProvider:
+	case *iam.IdentityProvider:
 		return "IdentityProvider"
-	case *platform.Identity:
+	case *iam.Identity:
 		return "Identity"
-	case *platform.GroupInvite:
+	case *iam.GroupInvite:
 		return "GroupInvite"
-	case *platform.Group:
+	case *iam.Group:
 		return "Group"
-	case *platform.Finding:
+	case *inventory.Finding:
 		return "Finding"
-	case *platform.ExternalGroupRoleMapping:
+	case *iam.ExternalGroupRoleMapping:
 		return "ExternalGroupRoleMapping"
-	case *platform.Subscription:
+	case *webhooks.Subscription:
 		return "EventSubscription"
-	case *platform.Event:
+	case *core.Event:
 		return "Event"
-	case *platform.Delivery:
+	case *webhooks.Delivery:
 		return "Delivery"
-	case *platform.ArtifactVersion:
+	case *libraries.ArtifactVersion:
 		return "ArtifactVersion"
-	case *platform.Artifact:
+	case *libraries.Artifact:
 		return "Artifact"
-	case *platform.AdvisoryDocument:
+	case *inventory.AdvisoryDocument:
 		return "AdvisoryDocument"
-	case *platform.Advisory:
+	case *inventory.Advisory:
 		return "Advisory"
-	case *platform.AccountAssociation:
+	case *iam.AccountAssociation:
 		return "AccountAssociation"
 	}
 	return ""
@@ -5232,49 +5193,49 @@ func typeOfNode(object any) string {
 
 func typeOf_Entity(object any) string {
 	switch object.(type) {
-	case *platform.Vulnerability:
+	case *inventory.Vulnerability:
 		return "VulnerabilityMetadata"
-	case *platform.TermsAcceptance:
+	case *iam.TermsAcceptance:
 		return "TermsAcceptance"
-	case *platform.Tag:
+	case *inventory.Tag:
 		return "Tag"
-	case *platform.RoleBinding:
+	case *iam.RoleBinding:
 		return "RoleBinding"
-	case *platform.Role:
+	case *iam.Role:
 		return "Role"
-	case *platform.Repo:
+	case *inventory.Repo:
 		return "Repo"
-	case *platform.PackageVersion:
+	case *inventory.PackageVersion:
 		return "PackageVersion"
-	case *platform.Package:
+	case *inventory.Package:
 		return "Package"
-	case *platform.IdentityProvider:
+	case *iam.IdentityProvider:
 		return "IdentityProvider"
-	case *platform.Identity:
+	case *iam.Identity:
 		return "Identity"
-	case *platform.GroupInvite:
+	case *iam.GroupInvite:
 		return "GroupInvite"
-	case *platform.Group:
+	case *iam.Group:
 		return "Group"
-	case *platform.Finding:
+	case *inventory.Finding:
 		return "Finding"
-	case *platform.ExternalGroupRoleMapping:
+	case *iam.ExternalGroupRoleMapping:
 		return "ExternalGroupRoleMapping"
-	case *platform.Subscription:
+	case *webhooks.Subscription:
 		return "EventSubscription"
-	case *platform.Event:
+	case *core.Event:
 		return "Event"
-	case *platform.Delivery:
+	case *webhooks.Delivery:
 		return "Delivery"
-	case *platform.ArtifactVersion:
+	case *libraries.ArtifactVersion:
 		return "ArtifactVersion"
-	case *platform.Artifact:
+	case *libraries.Artifact:
 		return "Artifact"
-	case *platform.AdvisoryDocument:
+	case *inventory.AdvisoryDocument:
 		return "AdvisoryDocument"
-	case *platform.Advisory:
+	case *inventory.Advisory:
 		return "Advisory"
-	case *platform.AccountAssociation:
+	case *iam.AccountAssociation:
 		return "AccountAssociation"
 	}
 	return ""

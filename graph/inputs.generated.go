@@ -4,7 +4,12 @@ package graph
 
 import (
 	"atrium/graph/scalar"
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/libraries"
+	"atrium/platform/webhooks"
 	"context"
 	"encoding/json"
 
@@ -15,7 +20,7 @@ func field_AccountAssociation_viewerCan_args(ctx context.Context, raw map[string
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚋcoreᚐCapabilityᚄ); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -75,7 +80,7 @@ func field_Advisory_viewerCan_args(ctx context.Context, raw map[string]any) (map
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚋcoreᚐCapabilityᚄ); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -85,7 +90,7 @@ func field_ArtifactVersion_viewerCan_args(ctx context.Context, raw map[string]an
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚋcoreᚐCapabilityᚄ); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -120,7 +125,7 @@ func field_Artifact_viewerCan_args(ctx context.Context, raw map[string]any) (map
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚋcoreᚐCapabilityᚄ); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -130,7 +135,7 @@ func field_Delivery_viewerCan_args(ctx context.Context, raw map[string]any) (map
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚋcoreᚐCapabilityᚄ); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -360,7 +365,7 @@ func field_EventSubscription_deliveries_args(ctx context.Context, raw map[string
 	ec := &executionContext{}
 	arguments := make(map[string]any, 7)
 	var err error
-	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalODeliveryFilter2ᚖatriumᚋplatformᚐDeliveryFilter); err != nil {
+	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalODeliveryFilter2ᚖatriumᚋplatformᚋwebhooksᚐDeliveryFilter); err != nil {
 		return nil, err
 	}
 	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalODeliveryOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
@@ -388,7 +393,7 @@ func field_EventSubscription_viewerCan_args(ctx context.Context, raw map[string]
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚋcoreᚐCapabilityᚄ); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -398,7 +403,7 @@ func field_ExternalGroupRoleMapping_viewerCan_args(ctx context.Context, raw map[
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚋcoreᚐCapabilityᚄ); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -449,7 +454,7 @@ func field_Finding_viewerCan_args(ctx context.Context, raw map[string]any) (map[
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚋcoreᚐCapabilityᚄ); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -459,7 +464,7 @@ func field_GroupInvite_viewerCan_args(ctx context.Context, raw map[string]any) (
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚋcoreᚐCapabilityᚄ); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -566,7 +571,7 @@ func field_Group_effectiveBindings_args(ctx context.Context, raw map[string]any)
 	ec := &executionContext{}
 	arguments := make(map[string]any, 8)
 	var err error
-	if arguments["capability"], err = graphql.ProcessArgField(ctx, raw, "capability", ec.unmarshalOCapability2ᚖatriumᚋplatformᚐCapability); err != nil {
+	if arguments["capability"], err = graphql.ProcessArgField(ctx, raw, "capability", ec.unmarshalOCapability2ᚖatriumᚋplatformᚋcoreᚐCapability); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalORoleBindingFilter2ᚖatriumᚋgraphᚋscalarᚐRoleBindingFilter); err != nil {
@@ -905,7 +910,7 @@ func field_Group_viewerCan_args(ctx context.Context, raw map[string]any) (map[st
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚋcoreᚐCapabilityᚄ); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -915,7 +920,7 @@ func field_Group_whoCan_args(ctx context.Context, raw map[string]any) (map[strin
 	ec := &executionContext{}
 	arguments := make(map[string]any, 5)
 	var err error
-	if arguments["capability"], err = graphql.ProcessArgField(ctx, raw, "capability", ec.unmarshalNCapability2atriumᚋplatformᚐCapability); err != nil {
+	if arguments["capability"], err = graphql.ProcessArgField(ctx, raw, "capability", ec.unmarshalNCapability2atriumᚋplatformᚋcoreᚐCapability); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -965,7 +970,7 @@ func field_IdentityProvider_viewerCan_args(ctx context.Context, raw map[string]a
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚋcoreᚐCapabilityᚄ); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -975,10 +980,10 @@ func field_Identity_can_args(ctx context.Context, raw map[string]any) (map[strin
 	ec := &executionContext{}
 	arguments := make(map[string]any, 2)
 	var err error
-	if arguments["capability"], err = graphql.ProcessArgField(ctx, raw, "capability", ec.unmarshalNCapability2atriumᚋplatformᚐCapability); err != nil {
+	if arguments["capability"], err = graphql.ProcessArgField(ctx, raw, "capability", ec.unmarshalNCapability2atriumᚋplatformᚋcoreᚐCapability); err != nil {
 		return nil, err
 	}
-	if arguments["on"], err = graphql.ProcessArgField(ctx, raw, "on", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+	if arguments["on"], err = graphql.ProcessArgField(ctx, raw, "on", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -988,7 +993,7 @@ func field_Identity_effectiveCapabilities_args(ctx context.Context, raw map[stri
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["on"], err = graphql.ProcessArgField(ctx, raw, "on", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+	if arguments["on"], err = graphql.ProcessArgField(ctx, raw, "on", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -1026,7 +1031,7 @@ func field_Identity_viewerCan_args(ctx context.Context, raw map[string]any) (map
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚋcoreᚐCapabilityᚄ); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -1064,7 +1069,7 @@ func field_Image_packages_args(ctx context.Context, raw map[string]any) (map[str
 	ec := &executionContext{}
 	arguments := make(map[string]any, 6)
 	var err error
-	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOPackageFilter2ᚖatriumᚋplatformᚐPackageFilter); err != nil {
+	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOPackageFilter2ᚖatriumᚋplatformᚋinventoryᚐPackageFilter); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -1740,7 +1745,7 @@ func field_PackageVersion_viewerCan_args(ctx context.Context, raw map[string]any
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚋcoreᚐCapabilityᚄ); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -1750,7 +1755,7 @@ func field_Package_versions_args(ctx context.Context, raw map[string]any) (map[s
 	ec := &executionContext{}
 	arguments := make(map[string]any, 7)
 	var err error
-	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOPackageVersionFilter2ᚖatriumᚋplatformᚐPackageVersionFilter); err != nil {
+	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOPackageVersionFilter2ᚖatriumᚋplatformᚋinventoryᚐPackageVersionFilter); err != nil {
 		return nil, err
 	}
 	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOPackageVersionOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
@@ -1778,7 +1783,7 @@ func field_Package_viewerCan_args(ctx context.Context, raw map[string]any) (map[
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚋcoreᚐCapabilityᚄ); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -1808,10 +1813,10 @@ func field_Query_accessAt_args(ctx context.Context, raw map[string]any) (map[str
 	ec := &executionContext{}
 	arguments := make(map[string]any, 6)
 	var err error
-	if arguments["group"], err = graphql.ProcessArgField(ctx, raw, "group", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+	if arguments["group"], err = graphql.ProcessArgField(ctx, raw, "group", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["time"], err = graphql.ProcessArgField(ctx, raw, "time", ec.unmarshalNDateTime2atriumᚋplatformᚐTime); err != nil {
+	if arguments["time"], err = graphql.ProcessArgField(ctx, raw, "time", ec.unmarshalNDateTime2atriumᚋplatformᚋcoreᚐTime); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -1833,16 +1838,16 @@ func field_Query_accessChanges_args(ctx context.Context, raw map[string]any) (ma
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["from"], err = graphql.ProcessArgField(ctx, raw, "from", ec.unmarshalNDateTime2atriumᚋplatformᚐTime); err != nil {
+	if arguments["from"], err = graphql.ProcessArgField(ctx, raw, "from", ec.unmarshalNDateTime2atriumᚋplatformᚋcoreᚐTime); err != nil {
 		return nil, err
 	}
-	if arguments["to"], err = graphql.ProcessArgField(ctx, raw, "to", ec.unmarshalNDateTime2atriumᚋplatformᚐTime); err != nil {
+	if arguments["to"], err = graphql.ProcessArgField(ctx, raw, "to", ec.unmarshalNDateTime2atriumᚋplatformᚋcoreᚐTime); err != nil {
 		return nil, err
 	}
-	if arguments["identity"], err = graphql.ProcessArgField(ctx, raw, "identity", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["identity"], err = graphql.ProcessArgField(ctx, raw, "identity", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["actor"], err = graphql.ProcessArgField(ctx, raw, "actor", ec.unmarshalOString2ᚖstring); err != nil {
@@ -1867,7 +1872,7 @@ func field_Query_accountAssociation_args(ctx context.Context, raw map[string]any
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -1877,10 +1882,10 @@ func field_Query_accountAssociations_args(ctx context.Context, raw map[string]an
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOAccountAssociationFilter2ᚖatriumᚋgraphᚋscalarᚐAccountAssociationFilter); err != nil {
@@ -1911,10 +1916,10 @@ func field_Query_advisories_args(ctx context.Context, raw map[string]any) (map[s
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOAdvisoryFilter2ᚖatriumᚋgraphᚋscalarᚐAdvisoryFilter); err != nil {
@@ -1945,16 +1950,16 @@ func field_Query_advisoryActivity_args(ctx context.Context, raw map[string]any) 
 	ec := &executionContext{}
 	arguments := make(map[string]any, 5)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["interval"], err = graphql.ProcessArgField(ctx, raw, "interval", ec.unmarshalNActivityInterval2atriumᚋplatformᚐActivityInterval); err != nil {
+	if arguments["interval"], err = graphql.ProcessArgField(ctx, raw, "interval", ec.unmarshalNActivityInterval2atriumᚋplatformᚋcoreᚐActivityInterval); err != nil {
 		return nil, err
 	}
-	if arguments["from"], err = graphql.ProcessArgField(ctx, raw, "from", ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime); err != nil {
+	if arguments["from"], err = graphql.ProcessArgField(ctx, raw, "from", ec.unmarshalODateTime2ᚖatriumᚋplatformᚋcoreᚐTime); err != nil {
 		return nil, err
 	}
-	if arguments["to"], err = graphql.ProcessArgField(ctx, raw, "to", ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime); err != nil {
+	if arguments["to"], err = graphql.ProcessArgField(ctx, raw, "to", ec.unmarshalODateTime2ᚖatriumᚋplatformᚋcoreᚐTime); err != nil {
 		return nil, err
 	}
 	if arguments["timeZone"], err = graphql.ProcessArgField(ctx, raw, "timeZone", ec.unmarshalNString2string); err != nil {
@@ -1995,7 +2000,7 @@ func field_Query_advisorySummary_args(ctx context.Context, raw map[string]any) (
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2005,7 +2010,7 @@ func field_Query_advisory_args(ctx context.Context, raw map[string]any) (map[str
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2015,7 +2020,7 @@ func field_Query_artifactCounts_args(ctx context.Context, raw map[string]any) (m
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["ecosystems"], err = graphql.ProcessArgField(ctx, raw, "ecosystems", ec.unmarshalNEcosystem2ᚕatriumᚋplatformᚐEcosystemᚄ); err != nil {
+	if arguments["ecosystems"], err = graphql.ProcessArgField(ctx, raw, "ecosystems", ec.unmarshalNEcosystem2ᚕatriumᚋplatformᚋlibrariesᚐEcosystemᚄ); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2025,7 +2030,7 @@ func field_Query_artifact_args(ctx context.Context, raw map[string]any) (map[str
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2035,7 +2040,7 @@ func field_Query_artifacts_args(ctx context.Context, raw map[string]any) (map[st
 	ec := &executionContext{}
 	arguments := make(map[string]any, 7)
 	var err error
-	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalNArtifactFilter2atriumᚋplatformᚐArtifactFilter); err != nil {
+	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalNArtifactFilter2atriumᚋplatformᚋlibrariesᚐArtifactFilter); err != nil {
 		return nil, err
 	}
 	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOArtifactOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
@@ -2063,16 +2068,16 @@ func field_Query_auditLog_args(ctx context.Context, raw map[string]any) (map[str
 	ec := &executionContext{}
 	arguments := make(map[string]any, 13)
 	var err error
-	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["actor"], err = graphql.ProcessArgField(ctx, raw, "actor", ec.unmarshalOString2ᚖstring); err != nil {
 		return nil, err
 	}
-	if arguments["subject"], err = graphql.ProcessArgField(ctx, raw, "subject", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["subject"], err = graphql.ProcessArgField(ctx, raw, "subject", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["target"], err = graphql.ProcessArgField(ctx, raw, "target", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["target"], err = graphql.ProcessArgField(ctx, raw, "target", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["types"], err = graphql.ProcessArgField(ctx, raw, "types", ec.unmarshalOString2ᚕstringᚄ); err != nil {
@@ -2081,10 +2086,10 @@ func field_Query_auditLog_args(ctx context.Context, raw map[string]any) (map[str
 	if arguments["kinds"], err = graphql.ProcessArgField(ctx, raw, "kinds", ec.unmarshalOEventKind2ᚕstringᚄ); err != nil {
 		return nil, err
 	}
-	if arguments["since"], err = graphql.ProcessArgField(ctx, raw, "since", ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime); err != nil {
+	if arguments["since"], err = graphql.ProcessArgField(ctx, raw, "since", ec.unmarshalODateTime2ᚖatriumᚋplatformᚋcoreᚐTime); err != nil {
 		return nil, err
 	}
-	if arguments["until"], err = graphql.ProcessArgField(ctx, raw, "until", ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime); err != nil {
+	if arguments["until"], err = graphql.ProcessArgField(ctx, raw, "until", ec.unmarshalODateTime2ᚖatriumᚋplatformᚋcoreᚐTime); err != nil {
 		return nil, err
 	}
 	if arguments["denied"], err = graphql.ProcessArgField(ctx, raw, "denied", ec.unmarshalOBoolean2ᚖbool); err != nil {
@@ -2122,16 +2127,16 @@ func field_Query_eventActivity_args(ctx context.Context, raw map[string]any) (ma
 	ec := &executionContext{}
 	arguments := make(map[string]any, 7)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["interval"], err = graphql.ProcessArgField(ctx, raw, "interval", ec.unmarshalNActivityInterval2atriumᚋplatformᚐActivityInterval); err != nil {
+	if arguments["interval"], err = graphql.ProcessArgField(ctx, raw, "interval", ec.unmarshalNActivityInterval2atriumᚋplatformᚋcoreᚐActivityInterval); err != nil {
 		return nil, err
 	}
-	if arguments["from"], err = graphql.ProcessArgField(ctx, raw, "from", ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime); err != nil {
+	if arguments["from"], err = graphql.ProcessArgField(ctx, raw, "from", ec.unmarshalODateTime2ᚖatriumᚋplatformᚋcoreᚐTime); err != nil {
 		return nil, err
 	}
-	if arguments["to"], err = graphql.ProcessArgField(ctx, raw, "to", ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime); err != nil {
+	if arguments["to"], err = graphql.ProcessArgField(ctx, raw, "to", ec.unmarshalODateTime2ᚖatriumᚋplatformᚋcoreᚐTime); err != nil {
 		return nil, err
 	}
 	if arguments["timeZone"], err = graphql.ProcessArgField(ctx, raw, "timeZone", ec.unmarshalNString2string); err != nil {
@@ -2150,7 +2155,7 @@ func field_Query_externalGroupRoleMapping_args(ctx context.Context, raw map[stri
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2160,10 +2165,10 @@ func field_Query_externalGroupRoleMappings_args(ctx context.Context, raw map[str
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOExternalGroupRoleMappingFilter2ᚖatriumᚋgraphᚋscalarᚐExternalGroupRoleMappingFilter); err != nil {
@@ -2194,16 +2199,16 @@ func field_Query_findingActivity_args(ctx context.Context, raw map[string]any) (
 	ec := &executionContext{}
 	arguments := make(map[string]any, 5)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["interval"], err = graphql.ProcessArgField(ctx, raw, "interval", ec.unmarshalNActivityInterval2atriumᚋplatformᚐActivityInterval); err != nil {
+	if arguments["interval"], err = graphql.ProcessArgField(ctx, raw, "interval", ec.unmarshalNActivityInterval2atriumᚋplatformᚋcoreᚐActivityInterval); err != nil {
 		return nil, err
 	}
-	if arguments["from"], err = graphql.ProcessArgField(ctx, raw, "from", ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime); err != nil {
+	if arguments["from"], err = graphql.ProcessArgField(ctx, raw, "from", ec.unmarshalODateTime2ᚖatriumᚋplatformᚋcoreᚐTime); err != nil {
 		return nil, err
 	}
-	if arguments["to"], err = graphql.ProcessArgField(ctx, raw, "to", ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime); err != nil {
+	if arguments["to"], err = graphql.ProcessArgField(ctx, raw, "to", ec.unmarshalODateTime2ᚖatriumᚋplatformᚋcoreᚐTime); err != nil {
 		return nil, err
 	}
 	if arguments["timeZone"], err = graphql.ProcessArgField(ctx, raw, "timeZone", ec.unmarshalNString2string); err != nil {
@@ -2216,7 +2221,7 @@ func field_Query_findingSummary_args(ctx context.Context, raw map[string]any) (m
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2226,7 +2231,7 @@ func field_Query_finding_args(ctx context.Context, raw map[string]any) (map[stri
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2236,10 +2241,10 @@ func field_Query_findings_args(ctx context.Context, raw map[string]any) (map[str
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOFindingFilter2ᚖatriumᚋgraphᚋscalarᚐFindingFilter); err != nil {
@@ -2270,7 +2275,7 @@ func field_Query_groupInvite_args(ctx context.Context, raw map[string]any) (map[
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2280,10 +2285,10 @@ func field_Query_groupInvites_args(ctx context.Context, raw map[string]any) (map
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOGroupInviteFilter2ᚖatriumᚋgraphᚋscalarᚐGroupInviteFilter); err != nil {
@@ -2314,7 +2319,7 @@ func field_Query_group_args(ctx context.Context, raw map[string]any) (map[string
 	ec := &executionContext{}
 	arguments := make(map[string]any, 3)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["path"], err = graphql.ProcessArgField(ctx, raw, "path", ec.unmarshalOString2ᚖstring); err != nil {
@@ -2330,10 +2335,10 @@ func field_Query_groups_args(ctx context.Context, raw map[string]any) (map[strin
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOGroupFilter2ᚖatriumᚋgraphᚋscalarᚐGroupFilter); err != nil {
@@ -2364,10 +2369,10 @@ func field_Query_identities_args(ctx context.Context, raw map[string]any) (map[s
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOIdentityFilter2ᚖatriumᚋgraphᚋscalarᚐIdentityFilter); err != nil {
@@ -2398,7 +2403,7 @@ func field_Query_identityProvider_args(ctx context.Context, raw map[string]any) 
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2408,10 +2413,10 @@ func field_Query_identityProviders_args(ctx context.Context, raw map[string]any)
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOIdentityProviderFilter2ᚖatriumᚋgraphᚋscalarᚐIdentityProviderFilter); err != nil {
@@ -2442,7 +2447,7 @@ func field_Query_identity_args(ctx context.Context, raw map[string]any) (map[str
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2465,7 +2470,7 @@ func field_Query_node_args(ctx context.Context, raw map[string]any) (map[string]
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["id"], err = graphql.ProcessArgField(ctx, raw, "id", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+	if arguments["id"], err = graphql.ProcessArgField(ctx, raw, "id", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2475,7 +2480,7 @@ func field_Query_nodes_args(ctx context.Context, raw map[string]any) (map[string
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["ids"], err = graphql.ProcessArgField(ctx, raw, "ids", ec.unmarshalNID2ᚕatriumᚋplatformᚐUIDᚄ); err != nil {
+	if arguments["ids"], err = graphql.ProcessArgField(ctx, raw, "ids", ec.unmarshalNID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2485,7 +2490,7 @@ func field_Query_packageVersion_args(ctx context.Context, raw map[string]any) (m
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2495,7 +2500,7 @@ func field_Query_package_args(ctx context.Context, raw map[string]any) (map[stri
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2505,10 +2510,10 @@ func field_Query_packages_args(ctx context.Context, raw map[string]any) (map[str
 	ec := &executionContext{}
 	arguments := make(map[string]any, 8)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOPackageFilter2ᚖatriumᚋplatformᚐPackageFilter); err != nil {
+	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOPackageFilter2ᚖatriumᚋplatformᚋinventoryᚐPackageFilter); err != nil {
 		return nil, err
 	}
 	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOPackageOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
@@ -2536,7 +2541,7 @@ func field_Query_repo_args(ctx context.Context, raw map[string]any) (map[string]
 	ec := &executionContext{}
 	arguments := make(map[string]any, 3)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["path"], err = graphql.ProcessArgField(ctx, raw, "path", ec.unmarshalOString2ᚖstring); err != nil {
@@ -2552,10 +2557,10 @@ func field_Query_repos_args(ctx context.Context, raw map[string]any) (map[string
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalORepoFilter2ᚖatriumᚋgraphᚋscalarᚐRepoFilter); err != nil {
@@ -2586,13 +2591,13 @@ func field_Query_resolvedVulnerabilities_args(ctx context.Context, raw map[strin
 	ec := &executionContext{}
 	arguments := make(map[string]any, 3)
 	var err error
-	if arguments["images"], err = graphql.ProcessArgField(ctx, raw, "images", ec.unmarshalNImageRef2ᚕᚖatriumᚋplatformᚐImageRefᚄ); err != nil {
+	if arguments["images"], err = graphql.ProcessArgField(ctx, raw, "images", ec.unmarshalNImageRef2ᚕᚖatriumᚋplatformᚋinventoryᚐImageRefᚄ); err != nil {
 		return nil, err
 	}
-	if arguments["startTime"], err = graphql.ProcessArgField(ctx, raw, "startTime", ec.unmarshalNDateTime2atriumᚋplatformᚐTime); err != nil {
+	if arguments["startTime"], err = graphql.ProcessArgField(ctx, raw, "startTime", ec.unmarshalNDateTime2atriumᚋplatformᚋcoreᚐTime); err != nil {
 		return nil, err
 	}
-	if arguments["endTime"], err = graphql.ProcessArgField(ctx, raw, "endTime", ec.unmarshalNDateTime2atriumᚋplatformᚐTime); err != nil {
+	if arguments["endTime"], err = graphql.ProcessArgField(ctx, raw, "endTime", ec.unmarshalNDateTime2atriumᚋplatformᚋcoreᚐTime); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2602,7 +2607,7 @@ func field_Query_roleBinding_args(ctx context.Context, raw map[string]any) (map[
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2612,10 +2617,10 @@ func field_Query_roleBindings_args(ctx context.Context, raw map[string]any) (map
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalORoleBindingFilter2ᚖatriumᚋgraphᚋscalarᚐRoleBindingFilter); err != nil {
@@ -2646,7 +2651,7 @@ func field_Query_role_args(ctx context.Context, raw map[string]any) (map[string]
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2656,10 +2661,10 @@ func field_Query_roles_args(ctx context.Context, raw map[string]any) (map[string
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalORoleFilter2ᚖatriumᚋgraphᚋscalarᚐRoleFilter); err != nil {
@@ -2693,10 +2698,10 @@ func field_Query_search_args(ctx context.Context, raw map[string]any) (map[strin
 	if arguments["query"], err = graphql.ProcessArgField(ctx, raw, "query", ec.unmarshalNString2string); err != nil {
 		return nil, err
 	}
-	if arguments["kinds"], err = graphql.ProcessArgField(ctx, raw, "kinds", ec.unmarshalOSearchKind2ᚕatriumᚋplatformᚐSearchKindᚄ); err != nil {
+	if arguments["kinds"], err = graphql.ProcessArgField(ctx, raw, "kinds", ec.unmarshalOSearchKind2ᚕatriumᚋplatformᚋcoreᚐSearchKindᚄ); err != nil {
 		return nil, err
 	}
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -2712,7 +2717,7 @@ func field_Query_subscription_args(ctx context.Context, raw map[string]any) (map
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2722,10 +2727,10 @@ func field_Query_subscriptions_args(ctx context.Context, raw map[string]any) (ma
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOEventSubscriptionFilter2ᚖatriumᚋgraphᚋscalarᚐEventSubscriptionFilter); err != nil {
@@ -2756,7 +2761,7 @@ func field_Query_tag_args(ctx context.Context, raw map[string]any) (map[string]a
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2766,10 +2771,10 @@ func field_Query_tags_args(ctx context.Context, raw map[string]any) (map[string]
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOTagFilter2ᚖatriumᚋgraphᚋscalarᚐTagFilter); err != nil {
@@ -2800,7 +2805,7 @@ func field_Query_termsAcceptances_args(ctx context.Context, raw map[string]any) 
 	ec := &executionContext{}
 	arguments := make(map[string]any, 7)
 	var err error
-	if arguments["group"], err = graphql.ProcessArgField(ctx, raw, "group", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+	if arguments["group"], err = graphql.ProcessArgField(ctx, raw, "group", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOTermsAcceptanceOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
@@ -2960,7 +2965,7 @@ func field_Repo_viewerCan_args(ctx context.Context, raw map[string]any) (map[str
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚋcoreᚐCapabilityᚄ); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2970,7 +2975,7 @@ func field_RoleBinding_viewerCan_args(ctx context.Context, raw map[string]any) (
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚋcoreᚐCapabilityᚄ); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -3008,7 +3013,7 @@ func field_Role_viewerCan_args(ctx context.Context, raw map[string]any) (map[str
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚋcoreᚐCapabilityᚄ); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -3018,7 +3023,7 @@ func field_Subscription_events_args(ctx context.Context, raw map[string]any) (ma
 	ec := &executionContext{}
 	arguments := make(map[string]any, 7)
 	var err error
-	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["types"], err = graphql.ProcessArgField(ctx, raw, "types", ec.unmarshalOString2ᚕstringᚄ); err != nil {
@@ -3030,7 +3035,7 @@ func field_Subscription_events_args(ctx context.Context, raw map[string]any) (ma
 	if arguments["actor"], err = graphql.ProcessArgField(ctx, raw, "actor", ec.unmarshalOString2ᚖstring); err != nil {
 		return nil, err
 	}
-	if arguments["findings"], err = graphql.ProcessArgField(ctx, raw, "findings", ec.unmarshalOFindingConditionsInput2ᚖatriumᚋplatformᚐFindingConditions); err != nil {
+	if arguments["findings"], err = graphql.ProcessArgField(ctx, raw, "findings", ec.unmarshalOFindingConditionsInput2ᚖatriumᚋplatformᚋinventoryᚐFindingConditions); err != nil {
 		return nil, err
 	}
 	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
@@ -3102,7 +3107,7 @@ func field_Tag_viewerCan_args(ctx context.Context, raw map[string]any) (map[stri
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚋcoreᚐCapabilityᚄ); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -3112,10 +3117,10 @@ func field_Viewer_can_args(ctx context.Context, raw map[string]any) (map[string]
 	ec := &executionContext{}
 	arguments := make(map[string]any, 2)
 	var err error
-	if arguments["capability"], err = graphql.ProcessArgField(ctx, raw, "capability", ec.unmarshalNCapability2atriumᚋplatformᚐCapability); err != nil {
+	if arguments["capability"], err = graphql.ProcessArgField(ctx, raw, "capability", ec.unmarshalNCapability2atriumᚋplatformᚋcoreᚐCapability); err != nil {
 		return nil, err
 	}
-	if arguments["on"], err = graphql.ProcessArgField(ctx, raw, "on", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+	if arguments["on"], err = graphql.ProcessArgField(ctx, raw, "on", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -3125,7 +3130,7 @@ func field_Viewer_capabilities_args(ctx context.Context, raw map[string]any) (ma
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["on"], err = graphql.ProcessArgField(ctx, raw, "on", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+	if arguments["on"], err = graphql.ProcessArgField(ctx, raw, "on", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -3364,7 +3369,7 @@ func (ec *executionContext) unmarshalInputAcceptTermsInput(ctx context.Context, 
 	}
 	if v, ok := given["group"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("group"))
-		if it.Group, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.Group, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -3384,7 +3389,7 @@ func (ec *executionContext) unmarshalInputAccountAssociationByUIDsInput(ctx cont
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -3404,13 +3409,13 @@ func (ec *executionContext) unmarshalInputAccountAssociationFilter(ctx context.C
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["ancestorsOf"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ancestorsOf"))
-		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -3422,13 +3427,13 @@ func (ec *executionContext) unmarshalInputAccountAssociationFilter(ctx context.C
 	}
 	if v, ok := given["createdSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
-		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["updatedSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedSince"))
-		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -3465,7 +3470,7 @@ func (ec *executionContext) unmarshalInputAdvisoryByUIDsInput(ctx context.Contex
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -3596,7 +3601,7 @@ func (ec *executionContext) unmarshalInputAdvisoryFilter(ctx context.Context, va
 	}
 	if v, ok := given["eventReviewStates"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eventReviewStates"))
-		if it.EventReviewStates, err = ec.unmarshalOReviewState2ᚕatriumᚋplatformᚐReviewStateᚄ(ctx, v); err != nil {
+		if it.EventReviewStates, err = ec.unmarshalOReviewState2ᚕatriumᚋplatformᚋinventoryᚐReviewStateᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -3620,13 +3625,13 @@ func (ec *executionContext) unmarshalInputAdvisoryFilter(ctx context.Context, va
 	}
 	if v, ok := given["eventTypes"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eventTypes"))
-		if it.EventTypes, err = ec.unmarshalOAdvisoryEventType2ᚕatriumᚋplatformᚐEventTypeᚄ(ctx, v); err != nil {
+		if it.EventTypes, err = ec.unmarshalOAdvisoryEventType2ᚕatriumᚋplatformᚋinventoryᚐEventTypeᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["latestEventType"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("latestEventType"))
-		if it.LatestEventType, err = ec.unmarshalOAdvisoryEventType2atriumᚋplatformᚐEventType(ctx, v); err != nil {
+		if it.LatestEventType, err = ec.unmarshalOAdvisoryEventType2atriumᚋplatformᚋinventoryᚐEventType(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -3638,13 +3643,13 @@ func (ec *executionContext) unmarshalInputAdvisoryFilter(ctx context.Context, va
 	}
 	if v, ok := given["severities"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("severities"))
-		if it.Severities, err = ec.unmarshalOSeverityRating2ᚕatriumᚋplatformᚐSeverityRatingᚄ(ctx, v); err != nil {
+		if it.Severities, err = ec.unmarshalOSeverityRating2ᚕatriumᚋplatformᚋcoreᚐSeverityRatingᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["states"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("states"))
-		if it.States, err = ec.unmarshalOAdvisoryState2ᚕatriumᚋplatformᚐAdvisoryStateᚄ(ctx, v); err != nil {
+		if it.States, err = ec.unmarshalOAdvisoryState2ᚕatriumᚋplatformᚋinventoryᚐAdvisoryStateᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -3662,13 +3667,13 @@ func (ec *executionContext) unmarshalInputAdvisoryFilter(ctx context.Context, va
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["ancestorsOf"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ancestorsOf"))
-		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -3680,13 +3685,13 @@ func (ec *executionContext) unmarshalInputAdvisoryFilter(ctx context.Context, va
 	}
 	if v, ok := given["createdSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
-		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["updatedSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedSince"))
-		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -3738,21 +3743,21 @@ func (ec *executionContext) unmarshalInputArtifactByUIDsInput(ctx context.Contex
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputArtifactFilter(ctx context.Context, value any) (it platform.ArtifactFilter, err error) {
+func (ec *executionContext) unmarshalInputArtifactFilter(ctx context.Context, value any) (it libraries.ArtifactFilter, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
 		return it, nil
 	}
 	if v, ok := given["ecosystems"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ecosystems"))
-		if it.Ecosystems, err = ec.unmarshalNEcosystem2ᚕatriumᚋplatformᚐEcosystemᚄ(ctx, v); err != nil {
+		if it.Ecosystems, err = ec.unmarshalNEcosystem2ᚕatriumᚋplatformᚋlibrariesᚐEcosystemᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -3776,13 +3781,13 @@ func (ec *executionContext) unmarshalInputArtifactFilter(ctx context.Context, va
 	}
 	if v, ok := given["createdSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
-		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["updatedSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedSince"))
-		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -3819,7 +3824,7 @@ func (ec *executionContext) unmarshalInputArtifactVersionByUIDsInput(ctx context
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -3907,7 +3912,7 @@ func (ec *executionContext) unmarshalInputBatchCreateRoleBindingsInput(ctx conte
 	}
 	if v, ok := given["parent"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
-		if it.Parent, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.Parent, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -3919,7 +3924,7 @@ func (ec *executionContext) unmarshalInputBatchCreateRoleBindingsInput(ctx conte
 	}
 	if v, ok := given["roleUid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("roleUid"))
-		if it.RoleUID, err = ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.RoleUID, err = ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -3933,7 +3938,7 @@ func (ec *executionContext) unmarshalInputBatchCreateRoleBindingsRequest(ctx con
 	}
 	if v, ok := given["parent"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
-		if it.Parent, err = ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.Parent, err = ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -3983,13 +3988,13 @@ func (ec *executionContext) unmarshalInputBatchDeleteExternalGroupRoleMappingsIn
 	}
 	if v, ok := given["parent"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
-		if it.Parent, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.Parent, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.Uids, err = ec.unmarshalNID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+		if it.Uids, err = ec.unmarshalNID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4003,7 +4008,7 @@ func (ec *executionContext) unmarshalInputBatchDeleteGroupInvitesInput(ctx conte
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.Uids, err = ec.unmarshalNID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+		if it.Uids, err = ec.unmarshalNID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4017,7 +4022,7 @@ func (ec *executionContext) unmarshalInputBatchDeleteIdentitiesInput(ctx context
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.Uids, err = ec.unmarshalNID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+		if it.Uids, err = ec.unmarshalNID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4031,7 +4036,7 @@ func (ec *executionContext) unmarshalInputBatchDeleteRoleBindingsInput(ctx conte
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.Uids, err = ec.unmarshalNID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+		if it.Uids, err = ec.unmarshalNID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4051,7 +4056,7 @@ func (ec *executionContext) unmarshalInputBatchDeleteSubscriptionsInput(ctx cont
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.Uids, err = ec.unmarshalNID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+		if it.Uids, err = ec.unmarshalNID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4065,7 +4070,7 @@ func (ec *executionContext) unmarshalInputBatchDeleteTagsInput(ctx context.Conte
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.Uids, err = ec.unmarshalNID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+		if it.Uids, err = ec.unmarshalNID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4173,25 +4178,25 @@ func (ec *executionContext) unmarshalInputConfirmRoleBindingsRequest(ctx context
 	it = make(map[string]any, len(given))
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it["uid"], err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["uid"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["identityUid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("identityUid"))
-		if it["identityUid"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["identityUid"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["roleUid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("roleUid"))
-		if it["roleUid"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["roleUid"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["expireTime"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expireTime"))
-		if it["expireTime"], err = ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it["expireTime"], err = ec.unmarshalODateTime2ᚖatriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4206,7 +4211,7 @@ func (ec *executionContext) unmarshalInputCreateAccountAssociationInput(ctx cont
 	it = make(map[string]any, len(given))
 	if v, ok := given["parent"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
-		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4263,7 +4268,7 @@ func (ec *executionContext) unmarshalInputCreateExternalGroupRoleMappingInput(ct
 	it = make(map[string]any, len(given))
 	if v, ok := given["parent"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
-		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4275,13 +4280,13 @@ func (ec *executionContext) unmarshalInputCreateExternalGroupRoleMappingInput(ct
 	}
 	if v, ok := given["roleUid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("roleUid"))
-		if it["roleUid"], err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["roleUid"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["scope"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("scope"))
-		if it["scope"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["scope"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4296,7 +4301,7 @@ func (ec *executionContext) unmarshalInputCreateGroupInput(ctx context.Context, 
 	it = make(map[string]any, len(given))
 	if v, ok := given["parent"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
-		if it["parent"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["parent"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4314,7 +4319,7 @@ func (ec *executionContext) unmarshalInputCreateGroupInput(ctx context.Context, 
 	}
 	if v, ok := given["labels"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("labels"))
-		if it["labels"], err = ec.unmarshalOLabelInput2ᚕᚖatriumᚋplatformᚐLabelᚄ(ctx, v); err != nil {
+		if it["labels"], err = ec.unmarshalOLabelInput2ᚕᚖatriumᚋplatformᚋcoreᚐLabelᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4329,13 +4334,13 @@ func (ec *executionContext) unmarshalInputCreateGroupInviteInput(ctx context.Con
 	it = make(map[string]any, len(given))
 	if v, ok := given["parent"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
-		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["roleUid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("roleUid"))
-		if it["roleUid"], err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["roleUid"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4347,7 +4352,7 @@ func (ec *executionContext) unmarshalInputCreateGroupInviteInput(ctx context.Con
 	}
 	if v, ok := given["ttl"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ttl"))
-		if it["ttl"], err = ec.unmarshalNDuration2atriumᚋplatformᚐDuration(ctx, v); err != nil {
+		if it["ttl"], err = ec.unmarshalNDuration2atriumᚋplatformᚋcoreᚐDuration(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4368,7 +4373,7 @@ func (ec *executionContext) unmarshalInputCreateIdentityInput(ctx context.Contex
 	it = make(map[string]any, len(given))
 	if v, ok := given["parent"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
-		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4413,7 +4418,7 @@ func (ec *executionContext) unmarshalInputCreateIdentityProviderInput(ctx contex
 	it = make(map[string]any, len(given))
 	if v, ok := given["parent"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
-		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4431,7 +4436,7 @@ func (ec *executionContext) unmarshalInputCreateIdentityProviderInput(ctx contex
 	}
 	if v, ok := given["defaultRole"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("defaultRole"))
-		if it["defaultRole"], err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["defaultRole"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4452,7 +4457,7 @@ func (ec *executionContext) unmarshalInputCreateRepoInput(ctx context.Context, v
 	it = make(map[string]any, len(given))
 	if v, ok := given["parent"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
-		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4470,7 +4475,7 @@ func (ec *executionContext) unmarshalInputCreateRepoInput(ctx context.Context, v
 	}
 	if v, ok := given["catalogTier"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("catalogTier"))
-		if it["catalogTier"], err = ec.unmarshalOCatalogTier2ᚖatriumᚋplatformᚐCatalogTier(ctx, v); err != nil {
+		if it["catalogTier"], err = ec.unmarshalOCatalogTier2ᚖatriumᚋplatformᚋcoreᚐCatalogTier(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4500,7 +4505,7 @@ func (ec *executionContext) unmarshalInputCreateRepoInput(ctx context.Context, v
 	}
 	if v, ok := given["labels"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("labels"))
-		if it["labels"], err = ec.unmarshalOLabelInput2ᚕᚖatriumᚋplatformᚐLabelᚄ(ctx, v); err != nil {
+		if it["labels"], err = ec.unmarshalOLabelInput2ᚕᚖatriumᚋplatformᚋcoreᚐLabelᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4515,25 +4520,25 @@ func (ec *executionContext) unmarshalInputCreateRoleBindingInput(ctx context.Con
 	it = make(map[string]any, len(given))
 	if v, ok := given["parent"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
-		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["identityUid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("identityUid"))
-		if it["identityUid"], err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["identityUid"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["roleUid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("roleUid"))
-		if it["roleUid"], err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["roleUid"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["expireTime"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expireTime"))
-		if it["expireTime"], err = ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it["expireTime"], err = ec.unmarshalODateTime2ᚖatriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4548,7 +4553,7 @@ func (ec *executionContext) unmarshalInputCreateRoleInput(ctx context.Context, v
 	it = make(map[string]any, len(given))
 	if v, ok := given["parent"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
-		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4566,7 +4571,7 @@ func (ec *executionContext) unmarshalInputCreateRoleInput(ctx context.Context, v
 	}
 	if v, ok := given["capabilities"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("capabilities"))
-		if it["capabilities"], err = ec.unmarshalOCapability2ᚕatriumᚋplatformᚐCapabilityᚄ(ctx, v); err != nil {
+		if it["capabilities"], err = ec.unmarshalOCapability2ᚕatriumᚋplatformᚋcoreᚐCapabilityᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4581,7 +4586,7 @@ func (ec *executionContext) unmarshalInputCreateSubscriptionInput(ctx context.Co
 	it = make(map[string]any, len(given))
 	if v, ok := given["parent"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
-		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4599,13 +4604,13 @@ func (ec *executionContext) unmarshalInputCreateSubscriptionInput(ctx context.Co
 	}
 	if v, ok := given["conditions"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("conditions"))
-		if it["conditions"], err = ec.unmarshalOEventConditionsInput2ᚖatriumᚋplatformᚐEventConditions(ctx, v); err != nil {
+		if it["conditions"], err = ec.unmarshalOEventConditionsInput2ᚖatriumᚋplatformᚋwebhooksᚐEventConditions(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["findings"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("findings"))
-		if it["findings"], err = ec.unmarshalOFindingConditionsInput2ᚖatriumᚋplatformᚐFindingConditions(ctx, v); err != nil {
+		if it["findings"], err = ec.unmarshalOFindingConditionsInput2ᚖatriumᚋplatformᚋinventoryᚐFindingConditions(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4620,7 +4625,7 @@ func (ec *executionContext) unmarshalInputCreateTagInput(ctx context.Context, va
 	it = make(map[string]any, len(given))
 	if v, ok := given["parent"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
-		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4658,7 +4663,7 @@ func (ec *executionContext) unmarshalInputDeleteAccountAssociationInput(ctx cont
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4672,7 +4677,7 @@ func (ec *executionContext) unmarshalInputDeleteExternalGroupRoleMappingInput(ct
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4686,7 +4691,7 @@ func (ec *executionContext) unmarshalInputDeleteGroupInput(ctx context.Context, 
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4700,7 +4705,7 @@ func (ec *executionContext) unmarshalInputDeleteGroupInviteInput(ctx context.Con
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4714,7 +4719,7 @@ func (ec *executionContext) unmarshalInputDeleteIdentityInput(ctx context.Contex
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4728,7 +4733,7 @@ func (ec *executionContext) unmarshalInputDeleteIdentityProviderInput(ctx contex
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4742,7 +4747,7 @@ func (ec *executionContext) unmarshalInputDeleteRepoInput(ctx context.Context, v
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4756,7 +4761,7 @@ func (ec *executionContext) unmarshalInputDeleteRoleBindingInput(ctx context.Con
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4770,7 +4775,7 @@ func (ec *executionContext) unmarshalInputDeleteRoleInput(ctx context.Context, v
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4784,7 +4789,7 @@ func (ec *executionContext) unmarshalInputDeleteSubscriptionInput(ctx context.Co
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4798,7 +4803,7 @@ func (ec *executionContext) unmarshalInputDeleteTagInput(ctx context.Context, va
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4812,21 +4817,21 @@ func (ec *executionContext) unmarshalInputDeliveryByUIDsInput(ctx context.Contex
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputDeliveryFilter(ctx context.Context, value any) (it platform.DeliveryFilter, err error) {
+func (ec *executionContext) unmarshalInputDeliveryFilter(ctx context.Context, value any) (it webhooks.DeliveryFilter, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
 		return it, nil
 	}
 	if v, ok := given["state"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
-		if it.State, err = ec.unmarshalODeliveryState2atriumᚋplatformᚐDeliveryState(ctx, v); err != nil {
+		if it.State, err = ec.unmarshalODeliveryState2atriumᚋplatformᚋwebhooksᚐDeliveryState(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4838,13 +4843,13 @@ func (ec *executionContext) unmarshalInputDeliveryFilter(ctx context.Context, va
 	}
 	if v, ok := given["createdSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
-		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["updatedSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedSince"))
-		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4881,7 +4886,7 @@ func (ec *executionContext) unmarshalInputEnableSubscriptionInput(ctx context.Co
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4895,21 +4900,21 @@ func (ec *executionContext) unmarshalInputEventByIDsInput(ctx context.Context, v
 	}
 	if v, ok := given["ID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ID"))
-		if it.ID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.ID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputEventConditionsInput(ctx context.Context, value any) (it platform.EventConditions, err error) {
+func (ec *executionContext) unmarshalInputEventConditionsInput(ctx context.Context, value any) (it webhooks.EventConditions, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
 		return it, nil
 	}
 	if v, ok := given["within"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("within"))
-		if it.Within, err = ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+		if it.Within, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4935,7 +4940,7 @@ func (ec *executionContext) unmarshalInputEventSubscriptionByUIDsInput(ctx conte
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4955,13 +4960,13 @@ func (ec *executionContext) unmarshalInputEventSubscriptionFilter(ctx context.Co
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["ancestorsOf"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ancestorsOf"))
-		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4973,13 +4978,13 @@ func (ec *executionContext) unmarshalInputEventSubscriptionFilter(ctx context.Co
 	}
 	if v, ok := given["createdSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
-		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["updatedSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedSince"))
-		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5016,7 +5021,7 @@ func (ec *executionContext) unmarshalInputExternalGroupRoleMappingByUIDsInput(ct
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5030,7 +5035,7 @@ func (ec *executionContext) unmarshalInputExternalGroupRoleMappingFilter(ctx con
 	}
 	if v, ok := given["identityProvider"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("identityProvider"))
-		if it.IdentityProvider, err = ec.unmarshalOID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.IdentityProvider, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5042,25 +5047,25 @@ func (ec *executionContext) unmarshalInputExternalGroupRoleMappingFilter(ctx con
 	}
 	if v, ok := given["role"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("role"))
-		if it.Role, err = ec.unmarshalOID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.Role, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["scope"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("scope"))
-		if it.Scope, err = ec.unmarshalOID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.Scope, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["ancestorsOf"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ancestorsOf"))
-		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5072,7 +5077,7 @@ func (ec *executionContext) unmarshalInputExternalGroupRoleMappingFilter(ctx con
 	}
 	if v, ok := given["createdSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
-		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5109,21 +5114,21 @@ func (ec *executionContext) unmarshalInputFindingByUIDsInput(ctx context.Context
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputFindingConditionsInput(ctx context.Context, value any) (it platform.FindingConditions, err error) {
+func (ec *executionContext) unmarshalInputFindingConditionsInput(ctx context.Context, value any) (it inventory.FindingConditions, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
 		return it, nil
 	}
 	if v, ok := given["minSeverity"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minSeverity"))
-		if it.MinSeverity, err = ec.unmarshalOSeverityRating2atriumᚋplatformᚐSeverityRating(ctx, v); err != nil {
+		if it.MinSeverity, err = ec.unmarshalOSeverityRating2atriumᚋplatformᚋcoreᚐSeverityRating(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5135,7 +5140,7 @@ func (ec *executionContext) unmarshalInputFindingConditionsInput(ctx context.Con
 	}
 	if v, ok := given["within"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("within"))
-		if it.Within, err = ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+		if it.Within, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5149,7 +5154,7 @@ func (ec *executionContext) unmarshalInputFindingFilter(ctx context.Context, val
 	}
 	if v, ok := given["severities"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("severities"))
-		if it.Severities, err = ec.unmarshalOSeverityRating2ᚕatriumᚋplatformᚐSeverityRatingᚄ(ctx, v); err != nil {
+		if it.Severities, err = ec.unmarshalOSeverityRating2ᚕatriumᚋplatformᚋcoreᚐSeverityRatingᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5161,13 +5166,13 @@ func (ec *executionContext) unmarshalInputFindingFilter(ctx context.Context, val
 	}
 	if v, ok := given["states"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("states"))
-		if it.States, err = ec.unmarshalOFindingState2ᚕatriumᚋplatformᚐFindingStateᚄ(ctx, v); err != nil {
+		if it.States, err = ec.unmarshalOFindingState2ᚕatriumᚋplatformᚋinventoryᚐFindingStateᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["basis"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("basis"))
-		if it.Basis, err = ec.unmarshalOFindingBasis2ᚕatriumᚋplatformᚐFindingBasisᚄ(ctx, v); err != nil {
+		if it.Basis, err = ec.unmarshalOFindingBasis2ᚕatriumᚋplatformᚋinventoryᚐFindingBasisᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5215,37 +5220,37 @@ func (ec *executionContext) unmarshalInputFindingFilter(ctx context.Context, val
 	}
 	if v, ok := given["assignee"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("assignee"))
-		if it.Assignee, err = ec.unmarshalOID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.Assignee, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["firstSeenSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("firstSeenSince"))
-		if it.FirstSeenSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.FirstSeenSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["firstSeenBefore"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("firstSeenBefore"))
-		if it.FirstSeenBefore, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.FirstSeenBefore, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["resolvedSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("resolvedSince"))
-		if it.ResolvedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.ResolvedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["updatedSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedSince"))
-		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["dueBefore"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dueBefore"))
-		if it.DueBefore, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.DueBefore, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5263,7 +5268,7 @@ func (ec *executionContext) unmarshalInputFindingFilter(ctx context.Context, val
 	}
 	if v, ok := given["advisories"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("advisories"))
-		if it.Advisories, err = ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+		if it.Advisories, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5275,7 +5280,7 @@ func (ec *executionContext) unmarshalInputFindingFilter(ctx context.Context, val
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5328,7 +5333,7 @@ func (ec *executionContext) unmarshalInputGitHubAppInstallationsInput(ctx contex
 	it = make(map[string]any, len(given))
 	if v, ok := given["appId"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("appId"))
-		if it["appId"], err = ec.unmarshalNInt642atriumᚋplatformᚐInt64(ctx, v); err != nil {
+		if it["appId"], err = ec.unmarshalNInt642atriumᚋplatformᚋcoreᚐInt64(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5349,7 +5354,7 @@ func (ec *executionContext) unmarshalInputGitHubInstallationInput(ctx context.Co
 	it = make(map[string]any, len(given))
 	if v, ok := given["installationId"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("installationId"))
-		if it["installationId"], err = ec.unmarshalNInt642atriumᚋplatformᚐInt64(ctx, v); err != nil {
+		if it["installationId"], err = ec.unmarshalNInt642atriumᚋplatformᚋcoreᚐInt64(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5390,7 +5395,7 @@ func (ec *executionContext) unmarshalInputGroupByUIDsInput(ctx context.Context, 
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5416,7 +5421,7 @@ func (ec *executionContext) unmarshalInputGroupFilter(ctx context.Context, value
 	}
 	if v, ok := given["repos"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("repos"))
-		if it.Repos, err = ec.unmarshalORepoCondition2ᚖatriumᚋplatformᚐRepoCondition(ctx, v); err != nil {
+		if it.Repos, err = ec.unmarshalORepoCondition2ᚖatriumᚋplatformᚋcoreᚐRepoCondition(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5428,13 +5433,13 @@ func (ec *executionContext) unmarshalInputGroupFilter(ctx context.Context, value
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["ancestorsOf"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ancestorsOf"))
-		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5446,13 +5451,13 @@ func (ec *executionContext) unmarshalInputGroupFilter(ctx context.Context, value
 	}
 	if v, ok := given["createdSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
-		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["updatedSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedSince"))
-		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5466,7 +5471,7 @@ func (ec *executionContext) unmarshalInputGroupInviteByUIDsInput(ctx context.Con
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5492,13 +5497,13 @@ func (ec *executionContext) unmarshalInputGroupInviteFilter(ctx context.Context,
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["ancestorsOf"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ancestorsOf"))
-		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5510,7 +5515,7 @@ func (ec *executionContext) unmarshalInputGroupInviteFilter(ctx context.Context,
 	}
 	if v, ok := given["createdSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
-		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5570,7 +5575,7 @@ func (ec *executionContext) unmarshalInputIdentityByUIDsInput(ctx context.Contex
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5590,13 +5595,13 @@ func (ec *executionContext) unmarshalInputIdentityFilter(ctx context.Context, va
 	}
 	if v, ok := given["relationshipType"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("relationshipType"))
-		if it.RelationshipType, err = ec.unmarshalORelationshipType2atriumᚋplatformᚐRelationshipType(ctx, v); err != nil {
+		if it.RelationshipType, err = ec.unmarshalORelationshipType2atriumᚋplatformᚋiamᚐRelationshipType(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["lastSeenBefore"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastSeenBefore"))
-		if it.LastSeenBefore, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.LastSeenBefore, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5620,13 +5625,13 @@ func (ec *executionContext) unmarshalInputIdentityFilter(ctx context.Context, va
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["ancestorsOf"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ancestorsOf"))
-		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5638,13 +5643,13 @@ func (ec *executionContext) unmarshalInputIdentityFilter(ctx context.Context, va
 	}
 	if v, ok := given["createdSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
-		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["updatedSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedSince"))
-		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5681,7 +5686,7 @@ func (ec *executionContext) unmarshalInputIdentityProviderByUIDsInput(ctx contex
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5701,13 +5706,13 @@ func (ec *executionContext) unmarshalInputIdentityProviderFilter(ctx context.Con
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["ancestorsOf"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ancestorsOf"))
-		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5719,13 +5724,13 @@ func (ec *executionContext) unmarshalInputIdentityProviderFilter(ctx context.Con
 	}
 	if v, ok := given["createdSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
-		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["updatedSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedSince"))
-		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5762,13 +5767,13 @@ func (ec *executionContext) unmarshalInputImageInput(ctx context.Context, value 
 	}
 	if v, ok := given["tag"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tag"))
-		if it.Tag, err = ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.Tag, err = ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["repo"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("repo"))
-		if it.Repo, err = ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.Repo, err = ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5781,7 +5786,7 @@ func (ec *executionContext) unmarshalInputImageInput(ctx context.Context, value 
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputImageRef(ctx context.Context, value any) (it platform.ImageRef, err error) {
+func (ec *executionContext) unmarshalInputImageRef(ctx context.Context, value any) (it inventory.ImageRef, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
 		return it, nil
@@ -5801,7 +5806,7 @@ func (ec *executionContext) unmarshalInputImageRef(ctx context.Context, value an
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputLabelInput(ctx context.Context, value any) (it platform.Label, err error) {
+func (ec *executionContext) unmarshalInputLabelInput(ctx context.Context, value any) (it core.Label, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
 		return it, nil
@@ -5859,7 +5864,7 @@ func (ec *executionContext) unmarshalInputOIDCInput(ctx context.Context, value a
 	}
 	if v, ok := given["correlationRule"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("correlationRule"))
-		if it["correlationRule"], err = ec.unmarshalOCorrelationRule2ᚖatriumᚋplatformᚐCorrelationRule(ctx, v); err != nil {
+		if it["correlationRule"], err = ec.unmarshalOCorrelationRule2ᚖatriumᚋplatformᚋiamᚐCorrelationRule(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5879,14 +5884,14 @@ func (ec *executionContext) unmarshalInputPackageByUIDsInput(ctx context.Context
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputPackageCondition(ctx context.Context, value any) (it platform.PackageCondition, err error) {
+func (ec *executionContext) unmarshalInputPackageCondition(ctx context.Context, value any) (it inventory.PackageCondition, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
 		return it, nil
@@ -5924,7 +5929,7 @@ func (ec *executionContext) unmarshalInputPackageCondition(ctx context.Context, 
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputPackageFilter(ctx context.Context, value any) (it platform.PackageFilter, err error) {
+func (ec *executionContext) unmarshalInputPackageFilter(ctx context.Context, value any) (it inventory.PackageFilter, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
 		return it, nil
@@ -5980,14 +5985,14 @@ func (ec *executionContext) unmarshalInputPackageVersionByUIDsInput(ctx context.
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputPackageVersionFilter(ctx context.Context, value any) (it platform.PackageVersionFilter, err error) {
+func (ec *executionContext) unmarshalInputPackageVersionFilter(ctx context.Context, value any) (it inventory.PackageVersionFilter, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
 		return it, nil
@@ -6058,7 +6063,7 @@ func (ec *executionContext) unmarshalInputRedeliverInput(ctx context.Context, va
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.Uids, err = ec.unmarshalNID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+		if it.Uids, err = ec.unmarshalNID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6072,14 +6077,14 @@ func (ec *executionContext) unmarshalInputRepoByUIDsInput(ctx context.Context, v
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputRepoCondition(ctx context.Context, value any) (it platform.RepoCondition, err error) {
+func (ec *executionContext) unmarshalInputRepoCondition(ctx context.Context, value any) (it core.RepoCondition, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
 		return it, nil
@@ -6092,19 +6097,19 @@ func (ec *executionContext) unmarshalInputRepoCondition(ctx context.Context, val
 	}
 	if v, ok := given["tiers"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tiers"))
-		if it.Tiers, err = ec.unmarshalOCatalogTier2ᚕatriumᚋplatformᚐCatalogTierᚄ(ctx, v); err != nil {
+		if it.Tiers, err = ec.unmarshalOCatalogTier2ᚕatriumᚋplatformᚋcoreᚐCatalogTierᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["openSeverities"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("openSeverities"))
-		if it.OpenSeverities, err = ec.unmarshalOSeverityRating2ᚕatriumᚋplatformᚐSeverityRatingᚄ(ctx, v); err != nil {
+		if it.OpenSeverities, err = ec.unmarshalOSeverityRating2ᚕatriumᚋplatformᚋcoreᚐSeverityRatingᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["updatedSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedSince"))
-		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6130,7 +6135,7 @@ func (ec *executionContext) unmarshalInputRepoFilter(ctx context.Context, value 
 	}
 	if v, ok := given["tiers"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tiers"))
-		if it.Tiers, err = ec.unmarshalOCatalogTier2ᚕatriumᚋplatformᚐCatalogTierᚄ(ctx, v); err != nil {
+		if it.Tiers, err = ec.unmarshalOCatalogTier2ᚕatriumᚋplatformᚋcoreᚐCatalogTierᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6148,7 +6153,7 @@ func (ec *executionContext) unmarshalInputRepoFilter(ctx context.Context, value 
 	}
 	if v, ok := given["openSeverities"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("openSeverities"))
-		if it.OpenSeverities, err = ec.unmarshalOSeverityRating2ᚕatriumᚋplatformᚐSeverityRatingᚄ(ctx, v); err != nil {
+		if it.OpenSeverities, err = ec.unmarshalOSeverityRating2ᚕatriumᚋplatformᚋcoreᚐSeverityRatingᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6160,13 +6165,13 @@ func (ec *executionContext) unmarshalInputRepoFilter(ctx context.Context, value 
 	}
 	if v, ok := given["package"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("package"))
-		if it.Package, err = ec.unmarshalOPackageCondition2ᚖatriumᚋplatformᚐPackageCondition(ctx, v); err != nil {
+		if it.Package, err = ec.unmarshalOPackageCondition2ᚖatriumᚋplatformᚋinventoryᚐPackageCondition(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["tags"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tags"))
-		if it.Tags, err = ec.unmarshalOTagCondition2ᚖatriumᚋplatformᚐTagCondition(ctx, v); err != nil {
+		if it.Tags, err = ec.unmarshalOTagCondition2ᚖatriumᚋplatformᚋcoreᚐTagCondition(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6178,13 +6183,13 @@ func (ec *executionContext) unmarshalInputRepoFilter(ctx context.Context, value 
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["ancestorsOf"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ancestorsOf"))
-		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6196,13 +6201,13 @@ func (ec *executionContext) unmarshalInputRepoFilter(ctx context.Context, value 
 	}
 	if v, ok := given["createdSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
-		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["updatedSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedSince"))
-		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6239,7 +6244,7 @@ func (ec *executionContext) unmarshalInputResourceReference(ctx context.Context,
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6259,21 +6264,21 @@ func (ec *executionContext) unmarshalInputRoleBindingByUIDsInput(ctx context.Con
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputRoleBindingExpiry(ctx context.Context, value any) (it platform.ExpiringFilter, err error) {
+func (ec *executionContext) unmarshalInputRoleBindingExpiry(ctx context.Context, value any) (it iam.ExpiringFilter, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
 		return it, nil
 	}
 	if v, ok := given["before"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("before"))
-		if it.Before, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.Before, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6287,67 +6292,67 @@ func (ec *executionContext) unmarshalInputRoleBindingFilter(ctx context.Context,
 	}
 	if v, ok := given["identity"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("identity"))
-		if it.Identity, err = ec.unmarshalOID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.Identity, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["group"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("group"))
-		if it.Group, err = ec.unmarshalOID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.Group, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["role"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("role"))
-		if it.Role, err = ec.unmarshalOID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.Role, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["capability"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("capability"))
-		if it.Capability, err = ec.unmarshalOCapability2atriumᚋplatformᚐCapability(ctx, v); err != nil {
+		if it.Capability, err = ec.unmarshalOCapability2atriumᚋplatformᚋcoreᚐCapability(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["identityKinds"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("identityKinds"))
-		if it.IdentityKinds, err = ec.unmarshalOIdentityKind2ᚕatriumᚋplatformᚐIdentityKindᚄ(ctx, v); err != nil {
+		if it.IdentityKinds, err = ec.unmarshalOIdentityKind2ᚕatriumᚋplatformᚋiamᚐIdentityTypeᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["expiring"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiring"))
-		if it.Expiring, err = ec.unmarshalORoleBindingExpiry2ᚖatriumᚋplatformᚐExpiringFilter(ctx, v); err != nil {
+		if it.Expiring, err = ec.unmarshalORoleBindingExpiry2ᚖatriumᚋplatformᚋiamᚐExpiringFilter(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["createdSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
-		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["identityLastSeenBefore"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("identityLastSeenBefore"))
-		if it.IdentityLastSeenBefore, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.IdentityLastSeenBefore, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["unreviewedSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("unreviewedSince"))
-		if it.UnreviewedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.UnreviewedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["ancestorsOf"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ancestorsOf"))
-		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6368,19 +6373,19 @@ func (ec *executionContext) unmarshalInputRoleBindingInput(ctx context.Context, 
 	it = make(map[string]any, len(given))
 	if v, ok := given["identityUid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("identityUid"))
-		if it["identityUid"], err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["identityUid"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["roleUid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("roleUid"))
-		if it["roleUid"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["roleUid"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["expireTime"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expireTime"))
-		if it["expireTime"], err = ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it["expireTime"], err = ec.unmarshalODateTime2ᚖatriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6417,7 +6422,7 @@ func (ec *executionContext) unmarshalInputRoleByUIDsInput(ctx context.Context, v
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6437,7 +6442,7 @@ func (ec *executionContext) unmarshalInputRoleFilter(ctx context.Context, value 
 	}
 	if v, ok := given["capabilities"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("capabilities"))
-		if it.Capabilities, err = ec.unmarshalOCapability2ᚕatriumᚋplatformᚐCapabilityᚄ(ctx, v); err != nil {
+		if it.Capabilities, err = ec.unmarshalOCapability2ᚕatriumᚋplatformᚋcoreᚐCapabilityᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6449,13 +6454,13 @@ func (ec *executionContext) unmarshalInputRoleFilter(ctx context.Context, value 
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["ancestorsOf"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ancestorsOf"))
-		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6467,13 +6472,13 @@ func (ec *executionContext) unmarshalInputRoleFilter(ctx context.Context, value 
 	}
 	if v, ok := given["createdSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
-		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["updatedSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedSince"))
-		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6510,7 +6515,7 @@ func (ec *executionContext) unmarshalInputRotateSubscriptionSecretInput(ctx cont
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6543,7 +6548,7 @@ func (ec *executionContext) unmarshalInputStaticKeysInput(ctx context.Context, v
 	}
 	if v, ok := given["expirationTime"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expirationTime"))
-		if it["expirationTime"], err = ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it["expirationTime"], err = ec.unmarshalODateTime2ᚖatriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6596,14 +6601,14 @@ func (ec *executionContext) unmarshalInputTagByUIDsInput(ctx context.Context, va
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputTagCondition(ctx context.Context, value any) (it platform.TagCondition, err error) {
+func (ec *executionContext) unmarshalInputTagCondition(ctx context.Context, value any) (it core.TagCondition, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
 		return it, nil
@@ -6628,7 +6633,7 @@ func (ec *executionContext) unmarshalInputTagCondition(ctx context.Context, valu
 	}
 	if v, ok := given["updatedSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedSince"))
-		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6648,7 +6653,7 @@ func (ec *executionContext) unmarshalInputTagFilter(ctx context.Context, value a
 	}
 	if v, ok := given["updatedSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedSince"))
-		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6690,7 +6695,7 @@ func (ec *executionContext) unmarshalInputTagFilter(ctx context.Context, value a
 	}
 	if v, ok := given["openSeverities"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("openSeverities"))
-		if it.OpenSeverities, err = ec.unmarshalOSeverityRating2ᚕatriumᚋplatformᚐSeverityRatingᚄ(ctx, v); err != nil {
+		if it.OpenSeverities, err = ec.unmarshalOSeverityRating2ᚕatriumᚋplatformᚋcoreᚐSeverityRatingᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6702,19 +6707,19 @@ func (ec *executionContext) unmarshalInputTagFilter(ctx context.Context, value a
 	}
 	if v, ok := given["package"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("package"))
-		if it.Package, err = ec.unmarshalOPackageCondition2ᚖatriumᚋplatformᚐPackageCondition(ctx, v); err != nil {
+		if it.Package, err = ec.unmarshalOPackageCondition2ᚖatriumᚋplatformᚋinventoryᚐPackageCondition(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["ancestorsOf"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ancestorsOf"))
-		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6757,7 +6762,7 @@ func (ec *executionContext) unmarshalInputTermsAcceptanceByOrgUIDAndDocIDsInput(
 	}
 	if v, ok := given["OrgUID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("OrgUID"))
-		if it.OrgUID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.OrgUID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6800,7 +6805,7 @@ func (ec *executionContext) unmarshalInputTestSubscriptionInput(ctx context.Cont
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6815,7 +6820,7 @@ func (ec *executionContext) unmarshalInputUpdateAccountAssociationInput(ctx cont
 	it = make(map[string]any, len(given))
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it["uid"], err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["uid"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6878,13 +6883,13 @@ func (ec *executionContext) unmarshalInputUpdateFindingsInput(ctx context.Contex
 	it = make(map[string]any, len(given))
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it["uids"], err = ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+		if it["uids"], err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["within"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("within"))
-		if it["within"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["within"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6896,7 +6901,7 @@ func (ec *executionContext) unmarshalInputUpdateFindingsInput(ctx context.Contex
 	}
 	if v, ok := given["state"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
-		if it["state"], err = ec.unmarshalOFindingState2ᚖatriumᚋplatformᚐFindingState(ctx, v); err != nil {
+		if it["state"], err = ec.unmarshalOFindingState2ᚖatriumᚋplatformᚋinventoryᚐFindingState(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6914,19 +6919,19 @@ func (ec *executionContext) unmarshalInputUpdateFindingsInput(ctx context.Contex
 	}
 	if v, ok := given["assignee"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("assignee"))
-		if it["assignee"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["assignee"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["dueTime"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dueTime"))
-		if it["dueTime"], err = ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it["dueTime"], err = ec.unmarshalODateTime2ᚖatriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["expireTime"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expireTime"))
-		if it["expireTime"], err = ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it["expireTime"], err = ec.unmarshalODateTime2ᚖatriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6947,7 +6952,7 @@ func (ec *executionContext) unmarshalInputUpdateGroupInput(ctx context.Context, 
 	it = make(map[string]any, len(given))
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it["uid"], err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["uid"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6965,7 +6970,7 @@ func (ec *executionContext) unmarshalInputUpdateGroupInput(ctx context.Context, 
 	}
 	if v, ok := given["labels"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("labels"))
-		if it["labels"], err = ec.unmarshalOLabelInput2ᚕᚖatriumᚋplatformᚐLabelᚄ(ctx, v); err != nil {
+		if it["labels"], err = ec.unmarshalOLabelInput2ᚕᚖatriumᚋplatformᚋcoreᚐLabelᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6986,7 +6991,7 @@ func (ec *executionContext) unmarshalInputUpdateIdentityInput(ctx context.Contex
 	it = make(map[string]any, len(given))
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it["uid"], err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["uid"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7037,7 +7042,7 @@ func (ec *executionContext) unmarshalInputUpdateIdentityProviderInput(ctx contex
 	it = make(map[string]any, len(given))
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it["uid"], err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["uid"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7055,7 +7060,7 @@ func (ec *executionContext) unmarshalInputUpdateIdentityProviderInput(ctx contex
 	}
 	if v, ok := given["defaultRole"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("defaultRole"))
-		if it["defaultRole"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["defaultRole"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7082,7 +7087,7 @@ func (ec *executionContext) unmarshalInputUpdateRepoInput(ctx context.Context, v
 	it = make(map[string]any, len(given))
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it["uid"], err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["uid"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7100,7 +7105,7 @@ func (ec *executionContext) unmarshalInputUpdateRepoInput(ctx context.Context, v
 	}
 	if v, ok := given["catalogTier"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("catalogTier"))
-		if it["catalogTier"], err = ec.unmarshalOCatalogTier2ᚖatriumᚋplatformᚐCatalogTier(ctx, v); err != nil {
+		if it["catalogTier"], err = ec.unmarshalOCatalogTier2ᚖatriumᚋplatformᚋcoreᚐCatalogTier(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7130,7 +7135,7 @@ func (ec *executionContext) unmarshalInputUpdateRepoInput(ctx context.Context, v
 	}
 	if v, ok := given["labels"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("labels"))
-		if it["labels"], err = ec.unmarshalOLabelInput2ᚕᚖatriumᚋplatformᚐLabelᚄ(ctx, v); err != nil {
+		if it["labels"], err = ec.unmarshalOLabelInput2ᚕᚖatriumᚋplatformᚋcoreᚐLabelᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7151,7 +7156,7 @@ func (ec *executionContext) unmarshalInputUpdateRepoReadmeInput(ctx context.Cont
 	it = make(map[string]any, len(given))
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it["uid"], err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["uid"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7178,25 +7183,25 @@ func (ec *executionContext) unmarshalInputUpdateRoleBindingInput(ctx context.Con
 	it = make(map[string]any, len(given))
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it["uid"], err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["uid"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["identityUid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("identityUid"))
-		if it["identityUid"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["identityUid"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["roleUid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("roleUid"))
-		if it["roleUid"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["roleUid"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["expireTime"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expireTime"))
-		if it["expireTime"], err = ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime(ctx, v); err != nil {
+		if it["expireTime"], err = ec.unmarshalODateTime2ᚖatriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7217,7 +7222,7 @@ func (ec *executionContext) unmarshalInputUpdateRoleInput(ctx context.Context, v
 	it = make(map[string]any, len(given))
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it["uid"], err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it["uid"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7235,7 +7240,7 @@ func (ec *executionContext) unmarshalInputUpdateRoleInput(ctx context.Context, v
 	}
 	if v, ok := given["capabilities"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("capabilities"))
-		if it["capabilities"], err = ec.unmarshalOCapability2ᚕatriumᚋplatformᚐCapabilityᚄ(ctx, v); err != nil {
+		if it["capabilities"], err = ec.unmarshalOCapability2ᚕatriumᚋplatformᚋcoreᚐCapabilityᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7255,7 +7260,7 @@ func (ec *executionContext) unmarshalInputVerifyIdentityProviderInput(ctx contex
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7323,7 +7328,7 @@ func (ec *executionContext) unmarshalNAcceptTermsInput2atriumᚋgraphᚐAcceptTe
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNAccessChangeKind2atriumᚋplatformᚐAccessChangeKind(ctx context.Context, v any) (platform.AccessChangeKind, error) {
+func (ec *executionContext) unmarshalNAccessChangeKind2atriumᚋplatformᚋeventsᚐAccessChangeKind(ctx context.Context, v any) (events.AccessChangeKind, error) {
 	value, err := scalar.UnmarshalAccessChangeKind(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
@@ -7346,7 +7351,7 @@ func (ec *executionContext) unmarshalNAccountAssociationOrderField2string(ctx co
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNActivityInterval2atriumᚋplatformᚐActivityInterval(ctx context.Context, v any) (platform.ActivityInterval, error) {
+func (ec *executionContext) unmarshalNActivityInterval2atriumᚋplatformᚋcoreᚐActivityInterval(ctx context.Context, v any) (core.ActivityInterval, error) {
 	value, err := scalar.UnmarshalActivityInterval(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
@@ -7382,7 +7387,7 @@ func (ec *executionContext) unmarshalNAdvisoryDocumentOrderField2string(ctx cont
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNAdvisoryEventType2atriumᚋplatformᚐEventType(ctx context.Context, v any) (platform.EventType, error) {
+func (ec *executionContext) unmarshalNAdvisoryEventType2atriumᚋplatformᚋinventoryᚐEventType(ctx context.Context, v any) (inventory.EventType, error) {
 	value, err := scalar.UnmarshalAdvisoryEventType(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
@@ -7392,7 +7397,7 @@ func (ec *executionContext) unmarshalNAdvisoryOrderField2string(ctx context.Cont
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNAdvisoryState2atriumᚋplatformᚐAdvisoryState(ctx context.Context, v any) (platform.AdvisoryState, error) {
+func (ec *executionContext) unmarshalNAdvisoryState2atriumᚋplatformᚋinventoryᚐAdvisoryState(ctx context.Context, v any) (inventory.AdvisoryState, error) {
 	value, err := scalar.UnmarshalAdvisoryState(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
@@ -7410,7 +7415,7 @@ func (ec *executionContext) unmarshalNArtifactByUIDsInput2ᚕᚖatriumᚋgraph�
 	return all, nil
 }
 
-func (ec *executionContext) unmarshalNArtifactFilter2atriumᚋplatformᚐArtifactFilter(ctx context.Context, v any) (platform.ArtifactFilter, error) {
+func (ec *executionContext) unmarshalNArtifactFilter2atriumᚋplatformᚋlibrariesᚐArtifactFilter(ctx context.Context, v any) (libraries.ArtifactFilter, error) {
 	value, err := ec.unmarshalInputArtifactFilter(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
@@ -7521,25 +7526,25 @@ func (ec *executionContext) unmarshalNBoolean2bool(ctx context.Context, v any) (
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNCapability2atriumᚋplatformᚐCapability(ctx context.Context, v any) (platform.Capability, error) {
+func (ec *executionContext) unmarshalNCapability2atriumᚋplatformᚋcoreᚐCapability(ctx context.Context, v any) (core.Capability, error) {
 	value, err := scalar.UnmarshalCapability(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ(ctx context.Context, v any) ([]platform.Capability, error) {
+func (ec *executionContext) unmarshalNCapability2ᚕatriumᚋplatformᚋcoreᚐCapabilityᚄ(ctx context.Context, v any) ([]core.Capability, error) {
 	list := graphql.CoerceList(v)
-	all := make([]platform.Capability, len(list))
+	all := make([]core.Capability, len(list))
 	for i := range list {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
 		var err error
-		if all[i], err = ec.unmarshalNCapability2atriumᚋplatformᚐCapability(ctx, list[i]); err != nil {
+		if all[i], err = ec.unmarshalNCapability2atriumᚋplatformᚋcoreᚐCapability(ctx, list[i]); err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
 }
 
-func (ec *executionContext) unmarshalNCatalogTier2atriumᚋplatformᚐCatalogTier(ctx context.Context, v any) (platform.CatalogTier, error) {
+func (ec *executionContext) unmarshalNCatalogTier2atriumᚋplatformᚋcoreᚐCatalogTier(ctx context.Context, v any) (core.CatalogTier, error) {
 	value, err := scalar.UnmarshalCatalogTier(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
@@ -7674,7 +7679,7 @@ func (ec *executionContext) unmarshalNCreateTagInput2ᚕmapᚄ(ctx context.Conte
 	return all, nil
 }
 
-func (ec *executionContext) unmarshalNDateTime2atriumᚋplatformᚐTime(ctx context.Context, v any) (platform.Time, error) {
+func (ec *executionContext) unmarshalNDateTime2atriumᚋplatformᚋcoreᚐTime(ctx context.Context, v any) (core.Time, error) {
 	value, err := scalar.UnmarshalDateTime(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
@@ -7752,28 +7757,28 @@ func (ec *executionContext) unmarshalNDeliveryOrderField2string(ctx context.Cont
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNDeliveryState2atriumᚋplatformᚐDeliveryState(ctx context.Context, v any) (platform.DeliveryState, error) {
+func (ec *executionContext) unmarshalNDeliveryState2atriumᚋplatformᚋwebhooksᚐDeliveryState(ctx context.Context, v any) (webhooks.DeliveryState, error) {
 	value, err := scalar.UnmarshalDeliveryState(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNDuration2atriumᚋplatformᚐDuration(ctx context.Context, v any) (platform.Duration, error) {
+func (ec *executionContext) unmarshalNDuration2atriumᚋplatformᚋcoreᚐDuration(ctx context.Context, v any) (core.Duration, error) {
 	value, err := scalar.UnmarshalDuration(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNEcosystem2atriumᚋplatformᚐEcosystem(ctx context.Context, v any) (platform.Ecosystem, error) {
+func (ec *executionContext) unmarshalNEcosystem2atriumᚋplatformᚋlibrariesᚐEcosystem(ctx context.Context, v any) (libraries.Ecosystem, error) {
 	value, err := scalar.UnmarshalEcosystem(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNEcosystem2ᚕatriumᚋplatformᚐEcosystemᚄ(ctx context.Context, v any) ([]platform.Ecosystem, error) {
+func (ec *executionContext) unmarshalNEcosystem2ᚕatriumᚋplatformᚋlibrariesᚐEcosystemᚄ(ctx context.Context, v any) ([]libraries.Ecosystem, error) {
 	list := graphql.CoerceList(v)
-	all := make([]platform.Ecosystem, len(list))
+	all := make([]libraries.Ecosystem, len(list))
 	for i := range list {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
 		var err error
-		if all[i], err = ec.unmarshalNEcosystem2atriumᚋplatformᚐEcosystem(ctx, list[i]); err != nil {
+		if all[i], err = ec.unmarshalNEcosystem2atriumᚋplatformᚋlibrariesᚐEcosystem(ctx, list[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -7844,7 +7849,7 @@ func (ec *executionContext) unmarshalNFieldSet2string(ctx context.Context, v any
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNFindingBasis2atriumᚋplatformᚐFindingBasis(ctx context.Context, v any) (platform.FindingBasis, error) {
+func (ec *executionContext) unmarshalNFindingBasis2atriumᚋplatformᚋinventoryᚐFindingBasis(ctx context.Context, v any) (inventory.FindingBasis, error) {
 	value, err := scalar.UnmarshalFindingBasis(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
@@ -7867,7 +7872,7 @@ func (ec *executionContext) unmarshalNFindingOrderField2string(ctx context.Conte
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNFindingState2atriumᚋplatformᚐFindingState(ctx context.Context, v any) (platform.FindingState, error) {
+func (ec *executionContext) unmarshalNFindingState2atriumᚋplatformᚋinventoryᚐFindingState(ctx context.Context, v any) (inventory.FindingState, error) {
 	value, err := scalar.UnmarshalFindingState(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
@@ -7918,13 +7923,13 @@ func (ec *executionContext) unmarshalNGroupOrderField2string(ctx context.Context
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNID2atriumᚋplatformᚐTermsKey(ctx context.Context, v any) (platform.TermsKey, error) {
-	value, err := scalar.UnmarshalTermsKey(ctx, v)
+func (ec *executionContext) unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx context.Context, v any) (core.UID, error) {
+	value, err := scalar.UnmarshalUID(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNID2atriumᚋplatformᚐUID(ctx context.Context, v any) (platform.UID, error) {
-	value, err := scalar.UnmarshalUID(ctx, v)
+func (ec *executionContext) unmarshalNID2atriumᚋplatformᚋiamᚐTermsKey(ctx context.Context, v any) (iam.TermsKey, error) {
+	value, err := scalar.UnmarshalTermsKey(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -7933,13 +7938,13 @@ func (ec *executionContext) unmarshalNID2string(ctx context.Context, v any) (str
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNID2ᚕatriumᚋplatformᚐUIDᚄ(ctx context.Context, v any) ([]platform.UID, error) {
+func (ec *executionContext) unmarshalNID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx context.Context, v any) ([]core.UID, error) {
 	list := graphql.CoerceList(v)
-	all := make([]platform.UID, len(list))
+	all := make([]core.UID, len(list))
 	for i := range list {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
 		var err error
-		if all[i], err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, list[i]); err != nil {
+		if all[i], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, list[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -7972,7 +7977,7 @@ func (ec *executionContext) unmarshalNIdentityByUIDsInput2ᚕᚖatriumᚋgraph�
 	return all, nil
 }
 
-func (ec *executionContext) unmarshalNIdentityKind2atriumᚋplatformᚐIdentityKind(ctx context.Context, v any) (platform.IdentityType, error) {
+func (ec *executionContext) unmarshalNIdentityKind2atriumᚋplatformᚋiamᚐIdentityType(ctx context.Context, v any) (iam.IdentityType, error) {
 	value, err := scalar.UnmarshalIdentityKind(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
@@ -8005,20 +8010,20 @@ func (ec *executionContext) unmarshalNImageInput2atriumᚋgraphᚐImageInput(ctx
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNImageRef2ᚕᚖatriumᚋplatformᚐImageRefᚄ(ctx context.Context, v any) ([]*platform.ImageRef, error) {
+func (ec *executionContext) unmarshalNImageRef2ᚕᚖatriumᚋplatformᚋinventoryᚐImageRefᚄ(ctx context.Context, v any) ([]*inventory.ImageRef, error) {
 	list := graphql.CoerceList(v)
-	all := make([]*platform.ImageRef, len(list))
+	all := make([]*inventory.ImageRef, len(list))
 	for i := range list {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
 		var err error
-		if all[i], err = ec.unmarshalNImageRef2ᚖatriumᚋplatformᚐImageRef(ctx, list[i]); err != nil {
+		if all[i], err = ec.unmarshalNImageRef2ᚖatriumᚋplatformᚋinventoryᚐImageRef(ctx, list[i]); err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
 }
 
-func (ec *executionContext) unmarshalNImageRef2ᚖatriumᚋplatformᚐImageRef(ctx context.Context, v any) (*platform.ImageRef, error) {
+func (ec *executionContext) unmarshalNImageRef2ᚖatriumᚋplatformᚋinventoryᚐImageRef(ctx context.Context, v any) (*inventory.ImageRef, error) {
 	value, err := ec.unmarshalInputImageRef(ctx, v)
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
@@ -8038,12 +8043,12 @@ func (ec *executionContext) unmarshalNInt2int64(ctx context.Context, v any) (int
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNInt642atriumᚋplatformᚐInt64(ctx context.Context, v any) (platform.Int64, error) {
+func (ec *executionContext) unmarshalNInt642atriumᚋplatformᚋcoreᚐInt64(ctx context.Context, v any) (core.Int64, error) {
 	value, err := scalar.UnmarshalInt64(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNLabelInput2ᚖatriumᚋplatformᚐLabel(ctx context.Context, v any) (*platform.Label, error) {
+func (ec *executionContext) unmarshalNLabelInput2ᚖatriumᚋplatformᚋcoreᚐLabel(ctx context.Context, v any) (*core.Label, error) {
 	value, err := ec.unmarshalInputLabelInput(ctx, v)
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
@@ -8112,7 +8117,7 @@ func (ec *executionContext) unmarshalNRepoOrderField2string(ctx context.Context,
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNReviewState2atriumᚋplatformᚐReviewState(ctx context.Context, v any) (platform.ReviewState, error) {
+func (ec *executionContext) unmarshalNReviewState2atriumᚋplatformᚋinventoryᚐReviewState(ctx context.Context, v any) (inventory.ReviewState, error) {
 	value, err := scalar.UnmarshalReviewState(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
@@ -8163,17 +8168,17 @@ func (ec *executionContext) unmarshalNRotateSubscriptionSecretInput2atriumᚋgra
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNSearchField2atriumᚋplatformᚐSearchField(ctx context.Context, v any) (platform.SearchField, error) {
+func (ec *executionContext) unmarshalNSearchField2atriumᚋplatformᚋcoreᚐSearchField(ctx context.Context, v any) (core.SearchField, error) {
 	value, err := scalar.UnmarshalSearchField(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNSearchKind2atriumᚋplatformᚐSearchKind(ctx context.Context, v any) (platform.SearchKind, error) {
+func (ec *executionContext) unmarshalNSearchKind2atriumᚋplatformᚋcoreᚐSearchKind(ctx context.Context, v any) (core.SearchKind, error) {
 	value, err := scalar.UnmarshalSearchKind(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNSeverityRating2atriumᚋplatformᚐSeverityRating(ctx context.Context, v any) (platform.SeverityRating, error) {
+func (ec *executionContext) unmarshalNSeverityRating2atriumᚋplatformᚋcoreᚐSeverityRating(ctx context.Context, v any) (core.SeverityRating, error) {
 	value, err := scalar.UnmarshalSeverityRating(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
@@ -8482,21 +8487,21 @@ func (ec *executionContext) unmarshalOAdvisoryDocumentOrder2ᚖatriumᚋgraphᚋ
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOAdvisoryEventType2atriumᚋplatformᚐEventType(ctx context.Context, v any) (platform.EventType, error) {
+func (ec *executionContext) unmarshalOAdvisoryEventType2atriumᚋplatformᚋinventoryᚐEventType(ctx context.Context, v any) (inventory.EventType, error) {
 	value, err := scalar.UnmarshalAdvisoryEventType(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOAdvisoryEventType2ᚕatriumᚋplatformᚐEventTypeᚄ(ctx context.Context, v any) ([]platform.EventType, error) {
+func (ec *executionContext) unmarshalOAdvisoryEventType2ᚕatriumᚋplatformᚋinventoryᚐEventTypeᚄ(ctx context.Context, v any) ([]inventory.EventType, error) {
 	if v == nil {
 		return nil, nil
 	}
 	list := graphql.CoerceList(v)
-	all := make([]platform.EventType, len(list))
+	all := make([]inventory.EventType, len(list))
 	for i := range list {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
 		var err error
-		if all[i], err = ec.unmarshalNAdvisoryEventType2atriumᚋplatformᚐEventType(ctx, list[i]); err != nil {
+		if all[i], err = ec.unmarshalNAdvisoryEventType2atriumᚋplatformᚋinventoryᚐEventType(ctx, list[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -8519,16 +8524,16 @@ func (ec *executionContext) unmarshalOAdvisoryOrder2ᚖatriumᚋgraphᚋscalar�
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOAdvisoryState2ᚕatriumᚋplatformᚐAdvisoryStateᚄ(ctx context.Context, v any) ([]platform.AdvisoryState, error) {
+func (ec *executionContext) unmarshalOAdvisoryState2ᚕatriumᚋplatformᚋinventoryᚐAdvisoryStateᚄ(ctx context.Context, v any) ([]inventory.AdvisoryState, error) {
 	if v == nil {
 		return nil, nil
 	}
 	list := graphql.CoerceList(v)
-	all := make([]platform.AdvisoryState, len(list))
+	all := make([]inventory.AdvisoryState, len(list))
 	for i := range list {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
 		var err error
-		if all[i], err = ec.unmarshalNAdvisoryState2atriumᚋplatformᚐAdvisoryState(ctx, list[i]); err != nil {
+		if all[i], err = ec.unmarshalNAdvisoryState2atriumᚋplatformᚋinventoryᚐAdvisoryState(ctx, list[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -8617,28 +8622,28 @@ func (ec *executionContext) unmarshalOByteCount2ᚖint64(ctx context.Context, v 
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOCapability2atriumᚋplatformᚐCapability(ctx context.Context, v any) (platform.Capability, error) {
+func (ec *executionContext) unmarshalOCapability2atriumᚋplatformᚋcoreᚐCapability(ctx context.Context, v any) (core.Capability, error) {
 	value, err := scalar.UnmarshalCapability(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOCapability2ᚕatriumᚋplatformᚐCapabilityᚄ(ctx context.Context, v any) ([]platform.Capability, error) {
+func (ec *executionContext) unmarshalOCapability2ᚕatriumᚋplatformᚋcoreᚐCapabilityᚄ(ctx context.Context, v any) ([]core.Capability, error) {
 	if v == nil {
 		return nil, nil
 	}
 	list := graphql.CoerceList(v)
-	all := make([]platform.Capability, len(list))
+	all := make([]core.Capability, len(list))
 	for i := range list {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
 		var err error
-		if all[i], err = ec.unmarshalNCapability2atriumᚋplatformᚐCapability(ctx, list[i]); err != nil {
+		if all[i], err = ec.unmarshalNCapability2atriumᚋplatformᚋcoreᚐCapability(ctx, list[i]); err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
 }
 
-func (ec *executionContext) unmarshalOCapability2ᚖatriumᚋplatformᚐCapability(ctx context.Context, v any) (*platform.Capability, error) {
+func (ec *executionContext) unmarshalOCapability2ᚖatriumᚋplatformᚋcoreᚐCapability(ctx context.Context, v any) (*core.Capability, error) {
 	if v == nil {
 		return nil, nil
 	}
@@ -8646,28 +8651,28 @@ func (ec *executionContext) unmarshalOCapability2ᚖatriumᚋplatformᚐCapabili
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOCatalogTier2atriumᚋplatformᚐCatalogTier(ctx context.Context, v any) (platform.CatalogTier, error) {
+func (ec *executionContext) unmarshalOCatalogTier2atriumᚋplatformᚋcoreᚐCatalogTier(ctx context.Context, v any) (core.CatalogTier, error) {
 	value, err := scalar.UnmarshalCatalogTier(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOCatalogTier2ᚕatriumᚋplatformᚐCatalogTierᚄ(ctx context.Context, v any) ([]platform.CatalogTier, error) {
+func (ec *executionContext) unmarshalOCatalogTier2ᚕatriumᚋplatformᚋcoreᚐCatalogTierᚄ(ctx context.Context, v any) ([]core.CatalogTier, error) {
 	if v == nil {
 		return nil, nil
 	}
 	list := graphql.CoerceList(v)
-	all := make([]platform.CatalogTier, len(list))
+	all := make([]core.CatalogTier, len(list))
 	for i := range list {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
 		var err error
-		if all[i], err = ec.unmarshalNCatalogTier2atriumᚋplatformᚐCatalogTier(ctx, list[i]); err != nil {
+		if all[i], err = ec.unmarshalNCatalogTier2atriumᚋplatformᚋcoreᚐCatalogTier(ctx, list[i]); err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
 }
 
-func (ec *executionContext) unmarshalOCatalogTier2ᚖatriumᚋplatformᚐCatalogTier(ctx context.Context, v any) (*platform.CatalogTier, error) {
+func (ec *executionContext) unmarshalOCatalogTier2ᚖatriumᚋplatformᚋcoreᚐCatalogTier(ctx context.Context, v any) (*core.CatalogTier, error) {
 	if v == nil {
 		return nil, nil
 	}
@@ -8683,12 +8688,12 @@ func (ec *executionContext) unmarshalOClaimMatchInput2map(ctx context.Context, v
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOCorrelationRule2atriumᚋplatformᚐCorrelationRule(ctx context.Context, v any) (platform.CorrelationRule, error) {
+func (ec *executionContext) unmarshalOCorrelationRule2atriumᚋplatformᚋiamᚐCorrelationRule(ctx context.Context, v any) (iam.CorrelationRule, error) {
 	value, err := scalar.UnmarshalCorrelationRule(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOCorrelationRule2ᚖatriumᚋplatformᚐCorrelationRule(ctx context.Context, v any) (*platform.CorrelationRule, error) {
+func (ec *executionContext) unmarshalOCorrelationRule2ᚖatriumᚋplatformᚋiamᚐCorrelationRule(ctx context.Context, v any) (*iam.CorrelationRule, error) {
 	if v == nil {
 		return nil, nil
 	}
@@ -8696,12 +8701,12 @@ func (ec *executionContext) unmarshalOCorrelationRule2ᚖatriumᚋplatformᚐCor
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalODateTime2atriumᚋplatformᚐTime(ctx context.Context, v any) (platform.Time, error) {
+func (ec *executionContext) unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx context.Context, v any) (core.Time, error) {
 	value, err := scalar.UnmarshalDateTime(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalODateTime2ᚖatriumᚋplatformᚐTime(ctx context.Context, v any) (*platform.Time, error) {
+func (ec *executionContext) unmarshalODateTime2ᚖatriumᚋplatformᚋcoreᚐTime(ctx context.Context, v any) (*core.Time, error) {
 	if v == nil {
 		return nil, nil
 	}
@@ -8717,7 +8722,7 @@ func (ec *executionContext) unmarshalODeliveryByUIDsInput2ᚖatriumᚋgraphᚐDe
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalODeliveryFilter2ᚖatriumᚋplatformᚐDeliveryFilter(ctx context.Context, v any) (*platform.DeliveryFilter, error) {
+func (ec *executionContext) unmarshalODeliveryFilter2ᚖatriumᚋplatformᚋwebhooksᚐDeliveryFilter(ctx context.Context, v any) (*webhooks.DeliveryFilter, error) {
 	if v == nil {
 		return nil, nil
 	}
@@ -8733,7 +8738,7 @@ func (ec *executionContext) unmarshalODeliveryOrder2ᚖatriumᚋgraphᚋscalar�
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalODeliveryState2atriumᚋplatformᚐDeliveryState(ctx context.Context, v any) (platform.DeliveryState, error) {
+func (ec *executionContext) unmarshalODeliveryState2atriumᚋplatformᚋwebhooksᚐDeliveryState(ctx context.Context, v any) (webhooks.DeliveryState, error) {
 	value, err := scalar.UnmarshalDeliveryState(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
@@ -8746,7 +8751,7 @@ func (ec *executionContext) unmarshalOEventByIDsInput2ᚖatriumᚋgraphᚐEventB
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOEventConditionsInput2ᚖatriumᚋplatformᚐEventConditions(ctx context.Context, v any) (*platform.EventConditions, error) {
+func (ec *executionContext) unmarshalOEventConditionsInput2ᚖatriumᚋplatformᚋwebhooksᚐEventConditions(ctx context.Context, v any) (*webhooks.EventConditions, error) {
 	if v == nil {
 		return nil, nil
 	}
@@ -8828,16 +8833,16 @@ func (ec *executionContext) unmarshalOFalsePositiveType2string(ctx context.Conte
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOFindingBasis2ᚕatriumᚋplatformᚐFindingBasisᚄ(ctx context.Context, v any) ([]platform.FindingBasis, error) {
+func (ec *executionContext) unmarshalOFindingBasis2ᚕatriumᚋplatformᚋinventoryᚐFindingBasisᚄ(ctx context.Context, v any) ([]inventory.FindingBasis, error) {
 	if v == nil {
 		return nil, nil
 	}
 	list := graphql.CoerceList(v)
-	all := make([]platform.FindingBasis, len(list))
+	all := make([]inventory.FindingBasis, len(list))
 	for i := range list {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
 		var err error
-		if all[i], err = ec.unmarshalNFindingBasis2atriumᚋplatformᚐFindingBasis(ctx, list[i]); err != nil {
+		if all[i], err = ec.unmarshalNFindingBasis2atriumᚋplatformᚋinventoryᚐFindingBasis(ctx, list[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -8852,7 +8857,7 @@ func (ec *executionContext) unmarshalOFindingByUIDsInput2ᚖatriumᚋgraphᚐFin
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOFindingConditionsInput2ᚖatriumᚋplatformᚐFindingConditions(ctx context.Context, v any) (*platform.FindingConditions, error) {
+func (ec *executionContext) unmarshalOFindingConditionsInput2ᚖatriumᚋplatformᚋinventoryᚐFindingConditions(ctx context.Context, v any) (*inventory.FindingConditions, error) {
 	if v == nil {
 		return nil, nil
 	}
@@ -8876,23 +8881,23 @@ func (ec *executionContext) unmarshalOFindingOrder2ᚖatriumᚋgraphᚋscalarᚐ
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOFindingState2ᚕatriumᚋplatformᚐFindingStateᚄ(ctx context.Context, v any) ([]platform.FindingState, error) {
+func (ec *executionContext) unmarshalOFindingState2ᚕatriumᚋplatformᚋinventoryᚐFindingStateᚄ(ctx context.Context, v any) ([]inventory.FindingState, error) {
 	if v == nil {
 		return nil, nil
 	}
 	list := graphql.CoerceList(v)
-	all := make([]platform.FindingState, len(list))
+	all := make([]inventory.FindingState, len(list))
 	for i := range list {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
 		var err error
-		if all[i], err = ec.unmarshalNFindingState2atriumᚋplatformᚐFindingState(ctx, list[i]); err != nil {
+		if all[i], err = ec.unmarshalNFindingState2atriumᚋplatformᚋinventoryᚐFindingState(ctx, list[i]); err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
 }
 
-func (ec *executionContext) unmarshalOFindingState2ᚖatriumᚋplatformᚐFindingState(ctx context.Context, v any) (*platform.FindingState, error) {
+func (ec *executionContext) unmarshalOFindingState2ᚖatriumᚋplatformᚋinventoryᚐFindingState(ctx context.Context, v any) (*inventory.FindingState, error) {
 	if v == nil {
 		return nil, nil
 	}
@@ -9004,7 +9009,7 @@ func (ec *executionContext) unmarshalOGroupOrder2ᚖatriumᚋgraphᚋscalarᚐOr
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOID2atriumᚋplatformᚐUID(ctx context.Context, v any) (platform.UID, error) {
+func (ec *executionContext) unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx context.Context, v any) (core.UID, error) {
 	value, err := scalar.UnmarshalUID(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
@@ -9014,23 +9019,23 @@ func (ec *executionContext) unmarshalOID2string(ctx context.Context, v any) (str
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx context.Context, v any) ([]platform.UID, error) {
+func (ec *executionContext) unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx context.Context, v any) ([]core.UID, error) {
 	if v == nil {
 		return nil, nil
 	}
 	list := graphql.CoerceList(v)
-	all := make([]platform.UID, len(list))
+	all := make([]core.UID, len(list))
 	for i := range list {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
 		var err error
-		if all[i], err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, list[i]); err != nil {
+		if all[i], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, list[i]); err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
 }
 
-func (ec *executionContext) unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx context.Context, v any) (*platform.UID, error) {
+func (ec *executionContext) unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx context.Context, v any) (*core.UID, error) {
 	if v == nil {
 		return nil, nil
 	}
@@ -9054,16 +9059,16 @@ func (ec *executionContext) unmarshalOIdentityFilter2ᚖatriumᚋgraphᚋscalar�
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOIdentityKind2ᚕatriumᚋplatformᚐIdentityKindᚄ(ctx context.Context, v any) ([]platform.IdentityType, error) {
+func (ec *executionContext) unmarshalOIdentityKind2ᚕatriumᚋplatformᚋiamᚐIdentityTypeᚄ(ctx context.Context, v any) ([]iam.IdentityType, error) {
 	if v == nil {
 		return nil, nil
 	}
 	list := graphql.CoerceList(v)
-	all := make([]platform.IdentityType, len(list))
+	all := make([]iam.IdentityType, len(list))
 	for i := range list {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
 		var err error
-		if all[i], err = ec.unmarshalNIdentityKind2atriumᚋplatformᚐIdentityKind(ctx, list[i]); err != nil {
+		if all[i], err = ec.unmarshalNIdentityKind2atriumᚋplatformᚋiamᚐIdentityType(ctx, list[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -9123,16 +9128,16 @@ func (ec *executionContext) unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx cont
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOLabelInput2ᚕᚖatriumᚋplatformᚐLabelᚄ(ctx context.Context, v any) ([]*platform.Label, error) {
+func (ec *executionContext) unmarshalOLabelInput2ᚕᚖatriumᚋplatformᚋcoreᚐLabelᚄ(ctx context.Context, v any) ([]*core.Label, error) {
 	if v == nil {
 		return nil, nil
 	}
 	list := graphql.CoerceList(v)
-	all := make([]*platform.Label, len(list))
+	all := make([]*core.Label, len(list))
 	for i := range list {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
 		var err error
-		if all[i], err = ec.unmarshalNLabelInput2ᚖatriumᚋplatformᚐLabel(ctx, list[i]); err != nil {
+		if all[i], err = ec.unmarshalNLabelInput2ᚖatriumᚋplatformᚋcoreᚐLabel(ctx, list[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -9147,12 +9152,12 @@ func (ec *executionContext) unmarshalOOIDCInput2map(ctx context.Context, v any) 
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOOrgKind2atriumᚋplatformᚐOrgKind(ctx context.Context, v any) (platform.OrgKind, error) {
+func (ec *executionContext) unmarshalOOrgKind2atriumᚋplatformᚋiamᚐOrgKind(ctx context.Context, v any) (iam.OrgKind, error) {
 	value, err := scalar.UnmarshalOrgKind(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOOrgStatus2atriumᚋplatformᚐOrgStatus(ctx context.Context, v any) (platform.OrgStatus, error) {
+func (ec *executionContext) unmarshalOOrgStatus2atriumᚋplatformᚋiamᚐOrgStatus(ctx context.Context, v any) (iam.OrgStatus, error) {
 	value, err := scalar.UnmarshalOrgStatus(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
@@ -9165,7 +9170,7 @@ func (ec *executionContext) unmarshalOPackageByUIDsInput2ᚖatriumᚋgraphᚐPac
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOPackageCondition2ᚖatriumᚋplatformᚐPackageCondition(ctx context.Context, v any) (*platform.PackageCondition, error) {
+func (ec *executionContext) unmarshalOPackageCondition2ᚖatriumᚋplatformᚋinventoryᚐPackageCondition(ctx context.Context, v any) (*inventory.PackageCondition, error) {
 	if v == nil {
 		return nil, nil
 	}
@@ -9173,7 +9178,7 @@ func (ec *executionContext) unmarshalOPackageCondition2ᚖatriumᚋplatformᚐPa
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOPackageFilter2ᚖatriumᚋplatformᚐPackageFilter(ctx context.Context, v any) (*platform.PackageFilter, error) {
+func (ec *executionContext) unmarshalOPackageFilter2ᚖatriumᚋplatformᚋinventoryᚐPackageFilter(ctx context.Context, v any) (*inventory.PackageFilter, error) {
 	if v == nil {
 		return nil, nil
 	}
@@ -9197,7 +9202,7 @@ func (ec *executionContext) unmarshalOPackageVersionByUIDsInput2ᚖatriumᚋgrap
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOPackageVersionFilter2ᚖatriumᚋplatformᚐPackageVersionFilter(ctx context.Context, v any) (*platform.PackageVersionFilter, error) {
+func (ec *executionContext) unmarshalOPackageVersionFilter2ᚖatriumᚋplatformᚋinventoryᚐPackageVersionFilter(ctx context.Context, v any) (*inventory.PackageVersionFilter, error) {
 	if v == nil {
 		return nil, nil
 	}
@@ -9226,7 +9231,7 @@ func (ec *executionContext) unmarshalOReferenceType2string(ctx context.Context, 
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalORelationshipType2atriumᚋplatformᚐRelationshipType(ctx context.Context, v any) (platform.RelationshipType, error) {
+func (ec *executionContext) unmarshalORelationshipType2atriumᚋplatformᚋiamᚐRelationshipType(ctx context.Context, v any) (iam.RelationshipType, error) {
 	value, err := scalar.UnmarshalRelationshipType(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
@@ -9239,7 +9244,7 @@ func (ec *executionContext) unmarshalORepoByUIDsInput2ᚖatriumᚋgraphᚐRepoBy
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalORepoCondition2ᚖatriumᚋplatformᚐRepoCondition(ctx context.Context, v any) (*platform.RepoCondition, error) {
+func (ec *executionContext) unmarshalORepoCondition2ᚖatriumᚋplatformᚋcoreᚐRepoCondition(ctx context.Context, v any) (*core.RepoCondition, error) {
 	if v == nil {
 		return nil, nil
 	}
@@ -9271,21 +9276,21 @@ func (ec *executionContext) unmarshalOResourceReference2ᚖatriumᚋgraphᚐReso
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOReviewState2atriumᚋplatformᚐReviewState(ctx context.Context, v any) (platform.ReviewState, error) {
+func (ec *executionContext) unmarshalOReviewState2atriumᚋplatformᚋinventoryᚐReviewState(ctx context.Context, v any) (inventory.ReviewState, error) {
 	value, err := scalar.UnmarshalReviewState(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOReviewState2ᚕatriumᚋplatformᚐReviewStateᚄ(ctx context.Context, v any) ([]platform.ReviewState, error) {
+func (ec *executionContext) unmarshalOReviewState2ᚕatriumᚋplatformᚋinventoryᚐReviewStateᚄ(ctx context.Context, v any) ([]inventory.ReviewState, error) {
 	if v == nil {
 		return nil, nil
 	}
 	list := graphql.CoerceList(v)
-	all := make([]platform.ReviewState, len(list))
+	all := make([]inventory.ReviewState, len(list))
 	for i := range list {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
 		var err error
-		if all[i], err = ec.unmarshalNReviewState2atriumᚋplatformᚐReviewState(ctx, list[i]); err != nil {
+		if all[i], err = ec.unmarshalNReviewState2atriumᚋplatformᚋinventoryᚐReviewState(ctx, list[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -9300,7 +9305,7 @@ func (ec *executionContext) unmarshalORoleBindingByUIDsInput2ᚖatriumᚋgraph�
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalORoleBindingExpiry2ᚖatriumᚋplatformᚐExpiringFilter(ctx context.Context, v any) (*platform.ExpiringFilter, error) {
+func (ec *executionContext) unmarshalORoleBindingExpiry2ᚖatriumᚋplatformᚋiamᚐExpiringFilter(ctx context.Context, v any) (*iam.ExpiringFilter, error) {
 	if v == nil {
 		return nil, nil
 	}
@@ -9348,44 +9353,44 @@ func (ec *executionContext) unmarshalORoleOrder2ᚖatriumᚋgraphᚋscalarᚐOrd
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOSearchKind2ᚕatriumᚋplatformᚐSearchKindᚄ(ctx context.Context, v any) ([]platform.SearchKind, error) {
+func (ec *executionContext) unmarshalOSearchKind2ᚕatriumᚋplatformᚋcoreᚐSearchKindᚄ(ctx context.Context, v any) ([]core.SearchKind, error) {
 	if v == nil {
 		return nil, nil
 	}
 	list := graphql.CoerceList(v)
-	all := make([]platform.SearchKind, len(list))
+	all := make([]core.SearchKind, len(list))
 	for i := range list {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
 		var err error
-		if all[i], err = ec.unmarshalNSearchKind2atriumᚋplatformᚐSearchKind(ctx, list[i]); err != nil {
+		if all[i], err = ec.unmarshalNSearchKind2atriumᚋplatformᚋcoreᚐSearchKind(ctx, list[i]); err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
 }
 
-func (ec *executionContext) unmarshalOSeverityRating2atriumᚋplatformᚐSeverityRating(ctx context.Context, v any) (platform.SeverityRating, error) {
+func (ec *executionContext) unmarshalOSeverityRating2atriumᚋplatformᚋcoreᚐSeverityRating(ctx context.Context, v any) (core.SeverityRating, error) {
 	value, err := scalar.UnmarshalSeverityRating(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOSeverityRating2ᚕatriumᚋplatformᚐSeverityRatingᚄ(ctx context.Context, v any) ([]platform.SeverityRating, error) {
+func (ec *executionContext) unmarshalOSeverityRating2ᚕatriumᚋplatformᚋcoreᚐSeverityRatingᚄ(ctx context.Context, v any) ([]core.SeverityRating, error) {
 	if v == nil {
 		return nil, nil
 	}
 	list := graphql.CoerceList(v)
-	all := make([]platform.SeverityRating, len(list))
+	all := make([]core.SeverityRating, len(list))
 	for i := range list {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
 		var err error
-		if all[i], err = ec.unmarshalNSeverityRating2atriumᚋplatformᚐSeverityRating(ctx, list[i]); err != nil {
+		if all[i], err = ec.unmarshalNSeverityRating2atriumᚋplatformᚋcoreᚐSeverityRating(ctx, list[i]); err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
 }
 
-func (ec *executionContext) unmarshalOSeveritySource2atriumᚋplatformᚐSeveritySource(ctx context.Context, v any) (platform.SeveritySource, error) {
+func (ec *executionContext) unmarshalOSeveritySource2atriumᚋplatformᚋinventoryᚐSeveritySource(ctx context.Context, v any) (inventory.SeveritySource, error) {
 	value, err := scalar.UnmarshalSeveritySource(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
@@ -9456,12 +9461,12 @@ func (ec *executionContext) unmarshalOTagByUIDsInput2ᚖatriumᚋgraphᚐTagByUI
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOTagClass2atriumᚋplatformᚐTagClass(ctx context.Context, v any) (platform.TagClass, error) {
+func (ec *executionContext) unmarshalOTagClass2atriumᚋplatformᚋinventoryᚐTagClass(ctx context.Context, v any) (inventory.TagClass, error) {
 	value, err := scalar.UnmarshalTagClass(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOTagCondition2ᚖatriumᚋplatformᚐTagCondition(ctx context.Context, v any) (*platform.TagCondition, error) {
+func (ec *executionContext) unmarshalOTagCondition2ᚖatriumᚋplatformᚋcoreᚐTagCondition(ctx context.Context, v any) (*core.TagCondition, error) {
 	if v == nil {
 		return nil, nil
 	}

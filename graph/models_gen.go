@@ -4,7 +4,10 @@ package graph
 
 import (
 	"atrium/graph/scalar"
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/webhooks"
 )
 
 // The code that the caller received.
@@ -16,17 +19,17 @@ type AcceptGroupInviteInput struct {
 // What is accepted, and for whom.
 type AcceptTermsInput struct {
 	// Uid of the group to accept for.
-	Group platform.UID `json:"group"`
+	Group core.UID `json:"group"`
 	// The documents, 1 to 100.
 	DocumentIds []string `json:"documentIds"`
 }
 
 type AccountAssociationByUIDsInput struct {
-	UID platform.UID `json:"UID"`
+	UID core.UID `json:"UID"`
 }
 
 type AdvisoryByUIDsInput struct {
-	UID platform.UID `json:"UID"`
+	UID core.UID `json:"UID"`
 }
 
 type AdvisoryDocumentByDocumentIDsInput struct {
@@ -34,47 +37,47 @@ type AdvisoryDocumentByDocumentIDsInput struct {
 }
 
 type ArtifactByUIDsInput struct {
-	UID platform.UID `json:"UID"`
+	UID core.UID `json:"UID"`
 }
 
 type ArtifactVersionByUIDsInput struct {
-	UID platform.UID `json:"UID"`
+	UID core.UID `json:"UID"`
 }
 
 // The invites that were made.
 type BatchCreateGroupInvitesPayload struct {
 	// They, in the order of the requests.
-	GroupInvites []*platform.GroupInvite `json:"groupInvites"`
+	GroupInvites []*iam.GroupInvite `json:"groupInvites"`
 }
 
 // The identities that were made.
 type BatchCreateIdentitiesPayload struct {
 	// They, in the order of the requests.
-	Identities []*platform.Identity `json:"identities"`
+	Identities []*iam.Identity `json:"identities"`
 }
 
 // Several new role bindings on one group.
 type BatchCreateRoleBindingsInput struct {
 	// Uid of the group on which they apply.
-	Parent platform.UID `json:"parent"`
+	Parent core.UID `json:"parent"`
 	// The bindings, 1 to 25.
 	Requests []*BatchCreateRoleBindingsRequest `json:"requests"`
 	// Uid of the role of those bindings that name none.
-	RoleUID *platform.UID `json:"roleUid,omitempty"`
+	RoleUID *core.UID `json:"roleUid,omitempty"`
 }
 
 // The role bindings that were made.
 type BatchCreateRoleBindingsPayload struct {
 	// The bindings, in the order of the requests.
-	RoleBindings []*platform.RoleBinding `json:"roleBindings"`
+	RoleBindings []*iam.RoleBinding `json:"roleBindings"`
 	// The same as edges, for Relay's @appendEdge and @prependEdge. Their cursors are of `roleBindings(childrenOf:)` in default order; empty without the right to list.
-	RoleBindingEdges []*scalar.Edge[*platform.RoleBinding] `json:"roleBindingEdges"`
+	RoleBindingEdges []*scalar.Edge[*iam.RoleBinding] `json:"roleBindingEdges"`
 }
 
 // One of several new role bindings.
 type BatchCreateRoleBindingsRequest struct {
 	// Uid of the group; must equal that of the batch if given.
-	Parent *platform.UID `json:"parent,omitempty"`
+	Parent *core.UID `json:"parent,omitempty"`
 	// The binding to create.
 	RoleBinding map[string]any `json:"roleBinding"`
 }
@@ -82,7 +85,7 @@ type BatchCreateRoleBindingsRequest struct {
 // The event subscriptions that were made.
 type BatchCreateSubscriptionsPayload struct {
 	// They, in the order of the requests.
-	Subscriptions []*platform.Subscription `json:"subscriptions"`
+	Subscriptions []*webhooks.Subscription `json:"subscriptions"`
 	// The secret of each, in the same order: it signs the deliveries, and is not shown again.
 	Secrets []string `json:"secrets"`
 }
@@ -90,49 +93,49 @@ type BatchCreateSubscriptionsPayload struct {
 // The tags that were made or moved.
 type BatchCreateTagsPayload struct {
 	// The tags, in the order of the requests.
-	Tags []*platform.Tag `json:"tags"`
+	Tags []*inventory.Tag `json:"tags"`
 }
 
 // Which mappings to delete.
 type BatchDeleteExternalGroupRoleMappingsInput struct {
 	// Uid of an identity provider or group that all of them lie below.
-	Parent platform.UID `json:"parent"`
+	Parent core.UID `json:"parent"`
 	// Their uids, 1 to 200, each once.
-	Uids []platform.UID `json:"uids"`
+	Uids []core.UID `json:"uids"`
 }
 
 // Which invites to delete.
 type BatchDeleteGroupInvitesInput struct {
 	// Their uids, 1 to 100, each once.
-	Uids []platform.UID `json:"uids"`
+	Uids []core.UID `json:"uids"`
 }
 
 // The invites that were deleted.
 type BatchDeleteGroupInvitesPayload struct {
 	// Their global ids in the order of the uids, for removing them from a client's cache.
-	DeletedIds []platform.UID `json:"deletedIds"`
+	DeletedIds []core.UID `json:"deletedIds"`
 	// Their uids, in the same order.
-	DeletedUids []platform.UID `json:"deletedUids"`
+	DeletedUids []core.UID `json:"deletedUids"`
 }
 
 // Which identities to delete.
 type BatchDeleteIdentitiesInput struct {
 	// Their uids, 1 to 100, each once.
-	Uids []platform.UID `json:"uids"`
+	Uids []core.UID `json:"uids"`
 }
 
 // The identities that were deleted.
 type BatchDeleteIdentitiesPayload struct {
 	// Their global ids in the order of the uids, for removing them from a client's cache.
-	DeletedIds []platform.UID `json:"deletedIds"`
+	DeletedIds []core.UID `json:"deletedIds"`
 	// Their uids, in the same order.
-	DeletedUids []platform.UID `json:"deletedUids"`
+	DeletedUids []core.UID `json:"deletedUids"`
 }
 
 // Which role bindings to delete.
 type BatchDeleteRoleBindingsInput struct {
 	// Their uids, 1 to 100, each once.
-	Uids []platform.UID `json:"uids"`
+	Uids []core.UID `json:"uids"`
 	// Why, at most 8192 bytes. The events then have it as `reviewNote`, and the caller as `reviewer`. Without a note they have no review, not even an earlier one.
 	Note *string `json:"note,omitempty"`
 }
@@ -140,149 +143,149 @@ type BatchDeleteRoleBindingsInput struct {
 // The role bindings that were deleted.
 type BatchDeleteRoleBindingsPayload struct {
 	// Their global ids in the order of the uids, for removing them from a client's cache.
-	DeletedIds []platform.UID `json:"deletedIds"`
+	DeletedIds []core.UID `json:"deletedIds"`
 	// Their uids, in the same order.
-	DeletedUids []platform.UID `json:"deletedUids"`
+	DeletedUids []core.UID `json:"deletedUids"`
 }
 
 // Which event subscriptions to delete.
 type BatchDeleteSubscriptionsInput struct {
 	// Their uids, 1 to 100, each once.
-	Uids []platform.UID `json:"uids"`
+	Uids []core.UID `json:"uids"`
 }
 
 // The event subscriptions that were deleted.
 type BatchDeleteSubscriptionsPayload struct {
 	// Their global ids in the order of the uids, for removing them from a client's cache.
-	DeletedIds []platform.UID `json:"deletedIds"`
+	DeletedIds []core.UID `json:"deletedIds"`
 	// Their uids, in the same order.
-	DeletedUids []platform.UID `json:"deletedUids"`
+	DeletedUids []core.UID `json:"deletedUids"`
 }
 
 // Which tags to delete.
 type BatchDeleteTagsInput struct {
 	// Their uids, 1 to 100, each once.
-	Uids []platform.UID `json:"uids"`
+	Uids []core.UID `json:"uids"`
 }
 
 // The tags that were deleted.
 type BatchDeleteTagsPayload struct {
 	// Their global ids in the order of the uids, for removing them from a client's cache.
-	DeletedIds []platform.UID `json:"deletedIds"`
+	DeletedIds []core.UID `json:"deletedIds"`
 	// Their uids, in the same order.
-	DeletedUids []platform.UID `json:"deletedUids"`
+	DeletedUids []core.UID `json:"deletedUids"`
 }
 
 // The repos after the changes.
 type BatchUpdateReposPayload struct {
 	// The repos, in the order of the requests.
-	Repos []*platform.Repo `json:"repos"`
+	Repos []*inventory.Repo `json:"repos"`
 }
 
 // The role bindings that were confirmed.
 type ConfirmRoleBindingsPayload struct {
 	// The role bindings, in the order of the requests.
-	RoleBindings []*platform.RoleBinding `json:"roleBindings"`
+	RoleBindings []*iam.RoleBinding `json:"roleBindings"`
 }
 
 // The subscription that was made.
 type CreateSubscriptionPayload struct {
 	// The subscription.
-	Subscription *platform.Subscription `json:"subscription"`
+	Subscription *webhooks.Subscription `json:"subscription"`
 	// The subscription as an edge, for Relay's @appendEdge and @prependEdge. Its cursor is one of `subscriptions(childrenOf:)` in default order; empty without the right to list.
-	SubscriptionEdge *scalar.Edge[*platform.Subscription] `json:"subscriptionEdge"`
+	SubscriptionEdge *scalar.Edge[*webhooks.Subscription] `json:"subscriptionEdge"`
 	// Signs the deliveries (Standard Webhooks). Shown here, once; it cannot be read again.
 	Secret string `json:"secret"`
 }
 
 type DeliveryByUIDsInput struct {
-	UID platform.UID `json:"UID"`
+	UID core.UID `json:"UID"`
 }
 
 // Which subscription to enable.
 type EnableSubscriptionInput struct {
 	// Its uid.
-	UID platform.UID `json:"uid"`
+	UID core.UID `json:"uid"`
 }
 
 // The subscription that is enabled.
 type EnableSubscriptionPayload struct {
 	// The subscription.
-	Subscription *platform.Subscription `json:"subscription"`
+	Subscription *webhooks.Subscription `json:"subscription"`
 }
 
 type EventByIDsInput struct {
-	ID platform.UID `json:"ID"`
+	ID core.UID `json:"ID"`
 }
 
 type EventSubscriptionByUIDsInput struct {
-	UID platform.UID `json:"UID"`
+	UID core.UID `json:"UID"`
 }
 
 type ExternalGroupRoleMappingByUIDsInput struct {
-	UID platform.UID `json:"UID"`
+	UID core.UID `json:"UID"`
 }
 
 type FindingByUIDsInput struct {
-	UID platform.UID `json:"UID"`
+	UID core.UID `json:"UID"`
 }
 
 // Where one GitHub app is installed.
 type GitHubAppInstallations struct {
 	// Number of the app.
-	AppID platform.Int64 `json:"appId"`
+	AppID core.Int64 `json:"appId"`
 	// Its installations.
-	Installations []*platform.GitHubInstallation `json:"installations"`
+	Installations []*iam.GitHubInstallation `json:"installations"`
 }
 
 type GroupByUIDsInput struct {
-	UID platform.UID `json:"UID"`
+	UID core.UID `json:"UID"`
 }
 
 type GroupInviteByUIDsInput struct {
-	UID platform.UID `json:"UID"`
+	UID core.UID `json:"UID"`
 }
 
 type IdentityByUIDsInput struct {
-	UID platform.UID `json:"UID"`
+	UID core.UID `json:"UID"`
 }
 
 type IdentityProviderByUIDsInput struct {
-	UID platform.UID `json:"UID"`
+	UID core.UID `json:"UID"`
 }
 
 // An image: by a tag, or by repo and digest.
 type ImageInput struct {
 	// Uid of a tag that points to it.
-	Tag *platform.UID `json:"tag,omitempty"`
+	Tag *core.UID `json:"tag,omitempty"`
 	// Uid of its repo, with `digest`.
-	Repo *platform.UID `json:"repo,omitempty"`
+	Repo *core.UID `json:"repo,omitempty"`
 	// Its digest, with `repo`: `sha256:` and 64 hex digits.
 	Digest *string `json:"digest,omitempty"`
 }
 
 type PackageByUIDsInput struct {
-	UID platform.UID `json:"UID"`
+	UID core.UID `json:"UID"`
 }
 
 type PackageVersionByUIDsInput struct {
-	UID platform.UID `json:"UID"`
+	UID core.UID `json:"UID"`
 }
 
 // The deliveries to send again.
 type RedeliverInput struct {
 	// Their uids, 1 to 200.
-	Uids []platform.UID `json:"uids"`
+	Uids []core.UID `json:"uids"`
 }
 
 // The deliveries that were queued again.
 type RedeliverPayload struct {
 	// Their current state, in the requested order.
-	Deliveries []*platform.Delivery `json:"deliveries"`
+	Deliveries []*webhooks.Delivery `json:"deliveries"`
 }
 
 type RepoByUIDsInput struct {
-	UID platform.UID `json:"UID"`
+	UID core.UID `json:"UID"`
 }
 
 // The largest number of some resource that a group may hold.
@@ -296,46 +299,46 @@ type ResourceLimit struct {
 // What names one object: exactly one of the two.
 type ResourceReference struct {
 	// Its uid.
-	UID *platform.UID `json:"uid,omitempty"`
+	UID *core.UID `json:"uid,omitempty"`
 	// The names of all groups from the organisation down to it, and its own, with a slash between them: `acme/shop/checkout`.
 	Path *string `json:"path,omitempty"`
 }
 
 type RoleBindingByUIDsInput struct {
-	UID platform.UID `json:"UID"`
+	UID core.UID `json:"UID"`
 }
 
 type RoleByUIDsInput struct {
-	UID platform.UID `json:"UID"`
+	UID core.UID `json:"UID"`
 }
 
 // The subscription whose secret is replaced.
 type RotateSubscriptionSecretInput struct {
 	// Uid of the subscription.
-	UID platform.UID `json:"uid"`
+	UID core.UID `json:"uid"`
 }
 
 // The subscription with its new secret.
 type RotateSubscriptionSecretPayload struct {
 	// The subscription.
-	Subscription *platform.Subscription `json:"subscription"`
+	Subscription *webhooks.Subscription `json:"subscription"`
 	// Signs the deliveries from now on. Shown here, once; it cannot be read again.
 	Secret string `json:"secret"`
 }
 
 type TagByUIDsInput struct {
-	UID platform.UID `json:"UID"`
+	UID core.UID `json:"UID"`
 }
 
 type TermsAcceptanceByOrgUIDAndDocIDsInput struct {
-	OrgUID platform.UID `json:"OrgUID"`
-	DocID  string       `json:"DocID"`
+	OrgUID core.UID `json:"OrgUID"`
+	DocID  string   `json:"DocID"`
 }
 
 // Which subscription to test.
 type TestSubscriptionInput struct {
 	// Its uid.
-	UID platform.UID `json:"uid"`
+	UID core.UID `json:"uid"`
 }
 
 // What was decided.
@@ -343,25 +346,25 @@ type UpdateFindingsPayload struct {
 	// How many findings were decided about, with those that had the same values already.
 	UpdatedCount int `json:"updatedCount"`
 	// The first 200 of them, by uid.
-	Findings []*platform.Finding `json:"findings"`
+	Findings []*inventory.Finding `json:"findings"`
 }
 
 // The repo whose readme was replaced.
 type UpdateRepoReadmePayload struct {
 	// The repo, with its new readme. Null, with an error, for a caller who may change but not read it.
-	Repo *platform.Repo `json:"repo,omitempty"`
+	Repo *inventory.Repo `json:"repo,omitempty"`
 }
 
 // Which identity provider to verify.
 type VerifyIdentityProviderInput struct {
 	// Its uid.
-	UID platform.UID `json:"uid"`
+	UID core.UID `json:"uid"`
 }
 
 // The identity provider, which is now in effect.
 type VerifyIdentityProviderPayload struct {
 	// The identity provider.
-	IdentityProvider *platform.IdentityProvider `json:"identityProvider"`
+	IdentityProvider *iam.IdentityProvider `json:"identityProvider"`
 }
 
 type VulnerabilityMetadataByVulnerabilityIDsInput struct {

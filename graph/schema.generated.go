@@ -5,8 +5,13 @@ package graph
 import (
 	"atrium/graph/scalar"
 	"atrium/internal/graphql/execute"
-	"atrium/platform"
 	"atrium/platform/affected"
+	"atrium/platform/core"
+	"atrium/platform/events"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/libraries"
+	"atrium/platform/webhooks"
 	"context"
 	_ "embed"
 	"errors"
@@ -299,283 +304,283 @@ type ResolverRoot interface {
 
 // A AcceptTermsPayloadResolver reads the fields of AcceptTermsPayload that its objects do not hold.
 type AcceptTermsPayloadResolver interface {
-	Group(ctx context.Context, objs []*platform.AcceptedTerms) ([]*platform.Group, error)
+	Group(ctx context.Context, objs []*iam.AcceptedTerms) ([]*iam.Group, error)
 }
 
 // A AccessChangeResolver reads the fields of AccessChange that its objects do not hold.
 type AccessChangeResolver interface {
-	Role(ctx context.Context, objs []*platform.AccessChange) ([]*platform.Role, error)
+	Role(ctx context.Context, objs []*events.AccessChange) ([]*iam.Role, error)
 }
 
 // A AccessGrantResolver reads the fields of AccessGrant that its objects do not hold.
 type AccessGrantResolver interface {
-	Group(ctx context.Context, objs []*platform.AccessGrant) ([]*platform.Group, error)
-	Identity(ctx context.Context, objs []*platform.AccessGrant) ([]*platform.Identity, error)
-	Role(ctx context.Context, objs []*platform.AccessGrant) ([]*platform.Role, error)
-	Capabilities(ctx context.Context, objs []*platform.AccessGrant) ([][]platform.Capability, error)
+	Group(ctx context.Context, objs []*events.AccessGrant) ([]*iam.Group, error)
+	Identity(ctx context.Context, objs []*events.AccessGrant) ([]*iam.Identity, error)
+	Role(ctx context.Context, objs []*events.AccessGrant) ([]*iam.Role, error)
+	Capabilities(ctx context.Context, objs []*events.AccessGrant) ([][]core.Capability, error)
 }
 
 // A AccountAssociationResolver reads the fields of AccountAssociation that its objects do not hold.
 type AccountAssociationResolver interface {
-	Group(ctx context.Context, objs []*platform.AccountAssociation) ([]*platform.Group, error)
-	ViewerCan(ctx context.Context, objs []*platform.AccountAssociation, capabilities []platform.Capability) ([]bool, error)
-	ViewerCapabilities(ctx context.Context, objs []*platform.AccountAssociation) ([][]platform.Capability, error)
+	Group(ctx context.Context, objs []*iam.AccountAssociation) ([]*iam.Group, error)
+	ViewerCan(ctx context.Context, objs []*iam.AccountAssociation, capabilities []core.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*iam.AccountAssociation) ([][]core.Capability, error)
 }
 
 // A AdvisoryResolver reads the fields of Advisory that its objects do not hold.
 type AdvisoryResolver interface {
-	Group(ctx context.Context, objs []*platform.Advisory) ([]*platform.Group, error)
-	Vulnerabilities(ctx context.Context, objs []*platform.Advisory) ([][]*platform.Vulnerability, error)
-	Affected(ctx context.Context, objs []*platform.Advisory) ([]*affected.Set, error)
-	Findings(ctx context.Context, objs []*platform.Advisory, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.Connection[*platform.Finding], error)
-	ViewerCan(ctx context.Context, objs []*platform.Advisory, capabilities []platform.Capability) ([]bool, error)
-	ViewerCapabilities(ctx context.Context, objs []*platform.Advisory) ([][]platform.Capability, error)
+	Group(ctx context.Context, objs []*inventory.Advisory) ([]*iam.Group, error)
+	Vulnerabilities(ctx context.Context, objs []*inventory.Advisory) ([][]*inventory.Vulnerability, error)
+	Affected(ctx context.Context, objs []*inventory.Advisory) ([]*affected.Set, error)
+	Findings(ctx context.Context, objs []*inventory.Advisory, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.Connection[*inventory.Finding], error)
+	ViewerCan(ctx context.Context, objs []*inventory.Advisory, capabilities []core.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*inventory.Advisory) ([][]core.Capability, error)
 }
 
 // A AdvisoryDocumentResolver reads the fields of AdvisoryDocument that its objects do not hold.
 type AdvisoryDocumentResolver interface {
-	Advisories(ctx context.Context, objs []*platform.AdvisoryDocument, window scalar.Window) ([]*scalar.Connection[*platform.Advisory], error)
+	Advisories(ctx context.Context, objs []*inventory.AdvisoryDocument, window scalar.Window) ([]*scalar.Connection[*inventory.Advisory], error)
 }
 
 // A ArtifactResolver reads the fields of Artifact that its objects do not hold.
 type ArtifactResolver interface {
-	Versions(ctx context.Context, objs []*platform.Artifact, window scalar.Window) ([]*scalar.Connection[*platform.ArtifactVersion], error)
-	ViewerCan(ctx context.Context, objs []*platform.Artifact, capabilities []platform.Capability) ([]bool, error)
-	ViewerCapabilities(ctx context.Context, objs []*platform.Artifact) ([][]platform.Capability, error)
+	Versions(ctx context.Context, objs []*libraries.Artifact, window scalar.Window) ([]*scalar.Connection[*libraries.ArtifactVersion], error)
+	ViewerCan(ctx context.Context, objs []*libraries.Artifact, capabilities []core.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*libraries.Artifact) ([][]core.Capability, error)
 }
 
 // A ArtifactVersionResolver reads the fields of ArtifactVersion that its objects do not hold.
 type ArtifactVersionResolver interface {
-	Artifact(ctx context.Context, objs []*platform.ArtifactVersion) ([]*platform.Artifact, error)
-	ViewerCan(ctx context.Context, objs []*platform.ArtifactVersion, capabilities []platform.Capability) ([]bool, error)
-	ViewerCapabilities(ctx context.Context, objs []*platform.ArtifactVersion) ([][]platform.Capability, error)
+	Artifact(ctx context.Context, objs []*libraries.ArtifactVersion) ([]*libraries.Artifact, error)
+	ViewerCan(ctx context.Context, objs []*libraries.ArtifactVersion, capabilities []core.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*libraries.ArtifactVersion) ([][]core.Capability, error)
 }
 
 // A DeliveryResolver reads the fields of Delivery that its objects do not hold.
 type DeliveryResolver interface {
-	Subscription(ctx context.Context, objs []*platform.Delivery) ([]*platform.Subscription, error)
-	ViewerCan(ctx context.Context, objs []*platform.Delivery, capabilities []platform.Capability) ([]bool, error)
-	ViewerCapabilities(ctx context.Context, objs []*platform.Delivery) ([][]platform.Capability, error)
+	Subscription(ctx context.Context, objs []*webhooks.Delivery) ([]*webhooks.Subscription, error)
+	ViewerCan(ctx context.Context, objs []*webhooks.Delivery, capabilities []core.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*webhooks.Delivery) ([][]core.Capability, error)
 }
 
 // A EntityResolver reads the fields of Entity that its objects do not hold.
 type EntityResolver interface {
-	FindManyAccountAssociationByUIDs(ctx context.Context, reps []*AccountAssociationByUIDsInput) ([]*platform.AccountAssociation, error)
-	FindManyAdvisoryByUIDs(ctx context.Context, reps []*AdvisoryByUIDsInput) ([]*platform.Advisory, error)
-	FindManyAdvisoryDocumentByDocumentIDs(ctx context.Context, reps []*AdvisoryDocumentByDocumentIDsInput) ([]*platform.AdvisoryDocument, error)
-	FindManyArtifactByUIDs(ctx context.Context, reps []*ArtifactByUIDsInput) ([]*platform.Artifact, error)
-	FindManyArtifactVersionByUIDs(ctx context.Context, reps []*ArtifactVersionByUIDsInput) ([]*platform.ArtifactVersion, error)
-	FindManyDeliveryByUIDs(ctx context.Context, reps []*DeliveryByUIDsInput) ([]*platform.Delivery, error)
-	FindManyEventByIDs(ctx context.Context, reps []*EventByIDsInput) ([]*platform.Event, error)
-	FindManyEventSubscriptionByUIDs(ctx context.Context, reps []*EventSubscriptionByUIDsInput) ([]*platform.Subscription, error)
-	FindManyExternalGroupRoleMappingByUIDs(ctx context.Context, reps []*ExternalGroupRoleMappingByUIDsInput) ([]*platform.ExternalGroupRoleMapping, error)
-	FindManyFindingByUIDs(ctx context.Context, reps []*FindingByUIDsInput) ([]*platform.Finding, error)
-	FindManyGroupByUIDs(ctx context.Context, reps []*GroupByUIDsInput) ([]*platform.Group, error)
-	FindManyGroupInviteByUIDs(ctx context.Context, reps []*GroupInviteByUIDsInput) ([]*platform.GroupInvite, error)
-	FindManyIdentityByUIDs(ctx context.Context, reps []*IdentityByUIDsInput) ([]*platform.Identity, error)
-	FindManyIdentityProviderByUIDs(ctx context.Context, reps []*IdentityProviderByUIDsInput) ([]*platform.IdentityProvider, error)
-	FindManyPackageByUIDs(ctx context.Context, reps []*PackageByUIDsInput) ([]*platform.Package, error)
-	FindManyPackageVersionByUIDs(ctx context.Context, reps []*PackageVersionByUIDsInput) ([]*platform.PackageVersion, error)
-	FindManyRepoByUIDs(ctx context.Context, reps []*RepoByUIDsInput) ([]*platform.Repo, error)
-	FindManyRoleByUIDs(ctx context.Context, reps []*RoleByUIDsInput) ([]*platform.Role, error)
-	FindManyRoleBindingByUIDs(ctx context.Context, reps []*RoleBindingByUIDsInput) ([]*platform.RoleBinding, error)
-	FindManyTagByUIDs(ctx context.Context, reps []*TagByUIDsInput) ([]*platform.Tag, error)
-	FindManyTermsAcceptanceByOrgUIDAndDocIDs(ctx context.Context, reps []*TermsAcceptanceByOrgUIDAndDocIDsInput) ([]*platform.TermsAcceptance, error)
-	FindManyVulnerabilityMetadataByVulnerabilityIDs(ctx context.Context, reps []*VulnerabilityMetadataByVulnerabilityIDsInput) ([]*platform.Vulnerability, error)
+	FindManyAccountAssociationByUIDs(ctx context.Context, reps []*AccountAssociationByUIDsInput) ([]*iam.AccountAssociation, error)
+	FindManyAdvisoryByUIDs(ctx context.Context, reps []*AdvisoryByUIDsInput) ([]*inventory.Advisory, error)
+	FindManyAdvisoryDocumentByDocumentIDs(ctx context.Context, reps []*AdvisoryDocumentByDocumentIDsInput) ([]*inventory.AdvisoryDocument, error)
+	FindManyArtifactByUIDs(ctx context.Context, reps []*ArtifactByUIDsInput) ([]*libraries.Artifact, error)
+	FindManyArtifactVersionByUIDs(ctx context.Context, reps []*ArtifactVersionByUIDsInput) ([]*libraries.ArtifactVersion, error)
+	FindManyDeliveryByUIDs(ctx context.Context, reps []*DeliveryByUIDsInput) ([]*webhooks.Delivery, error)
+	FindManyEventByIDs(ctx context.Context, reps []*EventByIDsInput) ([]*core.Event, error)
+	FindManyEventSubscriptionByUIDs(ctx context.Context, reps []*EventSubscriptionByUIDsInput) ([]*webhooks.Subscription, error)
+	FindManyExternalGroupRoleMappingByUIDs(ctx context.Context, reps []*ExternalGroupRoleMappingByUIDsInput) ([]*iam.ExternalGroupRoleMapping, error)
+	FindManyFindingByUIDs(ctx context.Context, reps []*FindingByUIDsInput) ([]*inventory.Finding, error)
+	FindManyGroupByUIDs(ctx context.Context, reps []*GroupByUIDsInput) ([]*iam.Group, error)
+	FindManyGroupInviteByUIDs(ctx context.Context, reps []*GroupInviteByUIDsInput) ([]*iam.GroupInvite, error)
+	FindManyIdentityByUIDs(ctx context.Context, reps []*IdentityByUIDsInput) ([]*iam.Identity, error)
+	FindManyIdentityProviderByUIDs(ctx context.Context, reps []*IdentityProviderByUIDsInput) ([]*iam.IdentityProvider, error)
+	FindManyPackageByUIDs(ctx context.Context, reps []*PackageByUIDsInput) ([]*inventory.Package, error)
+	FindManyPackageVersionByUIDs(ctx context.Context, reps []*PackageVersionByUIDsInput) ([]*inventory.PackageVersion, error)
+	FindManyRepoByUIDs(ctx context.Context, reps []*RepoByUIDsInput) ([]*inventory.Repo, error)
+	FindManyRoleByUIDs(ctx context.Context, reps []*RoleByUIDsInput) ([]*iam.Role, error)
+	FindManyRoleBindingByUIDs(ctx context.Context, reps []*RoleBindingByUIDsInput) ([]*iam.RoleBinding, error)
+	FindManyTagByUIDs(ctx context.Context, reps []*TagByUIDsInput) ([]*inventory.Tag, error)
+	FindManyTermsAcceptanceByOrgUIDAndDocIDs(ctx context.Context, reps []*TermsAcceptanceByOrgUIDAndDocIDsInput) ([]*iam.TermsAcceptance, error)
+	FindManyVulnerabilityMetadataByVulnerabilityIDs(ctx context.Context, reps []*VulnerabilityMetadataByVulnerabilityIDsInput) ([]*inventory.Vulnerability, error)
 }
 
 // A EventResolver reads the fields of Event that its objects do not hold.
 type EventResolver interface {
-	Resource(ctx context.Context, objs []*platform.Event) ([]scalar.Node, error)
-	GroupNode(ctx context.Context, objs []*platform.Event) ([]*platform.Group, error)
+	Resource(ctx context.Context, objs []*core.Event) ([]scalar.Node, error)
+	GroupNode(ctx context.Context, objs []*core.Event) ([]*iam.Group, error)
 }
 
 // A EventActorResolver reads the fields of EventActor that its objects do not hold.
 type EventActorResolver interface {
-	Identity(ctx context.Context, objs []*platform.EventActor) ([]*platform.Identity, error)
+	Identity(ctx context.Context, objs []*core.EventActor) ([]*iam.Identity, error)
 }
 
 // A EventSubscriptionResolver reads the fields of EventSubscription that its objects do not hold.
 type EventSubscriptionResolver interface {
-	Group(ctx context.Context, objs []*platform.Subscription) ([]*platform.Group, error)
-	Deliveries(ctx context.Context, objs []*platform.Subscription, window scalar.Window, where *platform.DeliveryFilter) ([]*scalar.Connection[*platform.Delivery], error)
-	ViewerCan(ctx context.Context, objs []*platform.Subscription, capabilities []platform.Capability) ([]bool, error)
-	ViewerCapabilities(ctx context.Context, objs []*platform.Subscription) ([][]platform.Capability, error)
+	Group(ctx context.Context, objs []*webhooks.Subscription) ([]*iam.Group, error)
+	Deliveries(ctx context.Context, objs []*webhooks.Subscription, window scalar.Window, where *webhooks.DeliveryFilter) ([]*scalar.Connection[*webhooks.Delivery], error)
+	ViewerCan(ctx context.Context, objs []*webhooks.Subscription, capabilities []core.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*webhooks.Subscription) ([][]core.Capability, error)
 }
 
 // A ExternalGroupRoleMappingResolver reads the fields of ExternalGroupRoleMapping that its objects do not hold.
 type ExternalGroupRoleMappingResolver interface {
-	IdentityProvider(ctx context.Context, objs []*platform.ExternalGroupRoleMapping) ([]*platform.IdentityProvider, error)
-	Role(ctx context.Context, objs []*platform.ExternalGroupRoleMapping) ([]*platform.Role, error)
-	Scope(ctx context.Context, objs []*platform.ExternalGroupRoleMapping) ([]*platform.Group, error)
-	ViewerCan(ctx context.Context, objs []*platform.ExternalGroupRoleMapping, capabilities []platform.Capability) ([]bool, error)
-	ViewerCapabilities(ctx context.Context, objs []*platform.ExternalGroupRoleMapping) ([][]platform.Capability, error)
+	IdentityProvider(ctx context.Context, objs []*iam.ExternalGroupRoleMapping) ([]*iam.IdentityProvider, error)
+	Role(ctx context.Context, objs []*iam.ExternalGroupRoleMapping) ([]*iam.Role, error)
+	Scope(ctx context.Context, objs []*iam.ExternalGroupRoleMapping) ([]*iam.Group, error)
+	ViewerCan(ctx context.Context, objs []*iam.ExternalGroupRoleMapping, capabilities []core.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*iam.ExternalGroupRoleMapping) ([][]core.Capability, error)
 }
 
 // A FindingResolver reads the fields of Finding that its objects do not hold.
 type FindingResolver interface {
-	Advisory(ctx context.Context, objs []*platform.Finding) ([]*platform.Advisory, error)
-	Image(ctx context.Context, objs []*platform.Finding) ([]*platform.Image, error)
-	Repo(ctx context.Context, objs []*platform.Finding) ([]*platform.Repo, error)
-	Tags(ctx context.Context, objs []*platform.Finding, window scalar.Window, where *scalar.TagFilter) ([]*scalar.Connection[*platform.Tag], error)
-	Assignee(ctx context.Context, objs []*platform.Finding) ([]*platform.Identity, error)
-	FixedIn(ctx context.Context, objs []*platform.Finding, window scalar.Window) ([]*scalar.Connection[*platform.Tag], error)
-	ViewerCan(ctx context.Context, objs []*platform.Finding, capabilities []platform.Capability) ([]bool, error)
-	ViewerCapabilities(ctx context.Context, objs []*platform.Finding) ([][]platform.Capability, error)
+	Advisory(ctx context.Context, objs []*inventory.Finding) ([]*inventory.Advisory, error)
+	Image(ctx context.Context, objs []*inventory.Finding) ([]*inventory.Image, error)
+	Repo(ctx context.Context, objs []*inventory.Finding) ([]*inventory.Repo, error)
+	Tags(ctx context.Context, objs []*inventory.Finding, window scalar.Window, where *scalar.TagFilter) ([]*scalar.Connection[*inventory.Tag], error)
+	Assignee(ctx context.Context, objs []*inventory.Finding) ([]*iam.Identity, error)
+	FixedIn(ctx context.Context, objs []*inventory.Finding, window scalar.Window) ([]*scalar.Connection[*inventory.Tag], error)
+	ViewerCan(ctx context.Context, objs []*inventory.Finding, capabilities []core.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*inventory.Finding) ([][]core.Capability, error)
 }
 
 // A FindingConnectionResolver reads the fields of FindingConnection that its objects do not hold.
 type FindingConnectionResolver interface {
-	Facets(ctx context.Context, objs []*scalar.Connection[*platform.Finding]) ([]*platform.FindingFacets, error)
+	Facets(ctx context.Context, objs []*scalar.Connection[*inventory.Finding]) ([]*inventory.FindingFacets, error)
 }
 
 // A FindingGroupFacetResolver reads the fields of FindingGroupFacet that its objects do not hold.
 type FindingGroupFacetResolver interface {
-	Group(ctx context.Context, objs []*platform.Facet[platform.UID]) ([]*platform.Group, error)
+	Group(ctx context.Context, objs []*core.Facet[core.UID]) ([]*iam.Group, error)
 }
 
 // A FindingRepoFacetResolver reads the fields of FindingRepoFacet that its objects do not hold.
 type FindingRepoFacetResolver interface {
-	Repo(ctx context.Context, objs []*platform.Facet[platform.UID]) ([]*platform.Repo, error)
+	Repo(ctx context.Context, objs []*core.Facet[core.UID]) ([]*inventory.Repo, error)
 }
 
 // A GitHubAccountResolver reads the fields of GitHubAccount that its objects do not hold.
 type GitHubAccountResolver interface {
-	AppInstallations(ctx context.Context, objs []*platform.GitHubAccount) ([][]*GitHubAppInstallations, error)
+	AppInstallations(ctx context.Context, objs []*iam.GitHubAccount) ([][]*GitHubAppInstallations, error)
 }
 
 // A GroupResolver reads the fields of Group that its objects do not hold.
 type GroupResolver interface {
-	ResourceLimits(ctx context.Context, objs []*platform.Group) ([][]*ResourceLimit, error)
-	Labels(ctx context.Context, objs []*platform.Group) ([][]*platform.Label, error)
-	Parent(ctx context.Context, objs []*platform.Group) ([]*platform.Group, error)
-	Ancestors(ctx context.Context, objs []*platform.Group) ([][]*platform.Group, error)
-	Path(ctx context.Context, objs []*platform.Group) ([]*string, error)
-	Children(ctx context.Context, objs []*platform.Group, window scalar.Window, where *scalar.GroupFilter) ([]*scalar.Connection[*platform.Group], error)
-	Child(ctx context.Context, objs []*platform.Group, name string) ([]*platform.Group, error)
-	Descendants(ctx context.Context, objs []*platform.Group, window scalar.Window, where *scalar.GroupFilter) ([]*scalar.Connection[*platform.Group], error)
-	Identities(ctx context.Context, objs []*platform.Group, window scalar.Window, directOnly *bool, where *scalar.IdentityFilter) ([]*scalar.Connection[*platform.Identity], error)
-	Roles(ctx context.Context, objs []*platform.Group, window scalar.Window, directOnly *bool, where *scalar.RoleFilter) ([]*scalar.Connection[*platform.Role], error)
-	RoleBindings(ctx context.Context, objs []*platform.Group, window scalar.Window, directOnly *bool, where *scalar.RoleBindingFilter) ([]*scalar.Connection[*platform.RoleBinding], error)
-	EffectiveBindings(ctx context.Context, objs []*platform.Group, window scalar.Window, capability *platform.Capability, where *scalar.RoleBindingFilter) ([]*scalar.Connection[*platform.RoleBinding], error)
-	Repos(ctx context.Context, objs []*platform.Group, window scalar.Window, directOnly *bool, where *scalar.RepoFilter) ([]*scalar.Connection[*platform.Repo], error)
-	Repo(ctx context.Context, objs []*platform.Group, name string) ([]*platform.Repo, error)
-	Tags(ctx context.Context, objs []*platform.Group, window scalar.Window, where *scalar.TagFilter) ([]*scalar.Connection[*platform.Tag], error)
-	Advisories(ctx context.Context, objs []*platform.Group, window scalar.Window, directOnly *bool, where *scalar.AdvisoryFilter) ([]*scalar.Connection[*platform.Advisory], error)
-	AdvisorySummary(ctx context.Context, objs []*platform.Group) ([]*platform.AdvisorySummary, error)
-	Findings(ctx context.Context, objs []*platform.Group, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.Connection[*platform.Finding], error)
-	FindingSummary(ctx context.Context, objs []*platform.Group) ([]*platform.FindingSummary, error)
-	IdentityProviders(ctx context.Context, objs []*platform.Group, window scalar.Window, directOnly *bool, where *scalar.IdentityProviderFilter) ([]*scalar.Connection[*platform.IdentityProvider], error)
-	AccountAssociation(ctx context.Context, objs []*platform.Group) ([]*platform.AccountAssociation, error)
-	Invites(ctx context.Context, objs []*platform.Group, window scalar.Window, directOnly *bool, where *scalar.GroupInviteFilter) ([]*scalar.Connection[*platform.GroupInvite], error)
-	TermsAcceptances(ctx context.Context, objs []*platform.Group, window scalar.Window) ([]*scalar.Connection[*platform.TermsAcceptance], error)
-	Subscriptions(ctx context.Context, objs []*platform.Group, window scalar.Window, directOnly *bool, where *scalar.EventSubscriptionFilter) ([]*scalar.Connection[*platform.Subscription], error)
-	WhoCan(ctx context.Context, objs []*platform.Group, window scalar.Window, capability platform.Capability) ([]*scalar.Connection[*platform.RoleBinding], error)
-	ViewerCan(ctx context.Context, objs []*platform.Group, capabilities []platform.Capability) ([]bool, error)
-	ViewerCapabilities(ctx context.Context, objs []*platform.Group) ([][]platform.Capability, error)
+	ResourceLimits(ctx context.Context, objs []*iam.Group) ([][]*ResourceLimit, error)
+	Labels(ctx context.Context, objs []*iam.Group) ([][]*core.Label, error)
+	Parent(ctx context.Context, objs []*iam.Group) ([]*iam.Group, error)
+	Ancestors(ctx context.Context, objs []*iam.Group) ([][]*iam.Group, error)
+	Path(ctx context.Context, objs []*iam.Group) ([]*string, error)
+	Children(ctx context.Context, objs []*iam.Group, window scalar.Window, where *scalar.GroupFilter) ([]*scalar.Connection[*iam.Group], error)
+	Child(ctx context.Context, objs []*iam.Group, name string) ([]*iam.Group, error)
+	Descendants(ctx context.Context, objs []*iam.Group, window scalar.Window, where *scalar.GroupFilter) ([]*scalar.Connection[*iam.Group], error)
+	Identities(ctx context.Context, objs []*iam.Group, window scalar.Window, directOnly *bool, where *scalar.IdentityFilter) ([]*scalar.Connection[*iam.Identity], error)
+	Roles(ctx context.Context, objs []*iam.Group, window scalar.Window, directOnly *bool, where *scalar.RoleFilter) ([]*scalar.Connection[*iam.Role], error)
+	RoleBindings(ctx context.Context, objs []*iam.Group, window scalar.Window, directOnly *bool, where *scalar.RoleBindingFilter) ([]*scalar.Connection[*iam.RoleBinding], error)
+	EffectiveBindings(ctx context.Context, objs []*iam.Group, window scalar.Window, capability *core.Capability, where *scalar.RoleBindingFilter) ([]*scalar.Connection[*iam.RoleBinding], error)
+	Repos(ctx context.Context, objs []*iam.Group, window scalar.Window, directOnly *bool, where *scalar.RepoFilter) ([]*scalar.Connection[*inventory.Repo], error)
+	Repo(ctx context.Context, objs []*iam.Group, name string) ([]*inventory.Repo, error)
+	Tags(ctx context.Context, objs []*iam.Group, window scalar.Window, where *scalar.TagFilter) ([]*scalar.Connection[*inventory.Tag], error)
+	Advisories(ctx context.Context, objs []*iam.Group, window scalar.Window, directOnly *bool, where *scalar.AdvisoryFilter) ([]*scalar.Connection[*inventory.Advisory], error)
+	AdvisorySummary(ctx context.Context, objs []*iam.Group) ([]*inventory.AdvisorySummary, error)
+	Findings(ctx context.Context, objs []*iam.Group, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.Connection[*inventory.Finding], error)
+	FindingSummary(ctx context.Context, objs []*iam.Group) ([]*inventory.FindingSummary, error)
+	IdentityProviders(ctx context.Context, objs []*iam.Group, window scalar.Window, directOnly *bool, where *scalar.IdentityProviderFilter) ([]*scalar.Connection[*iam.IdentityProvider], error)
+	AccountAssociation(ctx context.Context, objs []*iam.Group) ([]*iam.AccountAssociation, error)
+	Invites(ctx context.Context, objs []*iam.Group, window scalar.Window, directOnly *bool, where *scalar.GroupInviteFilter) ([]*scalar.Connection[*iam.GroupInvite], error)
+	TermsAcceptances(ctx context.Context, objs []*iam.Group, window scalar.Window) ([]*scalar.Connection[*iam.TermsAcceptance], error)
+	Subscriptions(ctx context.Context, objs []*iam.Group, window scalar.Window, directOnly *bool, where *scalar.EventSubscriptionFilter) ([]*scalar.Connection[*webhooks.Subscription], error)
+	WhoCan(ctx context.Context, objs []*iam.Group, window scalar.Window, capability core.Capability) ([]*scalar.Connection[*iam.RoleBinding], error)
+	ViewerCan(ctx context.Context, objs []*iam.Group, capabilities []core.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*iam.Group) ([][]core.Capability, error)
 }
 
 // A GroupFacetResolver reads the fields of GroupFacet that its objects do not hold.
 type GroupFacetResolver interface {
-	Group(ctx context.Context, objs []*platform.Facet[platform.UID]) ([]*platform.Group, error)
+	Group(ctx context.Context, objs []*core.Facet[core.UID]) ([]*iam.Group, error)
 }
 
 // A GroupInviteResolver reads the fields of GroupInvite that its objects do not hold.
 type GroupInviteResolver interface {
-	Group(ctx context.Context, objs []*platform.GroupInvite) ([]*platform.Group, error)
-	Role(ctx context.Context, objs []*platform.GroupInvite) ([]*platform.Role, error)
-	ViewerCan(ctx context.Context, objs []*platform.GroupInvite, capabilities []platform.Capability) ([]bool, error)
-	ViewerCapabilities(ctx context.Context, objs []*platform.GroupInvite) ([][]platform.Capability, error)
+	Group(ctx context.Context, objs []*iam.GroupInvite) ([]*iam.Group, error)
+	Role(ctx context.Context, objs []*iam.GroupInvite) ([]*iam.Role, error)
+	ViewerCan(ctx context.Context, objs []*iam.GroupInvite, capabilities []core.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*iam.GroupInvite) ([][]core.Capability, error)
 }
 
 // A HolderConnectionResolver reads the fields of HolderConnection that its objects do not hold.
 type HolderConnectionResolver interface {
-	Nodes(ctx context.Context, objs []*scalar.Connection[*platform.RoleBinding]) ([][]*platform.Identity, error)
+	Nodes(ctx context.Context, objs []*scalar.Connection[*iam.RoleBinding]) ([][]*iam.Identity, error)
 }
 
 // A HolderEdgeResolver reads the fields of HolderEdge that its objects do not hold.
 type HolderEdgeResolver interface {
-	Node(ctx context.Context, objs []*scalar.Edge[*platform.RoleBinding]) ([]*platform.Identity, error)
-	Role(ctx context.Context, objs []*scalar.Edge[*platform.RoleBinding]) ([]*platform.Role, error)
+	Node(ctx context.Context, objs []*scalar.Edge[*iam.RoleBinding]) ([]*iam.Identity, error)
+	Role(ctx context.Context, objs []*scalar.Edge[*iam.RoleBinding]) ([]*iam.Role, error)
 }
 
 // A IdentityResolver reads the fields of Identity that its objects do not hold.
 type IdentityResolver interface {
-	Group(ctx context.Context, objs []*platform.Identity) ([]*platform.Group, error)
-	RoleBindings(ctx context.Context, objs []*platform.Identity, window scalar.Window, where *scalar.RoleBindingFilter) ([]*scalar.Connection[*platform.RoleBinding], error)
-	EffectiveCapabilities(ctx context.Context, objs []*platform.Identity, on platform.UID) ([][]platform.Capability, error)
-	Can(ctx context.Context, objs []*platform.Identity, capability platform.Capability, on platform.UID) ([]*bool, error)
-	ViewerCan(ctx context.Context, objs []*platform.Identity, capabilities []platform.Capability) ([]bool, error)
-	ViewerCapabilities(ctx context.Context, objs []*platform.Identity) ([][]platform.Capability, error)
+	Group(ctx context.Context, objs []*iam.Identity) ([]*iam.Group, error)
+	RoleBindings(ctx context.Context, objs []*iam.Identity, window scalar.Window, where *scalar.RoleBindingFilter) ([]*scalar.Connection[*iam.RoleBinding], error)
+	EffectiveCapabilities(ctx context.Context, objs []*iam.Identity, on core.UID) ([][]core.Capability, error)
+	Can(ctx context.Context, objs []*iam.Identity, capability core.Capability, on core.UID) ([]*bool, error)
+	ViewerCan(ctx context.Context, objs []*iam.Identity, capabilities []core.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*iam.Identity) ([][]core.Capability, error)
 }
 
 // A IdentityConnectionResolver reads the fields of IdentityConnection that its objects do not hold.
 type IdentityConnectionResolver interface {
-	Facets(ctx context.Context, objs []*scalar.Connection[*platform.Identity]) ([]*platform.IdentityFacets, error)
+	Facets(ctx context.Context, objs []*scalar.Connection[*iam.Identity]) ([]*iam.IdentityFacets, error)
 }
 
 // A IdentityProviderResolver reads the fields of IdentityProvider that its objects do not hold.
 type IdentityProviderResolver interface {
-	Group(ctx context.Context, objs []*platform.IdentityProvider) ([]*platform.Group, error)
-	DefaultRole(ctx context.Context, objs []*platform.IdentityProvider) ([]*platform.Role, error)
-	Mappings(ctx context.Context, objs []*platform.IdentityProvider, window scalar.Window, where *scalar.ExternalGroupRoleMappingFilter) ([]*scalar.Connection[*platform.ExternalGroupRoleMapping], error)
-	ViewerCan(ctx context.Context, objs []*platform.IdentityProvider, capabilities []platform.Capability) ([]bool, error)
-	ViewerCapabilities(ctx context.Context, objs []*platform.IdentityProvider) ([][]platform.Capability, error)
+	Group(ctx context.Context, objs []*iam.IdentityProvider) ([]*iam.Group, error)
+	DefaultRole(ctx context.Context, objs []*iam.IdentityProvider) ([]*iam.Role, error)
+	Mappings(ctx context.Context, objs []*iam.IdentityProvider, window scalar.Window, where *scalar.ExternalGroupRoleMappingFilter) ([]*scalar.Connection[*iam.ExternalGroupRoleMapping], error)
+	ViewerCan(ctx context.Context, objs []*iam.IdentityProvider, capabilities []core.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*iam.IdentityProvider) ([][]core.Capability, error)
 }
 
 // A ImageResolver reads the fields of Image that its objects do not hold.
 type ImageResolver interface {
-	Size(ctx context.Context, objs []*platform.Image, architecture *string) ([]*int64, error)
-	Repo(ctx context.Context, objs []*platform.Image) ([]*platform.Repo, error)
-	Packages(ctx context.Context, objs []*platform.Image, window scalar.Window, where *platform.PackageFilter) ([]*scalar.Connection[*platform.ImagePackage], error)
-	Tags(ctx context.Context, objs []*platform.Image, window scalar.Window, where *scalar.TagFilter) ([]*scalar.Connection[*platform.Tag], error)
-	Findings(ctx context.Context, objs []*platform.Image, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.Connection[*platform.Finding], error)
-	FindingSummary(ctx context.Context, objs []*platform.Image) ([]*platform.FindingSummary, error)
+	Size(ctx context.Context, objs []*inventory.Image, architecture *string) ([]*int64, error)
+	Repo(ctx context.Context, objs []*inventory.Image) ([]*inventory.Repo, error)
+	Packages(ctx context.Context, objs []*inventory.Image, window scalar.Window, where *inventory.PackageFilter) ([]*scalar.Connection[*inventory.ImagePackage], error)
+	Tags(ctx context.Context, objs []*inventory.Image, window scalar.Window, where *scalar.TagFilter) ([]*scalar.Connection[*inventory.Tag], error)
+	Findings(ctx context.Context, objs []*inventory.Image, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.Connection[*inventory.Finding], error)
+	FindingSummary(ctx context.Context, objs []*inventory.Image) ([]*inventory.FindingSummary, error)
 }
 
 // A ImagePackageResolver reads the fields of ImagePackage that its objects do not hold.
 type ImagePackageResolver interface {
-	VersionRecord(ctx context.Context, objs []*platform.ImagePackage) ([]*platform.PackageVersion, error)
+	VersionRecord(ctx context.Context, objs []*inventory.ImagePackage) ([]*inventory.PackageVersion, error)
 }
 
 // A MutationResolver reads the fields of Mutation that its objects do not hold.
 type MutationResolver interface {
-	CreateAccountAssociation(ctx context.Context, input map[string]any) (*scalar.Created[*platform.AccountAssociation], error)
-	UpdateAccountAssociation(ctx context.Context, input map[string]any) (*scalar.Updated[*platform.AccountAssociation], error)
+	CreateAccountAssociation(ctx context.Context, input map[string]any) (*scalar.Created[*iam.AccountAssociation], error)
+	UpdateAccountAssociation(ctx context.Context, input map[string]any) (*scalar.Updated[*iam.AccountAssociation], error)
 	DeleteAccountAssociation(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	Redeliver(ctx context.Context, input RedeliverInput) (*RedeliverPayload, error)
-	CreateExternalGroupRoleMapping(ctx context.Context, input map[string]any) (*scalar.Created[*platform.ExternalGroupRoleMapping], error)
+	CreateExternalGroupRoleMapping(ctx context.Context, input map[string]any) (*scalar.Created[*iam.ExternalGroupRoleMapping], error)
 	DeleteExternalGroupRoleMapping(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	BatchDeleteExternalGroupRoleMappings(ctx context.Context, input BatchDeleteExternalGroupRoleMappingsInput) (*scalar.BatchDeleteExternalGroupRoleMappingsPayload, error)
 	UpdateFindings(ctx context.Context, input map[string]any) (*UpdateFindingsPayload, error)
-	CreateGroup(ctx context.Context, input map[string]any) (*scalar.Created[*platform.Group], error)
-	UpdateGroup(ctx context.Context, input map[string]any) (*scalar.Updated[*platform.Group], error)
+	CreateGroup(ctx context.Context, input map[string]any) (*scalar.Created[*iam.Group], error)
+	UpdateGroup(ctx context.Context, input map[string]any) (*scalar.Updated[*iam.Group], error)
 	DeleteGroup(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
-	CreateGroupInvite(ctx context.Context, input map[string]any) (*scalar.Created[*platform.GroupInvite], error)
+	CreateGroupInvite(ctx context.Context, input map[string]any) (*scalar.Created[*iam.GroupInvite], error)
 	DeleteGroupInvite(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
-	AcceptGroupInvite(ctx context.Context, input AcceptGroupInviteInput) (*scalar.Created[*platform.RoleBinding], error)
+	AcceptGroupInvite(ctx context.Context, input AcceptGroupInviteInput) (*scalar.Created[*iam.RoleBinding], error)
 	BatchCreateGroupInvites(ctx context.Context, input map[string]any) (*BatchCreateGroupInvitesPayload, error)
 	BatchDeleteGroupInvites(ctx context.Context, input BatchDeleteGroupInvitesInput) (*BatchDeleteGroupInvitesPayload, error)
-	CreateIdentity(ctx context.Context, input map[string]any) (*scalar.Created[*platform.Identity], error)
-	UpdateIdentity(ctx context.Context, input map[string]any) (*scalar.Updated[*platform.Identity], error)
+	CreateIdentity(ctx context.Context, input map[string]any) (*scalar.Created[*iam.Identity], error)
+	UpdateIdentity(ctx context.Context, input map[string]any) (*scalar.Updated[*iam.Identity], error)
 	DeleteIdentity(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	BatchCreateIdentities(ctx context.Context, input map[string]any) (*BatchCreateIdentitiesPayload, error)
 	BatchDeleteIdentities(ctx context.Context, input BatchDeleteIdentitiesInput) (*BatchDeleteIdentitiesPayload, error)
-	CreateIdentityProvider(ctx context.Context, input map[string]any) (*scalar.Created[*platform.IdentityProvider], error)
-	UpdateIdentityProvider(ctx context.Context, input map[string]any) (*scalar.Updated[*platform.IdentityProvider], error)
+	CreateIdentityProvider(ctx context.Context, input map[string]any) (*scalar.Created[*iam.IdentityProvider], error)
+	UpdateIdentityProvider(ctx context.Context, input map[string]any) (*scalar.Updated[*iam.IdentityProvider], error)
 	VerifyIdentityProvider(ctx context.Context, input VerifyIdentityProviderInput) (*VerifyIdentityProviderPayload, error)
 	DeleteIdentityProvider(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
-	CreateRepo(ctx context.Context, input map[string]any) (*scalar.Created[*platform.Repo], error)
-	UpdateRepo(ctx context.Context, input map[string]any) (*scalar.Updated[*platform.Repo], error)
+	CreateRepo(ctx context.Context, input map[string]any) (*scalar.Created[*inventory.Repo], error)
+	UpdateRepo(ctx context.Context, input map[string]any) (*scalar.Updated[*inventory.Repo], error)
 	DeleteRepo(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	BatchUpdateRepos(ctx context.Context, input map[string]any) (*BatchUpdateReposPayload, error)
 	UpdateRepoReadme(ctx context.Context, input map[string]any) (*UpdateRepoReadmePayload, error)
-	CreateRole(ctx context.Context, input map[string]any) (*scalar.Created[*platform.Role], error)
-	UpdateRole(ctx context.Context, input map[string]any) (*scalar.Updated[*platform.Role], error)
+	CreateRole(ctx context.Context, input map[string]any) (*scalar.Created[*iam.Role], error)
+	UpdateRole(ctx context.Context, input map[string]any) (*scalar.Updated[*iam.Role], error)
 	DeleteRole(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
-	CreateRoleBinding(ctx context.Context, input map[string]any) (*scalar.Created[*platform.RoleBinding], error)
+	CreateRoleBinding(ctx context.Context, input map[string]any) (*scalar.Created[*iam.RoleBinding], error)
 	BatchCreateRoleBindings(ctx context.Context, input BatchCreateRoleBindingsInput) (*BatchCreateRoleBindingsPayload, error)
-	UpdateRoleBinding(ctx context.Context, input map[string]any) (*scalar.Updated[*platform.RoleBinding], error)
+	UpdateRoleBinding(ctx context.Context, input map[string]any) (*scalar.Updated[*iam.RoleBinding], error)
 	DeleteRoleBinding(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	ConfirmRoleBindings(ctx context.Context, input map[string]any) (*ConfirmRoleBindingsPayload, error)
 	BatchDeleteRoleBindings(ctx context.Context, input BatchDeleteRoleBindingsInput) (*BatchDeleteRoleBindingsPayload, error)
@@ -586,191 +591,191 @@ type MutationResolver interface {
 	EnableSubscription(ctx context.Context, input EnableSubscriptionInput) (*EnableSubscriptionPayload, error)
 	BatchCreateSubscriptions(ctx context.Context, input map[string]any) (*BatchCreateSubscriptionsPayload, error)
 	BatchDeleteSubscriptions(ctx context.Context, input BatchDeleteSubscriptionsInput) (*BatchDeleteSubscriptionsPayload, error)
-	CreateTag(ctx context.Context, input map[string]any) (*scalar.Created[*platform.Tag], error)
+	CreateTag(ctx context.Context, input map[string]any) (*scalar.Created[*inventory.Tag], error)
 	DeleteTag(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	BatchCreateTags(ctx context.Context, input map[string]any) (*BatchCreateTagsPayload, error)
 	BatchDeleteTags(ctx context.Context, input BatchDeleteTagsInput) (*BatchDeleteTagsPayload, error)
-	AcceptTerms(ctx context.Context, input AcceptTermsInput) (*platform.AcceptedTerms, error)
+	AcceptTerms(ctx context.Context, input AcceptTermsInput) (*iam.AcceptedTerms, error)
 }
 
 // A PackageResolver reads the fields of Package that its objects do not hold.
 type PackageResolver interface {
-	Group(ctx context.Context, objs []*platform.Package) ([]*platform.Group, error)
-	Versions(ctx context.Context, objs []*platform.Package, window scalar.Window, where *platform.PackageVersionFilter) ([]*scalar.Connection[*platform.PackageVersion], error)
-	ViewerCan(ctx context.Context, objs []*platform.Package, capabilities []platform.Capability) ([]bool, error)
-	ViewerCapabilities(ctx context.Context, objs []*platform.Package) ([][]platform.Capability, error)
+	Group(ctx context.Context, objs []*inventory.Package) ([]*iam.Group, error)
+	Versions(ctx context.Context, objs []*inventory.Package, window scalar.Window, where *inventory.PackageVersionFilter) ([]*scalar.Connection[*inventory.PackageVersion], error)
+	ViewerCan(ctx context.Context, objs []*inventory.Package, capabilities []core.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*inventory.Package) ([][]core.Capability, error)
 }
 
 // A PackageVersionResolver reads the fields of PackageVersion that its objects do not hold.
 type PackageVersionResolver interface {
-	Package(ctx context.Context, objs []*platform.PackageVersion) ([]*platform.Package, error)
-	Images(ctx context.Context, objs []*platform.PackageVersion, window scalar.Window) ([]*scalar.Connection[*platform.Image], error)
-	Tags(ctx context.Context, objs []*platform.PackageVersion, window scalar.Window, where *scalar.TagFilter) ([]*scalar.Connection[*platform.Tag], error)
-	Repos(ctx context.Context, objs []*platform.PackageVersion, window scalar.Window, where *scalar.RepoFilter) ([]*scalar.Connection[*platform.Repo], error)
-	Advisories(ctx context.Context, objs []*platform.PackageVersion, window scalar.Window) ([]*scalar.Connection[*platform.Advisory], error)
-	ViewerCan(ctx context.Context, objs []*platform.PackageVersion, capabilities []platform.Capability) ([]bool, error)
-	ViewerCapabilities(ctx context.Context, objs []*platform.PackageVersion) ([][]platform.Capability, error)
+	Package(ctx context.Context, objs []*inventory.PackageVersion) ([]*inventory.Package, error)
+	Images(ctx context.Context, objs []*inventory.PackageVersion, window scalar.Window) ([]*scalar.Connection[*inventory.Image], error)
+	Tags(ctx context.Context, objs []*inventory.PackageVersion, window scalar.Window, where *scalar.TagFilter) ([]*scalar.Connection[*inventory.Tag], error)
+	Repos(ctx context.Context, objs []*inventory.PackageVersion, window scalar.Window, where *scalar.RepoFilter) ([]*scalar.Connection[*inventory.Repo], error)
+	Advisories(ctx context.Context, objs []*inventory.PackageVersion, window scalar.Window) ([]*scalar.Connection[*inventory.Advisory], error)
+	ViewerCan(ctx context.Context, objs []*inventory.PackageVersion, capabilities []core.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*inventory.PackageVersion) ([][]core.Capability, error)
 }
 
 // A QueryResolver reads the fields of Query that its objects do not hold.
 type QueryResolver interface {
 	Ping(ctx context.Context) (string, error)
-	Node(ctx context.Context, id platform.UID) (scalar.Node, error)
-	Nodes(ctx context.Context, ids []platform.UID) ([]scalar.Node, error)
-	Viewer(ctx context.Context) (*platform.Actor, error)
-	AccessAt(ctx context.Context, window scalar.Window, group platform.UID, time platform.Time) (*scalar.AccessConnection[*platform.AccessGrant], error)
-	AccessChanges(ctx context.Context, window scalar.Window, within platform.UID, from platform.Time, to platform.Time, identity *platform.UID, actor *string) (*scalar.AccessConnection[*platform.AccessChange], error)
-	AccountAssociation(ctx context.Context, uid platform.UID) (*platform.AccountAssociation, error)
-	AccountAssociations(ctx context.Context, window scalar.Window, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.AccountAssociationFilter) (*scalar.Connection[*platform.AccountAssociation], error)
-	AdvisoryActivity(ctx context.Context, within platform.UID, interval platform.ActivityInterval, from *platform.Time, to *platform.Time, timeZone string) ([]*platform.AdvisoryActivity, error)
-	EventActivity(ctx context.Context, within platform.UID, interval platform.ActivityInterval, from *platform.Time, to *platform.Time, timeZone string, types []string, kinds []string) ([]*platform.EventActivity, error)
-	Advisory(ctx context.Context, uid platform.UID) (*platform.Advisory, error)
-	Advisories(ctx context.Context, window scalar.Window, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.AdvisoryFilter) (*scalar.Connection[*platform.Advisory], error)
-	AdvisorySummary(ctx context.Context, within *platform.UID) (*platform.AdvisorySummary, error)
-	AdvisoryDocuments(ctx context.Context, window scalar.Window, where *scalar.AdvisoryDocumentFilter) (*scalar.Connection[*platform.AdvisoryDocument], error)
-	Artifact(ctx context.Context, uid platform.UID) (*platform.Artifact, error)
-	Artifacts(ctx context.Context, window scalar.Window, where platform.ArtifactFilter) (*scalar.Connection[*platform.Artifact], error)
-	ArtifactCounts(ctx context.Context, ecosystems []platform.Ecosystem) ([]*platform.EcosystemCount, error)
-	AuditLog(ctx context.Context, window scalar.Window, descendantsOf *platform.UID, actor *string, subject *platform.UID, target *platform.UID, types []string, kinds []string, since *platform.Time, until *platform.Time, denied *bool) (*scalar.RecordConnection[*platform.Event], error)
+	Node(ctx context.Context, id core.UID) (scalar.Node, error)
+	Nodes(ctx context.Context, ids []core.UID) ([]scalar.Node, error)
+	Viewer(ctx context.Context) (*core.Actor, error)
+	AccessAt(ctx context.Context, window scalar.Window, group core.UID, time core.Time) (*scalar.AccessConnection[*events.AccessGrant], error)
+	AccessChanges(ctx context.Context, window scalar.Window, within core.UID, from core.Time, to core.Time, identity *core.UID, actor *string) (*scalar.AccessConnection[*events.AccessChange], error)
+	AccountAssociation(ctx context.Context, uid core.UID) (*iam.AccountAssociation, error)
+	AccountAssociations(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.AccountAssociationFilter) (*scalar.Connection[*iam.AccountAssociation], error)
+	AdvisoryActivity(ctx context.Context, within core.UID, interval core.ActivityInterval, from *core.Time, to *core.Time, timeZone string) ([]*inventory.AdvisoryActivity, error)
+	EventActivity(ctx context.Context, within core.UID, interval core.ActivityInterval, from *core.Time, to *core.Time, timeZone string, types []string, kinds []string) ([]*events.EventActivity, error)
+	Advisory(ctx context.Context, uid core.UID) (*inventory.Advisory, error)
+	Advisories(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.AdvisoryFilter) (*scalar.Connection[*inventory.Advisory], error)
+	AdvisorySummary(ctx context.Context, within *core.UID) (*inventory.AdvisorySummary, error)
+	AdvisoryDocuments(ctx context.Context, window scalar.Window, where *scalar.AdvisoryDocumentFilter) (*scalar.Connection[*inventory.AdvisoryDocument], error)
+	Artifact(ctx context.Context, uid core.UID) (*libraries.Artifact, error)
+	Artifacts(ctx context.Context, window scalar.Window, where libraries.ArtifactFilter) (*scalar.Connection[*libraries.Artifact], error)
+	ArtifactCounts(ctx context.Context, ecosystems []libraries.Ecosystem) ([]*libraries.EcosystemCount, error)
+	AuditLog(ctx context.Context, window scalar.Window, descendantsOf *core.UID, actor *string, subject *core.UID, target *core.UID, types []string, kinds []string, since *core.Time, until *core.Time, denied *bool) (*scalar.RecordConnection[*core.Event], error)
 	FeedPosition(ctx context.Context) (*string, error)
-	ExternalGroupRoleMapping(ctx context.Context, uid platform.UID) (*platform.ExternalGroupRoleMapping, error)
-	ExternalGroupRoleMappings(ctx context.Context, window scalar.Window, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.ExternalGroupRoleMappingFilter) (*scalar.Connection[*platform.ExternalGroupRoleMapping], error)
-	Finding(ctx context.Context, uid platform.UID) (*platform.Finding, error)
-	Findings(ctx context.Context, window scalar.Window, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.FindingFilter) (*scalar.Connection[*platform.Finding], error)
-	FindingSummary(ctx context.Context, within *platform.UID) (*platform.FindingSummary, error)
-	FindingActivity(ctx context.Context, within platform.UID, interval platform.ActivityInterval, from *platform.Time, to *platform.Time, timeZone string) ([]*platform.FindingActivity, error)
-	Group(ctx context.Context, uid *platform.UID, path *string, by *ResourceReference) (*platform.Group, error)
-	Groups(ctx context.Context, window scalar.Window, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.GroupFilter) (*scalar.Connection[*platform.Group], error)
-	GroupInvite(ctx context.Context, uid platform.UID) (*platform.GroupInvite, error)
-	GroupInvites(ctx context.Context, window scalar.Window, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.GroupInviteFilter) (*scalar.Connection[*platform.GroupInvite], error)
-	Identity(ctx context.Context, uid platform.UID) (*platform.Identity, error)
-	Identities(ctx context.Context, window scalar.Window, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.IdentityFilter) (*scalar.Connection[*platform.Identity], error)
-	LookupIdentity(ctx context.Context, issuer string, subject string) (*platform.UID, error)
-	IdentityProvider(ctx context.Context, uid platform.UID) (*platform.IdentityProvider, error)
-	IdentityProviders(ctx context.Context, window scalar.Window, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.IdentityProviderFilter) (*scalar.Connection[*platform.IdentityProvider], error)
-	CompareImages(ctx context.Context, from ImageInput, to ImageInput) (*platform.ImageComparison, error)
-	Packages(ctx context.Context, window scalar.Window, within *platform.UID, where *platform.PackageFilter) (*scalar.Connection[*platform.Package], error)
-	Package(ctx context.Context, uid platform.UID) (*platform.Package, error)
-	PackageVersion(ctx context.Context, uid platform.UID) (*platform.PackageVersion, error)
-	Repo(ctx context.Context, uid *platform.UID, path *string, by *ResourceReference) (*platform.Repo, error)
-	Repos(ctx context.Context, window scalar.Window, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.RepoFilter) (*scalar.Connection[*platform.Repo], error)
-	ResolvedVulnerabilities(ctx context.Context, images []*platform.ImageRef, startTime platform.Time, endTime platform.Time) ([]*platform.ResolvedVulnerabilityReport, error)
-	Role(ctx context.Context, uid platform.UID) (*platform.Role, error)
-	Roles(ctx context.Context, window scalar.Window, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.RoleFilter) (*scalar.Connection[*platform.Role], error)
-	RoleBinding(ctx context.Context, uid platform.UID) (*platform.RoleBinding, error)
-	RoleBindings(ctx context.Context, window scalar.Window, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.RoleBindingFilter) (*scalar.Connection[*platform.RoleBinding], error)
-	Search(ctx context.Context, window scalar.Window, query string, kinds []platform.SearchKind, within *platform.UID) (*scalar.SearchConnection, error)
-	Subscription(ctx context.Context, uid platform.UID) (*platform.Subscription, error)
-	Subscriptions(ctx context.Context, window scalar.Window, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.EventSubscriptionFilter) (*scalar.Connection[*platform.Subscription], error)
-	Tag(ctx context.Context, uid platform.UID) (*platform.Tag, error)
-	Tags(ctx context.Context, window scalar.Window, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.TagFilter) (*scalar.Connection[*platform.Tag], error)
-	TermsAcceptances(ctx context.Context, window scalar.Window, group platform.UID) (*scalar.Connection[*platform.TermsAcceptance], error)
-	VulnerabilityMetadata(ctx context.Context, window scalar.Window, where *scalar.VulnerabilityMetadataFilter) (*scalar.Connection[*platform.Vulnerability], error)
-	Vulnerability(ctx context.Context, id string) (*platform.NamedVulnerability, error)
+	ExternalGroupRoleMapping(ctx context.Context, uid core.UID) (*iam.ExternalGroupRoleMapping, error)
+	ExternalGroupRoleMappings(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.ExternalGroupRoleMappingFilter) (*scalar.Connection[*iam.ExternalGroupRoleMapping], error)
+	Finding(ctx context.Context, uid core.UID) (*inventory.Finding, error)
+	Findings(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.FindingFilter) (*scalar.Connection[*inventory.Finding], error)
+	FindingSummary(ctx context.Context, within *core.UID) (*inventory.FindingSummary, error)
+	FindingActivity(ctx context.Context, within core.UID, interval core.ActivityInterval, from *core.Time, to *core.Time, timeZone string) ([]*inventory.FindingActivity, error)
+	Group(ctx context.Context, uid *core.UID, path *string, by *ResourceReference) (*iam.Group, error)
+	Groups(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.GroupFilter) (*scalar.Connection[*iam.Group], error)
+	GroupInvite(ctx context.Context, uid core.UID) (*iam.GroupInvite, error)
+	GroupInvites(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.GroupInviteFilter) (*scalar.Connection[*iam.GroupInvite], error)
+	Identity(ctx context.Context, uid core.UID) (*iam.Identity, error)
+	Identities(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.IdentityFilter) (*scalar.Connection[*iam.Identity], error)
+	LookupIdentity(ctx context.Context, issuer string, subject string) (*core.UID, error)
+	IdentityProvider(ctx context.Context, uid core.UID) (*iam.IdentityProvider, error)
+	IdentityProviders(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.IdentityProviderFilter) (*scalar.Connection[*iam.IdentityProvider], error)
+	CompareImages(ctx context.Context, from ImageInput, to ImageInput) (*inventory.ImageComparison, error)
+	Packages(ctx context.Context, window scalar.Window, within *core.UID, where *inventory.PackageFilter) (*scalar.Connection[*inventory.Package], error)
+	Package(ctx context.Context, uid core.UID) (*inventory.Package, error)
+	PackageVersion(ctx context.Context, uid core.UID) (*inventory.PackageVersion, error)
+	Repo(ctx context.Context, uid *core.UID, path *string, by *ResourceReference) (*inventory.Repo, error)
+	Repos(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.RepoFilter) (*scalar.Connection[*inventory.Repo], error)
+	ResolvedVulnerabilities(ctx context.Context, images []*inventory.ImageRef, startTime core.Time, endTime core.Time) ([]*inventory.ResolvedVulnerabilityReport, error)
+	Role(ctx context.Context, uid core.UID) (*iam.Role, error)
+	Roles(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.RoleFilter) (*scalar.Connection[*iam.Role], error)
+	RoleBinding(ctx context.Context, uid core.UID) (*iam.RoleBinding, error)
+	RoleBindings(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.RoleBindingFilter) (*scalar.Connection[*iam.RoleBinding], error)
+	Search(ctx context.Context, window scalar.Window, query string, kinds []core.SearchKind, within *core.UID) (*scalar.SearchConnection, error)
+	Subscription(ctx context.Context, uid core.UID) (*webhooks.Subscription, error)
+	Subscriptions(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.EventSubscriptionFilter) (*scalar.Connection[*webhooks.Subscription], error)
+	Tag(ctx context.Context, uid core.UID) (*inventory.Tag, error)
+	Tags(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.TagFilter) (*scalar.Connection[*inventory.Tag], error)
+	TermsAcceptances(ctx context.Context, window scalar.Window, group core.UID) (*scalar.Connection[*iam.TermsAcceptance], error)
+	VulnerabilityMetadata(ctx context.Context, window scalar.Window, where *scalar.VulnerabilityMetadataFilter) (*scalar.Connection[*inventory.Vulnerability], error)
+	Vulnerability(ctx context.Context, id string) (*inventory.NamedVulnerability, error)
 }
 
 // A RepoResolver reads the fields of Repo that its objects do not hold.
 type RepoResolver interface {
-	Labels(ctx context.Context, objs []*platform.Repo) ([][]*platform.Label, error)
-	Group(ctx context.Context, objs []*platform.Repo) ([]*platform.Group, error)
-	Path(ctx context.Context, objs []*platform.Repo) ([]*string, error)
-	Readme(ctx context.Context, objs []*platform.Repo) ([]*string, error)
-	Tags(ctx context.Context, objs []*platform.Repo, window scalar.Window, where *scalar.TagFilter) ([]*scalar.Connection[*platform.Tag], error)
-	Tag(ctx context.Context, objs []*platform.Repo, name string) ([]*platform.Tag, error)
-	Advisories(ctx context.Context, objs []*platform.Repo, window scalar.Window, where *scalar.AdvisoryFilter) ([]*scalar.Connection[*platform.Advisory], error)
-	AdvisorySummary(ctx context.Context, objs []*platform.Repo) ([]*platform.AdvisorySummary, error)
-	Findings(ctx context.Context, objs []*platform.Repo, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.Connection[*platform.Finding], error)
-	FindingSummary(ctx context.Context, objs []*platform.Repo) ([]*platform.FindingSummary, error)
-	ViewerCan(ctx context.Context, objs []*platform.Repo, capabilities []platform.Capability) ([]bool, error)
-	ViewerCapabilities(ctx context.Context, objs []*platform.Repo) ([][]platform.Capability, error)
+	Labels(ctx context.Context, objs []*inventory.Repo) ([][]*core.Label, error)
+	Group(ctx context.Context, objs []*inventory.Repo) ([]*iam.Group, error)
+	Path(ctx context.Context, objs []*inventory.Repo) ([]*string, error)
+	Readme(ctx context.Context, objs []*inventory.Repo) ([]*string, error)
+	Tags(ctx context.Context, objs []*inventory.Repo, window scalar.Window, where *scalar.TagFilter) ([]*scalar.Connection[*inventory.Tag], error)
+	Tag(ctx context.Context, objs []*inventory.Repo, name string) ([]*inventory.Tag, error)
+	Advisories(ctx context.Context, objs []*inventory.Repo, window scalar.Window, where *scalar.AdvisoryFilter) ([]*scalar.Connection[*inventory.Advisory], error)
+	AdvisorySummary(ctx context.Context, objs []*inventory.Repo) ([]*inventory.AdvisorySummary, error)
+	Findings(ctx context.Context, objs []*inventory.Repo, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.Connection[*inventory.Finding], error)
+	FindingSummary(ctx context.Context, objs []*inventory.Repo) ([]*inventory.FindingSummary, error)
+	ViewerCan(ctx context.Context, objs []*inventory.Repo, capabilities []core.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*inventory.Repo) ([][]core.Capability, error)
 }
 
 // A RepoConnectionResolver reads the fields of RepoConnection that its objects do not hold.
 type RepoConnectionResolver interface {
-	Facets(ctx context.Context, objs []*scalar.Connection[*platform.Repo]) ([]*platform.RepoFacets, error)
+	Facets(ctx context.Context, objs []*scalar.Connection[*inventory.Repo]) ([]*inventory.RepoFacets, error)
 }
 
 // A RepoFacetResolver reads the fields of RepoFacet that its objects do not hold.
 type RepoFacetResolver interface {
-	Repo(ctx context.Context, objs []*platform.Facet[platform.UID]) ([]*platform.Repo, error)
+	Repo(ctx context.Context, objs []*core.Facet[core.UID]) ([]*inventory.Repo, error)
 }
 
 // A RoleResolver reads the fields of Role that its objects do not hold.
 type RoleResolver interface {
-	Group(ctx context.Context, objs []*platform.Role) ([]*platform.Group, error)
-	RoleBindings(ctx context.Context, objs []*platform.Role, window scalar.Window, where *scalar.RoleBindingFilter) ([]*scalar.Connection[*platform.RoleBinding], error)
-	ViewerCan(ctx context.Context, objs []*platform.Role, capabilities []platform.Capability) ([]bool, error)
-	ViewerCapabilities(ctx context.Context, objs []*platform.Role) ([][]platform.Capability, error)
+	Group(ctx context.Context, objs []*iam.Role) ([]*iam.Group, error)
+	RoleBindings(ctx context.Context, objs []*iam.Role, window scalar.Window, where *scalar.RoleBindingFilter) ([]*scalar.Connection[*iam.RoleBinding], error)
+	ViewerCan(ctx context.Context, objs []*iam.Role, capabilities []core.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*iam.Role) ([][]core.Capability, error)
 }
 
 // A RoleBindingResolver reads the fields of RoleBinding that its objects do not hold.
 type RoleBindingResolver interface {
-	Reviewer(ctx context.Context, objs []*platform.RoleBinding) ([]*platform.Identity, error)
-	Identity(ctx context.Context, objs []*platform.RoleBinding) ([]*platform.Identity, error)
-	Group(ctx context.Context, objs []*platform.RoleBinding) ([]*platform.Group, error)
-	Role(ctx context.Context, objs []*platform.RoleBinding) ([]*platform.Role, error)
-	ViewerCan(ctx context.Context, objs []*platform.RoleBinding, capabilities []platform.Capability) ([]bool, error)
-	ViewerCapabilities(ctx context.Context, objs []*platform.RoleBinding) ([][]platform.Capability, error)
+	Reviewer(ctx context.Context, objs []*iam.RoleBinding) ([]*iam.Identity, error)
+	Identity(ctx context.Context, objs []*iam.RoleBinding) ([]*iam.Identity, error)
+	Group(ctx context.Context, objs []*iam.RoleBinding) ([]*iam.Group, error)
+	Role(ctx context.Context, objs []*iam.RoleBinding) ([]*iam.Role, error)
+	ViewerCan(ctx context.Context, objs []*iam.RoleBinding, capabilities []core.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*iam.RoleBinding) ([][]core.Capability, error)
 }
 
 // A RoleBindingConnectionResolver reads the fields of RoleBindingConnection that its objects do not hold.
 type RoleBindingConnectionResolver interface {
-	Facets(ctx context.Context, objs []*scalar.Connection[*platform.RoleBinding]) ([]*platform.RoleBindingFacets, error)
+	Facets(ctx context.Context, objs []*scalar.Connection[*iam.RoleBinding]) ([]*iam.RoleBindingFacets, error)
 }
 
 // A RoleFacetResolver reads the fields of RoleFacet that its objects do not hold.
 type RoleFacetResolver interface {
-	Role(ctx context.Context, objs []*platform.Facet[platform.UID]) ([]*platform.Role, error)
+	Role(ctx context.Context, objs []*core.Facet[core.UID]) ([]*iam.Role, error)
 }
 
 // A SubscriptionResolver reads the fields of Subscription that its objects do not hold.
 type SubscriptionResolver interface {
-	Events(ctx context.Context, descendantsOf *platform.UID, types []string, kinds []string, actor *string, findings *platform.FindingConditions, after *string, first *int) (<-chan *platform.Event, error)
+	Events(ctx context.Context, descendantsOf *core.UID, types []string, kinds []string, actor *string, findings *inventory.FindingConditions, after *string, first *int) (<-chan *core.Event, error)
 }
 
 // A TagResolver reads the fields of Tag that its objects do not hold.
 type TagResolver interface {
-	Repo(ctx context.Context, objs []*platform.Tag) ([]*platform.Repo, error)
-	Image(ctx context.Context, objs []*platform.Tag) ([]*platform.Image, error)
-	Advisories(ctx context.Context, objs []*platform.Tag, window scalar.Window, where *scalar.AdvisoryFilter) ([]*scalar.Connection[*platform.Advisory], error)
-	AdvisorySummary(ctx context.Context, objs []*platform.Tag) ([]*platform.AdvisorySummary, error)
-	Findings(ctx context.Context, objs []*platform.Tag, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.Connection[*platform.Finding], error)
-	FindingSummary(ctx context.Context, objs []*platform.Tag) ([]*platform.FindingSummary, error)
-	ViewerCan(ctx context.Context, objs []*platform.Tag, capabilities []platform.Capability) ([]bool, error)
-	ViewerCapabilities(ctx context.Context, objs []*platform.Tag) ([][]platform.Capability, error)
+	Repo(ctx context.Context, objs []*inventory.Tag) ([]*inventory.Repo, error)
+	Image(ctx context.Context, objs []*inventory.Tag) ([]*inventory.Image, error)
+	Advisories(ctx context.Context, objs []*inventory.Tag, window scalar.Window, where *scalar.AdvisoryFilter) ([]*scalar.Connection[*inventory.Advisory], error)
+	AdvisorySummary(ctx context.Context, objs []*inventory.Tag) ([]*inventory.AdvisorySummary, error)
+	Findings(ctx context.Context, objs []*inventory.Tag, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.Connection[*inventory.Finding], error)
+	FindingSummary(ctx context.Context, objs []*inventory.Tag) ([]*inventory.FindingSummary, error)
+	ViewerCan(ctx context.Context, objs []*inventory.Tag, capabilities []core.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*inventory.Tag) ([][]core.Capability, error)
 }
 
 // A TagConnectionResolver reads the fields of TagConnection that its objects do not hold.
 type TagConnectionResolver interface {
-	Facets(ctx context.Context, objs []*scalar.Connection[*platform.Tag]) ([]*platform.TagFacets, error)
+	Facets(ctx context.Context, objs []*scalar.Connection[*inventory.Tag]) ([]*inventory.TagFacets, error)
 }
 
 // A TermsAcceptanceResolver reads the fields of TermsAcceptance that its objects do not hold.
 type TermsAcceptanceResolver interface {
-	Group(ctx context.Context, objs []*platform.TermsAcceptance) ([]*platform.Group, error)
+	Group(ctx context.Context, objs []*iam.TermsAcceptance) ([]*iam.Group, error)
 }
 
 // A ViewerResolver reads the fields of Viewer that its objects do not hold.
 type ViewerResolver interface {
-	Identities(ctx context.Context, objs []*platform.Actor) ([][]*platform.Identity, error)
-	RoleBindings(ctx context.Context, objs []*platform.Actor, window scalar.Window, where *scalar.RoleBindingFilter) ([]*scalar.Connection[*platform.RoleBinding], error)
-	Capabilities(ctx context.Context, objs []*platform.Actor, on platform.UID) ([][]platform.Capability, error)
-	Can(ctx context.Context, objs []*platform.Actor, capability platform.Capability, on platform.UID) ([]bool, error)
+	Identities(ctx context.Context, objs []*core.Actor) ([][]*iam.Identity, error)
+	RoleBindings(ctx context.Context, objs []*core.Actor, window scalar.Window, where *scalar.RoleBindingFilter) ([]*scalar.Connection[*iam.RoleBinding], error)
+	Capabilities(ctx context.Context, objs []*core.Actor, on core.UID) ([][]core.Capability, error)
+	Can(ctx context.Context, objs []*core.Actor, capability core.Capability, on core.UID) ([]bool, error)
 }
 
 // A VulnerabilityExposureResolver reads the fields of VulnerabilityExposure that its objects do not hold.
 type VulnerabilityExposureResolver interface {
-	Exploitation(ctx context.Context, objs []*platform.NamedVulnerability) ([]*platform.Exploitation, error)
-	Findings(ctx context.Context, objs []*platform.NamedVulnerability, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.Connection[*platform.Finding], error)
-	Images(ctx context.Context, objs []*platform.NamedVulnerability, window scalar.Window) ([]*scalar.Connection[*platform.Image], error)
-	Tags(ctx context.Context, objs []*platform.NamedVulnerability, window scalar.Window, where *scalar.TagFilter) ([]*scalar.Connection[*platform.Tag], error)
-	Repos(ctx context.Context, objs []*platform.NamedVulnerability, window scalar.Window, where *scalar.RepoFilter) ([]*scalar.Connection[*platform.Repo], error)
-	Advisories(ctx context.Context, objs []*platform.NamedVulnerability, window scalar.Window, where *scalar.AdvisoryFilter) ([]*scalar.Connection[*platform.Advisory], error)
+	Exploitation(ctx context.Context, objs []*inventory.NamedVulnerability) ([]*inventory.Exploitation, error)
+	Findings(ctx context.Context, objs []*inventory.NamedVulnerability, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.Connection[*inventory.Finding], error)
+	Images(ctx context.Context, objs []*inventory.NamedVulnerability, window scalar.Window) ([]*scalar.Connection[*inventory.Image], error)
+	Tags(ctx context.Context, objs []*inventory.NamedVulnerability, window scalar.Window, where *scalar.TagFilter) ([]*scalar.Connection[*inventory.Tag], error)
+	Repos(ctx context.Context, objs []*inventory.NamedVulnerability, window scalar.Window, where *scalar.RepoFilter) ([]*scalar.Connection[*inventory.Repo], error)
+	Advisories(ctx context.Context, objs []*inventory.NamedVulnerability, window scalar.Window, where *scalar.AdvisoryFilter) ([]*scalar.Connection[*inventory.Advisory], error)
 }
 
 // A VulnerabilityMetadataResolver reads the fields of VulnerabilityMetadata that its objects do not hold.
 type VulnerabilityMetadataResolver interface {
-	Exploitation(ctx context.Context, objs []*platform.Vulnerability) ([]*platform.Exploitation, error)
+	Exploitation(ctx context.Context, objs []*inventory.Vulnerability) ([]*inventory.Exploitation, error)
 }
 
 // An executionContext is what resolves the fields that the schema itself has:

@@ -11,12 +11,15 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
+	"atrium/platform/iam"
 )
 
 // accessAt reads who had access to a group at a time, in small pages.
-func (w *world) accessAt(ctx context.Context, group platform.UID, at platform.Time, backward bool) (grants []*platform.AccessGrant) {
+func (w *world) accessAt(ctx context.Context, group core.UID, at core.Time, backward bool) (grants []*events.AccessGrant) {
 	w.Helper()
-	req := platform.AccessRequest{Group: group, From: at, PageSize: 3, Backward: backward}
+	req := events.AccessRequest{Group: group, From: at, PageSize: 3, Backward: backward}
 	for {
 		page, err := w.p.AuditLog.AccessAt(ctx, req)
 		must(w, err)
@@ -36,9 +39,9 @@ func (w *world) accessAt(ctx context.Context, group platform.UID, at platform.Ti
 }
 
 // changesOfAccess reads the changes of access between two times, the oldest first.
-func (w *world) changesOfAccess(ctx context.Context, within platform.UID, from, to platform.Time) (changes []*platform.AccessChange) {
+func (w *world) changesOfAccess(ctx context.Context, within core.UID, from, to core.Time) (changes []*events.AccessChange) {
 	w.Helper()
-	req := platform.AccessRequest{Group: within, From: from, To: to, PageSize: 3}
+	req := events.AccessRequest{Group: within, From: from, To: to, PageSize: 3}
 	for {
 		page, err := w.p.AuditLog.AccessChanges(ctx, req)
 		must(w, err)
@@ -51,19 +54,19 @@ func (w *world) changesOfAccess(ctx context.Context, within platform.UID, from, 
 	}
 }
 
-func describeGrant(binding, identity, role platform.UID, end platform.Time, held []platform.Capability) string {
+func describeGrant(binding, identity, role core.UID, end core.Time, held []core.Capability) string {
 	return fmt.Sprintln(binding, identity, role, end, held)
 }
 
 // A moment is what was bound at a time.
 type moment struct {
-	at       platform.Time
-	bindings map[platform.UID]*platform.RoleBinding // all rows, with those that have expired and are not deleted yet
-	held     map[platform.UID][]platform.Capability // by role
+	at       core.Time
+	bindings map[core.UID]*iam.RoleBinding  // all rows, with those that have expired and are not deleted yet
+	held     map[core.UID][]core.Capability // by role
 }
 
 // describe lists what counted on a group.
-func (m moment) describe(group platform.UID) string {
+func (m moment) describe(group core.UID) string {
 	var all strings.Builder
 	for _, uid := range slices.Sorted(maps.Keys(m.bindings)) {
 		if b := m.bindings[uid]; group.Within(b.Group.UID) && (b.ExpireTime.IsZero() || b.ExpireTime.After(m.at.Time)) {
@@ -78,37 +81,37 @@ type accessWalk struct {
 	*world
 	random     *rand.Rand
 	org        org
-	groups     []platform.UID
-	identities []platform.UID
-	roles      []platform.UID
+	groups     []core.UID
+	identities []core.UID
+	roles      []core.UID
 	moments    []moment
 }
 
 // observe keeps what is bound now.
 func (a *accessWalk) observe() {
 	a.Helper()
-	m := moment{platform.At(a.now()), map[platform.UID]*platform.RoleBinding{}, map[platform.UID][]platform.Capability{}}
-	bindings, err := a.p.RoleBindings.List(a.operator(), platform.ListRequest[*platform.RoleBindingFilter]{UIDP: platform.UIDFilter{DescendantsOf: a.org.uid}, PageSize: platform.MaxPageSize, Parts: platform.PartItems})
+	m := moment{core.At(a.now()), map[core.UID]*iam.RoleBinding{}, map[core.UID][]core.Capability{}}
+	bindings, err := a.p.RoleBindings.List(a.operator(), core.ListRequest[*iam.RoleBindingFilter]{UIDP: core.UIDFilter{DescendantsOf: a.org.uid}, PageSize: core.MaxPageSize, Parts: core.PartItems})
 	must(a, err)
 	for _, b := range bindings.Items {
 		m.bindings[b.UID] = b
 		role, err := a.p.Roles.Get(a.org.owner, b.Role.UID)
 		must(a, err)
-		m.held[role.UID] = append([]platform.Capability{}, role.Capabilities...)
+		m.held[role.UID] = append([]core.Capability{}, role.Capabilities...)
 	}
 	a.moments = append(a.moments, m)
 }
 
-func (a *accessWalk) pick(from []platform.UID) platform.UID { return from[a.random.IntN(len(from))] }
+func (a *accessWalk) pick(from []core.UID) core.UID { return from[a.random.IntN(len(from))] }
 
 // step makes one change. Some are refused, such as a second binding of the same.
 func (a *accessWalk) step() {
 	end := "null"
 	if a.random.IntN(3) == 0 {
-		end = `"` + platform.At(a.now().Add(time.Duration(50+a.random.IntN(200))*time.Millisecond)).String() + `"`
+		end = `"` + core.At(a.now().Add(time.Duration(50+a.random.IntN(200))*time.Millisecond)).String() + `"`
 	}
 	group := a.pick(a.groups)
-	var bound []platform.UID
+	var bound []core.UID
 	for uid := range a.moments[len(a.moments)-1].bindings {
 		if uid != a.org.Binding.UID {
 			bound = append(bound, uid)
@@ -117,16 +120,16 @@ func (a *accessWalk) step() {
 	slices.Sort(bound)
 	switch kind := a.random.IntN(8); {
 	case kind < 3 || len(bound) == 0:
-		_, _ = a.p.RoleBindings.Create(a.operator(), group, body[*platform.RoleBinding](`{"identityUid": %q, "roleUid": %q, "expireTime": %s}`, a.pick(a.identities), a.pick(a.roles), end))
+		_, _ = a.p.RoleBindings.Create(a.operator(), group, body[*iam.RoleBinding](`{"identityUid": %q, "roleUid": %q, "expireTime": %s}`, a.pick(a.identities), a.pick(a.roles), end))
 	case kind == 3:
-		_, _ = a.p.RoleBindings.Update(a.operator(), a.pick(bound), body[*platform.RoleBinding](`{"identityUid": %q, "roleUid": %q}`, a.pick(a.identities), a.pick(a.roles)))
+		_, _ = a.p.RoleBindings.Update(a.operator(), a.pick(bound), body[*iam.RoleBinding](`{"identityUid": %q, "roleUid": %q}`, a.pick(a.identities), a.pick(a.roles)))
 	case kind == 4:
-		_, _ = a.p.RoleBindings.Update(a.operator(), a.pick(bound), body[*platform.RoleBinding](`{"expireTime": %s}`, end))
+		_, _ = a.p.RoleBindings.Update(a.operator(), a.pick(bound), body[*iam.RoleBinding](`{"expireTime": %s}`, end))
 	case kind == 5:
 		_ = a.p.RoleBindings.Delete(a.operator(), a.pick(bound))
 	case kind == 6:
 		all := []string{`"repo.list"`, `"tag.list"`, `"groups.list"`, `"identity.list"`}
-		_, _ = a.p.Roles.Update(a.operator(), a.pick(a.roles[1:]), body[*platform.Role](`{"description": %q, "capabilities": [%s]}`, a.name(), strings.Join(all[:a.random.IntN(4)], ", ")))
+		_, _ = a.p.Roles.Update(a.operator(), a.pick(a.roles[1:]), body[*iam.Role](`{"description": %q, "capabilities": [%s]}`, a.name(), strings.Join(all[:a.random.IntN(4)], ", ")))
 	default:
 		_ = a.p.Identities.Delete(a.operator(), a.pick(a.identities))
 		must(a, a.p.RoleBindings.DeleteExpired(a.Context()))
@@ -140,8 +143,8 @@ func TestTheAuditLogTellsWhoHadAccessAtAnyTime(t *testing.T) {
 		a := &accessWalk{world: w, random: rand.New(rand.NewPCG(1, 2)), org: w.found("acme")}
 		team := w.group(a.org.uid)
 		sub, beside := w.group(team), w.group(a.org.uid)
-		a.groups = []platform.UID{a.org.uid, team, sub, beside}
-		a.roles = []platform.UID{platform.ViewerRole, w.role(a.org.uid, platform.CapRepoList), w.role(a.org.uid)}
+		a.groups = []core.UID{a.org.uid, team, sub, beside}
+		a.roles = []core.UID{iam.ViewerRole, w.role(a.org.uid, core.CapRepoList), w.role(a.org.uid)}
 		for range 6 {
 			a.identities = append(a.identities, w.member(a.org.uid, w.name()))
 		}
@@ -176,7 +179,7 @@ func (a *accessWalk) replay(t *testing.T) {
 	t.Helper()
 	for i := 0; i+7 < len(a.moments); i += 7 {
 		first, last := a.moments[i], a.moments[i+7]
-		state := map[platform.UID]string{}
+		state := map[core.UID]string{}
 		for uid, b := range first.bindings {
 			state[uid] = describeGrant(uid, b.Identity.UID, b.Role.UID, b.ExpireTime, nil)
 		}
@@ -191,12 +194,12 @@ func (a *accessWalk) replay(t *testing.T) {
 			if after := c.After; after != nil {
 				state[after.BindingUID] = describeGrant(after.BindingUID, after.IdentityUID, after.RoleUID, after.ExpireTime, nil)
 			}
-			if set, known := held[c.RoleUID]; known && c.Kind == platform.AccessRoleChanged {
-				set = slices.DeleteFunc(append(slices.Clone(set), c.AddedCapabilities...), func(x platform.Capability) bool { return slices.Contains(c.RemovedCapabilities, x) })
+			if set, known := held[c.RoleUID]; known && c.Kind == events.AccessRoleChanged {
+				set = slices.DeleteFunc(append(slices.Clone(set), c.AddedCapabilities...), func(x core.Capability) bool { return slices.Contains(c.RemovedCapabilities, x) })
 				held[c.RoleUID] = set
 			}
 		}
-		want := map[platform.UID]string{}
+		want := map[core.UID]string{}
 		for uid, b := range last.bindings {
 			want[uid] = describeGrant(uid, b.Identity.UID, b.Role.UID, b.ExpireTime, nil)
 		}
@@ -215,39 +218,39 @@ func TestChangesOfAccessNameWhatIsGone(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
-		role := w.role(acme.uid, platform.CapRepoList)
+		role := w.role(acme.uid, core.CapRepoList)
 		ann, bob := w.member(acme.uid, "ann"), w.member(acme.uid, "bob")
-		begin := platform.At(w.now())
+		begin := core.At(w.now())
 		bound := w.bind(team, ann, role)
-		_, err := w.p.RoleBindings.Update(acme.owner, bound, body[*platform.RoleBinding](`{"identityUid": %q, "roleUid": %q}`, bob, platform.ViewerRole))
+		_, err := w.p.RoleBindings.Update(acme.owner, bound, body[*iam.RoleBinding](`{"identityUid": %q, "roleUid": %q}`, bob, iam.ViewerRole))
 		must(t, err)
-		middle := platform.At(w.now())
+		middle := core.At(w.now())
 		must(t, w.p.RoleBindings.Delete(acme.owner, bound))
 		for _, gone := range []error{w.p.Roles.Delete(acme.owner, role), w.p.Identities.Delete(acme.owner, ann), w.p.Identities.Delete(acme.owner, bob), w.p.Groups.Delete(acme.owner, team)} {
 			must(t, gone)
 		}
 		var kinds []string
-		for _, c := range w.changesOfAccess(acme.owner, team, begin, platform.At(w.now())) {
+		for _, c := range w.changesOfAccess(acme.owner, team, begin, core.At(w.now())) {
 			kinds = append(kinds, string(c.Kind))
-			for _, g := range []*platform.AccessGrant{c.Before, c.After} {
+			for _, g := range []*events.AccessGrant{c.Before, c.After} {
 				if g != nil && (g.IdentityName == "" || g.RoleName == "" || g.GroupName == "") {
 					t.Errorf("%s: %+v lacks a name", c.Kind, g)
 				}
 			}
-			if by := c.Event.Actor.Subject; c.Kind != platform.AccessGiven && by != string(acme.Identity.UID) {
+			if by := c.Event.Actor.Subject; c.Kind != events.AccessGiven && by != string(acme.Identity.UID) {
 				t.Errorf("%s was by %s, want the owner", c.Kind, by)
 			}
 		}
 		w.expect("changes", strings.Join(kinds, " "), "GIVEN CHANGED TAKEN")
 		had := w.accessAt(acme.owner, team, middle, false)
-		of := map[platform.UID]platform.UID{}
+		of := map[core.UID]core.UID{}
 		for _, g := range had {
 			of[g.BindingUID] = g.IdentityUID
 		}
-		if want := map[platform.UID]platform.UID{acme.Binding.UID: acme.Identity.UID, bound: bob}; !maps.Equal(of, want) {
+		if want := map[core.UID]core.UID{acme.Binding.UID: acme.Identity.UID, bound: bob}; !maps.Equal(of, want) {
 			t.Errorf("in the deleted group there were %v, want %v", of, want)
 		}
-		page, err := w.p.AuditLog.AccessChanges(acme.owner, platform.AccessRequest{Group: acme.uid, From: begin, To: platform.At(w.now()), Identity: ann})
+		page, err := w.p.AuditLog.AccessChanges(acme.owner, events.AccessRequest{Group: acme.uid, From: begin, To: core.At(w.now()), Identity: ann})
 		must(t, err)
 		if len(page.Items) != 2 {
 			t.Errorf("ann has %d changes, want what she was given and lost", len(page.Items))
@@ -260,14 +263,14 @@ func TestPagesOfPastAccessAreFull(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
-		end := platform.At(w.now().Add(time.Minute))
-		want, lasting := []platform.UID{acme.Binding.UID}, platform.UID("")
+		end := core.At(w.now().Add(time.Minute))
+		want, lasting := []core.UID{acme.Binding.UID}, core.UID("")
 		for i := range 20 {
-			group, until := []platform.UID{acme.uid, team}[i%2], `"`+end.String()+`"`
+			group, until := []core.UID{acme.uid, team}[i%2], `"`+end.String()+`"`
 			if i%3 == 0 {
 				until = "null"
 			}
-			made, err := w.p.RoleBindings.Create(acme.owner, group, body[*platform.RoleBinding](`{"identityUid": %q, "roleUid": %q, "expireTime": %s}`, w.member(acme.uid, w.name()), platform.ViewerRole, until))
+			made, err := w.p.RoleBindings.Create(acme.owner, group, body[*iam.RoleBinding](`{"identityUid": %q, "roleUid": %q, "expireTime": %s}`, w.member(acme.uid, w.name()), iam.ViewerRole, until))
 			must(t, err)
 			if until == "null" {
 				want, lasting = append(want, made.UID), made.UID
@@ -275,14 +278,14 @@ func TestPagesOfPastAccessAreFull(t *testing.T) {
 		}
 		slices.Sort(want)
 		w.pass(2 * time.Minute)
-		at := platform.At(w.now())
+		at := core.At(w.now())
 		w.pass(time.Minute)
 		must(t, w.p.RoleBindings.DeleteExpired(w.Context()))
 		must(t, w.p.RoleBindings.Delete(acme.owner, lasting))
 		w.member(acme.uid, "later")
 		for _, backward := range []bool{false, true} {
-			var got []platform.UID
-			for req := (platform.AccessRequest{Group: team, From: at, PageSize: 2, Backward: backward}); ; {
+			var got []core.UID
+			for req := (events.AccessRequest{Group: team, From: at, PageSize: 2, Backward: backward}); ; {
 				page, err := w.p.AuditLog.AccessAt(acme.owner, req)
 				must(t, err)
 				more := page.HasNext
@@ -313,23 +316,23 @@ func TestChangesOfAccessConcernTheHolder(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		ann := w.member(acme.uid, "ann")
-		begin := platform.At(w.now())
-		bound := w.bind(acme.uid, ann, platform.ViewerRole)
+		begin := core.At(w.now())
+		bound := w.bind(acme.uid, ann, iam.ViewerRole)
 		_, err := w.p.RoleBindings.Confirm(acme.owner, unseen(bound), "Fine")
 		must(t, err)
-		must(t, w.p.RoleBindings.DeleteBatch(acme.owner, []platform.UID{bound}, "Has left"))
+		must(t, w.p.RoleBindings.DeleteBatch(acme.owner, []core.UID{bound}, "Has left"))
 		for _, x := range []struct {
-			identity platform.UID
+			identity core.UID
 			actor    string
 			want     int
 		}{{ann, "", 2}, {acme.Identity.UID, "", 0}, {"", string(acme.Identity.UID), 1}} {
-			page, err := w.p.AuditLog.AccessChanges(acme.owner, platform.AccessRequest{Group: acme.uid, From: begin, To: platform.At(w.now()), Identity: x.identity, Actor: x.actor})
+			page, err := w.p.AuditLog.AccessChanges(acme.owner, events.AccessRequest{Group: acme.uid, From: begin, To: core.At(w.now()), Identity: x.identity, Actor: x.actor})
 			must(t, err)
 			if len(page.Items) != x.want {
 				t.Errorf("identity %q, actor %q: got %d changes, want %d", x.identity, x.actor, len(page.Items), x.want)
 			}
 		}
-		log, err := w.p.AuditLog.List(acme.owner, platform.AuditRequest{Target: acme.Identity.UID, Since: begin})
+		log, err := w.p.AuditLog.List(acme.owner, events.AuditRequest{Target: acme.Identity.UID, Since: begin})
 		must(t, err)
 		if len(log.Items) != 0 {
 			t.Errorf("%d events happened to the reviewer, want none", len(log.Items))
@@ -341,23 +344,23 @@ func TestPastAccessNeedsTheRightsToListBindingsAndToReadTheAuditLog(t *testing.T
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
-		w.bind(acme.uid, w.member(acme.uid, "everywhere"), platform.ViewerRole)
-		now := platform.At(w.now())
-		lists := w.with(w.role(acme.uid, platform.CapRoleBindingsList), team, acme.uid)
-		audits := w.with(w.role(acme.uid, platform.CapGroupsUpdate), team, acme.uid)
-		req := platform.AccessRequest{Group: team, From: now, To: now}
+		w.bind(acme.uid, w.member(acme.uid, "everywhere"), iam.ViewerRole)
+		now := core.At(w.now())
+		lists := w.with(w.role(acme.uid, core.CapRoleBindingsList), team, acme.uid)
+		audits := w.with(w.role(acme.uid, core.CapGroupsUpdate), team, acme.uid)
+		req := events.AccessRequest{Group: team, From: now, To: now}
 		for what, ctx := range map[string]context.Context{"who lists bindings": lists, "who reads the log": audits, "nobody": w.Context()} {
-			code := platform.CodePermissionDenied
+			code := core.CodePermissionDenied
 			if ctx == w.Context() {
-				code = platform.CodeUnauthenticated
+				code = core.CodeUnauthenticated
 			}
 			_, err := w.p.AuditLog.AccessAt(ctx, req)
 			expectRefused(t, what, err, code)
 			_, err = w.p.AuditLog.AccessChanges(ctx, req)
 			expectRefused(t, what, err, code)
 		}
-		both := w.with(w.role(acme.uid, platform.CapGroupsUpdate, platform.CapRoleBindingsList), team, acme.uid)
-		now = platform.At(w.now())
+		both := w.with(w.role(acme.uid, core.CapGroupsUpdate, core.CapRoleBindingsList), team, acme.uid)
+		now = core.At(w.now())
 		grants := w.accessAt(both, team, now, false)
 		for _, g := range grants {
 			if g.GroupUID != team {
@@ -374,16 +377,16 @@ func TestPastAccessNeedsTheRightsToListBindingsAndToReadTheAuditLog(t *testing.T
 				t.Errorf("who may not read roles sees that one holds %v", held[i])
 			}
 		}
-		for what, bad := range map[string]platform.AccessRequest{
-			"group": {Group: "x", From: now}, "time": {Group: team, From: platform.At(w.now().Add(time.Hour))}, "page_token": {Group: team, From: now, After: "x"}, "page_size": {Group: team, From: now, PageSize: -1},
+		for what, bad := range map[string]events.AccessRequest{
+			"group": {Group: "x", From: now}, "time": {Group: team, From: core.At(w.now().Add(time.Hour))}, "page_token": {Group: team, From: now, After: "x"}, "page_size": {Group: team, From: now, PageSize: -1},
 		} {
 			_, err := w.p.AuditLog.AccessAt(acme.owner, bad)
-			if e := refusal(t, what, err, platform.CodeInvalidArgument); len(e.Violations) != 1 || e.Violations[0].Field != what {
+			if e := refusal(t, what, err, core.CodeInvalidArgument); len(e.Violations) != 1 || e.Violations[0].Field != what {
 				t.Errorf("%s: %v", what, e.Violations)
 			}
 		}
-		_, err = w.p.AuditLog.AccessChanges(acme.owner, platform.AccessRequest{Group: team, From: now, To: platform.At(now.Add(-time.Second))})
-		if e := refusal(t, "to", err, platform.CodeInvalidArgument); len(e.Violations) != 1 || e.Violations[0].Field != "to" {
+		_, err = w.p.AuditLog.AccessChanges(acme.owner, events.AccessRequest{Group: team, From: now, To: core.At(now.Add(-time.Second))})
+		if e := refusal(t, "to", err, core.CodeInvalidArgument); len(e.Violations) != 1 || e.Violations[0].Field != "to" {
 			t.Errorf("to: %v", e.Violations)
 		}
 	})
@@ -392,11 +395,11 @@ func TestPastAccessNeedsTheRightsToListBindingsAndToReadTheAuditLog(t *testing.T
 func TestPastAccessSaysWhereTheLogDoesNotReach(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		before := platform.At(w.now())
-		taken := w.bind(acme.uid, w.member(acme.uid, "ann"), platform.ViewerRole)
+		before := core.At(w.now())
+		taken := w.bind(acme.uid, w.member(acme.uid, "ann"), iam.ViewerRole)
 		must(t, w.p.RoleBindings.Delete(acme.owner, taken))
-		read := func(at platform.Time) platform.AccessPage[*platform.AccessGrant] {
-			page, err := w.p.AuditLog.AccessAt(acme.owner, platform.AccessRequest{Group: acme.uid, From: at})
+		read := func(at core.Time) events.AccessPage[*events.AccessGrant] {
+			page, err := w.p.AuditLog.AccessAt(acme.owner, events.AccessRequest{Group: acme.uid, From: at})
 			must(t, err)
 			return page
 		}
@@ -406,14 +409,14 @@ func TestPastAccessSaysWhereTheLogDoesNotReach(t *testing.T) {
 		w.pass(10 * 24 * time.Hour)
 		w.p = w.replica(w.store, platform.Options{AuditRetention: 5 * 24 * time.Hour})
 		must(t, w.p.Maintain(t.Context()))
-		after := platform.At(w.now())
+		after := core.At(w.now())
 		if page := read(before); page.Complete || page.RecordedSince.IsZero() || !page.RecordedSince.After(before.Time) {
 			t.Errorf("before the log: complete is %t, since %s", page.Complete, page.RecordedSince)
 		}
 		if page := read(after); !page.Complete || len(page.Items) != 1 {
 			t.Errorf("where the log reaches: complete is %t with %d grants, want only the owner", page.Complete, len(page.Items))
 		}
-		changes, err := w.p.AuditLog.AccessChanges(acme.owner, platform.AccessRequest{Group: acme.uid, From: before, To: after})
+		changes, err := w.p.AuditLog.AccessChanges(acme.owner, events.AccessRequest{Group: acme.uid, From: before, To: after})
 		must(t, err)
 		if changes.Complete {
 			t.Error("changes from before the log are said to be complete")

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 func TestAnAssociationHasTheUIDOfItsGroup(t *testing.T) {
@@ -14,48 +15,48 @@ func TestAnAssociationHasTheUIDOfItsGroup(t *testing.T) {
 		a := w.group(acme.uid)
 		b := w.group(a)
 		deep := w.group(w.group(w.group(b)))
-		for _, group := range []platform.UID{acme.uid, a, b, deep} {
-			made, err := w.p.AccountAssociations.Create(acme.owner, group, body[*platform.AccountAssociation](`{"name": %q}`, w.name()))
+		for _, group := range []core.UID{acme.uid, a, b, deep} {
+			made, err := w.p.AccountAssociations.Create(acme.owner, group, body[*iam.AccountAssociation](`{"name": %q}`, w.name()))
 			must(t, err)
 			if made.UID != group {
 				t.Errorf("made %s in %s, want UID %v", made.UID, group, group)
 			}
 		}
-		_, err := w.p.AccountAssociations.Create(acme.owner, a, body[*platform.AccountAssociation](`{"name": "second"}`))
-		if e := refusal(t, "a second one", err, platform.CodeAlreadyExists); e.Resource.Name != string(a) {
+		_, err := w.p.AccountAssociations.Create(acme.owner, a, body[*iam.AccountAssociation](`{"name": "second"}`))
+		if e := refusal(t, "a second one", err, core.CodeAlreadyExists); e.Resource.Name != string(a) {
 			t.Errorf("it names %+v, want Name %v", e.Resource, a)
 		}
-		sub := w.with(platform.ViewerRole, b, acme.uid) // This caller sees a part.
+		sub := w.with(iam.ViewerRole, b, acme.uid) // This caller sees a part.
 		for what, x := range map[string]struct {
-			uidp        platform.UIDFilter
+			uidp        core.UIDFilter
 			owner, part int64
 		}{
-			"all":                              {platform.UIDFilter{}, 4, 2},
-			"below the root":                   {platform.UIDFilter{DescendantsOf: acme.uid}, 4, 2},
-			"below a group":                    {platform.UIDFilter{DescendantsOf: a}, 3, 2},
-			"below a group, deeper":            {platform.UIDFilter{DescendantsOf: b}, 2, 2},
-			"below a very deep group":          {platform.UIDFilter{DescendantsOf: deep}, 1, 1},
-			"children":                         {platform.UIDFilter{ChildrenOf: b}, 1, 1},
-			"children of what is seen in part": {platform.UIDFilter{ChildrenOf: a}, 1, -1}, // The caller sees only a part of these children, so the list is rejected.
-			"in the root":                      {platform.UIDFilter{InRoot: true}, 1, 0},
-			"by id":                            {platform.UIDFilter{IDs: []platform.UID{a, b}, DescendantsOf: b}, 1, 1},
-			"above":                            {platform.UIDFilter{AncestorsOf: deep}, 3, 1},
+			"all":                              {core.UIDFilter{}, 4, 2},
+			"below the root":                   {core.UIDFilter{DescendantsOf: acme.uid}, 4, 2},
+			"below a group":                    {core.UIDFilter{DescendantsOf: a}, 3, 2},
+			"below a group, deeper":            {core.UIDFilter{DescendantsOf: b}, 2, 2},
+			"below a very deep group":          {core.UIDFilter{DescendantsOf: deep}, 1, 1},
+			"children":                         {core.UIDFilter{ChildrenOf: b}, 1, 1},
+			"children of what is seen in part": {core.UIDFilter{ChildrenOf: a}, 1, -1}, // The caller sees only a part of these children, so the list is rejected.
+			"in the root":                      {core.UIDFilter{InRoot: true}, 1, 0},
+			"by id":                            {core.UIDFilter{IDs: []core.UID{a, b}, DescendantsOf: b}, 1, 1},
+			"above":                            {core.UIDFilter{AncestorsOf: deep}, 3, 1},
 		} {
 			for _, order := range []string{"", "uid"} {
-				page, err := w.p.AccountAssociations.List(acme.owner, platform.ListRequest[*platform.AccountAssociationFilter]{UIDP: x.uidp, OrderBy: order})
+				page, err := w.p.AccountAssociations.List(acme.owner, core.ListRequest[*iam.AccountAssociationFilter]{UIDP: x.uidp, OrderBy: order})
 				if err != nil || page.TotalCount != x.owner || int64(len(page.Items)) != x.owner {
 					t.Errorf("%s, ordered by %q: %d of %d, want %d (%v)", what, order, len(page.Items), page.TotalCount, x.owner, err)
 				}
-				page, err = w.p.AccountAssociations.List(sub, platform.ListRequest[*platform.AccountAssociationFilter]{UIDP: x.uidp, OrderBy: order})
+				page, err = w.p.AccountAssociations.List(sub, core.ListRequest[*iam.AccountAssociationFilter]{UIDP: x.uidp, OrderBy: order})
 				if x.part < 0 {
-					expectRefused(t, what, err, platform.CodePermissionDenied)
+					expectRefused(t, what, err, core.CodePermissionDenied)
 				} else if err != nil || page.TotalCount != x.part || int64(len(page.Items)) != x.part {
 					t.Errorf("%s, ordered by %q, seen in part: %d of %d, want %d (%v)", what, order, len(page.Items), page.TotalCount, x.part, err)
 				}
 			}
 		}
 		w.checkCounters()
-		expectRefused(t, "its group", w.p.Groups.Delete(acme.owner, deep), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
+		expectRefused(t, "its group", w.p.Groups.Delete(acme.owner, deep), core.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
 		must(t, w.p.AccountAssociations.Delete(acme.owner, deep))
 		must(t, w.p.Groups.Delete(acme.owner, deep))
 		w.checkCounters()
@@ -69,23 +70,23 @@ func TestAServiceActsAsAnIdentityOfTheGroupOnly(t *testing.T) {
 		team := w.group(acme.uid)
 		secret := w.group(acme.uid)
 		above := w.member(acme.uid, "above")
-		w.bind(secret, above, platform.ViewerRole)
-		lead := w.with(platform.OwnerRole, team, team)
-		as := func(identity platform.UID) error {
-			_, err := w.p.AccountAssociations.Create(lead, team, body[*platform.AccountAssociation](
+		w.bind(secret, above, iam.ViewerRole)
+		lead := w.with(iam.OwnerRole, team, team)
+		as := func(identity core.UID) error {
+			_, err := w.p.AccountAssociations.Create(lead, team, body[*iam.AccountAssociation](
 				`{"name": "x", "platform": {"serviceBindings": {"scans": "me", "builds": %q}}}`, identity))
 			return err
 		}
-		for what, identity := range map[string]platform.UID{
+		for what, identity := range map[string]core.UID{
 			"of another organisation": elsewhere.Identity.UID, "of a group beside": w.member(secret, "beside"),
 		} {
 			if got := violationFields(as(identity)); got != "platform.serviceBindings.builds" {
 				t.Errorf("an identity %s: %s, want platform.serviceBindings.builds", what, got)
 			}
 		}
-		expectRefused(t, "an organisation as the identity", as(acme.uid), platform.CodeNotFound)
+		expectRefused(t, "an organisation as the identity", as(acme.uid), core.CodeNotFound)
 		err := as(above)
-		expectRefused(t, "an identity with more", err, platform.CodePermissionDenied)
+		expectRefused(t, "an identity with more", err, core.CodePermissionDenied)
 		if strings.Contains(err.Error(), string(secret)) || strings.Contains(err.Error(), "groups.list") {
 			t.Errorf("it tells what is bound: %v", err)
 		}
@@ -101,7 +102,7 @@ func TestAnAssociationKeepsEveryAccount(t *testing.T) {
 		const full = `{"name": "Accounts of Acme", "description": "d", "amazon": {"account": "123456789012"},
 			"google": {"project_id": "p", "projectNumber": "42"}, "platform": {"serviceBindings": {"catalog": "syncer"}},
 			"azure": {"tenantId": "t", "clientIds": {"pull": "c"}}, "github": {"appInstallations": {"7": {"installations": [{"installationId": "9007199254740993", "name": "org"}]}}}}`
-		made, err := w.p.AccountAssociations.Create(acme.owner, acme.uid, body[*platform.AccountAssociation]("%s", full))
+		made, err := w.p.AccountAssociations.Create(acme.owner, acme.uid, body[*iam.AccountAssociation]("%s", full))
 		must(t, err)
 		got, err := w.p.AccountAssociations.Get(acme.owner, acme.uid)
 		must(t, err)
@@ -110,12 +111,12 @@ func TestAnAssociationKeepsEveryAccount(t *testing.T) {
 		if string(wrote) != string(read) || got.GitHub.AppInstallations[7].Installations[0].InstallationID != 9007199254740993 || got.Google.ProjectID != "p" {
 			t.Errorf("wrote %s, read %s, want %v, InstallationID 9007199254740993 and ProjectID 'p'", wrote, read, read)
 		}
-		got, err = w.p.AccountAssociations.Update(acme.owner, acme.uid, body[*platform.AccountAssociation](`{"amazon": null, "azure": {"tenantId": "u", "clientIds": {"push": "d"}}}`))
+		got, err = w.p.AccountAssociations.Update(acme.owner, acme.uid, body[*iam.AccountAssociation](`{"amazon": null, "azure": {"tenantId": "u", "clientIds": {"push": "d"}}}`))
 		must(t, err)
 		if got.Amazon != nil || got.Azure.TenantID != "u" || len(got.Azure.ClientIDs) != 1 || got.Google == nil {
 			t.Errorf("changed to %+v, want no Amazon, TenantID 'u' and 1 clientids", got)
 		}
-		_, err = w.p.AccountAssociations.Create(acme.owner, w.group(acme.uid), body[*platform.AccountAssociation](
+		_, err = w.p.AccountAssociations.Create(acme.owner, w.group(acme.uid), body[*iam.AccountAssociation](
 			`{"amazon": {}, "google": {"projectId": ""}, "platform": {}, "azure": {"clientIds": {"x": ""}}, "github": {"appInstallations": {"1": {"installations": [{}]}}}}`))
 		if got, want := violationFields(err), "name amazon.account google.projectId google.projectNumber platform.serviceBindings azure.tenantId azure.clientIds.x github.appInstallations.1.installations[0].installationId"; got != want {
 			t.Errorf("violated: %s, want %s", got, want)

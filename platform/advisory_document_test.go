@@ -9,11 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 // feed imports advisories into a group.
-func (w *world) feed(group platform.UID, advisories ...*platform.Advisory) {
+func (w *world) feed(group core.UID, advisories ...*inventory.Advisory) {
 	w.Helper()
 	done, err := w.p.Advisories.Import(w.operator(), group, advisories)
 	if must(w, err); len(done.Rejected) > 0 {
@@ -21,27 +22,27 @@ func (w *world) feed(group platform.UID, advisories ...*platform.Advisory) {
 	}
 }
 
-func day(n int) platform.Time {
-	return platform.At(time.Date(2026, 1, n, 12, 0, 0, 0, time.UTC))
+func day(n int) core.Time {
+	return core.At(time.Date(2026, 1, n, 12, 0, 0, 0, time.UTC))
 }
 
 // fixedOn returns an advisory with a fix on each of some days of January.
-func fixedOn(id, artifact string, aliases string, days ...int) *platform.Advisory {
-	a := &platform.Advisory{AdvisoryID: id, ArtifactName: artifact, Aliases: strings.Fields(aliases)}
+func fixedOn(id, artifact string, aliases string, days ...int) *inventory.Advisory {
+	a := &inventory.Advisory{AdvisoryID: id, ArtifactName: artifact, Aliases: strings.Fields(aliases)}
 	for _, n := range days {
-		a.Events = append(a.Events, platform.AdvisoryEvent{CreateTime: day(n), Fixed: &platform.Fixed{FixedVersion: fmt.Sprint(n)}})
+		a.Events = append(a.Events, inventory.AdvisoryEvent{CreateTime: day(n), Fixed: &inventory.Fixed{FixedVersion: fmt.Sprint(n)}})
 	}
 	return a
 }
 
 // documents lists the first page of documents.
-func (w *world) documents(ctx context.Context, f platform.DocumentFilter) ([]*platform.AdvisoryDocument, error) {
-	page, err := w.p.AdvisoryDocuments.List(ctx, platform.ListRequest[*platform.DocumentFilter]{Filter: &f})
+func (w *world) documents(ctx context.Context, f inventory.DocumentFilter) ([]*inventory.AdvisoryDocument, error) {
+	page, err := w.p.AdvisoryDocuments.List(ctx, core.ListRequest[*inventory.DocumentFilter]{Filter: &f})
 	return page.Items, err
 }
 
 // describeDocuments returns the contents of documents as artifact: ids; artifact: ids.
-func describeDocuments(documents []*platform.AdvisoryDocument) string {
+func describeDocuments(documents []*inventory.AdvisoryDocument) string {
 	var all []string
 	for _, d := range documents {
 		text := d.ID + ":"
@@ -62,36 +63,36 @@ func TestDocumentsAreTheAdvisoriesOfAnArtifactByIDAndCVE(t *testing.T) {
 		w.feed(w.group(acme.uid), fixedOn("GO-1", "stdlib", "CVE-1"))
 		w.feed("", fixedOn("GO-3", "stdlib", ""), fixedOn("CVE-2", "Zlib", ""))
 		for what, x := range map[string]struct {
-			req  platform.DocumentFilter
+			req  inventory.DocumentFilter
 			want string
 		}{
-			"all":          {platform.DocumentFilter{}, "Zlib: CVE-2; net: GO-1; stdlib: GO-1 GO-2 GO-3"},
-			"one":          {platform.DocumentFilter{ID: "stdlib"}, "stdlib: GO-1 GO-2 GO-3"},
-			"none":         {platform.DocumentFilter{ID: "STDLIB"}, ""},
-			"an alias":     {platform.DocumentFilter{CVEs: []string{"CVE-1"}}, "net: GO-1; stdlib: GO-1 GO-2"},
-			"id or alias":  {platform.DocumentFilter{CVEs: []string{"CVE-2", "none"}}, "Zlib: CVE-2; stdlib: GO-2"},
-			"an id":        {platform.DocumentFilter{CVEs: []string{"GO-1"}}, "net: GO-1; stdlib: GO-1"},
-			"both":         {platform.DocumentFilter{ID: "stdlib", CVEs: []string{"CVE-2"}}, "stdlib: GO-2"},
-			"both, apart":  {platform.DocumentFilter{ID: "net", CVEs: []string{"CVE-2"}}, ""},
-			"no CVE":       {platform.DocumentFilter{CVEs: []string{}}, ""},
-			"withdrawn":    {platform.DocumentFilter{CVEs: []string{"GO-5"}}, ""},
-			"part of a id": {platform.DocumentFilter{CVEs: []string{"CVE-"}}, ""},
+			"all":          {inventory.DocumentFilter{}, "Zlib: CVE-2; net: GO-1; stdlib: GO-1 GO-2 GO-3"},
+			"one":          {inventory.DocumentFilter{ID: "stdlib"}, "stdlib: GO-1 GO-2 GO-3"},
+			"none":         {inventory.DocumentFilter{ID: "STDLIB"}, ""},
+			"an alias":     {inventory.DocumentFilter{CVEs: []string{"CVE-1"}}, "net: GO-1; stdlib: GO-1 GO-2"},
+			"id or alias":  {inventory.DocumentFilter{CVEs: []string{"CVE-2", "none"}}, "Zlib: CVE-2; stdlib: GO-2"},
+			"an id":        {inventory.DocumentFilter{CVEs: []string{"GO-1"}}, "net: GO-1; stdlib: GO-1"},
+			"both":         {inventory.DocumentFilter{ID: "stdlib", CVEs: []string{"CVE-2"}}, "stdlib: GO-2"},
+			"both, apart":  {inventory.DocumentFilter{ID: "net", CVEs: []string{"CVE-2"}}, ""},
+			"no CVE":       {inventory.DocumentFilter{CVEs: []string{}}, ""},
+			"withdrawn":    {inventory.DocumentFilter{CVEs: []string{"GO-5"}}, ""},
+			"part of a id": {inventory.DocumentFilter{CVEs: []string{"CVE-"}}, ""},
 		} {
 			got, err := w.documents(acme.owner, x.req)
 			if must(t, err); describeDocuments(got) != x.want {
 				t.Errorf("%s: %q, want %q", what, describeDocuments(got), x.want)
 			}
 		}
-		_, err := w.documents(acme.owner, platform.DocumentFilter{ID: "\x00", CVEs: make([]string, 1001)})
+		_, err := w.documents(acme.owner, inventory.DocumentFilter{ID: "\x00", CVEs: make([]string, 1001)})
 		if got := violationFields(err); got != "id cves" {
 			t.Errorf("got %v, want 'id cves'", got)
 		}
 		found, errs := w.p.AdvisoryDocuments.GetMany(acme.owner, []string{"stdlib", "none", "net", "\xff", "stdlib"})
-		if describeDocuments([]*platform.AdvisoryDocument{found[0], found[2], found[4]}) != "stdlib:; net:; stdlib:" {
+		if describeDocuments([]*inventory.AdvisoryDocument{found[0], found[2], found[4]}) != "stdlib:; net:; stdlib:" {
 			t.Errorf("%v", errs)
 		}
-		expectRefused(t, "a missing one", errs[1], platform.CodeNotFound)
-		expectRefused(t, "no text", errs[3], platform.CodeNotFound)
+		expectRefused(t, "a missing one", errs[1], core.CodeNotFound)
+		expectRefused(t, "no text", errs[3], core.CodeNotFound)
 	})
 }
 
@@ -100,8 +101,8 @@ func TestDocumentsAreTheAdvisoriesOfAnArtifactByIDAndCVE(t *testing.T) {
 func TestADocumentHoldsAnAdvisoryOfManyGroupsOnce(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
-		newAdvisory := func(note string, changed, withdrawn int) *platform.Advisory {
-			a := &platform.Advisory{AdvisoryID: "GO-1", ArtifactName: "stdlib", UpdateTime: day(changed), Events: []platform.AdvisoryEvent{{FixNotPlanned: &platform.Note{Note: note}}}}
+		newAdvisory := func(note string, changed, withdrawn int) *inventory.Advisory {
+			a := &inventory.Advisory{AdvisoryID: "GO-1", ArtifactName: "stdlib", UpdateTime: day(changed), Events: []inventory.AdvisoryEvent{{FixNotPlanned: &inventory.Note{Note: note}}}}
 			if withdrawn > 0 {
 				a.DeleteTime = day(withdrawn)
 			}
@@ -111,7 +112,7 @@ func TestADocumentHoldsAnAdvisoryOfManyGroupsOnce(t *testing.T) {
 		w.feed(w.group(acme.uid), newAdvisory("new", 3, 0))
 		w.feed("", newAdvisory("withdrawn", 4, 4))
 		w.feed(other.uid, newAdvisory("of others", 5, 0))
-		documents, err := w.documents(acme.owner, platform.DocumentFilter{})
+		documents, err := w.documents(acme.owner, inventory.DocumentFilter{})
 		if must(t, err); describeDocuments(documents) != "stdlib: GO-1" || documents[0].Advisories[0].Events[0].FixNotPlanned.Note != "new" {
 			t.Errorf("%s, want stdlib: GO-1", describeDocuments(documents))
 		}
@@ -125,8 +126,8 @@ func TestADocumentShowsEventsInItsOwnWords(t *testing.T) {
 		for i := range events[:len(events)-2] {
 			events[i].CreateTime = day(20 - i)
 		}
-		w.feed(acme.uid, &platform.Advisory{AdvisoryID: "DSA-1", ArtifactName: "openssl", ArtifactType: "Debian:12", CreateTime: day(1), Aliases: []string{"CVE-1"}, Events: events})
-		documents, err := w.documents(acme.owner, platform.DocumentFilter{ID: "openssl"})
+		w.feed(acme.uid, &inventory.Advisory{AdvisoryID: "DSA-1", ArtifactName: "openssl", ArtifactType: "Debian:12", CreateTime: day(1), Aliases: []string{"CVE-1"}, Events: events})
+		documents, err := w.documents(acme.owner, inventory.DocumentFilter{ID: "openssl"})
 		must(t, err)
 		got, _ := json.MarshalIndent(documents[0], "", " ")
 		at := func(n int) string { return `"timestamp":"` + day(n).String() + `",` }
@@ -146,7 +147,7 @@ func TestADocumentShowsEventsInItsOwnWords(t *testing.T) {
 			t.Errorf("got\n%s\nwant\n%s", text, want)
 		}
 		for _, e := range documents[0].Advisories[0].Events {
-			if e.Type == "" || e.Type == platform.EventTypePatched {
+			if e.Type == "" || e.Type == inventory.EventTypePatched {
 				t.Errorf("%+v is of type %q", e, e.Type)
 			}
 		}
@@ -171,7 +172,7 @@ func TestDocumentsShowWhatTheCallerMaySeeAndFeedsForAll(t *testing.T) {
 		w.feed(team, fixedOn("ACME-2", "payments", "CVE-1", 1))
 		w.feed(other.uid, fixedOn("OTHER-1", "payments", "CVE-1", 1))
 		w.feed("", fixedOn("GO-1", "stdlib", "CVE-1", 1), fixedOn("GO-2", "net", "", 1))
-		none, inTeam := w.with(w.role(other.uid), other.uid, other.uid), w.with(w.role(acme.uid, platform.CapAdvisoriesList), team, team)
+		none, inTeam := w.with(w.role(other.uid), other.uid, other.uid), w.with(w.role(acme.uid, core.CapAdvisoriesList), team, team)
 		for what, x := range map[string]struct {
 			ctx  context.Context
 			want string
@@ -181,20 +182,20 @@ func TestDocumentsShowWhatTheCallerMaySeeAndFeedsForAll(t *testing.T) {
 			"a member of the team": {inTeam, "net: GO-2; payments: ACME-2; stdlib: GO-1"},
 			"without a capability": {none, "net: GO-2; stdlib: GO-1"},
 		} {
-			got, err := w.documents(x.ctx, platform.DocumentFilter{})
+			got, err := w.documents(x.ctx, inventory.DocumentFilter{})
 			if must(t, err); describeDocuments(got) != x.want {
 				t.Errorf("%s sees %q, want %q", what, describeDocuments(got), x.want)
 			}
-			page, err := w.p.AdvisoryDocuments.List(x.ctx, platform.ListRequest[*platform.DocumentFilter]{Filter: &platform.DocumentFilter{CVEs: []string{"CVE-1"}}})
+			page, err := w.p.AdvisoryDocuments.List(x.ctx, core.ListRequest[*inventory.DocumentFilter]{Filter: &inventory.DocumentFilter{CVEs: []string{"CVE-1"}}})
 			if want := strings.TrimPrefix(x.want, "net: GO-2; "); err != nil || describeDocuments(page.Items) != want || int(page.TotalCount) != len(page.Items) {
 				t.Errorf("by CVE, %s sees %d, %q, want %q (%v)", what, page.TotalCount, describeDocuments(page.Items), want, err)
 			}
 			documents, errs := w.p.AdvisoryDocuments.GetMany(x.ctx, []string{"payments"})
 			if what == "without a capability" {
-				expectRefused(t, what, errs[0], platform.CodeNotFound)
-				documents[0] = &platform.AdvisoryDocument{ID: "payments"}
+				expectRefused(t, what, errs[0], core.CodeNotFound)
+				documents[0] = &inventory.AdvisoryDocument{ID: "payments"}
 			}
-			pages, errs := w.p.AdvisoryDocuments.ListAdvisories(x.ctx, platform.ListRequest[*platform.AdvisoryFilter]{}, documents)
+			pages, errs := w.p.AdvisoryDocuments.ListAdvisories(x.ctx, core.ListRequest[*inventory.AdvisoryFilter]{}, documents)
 			must(t, errs[0])
 			var ids []string
 			for _, a := range pages[0].Items {
@@ -204,10 +205,10 @@ func TestDocumentsShowWhatTheCallerMaySeeAndFeedsForAll(t *testing.T) {
 				t.Errorf("%s sees %v of payments, want those of %q", what, ids, x.want)
 			}
 		}
-		if _, err := w.p.Groups.Get(acme.owner, platform.FeedGroup); err == nil {
+		if _, err := w.p.Groups.Get(acme.owner, inventory.FeedGroup); err == nil {
 			t.Error("the group of feeds can be read")
 		}
-		page, err := w.p.Advisories.List(acme.owner, platform.ListRequest[*platform.AdvisoryFilter]{})
+		page, err := w.p.Advisories.List(acme.owner, core.ListRequest[*inventory.AdvisoryFilter]{})
 		if must(t, err); page.TotalCount != 3 {
 			t.Errorf("%d advisories, want the 3 of acme", page.TotalCount)
 		}
@@ -220,14 +221,14 @@ func TestReportsDoNotTellAdvisoriesOfOthers(t *testing.T) {
 		acme, other := w.found("acme"), w.found("other")
 		w.feed(acme.uid, fixedOn("ACME-1", "payments", "", 5))
 		w.feed("", fixedOn("GO-1", "stdlib", "", 5))
-		repo, err := w.p.Repos.Create(other.owner, other.uid, body[*platform.Repo](`{"name": "shop"}`))
+		repo, err := w.p.Repos.Create(other.owner, other.uid, body[*inventory.Repo](`{"name": "shop"}`))
 		must(t, err)
-		_, err = w.p.Tags.Create(other.owner, repo.UID, body[*platform.Tag](`{"name": "latest", "digest": %q}`, digest(1)))
+		_, err = w.p.Tags.Create(other.owner, repo.UID, body[*inventory.Tag](`{"name": "latest", "digest": %q}`, digest(1)))
 		must(t, err)
-		_, err = w.p.Images.Import(w.operator(), []*platform.Image{{Repo: repo.UID, Digest: digest(1), Packages: []string{"payments", "stdlib"}}})
+		_, err = w.p.Images.Import(w.operator(), []*inventory.Image{{Repo: repo.UID, Digest: digest(1), Packages: []string{"payments", "stdlib"}}})
 		must(t, err)
-		reports, err := w.p.ResolvedVulnerabilities.ListAll(other.owner, platform.ResolvedVulnerabilityFilter{
-			ImageRefs: []platform.ImageRef{{Repo: "shop"}}, StartTime: day(1), EndTime: day(30),
+		reports, err := w.p.ResolvedVulnerabilities.ListAll(other.owner, inventory.ResolvedVulnerabilityFilter{
+			ImageRefs: []inventory.ImageRef{{Repo: "shop"}}, StartTime: day(1), EndTime: day(30),
 		})
 		if must(t, err); len(reports) != 1 || len(reports[0].ResolvedVulns) != 1 || reports[0].ResolvedVulns[0].ID != "GO-1" {
 			t.Errorf("got %+v, want only GO-1", reports)
@@ -236,8 +237,8 @@ func TestReportsDoNotTellAdvisoriesOfOthers(t *testing.T) {
 }
 
 // manyAdvisories returns n advisories about an artifact.
-func manyAdvisories(n int, artifact string) []*platform.Advisory {
-	all := make([]*platform.Advisory, n)
+func manyAdvisories(n int, artifact string) []*inventory.Advisory {
+	all := make([]*inventory.Advisory, n)
 	for i := range all {
 		all[i] = fixedOn(fmt.Sprintf("GO-%05d", i), artifact, "CVE-1")
 	}
@@ -252,15 +253,15 @@ func TestAPageOfDocumentsEndsEarly(t *testing.T) {
 		w.feed("", manyAdvisories(600, "b")...)
 		w.feed(acme.uid, fixedOn("GO-1", "c", ""), fixedOn("GO-1", "d", ""))
 		for _, x := range []struct {
-			req  platform.ListRequest[*platform.DocumentFilter]
+			req  core.ListRequest[*inventory.DocumentFilter]
 			want string
 		}{
-			{platform.ListRequest[*platform.DocumentFilter]{}, "a | b c d"},
-			{platform.ListRequest[*platform.DocumentFilter]{OrderBy: "id desc"}, "d c b | a"},
-			{platform.ListRequest[*platform.DocumentFilter]{Backward: true}, "b c d | a"},
-			{platform.ListRequest[*platform.DocumentFilter]{PageSize: 2}, "a | b c | d"},
-			{platform.ListRequest[*platform.DocumentFilter]{Skip: 1, PageSize: 2}, "b c | d"},
-			{platform.ListRequest[*platform.DocumentFilter]{PageSize: 3, Without: platform.DocumentAdvisories}, "a b c | d"},
+			{core.ListRequest[*inventory.DocumentFilter]{}, "a | b c d"},
+			{core.ListRequest[*inventory.DocumentFilter]{OrderBy: "id desc"}, "d c b | a"},
+			{core.ListRequest[*inventory.DocumentFilter]{Backward: true}, "b c d | a"},
+			{core.ListRequest[*inventory.DocumentFilter]{PageSize: 2}, "a | b c | d"},
+			{core.ListRequest[*inventory.DocumentFilter]{Skip: 1, PageSize: 2}, "b c | d"},
+			{core.ListRequest[*inventory.DocumentFilter]{PageSize: 3, Without: core.DocumentAdvisories}, "a b c | d"},
 		} {
 			var pages []string
 			for req := x.req; ; req.Skip = 0 {
@@ -288,18 +289,18 @@ func TestADocumentOfTooManyAdvisoriesIsRejected(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		all := manyAdvisories(10_001, "stdlib")
-		for batch := range slices.Chunk(all[:10_000], platform.ImportBatch) {
+		for batch := range slices.Chunk(all[:10_000], core.ImportBatch) {
 			w.feed(acme.uid, batch...)
 		}
 		_, err := w.raw().ExecContext(t.Context(), "ANALYZE advisory") // A server does so by itself soon after an import.
 		must(t, err)
 		w.feed("", fixedOn("GO-00001", "stdlib", "CVE-1")) // This advisory exists already.
-		got, err := w.documents(acme.owner, platform.DocumentFilter{})
+		got, err := w.documents(acme.owner, inventory.DocumentFilter{})
 		if must(t, err); len(got) != 1 || len(got[0].Advisories) != 10_000 {
 			t.Errorf("%d documents, want one with 10,000 advisories", len(got))
 		}
 		w.feed("", all[10_000])
-		for want, f := range map[string]platform.DocumentFilter{
+		for want, f := range map[string]inventory.DocumentFilter{
 			"cves: is required: the document stdlib holds more than 10000": {ID: "stdlib"},
 			"cves: must be fewer: more than 10000":                         {CVEs: []string{"CVE-1"}},
 		} {
@@ -307,7 +308,7 @@ func TestADocumentOfTooManyAdvisoriesIsRejected(t *testing.T) {
 				t.Errorf("%+v: %v, want %s", f, err, want)
 			}
 		}
-		if got, err := w.documents(acme.owner, platform.DocumentFilter{CVEs: []string{"GO-00007", "GO-00009"}}); describeDocuments(got) != "stdlib: GO-00007 GO-00009" {
+		if got, err := w.documents(acme.owner, inventory.DocumentFilter{CVEs: []string{"GO-00007", "GO-00009"}}); describeDocuments(got) != "stdlib: GO-00007 GO-00009" {
 			t.Errorf("%s (%v), want two advisories", describeDocuments(got), err)
 		}
 	})
@@ -319,9 +320,9 @@ func TestALostAliasFindsNoDocument(t *testing.T) {
 		acme := w.found("acme")
 		w.feed(acme.uid, fixedOn("GO-1", "stdlib", "CVE-1"), fixedOn("GO-2", "stdlib", "CVE-1"))
 		lost := fixedOn("GO-1", "stdlib", "")
-		lost.UpdateTime = platform.At(epoch.Add(1000 * time.Hour))
+		lost.UpdateTime = core.At(epoch.Add(1000 * time.Hour))
 		w.feed("", lost)
-		if got, err := w.documents(acme.owner, platform.DocumentFilter{CVEs: []string{"CVE-1"}}); describeDocuments(got) != "stdlib: GO-2" {
+		if got, err := w.documents(acme.owner, inventory.DocumentFilter{CVEs: []string{"CVE-1"}}); describeDocuments(got) != "stdlib: GO-2" {
 			t.Errorf("%s (%v), want stdlib: GO-2", describeDocuments(got), err)
 		}
 	})
@@ -332,8 +333,8 @@ func TestDocumentsRequireAnIdentityAndNothingElse(t *testing.T) {
 		acme := w.found("acme")
 		w.feed(acme.uid, fixedOn("GO-1", "stdlib", ""))
 		for what, ctx := range map[string]context.Context{"nobody": t.Context(), "a stranger": w.as("a stranger")} {
-			code := map[string]platform.Code{"nobody": platform.CodeUnauthenticated, "a stranger": platform.CodePermissionDenied}[what]
-			_, err := w.documents(ctx, platform.DocumentFilter{})
+			code := map[string]core.Code{"nobody": core.CodeUnauthenticated, "a stranger": core.CodePermissionDenied}[what]
+			_, err := w.documents(ctx, inventory.DocumentFilter{})
 			expectRefused(t, what, err, code)
 			_, errs := w.p.AdvisoryDocuments.GetMany(ctx, []string{"stdlib", "none"})
 			expectRefused(t, what, errs[0], code)

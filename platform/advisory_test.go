@@ -10,30 +10,32 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 func TestAdvisoriesAreFiltered(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		event := func(author, reviewer string, state platform.ReviewState, set func(*platform.AdvisoryEvent)) platform.AdvisoryEvent {
-			e := platform.AdvisoryEvent{Author: author, Reviewer: reviewer, ReviewState: state}
+		event := func(author, reviewer string, state inventory.ReviewState, set func(*inventory.AdvisoryEvent)) inventory.AdvisoryEvent {
+			e := inventory.AdvisoryEvent{Author: author, Reviewer: reviewer, ReviewState: state}
 			set(&e)
 			return e
 		}
-		detected := func(e *platform.AdvisoryEvent) { e.Detection = &platform.Detection{Manual: &struct{}{}} }
-		fixed := func(e *platform.AdvisoryEvent) { e.Fixed = &platform.Fixed{FixedVersion: "1.2.3"} }
-		patched := func(e *platform.AdvisoryEvent) {
-			e.Patched = &platform.Patched{PatchedVersions: []string{"1"}, Note: "n"}
+		detected := func(e *inventory.AdvisoryEvent) { e.Detection = &inventory.Detection{Manual: &struct{}{}} }
+		fixed := func(e *inventory.AdvisoryEvent) { e.Fixed = &inventory.Fixed{FixedVersion: "1.2.3"} }
+		patched := func(e *inventory.AdvisoryEvent) {
+			e.Patched = &inventory.Patched{PatchedVersions: []string{"1"}, Note: "n"}
 		}
-		_, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{
+		_, err := w.p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{
 			{AdvisoryID: "GO-1", ArtifactName: "stdlib", ArtifactType: "go", Aliases: []string{"CVE-1", "GHSA-x"}, Origin: "osv",
-				Events: []platform.AdvisoryEvent{event("ada", "bob", platform.ReviewStateApproved, detected), event("ada", "", "", fixed)}},
+				Events: []inventory.AdvisoryEvent{event("ada", "bob", inventory.ReviewStateApproved, detected), event("ada", "", "", fixed)}},
 			{AdvisoryID: "GO-2", ArtifactName: "stdlib", ComponentName: "net/http", ArtifactArchitecture: "amd64", ComponentType: "pkg", ComponentLocation: "/a", LegacyAdvisoryID: "old",
-				Events: []platform.AdvisoryEvent{event("a", "b", platform.ReviewStatePending, detected)}},
-			{AdvisoryID: "GO-3_%", ArtifactName: "toolchain", Events: []platform.AdvisoryEvent{event("eve", "", "", patched)}},
+				Events: []inventory.AdvisoryEvent{event("a", "b", inventory.ReviewStatePending, detected)}},
+			{AdvisoryID: "GO-3_%", ArtifactName: "toolchain", Events: []inventory.AdvisoryEvent{event("eve", "", "", patched)}},
 		})
 		must(t, err)
-		type f = platform.AdvisoryFilter
+		type f = inventory.AdvisoryFilter
 		for what, x := range map[string]struct {
 			f    f
 			want string
@@ -47,26 +49,26 @@ func TestAdvisoriesAreFiltered(t *testing.T) {
 			"component":          {f{ComponentNames: []string{"net/http"}, ComponentTypes: []string{"pkg"}, ComponentLocations: []string{"/a"}, LegacyAdvisoryIDs: []string{"old"}}, "GO-2"},
 			"alias":              {f{Aliases: []string{"CVE-1"}}, "GO-1"},
 			"origin":             {f{Origin: "osv"}, "GO-1"},
-			"fixed":              {f{EventTypes: []platform.EventType{platform.EventTypeFixed}}, "GO-1"},
-			"fixed or patched":   {f{EventTypes: []platform.EventType{platform.EventTypeFixed, platform.EventTypePatched}}, "GO-1 GO-3_%"},
-			"latest":             {f{LatestEventType: platform.EventTypeDetection}, "GO-2"},
+			"fixed":              {f{EventTypes: []inventory.EventType{inventory.EventTypeFixed}}, "GO-1"},
+			"fixed or patched":   {f{EventTypes: []inventory.EventType{inventory.EventTypeFixed, inventory.EventTypePatched}}, "GO-1 GO-3_%"},
+			"latest":             {f{LatestEventType: inventory.EventTypeDetection}, "GO-2"},
 			"author":             {f{EventAuthors: []string{"a"}}, "GO-2"}, // The author a is not a part of ada.
 			"without an author":  {f{ExcludeEventAuthors: []string{"a", "eve"}}, "GO-1"},
 			"reviewer":           {f{EventReviewers: []string{"bob", "b"}}, "GO-1 GO-2"},
-			"state":              {f{EventReviewStates: []platform.ReviewState{platform.ReviewStateApproved}}, "GO-1"},
-			"latest is fixed":    {f{LatestEventType: platform.EventTypeFixed}, "GO-1"},
+			"state":              {f{EventReviewStates: []inventory.ReviewState{inventory.ReviewStateApproved}}, "GO-1"},
+			"latest is fixed":    {f{LatestEventType: inventory.EventTypeFixed}, "GO-1"},
 			"a thousand authors": {f{EventAuthors: append(nobodies(999), "eve")}, "GO-3_%"},
 			"without a thousand": {f{ExcludeEventAuthors: append(nobodies(999), "eve")}, "GO-1 GO-2"},
 			"author's case":      {f{EventAuthors: []string{"ADA"}}, ""},
 			"author's sign":      {f{EventAuthors: []string{"_", "%"}}, ""},
 			"no type":            {f{ArtifactTypes: []string{""}}, "GO-2 GO-3_%"},
-			"another event each": {f{EventTypes: []platform.EventType{platform.EventTypeFixed}, EventReviewers: []string{"bob"}}, "GO-1"},
+			"another event each": {f{EventTypes: []inventory.EventType{inventory.EventTypeFixed}, EventReviewers: []string{"bob"}}, "GO-1"},
 			"text":               {f{Query: "NET/"}, "GO-2"},
 			"text of an alias":   {f{Query: "ghsa"}, "GO-1"},
 			"text with signs":    {f{Query: "_%"}, "GO-3_%"},
 			"text across":        {f{Query: "1\\"}, ""},
 		} {
-			page, err := w.p.Advisories.List(acme.owner, platform.ListRequest[*f]{OrderBy: "advisory_id", Filter: &x.f})
+			page, err := w.p.Advisories.List(acme.owner, core.ListRequest[*f]{OrderBy: "advisory_id", Filter: &x.f})
 			must(t, err)
 			var got []string
 			for _, a := range page.Items {
@@ -76,17 +78,17 @@ func TestAdvisoriesAreFiltered(t *testing.T) {
 				t.Errorf("%s: %q of %d, want %q", what, got, page.TotalCount, x.want)
 			}
 		}
-		_, err = w.p.Advisories.List(acme.owner, platform.ListRequest[*f]{Filter: &f{
-			AdvisoryIDs: make([]string, 1001), EventTypes: []platform.EventType{"FIXED"}, EventReviewStates: []platform.ReviewState{"x"}, LatestEventType: "y", Query: "a\nb",
+		_, err = w.p.Advisories.List(acme.owner, core.ListRequest[*f]{Filter: &f{
+			AdvisoryIDs: make([]string, 1001), EventTypes: []inventory.EventType{"FIXED"}, EventReviewStates: []inventory.ReviewState{"x"}, LatestEventType: "y", Query: "a\nb",
 			EventAuthors: []string{"a\neve"}, ExcludeEventAuthors: []string{strings.Repeat("x", 60_000)}, EventReviewers: []string{""}}})
 		if got := violationFields(err); got != "advisoryIds eventAuthors excludeEventAuthors eventReviewers eventReviewStates eventTypes latestEventType query" {
 			t.Errorf("got %v, want 'advisoryIds eventAuthors excludeEventAuthors eventReviewers eventReviewStates eventTypes latestEventType query'", got)
 		}
-		one, err := w.p.Advisories.List(acme.owner, platform.ListRequest[*f]{Filter: &f{AdvisoryIDs: []string{"GO-1"}}})
+		one, err := w.p.Advisories.List(acme.owner, core.ListRequest[*f]{Filter: &f{AdvisoryIDs: []string{"GO-1"}}})
 		must(t, err)
 		read, err := w.p.Advisories.Get(acme.owner, one.Items[0].UID)
 		must(t, err)
-		if len(read.Events) != 2 || read.Events[0].Type() != platform.EventTypeDetection || read.Events[1].Type() != platform.EventTypeFixed || read.Events[0].UID.Parent() != read.UID {
+		if len(read.Events) != 2 || read.Events[0].Type() != inventory.EventTypeDetection || read.Events[1].Type() != inventory.EventTypeFixed || read.Events[0].UID.Parent() != read.UID {
 			t.Errorf("%+v, want 2 of them", read.Events)
 		}
 	})
@@ -102,34 +104,34 @@ func nobodies(n int) []string {
 }
 
 // everyVariant returns an event of each variant, with all its fields.
-func everyVariant() []platform.AdvisoryEvent {
+func everyVariant() []inventory.AdvisoryEvent {
 	manual := &struct{}{}
-	scan := &platform.ScanV1{
+	scan := &inventory.ScanV1{
 		Scanner: "s", Subpackage: "sp", ComponentID: "ci", Component: "c", ComponentVersion: "cv", ComponentType: "ct", ComponentLocation: "cl",
 		ArtifactVersion: "av", ScannerVersion: "sv", GrypeDBBuilt: "gb", GrypeDBChecksum: "gc",
 	}
-	return []platform.AdvisoryEvent{
-		{Findings: []byte{0, 255, '"'}, Author: "a", Reviewer: "r", ReviewState: platform.ReviewStateRequestChanges, Issue: "https://example.com/1", Detection: &platform.Detection{ScanV1: scan}},
-		{Detection: &platform.Detection{Manual: manual}},
-		{Detection: &platform.Detection{NVDAPI: &platform.NVDAPI{CPESearched: "x", CPEFound: "y"}}},
-		{Fixed: &platform.Fixed{FixedVersion: "1", Note: "n", ScannerVersion: "s", GrypeDBBuilt: "b", GrypeDBChecksum: "c"}},
-		{FalsePositiveDetermination: &platform.FalsePositiveDetermination{Type: "TYPE_INLINE_MITIGATIONS_EXIST", Note: "n"}},
-		{AnalysisNotPlanned: &platform.Note{Note: "a"}, ReviewState: platform.ReviewStateRejected},
-		{FixNotPlanned: &platform.Note{}},
-		{PendingUpstreamFix: &platform.Note{Note: "p"}},
-		{TruePositiveDetermination: &platform.Note{Note: "t"}},
-		{Patched: &platform.Patched{PatchedVersions: []string{"1", "2"}, Note: "n"}},
+	return []inventory.AdvisoryEvent{
+		{Findings: []byte{0, 255, '"'}, Author: "a", Reviewer: "r", ReviewState: inventory.ReviewStateRequestChanges, Issue: "https://example.com/1", Detection: &inventory.Detection{ScanV1: scan}},
+		{Detection: &inventory.Detection{Manual: manual}},
+		{Detection: &inventory.Detection{NVDAPI: &inventory.NVDAPI{CPESearched: "x", CPEFound: "y"}}},
+		{Fixed: &inventory.Fixed{FixedVersion: "1", Note: "n", ScannerVersion: "s", GrypeDBBuilt: "b", GrypeDBChecksum: "c"}},
+		{FalsePositiveDetermination: &inventory.FalsePositiveDetermination{Type: "TYPE_INLINE_MITIGATIONS_EXIST", Note: "n"}},
+		{AnalysisNotPlanned: &inventory.Note{Note: "a"}, ReviewState: inventory.ReviewStateRejected},
+		{FixNotPlanned: &inventory.Note{}},
+		{PendingUpstreamFix: &inventory.Note{Note: "p"}},
+		{TruePositiveDetermination: &inventory.Note{Note: "t"}},
+		{Patched: &inventory.Patched{PatchedVersions: []string{"1", "2"}, Note: "n"}},
 	}
 }
 
 func TestEveryVariantOfAnEventSurvives(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		made := &platform.Advisory{
+		made := &inventory.Advisory{
 			AdvisoryID: "GO-1", ArtifactName: "stdlib", Events: everyVariant(),
-			Severities: []platform.Severity{{Type: "TYPE_CVSS_V2", Score: "1"}, {Type: "TYPE_CVSS_V3", Score: "2"}, {Type: "TYPE_CVSS_V4", Score: "3"}, {Type: "TYPE_UNSPECIFIED", Score: "high"}},
+			Severities: []inventory.Severity{{Type: "TYPE_CVSS_V2", Score: "1"}, {Type: "TYPE_CVSS_V3", Score: "2"}, {Type: "TYPE_CVSS_V4", Score: "3"}, {Type: "TYPE_UNSPECIFIED", Score: "high"}},
 		}
-		_, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{made})
+		_, err := w.p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{made})
 		must(t, err)
 		read, err := w.p.Advisories.Get(acme.owner, made.UID)
 		must(t, err)
@@ -139,8 +141,8 @@ func TestEveryVariantOfAnEventSurvives(t *testing.T) {
 		if !reflect.DeepEqual(read.Events, everyVariant()) || !reflect.DeepEqual(read.Severities, made.Severities) {
 			t.Errorf("read %+v, %v, want %v", read.Events, read.Severities, made.Severities)
 		}
-		again := &platform.Advisory{AdvisoryID: "GO-1", ArtifactName: "stdlib", Events: everyVariant(), Severities: made.Severities}
-		if done, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{again}); err != nil || done.Unchanged != 1 {
+		again := &inventory.Advisory{AdvisoryID: "GO-1", ArtifactName: "stdlib", Events: everyVariant(), Severities: made.Severities}
+		if done, err := w.p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{again}); err != nil || done.Unchanged != 1 {
 			t.Errorf("again: %+v (%v), want Unchanged 1", done, err)
 		}
 	})
@@ -150,21 +152,21 @@ func TestEveryVariantOfAnEventSurvives(t *testing.T) {
 func TestTheLatestEventIsTheOneThatBecameKnownLast(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		at := func(hours int, e platform.AdvisoryEvent) platform.AdvisoryEvent {
-			e.CreateTime = platform.At(epoch.Add(time.Duration(hours) * time.Hour))
+		at := func(hours int, e inventory.AdvisoryEvent) inventory.AdvisoryEvent {
+			e.CreateTime = core.At(epoch.Add(time.Duration(hours) * time.Hour))
 			return e
 		}
-		detected := platform.AdvisoryEvent{Detection: &platform.Detection{}}
-		fixed := platform.AdvisoryEvent{Fixed: &platform.Fixed{}}
-		_, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{
-			{AdvisoryID: "later first", ArtifactName: "a", Events: []platform.AdvisoryEvent{at(2, fixed), at(1, detected)}},
-			{AdvisoryID: "at once", ArtifactName: "a", Events: []platform.AdvisoryEvent{at(1, detected), at(1, fixed)}},
-			{AdvisoryID: "without time", ArtifactName: "a", Events: []platform.AdvisoryEvent{at(1, fixed), detected}},
-			{AdvisoryID: "at last found", ArtifactName: "a", Events: []platform.AdvisoryEvent{at(1, fixed), at(2, detected)}},
+		detected := inventory.AdvisoryEvent{Detection: &inventory.Detection{}}
+		fixed := inventory.AdvisoryEvent{Fixed: &inventory.Fixed{}}
+		_, err := w.p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{
+			{AdvisoryID: "later first", ArtifactName: "a", Events: []inventory.AdvisoryEvent{at(2, fixed), at(1, detected)}},
+			{AdvisoryID: "at once", ArtifactName: "a", Events: []inventory.AdvisoryEvent{at(1, detected), at(1, fixed)}},
+			{AdvisoryID: "without time", ArtifactName: "a", Events: []inventory.AdvisoryEvent{at(1, fixed), detected}},
+			{AdvisoryID: "at last found", ArtifactName: "a", Events: []inventory.AdvisoryEvent{at(1, fixed), at(2, detected)}},
 			{AdvisoryID: "nothing", ArtifactName: "a"},
 		})
 		must(t, err)
-		page, err := w.p.Advisories.List(acme.owner, platform.ListRequest[*platform.AdvisoryFilter]{OrderBy: "advisory_id", Filter: &platform.AdvisoryFilter{LatestEventType: platform.EventTypeFixed}})
+		page, err := w.p.Advisories.List(acme.owner, core.ListRequest[*inventory.AdvisoryFilter]{OrderBy: "advisory_id", Filter: &inventory.AdvisoryFilter{LatestEventType: inventory.EventTypeFixed}})
 		must(t, err)
 		var got []string
 		for _, a := range page.Items {
@@ -182,26 +184,26 @@ func TestTheLatestEventIsTheOneThatBecameKnownLast(t *testing.T) {
 func TestAnImportRejectsValuesThatClientsCouldNotRead(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		note := &platform.Note{}
-		bad := map[string]platform.AdvisoryEvent{
+		note := &inventory.Note{}
+		bad := map[string]inventory.AdvisoryEvent{
 			"events[0]":                                 {FixNotPlanned: note, AnalysisNotPlanned: note},
-			"events[0].detection":                       {Detection: &platform.Detection{Manual: &struct{}{}, ScanV1: &platform.ScanV1{}}},
+			"events[0].detection":                       {Detection: &inventory.Detection{Manual: &struct{}{}, ScanV1: &inventory.ScanV1{}}},
 			"events[0].reviewState":                     {FixNotPlanned: note, ReviewState: "GOOD"},
 			"events[0].author":                          {FixNotPlanned: note, Author: "ann\nbob"}, // Such a text would look like two authors.
 			"events[0].reviewer":                        {FixNotPlanned: note, Reviewer: "\x00"},
-			"events[0].falsePositiveDetermination.type": {FalsePositiveDetermination: &platform.FalsePositiveDetermination{Type: "WHIM"}},
+			"events[0].falsePositiveDetermination.type": {FalsePositiveDetermination: &inventory.FalsePositiveDetermination{Type: "WHIM"}},
 		}
 		for field, e := range bad {
-			done, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a", Events: []platform.AdvisoryEvent{e}}})
+			done, err := w.p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a", Events: []inventory.AdvisoryEvent{e}}})
 			if must(t, err); violationFields(done.Rejected[0]) != field {
 				t.Errorf("%s: %v, want violations of %v", field, done.Rejected[0], field)
 			}
 		}
-		done, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a", Severities: []platform.Severity{{Type: "HIGH"}}}})
+		done, err := w.p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a", Severities: []inventory.Severity{{Type: "HIGH"}}}})
 		if must(t, err); violationFields(done.Rejected[0]) != "severities[0].type" {
 			t.Errorf("got %v, want violations of 'severities[0].type'", done.Rejected[0])
 		}
-		done, err = w.p.Vulnerabilities.Import(w.operator(), []*platform.Vulnerability{{ID: "GO-1", References: []platform.Reference{{Type: "HOME"}}, Severities: []platform.Severity{{}, {Type: "HIGH"}}}})
+		done, err = w.p.Vulnerabilities.Import(w.operator(), []*inventory.Vulnerability{{ID: "GO-1", References: []inventory.Reference{{Type: "HOME"}}, Severities: []inventory.Severity{{}, {Type: "HIGH"}}}})
 		if must(t, err); violationFields(done.Rejected[0]) != "references[0].type severities[1].type" {
 			t.Errorf("got %v, want violations of 'references[0].type severities[1].type'", done.Rejected[0])
 		}
@@ -211,31 +213,31 @@ func TestAnImportRejectsValuesThatClientsCouldNotRead(t *testing.T) {
 func TestVulnerabilitiesAreFoundByIDAndAlias(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		_, err := w.p.Vulnerabilities.Import(w.operator(), []*platform.Vulnerability{
-			{ID: "GO-1", Summary: "s", Aliases: []string{"CVE-1", "GHSA-1"}, References: []platform.Reference{{Type: "TYPE_WEB", URL: "https://example.com"}}},
+		_, err := w.p.Vulnerabilities.Import(w.operator(), []*inventory.Vulnerability{
+			{ID: "GO-1", Summary: "s", Aliases: []string{"CVE-1", "GHSA-1"}, References: []inventory.Reference{{Type: "TYPE_WEB", URL: "https://example.com"}}},
 			{ID: "GO-2", Aliases: []string{"CVE-1"}}, {ID: "CVE-1"}})
 		must(t, err)
 		found, errs := w.p.Vulnerabilities.GetMany(acme.owner, []string{"GHSA-1", "GO-2", "CVE-1", "none", "\xff", "GO-2"})
 		for i, want := range []string{"GO-1", "GO-2", "CVE-1", "", "", "GO-2"} {
 			if want == "" {
-				expectRefused(t, "what is missing", errs[i], platform.CodeNotFound)
+				expectRefused(t, "what is missing", errs[i], core.CodeNotFound)
 			} else if errs[i] != nil || found[i].ID != want {
 				t.Errorf("place %d is %+v (%v), want %s", i, found[i], errs[i], want)
 			}
 		}
 		for what, x := range map[string]struct {
-			f    *platform.VulnerabilityFilter
+			f    *inventory.VulnerabilityFilter
 			want []string
 		}{
-			"all":                {&platform.VulnerabilityFilter{}, []string{"CVE-1", "GO-1", "GO-2"}},
-			"id":                 {&platform.VulnerabilityFilter{ID: "GO-1"}, []string{"GO-1"}},
-			"alias":              {&platform.VulnerabilityFilter{ID: "CVE-1"}, []string{"CVE-1", "GO-1", "GO-2"}},
-			"ids":                {&platform.VulnerabilityFilter{IDs: []string{"GHSA-1", "GO-2"}}, []string{"GO-1", "GO-2"}},
-			"both":               {&platform.VulnerabilityFilter{ID: "GO-2", IDs: []string{"GO-1", "GO-2"}}, []string{"GO-2"}},
-			"both, one by alias": {&platform.VulnerabilityFilter{ID: "GO-2", IDs: []string{"GHSA-1", "CVE-1"}}, []string{"GO-2"}},
-			"conflict":           {&platform.VulnerabilityFilter{ID: "GO-2", IDs: []string{"GO-1"}}, nil},
+			"all":                {&inventory.VulnerabilityFilter{}, []string{"CVE-1", "GO-1", "GO-2"}},
+			"id":                 {&inventory.VulnerabilityFilter{ID: "GO-1"}, []string{"GO-1"}},
+			"alias":              {&inventory.VulnerabilityFilter{ID: "CVE-1"}, []string{"CVE-1", "GO-1", "GO-2"}},
+			"ids":                {&inventory.VulnerabilityFilter{IDs: []string{"GHSA-1", "GO-2"}}, []string{"GO-1", "GO-2"}},
+			"both":               {&inventory.VulnerabilityFilter{ID: "GO-2", IDs: []string{"GO-1", "GO-2"}}, []string{"GO-2"}},
+			"both, one by alias": {&inventory.VulnerabilityFilter{ID: "GO-2", IDs: []string{"GHSA-1", "CVE-1"}}, []string{"GO-2"}},
+			"conflict":           {&inventory.VulnerabilityFilter{ID: "GO-2", IDs: []string{"GO-1"}}, nil},
 		} {
-			page, err := w.p.Vulnerabilities.List(acme.owner, platform.ListRequest[*platform.VulnerabilityFilter]{Filter: x.f})
+			page, err := w.p.Vulnerabilities.List(acme.owner, core.ListRequest[*inventory.VulnerabilityFilter]{Filter: x.f})
 			must(t, err)
 			var got []string
 			for _, v := range page.Items {

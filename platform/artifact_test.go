@@ -7,25 +7,26 @@ import (
 	"sync"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/libraries"
 )
 
 type (
-	artifactList = platform.ListRequest[*platform.ArtifactFilter]
-	versionList  = platform.ListRequest[*platform.ArtifactVersionFilter]
+	artifactList = core.ListRequest[*libraries.ArtifactFilter]
+	versionList  = core.ListRequest[*libraries.ArtifactVersionFilter]
 )
 
 // artifact returns a record for an import.
-func artifact(ecosystem platform.Ecosystem, name string, versions ...string) *platform.ImportedArtifact {
-	a := &platform.ImportedArtifact{Artifact: platform.Artifact{Ecosystem: ecosystem, Name: name}}
+func artifact(ecosystem libraries.Ecosystem, name string, versions ...string) *libraries.ImportedArtifact {
+	a := &libraries.ImportedArtifact{Artifact: libraries.Artifact{Ecosystem: ecosystem, Name: name}}
 	for _, v := range versions {
-		a.Versions = append(a.Versions, &platform.ArtifactVersion{Version: v})
+		a.Versions = append(a.Versions, &libraries.ArtifactVersion{Version: v})
 	}
 	return a
 }
 
 // bring imports artifacts and expects these results for them and their versions.
-func (w *world) bring(t *testing.T, artifacts, versions string, records ...*platform.ImportedArtifact) {
+func (w *world) bring(t *testing.T, artifacts, versions string, records ...*libraries.ImportedArtifact) {
 	t.Helper()
 	done, doneVersions, err := w.p.Artifacts.Import(w.operator(), records)
 	expectImported(t, "artifacts", done, err, artifacts)
@@ -33,7 +34,7 @@ func (w *world) bring(t *testing.T, artifacts, versions string, records ...*plat
 }
 
 // shown returns the artifacts of a filter, each as name latest/count.
-func (w *world) shown(t *testing.T, ctx context.Context, f *platform.ArtifactFilter, orderBy string) string {
+func (w *world) shown(t *testing.T, ctx context.Context, f *libraries.ArtifactFilter, orderBy string) string {
 	t.Helper()
 	page, err := w.p.Artifacts.List(ctx, artifactList{Filter: f, OrderBy: orderBy})
 	must(t, err)
@@ -48,7 +49,7 @@ func (w *world) shown(t *testing.T, ctx context.Context, f *platform.ArtifactFil
 }
 
 // versionsOf reads the versions of an artifact, two at a time.
-func (w *world) versionsOf(t *testing.T, ctx context.Context, uid platform.UID, orderBy string) string {
+func (w *world) versionsOf(t *testing.T, ctx context.Context, uid core.UID, orderBy string) string {
 	t.Helper()
 	var all []string
 	for req := (versionList{OrderBy: orderBy, PageSize: 2}); ; {
@@ -69,16 +70,16 @@ func (w *world) versionsOf(t *testing.T, ctx context.Context, uid platform.UID, 
 func TestArtifactsAreImportedWithTheirVersions(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		const javaEco, python = platform.EcosystemJava, platform.EcosystemPython
-		netty := func() *platform.ImportedArtifact {
+		const javaEco, python = libraries.EcosystemJava, libraries.EcosystemPython
+		netty := func() *libraries.ImportedArtifact {
 			return artifact(javaEco, "io.netty:netty", "4.1.0.Final", "4.1.100.Final", "4.1.99.Final", "4.2.0.RC1", "4.2.0.Alpha1")
 		}
-		numpy := func() *platform.ImportedArtifact {
+		numpy := func() *libraries.ImportedArtifact {
 			return artifact(python, "numpy", "1.9.3", "1.26.4", "2.0.0rc1", "2.0.0.dev1")
 		}
 		w.bring(t, mustSucceed(3, 0, 0, 0), mustSucceed(9, 0, 0, 0), netty(), numpy(), artifact(python, "empty"))
 		w.bring(t, mustSucceed(0, 0, 3, 0), mustSucceed(0, 0, 9, 0), netty(), numpy(), artifact(python, "empty"))
-		both := &platform.ArtifactFilter{Ecosystems: []platform.Ecosystem{python, javaEco}}
+		both := &libraries.ArtifactFilter{Ecosystems: []libraries.Ecosystem{python, javaEco}}
 		if got := w.shown(t, acme.owner, both, ""); got != "empty /0, io.netty:netty 4.2.0.RC1/5, numpy 2.0.0rc1/4" {
 			t.Errorf("got %v, want 'empty /0, io.netty:netty 4.2.0.RC1/5, numpy 2.0.0rc1/4'", got)
 		}
@@ -126,15 +127,15 @@ func TestArtifactsAreImportedWithTheirVersions(t *testing.T) {
 func TestArtifactsAreFilteredAndCounted(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		torch := artifact(platform.EcosystemPython, "torch", "2.1.0")
+		torch := artifact(libraries.EcosystemPython, "torch", "2.1.0")
 		torch.Description, torch.CudaVersion, torch.Remediated = "Tensors, on 100% of GPUs", "12.1", true
-		older := artifact(platform.EcosystemPython, "torch-cu118", "2.1.0")
+		older := artifact(libraries.EcosystemPython, "torch-cu118", "2.1.0")
 		older.Description, older.CudaVersion = "tensors", "11.8"
-		log4j := artifact(platform.EcosystemJava, "log4j:log4j_core", "2.17.1")
+		log4j := artifact(libraries.EcosystemJava, "log4j:log4j_core", "2.17.1")
 		log4j.Remediated = true
 		w.bring(t, mustSucceed(3, 0, 0, 0), mustSucceed(3, 0, 0, 0), torch, older, log4j)
-		all := []platform.Ecosystem{platform.EcosystemPython, platform.EcosystemJava, platform.EcosystemPython}
-		for want, f := range map[string]*platform.ArtifactFilter{
+		all := []libraries.Ecosystem{libraries.EcosystemPython, libraries.EcosystemJava, libraries.EcosystemPython}
+		for want, f := range map[string]*libraries.ArtifactFilter{
 			"log4j:log4j_core 2.17.1/1, torch 2.1.0/1, torch-cu118 2.1.0/1": {Ecosystems: all},
 			"torch 2.1.0/1, torch-cu118 2.1.0/1":                            {Ecosystems: all, Query: "TENSORS"},
 			"torch 2.1.0/1":                                                 {Ecosystems: all, Query: "0% OF"},
@@ -148,14 +149,14 @@ func TestArtifactsAreFilteredAndCounted(t *testing.T) {
 			}
 		}
 		counts, err := w.p.Artifacts.Counts(acme.owner, all)
-		if err != nil || len(counts) != 2 || *counts[0] != (platform.EcosystemCount{Ecosystem: platform.EcosystemJava, TotalCount: 1}) || *counts[1] != (platform.EcosystemCount{Ecosystem: platform.EcosystemPython, TotalCount: 2}) {
+		if err != nil || len(counts) != 2 || *counts[0] != (libraries.EcosystemCount{Ecosystem: libraries.EcosystemJava, TotalCount: 1}) || *counts[1] != (libraries.EcosystemCount{Ecosystem: libraries.EcosystemPython, TotalCount: 2}) {
 			t.Errorf("%v, want 2 of them (%v)", counts, err)
 		}
 		// The order of the named ecosystems does not make another list.
-		first, err := w.p.Artifacts.List(acme.owner, artifactList{Filter: &platform.ArtifactFilter{Ecosystems: all}, PageSize: 1})
+		first, err := w.p.Artifacts.List(acme.owner, artifactList{Filter: &libraries.ArtifactFilter{Ecosystems: all}, PageSize: 1})
 		must(t, err)
-		next, err := w.p.Artifacts.List(acme.owner, artifactList{PageToken: first.NextPageToken(), Filter: &platform.ArtifactFilter{
-			Ecosystems: []platform.Ecosystem{platform.EcosystemJava, platform.EcosystemPython},
+		next, err := w.p.Artifacts.List(acme.owner, artifactList{PageToken: first.NextPageToken(), Filter: &libraries.ArtifactFilter{
+			Ecosystems: []libraries.Ecosystem{libraries.EcosystemJava, libraries.EcosystemPython},
 		}})
 		if err != nil || len(next.Items) != 2 || next.Items[0].Name != "torch" {
 			t.Errorf("%+v, want 2 of them (%v)", next.Items, err)
@@ -168,10 +169,10 @@ func TestViolationsOfAListOfArtifactsAreNamed(t *testing.T) {
 		acme := w.found("acme")
 		for want, req := range map[string]artifactList{
 			"ecosystems":           {},
-			"ecosystems page_size": {Filter: &platform.ArtifactFilter{Ecosystems: []platform.Ecosystem{"COBOL", "ADA"}}, PageSize: -1},
-			"ecosystems query cuda_version page_token": {Filter: &platform.ArtifactFilter{Ecosystems: []platform.Ecosystem{""}, Query: "\x00", CudaVersion: "\xff"}, PageToken: "x"},
+			"ecosystems page_size": {Filter: &libraries.ArtifactFilter{Ecosystems: []libraries.Ecosystem{"COBOL", "ADA"}}, PageSize: -1},
+			"ecosystems query cuda_version page_token": {Filter: &libraries.ArtifactFilter{Ecosystems: []libraries.Ecosystem{""}, Query: "\x00", CudaVersion: "\xff"}, PageToken: "x"},
 			"order_by": {Filter: java, OrderBy: "version"},
-			"query":    {Filter: &platform.ArtifactFilter{Ecosystems: java.Ecosystems, Query: strings.Repeat("a", 60_000)}},
+			"query":    {Filter: &libraries.ArtifactFilter{Ecosystems: java.Ecosystems, Query: strings.Repeat("a", 60_000)}},
 		} {
 			_, err := w.p.Artifacts.List(acme.owner, req)
 			if got := violationFields(err); got != want {
@@ -187,10 +188,10 @@ func TestViolationsOfAListOfArtifactsAreNamed(t *testing.T) {
 			t.Errorf("got %v, want 'artifact_id skip order_by'", got)
 		}
 		uid := w.artifact()
-		for what, other := range map[string]platform.UID{"a version": missingBelow(uid), "a group": acme.uid, "nothing": missingBelow(acme.uid).Root()[:39] + "x"} {
+		for what, other := range map[string]core.UID{"a version": missingBelow(uid), "a group": acme.uid, "nothing": missingBelow(acme.uid).Root()[:39] + "x"} {
 			_, err := w.p.ArtifactVersions.ListOf(acme.owner, other, versionList{})
 			if other.Valid() {
-				e := refusal(t, what, err, platform.CodeNotFound)
+				e := refusal(t, what, err, core.CodeNotFound)
 				if e.Resource.Kind != "Artifact" || e.Resource.Name != string(other) || e.Area != "libraries" {
 					t.Errorf("%s: %+v, want Kind 'Artifact', Name %v and Area 'libraries'", what, e, other)
 				}
@@ -208,13 +209,13 @@ func TestBadArtifactsAreRejectedWhole(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		long := strings.Repeat("x", 256)
-		negative := artifact(platform.EcosystemJava, "d", "1")
+		negative := artifact(libraries.EcosystemJava, "d", "1")
 		negative.Versions[0].SizeBytes = -1
 		odd := artifact("RUST", "")
 		odd.Description, odd.CudaVersion = "two\nlines", "\x01"
-		got, versions, err := w.p.Artifacts.Import(w.operator(), []*platform.ImportedArtifact{
-			odd, artifact("", long), artifact(platform.EcosystemJava, "a", "1", ""), artifact(platform.EcosystemJava, "b", "1", "2", "1"),
-			artifact(platform.EcosystemJava, "c", long), negative, artifact(platform.EcosystemJava, "good", "1"), artifact(platform.EcosystemJava, "good", "2"),
+		got, versions, err := w.p.Artifacts.Import(w.operator(), []*libraries.ImportedArtifact{
+			odd, artifact("", long), artifact(libraries.EcosystemJava, "a", "1", ""), artifact(libraries.EcosystemJava, "b", "1", "2", "1"),
+			artifact(libraries.EcosystemJava, "c", long), negative, artifact(libraries.EcosystemJava, "good", "1"), artifact(libraries.EcosystemJava, "good", "2"),
 		})
 		expectImported(t, "artifacts", got, err, mustSucceed(1, 0, 0, 7))
 		expectImported(t, "versions", versions, err, mustSucceed(1, 0, 0, 0))
@@ -226,7 +227,7 @@ func TestBadArtifactsAreRejectedWhole(t *testing.T) {
 			t.Errorf("got %v, want 'good 1/1'", got)
 		}
 		_, _, err = w.p.Artifacts.Import(acme.owner, nil)
-		expectRefused(t, "an owner", err, platform.CodePermissionDenied)
+		expectRefused(t, "an owner", err, core.CodePermissionDenied)
 	})
 }
 
@@ -239,9 +240,9 @@ func TestImportsOfTheSameArtifactAtOnceCountEveryVersion(t *testing.T) {
 		var running sync.WaitGroup
 		for i := range imports {
 			running.Go(func() {
-				var all []*platform.ImportedArtifact
+				var all []*libraries.ImportedArtifact
 				for n := range records {
-					all = append(all, artifact(platform.EcosystemJava, fmt.Sprint("a", (n+i*5)%records), fmt.Sprintf("1.%d", i+1), "1"))
+					all = append(all, artifact(libraries.EcosystemJava, fmt.Sprint("a", (n+i*5)%records), fmt.Sprintf("1.%d", i+1), "1"))
 				}
 				if done, _, err := w.p.Artifacts.Import(w.operator(), all); err != nil || done.Added+done.Updated != records {
 					t.Errorf("%+v (%v)", done, err)

@@ -9,11 +9,16 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
 	"atrium/platform/fieldmask"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/webhooks"
 )
 
 // ids returns the ids of events.
-func ids(events []*platform.Event) []string {
+func ids(events []*core.Event) []string {
 	found := make([]string, len(events))
 	for i, e := range events {
 		found[i] = e.ID
@@ -22,9 +27,9 @@ func ids(events []*platform.Event) []string {
 }
 
 // mustReadLog reads everything that the caller may see of the log, in small pages.
-func (w *world) mustReadLog(ctx context.Context, req platform.AuditRequest) []*platform.Event {
+func (w *world) mustReadLog(ctx context.Context, req events.AuditRequest) []*core.Event {
 	w.Helper()
-	var all []*platform.Event
+	var all []*core.Event
 	req.PageSize = 3
 	for {
 		page, err := w.p.AuditLog.List(ctx, req)
@@ -38,9 +43,9 @@ func (w *world) mustReadLog(ctx context.Context, req platform.AuditRequest) []*p
 }
 
 // mustExport reads the log of an export.
-func (w *world) mustExport(req platform.AuditRequest) (all []*platform.Event) {
+func (w *world) mustExport(req events.AuditRequest) (all []*core.Event) {
 	w.Helper()
-	must(w, w.p.AuditLog.Export(w.Context(), req, func(e *platform.Event) error { all = append(all, e); return nil }))
+	must(w, w.p.AuditLog.Export(w.Context(), req, func(e *core.Event) error { all = append(all, e); return nil }))
 	return all
 }
 
@@ -48,15 +53,15 @@ func TestTheAuditLogHasEverythingTheNewestFirst(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		team, side := w.group(acme.uid), w.group(acme.uid)
-		lead := w.with(platform.OwnerRole, team, acme.uid)
+		lead := w.with(iam.OwnerRole, team, acme.uid)
 		deep := w.group(w.group(team))
-		for _, g := range []platform.UID{team, side, deep, w.group(deep)} {
+		for _, g := range []core.UID{team, side, deep, w.group(deep)} {
 			w.repo(g)
 		}
-		_, err := w.p.Repos.Create(lead, team, body[*platform.Repo](`{"name": "of-the-lead"}`))
+		_, err := w.p.Repos.Create(lead, team, body[*inventory.Repo](`{"name": "of-the-lead"}`))
 		must(t, err)
-		expectRefused(t, "a change", w.p.Groups.Delete(lead, side), platform.CodePermissionDenied)
-		expectRefused(t, "a change", w.p.Groups.Delete(w.as("stranger"), team), platform.CodePermissionDenied)
+		expectRefused(t, "a change", w.p.Groups.Delete(lead, side), core.CodePermissionDenied)
+		expectRefused(t, "a change", w.p.Groups.Delete(w.as("stranger"), team), core.CodePermissionDenied)
 		w.repo(other.uid)
 
 		recorded := w.readEvents("1 = 1")
@@ -70,19 +75,19 @@ func TestTheAuditLogHasEverythingTheNewestFirst(t *testing.T) {
 			}
 			return found
 		}
-		lies := func(scopes ...platform.UID) func(event) bool {
+		lies := func(scopes ...core.UID) func(event) bool {
 			return func(e event) bool { return slices.ContainsFunc(scopes, e.subject.Within) }
 		}
-		leader := platform.ActorOf(lead).Identities[0]
+		leader := core.ActorOf(lead).Identities[0]
 		yes, no := true, false
 		middle := recorded[len(recorded)/2]
-		var at platform.Time
-		for _, e := range w.mustReadLog(acme.owner, platform.AuditRequest{}) {
+		var at core.Time
+		for _, e := range w.mustReadLog(acme.owner, events.AuditRequest{}) {
 			if e.ID == middle.id {
 				at = e.Time
 			}
 		}
-		type request = platform.AuditRequest
+		type request = events.AuditRequest
 		for name, c := range map[string]struct {
 			as   context.Context
 			req  request
@@ -132,10 +137,10 @@ func TestTheAuditLogHasEverythingTheNewestFirst(t *testing.T) {
 
 		// There are more grants than one statement reads.
 		many := w.member(acme.uid, "many")
-		var held []platform.UID
+		var held []core.UID
 		for range 40 {
 			g := w.group(acme.uid)
-			w.bind(g, many, platform.OwnerRole)
+			w.bind(g, many, iam.OwnerRole)
 			held = append(held, g)
 		}
 		recorded = w.readEvents("1 = 1")
@@ -144,7 +149,7 @@ func TestTheAuditLogHasEverythingTheNewestFirst(t *testing.T) {
 			t.Errorf("many groups: got %d, want %d", len(got), len(expected))
 		}
 
-		viewer := w.with(platform.ViewerRole, acme.uid, acme.uid)
+		viewer := w.with(iam.ViewerRole, acme.uid, acme.uid)
 		for name, c := range map[string]struct {
 			as  context.Context
 			req request
@@ -153,16 +158,16 @@ func TestTheAuditLogHasEverythingTheNewestFirst(t *testing.T) {
 			"what is above": {lead, request{DescendantsOf: acme.uid}}, "another organisation": {acme.owner, request{DescendantsOf: other.uid}}, "a stranger": {w.as("stranger"), request{}},
 		} {
 			_, err := w.p.AuditLog.List(c.as, c.req)
-			expectRefused(t, name, err, platform.CodePermissionDenied)
+			expectRefused(t, name, err, core.CodePermissionDenied)
 		}
 
 		gone := w.group(acme.uid)
 		must(t, w.p.Groups.Delete(acme.owner, gone))
-		discard := func(*platform.Event) error { return nil }
+		discard := func(*core.Event) error { return nil }
 		must(t, w.p.AuditLog.Export(w.Context(), request{DescendantsOf: gone}, discard))
-		expectRefused(t, "a group that never was", w.p.AuditLog.Export(w.Context(), request{DescendantsOf: acme.uid + "/0123456789abcdef"}, discard), platform.CodeNotFound)
+		expectRefused(t, "a group that never was", w.p.AuditLog.Export(w.Context(), request{DescendantsOf: acme.uid + "/0123456789abcdef"}, discard), core.CodeNotFound)
 		var exported []string
-		must(t, w.p.AuditLog.Export(w.Context(), request{}, func(e *platform.Event) error { exported = append(exported, e.ID); return nil }))
+		must(t, w.p.AuditLog.Export(w.Context(), request{}, func(e *core.Event) error { exported = append(exported, e.ID); return nil }))
 		recorded = w.readEvents("1 = 1")
 		slices.SortFunc(recorded, func(x, y event) int { return strings.Compare(y.id, x.id) })
 		if all := want(func(event) bool { return true }); fmt.Sprint(exported) != fmt.Sprint(all) {
@@ -175,18 +180,18 @@ func TestOldEventsAreDeletedOnceTheyAreRelayed(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		sub := w.subscription(acme.uid)
-		expectRefused(t, "a change", w.p.Groups.Delete(w.as("stranger"), acme.uid), platform.CodePermissionDenied)
+		expectRefused(t, "a change", w.p.Groups.Delete(w.as("stranger"), acme.uid), core.CodePermissionDenied)
 		w.relay()
-		page, err := w.p.Deliveries.List(acme.owner, platform.ListRequest[*platform.DeliveryFilter]{UIDP: platform.UIDFilter{ChildrenOf: sub}})
+		page, err := w.p.Deliveries.List(acme.owner, core.ListRequest[*webhooks.DeliveryFilter]{UIDP: core.UIDFilter{ChildrenOf: sub}})
 		must(t, err)
 		for _, d := range page.Items {
-			w.end(d.UID, platform.Attempt{Status: 200})
+			w.end(d.UID, webhooks.Attempt{Status: 200})
 		}
 		left := func(after time.Duration, events, denials, deliveries int) {
 			t.Helper()
 			w.pass(after)
 			must(t, w.p.Maintain(t.Context()))
-			page, err := w.p.Deliveries.List(acme.owner, platform.ListRequest[*platform.DeliveryFilter]{UIDP: platform.UIDFilter{ChildrenOf: sub}})
+			page, err := w.p.Deliveries.List(acme.owner, core.ListRequest[*webhooks.DeliveryFilter]{UIDP: core.UIDFilter{ChildrenOf: sub}})
 			must(t, err)
 			var orphans int
 			must(t, w.raw().QueryRowContext(t.Context(), "SELECT count(*) FROM event_mention m WHERE NOT EXISTS (SELECT 1 FROM event e WHERE e.id = m.event_id)").Scan(&orphans))
@@ -216,25 +221,25 @@ func TestOldEventsAreDeletedOnceTheyAreRelayed(t *testing.T) {
 // those of others.
 func TestTheActorIsAnIdentityOfTheOrganisation(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		orgs := map[platform.UID]platform.UID{} // the identity in each organisation
+		orgs := map[core.UID]core.UID{} // the identity in each organisation
 		for _, name := range []string{"a", "b", "c"} {
 			made := w.found(name)
 			orgs[made.uid] = w.member(made.uid, "ann")
-			w.bind(made.uid, orgs[made.uid], platform.EditorRole)
+			w.bind(made.uid, orgs[made.uid], iam.EditorRole)
 		}
 		ann := w.as("ann")
 		for org, identity := range orgs {
-			_, err := w.p.Repos.Create(ann, org, body[*platform.Repo](`{"name": "app"}`))
+			_, err := w.p.Repos.Create(ann, org, body[*inventory.Repo](`{"name": "app"}`))
 			must(t, err)
-			expectRefused(t, "a change without the right", w.p.Groups.Delete(ann, org), platform.CodePermissionDenied)
-			found := w.mustReadLog(w.operator(), platform.AuditRequest{DescendantsOf: org, Actor: string(identity)})
+			expectRefused(t, "a change without the right", w.p.Groups.Delete(ann, org), core.CodePermissionDenied)
+			found := w.mustReadLog(w.operator(), events.AuditRequest{DescendantsOf: org, Actor: string(identity)})
 			if len(found) != 2 {
 				t.Errorf("the log of %s has %d entries of its identity %s, want 2", org, len(found), identity)
 			}
-			w.bind(org, identity, platform.OwnerRole)
+			w.bind(org, identity, iam.OwnerRole)
 			_, err = w.p.Terms.Accept(w.as("ann"), org, []string{"terms"})
 			must(t, err)
-			accepted, err := w.p.Terms.ListOf(w.as("ann"), org, platform.ListRequest[*platform.TermsFilter]{})
+			accepted, err := w.p.Terms.ListOf(w.as("ann"), org, core.ListRequest[*iam.TermsFilter]{})
 			must(t, err)
 			if len(accepted.Items) != 1 || accepted.Items[0].AcceptedBy != string(identity) {
 				t.Errorf("the terms of %s are accepted by %+v, want %s", org, accepted.Items[0], identity)
@@ -246,10 +251,10 @@ func TestTheActorIsAnIdentityOfTheOrganisation(t *testing.T) {
 // A logReader is a store that keeps the queries of the audit log that do not name ids.
 type logReader struct {
 	platform.Store
-	scans []platform.AuditQuery
+	scans []events.AuditQuery
 }
 
-func (s *logReader) EventLog(ctx context.Context, q platform.AuditQuery) ([]*platform.Event, error) {
+func (s *logReader) EventLog(ctx context.Context, q events.AuditQuery) ([]*core.Event, error) {
 	if q.IDs == nil {
 		s.scans = append(s.scans, q)
 	}
@@ -262,14 +267,14 @@ func TestAnExportOfRareEventsReadsALimitedNumberOfThemAtOnce(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
-		for i, other := range []platform.UID{acme.uid, team, acme.uid} {
+		for i, other := range []core.UID{acme.uid, team, acme.uid} {
 			w.namedRepo(other, fmt.Sprint("of-", i))
-			expectRefused(t, "a change", w.p.Groups.Delete(w.as(fmt.Sprint("stranger-", i)), team), platform.CodePermissionDenied)
+			expectRefused(t, "a change", w.p.Groups.Delete(w.as(fmt.Sprint("stranger-", i)), team), core.CodePermissionDenied)
 		}
 		// There are more events than one statement of an export reads.
 		_, err := w.raw().ExecContext(w.Context(), `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500)
 			INSERT INTO event (id, type, root, subject, grp, actor, actor_subject, body, time, denied, changes)
-			SELECT '`+platform.FirstEventID(platform.At(epoch))[:24]+`' || CAST(100000000000 + n.i AS text), 'dev.atrium.api.iam.group.updated.v1',
+			SELECT '`+core.FirstEventID(core.At(epoch))[:24]+`' || CAST(100000000000 + n.i AS text), 'dev.atrium.api.iam.group.updated.v1',
 				e.root, e.subject, e.grp, e.actor, e.actor_subject, e.body, e.time, '', '' FROM n, event e WHERE e.id = '`+w.events()[0].id+`'`)
 		must(t, err)
 		all := w.readEvents("1 = 1")
@@ -279,20 +284,20 @@ func TestAnExportOfRareEventsReadsALimitedNumberOfThemAtOnce(t *testing.T) {
 		yes, no := true, false
 		const created, updated = "platform.registry.repo.created", "iam.group.updated"
 		for name, c := range map[string]struct {
-			req  platform.AuditRequest
+			req  events.AuditRequest
 			want func(event) bool
 			n    int
 		}{
-			"a rare type":              {platform.AuditRequest{Types: []string{created}}, func(e event) bool { return e.kind == created }, 3},
-			"a frequent type":          {platform.AuditRequest{Types: []string{updated}}, func(e event) bool { return e.kind == updated }, 2500},
-			"no type":                  {platform.AuditRequest{Types: []string{}}, func(event) bool { return false }, 0},
-			"denials of a group":       {platform.AuditRequest{Denied: &yes, DescendantsOf: acme.uid}, func(e event) bool { return e.denied != "" }, 3},
-			"denials":                  {platform.AuditRequest{Denied: &yes}, func(e event) bool { return e.denied != "" }, 3},
-			"a rare type that is made": {platform.AuditRequest{Types: []string{created}, Denied: &no}, func(e event) bool { return e.kind == created && e.denied == "" }, 3},
+			"a rare type":              {events.AuditRequest{Types: []string{created}}, func(e event) bool { return e.kind == created }, 3},
+			"a frequent type":          {events.AuditRequest{Types: []string{updated}}, func(e event) bool { return e.kind == updated }, 2500},
+			"no type":                  {events.AuditRequest{Types: []string{}}, func(event) bool { return false }, 0},
+			"denials of a group":       {events.AuditRequest{Denied: &yes, DescendantsOf: acme.uid}, func(e event) bool { return e.denied != "" }, 3},
+			"denials":                  {events.AuditRequest{Denied: &yes}, func(e event) bool { return e.denied != "" }, 3},
+			"a rare type that is made": {events.AuditRequest{Types: []string{created}, Denied: &no}, func(e event) bool { return e.kind == created && e.denied == "" }, 3},
 		} {
 			var exported, want []string
 			s.scans = nil
-			must(t, p.AuditLog.Export(w.operator(), c.req, func(e *platform.Event) error {
+			must(t, p.AuditLog.Export(w.operator(), c.req, func(e *core.Event) error {
 				if exported = append(exported, e.ID); len(e.Body) == 0 && e.Denied == "" {
 					t.Errorf("%s: the event %s has no body", name, e.ID)
 				}
@@ -321,38 +326,38 @@ func TestTheAuditLogFindsAResourceWhereverItStands(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		team := w.group(acme.uid)
-		ann, role := w.member(acme.uid, "ann"), w.role(acme.uid, platform.CapRepoList)
-		lead := w.with(platform.OwnerRole, team, acme.uid)
+		ann, role := w.member(acme.uid, "ann"), w.role(acme.uid, core.CapRepoList)
+		lead := w.with(iam.OwnerRole, team, acme.uid)
 		bound := w.bind(acme.uid, ann, role)
-		w.bind(team, ann, platform.EditorRole)
-		w.bind(other.uid, w.member(other.uid, "bob"), platform.EditorRole)
-		_, err := w.p.RoleBindings.CreateBatch(acme.owner, newBatch(team, []fieldmask.Input[*platform.RoleBinding]{binding(ann, role), binding(w.member(acme.uid, "eve"), role)}))
+		w.bind(team, ann, iam.EditorRole)
+		w.bind(other.uid, w.member(other.uid, "bob"), iam.EditorRole)
+		_, err := w.p.RoleBindings.CreateBatch(acme.owner, newBatch(team, []fieldmask.Input[*iam.RoleBinding]{binding(ann, role), binding(w.member(acme.uid, "eve"), role)}))
 		must(t, err)
-		_, err = w.p.RoleBindings.Update(acme.owner, bound, body[*platform.RoleBinding](`{"roleUid": %q}`, platform.EditorRole))
+		_, err = w.p.RoleBindings.Update(acme.owner, bound, body[*iam.RoleBinding](`{"roleUid": %q}`, iam.EditorRole))
 		must(t, err)
 		repo := w.repo(acme.uid)
-		_, err = w.p.Repos.Update(acme.owner, repo, body[*platform.Repo](`{"description": "new"}`))
+		_, err = w.p.Repos.Update(acme.owner, repo, body[*inventory.Repo](`{"description": "new"}`))
 		must(t, err)
-		_, err = w.p.Repos.Create(w.as("ann"), acme.uid, body[*platform.Repo](`{"name": "of-ann"}`))
+		_, err = w.p.Repos.Create(w.as("ann"), acme.uid, body[*inventory.Repo](`{"name": "of-ann"}`))
 		must(t, err)
-		expectRefused(t, "a change", w.p.Groups.Delete(w.as("ann"), acme.uid), platform.CodePermissionDenied)
-		expectRefused(t, "a change", w.p.Groups.Delete(w.as("ann"), acme.uid), platform.CodePermissionDenied) // It is counted with the first one.
+		expectRefused(t, "a change", w.p.Groups.Delete(w.as("ann"), acme.uid), core.CodePermissionDenied)
+		expectRefused(t, "a change", w.p.Groups.Delete(w.as("ann"), acme.uid), core.CodePermissionDenied) // It is counted with the first one.
 		must(t, w.p.RoleBindings.Delete(acme.owner, bound))
 		invite := w.inviteTo(acme.uid, role, `"ttl": "60s", "email": "bob@example.com"`)
 		for range 2 { // The second refusal is counted with the first one, which names the invite.
 			_, err = w.p.GroupInvites.Accept(w.as("ann"), invite.Code)
-			expectRefused(t, "an invite for somebody else", err, platform.CodePermissionDenied)
+			expectRefused(t, "an invite for somebody else", err, core.CodePermissionDenied)
 		}
 
-		recorded := w.mustExport(platform.AuditRequest{})
+		recorded := w.mustExport(events.AuditRequest{})
 		found := map[string]int{}
 		for _, caller := range []struct {
 			name   string
 			ctx    context.Context
-			scopes []platform.UID
-		}{{"owner", acme.owner, []platform.UID{acme.uid}}, {"lead", lead, []platform.UID{team}}, {"other", other.owner, []platform.UID{other.uid}}} {
-			for name, uid := range map[string]platform.UID{
-				"ann": ann, "role": role, "editor": platform.EditorRole, "bound": bound, "repo": repo, "invite": invite.UID, "team": team, "acme": acme.uid, "lead": platform.ActorOf(lead).Identities[0], "nobody": acme.uid + "/0123456789abcdef",
+			scopes []core.UID
+		}{{"owner", acme.owner, []core.UID{acme.uid}}, {"lead", lead, []core.UID{team}}, {"other", other.owner, []core.UID{other.uid}}} {
+			for name, uid := range map[string]core.UID{
+				"ann": ann, "role": role, "editor": iam.EditorRole, "bound": bound, "repo": repo, "invite": invite.UID, "team": team, "acme": acme.uid, "lead": core.ActorOf(lead).Identities[0], "nobody": acme.uid + "/0123456789abcdef",
 			} {
 				var want, wantTarget []string
 				for _, e := range recorded {
@@ -369,24 +374,24 @@ func TestTheAuditLogFindsAResourceWhereverItStands(t *testing.T) {
 						want = append(want, e.ID)
 					}
 				}
-				if got := ids(w.mustReadLog(caller.ctx, platform.AuditRequest{Subject: uid})); !slices.Equal(got, want) {
+				if got := ids(w.mustReadLog(caller.ctx, events.AuditRequest{Subject: uid})); !slices.Equal(got, want) {
 					t.Errorf("%s finds %d events of %s, want %d", caller.name, len(got), name, len(want))
 				}
-				if got := ids(w.mustReadLog(caller.ctx, platform.AuditRequest{Target: uid})); !slices.Equal(got, wantTarget) {
+				if got := ids(w.mustReadLog(caller.ctx, events.AuditRequest{Target: uid})); !slices.Equal(got, wantTarget) {
 					t.Errorf("%s finds %d events that happened to %s, want %d", caller.name, len(got), name, len(wantTarget))
 				}
-				last, err := w.p.AuditLog.List(caller.ctx, platform.AuditRequest{Subject: uid, Backward: true, PageSize: 2})
+				last, err := w.p.AuditLog.List(caller.ctx, events.AuditRequest{Subject: uid, Backward: true, PageSize: 2})
 				must(t, err)
 				if got := ids(last.Items); !slices.Equal(got, want[max(0, len(want)-2):]) || last.HasPrevious != (len(want) > 2) {
 					t.Errorf("%s finds %v as the oldest of %s, want the end of %v", caller.name, got, name, want)
 				}
 				found[caller.name+" "+name] = len(want)
-				if got := ids(w.mustExport(platform.AuditRequest{DescendantsOf: caller.scopes[0], Subject: uid})); !slices.Equal(got, want) {
+				if got := ids(w.mustExport(events.AuditRequest{DescendantsOf: caller.scopes[0], Subject: uid})); !slices.Equal(got, want) {
 					t.Errorf("the export of %s has %d events of %s, want %d", caller.name, len(got), name, len(want))
 				}
 			}
 		}
-		if n := len(w.mustExport(platform.AuditRequest{Subject: platform.EditorRole})); n != found["owner editor"]+found["other editor"] {
+		if n := len(w.mustExport(events.AuditRequest{Subject: iam.EditorRole})); n != found["owner editor"]+found["other editor"] {
 			t.Errorf("the export of all organisations has %d events of a built-in role, want %d", n, found["owner editor"]+found["other editor"])
 		}
 		// ann was made, bound twice one by one and once with others, rebound, unbound, and made a repo.
@@ -396,13 +401,13 @@ func TestTheAuditLogFindsAResourceWhereverItStands(t *testing.T) {
 				t.Errorf("%s: %d events, want %d", name, found[name], want)
 			}
 		}
-		type request = platform.AuditRequest
+		type request = events.AuditRequest
 		for _, c := range []struct {
 			req  request
 			want int
 		}{
 			{request{Subject: ann, Types: []string{"iam.rolebindings.created"}}, 4}, {request{Subject: ann, Actor: string(ann)}, 3},
-			{request{Target: role, DescendantsOf: team, Types: []string{"iam.rolebindings.created.batch"}, Actor: string(acme.Identity.UID), Until: platform.At(epoch.Add(24 * time.Hour))}, 2},
+			{request{Target: role, DescendantsOf: team, Types: []string{"iam.rolebindings.created.batch"}, Actor: string(acme.Identity.UID), Until: core.At(epoch.Add(24 * time.Hour))}, 2},
 		} {
 			if got := w.mustReadLog(acme.owner, c.req); len(got) != c.want {
 				t.Errorf("%+v finds %d, want %d", c.req, len(got), c.want)

@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 // newIdentity creates an identity with a rule.
-func (w *world) newIdentity(group platform.UID, rule string) platform.UID {
+func (w *world) newIdentity(group core.UID, rule string) core.UID {
 	w.Helper()
-	made, err := w.p.Identities.Create(w.operator(), group, body[*platform.Identity](`{"name": %q, "claimMatch": %s}`, w.name(), rule))
+	made, err := w.p.Identities.Create(w.operator(), group, body[*iam.Identity](`{"name": %q, "claimMatch": %s}`, w.name(), rule))
 	must(w, err)
 	return made.UID
 }
@@ -23,7 +25,7 @@ func (w *world) newIdentity(group platform.UID, rule string) platform.UID {
 func TestATokenActsAsEveryIdentityWhoseRuleItMatches(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
-		rules := map[string]platform.UID{
+		rules := map[string]core.UID{
 			"exact":           w.newIdentity(acme.uid, `{"issuer": "https://a.example.com", "subject": "ada"}`),
 			"exact twin":      w.newIdentity(acme.uid, `{"issuer": "https://a.example.com", "subject": "ada"}`),
 			"elsewhere":       w.newIdentity(other.uid, `{"issuer": "https://a.example.com", "subject": "ada"}`),
@@ -34,29 +36,29 @@ func TestATokenActsAsEveryIdentityWhoseRuleItMatches(t *testing.T) {
 			"audience":        w.newIdentity(acme.uid, `{"issuer": "https://a.example.com", "subject": "ada", "audience": "runner"}`),
 			"audiences":       w.newIdentity(acme.uid, `{"issuer": "https://a.example.com", "subject": "ada", "audiencePattern": "run.*"}`),
 		}
-		ruleless, err := w.p.Identities.Create(acme.owner, acme.uid, body[*platform.Identity](`{"name": "ruleless"}`))
+		ruleless, err := w.p.Identities.Create(acme.owner, acme.uid, body[*iam.Identity](`{"name": "ruleless"}`))
 		must(t, err)
 		rules["no rule"] = ruleless.UID
 		for _, x := range []struct {
 			what   string
-			claims platform.Claims
+			claims iam.Claims
 			want   []string
 		}{
-			{"a plain token", platform.Claims{Issuer: "https://a.example.com", Subject: "ada", ServiceAudience: true, Audience: []string{"atrium"}},
+			{"a plain token", iam.Claims{Issuer: "https://a.example.com", Subject: "ada", ServiceAudience: true, Audience: []string{"atrium"}},
 				[]string{"elsewhere", "exact", "exact twin", "issuer pattern", "subject pattern"}},
-			{"of the other issuer", platform.Claims{Issuer: "https://b.example.com", Subject: "ada", ServiceAudience: true}, []string{"issuer pattern"}},
-			{"of a look-alike issuer", platform.Claims{Issuer: "https://a.example.com/", Subject: "ada", ServiceAudience: true}, nil},
-			{"of an issuer in another case", platform.Claims{Issuer: "https://A.example.com", Subject: "ada", ServiceAudience: true}, nil},
-			{"another subject", platform.Claims{Issuer: "https://a.example.com", Subject: "adam", ServiceAudience: true}, []string{"subject pattern"}},
-			{"half a pattern", platform.Claims{Issuer: "https://z.example.com", Subject: "ad", ServiceAudience: true}, []string{"patterns"}},
-			{"the pattern itself", platform.Claims{Issuer: "https://z.example.com", Subject: "ad|bob", ServiceAudience: true}, nil},
-			{"for another service", platform.Claims{Issuer: "https://a.example.com", Subject: "ada", Audience: []string{"x", "runner"}}, []string{"audience", "audiences"}},
-			{"with claims", platform.Claims{Issuer: "https://a.example.com", Subject: "ada", ServiceAudience: true, Values: map[string]any{"team": "blue", "env": "prod"}},
+			{"of the other issuer", iam.Claims{Issuer: "https://b.example.com", Subject: "ada", ServiceAudience: true}, []string{"issuer pattern"}},
+			{"of a look-alike issuer", iam.Claims{Issuer: "https://a.example.com/", Subject: "ada", ServiceAudience: true}, nil},
+			{"of an issuer in another case", iam.Claims{Issuer: "https://A.example.com", Subject: "ada", ServiceAudience: true}, nil},
+			{"another subject", iam.Claims{Issuer: "https://a.example.com", Subject: "adam", ServiceAudience: true}, []string{"subject pattern"}},
+			{"half a pattern", iam.Claims{Issuer: "https://z.example.com", Subject: "ad", ServiceAudience: true}, []string{"patterns"}},
+			{"the pattern itself", iam.Claims{Issuer: "https://z.example.com", Subject: "ad|bob", ServiceAudience: true}, nil},
+			{"for another service", iam.Claims{Issuer: "https://a.example.com", Subject: "ada", Audience: []string{"x", "runner"}}, []string{"audience", "audiences"}},
+			{"with claims", iam.Claims{Issuer: "https://a.example.com", Subject: "ada", ServiceAudience: true, Values: map[string]any{"team": "blue", "env": "prod"}},
 				[]string{"claims", "elsewhere", "exact", "exact twin", "issuer pattern", "subject pattern"}},
-			{"with half the claims", platform.Claims{Issuer: "https://a.example.com", Subject: "ada", ServiceAudience: true, Values: map[string]any{"team": "blue", "env": "production"}},
+			{"with half the claims", iam.Claims{Issuer: "https://a.example.com", Subject: "ada", ServiceAudience: true, Values: map[string]any{"team": "blue", "env": "production"}},
 				[]string{"elsewhere", "exact", "exact twin", "issuer pattern", "subject pattern"}},
-			{"with control characters", platform.Claims{Issuer: "\x01", Subject: "\x01", ServiceAudience: true}, nil},
-			{"of nobody", platform.Claims{ServiceAudience: true}, nil},
+			{"with control characters", iam.Claims{Issuer: "\x01", Subject: "\x01", ServiceAudience: true}, nil},
+			{"of nobody", iam.Claims{ServiceAudience: true}, nil},
 		} {
 			actor, err := w.p.Authenticate(t.Context(), x.claims)
 			must(t, err)
@@ -77,17 +79,17 @@ func TestACallerHoldsTheCapabilitiesOfAllItsIdentities(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		team := w.group(acme.uid)
-		w.bind(acme.uid, w.member(acme.uid, "ada"), platform.ViewerRole)
-		w.bind(team, w.member(team, "ada"), platform.EditorRole)
+		w.bind(acme.uid, w.member(acme.uid, "ada"), iam.ViewerRole)
+		w.bind(team, w.member(team, "ada"), iam.EditorRole)
 		w.bind(other.uid, w.member(other.uid, "ada"), w.builtIn("registry.push"))
-		actor := platform.ActorOf(w.as("ada"))
+		actor := core.ActorOf(w.as("ada"))
 		for _, x := range []struct {
-			capability platform.Capability
-			on         platform.UID
+			capability core.Capability
+			on         core.UID
 			want       bool
 		}{
-			{platform.CapRepoList, acme.uid, true}, {platform.CapRepoCreate, acme.uid, false}, {platform.CapRepoCreate, team, true}, {platform.CapRepoCreate, missingBelow(team), true},
-			{platform.CapTagCreate, team, false}, {platform.CapTagCreate, other.uid, true}, {platform.CapAdvisoriesList, other.uid, false}, {platform.CapRepoList, "", false},
+			{core.CapRepoList, acme.uid, true}, {core.CapRepoCreate, acme.uid, false}, {core.CapRepoCreate, team, true}, {core.CapRepoCreate, missingBelow(team), true},
+			{core.CapTagCreate, team, false}, {core.CapTagCreate, other.uid, true}, {core.CapAdvisoriesList, other.uid, false}, {core.CapRepoList, "", false},
 		} {
 			if got := actor.Can(x.capability, x.on); got != x.want {
 				t.Errorf("%s on %s: %t, want %t", x.capability, x.on, got, x.want)
@@ -104,14 +106,14 @@ func TestARevokedBindingHasNoEffectFromTheNextRequest(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		replica := w.replica(w.store, platform.Options{})
-		bound := w.bind(acme.uid, w.member(acme.uid, "ada"), platform.ViewerRole)
+		bound := w.bind(acme.uid, w.member(acme.uid, "ada"), iam.ViewerRole)
 		sees := func() bool {
 			t.Helper()
-			actor, err := replica.Authenticate(t.Context(), platform.Claims{Issuer: issuer, Subject: "ada", ServiceAudience: true})
+			actor, err := replica.Authenticate(t.Context(), iam.Claims{Issuer: issuer, Subject: "ada", ServiceAudience: true})
 			must(t, err)
-			_, err = replica.Groups.Get(platform.WithActor(t.Context(), actor), acme.uid)
+			_, err = replica.Groups.Get(core.WithActor(t.Context(), actor), acme.uid)
 			if err != nil {
-				expectRefused(t, "reading", err, platform.CodePermissionDenied)
+				expectRefused(t, "reading", err, core.CodePermissionDenied)
 			}
 			return err == nil
 		}
@@ -122,12 +124,12 @@ func TestARevokedBindingHasNoEffectFromTheNextRequest(t *testing.T) {
 		if sees() {
 			t.Error("a revoked role is seen")
 		}
-		role := w.role(acme.uid, platform.CapGroupsList)
+		role := w.role(acme.uid, core.CapGroupsList)
 		w.bind(acme.uid, w.memberUID("ada"), role)
 		if !sees() {
 			t.Error("a custom role is not seen")
 		}
-		_, err := w.p.Roles.Update(acme.owner, role, body[*platform.Role](`{"capabilities": ["repo.list"]}`))
+		_, err := w.p.Roles.Update(acme.owner, role, body[*iam.Role](`{"capabilities": ["repo.list"]}`))
 		must(t, err)
 		if sees() {
 			t.Error("a capability taken from a role is seen")
@@ -136,7 +138,7 @@ func TestARevokedBindingHasNoEffectFromTheNextRequest(t *testing.T) {
 }
 
 // memberUID returns the UID of the identity with this subject.
-func (w *world) memberUID(subject string) platform.UID {
+func (w *world) memberUID(subject string) core.UID {
 	w.Helper()
 	uid, err := w.p.Identities.Lookup(w.as(subject), issuer, subject)
 	must(w, err)
@@ -147,10 +149,10 @@ func TestAuthenticationIsOneStatement(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		for range 3 {
-			w.bind(acme.uid, w.member(acme.uid, "ada"), platform.ViewerRole)
+			w.bind(acme.uid, w.member(acme.uid, "ada"), iam.ViewerRole)
 		}
-		var trace platform.Trace
-		_, err := w.p.Authenticate(platform.WithTrace(t.Context(), &trace), platform.Claims{Issuer: issuer, Subject: "ada", ServiceAudience: true})
+		var trace core.Trace
+		_, err := w.p.Authenticate(core.WithTrace(t.Context(), &trace), iam.Claims{Issuer: issuer, Subject: "ada", ServiceAudience: true})
 		if err != nil || trace.Statements.Load() != 1 {
 			t.Errorf("%d statements, want 1 (%v)", trace.Statements.Load(), err)
 		}
@@ -176,15 +178,15 @@ func TestLastSeenIsNotedAtMostOnceAMinuteAndOffThePath(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		ada := w.member(acme.uid, "ada")
-		w.bind(acme.uid, ada, platform.ViewerRole)
+		w.bind(acme.uid, ada, iam.ViewerRole)
 		bob, eve := w.member(acme.uid, "bob"), w.member(acme.uid, "eve")
-		seenOf := func(uid platform.UID) platform.Time {
+		seenOf := func(uid core.UID) core.Time {
 			t.Helper()
 			row, err := w.p.Identities.Get(w.operator(), uid)
 			must(t, err)
 			return row.LastSeenTime
 		}
-		seen := func() platform.Time { return seenOf(ada) }
+		seen := func() core.Time { return seenOf(ada) }
 		before, made := len(w.events()), seen()
 		if !made.IsZero() {
 			t.Errorf("an identity that nobody has acted as was seen at %s", made)
@@ -200,7 +202,7 @@ func TestLastSeenIsNotedAtMostOnceAMinuteAndOffThePath(t *testing.T) {
 		done := make(chan struct{})
 		go func() { w.p.Run(ctx); close(done) }()
 		// The times are written in order: when another one's time is stored, all of ada's are, too.
-		drain := func(uid platform.UID, subject string) {
+		drain := func(uid core.UID, subject string) {
 			last := seenOf(uid)
 			waitFor(t, func() bool {
 				w.as(subject) // The queue may be full.
@@ -244,8 +246,8 @@ func waitFor(t *testing.T, ok func() bool) {
 }
 
 // effectiveCapabilities returns what one identity holds on a UID.
-func (w *world) effectiveCapabilities(ctx context.Context, identity, on platform.UID) ([]platform.Capability, error) {
-	grants, errs := w.p.Identities.EffectiveGrants(ctx, []platform.UID{identity})
+func (w *world) effectiveCapabilities(ctx context.Context, identity, on core.UID) ([]core.Capability, error) {
+	grants, errs := w.p.Identities.EffectiveGrants(ctx, []core.UID{identity})
 	return grants[0].CapabilitiesOn(on), errs[0]
 }
 
@@ -255,19 +257,19 @@ func TestEffectiveGrantsOfManyIdentitiesAreThoseOfEach(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
-		seer := w.with(platform.ViewerRole, team, acme.uid)
-		all := []platform.UID{acme.Identity.UID, missingBelow(acme.uid), missingBelow(team)}
-		for i, role := range []platform.UID{platform.ViewerRole, platform.OwnerRole, w.builtIn("registry.pull"), ""} {
+		seer := w.with(iam.ViewerRole, team, acme.uid)
+		all := []core.UID{acme.Identity.UID, missingBelow(acme.uid), missingBelow(team)}
+		for i, role := range []core.UID{iam.ViewerRole, iam.OwnerRole, w.builtIn("registry.pull"), ""} {
 			all = append(all, w.member(team, fmt.Sprint("member ", i)), all[0])
 			if role != "" {
 				w.bind(team, all[len(all)-2], role)
-				w.bind(w.group(team), all[len(all)-2], platform.EditorRole)
+				w.bind(w.group(team), all[len(all)-2], iam.EditorRole)
 			}
 		}
 		for _, c := range []struct {
 			name       string
 			ctx        context.Context
-			identities []platform.UID
+			identities []core.UID
 			denied     int
 			statements int64
 		}{
@@ -278,14 +280,14 @@ func TestEffectiveGrantsOfManyIdentitiesAreThoseOfEach(t *testing.T) {
 			{"nobody", t.Context(), all, len(all), 0},
 			{"the owner, of none", acme.owner, nil, 0, 0},
 		} {
-			var trace platform.Trace
-			grants, errs := w.p.Identities.EffectiveGrants(platform.WithTrace(c.ctx, &trace), c.identities)
+			var trace core.Trace
+			grants, errs := w.p.Identities.EffectiveGrants(core.WithTrace(c.ctx, &trace), c.identities)
 			if n := trace.Statements.Load(); n != c.statements {
 				t.Errorf("%s: %d statements, want %d", c.name, n, c.statements)
 			}
 			denied := 0
 			for i, uid := range c.identities {
-				for _, on := range []platform.UID{acme.uid, team, missingBelow(team)} {
+				for _, on := range []core.UID{acme.uid, team, missingBelow(team)} {
 					held, err := w.effectiveCapabilities(c.ctx, uid, on)
 					if got := grants[i].CapabilitiesOn(on); !slices.Equal(got, held) || fmt.Sprint(errs[i]) != fmt.Sprint(err) {
 						t.Errorf("%s: identity %d holds %v (%v) on %s, want %v (%v)", c.name, i, got, errs[i], on, held, err)
@@ -307,12 +309,12 @@ func TestEffectiveBindingsAndCapabilitiesAreThoseThatApply(t *testing.T) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		ada := w.member(acme.uid, "ada")
-		high, low := w.bind(acme.uid, ada, w.builtIn("registry.pull")), w.bind(team, ada, platform.ViewerRole)
-		w.bind(w.group(acme.uid), ada, platform.OwnerRole) // This happens concurrently.
-		uids := func(page platform.Page[*platform.RoleBinding], err error) []platform.UID {
+		high, low := w.bind(acme.uid, ada, w.builtIn("registry.pull")), w.bind(team, ada, iam.ViewerRole)
+		w.bind(w.group(acme.uid), ada, iam.OwnerRole) // This happens concurrently.
+		uids := func(page core.Page[*iam.RoleBinding], err error) []core.UID {
 			t.Helper()
 			must(t, err)
-			var all []platform.UID
+			var all []core.UID
 			for _, b := range page.Items {
 				all = append(all, b.UID)
 			}
@@ -321,29 +323,29 @@ func TestEffectiveBindingsAndCapabilitiesAreThoseThatApply(t *testing.T) {
 			}
 			return all
 		}
-		effective := func(ctx context.Context, group platform.UID, capability platform.Capability) (platform.Page[*platform.RoleBinding], error) {
-			pages, errs := w.p.RoleBindings.ListEffective(ctx, []platform.UID{group}, capability, platform.ListRequest[*platform.RoleBindingFilter]{})
+		effective := func(ctx context.Context, group core.UID, capability core.Capability) (core.Page[*iam.RoleBinding], error) {
+			pages, errs := w.p.RoleBindings.ListEffective(ctx, []core.UID{group}, capability, core.ListRequest[*iam.RoleBindingFilter]{})
 			return pages[0], errs[0]
 		}
-		if got := uids(effective(acme.owner, team, "")); !slices.Equal(got, []platform.UID{low, high, acme.Binding.UID}) {
+		if got := uids(effective(acme.owner, team, "")); !slices.Equal(got, []core.UID{low, high, acme.Binding.UID}) {
 			t.Errorf("on the team count %v", got)
 		}
-		if got := uids(effective(acme.owner, team, platform.CapAdvisoriesList)); !slices.Equal(got, []platform.UID{low, acme.Binding.UID}) {
+		if got := uids(effective(acme.owner, team, core.CapAdvisoriesList)); !slices.Equal(got, []core.UID{low, acme.Binding.UID}) {
 			t.Errorf("with advisories.list count %v", got)
 		}
-		if got := uids(effective(w.as("ada"), team, "")); !slices.Equal(got, []platform.UID{low}) {
+		if got := uids(effective(w.as("ada"), team, "")); !slices.Equal(got, []core.UID{low}) {
 			t.Errorf("ada, who may list them on the team only, sees %v", got)
 		}
 		_, err := effective(w.as("ada"), acme.uid, "")
-		expectRefused(t, "above", err, platform.CodePermissionDenied)
+		expectRefused(t, "above", err, core.CodePermissionDenied)
 		held, err := w.effectiveCapabilities(acme.owner, ada, missingBelow(team))
-		if err != nil || !slices.Contains(held, platform.CapAdvisoriesList) || slices.Contains(held, platform.CapRepoDelete) {
+		if err != nil || !slices.Contains(held, core.CapAdvisoriesList) || slices.Contains(held, core.CapRepoDelete) {
 			t.Errorf("holds %v (%v)", held, err)
 		}
 		if held, err = w.effectiveCapabilities(acme.owner, ada, acme.uid); err != nil || len(held) != 5 {
 			t.Errorf("at the root it holds %v, want 5 of them (%v)", held, err)
 		}
 		_, err = w.effectiveCapabilities(w.as("ada"), ada, team)
-		expectRefused(t, "of an identity that lives above", err, platform.CodePermissionDenied)
+		expectRefused(t, "of an identity that lives above", err, core.CodePermissionDenied)
 	})
 }

@@ -8,7 +8,12 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
 	"atrium/platform/fieldmask"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/webhooks"
 	"atrium/store/storetest"
 )
 
@@ -18,36 +23,36 @@ type post struct {
 	store  platform.Store
 	p      *platform.Platform
 	ctx    context.Context // This is the context of the owner.
-	org    platform.UID
-	answer platform.Attempt
-	tried  map[platform.UID][]time.Time
-	queue  *platform.DeliveryQueue
+	org    core.UID
+	answer webhooks.Attempt
+	tried  map[core.UID][]time.Time
+	queue  *webhooks.DeliveryQueue
 	next   time.Time // At this time the next attempt is due.
 }
 
-func newPost(t *testing.T, answer platform.Attempt) *post {
+func newPost(t *testing.T, answer webhooks.Attempt) *post {
 	t.Helper()
 	store := sharedClock{storetest.Open(t, storetest.SQLite(t)), time.Now}
 	p, err := platform.New(t.Context(), store, platform.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	org, err := p.Groups.Bootstrap(platform.WithActor(t.Context(), platform.NewOperator("test")), "acme", issuer, "owner")
+	org, err := p.Groups.Bootstrap(core.WithActor(t.Context(), core.NewOperator("test")), "acme", issuer, "owner")
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &post{t: t, store: store, p: p, org: org.Group.UID, answer: answer, tried: map[platform.UID][]time.Time{}, queue: p.Webhooks.Queue(time.Minute)}
-	actor, err := p.Authenticate(t.Context(), platform.Claims{Issuer: issuer, Subject: "owner", ServiceAudience: true})
+	d := &post{t: t, store: store, p: p, org: org.Group.UID, answer: answer, tried: map[core.UID][]time.Time{}, queue: p.Webhooks.Queue(time.Minute)}
+	actor, err := p.Authenticate(t.Context(), iam.Claims{Issuer: issuer, Subject: "owner", ServiceAudience: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.ctx = platform.WithActor(t.Context(), actor)
+	d.ctx = core.WithActor(t.Context(), actor)
 	return d
 }
 
-func (d *post) subscribe() *platform.Subscription {
+func (d *post) subscribe() *webhooks.Subscription {
 	d.t.Helper()
-	s, err := d.p.Subscriptions.Create(d.ctx, d.org, fieldmask.TypedInput(&platform.Subscription{Sink: "https://sink.example.com/"}, "sink"))
+	s, err := d.p.Subscriptions.Create(d.ctx, d.org, fieldmask.TypedInput(&webhooks.Subscription{Sink: "https://sink.example.com/"}, "sink"))
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -85,7 +90,7 @@ func (d *post) round() {
 	}
 }
 
-func (d *post) try(ticket platform.Ticket) {
+func (d *post) try(ticket webhooks.Ticket) {
 	d.t.Helper()
 	dispatch, err := d.p.Webhooks.BeginAttempt(d.t.Context(), ticket)
 	d.must(err)
@@ -101,10 +106,10 @@ func (d *post) try(ticket platform.Ticket) {
 func TestFiveDaysOfFailuresDisableASubscriptionAndSaySo(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := newPost(t, platform.Attempt{Status: 500})
+		d := newPost(t, webhooks.Attempt{Status: 500})
 		s := d.subscribe()
 		start := time.Now()
-		disabled := func() *platform.Subscription {
+		disabled := func() *webhooks.Subscription {
 			got, err := d.p.Subscriptions.Get(d.ctx, s.UID)
 			d.must(err)
 			return got
@@ -113,7 +118,7 @@ func TestFiveDaysOfFailuresDisableASubscriptionAndSaySo(t *testing.T) {
 		for time.Since(start) < 5*24*time.Hour-time.Hour {
 			time.Sleep(30 * time.Second)
 			if time.Since(start)%(6*time.Hour) < 30*time.Second { // New events are recorded meanwhile.
-				_, err := d.p.Repos.Create(d.ctx, d.org, fieldmask.TypedInput(&platform.Repo{Name: newName()}, "name"))
+				_, err := d.p.Repos.Create(d.ctx, d.org, fieldmask.TypedInput(&inventory.Repo{Name: newName()}, "name"))
 				d.must(err)
 				d.round()
 			} else if !time.Now().Before(d.next) {
@@ -125,7 +130,7 @@ func TestFiveDaysOfFailuresDisableASubscriptionAndSaySo(t *testing.T) {
 		}
 		for range 4 {
 			time.Sleep(time.Hour)
-			_, err := d.p.Repos.Create(d.ctx, d.org, fieldmask.TypedInput(&platform.Repo{Name: newName()}, "name"))
+			_, err := d.p.Repos.Create(d.ctx, d.org, fieldmask.TypedInput(&inventory.Repo{Name: newName()}, "name"))
 			d.must(err)
 			d.round()
 		}
@@ -154,18 +159,18 @@ func TestFiveDaysOfFailuresDisableASubscriptionAndSaySo(t *testing.T) {
 
 // checkEnded expects that every delivery has failed, and that an event says that the
 // subscription is disabled.
-func (d *post) checkEnded(s *platform.Subscription) {
+func (d *post) checkEnded(s *webhooks.Subscription) {
 	d.t.Helper()
-	request := platform.ListRequest[*platform.DeliveryFilter]{UIDP: platform.UIDFilter{ChildrenOf: s.UID}, PageSize: 200}
+	request := core.ListRequest[*webhooks.DeliveryFilter]{UIDP: core.UIDFilter{ChildrenOf: s.UID}, PageSize: 200}
 	page, err := d.p.Deliveries.List(d.ctx, request)
 	d.must(err)
 	for _, delivery := range page.Items {
-		if delivery.State != platform.DeliveryFailed || delivery.LastError == "" {
-			d.t.Errorf("%s is %s: %q, want State %v", delivery.UID, delivery.State, delivery.LastError, platform.DeliveryFailed)
+		if delivery.State != webhooks.DeliveryFailed || delivery.LastError == "" {
+			d.t.Errorf("%s is %s: %q, want State %v", delivery.UID, delivery.State, delivery.LastError, webhooks.DeliveryFailed)
 		}
 	}
 	told := false
-	log, err := d.p.AuditLog.List(d.ctx, platform.AuditRequest{DescendantsOf: d.org})
+	log, err := d.p.AuditLog.List(d.ctx, events.AuditRequest{DescendantsOf: d.org})
 	d.must(err)
 	for _, e := range log.Items {
 		told = told || e.Type == "dev.atrium.api.events.subscription.disabled.v1" && e.Subject == s.UID

@@ -14,20 +14,25 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
 	"atrium/platform/fieldmask"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/webhooks"
 )
 
 // An attempt is a change without the right to it.
 type attempt struct {
 	event   string // The change would have recorded this event.
-	subject platform.UID
-	group   platform.UID // The subject is in this group.
+	subject core.UID
+	group   core.UID // The subject is in this group.
 	call    func(ctx context.Context) error
 }
 
 // attempts returns every change that can be denied, by name: the operations of the
 // ledger, and those that only GraphQL has.
-func (w *world) attempts(t *testing.T, team platform.UID) map[string]attempt {
+func (w *world) attempts(t *testing.T, team core.UID) map[string]attempt {
 	t.Helper()
 	operations, all := w.operations(team), map[string]attempt{}
 	for name, rpc := range wireRPCs(t) {
@@ -46,7 +51,7 @@ func (w *world) attempts(t *testing.T, team platform.UID) map[string]attempt {
 		}}
 	}
 	sub := w.subscription(team)
-	steer := func(do func(context.Context, platform.UID) (*platform.Subscription, error)) func(context.Context) error {
+	steer := func(do func(context.Context, core.UID) (*webhooks.Subscription, error)) func(context.Context) error {
 		return func(ctx context.Context) error { _, err := do(ctx, sub); return err }
 	}
 	all["RotateSecret"] = attempt{"events.subscription.updated", sub, team, steer(w.p.Subscriptions.RotateSecret)}
@@ -54,7 +59,7 @@ func (w *world) attempts(t *testing.T, team platform.UID) map[string]attempt {
 	all["Test"] = attempt{"events.subscription.test", sub, team, func(ctx context.Context) error { _, err := w.p.Subscriptions.Test(ctx, sub); return err }}
 	delivery := missingBelow(sub)
 	all["Redeliver"] = attempt{"events.subscription.redelivered", delivery, team, func(ctx context.Context) error {
-		_, err := w.p.Deliveries.Redeliver(ctx, []platform.UID{delivery})
+		_, err := w.p.Deliveries.Redeliver(ctx, []core.UID{delivery})
 		return err
 	}}
 	invite := w.inviteTo(team, w.role(team), `"ttl": "86400s", "email": "somebody@example.com"`)
@@ -70,7 +75,7 @@ func TestEveryDeniedChangeIsRecordedOnceAndChangesNothing(t *testing.T) {
 		acme := w.found("acme")
 		team, sibling := w.group(acme.uid), w.group(acme.uid)
 		callers := map[string]context.Context{
-			"the owner of a sibling": w.with(platform.OwnerRole, sibling, sibling),
+			"the owner of a sibling": w.with(iam.OwnerRole, sibling, sibling),
 			"nobody that is known":   w.as("stranger"),
 		}
 		attempts := w.attempts(t, team)
@@ -84,7 +89,7 @@ func TestEveryDeniedChangeIsRecordedOnceAndChangesNothing(t *testing.T) {
 				w.pass(time.Minute) // After a minute, equal denials are not counted together.
 				events, denials := w.events(), w.denials()
 				err := a.call(ctx)
-				e := refusal(t, what, err, platform.CodePermissionDenied)
+				e := refusal(t, what, err, core.CodePermissionDenied)
 				// The operator creates what a call needs.
 				if made := slices.DeleteFunc(since(w.events(), events), func(e event) bool { return e.actor.Subject == "test" }); len(made) > 0 {
 					t.Errorf("%s: records %s", what, types(made))
@@ -98,7 +103,7 @@ func TestEveryDeniedChangeIsRecordedOnceAndChangesNothing(t *testing.T) {
 				if d.kind != a.event || d.subject != a.subject || d.group != a.group || d.denied != e.Message || !strings.Contains(d.body, `"resource"`) {
 					t.Errorf("%s: is recorded as %+v, want %+v", what, d, a)
 				}
-				actor := platform.ActorOf(ctx)
+				actor := core.ActorOf(ctx)
 				subject := actor.Subject
 				if len(actor.Identities) > 0 {
 					subject = string(actor.Identities[0])
@@ -123,11 +128,11 @@ func TestOtherErrorsAreNotRecordedAsDenials(t *testing.T) {
 				_, _ = o.call(stranger, o.on()) // This call reads.
 			}
 		}
-		nowhere := platform.UID(strings.Repeat("0", 40))
+		nowhere := core.UID(strings.Repeat("0", 40))
 		for name, a := range map[string]func() error{
 			"a change in no organisation": func() error { return w.p.Repos.Delete(stranger, nowhere+"/0000000000000000") },
 			"a new organisation": func() error {
-				_, err := w.p.Groups.Create(stranger, "", body[*platform.Group](`{"name": "x"}`))
+				_, err := w.p.Groups.Create(stranger, "", body[*iam.Group](`{"name": "x"}`))
 				return err
 			},
 			"no caller": func() error { return w.p.Groups.Delete(w.Context(), team) },
@@ -152,10 +157,10 @@ func TestGrantingWithoutHoldingIsRecordedAsADenial(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
-		binder := w.with(w.role(acme.uid, platform.CapRoleBindingsCreate), team, acme.uid)
-		ins := []fieldmask.Input[*platform.RoleBinding]{binding(w.member(team, "a"), platform.ViewerRole), binding(w.member(team, "b"), platform.OwnerRole)}
+		binder := w.with(w.role(acme.uid, core.CapRoleBindingsCreate), team, acme.uid)
+		ins := []fieldmask.Input[*iam.RoleBinding]{binding(w.member(team, "a"), iam.ViewerRole), binding(w.member(team, "b"), iam.OwnerRole)}
 		_, err := w.p.RoleBindings.CreateBatch(binder, newBatch(team, ins))
-		expectRefused(t, "a batch", err, platform.CodePermissionDenied)
+		expectRefused(t, "a batch", err, core.CodePermissionDenied)
 		made := w.denials()
 		if len(made) != 1 || made[0].kind != "iam.rolebindings.created.batch" || made[0].subject != team || !strings.Contains(made[0].denied, "cannot grant") {
 			t.Errorf("recorded %+v, want 1 of them", made)
@@ -164,8 +169,8 @@ func TestGrantingWithoutHoldingIsRecordedAsADenial(t *testing.T) {
 		own := w.subscription(w.group(acme.uid))
 		other := w.found("other")
 		foreign := missingBelow(w.subscription(other.uid))
-		_, err = w.p.Deliveries.Redeliver(acme.owner, []platform.UID{missingBelow(own), foreign})
-		expectRefused(t, "another's delivery", err, platform.CodePermissionDenied)
+		_, err = w.p.Deliveries.Redeliver(acme.owner, []core.UID{missingBelow(own), foreign})
+		expectRefused(t, "another's delivery", err, core.CodePermissionDenied)
 		if made = w.denials(); len(made) != 2 || made[1].subject != foreign || made[1].group != other.uid {
 			t.Errorf("recorded %+v, want 2 of them", made)
 		}
@@ -175,7 +180,7 @@ func TestGrantingWithoutHoldingIsRecordedAsADenial(t *testing.T) {
 // An unrecorded store accepts no events.
 type unrecorded struct{ platform.Store }
 
-func (s unrecorded) Write(context.Context, func(platform.Tx) error) error {
+func (s unrecorded) Write(context.Context, func(core.Tx) error) error {
 	return errors.New("the disk is full")
 }
 
@@ -186,8 +191,8 @@ func TestADenialThatCannotBeRecordedIsNotAnswered(t *testing.T) {
 		p := w.replica(unrecorded{w.store}, platform.Options{NoSecrets: true, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		uid := w.repo(acme.uid)
 		stranger := w.as("stranger")
-		_, err := p.Repos.Update(stranger, uid, body[*platform.Repo](`{"description": "x"}`))
-		if e := refusal(t, "a change", err, platform.CodeUnavailable); e.RetryAfter == 0 || strings.Contains(e.Message, "disk") {
+		_, err := p.Repos.Update(stranger, uid, body[*inventory.Repo](`{"description": "x"}`))
+		if e := refusal(t, "a change", err, core.CodeUnavailable); e.RetryAfter == 0 || strings.Contains(e.Message, "disk") {
 			t.Errorf("got %+v", e)
 		}
 		if !strings.Contains(log.String(), "the disk is full") || len(w.denials()) != 0 {
@@ -196,7 +201,7 @@ func TestADenialThatCannotBeRecordedIsNotAnswered(t *testing.T) {
 		// A denial is recorded even if the caller hangs up.
 		gone, hangUp := context.WithCancel(stranger)
 		hangUp()
-		expectRefused(t, "a change", w.p.Repos.Delete(gone, uid), platform.CodePermissionDenied)
+		expectRefused(t, "a change", w.p.Repos.Delete(gone, uid), core.CodePermissionDenied)
 		if len(w.denials()) != 1 {
 			t.Error("who hung up is not recorded")
 		}
@@ -210,14 +215,14 @@ func TestEqualDenialsWithinAMinuteAreCounted(t *testing.T) {
 		now := epoch.Add(time.Duration(w.clock.Load()) * time.Millisecond)
 		w.pass(now.Truncate(time.Minute).Add(time.Minute).Sub(now)) // Almost a full minute is left.
 		uid, stranger := w.repo(acme.uid), w.as("stranger")
-		again := func() { expectRefused(t, "a change", w.p.Repos.Delete(stranger, uid), platform.CodePermissionDenied) }
+		again := func() { expectRefused(t, "a change", w.p.Repos.Delete(stranger, uid), core.CodePermissionDenied) }
 		for range 5 {
 			again()
 		}
-		expectRefused(t, "another", w.p.Repos.Delete(w.as("another"), uid), platform.CodePermissionDenied)
+		expectRefused(t, "another", w.p.Repos.Delete(w.as("another"), uid), core.CodePermissionDenied)
 		w.pass(time.Minute)
 		again()
-		page, err := w.p.AuditLog.List(acme.owner, platform.AuditRequest{Denied: new(true)})
+		page, err := w.p.AuditLog.List(acme.owner, events.AuditRequest{Denied: new(true)})
 		must(t, err)
 		var counts []int32
 		for _, e := range page.Items {
@@ -226,7 +231,7 @@ func TestEqualDenialsWithinAMinuteAreCounted(t *testing.T) {
 		if !slices.Equal(counts, []int32{1, 1, 5}) {
 			t.Errorf("got the counts %v, the newest first", counts)
 		}
-		changes, err := w.p.AuditLog.List(acme.owner, platform.AuditRequest{Denied: new(false)})
+		changes, err := w.p.AuditLog.List(acme.owner, events.AuditRequest{Denied: new(false)})
 		must(t, err)
 		for _, e := range changes.Items {
 			if e.Count != 1 {
@@ -242,7 +247,7 @@ type watchedWrites struct {
 	now, most *atomic.Int64
 }
 
-func (s watchedWrites) Write(ctx context.Context, unit func(platform.Tx) error) error {
+func (s watchedWrites) Write(ctx context.Context, unit func(core.Tx) error) error {
 	now := s.now.Add(1)
 	defer s.now.Add(-1)
 	for most := s.most.Load(); now > most && !s.most.CompareAndSwap(most, now); most = s.most.Load() {
@@ -270,7 +275,7 @@ func TestNoDenialIsLostUnderTheLoadOfWriters(t *testing.T) {
 					case <-done:
 						return
 					default:
-						_, _ = w.p.Repos.Create(acme.owner, acme.uid, body[*platform.Repo](`{"name": %q}`, fmt.Sprintf("r%d-%d", n, i)))
+						_, _ = w.p.Repos.Create(acme.owner, acme.uid, body[*inventory.Repo](`{"name": %q}`, fmt.Sprintf("r%d-%d", n, i)))
 					}
 				}
 			})
@@ -279,10 +284,10 @@ func TestNoDenialIsLostUnderTheLoadOfWriters(t *testing.T) {
 		for n := range denials {
 			refusing.Go(func() {
 				err := p.Repos.Delete(strangers[n%len(strangers)], uid)
-				switch code := platform.AsError(err).Code; code {
-				case platform.CodePermissionDenied:
+				switch code := core.AsError(err).Code; code {
+				case core.CodePermissionDenied:
 					answered.Add(1)
-				case platform.CodeUnavailable: // The writer was not free in time, and the caller is told.
+				case core.CodeUnavailable: // The writer was not free in time, and the caller is told.
 					unavailable.Add(1)
 				default:
 					t.Errorf("answered %v", err)
@@ -311,7 +316,7 @@ func TestAStrangerOfALongNameIsRecorded(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		for _, subject := range []string{strings.Repeat("ü7", 4000), "a\x00b"} {
-			expectRefused(t, "a change", w.p.Groups.Delete(w.as(subject), acme.uid), platform.CodePermissionDenied)
+			expectRefused(t, "a change", w.p.Groups.Delete(w.as(subject), acme.uid), core.CodePermissionDenied)
 		}
 		if made := w.denials(); len(made) != 2 || len(made[0].actor.Subject) > 1024 || len(made[0].actor.Act["sub"]) > 1024 || made[1].actor.Subject != "a\uFFFDb" {
 			t.Errorf("%d are recorded, want 2", len(made))
@@ -327,10 +332,10 @@ func TestAnOutsiderMakesOneRowForEachTypeOfDenial(t *testing.T) {
 		team := w.group(acme.uid)
 		refuse := func(caller context.Context) {
 			for n := range 5 {
-				uid := platform.UID(fmt.Sprintf("%s/%016x", team, n))
-				expectRefused(t, "a deletion", w.p.Repos.Delete(caller, uid), platform.CodePermissionDenied)
-				_, err := w.p.Repos.Update(caller, uid, body[*platform.Repo](`{"description": "x"}`))
-				expectRefused(t, "a change", err, platform.CodePermissionDenied)
+				uid := core.UID(fmt.Sprintf("%s/%016x", team, n))
+				expectRefused(t, "a deletion", w.p.Repos.Delete(caller, uid), core.CodePermissionDenied)
+				_, err := w.p.Repos.Update(caller, uid, body[*inventory.Repo](`{"description": "x"}`))
+				expectRefused(t, "a change", err, core.CodePermissionDenied)
 			}
 		}
 		for what, caller := range map[string]context.Context{"a stranger": w.as("stranger"), "an owner of another organisation": other.owner} {
@@ -342,7 +347,7 @@ func TestAnOutsiderMakesOneRowForEachTypeOfDenial(t *testing.T) {
 				t.Errorf("%s made the %d rows %s, want 2 with a count of 5", what, len(made), types(made))
 			}
 			w.pass(time.Minute)
-			expectRefused(t, "in another organisation", w.p.Repos.Delete(w.as("stranger"), missingBelow(other.uid)), platform.CodePermissionDenied)
+			expectRefused(t, "in another organisation", w.p.Repos.Delete(w.as("stranger"), missingBelow(other.uid)), core.CodePermissionDenied)
 			refuse(caller)
 			if made := w.denials()[before:]; len(made) != 5 {
 				t.Errorf("%s made %d rows in two minutes and organisations, want 5", what, len(made))
@@ -351,7 +356,7 @@ func TestAnOutsiderMakesOneRowForEachTypeOfDenial(t *testing.T) {
 		// The denials of somebody with rights tell what was tried.
 		w.pass(time.Minute)
 		before := len(w.denials())
-		refuse(w.with(platform.ViewerRole, team, team))
+		refuse(w.with(iam.ViewerRole, team, team))
 		if made := w.denials()[before:]; len(made) != 10 {
 			t.Errorf("a viewer made %d rows, want 10", len(made))
 		}

@@ -11,6 +11,10 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/secrets"
+	"atrium/platform/webhooks"
 	"atrium/store/sqlstore"
 	"atrium/store/storetest"
 )
@@ -37,7 +41,7 @@ func (w *world) starts(key []byte) error {
 
 func (w *world) isOtherKey(what string, err error, part string) {
 	w.Helper()
-	if !errors.Is(err, &platform.Error{Code: platform.CodeFailedPrecondition, Reason: "ENCRYPTION_KEY_MISMATCH"}) || !strings.Contains(err.Error(), part) {
+	if !errors.Is(err, &core.Error{Code: core.CodeFailedPrecondition, Reason: "ENCRYPTION_KEY_MISMATCH"}) || !strings.Contains(err.Error(), part) {
 		w.Errorf("%s: got %v, want an error of the key with %q", what, err, part)
 	}
 }
@@ -60,7 +64,7 @@ func (w *world) sharedKeys() (purposes []string, materials [][]byte) {
 
 // fault tries to deliver an event to a subscription. It returns the signing secret, or
 // the error that prevents the attempt.
-func (w *world) fault(p *platform.Platform, subscription platform.UID) (secret string, fault error) {
+func (w *world) fault(p *platform.Platform, subscription core.UID) (secret string, fault error) {
 	w.Helper()
 	event, err := w.p.Subscriptions.Test(w.operator(), subscription)
 	must(w, err)
@@ -69,7 +73,7 @@ func (w *world) fault(p *platform.Platform, subscription platform.UID) (secret s
 		if d.EventID != event {
 			continue
 		}
-		dispatch, err := p.Webhooks.BeginAttempt(w.Context(), platform.Ticket{Delivery: d.UID, Number: d.Ticket})
+		dispatch, err := p.Webhooks.BeginAttempt(w.Context(), webhooks.Ticket{Delivery: d.UID, Number: d.Ticket})
 		if err != nil {
 			return "", err
 		}
@@ -122,7 +126,7 @@ func TestKeysAreEncryptedInTheDatabase(t *testing.T) {
 }
 
 func (w *world) changeKey(from, to []byte, discard bool) (int, error) {
-	return platform.ChangeEncryptionKey(w.Context(), w.store, w.store.Tables().Secrets, platform.KeyChange{Old: from, New: to, Discard: discard})
+	return secrets.ChangeEncryptionKey(w.Context(), w.store, w.store.Tables().Secrets, secrets.KeyChange{Old: from, New: to, Discard: discard})
 }
 
 func TestTheEncryptionKeyIsChangedBesideRunningServers(t *testing.T) {
@@ -142,16 +146,16 @@ func TestTheEncryptionKeyIsChangedBesideRunningServers(t *testing.T) {
 		must(w, err)
 
 		// A running server must not store anything that the new key cannot decrypt.
-		expectRefused(w, "ready", w.p.Ready(w.Context()), platform.CodeUnavailable)
-		_, err = w.p.Subscriptions.Create(w.operator(), acme.uid, body[*platform.Subscription](`{"sink": "https://late.example.com/"}`))
-		expectRefused(w, "a subscription", err, platform.CodeUnavailable)
+		expectRefused(w, "ready", w.p.Ready(w.Context()), core.CodeUnavailable)
+		_, err = w.p.Subscriptions.Create(w.operator(), acme.uid, body[*webhooks.Subscription](`{"sink": "https://late.example.com/"}`))
+		expectRefused(w, "a subscription", err, core.CodeUnavailable)
 		_, err = w.p.Subscriptions.RotateSecret(acme.owner, sub.UID)
-		expectRefused(w, "a secret", err, platform.CodeUnavailable)
-		expectRefused(w, "a page token key", w.p.RotateKeys(w.Context()), platform.CodeUnavailable)
+		expectRefused(w, "a secret", err, core.CodeUnavailable)
+		expectRefused(w, "a page token key", w.p.RotateKeys(w.Context()), core.CodeUnavailable)
 		_, err = w.p.Webhooks.Keys(w.Context())
-		expectRefused(w, "signing keys", err, platform.CodeUnavailable)
+		expectRefused(w, "signing keys", err, core.CodeUnavailable)
 		_, err = w.fault(w.p, sub.UID) // which must wait, and not count as an attempt of the sink
-		expectRefused(w, "a delivery", err, platform.CodeUnavailable)
+		expectRefused(w, "a delivery", err, core.CodeUnavailable)
 
 		w.isOtherKey("the former key", w.starts(firstKey), "another --encryption-key")
 		next := w.replica(w.store, platform.Options{EncryptionKey: secondKey})
@@ -190,15 +194,15 @@ func TestAServerWithBothKeysGoesOnWhileTheKeyChanges(t *testing.T) {
 				w.Errorf("started %s: the secret is %q, want %q: %v", name, secret, sub.Secret, err)
 			}
 			must(w, p.RotateKeys(w.Context()))
-			made, err := p.Subscriptions.Create(w.operator(), acme.uid, body[*platform.Subscription](`{"sink": "https://%s.example.com/"}`, w.name()))
+			made, err := p.Subscriptions.Create(w.operator(), acme.uid, body[*webhooks.Subscription](`{"sink": "https://%s.example.com/"}`, w.name()))
 			must(w, err)
 			rotated, err := p.Subscriptions.RotateSecret(w.operator(), made.UID)
 			must(w, err)
 			if secret, err := w.fault(alone, made.UID); secret != rotated.Secret {
 				w.Errorf("started %s: it stored the secret %q, want %q: %v", name, secret, rotated.Secret, err)
 			}
-			_, err = p.IdentityProviders.Create(acme.owner, acme.uid, body[*platform.IdentityProvider](
-				`{"name": %q, "defaultRole": %q, "oidc": {"issuer": "https://okta.example.com", "clientId": "c", "clientSecret": "hush"}}`, w.name(), platform.ViewerRole))
+			_, err = p.IdentityProviders.Create(acme.owner, acme.uid, body[*iam.IdentityProvider](
+				`{"name": %q, "defaultRole": %q, "oidc": {"issuer": "https://okta.example.com", "clientId": "c", "clientSecret": "hush"}}`, w.name(), iam.ViewerRole))
 			must(w, err)
 		}
 		if n, err := w.changeKey(secondKey, thirdKey, false); n != 0 || err != nil {
@@ -221,7 +225,7 @@ func TestAServerGoesOnWhileAnOwnKeyIsReplaced(t *testing.T) {
 				w.Errorf("the secret is %q, want %q: %v", secret, sub.Secret, err)
 			}
 		}
-		expectRefused(w, "a server without the next key", w.p.Ready(w.Context()), platform.CodeUnavailable)
+		expectRefused(w, "a server without the next key", w.p.Ready(w.Context()), core.CodeUnavailable)
 	})
 }
 
@@ -250,8 +254,8 @@ func TestNoSecretIsLostWhileTheKeyChanges(t *testing.T) {
 				begun := sync.OnceFunc(first.Done)
 				defer begun()
 				for {
-					_, err := w.p.Subscriptions.Create(w.operator(), acme.uid, body[*platform.Subscription](`{"sink": "https://%s.example.com/"}`, w.name()))
-					if errors.Is(err, &platform.Error{Code: platform.CodeUnavailable}) {
+					_, err := w.p.Subscriptions.Create(w.operator(), acme.uid, body[*webhooks.Subscription](`{"sink": "https://%s.example.com/"}`, w.name()))
+					if errors.Is(err, &core.Error{Code: core.CodeUnavailable}) {
 						return
 					}
 					if err != nil {
@@ -303,7 +307,7 @@ type flaky struct {
 
 // flakyQueries are the queries of a flaky.
 type flakyQueries struct {
-	platform.KeyQueries
+	secrets.Queries
 	store *flaky
 }
 
@@ -314,13 +318,13 @@ func (s *flaky) Tables() platform.Tables {
 	return all
 }
 
-func (q flakyQueries) Keys(ctx context.Context, on platform.Conn, purpose string) ([]platform.Key, error) {
+func (q flakyQueries) Keys(ctx context.Context, on core.Conn, purpose string) ([]core.Key, error) {
 	if q.store.broken != nil {
 		if err := q.store.broken(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return q.KeyQueries.Keys(ctx, on, purpose)
+	return q.Queries.Keys(ctx, on, purpose)
 }
 
 func TestAFailedReadOfKeysMakesNoPageTokenInvalid(t *testing.T) {
@@ -336,7 +340,7 @@ func TestAFailedReadOfKeysMakesNoPageTokenInvalid(t *testing.T) {
 
 		store.broken = func(context.Context) error { return errors.New("once") }
 		_, err := other.Repos.List(acme.owner, next)
-		expectRefused(w, "a token of a new key, while keys cannot be read", err, platform.CodeUnavailable)
+		expectRefused(w, "a token of a new key, while keys cannot be read", err, core.CodeUnavailable)
 
 		// A caller who leaves must not end the read, because others wait for it.
 		leaving, leave := context.WithCancel(acme.owner)

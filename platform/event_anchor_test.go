@@ -9,7 +9,10 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
 	"atrium/platform/fieldmask"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
@@ -22,20 +25,20 @@ func TestAFeedEndsWhenAnEventThatItDeliveredIsLost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx := platform.WithActor(t.Context(), platform.NewOperator("test"))
+		ctx := core.WithActor(t.Context(), core.NewOperator("test"))
 		org, err := p.Groups.Bootstrap(ctx, "acme", "https://issuer.example.com", "owner")
 		if err != nil {
 			t.Fatal(err)
 		}
 		create := func() {
-			if _, err := p.Repos.Create(ctx, org.Group.UID, fieldmask.TypedInput(&platform.Repo{Name: newName()}, "name")); err != nil {
+			if _, err := p.Repos.Create(ctx, org.Group.UID, fieldmask.TypedInput(&inventory.Repo{Name: newName()}, "name")); err != nil {
 				t.Error(err)
 			}
 		}
 		create()
-		var delivered []*platform.Event
+		var delivered []*core.Event
 		fromStart := ""
-		err = follow(ctx, p, platform.EventRequest{After: &fromStart, First: 6}, func(e *platform.Event) error {
+		err = follow(ctx, p, events.EventRequest{After: &fromStart, First: 6}, func(e *core.Event) error {
 			delivered = append(delivered, e)
 			switch len(delivered) {
 			case 4:
@@ -46,15 +49,15 @@ func TestAFeedEndsWhenAnEventThatItDeliveredIsLost(t *testing.T) {
 			}
 			return nil
 		})
-		if got := platform.AsError(err); got.Code != platform.CodeUnavailable || !strings.Contains(got.Message, "lacks the newest events") {
+		if got := core.AsError(err); got.Code != core.CodeUnavailable || !strings.Contains(got.Message, "lacks the newest events") {
 			t.Fatalf("a feed that has delivered an event which is lost ends after %d events with %v, want UNAVAILABLE after 5", len(delivered), err)
 		}
 		lost := delivered[4].ID
-		if _, err := p.Events.Open(ctx, platform.EventRequest{After: &lost}); platform.AsError(err).Code != platform.CodeInvalidArgument {
+		if _, err := p.Events.Open(ctx, events.EventRequest{After: &lost}); core.AsError(err).Code != core.CodeInvalidArgument {
 			t.Errorf("a feed after the lost event: %v, want INVALID_ARGUMENT", err)
 		}
 		var again []string
-		err = follow(ctx, p, platform.EventRequest{After: &delivered[3].ID, First: 2}, func(e *platform.Event) error {
+		err = follow(ctx, p, events.EventRequest{After: &delivered[3].ID, First: 2}, func(e *core.Event) error {
 			again = append(again, e.ID)
 			return nil
 		})
@@ -72,16 +75,16 @@ func TestAFeedContinuesWhenItsNewestEventIsTooOld(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx := platform.WithActor(t.Context(), platform.NewOperator("test"))
+		ctx := core.WithActor(t.Context(), core.NewOperator("test"))
 		org, err := p.Groups.Bootstrap(ctx, "acme", "https://issuer.example.com", "owner")
 		if err != nil {
 			t.Fatal(err)
 		}
 		fromStart, delivered := "", 0
-		err = follow(ctx, p, platform.EventRequest{After: &fromStart, First: 4}, func(*platform.Event) error {
+		err = follow(ctx, p, events.EventRequest{After: &fromStart, First: 4}, func(*core.Event) error {
 			if delivered++; delivered == 3 {
 				changeDatabase(t, url, "DELETE FROM event")
-				_, err := p.Repos.Create(ctx, org.Group.UID, fieldmask.TypedInput(&platform.Repo{Name: newName()}, "name"))
+				_, err := p.Repos.Create(ctx, org.Group.UID, fieldmask.TypedInput(&inventory.Repo{Name: newName()}, "name"))
 				return err
 			}
 			return nil
@@ -100,7 +103,7 @@ func TestTheRelayLogsThatEventsAreLost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx := platform.WithActor(t.Context(), platform.NewOperator("test"))
+		ctx := core.WithActor(t.Context(), core.NewOperator("test"))
 		if _, err := p.Groups.Bootstrap(ctx, "acme", "https://issuer.example.com", "owner"); err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
@@ -65,7 +67,7 @@ func besideFeeds(b *testing.B, w *world, counting *countingStore, feeds, callers
 	var took []time.Duration
 	for b.Loop() {
 		at := time.Now()
-		_, err := w.p.Repos.List(tenant.owner, platform.ListRequest[*platform.RepoFilter]{PageSize: 50})
+		_, err := w.p.Repos.List(tenant.owner, core.ListRequest[*inventory.RepoFilter]{PageSize: 50})
 		must(b, err)
 		took = append(took, time.Since(at))
 		time.Sleep(10 * time.Millisecond) // The caller pauses between lists.

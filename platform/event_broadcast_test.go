@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
+	"atrium/platform/iam"
 	"atrium/store/storetest"
 )
 
@@ -22,8 +25,8 @@ type countingStore struct {
 
 // countingQueries are the queries of a countingStore.
 type countingQueries struct {
-	platform.EventQueries
-	platform.SignInQueries
+	events.Queries
+	iam.SignInQueries
 	store *countingStore
 }
 
@@ -34,23 +37,23 @@ func (s *countingStore) Tables() platform.Tables {
 	return all
 }
 
-func (q countingQueries) EventsAfter(ctx context.Context, on platform.Conn, roots []platform.UID, after platform.EventPosition, limit int) ([]*platform.Event, error) {
+func (q countingQueries) EventsAfter(ctx context.Context, on core.Conn, roots []core.UID, after core.EventPosition, limit int) ([]*core.Event, error) {
 	q.store.events.Add(1)
 	if len(roots) > 0 {
 		q.store.own.Add(1)
 	}
-	return q.EventQueries.EventsAfter(ctx, on, roots, after, limit)
+	return q.Queries.EventsAfter(ctx, on, roots, after, limit)
 }
 
-func (q countingQueries) EventsUpTo(ctx context.Context, on platform.Conn, roots []platform.UID, after, upTo platform.EventPosition, limit int) ([]*platform.Event, error) {
+func (q countingQueries) EventsUpTo(ctx context.Context, on core.Conn, roots []core.UID, after, upTo core.EventPosition, limit int) ([]*core.Event, error) {
 	q.store.events.Add(1)
 	if len(roots) > 0 {
 		q.store.own.Add(1)
 	}
-	return q.EventQueries.EventsUpTo(ctx, on, roots, after, upTo, limit)
+	return q.Queries.EventsUpTo(ctx, on, roots, after, upTo, limit)
 }
 
-func (q countingQueries) Grants(ctx context.Context, on platform.Conn, identities []platform.UID) ([]platform.Grant, error) {
+func (q countingQueries) Grants(ctx context.Context, on core.Conn, identities []core.UID) ([]core.Grant, error) {
 	q.store.grants.Add(1)
 	return q.SignInQueries.Grants(ctx, on, identities)
 }
@@ -64,20 +67,20 @@ type audience struct {
 // listening opens feeds, with callers in turn. When it returns, all of them have received
 // the event that was recorded last, and the audience counts those after it. Earlier
 // events may still arrive, because transactions of other tests can delay them.
-func (w *world) listening(p *platform.Platform, org platform.UID, feeds int, callers []context.Context) *audience {
+func (w *world) listening(p *platform.Platform, org core.UID, feeds int, callers []context.Context) *audience {
 	w.Helper()
 	ctx, cancel := context.WithCancel(w.Context())
 	a := &audience{}
 	var following sync.WaitGroup
 	var open atomic.Int64
-	var last platform.UID
+	var last core.UID
 	recorded := make(chan struct{}) // It is closed when last is set.
 	for i := range feeds {
-		feed, err := p.Events.Open(callers[i%len(callers)], platform.EventRequest{DescendantsOf: org})
+		feed, err := p.Events.Open(callers[i%len(callers)], events.EventRequest{DescendantsOf: org})
 		must(w, err)
 		following.Go(func() {
 			before := true
-			err := feed.Follow(ctx, func(e *platform.Event) error {
+			err := feed.Follow(ctx, func(e *core.Event) error {
 				<-recorded
 				switch {
 				case !before:
@@ -112,10 +115,10 @@ func (w *world) until(what string, done func() bool) {
 }
 
 // many creates callers who may read an organisation.
-func (w *world) many(org platform.UID, n int) []context.Context {
+func (w *world) many(org core.UID, n int) []context.Context {
 	var callers []context.Context
 	for range n {
-		callers = append(callers, w.with(platform.ViewerRole, org, org))
+		callers = append(callers, w.with(iam.ViewerRole, org, org))
 	}
 	return callers
 }
@@ -170,14 +173,14 @@ func TestASlowFeedContinuesWithoutGapOrRepeat(t *testing.T) {
 		counting := &countingStore{Store: storetest.Open(t, w.url)}
 		p := w.replica(counting, platform.Options{})
 		runs(t, p)
-		feed, err := p.Events.Open(acme.owner, platform.EventRequest{DescendantsOf: acme.uid})
+		feed, err := p.Events.Open(acme.owner, events.EventRequest{DescendantsOf: acme.uid})
 		must(t, err)
 		const rounds, each = 2, 130 // This is more than a queue holds.
 		ctx, cancel := context.WithCancel(t.Context())
 		held, release, ended := make(chan struct{}, 1), make(chan struct{}), make(chan error, 1)
 		var got []string
 		go func() {
-			ended <- feed.Follow(ctx, func(e *platform.Event) error {
+			ended <- feed.Follow(ctx, func(e *core.Event) error {
 				if got = append(got, e.ID); len(got)%each == 1 { // This is the first event of a round.
 					held <- struct{}{}
 					<-release
@@ -210,23 +213,23 @@ func TestCallersWhoseGrantsAreReadTogetherHearOnlyTheirOwn(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		provider := w.providerOf(acme.uid, workplace, w.role(acme.uid)) // The role has no capabilities.
-		var teams []platform.UID
+		var teams []core.UID
 		var callers []context.Context
 		for i := range 3 {
 			team, external := w.group(acme.uid), fmt.Sprint("team ", i)
-			w.mappingTo(provider.UID, external, platform.ViewerRole, team)
+			w.mappingTo(provider.UID, external, iam.ViewerRole, team)
 			_, ctx := w.enter(visitor("alice", map[string]any{"groups": []any{external}})) // It is the same person each time.
 			teams, callers = append(teams, team), append(callers, ctx)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		heard := make([]chan platform.UID, len(callers))
+		heard := make([]chan core.UID, len(callers))
 		for i, caller := range callers {
-			feed, err := w.p.Events.Open(caller, platform.EventRequest{Types: []string{"dev.atrium.api.platform.registry.repo.created.v1"}})
+			feed, err := w.p.Events.Open(caller, events.EventRequest{Types: []string{"dev.atrium.api.platform.registry.repo.created.v1"}})
 			must(t, err)
-			heard[i] = make(chan platform.UID, 100)
+			heard[i] = make(chan core.UID, 100)
 			go func() {
-				_ = feed.Follow(ctx, func(e *platform.Event) error { heard[i] <- e.Subject.Parent(); return nil })
+				_ = feed.Follow(ctx, func(e *core.Event) error { heard[i] <- e.Subject.Parent(); return nil })
 			}()
 		}
 		for range 5 {
@@ -276,12 +279,12 @@ func TestAFeedSkipsNothingWhenAReadIsShort(t *testing.T) {
 			w.repo(acme.uid)
 		}
 		oldest := ""
-		feed, err := p.Events.Open(acme.owner, platform.EventRequest{DescendantsOf: acme.uid, Types: []string{"dev.atrium.api.platform.registry.repo.created.v1"}, After: &oldest, First: repos})
+		feed, err := p.Events.Open(acme.owner, events.EventRequest{DescendantsOf: acme.uid, Types: []string{"dev.atrium.api.platform.registry.repo.created.v1"}, After: &oldest, First: repos})
 		must(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		heard := 0
-		if err := feed.Follow(ctx, func(*platform.Event) error { heard++; return nil }); err != nil || heard != repos {
+		if err := feed.Follow(ctx, func(*core.Event) error { heard++; return nil }); err != nil || heard != repos {
 			t.Errorf("the feed has %d of %d events (%v)", heard, repos, err)
 		}
 	})
@@ -290,7 +293,7 @@ func TestAFeedSkipsNothingWhenAReadIsShort(t *testing.T) {
 // A hesitantStore reads one new event at a time.
 type hesitantStore struct{ platform.Store }
 
-type hesitantQueries struct{ platform.EventQueries }
+type hesitantQueries struct{ events.Queries }
 
 func (s hesitantStore) Tables() platform.Tables {
 	all := s.Store.Tables()
@@ -298,8 +301,8 @@ func (s hesitantStore) Tables() platform.Tables {
 	return all
 }
 
-func (q hesitantQueries) EventsAfter(ctx context.Context, on platform.Conn, roots []platform.UID, after platform.EventPosition, _ int) ([]*platform.Event, error) {
-	return q.EventQueries.EventsAfter(ctx, on, roots, after, 1)
+func (q hesitantQueries) EventsAfter(ctx context.Context, on core.Conn, roots []core.UID, after core.EventPosition, _ int) ([]*core.Event, error) {
+	return q.Queries.EventsAfter(ctx, on, roots, after, 1)
 }
 
 type failingStore struct {
@@ -310,7 +313,7 @@ type failingStore struct {
 
 // failingQueries are the queries of a failingStore.
 type failingQueries struct {
-	platform.EventQueries
+	events.Queries
 	store *failingStore
 }
 
@@ -321,13 +324,13 @@ func (s *failingStore) Tables() platform.Tables {
 	return all
 }
 
-func (q failingQueries) EventsAfter(ctx context.Context, on platform.Conn, roots []platform.UID, after platform.EventPosition, limit int) ([]*platform.Event, error) {
+func (q failingQueries) EventsAfter(ctx context.Context, on core.Conn, roots []core.UID, after core.EventPosition, limit int) ([]*core.Event, error) {
 	if q.store.away.Load() {
 		select {
 		case q.store.failed <- struct{}{}:
 		default:
 		}
-		return nil, platform.Unavailable("the test is away", nil)
+		return nil, core.Unavailable("the test is away", nil)
 	}
-	return q.EventQueries.EventsAfter(ctx, on, roots, after, limit)
+	return q.Queries.EventsAfter(ctx, on, roots, after, limit)
 }

@@ -5,13 +5,18 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
 	"atrium/platform/fieldmask"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/webhooks"
 )
 
 // changesOf returns the changes of the newest event, as "field: before -> after".
 func (w *world) changesOf(o org) string {
 	w.Helper()
-	page, err := w.p.AuditLog.List(o.owner, platform.AuditRequest{PageSize: 1})
+	page, err := w.p.AuditLog.List(o.owner, events.AuditRequest{PageSize: 1})
 	must(w, err)
 	var all []string
 	for _, c := range page.Items[0].Changes {
@@ -23,7 +28,7 @@ func (w *world) changesOf(o org) string {
 func TestAnUpdateRecordsEachFieldThatItNamed(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		made, err := w.p.Repos.Create(acme.owner, acme.uid, body[*platform.Repo](`{"name": "go", "description": "one", "bundles": ["b"], "sync_config": {"source": "docker.io/go"}}`))
+		made, err := w.p.Repos.Create(acme.owner, acme.uid, body[*inventory.Repo](`{"name": "go", "description": "one", "bundles": ["b"], "sync_config": {"source": "docker.io/go"}}`))
 		must(t, err)
 		if got := w.changesOf(acme); got != "" {
 			t.Errorf("a creation has the changes %s", got)
@@ -43,13 +48,13 @@ func TestAnUpdateRecordsEachFieldThatItNamed(t *testing.T) {
 			if c.mask != "" {
 				mask = []string{c.mask}
 			}
-			_, err := w.p.Repos.Update(acme.owner, made.UID, fieldmask.JSONInput[*platform.Repo]([]byte(c.body), mask))
+			_, err := w.p.Repos.Update(acme.owner, made.UID, fieldmask.JSONInput[*inventory.Repo]([]byte(c.body), mask))
 			must(t, err)
 			if got := w.changesOf(acme); got != c.want {
 				t.Errorf("%s: %s, want %s", c.body, got, c.want)
 			}
 		}
-		_, err = w.p.Repos.UpdateReadme(acme.owner, made.UID, body[*platform.Readme](`{"content": "# Go"}`))
+		_, err = w.p.Repos.UpdateReadme(acme.owner, made.UID, body[*inventory.Readme](`{"content": "# Go"}`))
 		must(t, err)
 		if got := w.changesOf(acme); got != `readme: "" -> "# Go"` {
 			t.Errorf("a readme: %s, want %q", got, `readme: "" -> "# Go"`)
@@ -61,11 +66,11 @@ func TestChangesShowBoundResourcesAndHideSecrets(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		ann := w.member(acme.uid, "ann")
-		bound := w.bind(acme.uid, ann, platform.ViewerRole)
-		_, err := w.p.RoleBindings.Update(acme.owner, bound, body[*platform.RoleBinding](`{"roleUid": %q}`, platform.EditorRole))
+		bound := w.bind(acme.uid, ann, iam.ViewerRole)
+		_, err := w.p.RoleBindings.Update(acme.owner, bound, body[*iam.RoleBinding](`{"roleUid": %q}`, iam.EditorRole))
 		must(t, err)
 		// The names stand there too, because roles and identities can be gone when somebody reads the event.
-		if got, want := w.changesOf(acme), `roleUid: "`+string(platform.ViewerRole)+`" -> "`+string(platform.EditorRole)+`"; role: {"uid":"`+string(platform.ViewerRole)+`","name":"viewer",`; !strings.HasPrefix(got, want) || strings.Contains(got, "identity") {
+		if got, want := w.changesOf(acme), `roleUid: "`+string(iam.ViewerRole)+`" -> "`+string(iam.EditorRole)+`"; role: {"uid":"`+string(iam.ViewerRole)+`","name":"viewer",`; !strings.HasPrefix(got, want) || strings.Contains(got, "identity") {
 			t.Errorf("%s, want it to begin with %s", got, want)
 		}
 		sink := w.subscription(acme.uid)
@@ -74,15 +79,15 @@ func TestChangesShowBoundResourcesAndHideSecrets(t *testing.T) {
 		if got := w.changesOf(acme); got != "secret:  -> " {
 			t.Errorf("a rotation: %s, want %q", got, "secret:  -> ")
 		}
-		provider, err := w.p.IdentityProviders.Create(acme.owner, acme.uid, body[*platform.IdentityProvider](
-			`{"name": "okta", "defaultRole": %q, "oidc": {"issuer": "https://okta.example.com", "clientId": "c", "clientSecret": "hush"}}`, platform.ViewerRole))
+		provider, err := w.p.IdentityProviders.Create(acme.owner, acme.uid, body[*iam.IdentityProvider](
+			`{"name": "okta", "defaultRole": %q, "oidc": {"issuer": "https://okta.example.com", "clientId": "c", "clientSecret": "hush"}}`, iam.ViewerRole))
 		must(t, err)
-		_, err = w.p.IdentityProviders.Update(acme.owner, provider.UID, inputWithMask[*platform.IdentityProvider](`{"oidc": {"clientSecret": "whisper", "clientId": "d"}}`, "oidc.clientSecret", "oidc.clientId"))
+		_, err = w.p.IdentityProviders.Update(acme.owner, provider.UID, inputWithMask[*iam.IdentityProvider](`{"oidc": {"clientSecret": "whisper", "clientId": "d"}}`, "oidc.clientSecret", "oidc.clientId"))
 		must(t, err)
 		if got := w.changesOf(acme); got != `oidc.clientSecret:  -> ; oidc.clientId: "c" -> "d"` {
 			t.Errorf("a client secret: %s, want %q", got, `oidc.clientSecret:  -> ; oidc.clientId: "c" -> "d"`)
 		}
-		_, err = w.p.IdentityProviders.Update(acme.owner, provider.UID, inputWithMask[*platform.IdentityProvider](`{"oidc": {"issuer": "https://okta.example.com", "clientId": "e", "clientSecret": "shout"}}`, "oidc"))
+		_, err = w.p.IdentityProviders.Update(acme.owner, provider.UID, inputWithMask[*iam.IdentityProvider](`{"oidc": {"issuer": "https://okta.example.com", "clientId": "e", "clientSecret": "shout"}}`, "oidc"))
 		must(t, err)
 		if got := w.changesOf(acme); strings.Contains(got, "shout") || !strings.Contains(got, `"clientId":"e"`) {
 			t.Errorf("a configuration: %s, want it without 'shout'", got)
@@ -101,7 +106,7 @@ func TestChangesOfConcurrentUpdatesAreAChain(t *testing.T) {
 		for range writers {
 			go func() {
 				for range writes {
-					if _, err := w.p.Repos.Update(acme.owner, repo, body[*platform.Repo](`{"description": %q}`, w.name())); err != nil {
+					if _, err := w.p.Repos.Update(acme.owner, repo, body[*inventory.Repo](`{"description": %q}`, w.name())); err != nil {
 						done <- err
 						return
 					}
@@ -113,7 +118,7 @@ func TestChangesOfConcurrentUpdatesAreAChain(t *testing.T) {
 			must(t, <-done)
 		}
 		before, after := map[string]int{}, map[string]int{}
-		for _, e := range w.mustReadLog(acme.owner, platform.AuditRequest{Types: []string{"platform.registry.repo.updated"}}) {
+		for _, e := range w.mustReadLog(acme.owner, events.AuditRequest{Types: []string{"platform.registry.repo.updated"}}) {
 			before[string(e.Changes[0].Before)]++
 			after[string(e.Changes[0].After)]++
 		}
@@ -137,41 +142,41 @@ func TestShortEventTypesAreAcceptedAndUnknownOnesRejected(t *testing.T) {
 		acme := w.found("acme")
 		w.repo(acme.uid)
 		for _, spelled := range []string{"iam.group.created", "iam.group.created.v1", "dev.atrium.api.iam.group.created", "dev.atrium.api.iam.group.created.v1"} {
-			page, err := w.p.AuditLog.List(acme.owner, platform.AuditRequest{Types: []string{spelled}})
+			page, err := w.p.AuditLog.List(acme.owner, events.AuditRequest{Types: []string{spelled}})
 			must(t, err)
 			if len(page.Items) != 1 || page.Items[0].Type != "dev.atrium.api.iam.group.created.v1" {
 				t.Errorf("%s finds %d events, want 1", spelled, len(page.Items))
 			}
 			from := ""
-			feed, err := w.p.Events.Open(acme.owner, platform.EventRequest{Types: []string{spelled}, After: &from, First: 1})
+			feed, err := w.p.Events.Open(acme.owner, events.EventRequest{Types: []string{spelled}, After: &from, First: 1})
 			must(t, err)
-			must(t, feed.Follow(acme.owner, func(e *platform.Event) error {
+			must(t, feed.Follow(acme.owner, func(e *core.Event) error {
 				if e.Type != "dev.atrium.api.iam.group.created.v1" {
 					t.Errorf("%s is given %s, want dev.atrium.api.iam.group.created.v1", spelled, e.Type)
 				}
 				return nil
 			}))
 			exported := 0
-			must(t, w.p.AuditLog.Export(w.operator(), platform.AuditRequest{Types: []string{spelled}}, func(*platform.Event) error { exported++; return nil }))
+			must(t, w.p.AuditLog.Export(w.operator(), events.AuditRequest{Types: []string{spelled}}, func(*core.Event) error { exported++; return nil }))
 			if exported != 1 {
 				t.Errorf("%s exports %d events, want 1", spelled, exported)
 			}
-			sub, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[*platform.Subscription](`{"sink": "https://%s.example.com/", "types": [%q]}`, w.name(), spelled))
+			sub, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[*webhooks.Subscription](`{"sink": "https://%s.example.com/", "types": [%q]}`, w.name(), spelled))
 			must(t, err)
 			if sub.Types[0] != "dev.atrium.api.iam.group.created.v1" {
 				t.Errorf("%s is kept as %s, want dev.atrium.api.iam.group.created.v1", spelled, sub.Types[0])
 			}
 		}
 		wrong := []string{"iam.group.created", "iam.groups.created"}
-		_, err := w.p.AuditLog.List(acme.owner, platform.AuditRequest{Types: wrong})
+		_, err := w.p.AuditLog.List(acme.owner, events.AuditRequest{Types: wrong})
 		if got := violationFields(err); got != "types[1]" {
 			t.Errorf("the log: %s, want types[1]", got)
 		}
-		_, err = w.p.Events.Open(acme.owner, platform.EventRequest{Types: wrong})
+		_, err = w.p.Events.Open(acme.owner, events.EventRequest{Types: wrong})
 		if got := violationFields(err); got != "types[1]" {
 			t.Errorf("the feed: %s, want types[1]", got)
 		}
-		if got := violationFields(w.p.AuditLog.Export(w.operator(), platform.AuditRequest{Types: wrong}, nil)); got != "types[1]" {
+		if got := violationFields(w.p.AuditLog.Export(w.operator(), events.AuditRequest{Types: wrong}, nil)); got != "types[1]" {
 			t.Errorf("the export: %s, want types[1]", got)
 		}
 	})
@@ -179,7 +184,7 @@ func TestShortEventTypesAreAcceptedAndUnknownOnesRejected(t *testing.T) {
 
 func TestAnEventNamesItsResource(t *testing.T) {
 	t.Parallel()
-	group := platform.UID(strings.Repeat("a", 40))
+	group := core.UID(strings.Repeat("a", 40))
 	for _, c := range []struct{ kind, denied, want string }{
 		{"platform.registry.repo.updated", "", "Repo"},
 		{"platform.registry.repo.created", "no", "Group"},
@@ -192,7 +197,7 @@ func TestAnEventNamesItsResource(t *testing.T) {
 		{"events.subscription.redelivered", "", "Delivery"},
 		{"nothing.of.ours", "", ""},
 	} {
-		e := platform.Event{Type: "dev.atrium.api." + c.kind + ".v1", Subject: group, Denied: c.denied}
+		e := core.Event{Type: "dev.atrium.api." + c.kind + ".v1", Subject: group, Denied: c.denied}
 		if kind, uid := platform.AllEventTypes().ResourceOf(&e); kind != c.want || uid != group {
 			t.Errorf("%s (denied: %q) tells of the %s %s, want %s", c.kind, c.denied, kind, uid, c.want)
 		}

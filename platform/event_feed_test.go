@@ -10,7 +10,11 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
 	"atrium/platform/fieldmask"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 	"atrium/store/sqlstore"
 	"atrium/store/storetest"
 )
@@ -22,25 +26,25 @@ func TestTheFeedSendsEachEventInOrderAndThenNewOnes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		operator := platform.WithActor(t.Context(), platform.NewOperator("test"))
+		operator := core.WithActor(t.Context(), core.NewOperator("test"))
 		org, err := p.Groups.Bootstrap(operator, "acme", "https://issuer.example.com", "owner")
 		if err != nil {
 			t.Fatal(err)
 		}
-		owner, err := p.Authenticate(t.Context(), platform.Claims{Issuer: "https://issuer.example.com", Subject: "owner", ServiceAudience: true})
+		owner, err := p.Authenticate(t.Context(), iam.Claims{Issuer: "https://issuer.example.com", Subject: "owner", ServiceAudience: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithCancel(platform.WithActor(t.Context(), owner))
+		ctx, cancel := context.WithCancel(core.WithActor(t.Context(), owner))
 		defer cancel()
 		const repos = 120 // This is more than a batch.
 		names := []string{}
 		fromStart := ""
-		err = follow(ctx, p, platform.EventRequest{After: &fromStart, First: 3 + repos}, func(e *platform.Event) error {
+		err = follow(ctx, p, events.EventRequest{After: &fromStart, First: 3 + repos}, func(e *core.Event) error {
 			if names = append(names, e.Type); len(names) == 3 { // These are the events of the organisation; now the feed is live.
 				go func() {
 					for range repos {
-						if _, err := p.Repos.Create(ctx, org.Group.UID, fieldmask.TypedInput(&platform.Repo{Name: newName()}, "name")); err != nil {
+						if _, err := p.Repos.Create(ctx, org.Group.UID, fieldmask.TypedInput(&inventory.Repo{Name: newName()}, "name")); err != nil {
 							t.Error(err)
 							cancel()
 						}
@@ -68,23 +72,23 @@ func TestTheFeedStopsForACallerWhoLostTheRight(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		operator := platform.WithActor(t.Context(), platform.NewOperator("test"))
+		operator := core.WithActor(t.Context(), core.NewOperator("test"))
 		org, err := p.Groups.Bootstrap(operator, "acme", "https://issuer.example.com", "owner")
 		if err != nil {
 			t.Fatal(err)
 		}
-		reader, err := p.Identities.Create(operator, org.Group.UID, fieldmask.TypedInput(&platform.Identity{
-			Name: "reader", ClaimMatch: &platform.ClaimMatch{Issuer: "https://issuer.example.com", Subject: "reader"},
+		reader, err := p.Identities.Create(operator, org.Group.UID, fieldmask.TypedInput(&iam.Identity{
+			Name: "reader", ClaimMatch: &iam.ClaimMatch{Issuer: "https://issuer.example.com", Subject: "reader"},
 		}, "name", "claimMatch"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		team, err := p.Groups.Create(operator, org.Group.UID, fieldmask.TypedInput(&platform.Group{Name: "team"}, "name"))
+		team, err := p.Groups.Create(operator, org.Group.UID, fieldmask.TypedInput(&iam.Group{Name: "team"}, "name"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		bind := func(group platform.UID) platform.UID {
-			binding, err := p.RoleBindings.Create(operator, group, fieldmask.TypedInput(&platform.RoleBinding{IdentityUID: reader.UID, RoleUID: platform.ViewerRole}, "identityUid", "roleUid"))
+		bind := func(group core.UID) core.UID {
+			binding, err := p.RoleBindings.Create(operator, group, fieldmask.TypedInput(&iam.RoleBinding{IdentityUID: reader.UID, RoleUID: iam.ViewerRole}, "identityUid", "roleUid"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,20 +96,20 @@ func TestTheFeedStopsForACallerWhoLostTheRight(t *testing.T) {
 		}
 		lost := bind(org.Group.UID)
 		bind(team.UID)
-		actor, err := p.Authenticate(t.Context(), platform.Claims{Issuer: "https://issuer.example.com", Subject: "reader", ServiceAudience: true})
+		actor, err := p.Authenticate(t.Context(), iam.Claims{Issuer: "https://issuer.example.com", Subject: "reader", ServiceAudience: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := p.RoleBindings.Delete(operator, lost); err != nil {
 			t.Fatal(err)
 		}
-		last, err := p.Repos.Create(operator, team.UID, fieldmask.TypedInput(&platform.Repo{Name: "last"}, "name"))
+		last, err := p.Repos.Create(operator, team.UID, fieldmask.TypedInput(&inventory.Repo{Name: "last"}, "name"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		// The actor still has the grant from its sign-in, and the feed must not use it.
 		fromStart, enough := "", errors.New("enough")
-		err = follow(platform.WithActor(t.Context(), actor), p, platform.EventRequest{After: &fromStart}, func(e *platform.Event) error {
+		err = follow(core.WithActor(t.Context(), actor), p, events.EventRequest{After: &fromStart}, func(e *core.Event) error {
 			if !e.Subject.Within(team.UID) {
 				t.Errorf("heard of %s %s, want only what is in the team", e.Type, e.Subject)
 			}
@@ -122,7 +126,7 @@ func TestTheFeedStopsForACallerWhoLostTheRight(t *testing.T) {
 
 func newName() string { return strings.ToLower(rand.Text()) }
 
-func follow(ctx context.Context, p *platform.Platform, req platform.EventRequest, yield func(*platform.Event) error) error {
+func follow(ctx context.Context, p *platform.Platform, req events.EventRequest, yield func(*core.Event) error) error {
 	feed, err := p.Events.Open(ctx, req)
 	if err != nil {
 		return err
@@ -132,25 +136,25 @@ func follow(ctx context.Context, p *platform.Platform, req platform.EventRequest
 
 // A followedFeed is a feed that a test follows.
 type followedFeed struct {
-	heard chan platform.UID // subjects of events
+	heard chan core.UID // subjects of events
 	ended chan error
 }
 
 // followFeed follows a feed until it ends or the test does.
-func (w *world) followFeed(c platform.Claims, within platform.UID) followedFeed {
+func (w *world) followFeed(c iam.Claims, within core.UID) followedFeed {
 	w.Helper()
 	_, caller := w.enter(c)
-	feed, err := w.p.Events.Open(caller, platform.EventRequest{DescendantsOf: within})
+	feed, err := w.p.Events.Open(caller, events.EventRequest{DescendantsOf: within})
 	must(w, err)
-	f := followedFeed{make(chan platform.UID, 100), make(chan error, 1)}
+	f := followedFeed{make(chan core.UID, 100), make(chan error, 1)}
 	go func() {
-		f.ended <- feed.Follow(w.Context(), func(e *platform.Event) error { f.heard <- e.Subject; return nil })
+		f.ended <- feed.Follow(w.Context(), func(e *core.Event) error { f.heard <- e.Subject; return nil })
 	}()
 	return f
 }
 
 // hears waits until the feed sends an event of a new repo of a group.
-func (f followedFeed) hears(w *world, what string, group platform.UID) {
+func (f followedFeed) hears(w *world, what string, group core.UID) {
 	w.Helper()
 	for made := w.repo(group); ; {
 		select {
@@ -167,12 +171,12 @@ func (f followedFeed) hears(w *world, what string, group platform.UID) {
 }
 
 // ends waits until the feed ends at the event of a new repo, which it must not send.
-func (f followedFeed) ends(w *world, what string, group platform.UID) {
+func (f followedFeed) ends(w *world, what string, group core.UID) {
 	w.Helper()
 	made := w.repo(group)
 	select {
 	case err := <-f.ended:
-		if platform.AsError(err).Code != platform.CodeUnauthenticated {
+		if core.AsError(err).Code != core.CodeUnauthenticated {
 			w.Errorf("%s: the feed ended with %v, want UNAUTHENTICATED", what, err)
 		}
 	case <-time.After(time.Minute):
@@ -192,33 +196,33 @@ func TestAFeedEndsWhenItsTokenLosesItsIdentity(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		served := w.strict()
 		acme := w.found("acme")
-		served[workplace] = []platform.UID{acme.uid}
+		served[workplace] = []core.UID{acme.uid}
 		provider := w.providerBy(acme.owner, acme.uid)
 		_, err := w.p.IdentityProviders.Verify(acme.owner, provider.UID)
 		must(t, err)
 		byRule := w.member(acme.uid, "reader")
-		w.bind(acme.uid, byRule, platform.ViewerRole)
+		w.bind(acme.uid, byRule, iam.ViewerRole)
 		const keys = `{"name": "robot", "staticKeys": {"issuer": %q, "subject": %q, "issuerKeys": "{\"keys\": [{%s}]}"}}`
-		robot := func(subject string) (platform.UID, platform.Claims) {
-			made, err := w.p.Identities.Create(acme.owner, acme.uid, body[*platform.Identity](keys, issuer, subject, ""))
+		robot := func(subject string) (core.UID, iam.Claims) {
+			made, err := w.p.Identities.Create(acme.owner, acme.uid, body[*iam.Identity](keys, issuer, subject, ""))
 			must(t, err)
-			w.bind(acme.uid, made.UID, platform.ViewerRole)
-			return made.UID, platform.Claims{Issuer: issuer, Subject: subject, ServiceAudience: true, StaticIdentities: []platform.UID{made.UID}}
+			w.bind(acme.uid, made.UID, iam.ViewerRole)
+			return made.UID, iam.Claims{Issuer: issuer, Subject: subject, ServiceAudience: true, StaticIdentities: []core.UID{made.UID}}
 		}
 		first, ofFirst := robot("robot")
 		second, ofSecond := robot("other robot")
-		update := func(identity platform.UID, format string, values ...any) func() error {
+		update := func(identity core.UID, format string, values ...any) func() error {
 			return func() error {
-				_, err := w.p.Identities.Update(acme.owner, identity, body[*platform.Identity](format, values...))
+				_, err := w.p.Identities.Update(acme.owner, identity, body[*iam.Identity](format, values...))
 				return err
 			}
 		}
 		runs(t, w.p)
 		for what, c := range map[string]struct {
-			claims platform.Claims
+			claims iam.Claims
 			lose   func() error
 		}{
-			"its rule changes":             {platform.Claims{Issuer: issuer, Subject: "reader", ServiceAudience: true}, update(byRule, `{"claimMatch": {"issuer": %q, "subject": "somebody else"}}`, issuer)},
+			"its rule changes":             {iam.Claims{Issuer: issuer, Subject: "reader", ServiceAudience: true}, update(byRule, `{"claimMatch": {"issuer": %q, "subject": "somebody else"}}`, issuer)},
 			"its keys are removed":         {ofFirst, update(first, `{"staticKeys": null}`)},
 			"its keys are replaced":        {ofSecond, update(second, keys, issuer, "other robot", `\"kid\": \"new\"`)},
 			"the proof of its issuer ends": {visitor("alice", nil), func() error { return w.p.Issuers.Revoke(w.operator(), acme.uid, workplace) }},
@@ -237,10 +241,10 @@ func TestATokenThatGetsItsIdentityBackOpensFeeds(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		reader := w.member(acme.uid, "reader")
-		w.bind(acme.uid, reader, platform.ViewerRole)
-		claims := platform.Claims{Issuer: issuer, Subject: "reader", ServiceAudience: true}
+		w.bind(acme.uid, reader, iam.ViewerRole)
+		claims := iam.Claims{Issuer: issuer, Subject: "reader", ServiceAudience: true}
 		setSubject := func(subject string) {
-			_, err := w.p.Identities.Update(acme.owner, reader, body[*platform.Identity](`{"claimMatch": {"issuer": %q, "subject": %q}}`, issuer, subject))
+			_, err := w.p.Identities.Update(acme.owner, reader, body[*iam.Identity](`{"claimMatch": {"issuer": %q, "subject": %q}}`, issuer, subject))
 			must(t, err)
 		}
 		quiet := w.group(acme.uid)
@@ -262,17 +266,17 @@ func TestAFeedEndsWhenItsKeysGetAnEarlierExpiry(t *testing.T) {
 		acme := w.found("acme")
 		const keys = `{"name": "robot", "staticKeys": {"issuer": %q, "subject": "robot", "issuerKeys": "{\"keys\": [{}]}", "expirationTime": %s}}`
 		after := func(days int) string {
-			return strconv.Quote(platform.At(time.Now().Add(time.Duration(days) * 24 * time.Hour)).String())
+			return strconv.Quote(core.At(time.Now().Add(time.Duration(days) * 24 * time.Hour)).String())
 		}
-		made, err := w.p.Identities.Create(acme.owner, acme.uid, body[*platform.Identity](keys, issuer, "null"))
+		made, err := w.p.Identities.Create(acme.owner, acme.uid, body[*iam.Identity](keys, issuer, "null"))
 		must(t, err)
-		w.bind(acme.uid, made.UID, platform.ViewerRole)
+		w.bind(acme.uid, made.UID, iam.ViewerRole)
 		setExpiry := func(expiry string) {
 			t.Helper()
-			_, err := w.p.Identities.Update(acme.owner, made.UID, body[*platform.Identity](keys, issuer, expiry))
+			_, err := w.p.Identities.Update(acme.owner, made.UID, body[*iam.Identity](keys, issuer, expiry))
 			must(t, err)
 		}
-		claims := platform.Claims{Issuer: issuer, Subject: "robot", ServiceAudience: true, StaticIdentities: []platform.UID{made.UID}}
+		claims := iam.Claims{Issuer: issuer, Subject: "robot", ServiceAudience: true, StaticIdentities: []core.UID{made.UID}}
 		runs(t, w.p)
 		unlimited := w.followFeed(claims, acme.uid)
 		unlimited.hears(w, "without an expiry", acme.uid)
@@ -296,8 +300,8 @@ func TestAFeedEndsWhenItsKeysGetAnEarlierExpiry(t *testing.T) {
 func TestAFeedGoesOnWithoutAMappingOfItsGroups(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		provider := w.providerOf(acme.uid, workplace, platform.ViewerRole)
-		mapping := w.mappingTo(provider.UID, "eng", platform.ViewerRole, "")
+		provider := w.providerOf(acme.uid, workplace, iam.ViewerRole)
+		mapping := w.mappingTo(provider.UID, "eng", iam.ViewerRole, "")
 		runs(t, w.p)
 		f := w.followFeed(visitor("alice", map[string]any{"groups": []any{"eng"}}), acme.uid)
 		f.hears(w, "with the mapping", acme.uid)
@@ -315,42 +319,42 @@ func TestAFeedContinuesAtAPosition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		operator := platform.WithActor(t.Context(), platform.NewOperator("test"))
+		operator := core.WithActor(t.Context(), core.NewOperator("test"))
 		org, err := p.Groups.Bootstrap(operator, "acme", "https://issuer.example.com", "owner")
 		if err != nil {
 			t.Fatal(err)
 		}
-		actors := map[string]*platform.Actor{}
-		for subject, role := range map[string]platform.UID{"reader": platform.ViewerRole, "stranger": ""} {
-			identity, err := p.Identities.Create(operator, org.Group.UID, fieldmask.TypedInput(&platform.Identity{
-				Name: subject, ClaimMatch: &platform.ClaimMatch{Issuer: "https://issuer.example.com", Subject: subject},
+		actors := map[string]*core.Actor{}
+		for subject, role := range map[string]core.UID{"reader": iam.ViewerRole, "stranger": ""} {
+			identity, err := p.Identities.Create(operator, org.Group.UID, fieldmask.TypedInput(&iam.Identity{
+				Name: subject, ClaimMatch: &iam.ClaimMatch{Issuer: "https://issuer.example.com", Subject: subject},
 			}, "name", "claimMatch"))
 			if err == nil && role != "" {
-				_, err = p.RoleBindings.Create(operator, org.Group.UID, fieldmask.TypedInput(&platform.RoleBinding{IdentityUID: identity.UID, RoleUID: role}, "identityUid", "roleUid"))
+				_, err = p.RoleBindings.Create(operator, org.Group.UID, fieldmask.TypedInput(&iam.RoleBinding{IdentityUID: identity.UID, RoleUID: role}, "identityUid", "roleUid"))
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			actor, err := p.Authenticate(t.Context(), platform.Claims{Issuer: "https://issuer.example.com", Subject: subject, ServiceAudience: true})
+			actor, err := p.Authenticate(t.Context(), iam.Claims{Issuer: "https://issuer.example.com", Subject: subject, ServiceAudience: true})
 			if err != nil {
 				t.Fatal(err)
 			}
 			actors[subject] = actor
 		}
-		reader := platform.WithActor(t.Context(), actors["reader"])
-		var refused *platform.Error
-		if _, err := p.Events.Position(platform.WithActor(t.Context(), actors["stranger"])); !errors.As(err, &refused) || refused.Code != platform.CodePermissionDenied {
+		reader := core.WithActor(t.Context(), actors["reader"])
+		var refused *core.Error
+		if _, err := p.Events.Position(core.WithActor(t.Context(), actors["stranger"])); !errors.As(err, &refused) || refused.Code != core.CodePermissionDenied {
 			t.Errorf("a caller without a role gets %v, want PERMISSION_DENIED", err)
 		}
 		position, err := p.Events.Position(reader)
-		if err != nil || platform.IsEventID(position) {
+		if err != nil || core.IsEventID(position) {
 			t.Fatalf("the position is %q, %v; want a sealed one, which tells nothing of other organisations", position, err)
 		}
-		made, err := p.Groups.Create(operator, org.Group.UID, fieldmask.TypedInput(&platform.Group{Name: "team"}, "name"))
+		made, err := p.Groups.Create(operator, org.Group.UID, fieldmask.TypedInput(&iam.Group{Name: "team"}, "name"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = follow(reader, p, platform.EventRequest{After: &position, First: 1}, func(e *platform.Event) error {
+		err = follow(reader, p, events.EventRequest{After: &position, First: 1}, func(e *core.Event) error {
 			if e.Subject != made.UID {
 				t.Errorf("the first event is %s of %s, want that of the group", e.Type, e.Subject)
 			}
@@ -360,7 +364,7 @@ func TestAFeedContinuesAtAPosition(t *testing.T) {
 			t.Error(err)
 		}
 		forged := strings.ToLower(position)
-		if _, err := p.Events.Open(reader, platform.EventRequest{After: &forged}); !errors.As(err, &refused) || len(refused.Violations) != 1 || refused.Violations[0].Field != "after" {
+		if _, err := p.Events.Open(reader, events.EventRequest{After: &forged}); !errors.As(err, &refused) || len(refused.Violations) != 1 || refused.Violations[0].Field != "after" {
 			t.Errorf("a forged position gives %v, want a violation of after", err)
 		}
 	})

@@ -10,6 +10,10 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
@@ -37,7 +41,7 @@ func TestTheFeedContinuesAtAnotherReplicaWithoutGapOrRepeat(t *testing.T) {
 		for range writers {
 			writing.Go(func() {
 				for range creates {
-					if _, err := replicas[0].Repos.Create(acme.owner, acme.uid, body[*platform.Repo](`{"name": %q}`, w.name())); err != nil {
+					if _, err := replicas[0].Repos.Create(acme.owner, acme.uid, body[*inventory.Repo](`{"name": %q}`, w.name())); err != nil {
 						t.Error(err)
 					}
 				}
@@ -47,7 +51,7 @@ func TestTheFeedContinuesAtAnotherReplicaWithoutGapOrRepeat(t *testing.T) {
 		defer cancel()
 		var got []string
 		for at := 1; len(got) < writers*creates; at = 1 - at {
-			err := follow(ctx, replicas[at], platform.EventRequest{After: &last, First: hop}, func(e *platform.Event) error {
+			err := follow(ctx, replicas[at], events.EventRequest{After: &last, First: hop}, func(e *core.Event) error {
 				got = append(got, e.ID)
 				return nil
 			})
@@ -87,7 +91,7 @@ func (w *world) createdIDs() (ids []string) {
 type seenStore struct {
 	platform.Store
 	next   atomic.Pointer[func()] // This function runs once, after the next read of grants or events.
-	read   atomic.Pointer[platform.UID]
+	read   atomic.Pointer[core.UID]
 	given  atomic.Bool   // The event was read.
 	passed chan struct{} // The channel is closed when grants were read after the event.
 	once   sync.Once
@@ -95,8 +99,8 @@ type seenStore struct {
 
 // seenQueries are the queries of a seenStore.
 type seenQueries struct {
-	platform.EventQueries
-	platform.SignInQueries
+	events.Queries
+	iam.SignInQueries
 	store *seenStore
 }
 
@@ -107,7 +111,7 @@ func (s *seenStore) Tables() platform.Tables {
 	return all
 }
 
-func (q seenQueries) Grants(ctx context.Context, on platform.Conn, identities []platform.UID) ([]platform.Grant, error) {
+func (q seenQueries) Grants(ctx context.Context, on core.Conn, identities []core.UID) ([]core.Grant, error) {
 	if q.store.given.Load() {
 		defer q.store.once.Do(func() { close(q.store.passed) })
 	}
@@ -115,17 +119,17 @@ func (q seenQueries) Grants(ctx context.Context, on platform.Conn, identities []
 	return q.SignInQueries.Grants(ctx, on, identities)
 }
 
-func (q seenQueries) EventsAfter(ctx context.Context, on platform.Conn, roots []platform.UID, after platform.EventPosition, limit int) ([]*platform.Event, error) {
-	return q.store.note(q.EventQueries.EventsAfter(ctx, on, roots, after, limit))
+func (q seenQueries) EventsAfter(ctx context.Context, on core.Conn, roots []core.UID, after core.EventPosition, limit int) ([]*core.Event, error) {
+	return q.store.note(q.Queries.EventsAfter(ctx, on, roots, after, limit))
 }
 
-func (q seenQueries) EventsUpTo(ctx context.Context, on platform.Conn, roots []platform.UID, after, upTo platform.EventPosition, limit int) ([]*platform.Event, error) {
-	return q.store.note(q.EventQueries.EventsUpTo(ctx, on, roots, after, upTo, limit))
+func (q seenQueries) EventsUpTo(ctx context.Context, on core.Conn, roots []core.UID, after, upTo core.EventPosition, limit int) ([]*core.Event, error) {
+	return q.store.note(q.Queries.EventsUpTo(ctx, on, roots, after, upTo, limit))
 }
 
-func (s *seenStore) note(events []*platform.Event, err error) ([]*platform.Event, error) {
+func (s *seenStore) note(events []*core.Event, err error) ([]*core.Event, error) {
 	defer s.then()
-	if uid := s.read.Load(); uid != nil && slices.ContainsFunc(events, func(e *platform.Event) bool { return e.Subject == *uid }) {
+	if uid := s.read.Load(); uid != nil && slices.ContainsFunc(events, func(e *core.Event) bool { return e.Subject == *uid }) {
 		s.given.Store(true)
 	}
 	return events, err
@@ -143,20 +147,20 @@ func TestAFeedSendsNothingAfterAnotherReplicaRevokesTheRight(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		reader := w.member(acme.uid, "reader")
-		bound := w.bind(acme.uid, reader, platform.ViewerRole)
+		bound := w.bind(acme.uid, reader, iam.ViewerRole)
 		seen := &seenStore{Store: storetest.Open(t, w.url), passed: make(chan struct{})}
 		other := w.replica(seen, platform.Options{})
 		runs(t, w.p)
 		runs(t, other)
 
-		feed, err := other.Events.Open(w.as("reader"), platform.EventRequest{})
+		feed, err := other.Events.Open(w.as("reader"), events.EventRequest{})
 		must(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
-		heard, ended := make(chan platform.UID, 10), make(chan error, 1)
+		heard, ended := make(chan core.UID, 10), make(chan error, 1)
 		go func() {
-			ended <- feed.Follow(ctx, func(e *platform.Event) error { heard <- e.Subject; return nil })
+			ended <- feed.Follow(ctx, func(e *core.Event) error { heard <- e.Subject; return nil })
 		}()
-		hears := func(want platform.UID) (others []platform.UID) {
+		hears := func(want core.UID) (others []core.UID) {
 			t.Helper()
 			for {
 				select {
@@ -176,7 +180,7 @@ func TestAFeedSendsNothingAfterAnotherReplicaRevokesTheRight(t *testing.T) {
 			if err := w.p.RoleBindings.Delete(acme.owner, bound); err != nil {
 				t.Error(err)
 			}
-			made, err := w.p.Repos.Create(acme.owner, acme.uid, body[*platform.Repo](`{"name": "after"}`))
+			made, err := w.p.Repos.Create(acme.owner, acme.uid, body[*inventory.Repo](`{"name": "after"}`))
 			if err != nil {
 				t.Error(err)
 				return
@@ -190,7 +194,7 @@ func TestAFeedSendsNothingAfterAnotherReplicaRevokesTheRight(t *testing.T) {
 		case <-time.After(time.Minute):
 			t.Fatal("the feed does not go on")
 		}
-		w.bind(acme.uid, reader, platform.ViewerRole)
+		w.bind(acme.uid, reader, iam.ViewerRole)
 		if others := hears(w.repo(acme.uid)); slices.Contains(others, *seen.read.Load()) {
 			t.Error("an event was heard of that was recorded after the right was gone")
 		}

@@ -11,7 +11,11 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/webhooks"
 	"atrium/store/storetest"
 )
 
@@ -19,7 +23,7 @@ func TestEveryMutationRecordsOneEventOfItsTypeInTheLedger(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
-		viewer := w.with(platform.ViewerRole, team, acme.uid)
+		viewer := w.with(iam.ViewerRole, team, acme.uid)
 		operations, rpcs := w.operations(team), wireRPCs(t)
 		seen := map[string]bool{}
 		for _, name := range slices.Sorted(maps.Keys(operations)) {
@@ -114,16 +118,16 @@ func TestEventsAreOrderedByTheirIDs(t *testing.T) {
 func TestABatchRecordsOneEventForEachBinding(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		var ins []fieldmask.Input[*platform.RoleBinding]
-		for range platform.MaxBatchBindings {
-			ins = append(ins, binding(w.member(acme.uid, w.name()), platform.ViewerRole))
+		var ins []fieldmask.Input[*iam.RoleBinding]
+		for range iam.MaxBatchBindings {
+			ins = append(ins, binding(w.member(acme.uid, w.name()), iam.ViewerRole))
 		}
 		before := w.events()
 		made, err := w.p.RoleBindings.CreateBatch(acme.owner, newBatch(acme.uid, ins))
 		must(t, err)
 		events := since(w.events(), before)
-		if len(made) != platform.MaxBatchBindings || len(events) != platform.MaxBatchBindings {
-			t.Fatalf("%d bindings, want %d, %d events, want %d", len(made), platform.MaxBatchBindings, len(events), platform.MaxBatchBindings)
+		if len(made) != iam.MaxBatchBindings || len(events) != iam.MaxBatchBindings {
+			t.Fatalf("%d bindings, want %d, %d events, want %d", len(made), iam.MaxBatchBindings, len(events), iam.MaxBatchBindings)
 		}
 		for i, e := range events {
 			if e.kind != "iam.rolebindings.created.batch" || e.subject != made[i].UID || !strings.Contains(e.body, string(made[i].Identity.UID)) {
@@ -136,23 +140,23 @@ func TestABatchRecordsOneEventForEachBinding(t *testing.T) {
 func TestASubscriptionsSecretIsShownOnceAndKeptHidden(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		made, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[*platform.Subscription](`{"sink": "https://example.com/hook", "types": ["dev.atrium.api.iam.group.created.v1", "dev.atrium.api.events.subscription.test.v1"]}`))
+		made, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[*webhooks.Subscription](`{"sink": "https://example.com/hook", "types": ["dev.atrium.api.iam.group.created.v1", "dev.atrium.api.events.subscription.test.v1"]}`))
 		must(t, err)
-		_, err = w.p.Subscriptions.Create(acme.owner, acme.uid, body[*platform.Subscription](`{"sink": "https://example.com/mine", "secret": "mine"}`))
+		_, err = w.p.Subscriptions.Create(acme.owner, acme.uid, body[*webhooks.Subscription](`{"sink": "https://example.com/mine", "secret": "mine"}`))
 		if got := violationFields(err); got != "secret" {
 			t.Errorf("a secret of the caller's own: %s, want secret", got)
 		}
 		if !strings.HasPrefix(made.Secret, "whsec_") || len(made.Secret) < 6+32 || made.Sink != "https://example.com/hook" || len(made.Types) != 2 {
 			t.Errorf("got %+v, want Sink 'https://example.com/hook' and 2 types", made)
 		}
-		other, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[*platform.Subscription](`{"sink": "https://example.com/other"}`))
+		other, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[*webhooks.Subscription](`{"sink": "https://example.com/other"}`))
 		must(t, err)
 		if other.Secret == made.Secret {
 			t.Error("two have the same secret")
 		}
 		read, err := w.p.Subscriptions.Get(acme.owner, made.UID)
 		must(t, err)
-		page, err := w.p.Subscriptions.List(acme.owner, platform.ListRequest[*platform.SubscriptionFilter]{})
+		page, err := w.p.Subscriptions.List(acme.owner, core.ListRequest[*webhooks.SubscriptionFilter]{})
 		must(t, err)
 		for _, s := range append(page.Items, read) {
 			if s.Secret != "" {
@@ -191,31 +195,31 @@ func TestARetriedTransactionRecordsTheSameEvents(t *testing.T) {
 				t.Errorf("%s: %q, want %s", name, types(made), want)
 			}
 		}
-		bound := w.bind(team, w.member(acme.uid, "x"), platform.EditorRole)
-		changed, err := w.p.RoleBindings.Update(acme.owner, bound, body[*platform.RoleBinding](`{"roleUid": %q, "identityUid": %q}`, platform.ViewerRole, w.member(acme.uid, "y")))
+		bound := w.bind(team, w.member(acme.uid, "x"), iam.EditorRole)
+		changed, err := w.p.RoleBindings.Update(acme.owner, bound, body[*iam.RoleBinding](`{"roleUid": %q, "identityUid": %q}`, iam.ViewerRole, w.member(acme.uid, "y")))
 		must(t, err)
 		if changed.Role.Name != "viewer" || changed.Group.UID != team {
 			t.Errorf("got %+v, want Name 'viewer' and UID %v", changed, team)
 		}
 		repo := w.repo(team)
-		tag, err := w.p.Tags.Create(acme.owner, repo, body[*platform.Tag](`{"name": "t", "digest": %q}`, digest(1)))
+		tag, err := w.p.Tags.Create(acme.owner, repo, body[*inventory.Tag](`{"name": "t", "digest": %q}`, digest(1)))
 		must(t, err)
-		moved, err := w.p.Tags.Create(acme.owner, repo, body[*platform.Tag](`{"name": "t", "digest": %q, "deprecated": true}`, digest(2)))
+		moved, err := w.p.Tags.Create(acme.owner, repo, body[*inventory.Tag](`{"name": "t", "digest": %q, "deprecated": true}`, digest(2)))
 		must(t, err)
 		if moved.UID != tag.UID || moved.Digest != digest(2) || !moved.Deprecated {
 			t.Errorf("got %+v, want UID %v and Digest %v", moved, tag.UID, digest(2))
 		}
-		_, err = w.p.Groups.Create(acme.owner, "", body[*platform.Group](`{"name": "mine"}`))
+		_, err = w.p.Groups.Create(acme.owner, "", body[*iam.Group](`{"name": "mine"}`))
 		must(t, err)
 		for round, want := range []string{mustSucceed(1, 0, 0, 0), mustSucceed(0, 0, 1, 0), mustSucceed(0, 1, 0, 0)} {
 			text := fmt.Sprint(round / 2)
-			repos, err := w.p.Repos.Import(w.operator(), team, []*platform.ImportedRepo{{Repo: platform.Repo{Name: "imported"}, Readme: text}}, platform.ImportOptions{})
+			repos, err := w.p.Repos.Import(w.operator(), team, []*inventory.ImportedRepo{{Repo: inventory.Repo{Name: "imported"}, Readme: text}}, core.ImportOptions{})
 			expectImported(t, "repo", repos, err, want)
-			tags, err := w.p.Tags.Import(w.operator(), []*platform.ImportedTag{{Repo: repo, Tag: platform.Tag{Name: "i", Digest: digest(round / 2)}}}, platform.ImportOptions{})
+			tags, err := w.p.Tags.Import(w.operator(), []*inventory.ImportedTag{{Repo: repo, Tag: inventory.Tag{Name: "i", Digest: digest(round / 2)}}}, core.ImportOptions{})
 			expectImported(t, "tag", tags, err, want)
-			advisories, err := w.p.Advisories.Import(w.operator(), team, []*platform.Advisory{{AdvisoryID: "A", ArtifactName: "a", Author: text}})
+			advisories, err := w.p.Advisories.Import(w.operator(), team, []*inventory.Advisory{{AdvisoryID: "A", ArtifactName: "a", Author: text}})
 			expectImported(t, "advisory", advisories, err, want)
-			vulnerabilities, err := w.p.Vulnerabilities.Import(w.operator(), []*platform.Vulnerability{{ID: "A", Summary: text, Aliases: []string{"B"}}})
+			vulnerabilities, err := w.p.Vulnerabilities.Import(w.operator(), []*inventory.Vulnerability{{ID: "A", Summary: text, Aliases: []string{"B"}}})
 			expectImported(t, "vulnerability", vulnerabilities, err, want)
 		}
 		w.checkCounters()
@@ -224,18 +228,18 @@ func TestARetriedTransactionRecordsTheSameEvents(t *testing.T) {
 
 func TestEveryEventNamesTheTypeOfItsBody(t *testing.T) {
 	t.Parallel()
-	const group = platform.UID("0123456789abcdef0123456789abcdef01234567")
+	const group = core.UID("0123456789abcdef0123456789abcdef01234567")
 	bodies := map[string]bool{}
 	for _, rpc := range wireRPCs(t) {
 		if rpc.event == "" {
 			continue
 		}
-		e := platform.Event{Type: "dev.atrium.api." + rpc.event, Subject: group + "/0000000000000001"}
+		e := core.Event{Type: "dev.atrium.api." + rpc.event, Subject: group + "/0000000000000001"}
 		if platform.AllEventTypes().BodyOf(&e) == "" {
 			t.Errorf("%s is of no kind", e.Type)
 		}
 		bodies[platform.AllEventTypes().BodyOf(&e)] = true
-		want := platform.UID("")
+		want := core.UID("")
 		if platform.AllEventTypes().BodyOf(&e) == "iam.ExternalGroupRoleMapping" {
 			want = group
 		}
@@ -247,7 +251,7 @@ func TestEveryEventNamesTheTypeOfItsBody(t *testing.T) {
 	if !bodies["iam.Group"] || !bodies["registry.Tag"] || !bodies["iam.AcceptedTerms"] || len(bodies) != 12 {
 		t.Errorf("the bodies are %v, want 12 items", slices.Sorted(maps.Keys(bodies)))
 	}
-	if e := (&platform.Event{Type: "dev.atrium.api.iam.groupies.created.v1"}); platform.AllEventTypes().BodyOf(e) != "" {
+	if e := (&core.Event{Type: "dev.atrium.api.iam.groupies.created.v1"}); platform.AllEventTypes().BodyOf(e) != "" {
 		t.Errorf("an unknown kind's body is %s", platform.AllEventTypes().BodyOf(e))
 	}
 }
@@ -258,13 +262,13 @@ func TestTheIndexOfMentionsTakesNoRoundTrip(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
-		var bindings []fieldmask.Input[*platform.RoleBinding]
-		for range platform.MaxBatchBindings {
-			bindings = append(bindings, binding(w.member(acme.uid, w.name()), platform.ViewerRole))
+		var bindings []fieldmask.Input[*iam.RoleBinding]
+		for range iam.MaxBatchBindings {
+			bindings = append(bindings, binding(w.member(acme.uid, w.name()), iam.ViewerRole))
 		}
-		var tags []platform.BatchRequest[*platform.Tag]
+		var tags []core.BatchRequest[*inventory.Tag]
 		for i := range 100 {
-			tags = append(tags, requests[*platform.Tag](repo, tagBody(fmt.Sprint("t", i), 1))...)
+			tags = append(tags, requests[*inventory.Tag](repo, tagBody(fmt.Sprint("t", i), 1))...)
 		}
 		for name, c := range map[string]struct {
 			write    func(ctx context.Context) error
@@ -272,18 +276,18 @@ func TestTheIndexOfMentionsTakesNoRoundTrip(t *testing.T) {
 			trips    int64 // as many as without the index
 		}{
 			"a repo": {func(ctx context.Context) error {
-				_, err := w.p.Repos.Create(ctx, acme.uid, body[*platform.Repo](`{"name": "one"}`))
+				_, err := w.p.Repos.Create(ctx, acme.uid, body[*inventory.Repo](`{"name": "one"}`))
 				return err
 			}, 0, 2},
 			"100 tags": {func(ctx context.Context) error { _, err := w.p.Tags.CreateBatch(ctx, tags); return err }, 0, 4},
 			"25 bindings": {func(ctx context.Context) error {
 				_, err := w.p.RoleBindings.CreateBatch(ctx, newBatch(acme.uid, bindings))
 				return err
-			}, 3 * platform.MaxBatchBindings, 6}, // the identity, the role and the group of each
+			}, 3 * iam.MaxBatchBindings, 6}, // the identity, the role and the group of each
 		} {
 			before := w.count("event_mention")
-			var cost platform.Trace
-			must(t, c.write(platform.WithTrace(acme.owner, &cost)))
+			var cost core.Trace
+			must(t, c.write(core.WithTrace(acme.owner, &cost)))
 			if n := w.count("event_mention") - before; n != c.mentions {
 				t.Errorf("%s: %d mentions, want %d", name, n, c.mentions)
 			}

@@ -8,18 +8,22 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
 	"atrium/platform/fieldmask"
+	"atrium/platform/iam"
+	"atrium/platform/webhooks"
 )
 
 // bindMany makes single bindings of new identities, and others together.
 func (w *world) bindMany(o org, single, together int) {
 	w.Helper()
 	for range single {
-		w.bind(o.uid, w.member(o.uid, w.name()), platform.ViewerRole)
+		w.bind(o.uid, w.member(o.uid, w.name()), iam.ViewerRole)
 	}
-	var ins []fieldmask.Input[*platform.RoleBinding]
+	var ins []fieldmask.Input[*iam.RoleBinding]
 	for range together {
-		ins = append(ins, binding(w.member(o.uid, w.name()), platform.ViewerRole))
+		ins = append(ins, binding(w.member(o.uid, w.name()), iam.ViewerRole))
 	}
 	_, err := w.p.RoleBindings.CreateBatch(o.owner, newBatch(o.uid, ins))
 	must(w, err)
@@ -31,12 +35,12 @@ func TestAFilterByTypeFindsWhatHappenedHoweverManyAtOnce(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme") // with a binding of the owner
 		must(t, w.p.Groups.Delete(acme.owner, w.group(acme.uid)))
-		sub, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[*platform.Subscription](`{"sink": "https://example.com/hook", "types": ["iam.rolebindings.created"]}`))
+		sub, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[*webhooks.Subscription](`{"sink": "https://example.com/hook", "types": ["iam.rolebindings.created"]}`))
 		must(t, err)
 		w.relay()
 		w.bindMany(acme, 4, 20)
 		w.relay()
-		page, err := w.p.Deliveries.List(acme.owner, platform.ListRequest[*platform.DeliveryFilter]{UIDP: platform.UIDFilter{ChildrenOf: sub.UID}})
+		page, err := w.p.Deliveries.List(acme.owner, core.ListRequest[*webhooks.DeliveryFilter]{UIDP: core.UIDFilter{ChildrenOf: sub.UID}})
 		must(t, err)
 		if page.TotalCount != 24 || !slices.Equal(sub.Types, []string{"dev.atrium.api.iam.rolebindings.created.v1"}) {
 			t.Errorf("the subscription for %q gets %d events, want 24, without the binding of the owner from before", sub.Types, page.TotalCount)
@@ -57,27 +61,27 @@ func TestAFilterByTypeFindsWhatHappenedHoweverManyAtOnce(t *testing.T) {
 			{nil, []string{"IAM_GROUP_DELETED"}, 1},
 		} {
 			name := fmt.Sprint(c.types, c.kinds)
-			if n := len(w.mustReadLog(acme.owner, platform.AuditRequest{Types: c.types, Kinds: c.kinds})); n != c.want {
+			if n := len(w.mustReadLog(acme.owner, events.AuditRequest{Types: c.types, Kinds: c.kinds})); n != c.want {
 				t.Errorf("%s: the audit log has %d, want %d", name, n, c.want)
 			}
 			exported := 0
-			must(t, w.p.AuditLog.Export(w.Context(), platform.AuditRequest{Types: c.types, Kinds: c.kinds}, func(*platform.Event) error { exported++; return nil }))
+			must(t, w.p.AuditLog.Export(w.Context(), events.AuditRequest{Types: c.types, Kinds: c.kinds}, func(*core.Event) error { exported++; return nil }))
 			if exported != c.want {
 				t.Errorf("%s: exported %d, want %d", name, exported, c.want)
 			}
-			activity, err := w.p.AuditLog.Activity(acme.owner, platform.ActivityRequest{Within: acme.uid}, c.types, c.kinds)
+			activity, err := w.p.AuditLog.Activity(acme.owner, core.ActivityRequest{Within: acme.uid}, c.types, c.kinds)
 			must(t, err)
 			if n := activity[len(activity)-1].Changes; int(n) != c.want {
 				t.Errorf("%s: the activity counts %d, want %d", name, n, c.want)
 			}
 			if c.want > 0 {
-				w.expectFollowed(acme.owner, platform.EventRequest{Types: c.types, Kinds: c.kinds}, c.want)
+				w.expectFollowed(acme.owner, events.EventRequest{Types: c.types, Kinds: c.kinds}, c.want)
 			}
 		}
-		if all := w.mustReadLog(acme.owner, platform.AuditRequest{Types: []string{}}); len(all) != 0 {
+		if all := w.mustReadLog(acme.owner, events.AuditRequest{Types: []string{}}); len(all) != 0 {
 			t.Errorf("no types find %d", len(all))
 		}
-		if all := w.mustReadLog(acme.owner, platform.AuditRequest{Kinds: []string{}}); len(all) != 0 {
+		if all := w.mustReadLog(acme.owner, events.AuditRequest{Kinds: []string{}}); len(all) != 0 {
 			t.Errorf("no kinds find %d", len(all))
 		}
 	})
@@ -85,12 +89,12 @@ func TestAFilterByTypeFindsWhatHappenedHoweverManyAtOnce(t *testing.T) {
 
 // expectFollowed expects that the stored events of a feed are as many as wanted: another event
 // that every filter of the test selects comes right after them.
-func (w *world) expectFollowed(ctx context.Context, req platform.EventRequest, want int) {
+func (w *world) expectFollowed(ctx context.Context, req events.EventRequest, want int) {
 	w.Helper()
 	start, got := "", 0
 	req.After = &start
 	req.First = want
-	must(w, follow(ctx, w.p, req, func(*platform.Event) error { got++; return nil }))
+	must(w, follow(ctx, w.p, req, func(*core.Event) error { got++; return nil }))
 	if got != want {
 		w.Errorf("%v %v: the feed sends %d, want %d", req.Types, req.Kinds, got, want)
 	}
@@ -100,18 +104,18 @@ func TestAnUnknownTypeIsNamedAndTheTypesAreListedOnce(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		wrong := []string{"iam.group.created", "iam.group.made", "IAM_GROUP_MADE"}
-		_, ofLog := w.p.AuditLog.List(acme.owner, platform.AuditRequest{Types: wrong})
-		_, ofKinds := w.p.AuditLog.List(acme.owner, platform.AuditRequest{Kinds: wrong})
-		_, ofFeed := w.p.Events.Open(acme.owner, platform.EventRequest{Types: wrong})
-		_, ofActivity := w.p.AuditLog.Activity(acme.owner, platform.ActivityRequest{Within: acme.uid}, wrong, nil)
-		ofExport := w.p.AuditLog.Export(w.Context(), platform.AuditRequest{Types: wrong}, nil)
-		_, ofSubscription := w.p.Subscriptions.Create(acme.owner, acme.uid, body[*platform.Subscription](`{"sink": "https://example.com/hook", "types": ["iam.group.created", "iam.group.made", "IAM_GROUP_MADE"]}`))
+		_, ofLog := w.p.AuditLog.List(acme.owner, events.AuditRequest{Types: wrong})
+		_, ofKinds := w.p.AuditLog.List(acme.owner, events.AuditRequest{Kinds: wrong})
+		_, ofFeed := w.p.Events.Open(acme.owner, events.EventRequest{Types: wrong})
+		_, ofActivity := w.p.AuditLog.Activity(acme.owner, core.ActivityRequest{Within: acme.uid}, wrong, nil)
+		ofExport := w.p.AuditLog.Export(w.Context(), events.AuditRequest{Types: wrong}, nil)
+		_, ofSubscription := w.p.Subscriptions.Create(acme.owner, acme.uid, body[*webhooks.Subscription](`{"sink": "https://example.com/hook", "types": ["iam.group.created", "iam.group.made", "IAM_GROUP_MADE"]}`))
 		for name, err := range map[string]error{"types": ofLog, "kinds": ofKinds, "types of a feed": ofFeed, "types of an activity": ofActivity, "types of an export": ofExport, "types of a subscription": ofSubscription} {
 			field, _, _ := strings.Cut(name, " ")
 			if got := violationFields(err); got != field+"[1] "+field+"[2]" {
 				t.Errorf("%s: it names %s", name, got)
 			}
-			e := platform.AsError(err)
+			e := core.AsError(err)
 			for _, v := range e.Violations {
 				if len(v.Description) > 200 {
 					t.Errorf("%s: the text is too long: %s", name, v.Description)
@@ -122,14 +126,14 @@ func TestAnUnknownTypeIsNamedAndTheTypesAreListedOnce(t *testing.T) {
 				t.Errorf("%s: it lists %q", name, listed)
 			}
 		}
-		_, err := w.p.Events.Open(acme.owner, platform.EventRequest{Types: []string{}, Kinds: []string{}})
+		_, err := w.p.Events.Open(acme.owner, events.EventRequest{Types: []string{}, Kinds: []string{}})
 		if got := violationFields(err); got != "types kinds" {
 			t.Errorf("a feed of nothing names %q", got)
 		}
-		_, err = w.p.AuditLog.List(acme.owner, platform.AuditRequest{})
+		_, err = w.p.AuditLog.List(acme.owner, events.AuditRequest{})
 		must(t, err)
-		_, err = w.p.AuditLog.List(acme.owner, platform.AuditRequest{PageSize: -1})
-		if e := platform.AsError(err); e.Metadata != nil {
+		_, err = w.p.AuditLog.List(acme.owner, events.AuditRequest{PageSize: -1})
+		if e := core.AsError(err); e.Metadata != nil {
 			t.Errorf("another error has %v", e.Metadata)
 		}
 	})

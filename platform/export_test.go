@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 // A crowd is an organisation with many findings, and memory for one page of them.
@@ -17,10 +18,10 @@ const (
 )
 
 // crowd fills a repo: each image holds every package, and each package has an advisory.
-func (w *world) crowd(group platform.UID) (repo platform.UID) {
+func (w *world) crowd(group core.UID) (repo core.UID) {
 	w.Helper()
 	repo = w.namedRepo(group, "crowd")
-	held, advisories := make([]string, crowdPackages), make([]*platform.Advisory, crowdPackages)
+	held, advisories := make([]string, crowdPackages), make([]*inventory.Advisory, crowdPackages)
 	for i := range held {
 		name := fmt.Sprintf("package-%d", i)
 		held[i], advisories[i] = name+"@1.0.0", fixedIn(fmt.Sprintf("CVE-%d", i), name, "1.0.1")
@@ -35,11 +36,11 @@ func (w *world) crowd(group platform.UID) (repo platform.UID) {
 }
 
 // exportFindings exports findings, and returns their number and that of the pages.
-func (w *world) exportFindings(ctx context.Context, req platform.ExportRequest[*platform.FindingFilter]) (rows, pages int, err error) {
-	seen := map[platform.UID]bool{}
-	err = w.p.Findings.Export(ctx, req, func(page []*platform.ExportedFinding) error {
-		if pages++; len(page) > platform.MaxPageSize {
-			w.Errorf("a page has %d findings, want at most %d", len(page), platform.MaxPageSize)
+func (w *world) exportFindings(ctx context.Context, req inventory.ExportRequest[*inventory.FindingFilter]) (rows, pages int, err error) {
+	seen := map[core.UID]bool{}
+	err = w.p.Findings.Export(ctx, req, func(page []*inventory.ExportedFinding) error {
+		if pages++; len(page) > core.MaxPageSize {
+			w.Errorf("a page has %d findings, want at most %d", len(page), core.MaxPageSize)
 		}
 		for _, f := range page {
 			if seen[f.UID] || f.RepoName != "crowd" || f.VulnerabilityID == "" {
@@ -58,10 +59,10 @@ func TestFindingsAreExportedPageByPage(t *testing.T) {
 		shop := w.group(acme.uid)
 		repo := w.crowd(shop)
 		const all = crowdImages * crowdPackages
-		pool := platform.NewMemoryPool(platform.MemoryLimits{PerResponse: pageMemory, Total: 4 * pageMemory}, nil)
+		pool := core.NewMemoryPool(core.MemoryLimits{PerResponse: pageMemory, Total: 4 * pageMemory}, nil)
 		owner, end := pool.Open(acme.owner)
 		defer end()
-		type request = platform.ExportRequest[*platform.FindingFilter]
+		type request = inventory.ExportRequest[*inventory.FindingFilter]
 		for name, c := range map[string]struct {
 			ctx  context.Context
 			req  request
@@ -71,27 +72,27 @@ func TestFindingsAreExportedPageByPage(t *testing.T) {
 			"a group":         {owner, request{Within: shop}, all},
 			"a repo":          {owner, request{Within: repo, OrderBy: "severity desc"}, all},
 			"the operator":    {w.operator(), request{Within: acme.uid}, all},
-			"a filter":        {owner, request{Filter: &platform.FindingFilter{Packages: []string{"package-1", "package-2"}}}, 2 * crowdImages},
-			"nothing":         {owner, request{Filter: &platform.FindingFilter{Packages: []string{"none"}}}, 0},
+			"a filter":        {owner, request{Filter: &inventory.FindingFilter{Packages: []string{"package-1", "package-2"}}}, 2 * crowdImages},
+			"nothing":         {owner, request{Filter: &inventory.FindingFilter{Packages: []string{"none"}}}, 0},
 			"somebody's else": {other.owner, request{}, 0},
 		} {
 			rows, pages, err := w.exportFindings(c.ctx, c.req)
 			must(t, err)
-			if least := max(1, c.want/platform.MaxPageSize); rows != c.want || pages < least {
+			if least := max(1, c.want/core.MaxPageSize); rows != c.want || pages < least {
 				t.Errorf("%s: %d findings on %d pages, want %d on at least %d", name, rows, pages, c.want, least)
 			}
 		}
-		if _, pages, err := w.exportFindings(owner, request{MaxRows: all - 1}); platform.AsError(err).Reason != "LIMIT_EXCEEDED" || pages > 0 {
+		if _, pages, err := w.exportFindings(owner, request{MaxRows: all - 1}); core.AsError(err).Reason != "LIMIT_EXCEEDED" || pages > 0 {
 			t.Errorf("too many: %v after %d pages, want LIMIT_EXCEEDED before the first one", err, pages)
 		}
 		for _, c := range []struct {
 			req  request
-			want platform.Code
+			want core.Code
 		}{
-			{request{Within: missingBelow(acme.uid)}, platform.CodeNotFound}, {request{Within: "acme"}, platform.CodeInvalidArgument},
-			{request{Within: other.uid}, platform.CodePermissionDenied}, {request{OrderBy: "nothing"}, platform.CodeInvalidArgument},
+			{request{Within: missingBelow(acme.uid)}, core.CodeNotFound}, {request{Within: "acme"}, core.CodeInvalidArgument},
+			{request{Within: other.uid}, core.CodePermissionDenied}, {request{OrderBy: "nothing"}, core.CodeInvalidArgument},
 		} {
-			if _, pages, err := w.exportFindings(owner, c.req); platform.AsError(err).Code != c.want || pages > 0 {
+			if _, pages, err := w.exportFindings(owner, c.req); core.AsError(err).Code != c.want || pages > 0 {
 				t.Errorf("%+v: %v after %d pages, want %s", c.req, err, pages, c.want)
 			}
 		}
@@ -104,7 +105,7 @@ func TestAnExportEndsWithTheErrorOfItsReader(t *testing.T) {
 		acme := w.found("acme")
 		w.crowd(acme.uid)
 		full, pages := errors.New("the disk is full"), 0
-		err := w.p.Findings.Export(acme.owner, platform.ExportRequest[*platform.FindingFilter]{}, func([]*platform.ExportedFinding) error {
+		err := w.p.Findings.Export(acme.owner, inventory.ExportRequest[*inventory.FindingFilter]{}, func([]*inventory.ExportedFinding) error {
 			pages++
 			return full
 		})
@@ -127,9 +128,9 @@ func TestPackagesAreExportedWithAllTheirVersions(t *testing.T) {
 		w.point(repo, "latest", digest(1))
 		w.sbom(w.repo(acme.uid), digest(2), "elsewhere@1.0.0")
 		w.settle()
-		export := func(ctx context.Context, req platform.ExportRequest[*platform.PackageFilter]) (int, error) {
-			seen := map[platform.UID]bool{}
-			err := w.p.Packages.Export(ctx, req, func(versions []*platform.PackageVersion) error {
+		export := func(ctx context.Context, req inventory.ExportRequest[*inventory.PackageFilter]) (int, error) {
+			seen := map[core.UID]bool{}
+			err := w.p.Packages.Export(ctx, req, func(versions []*inventory.PackageVersion) error {
 				for _, v := range versions {
 					if seen[v.UID] || v.Package.Name == "" || v.Version == "" {
 						t.Fatalf("%+v was exported twice: %t", v, seen[v.UID])
@@ -140,21 +141,21 @@ func TestPackagesAreExportedWithAllTheirVersions(t *testing.T) {
 			})
 			return len(seen), err
 		}
-		type request = platform.ExportRequest[*platform.PackageFilter]
+		type request = inventory.ExportRequest[*inventory.PackageFilter]
 		for name, c := range map[string]struct {
 			ctx  context.Context
 			req  request
 			want int
 		}{
 			"a group": {acme.owner, request{Within: shop, MaxRows: 500}, 500},
-			"a name":  {w.operator(), request{Within: acme.uid, Filter: &platform.PackageFilter{Names: []string{"many"}}}, 250},
+			"a name":  {w.operator(), request{Within: acme.uid, Filter: &inventory.PackageFilter{Names: []string{"many"}}}, 250},
 			"nothing": {other.owner, request{}, 0},
 		} {
 			if got, err := export(c.ctx, c.req); err != nil || got != c.want {
 				t.Errorf("%s: %d versions, %v, want %d", name, got, err, c.want)
 			}
 		}
-		if _, err := export(acme.owner, request{Within: shop, MaxRows: 499}); platform.AsError(err).Reason != "LIMIT_EXCEEDED" {
+		if _, err := export(acme.owner, request{Within: shop, MaxRows: 499}); core.AsError(err).Reason != "LIMIT_EXCEEDED" {
 			t.Errorf("too many versions: %v, want LIMIT_EXCEEDED", err)
 		}
 	})

@@ -6,7 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/libraries"
 )
 
 // Requests share their filters by pointer, so an operation that changed one would change
@@ -15,19 +18,19 @@ func TestAListDoesNotChangeItsFilter(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		member := w.member(acme.uid, "member")
-		w.bind(acme.uid, member, platform.ViewerRole)
-		bindings := platform.RoleBindingFilter{Group: acme.uid}
-		advisories := platform.AdvisoryFilter{Severities: []platform.SeverityRating{platform.SeverityHigh}}
-		artifacts := platform.ArtifactFilter{Ecosystems: []platform.Ecosystem{platform.EcosystemPython, platform.EcosystemJava, platform.EcosystemPython}}
+		w.bind(acme.uid, member, iam.ViewerRole)
+		bindings := iam.RoleBindingFilter{Group: acme.uid}
+		advisories := inventory.AdvisoryFilter{Severities: []core.SeverityRating{core.SeverityHigh}}
+		artifacts := libraries.ArtifactFilter{Ecosystems: []libraries.Ecosystem{libraries.EcosystemPython, libraries.EcosystemJava, libraries.EcosystemPython}}
 		ofBindings, ofAdvisories, ofArtifacts := bindings, advisories, artifacts
-		req := platform.ListRequest[*platform.RoleBindingFilter]{Filter: &ofBindings}
-		_, errs := w.p.RoleBindings.ListOfIdentities(acme.owner, req, []platform.UID{member})
+		req := core.ListRequest[*iam.RoleBindingFilter]{Filter: &ofBindings}
+		_, errs := w.p.RoleBindings.ListOfIdentities(acme.owner, req, []core.UID{member})
 		must(t, errs[0])
-		_, errs = w.p.RoleBindings.ListOfRoles(acme.owner, req, []platform.UID{platform.ViewerRole})
+		_, errs = w.p.RoleBindings.ListOfRoles(acme.owner, req, []core.UID{iam.ViewerRole})
 		must(t, errs[0])
-		_, errs = w.p.RoleBindings.ListEffective(acme.owner, []platform.UID{acme.uid}, platform.CapRepoList, req)
+		_, errs = w.p.RoleBindings.ListEffective(acme.owner, []core.UID{acme.uid}, core.CapRepoList, req)
 		must(t, errs[0])
-		_, err := w.p.Advisories.List(acme.owner, platform.ListRequest[*platform.AdvisoryFilter]{Filter: &ofAdvisories})
+		_, err := w.p.Advisories.List(acme.owner, core.ListRequest[*inventory.AdvisoryFilter]{Filter: &ofAdvisories})
 		must(t, err)
 		_, err = w.p.Artifacts.List(acme.owner, artifactList{Filter: &ofArtifacts})
 		must(t, err)
@@ -44,10 +47,10 @@ func TestNoFilterAndAnEmptyOneAreTheSameList(t *testing.T) {
 		acme := w.found("acme")
 		w.repo(acme.uid)
 		w.repo(acme.uid)
-		req := platform.ListRequest[*platform.RepoFilter]{PageSize: 1, OrderBy: "create_time"}
+		req := core.ListRequest[*inventory.RepoFilter]{PageSize: 1, OrderBy: "create_time"}
 		page, err := w.p.Repos.List(acme.owner, req)
 		must(t, err)
-		req.Filter, req.PageToken = &platform.RepoFilter{}, page.NextPageToken()
+		req.Filter, req.PageToken = &inventory.RepoFilter{}, page.NextPageToken()
 		page, err = w.p.Repos.List(acme.owner, req)
 		must(t, err)
 		if len(page.Items) != 1 || page.TotalCount != 2 {
@@ -60,19 +63,19 @@ func TestNoFilterAndAnEmptyOneAreTheSameList(t *testing.T) {
 func TestAFilterWhoseTimesMatchNothingIsRefused(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		early, late := platform.Time{Time: epoch}, platform.Time{Time: epoch.Add(time.Hour)}
+		early, late := core.Time{Time: epoch}, core.Time{Time: epoch.Add(time.Hour)}
 		expectFault := func(err error, want string) {
 			t.Helper()
 			got := ""
-			if err != nil && len(platform.AsError(err).Violations) > 0 {
-				got = platform.AsError(err).Violations[0].Field + " " + platform.AsError(err).Violations[0].Description
+			if err != nil && len(core.AsError(err).Violations) > 0 {
+				got = core.AsError(err).Violations[0].Field + " " + core.AsError(err).Violations[0].Description
 			}
 			if got != want {
 				t.Errorf("the error is %v, want the violation %q", err, want)
 			}
 		}
-		_, err := w.p.RoleBindings.List(acme.owner, platform.ListRequest[*platform.RoleBindingFilter]{
-			Filter: &platform.RoleBindingFilter{CreatedSince: late, UnreviewedSince: early},
+		_, err := w.p.RoleBindings.List(acme.owner, core.ListRequest[*iam.RoleBindingFilter]{
+			Filter: &iam.RoleBindingFilter{CreatedSince: late, UnreviewedSince: early},
 		})
 		expectFault(err, "unreviewedSince must not be before createdSince")
 
@@ -90,7 +93,7 @@ func TestAFilterWhoseTimesMatchNothingIsRefused(t *testing.T) {
 					continue
 				}
 				found++
-				for _, times := range [][2]platform.Time{{early, late}, {early, early}, {late, early}} {
+				for _, times := range [][2]core.Time{{early, late}, {early, early}, {late, early}} {
 					req, filter, want := reflect.New(requestType).Elem(), reflect.New(filterType), ""
 					filter.Elem().FieldByIndex(since.Index).Set(reflect.ValueOf(times[0]))
 					filter.Elem().FieldByIndex(before.Index).Set(reflect.ValueOf(times[1]))

@@ -7,20 +7,21 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
 	"atrium/platform/affected"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
+	"atrium/platform/inventory"
 )
 
 // fixedIn returns an advisory about the versions of a package of npm before the fix.
-func fixedIn(id, name, version string) *platform.Advisory {
-	return &platform.Advisory{
-		AdvisoryID: id, ArtifactName: name, ArtifactType: "npm", Severities: []platform.Severity{{Type: "TYPE_CVSS_V3", Score: "9.8"}},
+func fixedIn(id, name, version string) *inventory.Advisory {
+	return &inventory.Advisory{
+		AdvisoryID: id, ArtifactName: name, ArtifactType: "npm", Severities: []inventory.Severity{{Type: "TYPE_CVSS_V3", Score: "9.8"}},
 		Affected: &affected.Set{Ranges: []affected.Range{{Type: "SEMVER", Events: []affected.Event{{Introduced: "0"}, {Fixed: version}}}}},
 	}
 }
 
-func (w *world) advise(group platform.UID, all ...*platform.Advisory) {
+func (w *world) advise(group core.UID, all ...*inventory.Advisory) {
 	w.Helper()
 	done, err := w.p.Advisories.Import(w.operator(), group, all)
 	must(w, err)
@@ -30,23 +31,23 @@ func (w *world) advise(group platform.UID, all ...*platform.Advisory) {
 }
 
 // sbom imports an SBOM with packages of npm, each as name@version.
-func (w *world) sbom(repo platform.UID, digest string, packages ...string) {
+func (w *world) sbom(repo core.UID, digest string, packages ...string) {
 	w.Helper()
-	b := &platform.ImportedSBOM{Repo: repo, Digest: digest, Format: "CycloneDX 1.5"}
+	b := &inventory.ImportedSBOM{Repo: repo, Digest: digest, Format: "CycloneDX 1.5"}
 	for _, p := range packages {
 		name, version, _ := strings.Cut(p, "@")
-		b.Packages = append(b.Packages, platform.InstalledPackage{Name: name, Version: version, Ecosystem: "npm", PURL: "pkg:npm/" + p})
+		b.Packages = append(b.Packages, inventory.InstalledPackage{Name: name, Version: version, Ecosystem: "npm", PURL: "pkg:npm/" + p})
 	}
-	done, err := w.p.Images.ImportSBOMs(w.operator(), []*platform.ImportedSBOM{b})
+	done, err := w.p.Images.ImportSBOMs(w.operator(), []*inventory.ImportedSBOM{b})
 	must(w, err)
 	for _, err := range done.Rejected {
 		must(w, err)
 	}
 }
 
-func (w *world) point(repo platform.UID, name, digest string) platform.UID {
+func (w *world) point(repo core.UID, name, digest string) core.UID {
 	w.Helper()
-	made, err := w.p.Tags.Create(w.operator(), repo, body[*platform.Tag](`{"name": %q, "digest": %q}`, name, digest))
+	made, err := w.p.Tags.Create(w.operator(), repo, body[*inventory.Tag](`{"name": %q, "digest": %q}`, name, digest))
 	must(w, err)
 	return made.UID
 }
@@ -57,10 +58,10 @@ func (w *world) settle() {
 }
 
 // findings describes the findings within a scope, and compares their number with the counters.
-func (w *world) findings(within platform.UID, filter *platform.FindingFilter) string {
+func (w *world) findings(within core.UID, filter *inventory.FindingFilter) string {
 	w.Helper()
 	w.settle()
-	page, err := w.p.Findings.List(w.operator(), platform.ListRequest[*platform.FindingFilter]{UIDP: platform.UIDFilter{DescendantsOf: within}, Filter: filter, OrderBy: "uid"})
+	page, err := w.p.Findings.List(w.operator(), core.ListRequest[*inventory.FindingFilter]{UIDP: core.UIDFilter{DescendantsOf: within}, Filter: filter, OrderBy: "uid"})
 	must(w, err)
 	if page.TotalCount != int64(len(page.Items)) {
 		w.Errorf("the total is %d, and there are %d findings", page.TotalCount, len(page.Items))
@@ -68,7 +69,7 @@ func (w *world) findings(within platform.UID, filter *platform.FindingFilter) st
 	all := make([]string, len(page.Items))
 	for i, f := range page.Items {
 		all[i] = fmt.Sprintf("%s %s@%s %s", f.VulnerabilityID, f.Package, f.InstalledVersion, strings.TrimPrefix(string(f.State), "FINDING_STATE_"))
-		if f.Basis == platform.BasisName {
+		if f.Basis == inventory.BasisName {
 			all[i] += " by name"
 		}
 		if f.IsFixable() {
@@ -109,12 +110,12 @@ func TestFindingsFollowTagsPackagesAndAdvisories(t *testing.T) {
 		w.expect("without tags of the old image", all(), "")
 		w.point(repo, "old", digest(1))
 		changed := fixedIn("CVE-1", "left-pad", "1.1.0")
-		changed.UpdateTime = platform.At(epoch.AddDate(1, 0, 0))
+		changed.UpdateTime = core.At(epoch.AddDate(1, 0, 0))
 		w.advise(acme.uid, changed)
 		w.expect("an advisory that changes", all(), "CVE-3 express@4.0.0 OPEN fixed in 4.0.1")
-		w.expect("what was resolved", w.findings(acme.uid, &platform.FindingFilter{States: []platform.FindingState{platform.FindingResolved}}), "CVE-1 left-pad@1.2.0 RESOLVED fixed in 1.3.0")
+		w.expect("what was resolved", w.findings(acme.uid, &inventory.FindingFilter{States: []inventory.FindingState{inventory.FindingResolved}}), "CVE-1 left-pad@1.2.0 RESOLVED fixed in 1.3.0")
 		withdrawn := fixedIn("CVE-3", "express", "4.0.1")
-		withdrawn.UpdateTime, withdrawn.DeleteTime = platform.At(epoch.AddDate(1, 0, 0)), platform.At(epoch)
+		withdrawn.UpdateTime, withdrawn.DeleteTime = core.At(epoch.AddDate(1, 0, 0)), core.At(epoch)
 		w.advise(acme.uid, withdrawn)
 		w.expect("an advisory that is withdrawn", all(), "")
 		w.sbom(repo, digest(1), "left-pad@1.0.0")
@@ -128,18 +129,18 @@ func TestFindingsFollowTagsPackagesAndAdvisories(t *testing.T) {
 // What an image holds is compared with what was used of it until its own task ends, whatever else
 // looks at the image before.
 func TestAReplacedSBOMIsSeenAlsoAfterAnotherLookAtItsImage(t *testing.T) {
-	for name, look := range map[string]func(w *world, repo platform.UID){
-		"an advisory": func(w *world, repo platform.UID) {
+	for name, look := range map[string]func(w *world, repo core.UID){
+		"an advisory": func(w *world, repo core.UID) {
 			w.advise(repo.Parent(), fixedIn("CVE-2", "left-pad", "2.0.0"))
 			_, err := w.p.Findings.Reconcile(w.operator())
 			must(w, err)
 			w.sbom(repo, digest(1), "express@4.0.0")
 		},
-		"a decision": func(w *world, repo platform.UID) {
+		"a decision": func(w *world, repo core.UID) {
 			w.sbom(repo, digest(1), "express@4.0.0")
-			_, err := w.p.Findings.Update(w.operator(), platform.FindingUpdate{
-				Within: repo, Where: &platform.FindingFilter{Packages: []string{"left-pad"}},
-				Change: fieldmask.TypedInput(&platform.Finding{State: platform.FindingInTriage}, "state"),
+			_, err := w.p.Findings.Update(w.operator(), inventory.FindingUpdate{
+				Within: repo, Where: &inventory.FindingFilter{Packages: []string{"left-pad"}},
+				Change: fieldmask.TypedInput(&inventory.Finding{State: inventory.FindingInTriage}, "state"),
 			})
 			must(w, err)
 		},
@@ -178,7 +179,7 @@ func TestTasksThatFailKeepNoOtherOrganisation(t *testing.T) {
 		if err := w.p.Findings.Settle(w.operator()); err == nil || strings.Count(err.Error(), "findings of ") != 2 {
 			t.Errorf("the tasks of two organisations fail with %v", err)
 		}
-		page, err := w.p.Findings.List(w.operator(), platform.ListRequest[*platform.FindingFilter]{UIDP: platform.UIDFilter{DescendantsOf: orgs[2].uid}})
+		page, err := w.p.Findings.List(w.operator(), core.ListRequest[*inventory.FindingFilter]{UIDP: core.UIDFilter{DescendantsOf: orgs[2].uid}})
 		if err != nil || len(page.Items) != 1 {
 			t.Errorf("the third organisation has %d findings, want 1 (%v)", len(page.Items), err)
 		}
@@ -186,7 +187,7 @@ func TestTasksThatFailKeepNoOtherOrganisation(t *testing.T) {
 }
 
 // expectCounters compares what is counted with what there is.
-func (w *world) expectCounters(within platform.UID) {
+func (w *world) expectCounters(within core.UID) {
 	w.Helper()
 	wrong, err := w.store.Recount(w.Context())
 	must(w, err)
@@ -200,21 +201,21 @@ func (w *world) expectCounters(within platform.UID) {
 	}
 	summary, err := w.p.Findings.Summarize(w.operator(), within)
 	must(w, err)
-	page, err := w.p.Findings.List(w.operator(), platform.ListRequest[*platform.FindingFilter]{UIDP: platform.UIDFilter{DescendantsOf: within}, PageSize: 500})
+	page, err := w.p.Findings.List(w.operator(), core.ListRequest[*inventory.FindingFilter]{UIDP: core.UIDFilter{DescendantsOf: within}, PageSize: 500})
 	must(w, err)
-	images, repos, open := map[platform.ImageKey]platform.OpenCounts{}, map[platform.UID]bool{}, int64(0)
+	images, repos, open := map[core.ImageKey]inventory.OpenCounts{}, map[core.UID]bool{}, int64(0)
 	for _, f := range page.Items {
 		if f.IsOpen() {
 			open++
-			var one platform.OpenCounts
+			var one inventory.OpenCounts
 			one[max(f.Severity.Rating.Rank(), 0)] = 1
 			images[f.Image()], repos[f.Repo] = images[f.Image()].Plus(one), true
 		}
 	}
-	tags, err := w.p.Tags.List(w.operator(), platform.ListRequest[*platform.TagFilter]{UIDP: platform.UIDFilter{DescendantsOf: within}, PageSize: 500})
+	tags, err := w.p.Tags.List(w.operator(), core.ListRequest[*inventory.TagFilter]{UIDP: core.UIDFilter{DescendantsOf: within}, PageSize: 500})
 	must(w, err)
 	for _, t := range tags.Items {
-		if want := images[platform.ImageKey{Repo: t.UID.Parent(), Digest: t.Digest}].Text(); t.OpenSeverity != want {
+		if want := images[core.ImageKey{Repo: t.UID.Parent(), Digest: t.Digest}].Text(); t.OpenSeverity != want {
 			w.Errorf("the tag %s shows the open findings %q, want %q", t.Name, t.OpenSeverity, want)
 		}
 	}
@@ -223,7 +224,7 @@ func (w *world) expectCounters(within platform.UID) {
 	}
 	held, err := w.p.Advisories.Summarize(w.operator(), within)
 	must(w, err)
-	advisories, err := w.p.Advisories.List(w.operator(), platform.ListRequest[*platform.AdvisoryFilter]{UIDP: platform.UIDFilter{DescendantsOf: within}})
+	advisories, err := w.p.Advisories.List(w.operator(), core.ListRequest[*inventory.AdvisoryFilter]{UIDP: core.UIDFilter{DescendantsOf: within}})
 	must(w, err)
 	if total := held.Open.Total + held.Fixed.Total + held.NotAffected.Total; total != advisories.TotalCount {
 		w.Errorf("the summary of the advisories has %d of them, and there are %d", total, advisories.TotalCount)
@@ -235,10 +236,10 @@ func TestFindingsByNameAreOpenAndFixable(t *testing.T) {
 		acme := w.found("acme")
 		nginx := w.namedRepo(acme.uid, "nginx")
 		w.point(nginx, "latest", digest(1))
-		fixed := &platform.Advisory{AdvisoryID: "CVE-1", ArtifactName: "nginx", Events: []platform.AdvisoryEvent{{Fixed: &platform.Fixed{FixedVersion: "1.2"}}}}
-		w.advise(acme.uid, fixed, &platform.Advisory{AdvisoryID: "CVE-2", ArtifactName: "openssl"}, &platform.Advisory{AdvisoryID: "CVE-3", ArtifactName: digest(1)})
+		fixed := &inventory.Advisory{AdvisoryID: "CVE-1", ArtifactName: "nginx", Events: []inventory.AdvisoryEvent{{Fixed: &inventory.Fixed{FixedVersion: "1.2"}}}}
+		w.advise(acme.uid, fixed, &inventory.Advisory{AdvisoryID: "CVE-2", ArtifactName: "openssl"}, &inventory.Advisory{AdvisoryID: "CVE-3", ArtifactName: digest(1)})
 		w.expect("the name of a repo", w.findings(acme.uid, nil), "CVE-1 nginx@ OPEN by name fixed in 1.2; CVE-3 "+digest(1)+"@ OPEN by name")
-		must(t, importImages(w, &platform.Image{Repo: nginx, Digest: digest(1), Packages: []string{"OpenSSL", "openssl"}}))
+		must(t, importImages(w, &inventory.Image{Repo: nginx, Digest: digest(1), Packages: []string{"OpenSSL", "openssl"}}))
 		w.expect("names of packages", w.findings(acme.uid, nil), "CVE-2 openssl@ OPEN by name; CVE-3 "+digest(1)+"@ OPEN by name")
 		w.expectCounters(acme.uid)
 	})
@@ -249,11 +250,11 @@ func TestFindingsAreRightAfterAnyHistory(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		r := rand.New(rand.NewPCG(1, 2))
 		acme, other := w.found("acme"), w.found("other")
-		var repos []platform.UID
-		for _, group := range []platform.UID{acme.uid, w.group(acme.uid), other.uid} {
+		var repos []core.UID
+		for _, group := range []core.UID{acme.uid, w.group(acme.uid), other.uid} {
 			repos = append(repos, w.repo(group), w.repo(group))
 		}
-		type tagOf struct{ repo, uid platform.UID }
+		type tagOf struct{ repo, uid core.UID }
 		tags := map[string]tagOf{}
 		names := []string{"a", "b", "c", "d"}
 		for step := range 150 {
@@ -278,10 +279,10 @@ func TestFindingsAreRightAfterAnyHistory(t *testing.T) {
 				w.sbom(repo, digest(1+r.IntN(4)), held...)
 			case 4:
 				a := fixedIn(fmt.Sprintf("CVE-%d", r.IntN(8)), names[r.IntN(len(names))], fmt.Sprintf("1.%d.0", r.IntN(6)))
-				if a.UpdateTime = platform.At(epoch.AddDate(1, 0, step)); r.IntN(4) == 0 {
-					a.DeleteTime = platform.At(epoch)
+				if a.UpdateTime = core.At(epoch.AddDate(1, 0, step)); r.IntN(4) == 0 {
+					a.DeleteTime = core.At(epoch)
 				}
-				w.advise([]platform.UID{acme.uid, other.uid, ""}[r.IntN(3)], a)
+				w.advise([]core.UID{acme.uid, other.uid, ""}[r.IntN(3)], a)
 			case 5:
 				_, err := w.p.Findings.Reconcile(w.operator())
 				must(t, err)

@@ -9,35 +9,37 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
 // triage decides about findings as a caller.
-func (w *world) triage(ctx context.Context, u platform.FindingUpdate, change string) []*platform.Finding {
+func (w *world) triage(ctx context.Context, u inventory.FindingUpdate, change string) []*inventory.Finding {
 	w.Helper()
-	u.Change = body[*platform.Finding]("%s", change)
+	u.Change = body[*inventory.Finding]("%s", change)
 	updated, err := w.p.Findings.Update(ctx, u)
 	must(w, err)
 	return updated
 }
 
 // refuseTriage expects that a decision is refused because of fields.
-func (w *world) refuseTriage(ctx context.Context, what string, u platform.FindingUpdate, change, fields string) {
+func (w *world) refuseTriage(ctx context.Context, what string, u inventory.FindingUpdate, change, fields string) {
 	w.Helper()
-	u.Change = body[*platform.Finding]("%s", change)
+	u.Change = body[*inventory.Finding]("%s", change)
 	_, err := w.p.Findings.Update(ctx, u)
 	w.expect(what, violationFields(err), fields)
 }
 
-func vulnerabilities(ids ...string) *platform.FindingFilter {
-	return &platform.FindingFilter{VulnerabilityIDs: ids}
+func vulnerabilities(ids ...string) *inventory.FindingFilter {
+	return &inventory.FindingFilter{VulnerabilityIDs: ids}
 }
 
 // listFindings reads the findings within a scope.
-func (w *world) listFindings(within platform.UID) []*platform.Finding {
+func (w *world) listFindings(within core.UID) []*inventory.Finding {
 	w.Helper()
 	w.settle()
-	page, err := w.p.Findings.List(w.operator(), platform.ListRequest[*platform.FindingFilter]{UIDP: platform.UIDFilter{DescendantsOf: within}, OrderBy: "package"})
+	page, err := w.p.Findings.List(w.operator(), core.ListRequest[*inventory.FindingFilter]{UIDP: core.UIDFilter{DescendantsOf: within}, OrderBy: "package"})
 	must(w, err)
 	return page.Items
 }
@@ -58,19 +60,19 @@ func TestFindingsWithoutADueTimeComeLast(t *testing.T) {
 		w.advise(acme.uid, fixedIn("CVE-1", "a", "2.0.0"), fixedIn("CVE-2", "b", "2.0.0"), fixedIn("CVE-3", "c", "2.0.0"))
 		all := w.listFindings(acme.uid)
 		for i, months := range map[int]int{1: 2, 2: 1} {
-			w.triage(acme.owner, platform.FindingUpdate{UIDs: []platform.UID{all[i].UID}}, fmt.Sprintf(`{"dueTime": %q}`, epoch.AddDate(0, months, 0).Format(time.RFC3339)))
+			w.triage(acme.owner, inventory.FindingUpdate{UIDs: []core.UID{all[i].UID}}, fmt.Sprintf(`{"dueTime": %q}`, epoch.AddDate(0, months, 0).Format(time.RFC3339)))
 		}
 		for _, c := range []struct {
 			order  string
-			filter platform.FindingFilter
+			filter inventory.FindingFilter
 			want   string
 		}{
-			{"due_time", platform.FindingFilter{}, "CVE-3 CVE-2 CVE-1"}, {"due_time desc", platform.FindingFilter{}, "CVE-1 CVE-2 CVE-3"},
-			{"due_time", platform.FindingFilter{DueBefore: platform.At(epoch.AddDate(9, 0, 0))}, "CVE-3 CVE-2"},
+			{"due_time", inventory.FindingFilter{}, "CVE-3 CVE-2 CVE-1"}, {"due_time desc", inventory.FindingFilter{}, "CVE-1 CVE-2 CVE-3"},
+			{"due_time", inventory.FindingFilter{DueBefore: core.At(epoch.AddDate(9, 0, 0))}, "CVE-3 CVE-2"},
 		} {
 			found, token := []string{}, ""
 			for range 3 {
-				page, err := w.p.Findings.List(acme.owner, platform.ListRequest[*platform.FindingFilter]{UIDP: platform.UIDFilter{DescendantsOf: acme.uid}, Filter: &c.filter, OrderBy: c.order, PageSize: 1, PageToken: token})
+				page, err := w.p.Findings.List(acme.owner, core.ListRequest[*inventory.FindingFilter]{UIDP: core.UIDFilter{DescendantsOf: acme.uid}, Filter: &c.filter, OrderBy: c.order, PageSize: 1, PageToken: token})
 				must(w, err)
 				for _, f := range page.Items {
 					found = append(found, f.VulnerabilityID)
@@ -97,9 +99,9 @@ func TestCallersDecideAboutFindings(t *testing.T) {
 		all := w.listFindings(acme.uid)
 		owner := acme.Identity.UID
 		due := epoch.AddDate(0, 1, 0).Format(time.RFC3339)
-		updated := w.triage(acme.owner, platform.FindingUpdate{UIDs: []platform.UID{all[0].UID}},
+		updated := w.triage(acme.owner, inventory.FindingUpdate{UIDs: []core.UID{all[0].UID}},
 			fmt.Sprintf(`{"state": "FINDING_STATE_NOT_AFFECTED", "justification": "vulnerable_code_not_present", "note": "removed", "assignee": %q, "dueTime": %q}`, owner, due))
-		if len(updated) != 1 || updated[0].Assignee != owner || updated[0].Note != "removed" || updated[0].Decision != platform.DecisionOfFinding {
+		if len(updated) != 1 || updated[0].Assignee != owner || updated[0].Note != "removed" || updated[0].Decision != inventory.DecisionOfFinding {
 			t.Errorf("the update has returned %+v", updated)
 		}
 		const decided = "CVE-1 a@1.0.0 NOT_AFFECTED fixed in 2.0.0; CVE-2 b@1.0.0 OPEN fixed in 2.0.0"
@@ -111,14 +113,14 @@ func TestCallersDecideAboutFindings(t *testing.T) {
 		}
 		w.sbom(repo, digest(1), "a@1.0.0", "b@1.0.0", "c@1.0.0")
 		w.expect("a decision after another SBOM", w.findings(acme.uid, nil), decided)
-		w.triage(acme.owner, platform.FindingUpdate{UIDs: []platform.UID{all[0].UID}}, open)
+		w.triage(acme.owner, inventory.FindingUpdate{UIDs: []core.UID{all[0].UID}}, open)
 		w.expect("without the decision", w.findings(acme.uid, nil), "CVE-1 a@1.0.0 OPEN fixed in 2.0.0; CVE-2 b@1.0.0 OPEN fixed in 2.0.0")
 		if f := w.listFindings(acme.uid)[0]; f.Decision != "" || f.Note != "" || f.Assignee != owner {
 			t.Errorf("without the decision, the finding is %+v", f)
 		}
-		w.triage(acme.owner, platform.FindingUpdate{UIDs: []platform.UID{all[1].UID}}, `{"note": "ask the team of shop"}`)
+		w.triage(acme.owner, inventory.FindingUpdate{UIDs: []core.UID{all[1].UID}}, `{"note": "ask the team of shop"}`)
 		w.sbom(repo, digest(1), "a@1.0.0", "b@1.0.0")
-		if f := w.listFindings(acme.uid)[1]; f.Decision != "" || f.Note != "ask the team of shop" || f.State != platform.FindingOpen {
+		if f := w.listFindings(acme.uid)[1]; f.Decision != "" || f.Note != "ask the team of shop" || f.State != inventory.FindingOpen {
 			t.Errorf("a note alone decides something: %+v", f)
 		}
 		w.expectCounters(acme.uid)
@@ -137,10 +139,10 @@ func TestDecisionsInManyReposTakeFewRoundTrips(t *testing.T) {
 		}
 		w.advise(acme.uid, fixedIn("CVE-1", "a", "2.0.0"))
 		all := w.listFindings(acme.uid)
-		decide := func(what string, findings int, u platform.FindingUpdate, change string, trips int64) {
+		decide := func(what string, findings int, u inventory.FindingUpdate, change string, trips int64) {
 			t.Helper()
-			var cost platform.Trace
-			if updated := w.triage(platform.WithTrace(acme.owner, &cost), u, change); len(updated) != findings {
+			var cost core.Trace
+			if updated := w.triage(core.WithTrace(acme.owner, &cost), u, change); len(updated) != findings {
 				t.Errorf("%s has changed %d findings, want %d", what, len(updated), findings)
 			}
 			if n := cost.RoundTrips.Load(); n > trips {
@@ -148,16 +150,16 @@ func TestDecisionsInManyReposTakeFewRoundTrips(t *testing.T) {
 			}
 			w.expectCounters(acme.uid)
 		}
-		uids := make([]platform.UID, len(all))
+		uids := make([]core.UID, len(all))
 		for i, f := range all {
 			uids[i] = f.UID
 		}
-		decide("a decision in one repo", 1, platform.FindingUpdate{UIDs: uids[:1]}, notAffected, 5)
-		decide("a decision in twelve repos", 12, platform.FindingUpdate{UIDs: uids}, notAffected, 5)
-		decide("a note in twelve repos", 12, platform.FindingUpdate{UIDs: uids}, `{"note": "seen"}`, 4)
-		decide("a rule", 12, platform.FindingUpdate{Within: group, Where: vulnerabilities("CVE-1")}, accepted, 5)
+		decide("a decision in one repo", 1, inventory.FindingUpdate{UIDs: uids[:1]}, notAffected, 5)
+		decide("a decision in twelve repos", 12, inventory.FindingUpdate{UIDs: uids}, notAffected, 5)
+		decide("a note in twelve repos", 12, inventory.FindingUpdate{UIDs: uids}, `{"note": "seen"}`, 4)
+		decide("a rule", 12, inventory.FindingUpdate{Within: group, Where: vulnerabilities("CVE-1")}, accepted, 5)
 		assign := fmt.Sprintf(`{"state": "FINDING_STATE_IN_TRIAGE", "assignee": %q}`, acme.Identity.UID)
-		decide("a rule for an assignee", 12, platform.FindingUpdate{Within: group, Where: vulnerabilities("CVE-1")}, assign, 6)
+		decide("a rule for an assignee", 12, inventory.FindingUpdate{Within: group, Where: vulnerabilities("CVE-1")}, assign, 6)
 	})
 }
 
@@ -222,12 +224,12 @@ type heldStore struct {
 	hold func()
 }
 
-func (s *heldStore) Write(ctx context.Context, unit func(platform.Tx) error) error {
-	return s.Store.Write(ctx, func(tx platform.Tx) error {
+func (s *heldStore) Write(ctx context.Context, unit func(core.Tx) error) error {
+	return s.Store.Write(ctx, func(tx core.Tx) error {
 		err := unit(tx)
 		if hold := s.hold; hold != nil && err == nil {
 			s.hold = nil
-			_, err = tx.Exists(ctx, platform.FeedGroup) // sends what is queued
+			_, err = tx.Exists(ctx, inventory.FeedGroup) // sends what is queued
 			hold()
 		}
 		return err
@@ -249,31 +251,31 @@ func TestDecisionsOfGroupsHoldForLaterFindings(t *testing.T) {
 		shop := w.group(acme.uid)
 		repo := w.repo(shop)
 		other := w.repo(acme.uid)
-		w.advise(acme.uid, func() *platform.Advisory {
+		w.advise(acme.uid, func() *inventory.Advisory {
 			a := fixedIn("GHSA-1", "a", "2.0.0")
 			a.Aliases = []string{"CVE-1"}
 			return a
 		}())
-		decide := func(within platform.UID, where *platform.FindingFilter, change string) {
+		decide := func(within core.UID, where *inventory.FindingFilter, change string) {
 			t.Helper()
-			w.triage(acme.owner, platform.FindingUpdate{Within: within, Where: where}, change)
+			w.triage(acme.owner, inventory.FindingUpdate{Within: within, Where: where}, change)
 		}
 		decide(shop, vulnerabilities("CVE-1"), notAffected)
 		if e := w.events()[len(w.events())-1]; e.kind != "vulnerabilities.finding.triaged" || e.subject != shop || e.actor.Subject != string(acme.Identity.UID) {
 			t.Errorf("the last event is %+v", e)
 		}
-		for i, in := range []platform.UID{repo, other} {
+		for i, in := range []core.UID{repo, other} {
 			w.sbom(in, digest(1+i), "a@1.0.0")
 			w.point(in, "latest", digest(1+i))
 		}
-		state := func(what string, in platform.UID, want string) {
+		state := func(what string, in core.UID, want string) {
 			t.Helper()
 			w.expect(what, w.findings(in, nil), "GHSA-1 a@1.0.0 "+want+" fixed in 2.0.0")
 			w.expectCounters(acme.uid)
 		}
 		state("a later finding of the group", repo, "NOT_AFFECTED")
 		state("a later finding elsewhere", other, "OPEN")
-		decide(acme.uid, &platform.FindingFilter{VulnerabilityIDs: []string{"GHSA-1"}, Packages: []string{"a"}}, accepted)
+		decide(acme.uid, &inventory.FindingFilter{VulnerabilityIDs: []string{"GHSA-1"}, Packages: []string{"a"}}, accepted)
 		state("a finding of a group that the closer one decides otherwise", repo, "ACCEPTED")
 		state("a finding of the group further up", other, "ACCEPTED")
 		decide(shop, vulnerabilities("CVE-1"), open)
@@ -281,9 +283,9 @@ func TestDecisionsOfGroupsHoldForLaterFindings(t *testing.T) {
 		w.sbom(repo, digest(3), "a@1.1.0")
 		w.point(repo, "latest", digest(3))
 		w.expect("a later finding of the group that is open", w.findings(repo, nil), "GHSA-1 a@1.1.0 OPEN fixed in 2.0.0")
-		decide(acme.uid, &platform.FindingFilter{VulnerabilityIDs: []string{"GHSA-1"}, Packages: []string{"a"}}, open)
+		decide(acme.uid, &inventory.FindingFilter{VulnerabilityIDs: []string{"GHSA-1"}, Packages: []string{"a"}}, open)
 		state("without any rule", other, "OPEN")
-		decide(acme.uid, &platform.FindingFilter{Packages: []string{"a"}}, accepted)
+		decide(acme.uid, &inventory.FindingFilter{Packages: []string{"a"}}, accepted)
 		w.sbom(other, digest(2), "a@1.0.1")
 		w.expect("a later finding after a decision without a vulnerability", w.findings(other, nil), "GHSA-1 a@1.0.1 OPEN fixed in 2.0.0")
 	})
@@ -299,9 +301,9 @@ func TestTheTimeOfADecisionIsOver(t *testing.T) {
 		until := func(hours int) string {
 			return fmt.Sprintf(`{"state": "FINDING_STATE_ACCEPTED", "expireTime": %q}`, epoch.Add(time.Duration(hours)*time.Hour).Format(time.RFC3339))
 		}
-		w.triage(acme.owner, platform.FindingUpdate{UIDs: []platform.UID{w.listFindings(acme.uid)[0].UID}}, until(1))
-		w.triage(acme.owner, platform.FindingUpdate{Within: acme.uid, Where: vulnerabilities("CVE-2")}, until(2))
-		w.triage(acme.owner, platform.FindingUpdate{Within: acme.uid, Where: vulnerabilities("CVE-3")}, until(3))
+		w.triage(acme.owner, inventory.FindingUpdate{UIDs: []core.UID{w.listFindings(acme.uid)[0].UID}}, until(1))
+		w.triage(acme.owner, inventory.FindingUpdate{Within: acme.uid, Where: vulnerabilities("CVE-2")}, until(2))
+		w.triage(acme.owner, inventory.FindingUpdate{Within: acme.uid, Where: vulnerabilities("CVE-3")}, until(3))
 		after := func(passed time.Duration, want string) {
 			t.Helper()
 			w.pass(passed)
@@ -334,19 +336,19 @@ func TestDecisionsThatAreRefused(t *testing.T) {
 		w.point(repo, "latest", digest(1))
 		w.advise(acme.uid, fixedIn("CVE-1", "a", "2.0.0"), fixedIn("CVE-2", "b", "2.0.0"))
 		all := w.listFindings(acme.uid)
-		one := platform.FindingUpdate{UIDs: []platform.UID{all[0].UID}}
+		one := inventory.FindingUpdate{UIDs: []core.UID{all[0].UID}}
 		past := epoch.AddDate(-1, 0, 0).Format(time.RFC3339)
 		for _, c := range []struct {
 			what, change, fields string
-			update               platform.FindingUpdate
+			update               inventory.FindingUpdate
 		}{
-			{"nothing chosen", accepted, "uids", platform.FindingUpdate{}},
-			{"both", accepted, "uids", platform.FindingUpdate{UIDs: one.UIDs, Within: shop, Where: vulnerabilities("CVE-1")}},
-			{"no filter", accepted, "where", platform.FindingUpdate{Within: shop}},
-			{"a bad uid", accepted, "uids[0]", platform.FindingUpdate{UIDs: []platform.UID{"x"}}},
-			{"a bad group", accepted, "within", platform.FindingUpdate{Within: "x", Where: vulnerabilities("CVE-1")}},
-			{"resolved ones", accepted, "where.states", platform.FindingUpdate{Within: shop, Where: &platform.FindingFilter{States: []platform.FindingState{platform.FindingResolved}}}},
-			{"a bad filter", accepted, "where.minScore", platform.FindingUpdate{Within: shop, Where: &platform.FindingFilter{MinScore: new(float64(11))}}},
+			{"nothing chosen", accepted, "uids", inventory.FindingUpdate{}},
+			{"both", accepted, "uids", inventory.FindingUpdate{UIDs: one.UIDs, Within: shop, Where: vulnerabilities("CVE-1")}},
+			{"no filter", accepted, "where", inventory.FindingUpdate{Within: shop}},
+			{"a bad uid", accepted, "uids[0]", inventory.FindingUpdate{UIDs: []core.UID{"x"}}},
+			{"a bad group", accepted, "within", inventory.FindingUpdate{Within: "x", Where: vulnerabilities("CVE-1")}},
+			{"resolved ones", accepted, "where.states", inventory.FindingUpdate{Within: shop, Where: &inventory.FindingFilter{States: []inventory.FindingState{inventory.FindingResolved}}}},
+			{"a bad filter", accepted, "where.minScore", inventory.FindingUpdate{Within: shop, Where: &inventory.FindingFilter{MinScore: new(float64(11))}}},
 			{"no field", `{}`, "state", one},
 			{"resolved", `{"state": "FINDING_STATE_RESOLVED"}`, "state", one},
 			{"no state", `{"state": null}`, "state", one},
@@ -364,33 +366,33 @@ func TestDecisionsThatAreRefused(t *testing.T) {
 		} {
 			w.refuseTriage(acme.owner, c.what, c.update, c.change, c.fields)
 		}
-		refuse := func(what string, ctx context.Context, u platform.FindingUpdate, code platform.Code) {
+		refuse := func(what string, ctx context.Context, u inventory.FindingUpdate, code core.Code) {
 			t.Helper()
-			u.Change = body[*platform.Finding](accepted)
+			u.Change = body[*inventory.Finding](accepted)
 			_, err := w.p.Findings.Update(ctx, u)
 			expectRefused(t, what, err, code)
 		}
-		within := platform.FindingUpdate{Within: shop, Where: vulnerabilities("CVE-1")}
-		refuse("another organisation", other.owner, one, platform.CodePermissionDenied)
-		reader := w.with(w.role(acme.uid, platform.CapFindingsList, platform.CapTagList), acme.uid, acme.uid)
-		refuse("a reader", reader, one, platform.CodePermissionDenied)
-		refuse("a reader of the group", reader, within, platform.CodePermissionDenied)
-		blind := w.with(w.role(acme.uid, platform.CapFindingsUpdate), acme.uid, acme.uid)
-		refuse("who sees nothing", blind, within, platform.CodePermissionDenied)
-		below := w.with(w.role(acme.uid, platform.CapFindingsUpdate, platform.CapFindingsList, platform.CapTagList), shop, acme.uid)
-		refuse("who may decide only below", below, platform.FindingUpdate{Within: acme.uid, Where: vulnerabilities("CVE-1")}, platform.CodePermissionDenied)
-		refuse("a finding that is not there", acme.owner, platform.FindingUpdate{UIDs: []platform.UID{missingBelow(repo)}}, platform.CodeNotFound)
-		_, err := w.p.Findings.Update(acme.owner, platform.FindingUpdate{UIDs: []platform.UID{missingBelow(repo), repo + "/00000000000000fe"}, Change: body[*platform.Finding](`{"state": "FINDING_STATE_OPEN"}`)})
+		within := inventory.FindingUpdate{Within: shop, Where: vulnerabilities("CVE-1")}
+		refuse("another organisation", other.owner, one, core.CodePermissionDenied)
+		reader := w.with(w.role(acme.uid, core.CapFindingsList, core.CapTagList), acme.uid, acme.uid)
+		refuse("a reader", reader, one, core.CodePermissionDenied)
+		refuse("a reader of the group", reader, within, core.CodePermissionDenied)
+		blind := w.with(w.role(acme.uid, core.CapFindingsUpdate), acme.uid, acme.uid)
+		refuse("who sees nothing", blind, within, core.CodePermissionDenied)
+		below := w.with(w.role(acme.uid, core.CapFindingsUpdate, core.CapFindingsList, core.CapTagList), shop, acme.uid)
+		refuse("who may decide only below", below, inventory.FindingUpdate{Within: acme.uid, Where: vulnerabilities("CVE-1")}, core.CodePermissionDenied)
+		refuse("a finding that is not there", acme.owner, inventory.FindingUpdate{UIDs: []core.UID{missingBelow(repo)}}, core.CodeNotFound)
+		_, err := w.p.Findings.Update(acme.owner, inventory.FindingUpdate{UIDs: []core.UID{missingBelow(repo), repo + "/00000000000000fe"}, Change: body[*inventory.Finding](`{"state": "FINDING_STATE_OPEN"}`)})
 		if got := violationFields(err); got != "uids[0] uids[1]" {
 			t.Errorf("two findings that are not there: %s, want uids[0] uids[1]", got)
 		}
-		refuse("a group that is not there", acme.owner, platform.FindingUpdate{Within: missingBelow(acme.uid), Where: vulnerabilities("CVE-1")}, platform.CodeNotFound)
+		refuse("a group that is not there", acme.owner, inventory.FindingUpdate{Within: missingBelow(acme.uid), Where: vulnerabilities("CVE-1")}, core.CodeNotFound)
 		denied := w.denials()
 		if types(denied) != strings.TrimSpace(strings.Repeat("vulnerabilities.finding.changed ", 5)) || denied[1].subject != repo || denied[2].subject != shop {
 			t.Errorf("the denials are %+v", denied)
 		}
 		w.expect("nothing has changed", w.findings(acme.uid, nil), "CVE-1 a@1.0.0 OPEN fixed in 2.0.0; CVE-2 b@1.0.0 OPEN fixed in 2.0.0")
-		if updated := w.triage(below, one, accepted); len(updated) != 1 || updated[0].State != platform.FindingAccepted {
+		if updated := w.triage(below, one, accepted); len(updated) != 1 || updated[0].State != inventory.FindingAccepted {
 			t.Errorf("who may decide below gets %+v", updated)
 		}
 	})
@@ -400,7 +402,7 @@ func TestOneUpdateHasALimit(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
-		held := make([]string, platform.MaxUpdatedFindings+1)
+		held := make([]string, inventory.MaxUpdatedFindings+1)
 		for i := range held {
 			held[i] = fmt.Sprintf("a@1.0.%d", i)
 		}
@@ -408,20 +410,20 @@ func TestOneUpdateHasALimit(t *testing.T) {
 		w.point(repo, "latest", digest(1))
 		w.advise(acme.uid, fixedIn("CVE-1", "a", "2.0.0"))
 		w.settle()
-		everything := platform.FindingUpdate{Within: acme.uid, Where: &platform.FindingFilter{}}
+		everything := inventory.FindingUpdate{Within: acme.uid, Where: &inventory.FindingFilter{}}
 		w.refuseTriage(acme.owner, "too many", everything, accepted, "where")
 		w.sbom(repo, digest(1), held[1:]...)
 		w.settle()
 		before := len(w.events())
-		if updated := w.triage(acme.owner, everything, accepted); len(updated) != platform.MaxUpdatedFindings {
+		if updated := w.triage(acme.owner, everything, accepted); len(updated) != inventory.MaxUpdatedFindings {
 			t.Errorf("%d findings were updated", len(updated))
 		}
 		if events := w.events()[before:]; len(events) != 1 {
 			t.Errorf("%d events tell of one image", len(events))
 		} else {
-			var change platform.FindingChange
+			var change inventory.FindingChange
 			must(t, json.Unmarshal([]byte(events[0].body), &change))
-			if change.Count != platform.MaxUpdatedFindings || len(change.Findings) > 100 {
+			if change.Count != inventory.MaxUpdatedFindings || len(change.Findings) > 100 {
 				t.Errorf("the event has %d of %d findings", len(change.Findings), change.Count)
 			}
 		}

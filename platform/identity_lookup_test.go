@@ -5,7 +5,8 @@ import (
 	"errors"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 // The attack is a token that asks for the identities of others: of other organisations, and of
@@ -17,12 +18,12 @@ func TestALookupFindsOwnAndListableIdentities(t *testing.T) {
 		ofElsewhere := w.member(elsewhere.uid, "ann") // the oldest
 		inSibling, inTeam := w.member(sibling, "ann"), w.member(team, "ann")
 		robot := w.member(team, "robot")
-		viewer := w.with(platform.ViewerRole, team, acme.uid)
+		viewer := w.with(iam.ViewerRole, team, acme.uid)
 		for _, c := range []struct {
 			name    string
 			ctx     context.Context
 			subject string
-			want    platform.UID
+			want    core.UID
 		}{
 			{"an owner of all", acme.owner, "ann", inSibling},
 			{"a viewer of one group", viewer, "ann", inTeam},
@@ -35,7 +36,7 @@ func TestALookupFindsOwnAndListableIdentities(t *testing.T) {
 			{"nobody at all", acme.owner, "nobody", ""},
 		} {
 			got, err := w.p.Identities.Lookup(c.ctx, issuer, c.subject)
-			if got != c.want || (err == nil) != (c.want != "") || err != nil && !errors.Is(err, &platform.Error{Code: platform.CodeNotFound}) {
+			if got != c.want || (err == nil) != (c.want != "") || err != nil && !errors.Is(err, &core.Error{Code: core.CodeNotFound}) {
 				t.Errorf("%s: got %q and %v, want %q", c.name, got, err, c.want)
 			}
 		}

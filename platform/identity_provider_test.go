@@ -8,15 +8,16 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 func TestAClientSecretIsWrittenAndNeverRead(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		const secret = "very secret indeed"
-		made, err := w.p.IdentityProviders.Create(acme.owner, acme.uid, body[*platform.IdentityProvider](
-			`{"name": "idp", "defaultRole": %q, "oidc": {"issuer": %q, "clientId": "client", "clientSecret": %q}}`, platform.ViewerRole, workplace, secret))
+		made, err := w.p.IdentityProviders.Create(acme.owner, acme.uid, body[*iam.IdentityProvider](
+			`{"name": "idp", "defaultRole": %q, "oidc": {"issuer": %q, "clientId": "client", "clientSecret": %q}}`, iam.ViewerRole, workplace, secret))
 		must(t, err)
 		stored := func() []byte {
 			var b []byte
@@ -26,7 +27,7 @@ func TestAClientSecretIsWrittenAndNeverRead(t *testing.T) {
 		first := stored()
 		got, err := w.p.IdentityProviders.Get(acme.owner, made.UID)
 		must(t, err)
-		changed, err := w.p.IdentityProviders.Update(acme.owner, made.UID, body[*platform.IdentityProvider](
+		changed, err := w.p.IdentityProviders.Update(acme.owner, made.UID, body[*iam.IdentityProvider](
 			`{"oidc": {"issuer": %q, "clientId": "other", "pkceEnabled": true}}`, workplace))
 		must(t, err)
 		if !bytes.Equal(stored(), first) || changed.OIDC.ClientID != "other" || !changed.OIDC.PKCEEnabled {
@@ -41,11 +42,11 @@ func TestAClientSecretIsWrittenAndNeverRead(t *testing.T) {
 				t.Errorf("event %s: %s, want it without 'ecret'", e.kind, e.body)
 			}
 		}
-		_, err = w.p.IdentityProviders.Update(acme.owner, made.UID, body[*platform.IdentityProvider](
+		_, err = w.p.IdentityProviders.Update(acme.owner, made.UID, body[*iam.IdentityProvider](
 			`{"oidc": {"issuer": %q, "clientId": "other", "clientSecret": "second"}}`, workplace))
 		must(t, err)
 		second := stored()
-		_, err = w.p.IdentityProviders.Update(acme.owner, made.UID, body[*platform.IdentityProvider](
+		_, err = w.p.IdentityProviders.Update(acme.owner, made.UID, body[*iam.IdentityProvider](
 			`{"oidc": {"issuer": %q, "clientId": "other", "clientSecret": null}}`, workplace))
 		must(t, err)
 		if bytes.Equal(second, first) || len(second) == 0 || len(stored()) != 0 {
@@ -60,12 +61,12 @@ func TestAProviderIsCheckedAsAWhole(t *testing.T) {
 		team := w.group(acme.uid)
 		for given, want := range map[string]string{
 			`{}`: "name defaultRole",
-			`{"name": "A", "defaultRole": "x", "oidc": {}}`:                                           "name defaultRole oidc.issuer oidc.clientId",
-			`{"name": "a", "defaultRole": "` + string(platform.ViewerRole) + `", "oidc": {"x": 1}}`:   "oidc.x",
-			`{"name": "a", "defaultRole": "` + string(w.role(team)) + `"}`:                            "defaultRole", // The role belongs to a group below.
-			`{"name": "a", "default_role": "` + string(platform.ViewerRole) + `", "oidc": "nothing"}`: "oidc",
+			`{"name": "A", "defaultRole": "x", "oidc": {}}`:                                      "name defaultRole oidc.issuer oidc.clientId",
+			`{"name": "a", "defaultRole": "` + string(iam.ViewerRole) + `", "oidc": {"x": 1}}`:   "oidc.x",
+			`{"name": "a", "defaultRole": "` + string(w.role(team)) + `"}`:                       "defaultRole", // The role belongs to a group below.
+			`{"name": "a", "default_role": "` + string(iam.ViewerRole) + `", "oidc": "nothing"}`: "oidc",
 		} {
-			_, err := w.p.IdentityProviders.Create(acme.owner, acme.uid, body[*platform.IdentityProvider]("%s", given))
+			_, err := w.p.IdentityProviders.Create(acme.owner, acme.uid, body[*iam.IdentityProvider]("%s", given))
 			if got := violationFields(err); got != want {
 				t.Errorf("%s: %s, want %s", given, got, want)
 			}
@@ -76,40 +77,40 @@ func TestAProviderIsCheckedAsAWhole(t *testing.T) {
 func TestAProviderGrantsOnlyCapabilitiesThatItsCreatorHolds(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		clerk := w.with(w.role(acme.uid, platform.CapIdentityProvidersCreate, platform.CapIdentityProvidersUpdate, platform.CapRoleBindingsCreate,
-			platform.CapGroupInvitesCreate, platform.CapAccountAssociationsCreate, platform.CapRepoList), acme.uid, acme.uid)
-		held := w.role(acme.uid, platform.CapRepoList)
-		provider := func(role platform.UID) error {
-			_, err := w.p.IdentityProviders.Create(clerk, acme.uid, body[*platform.IdentityProvider](`{"name": %q, "defaultRole": %q}`, w.name(), role))
+		clerk := w.with(w.role(acme.uid, core.CapIdentityProvidersCreate, core.CapIdentityProvidersUpdate, core.CapRoleBindingsCreate,
+			core.CapGroupInvitesCreate, core.CapAccountAssociationsCreate, core.CapRepoList), acme.uid, acme.uid)
+		held := w.role(acme.uid, core.CapRepoList)
+		provider := func(role core.UID) error {
+			_, err := w.p.IdentityProviders.Create(clerk, acme.uid, body[*iam.IdentityProvider](`{"name": %q, "defaultRole": %q}`, w.name(), role))
 			return err
 		}
 		if err := provider(held); err != nil {
 			t.Error(err)
 		}
-		expectRefused(t, "a default role", provider(platform.OwnerRole), platform.CodePermissionDenied)
-		expectRefused(t, "a missing default role", provider(missingBelow(acme.uid)), platform.CodeNotFound)
+		expectRefused(t, "a default role", provider(iam.OwnerRole), core.CodePermissionDenied)
+		expectRefused(t, "a missing default role", provider(missingBelow(acme.uid)), core.CodeNotFound)
 
-		strong := w.providerOf(acme.uid, workplace, platform.OwnerRole)
+		strong := w.providerOf(acme.uid, workplace, iam.OwnerRole)
 		update := func(what string) error {
-			_, err := w.p.IdentityProviders.Update(clerk, strong.UID, body[*platform.IdentityProvider]("%s", what))
+			_, err := w.p.IdentityProviders.Update(clerk, strong.UID, body[*iam.IdentityProvider]("%s", what))
 			return err
 		}
 		if err := update(`{"description": "harmless"}`); err != nil {
 			t.Error(err)
 		}
 		// A caller who can change the issuer decides who becomes an owner.
-		expectRefused(t, "the issuer of a strong provider", update(`{"oidc": {"issuer": "https://mine.example.com", "clientId": "x"}}`), platform.CodePermissionDenied)
+		expectRefused(t, "the issuer of a strong provider", update(`{"oidc": {"issuer": "https://mine.example.com", "clientId": "x"}}`), core.CodePermissionDenied)
 		weak := w.providerOf(acme.uid, workplace, held)
-		w.mappingTo(weak.UID, "admins", platform.OwnerRole, acme.uid)
-		_, err := w.p.IdentityProviders.Update(clerk, weak.UID, body[*platform.IdentityProvider](`{"oidc": {"issuer": "https://mine.example.com", "clientId": "x"}}`))
-		expectRefused(t, "the issuer of a provider with strong mappings", err, platform.CodePermissionDenied)
-		_, err = w.p.ExternalGroupRoleMappings.Create(clerk, weak.UID, body[*platform.ExternalGroupRoleMapping](`{"externalGroupId": "x", "roleUid": %q}`, platform.OwnerRole))
-		expectRefused(t, "a mapping", err, platform.CodePermissionDenied)
-		_, err = w.p.GroupInvites.Create(clerk, acme.uid, body[*platform.GroupInvite](`{"roleUid": %q, "ttl": "60s"}`, platform.OwnerRole))
-		expectRefused(t, "an invite", err, platform.CodePermissionDenied)
-		_, err = w.p.AccountAssociations.Create(clerk, acme.uid, body[*platform.AccountAssociation](
+		w.mappingTo(weak.UID, "admins", iam.OwnerRole, acme.uid)
+		_, err := w.p.IdentityProviders.Update(clerk, weak.UID, body[*iam.IdentityProvider](`{"oidc": {"issuer": "https://mine.example.com", "clientId": "x"}}`))
+		expectRefused(t, "the issuer of a provider with strong mappings", err, core.CodePermissionDenied)
+		_, err = w.p.ExternalGroupRoleMappings.Create(clerk, weak.UID, body[*iam.ExternalGroupRoleMapping](`{"externalGroupId": "x", "roleUid": %q}`, iam.OwnerRole))
+		expectRefused(t, "a mapping", err, core.CodePermissionDenied)
+		_, err = w.p.GroupInvites.Create(clerk, acme.uid, body[*iam.GroupInvite](`{"roleUid": %q, "ttl": "60s"}`, iam.OwnerRole))
+		expectRefused(t, "an invite", err, core.CodePermissionDenied)
+		_, err = w.p.AccountAssociations.Create(clerk, acme.uid, body[*iam.AccountAssociation](
 			`{"name": "x", "platform": {"serviceBindings": {"catalog": %q}}}`, acme.Identity.UID))
-		expectRefused(t, "an identity that a service acts as", err, platform.CodePermissionDenied)
+		expectRefused(t, "an identity that a service acts as", err, core.CodePermissionDenied)
 	})
 }
 
@@ -120,11 +121,11 @@ func TestRolesAndProvidersInUseStay(t *testing.T) {
 		provider := w.providerOf(acme.uid, workplace, role).UID
 		blocked := func(what string) {
 			t.Helper()
-			expectRefused(t, what, w.p.Roles.Delete(acme.owner, role), platform.CodeFailedPrecondition, "RESOURCE_IN_USE")
+			expectRefused(t, what, w.p.Roles.Delete(acme.owner, role), core.CodeFailedPrecondition, "RESOURCE_IN_USE")
 		}
 		blocked("the default role of a provider")
 		mapping := w.mappingTo(provider, "x", w.role(acme.uid), acme.uid)
-		expectRefused(t, "a provider with mappings", w.p.IdentityProviders.Delete(acme.owner, provider), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
+		expectRefused(t, "a provider with mappings", w.p.IdentityProviders.Delete(acme.owner, provider), core.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
 		must(t, w.p.ExternalGroupRoleMappings.Delete(acme.owner, mapping))
 		must(t, w.p.IdentityProviders.Delete(acme.owner, provider))
 		invite := w.inviteTo(acme.uid, role, `"ttl": "60s"`)
@@ -139,25 +140,25 @@ func TestRolesAndProvidersInUseStay(t *testing.T) {
 func TestAChangeOfAProviderNeedsWhatItsUsersHold(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		provider := w.providerOf(acme.uid, workplace, platform.ViewerRole)
+		provider := w.providerOf(acme.uid, workplace, iam.ViewerRole)
 		alice, _ := w.enter(visitor("alice", nil))
-		manager := w.with(w.role(acme.uid, append(viewerCapabilities(), platform.CapIdentityProvidersUpdate, platform.CapRoleBindingsCreate)...), acme.uid, acme.uid)
+		manager := w.with(w.role(acme.uid, append(viewerCapabilities(), core.CapIdentityProvidersUpdate, core.CapRoleBindingsCreate)...), acme.uid, acme.uid)
 		change := func(client string) error {
-			_, err := w.p.IdentityProviders.Update(manager, provider.UID, inputWithMask[*platform.IdentityProvider](fmt.Sprintf(`{"oidc": {"clientId": %q}}`, client), "oidc.clientId"))
+			_, err := w.p.IdentityProviders.Update(manager, provider.UID, inputWithMask[*iam.IdentityProvider](fmt.Sprintf(`{"oidc": {"clientId": %q}}`, client), "oidc.clientId"))
 			return err
 		}
 		must(t, change("another"))
-		w.bind(acme.uid, alice.Identities[0], platform.OwnerRole)
-		expectRefused(t, "a change of the client", change("mine"), platform.CodePermissionDenied)
-		_, err := w.p.IdentityProviders.Update(manager, provider.UID, body[*platform.IdentityProvider](`{"oidc": null}`))
-		expectRefused(t, "the removal of the configuration", err, platform.CodePermissionDenied)
+		w.bind(acme.uid, alice.Identities[0], iam.OwnerRole)
+		expectRefused(t, "a change of the client", change("mine"), core.CodePermissionDenied)
+		_, err := w.p.IdentityProviders.Update(manager, provider.UID, body[*iam.IdentityProvider](`{"oidc": null}`))
+		expectRefused(t, "the removal of the configuration", err, core.CodePermissionDenied)
 	})
 }
 
 // viewerCapabilities returns what the built-in role of viewers grants.
-func viewerCapabilities() []platform.Capability {
-	roles := platform.BuiltInRoles()
-	return slices.Clone(roles[slices.IndexFunc(roles, func(r *platform.Role) bool { return r.UID == platform.ViewerRole })].Capabilities)
+func viewerCapabilities() []core.Capability {
+	roles := iam.BuiltInRoles()
+	return slices.Clone(roles[slices.IndexFunc(roles, func(r *iam.Role) bool { return r.UID == iam.ViewerRole })].Capabilities)
 }
 
 // The ids of the users of a provider are those of its correlation rule. With another rule, the
@@ -165,12 +166,12 @@ func viewerCapabilities() []platform.Capability {
 func TestACorrelationRuleOutlivesItsConfiguration(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		provider := w.providerOf(acme.uid, workplace, platform.ViewerRole)
+		provider := w.providerOf(acme.uid, workplace, iam.ViewerRole)
 		configure := func(oidc string) error {
-			_, err := w.p.IdentityProviders.Update(acme.owner, provider.UID, body[*platform.IdentityProvider](`{"oidc": %s}`, oidc))
+			_, err := w.p.IdentityProviders.Update(acme.owner, provider.UID, body[*iam.IdentityProvider](`{"oidc": %s}`, oidc))
 			return err
 		}
-		with := func(rule platform.CorrelationRule) string {
+		with := func(rule iam.CorrelationRule) string {
 			return fmt.Sprintf(`{"issuer": %q, "clientId": "client", "correlationRule": %q}`, workplace, rule)
 		}
 		must(t, configure("null"))
@@ -180,9 +181,9 @@ func TestACorrelationRuleOutlivesItsConfiguration(t *testing.T) {
 			t.Errorf("the removed configuration is %+v", stored.OIDC)
 		}
 		must(t, configure("null"))
-		if fields := violationFields(configure(with(platform.CorrelationRuleOID))); fields != "oidc.correlationRule" {
+		if fields := violationFields(configure(with(iam.CorrelationRuleOID))); fields != "oidc.correlationRule" {
 			t.Errorf("another rule is refused with %q, want oidc.correlationRule", fields)
 		}
-		must(t, configure(with(platform.CorrelationRuleSub)))
+		must(t, configure(with(iam.CorrelationRuleSub)))
 	})
 }

@@ -4,7 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 func TestArchitecturesAreSpelledAsDocumented(t *testing.T) {
@@ -17,7 +18,7 @@ func TestArchitecturesAreSpelledAsDocumented(t *testing.T) {
 		"linux/amd64": "amd64", "linux/arm/v6": "armv6", "arm/v7": "armv7", "arm/6": "armv6", "armhf/v6": "armv6", "linux/arm64/v8": "arm64", "windows/x86_64": "windows-amd64",
 		"Windows-x86-64": "windows-amd64", "linux-386": "386", "linux/386": "386", "Strange": "strange",
 	} {
-		if got := platform.ArchitectureName(name); got != want {
+		if got := inventory.ArchitectureName(name); got != want {
 			t.Errorf("%q is %q, want %q", name, got, want)
 		}
 	}
@@ -27,9 +28,9 @@ func TestSizesAreFoundByAllNamesOfAnArchitecture(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
-		check := func(key platform.ImageKey) {
+		check := func(key core.ImageKey) {
 			t.Helper()
-			for asked, want := range map[string]platform.ImageSize{
+			for asked, want := range map[string]inventory.ImageSize{
 				"": {Size: 1, Architecture: "amd64"}, "arm64": {Size: 2, Architecture: "arm64"}, "arm64v8": {Size: 2, Architecture: "arm64"},
 				"armv7": {Size: 3, Architecture: "armv7"}, "arm32v7": {Size: 3, Architecture: "armv7"}, "armhf": {Size: 3, Architecture: "armv7"},
 				"X86_64": {Size: 1, Architecture: "amd64"}, "linux/aarch64": {Size: 2, Architecture: "arm64"},
@@ -43,16 +44,16 @@ func TestSizesAreFoundByAllNamesOfAnArchitecture(t *testing.T) {
 				t.Errorf("got %+v (%v), want ArchitectureNames %v", image, err, []string{"amd64", "arm64", "armv7"})
 			}
 			_, err = w.p.Images.Size(acme.owner, key, "armv6")
-			expectRefused(t, "another architecture", err, platform.CodeNotFound)
+			expectRefused(t, "another architecture", err, core.CodeNotFound)
 		}
-		made := platform.ImageKey{Repo: repo, Digest: digest(2)}
+		made := core.ImageKey{Repo: repo, Digest: digest(2)}
 		bring := func(want string, names ...string) {
 			t.Helper()
-			image := &platform.Image{Repo: made.Repo, Digest: made.Digest}
+			image := &inventory.Image{Repo: made.Repo, Digest: made.Digest}
 			for i, name := range names {
-				image.Architectures = append(image.Architectures, platform.Architecture{Name: name, Size: int64(i + 1)})
+				image.Architectures = append(image.Architectures, inventory.Architecture{Name: name, Size: int64(i + 1)})
 			}
-			got, err := w.p.Images.Import(w.operator(), []*platform.Image{image})
+			got, err := w.p.Images.Import(w.operator(), []*inventory.Image{image})
 			expectImported(t, "images", got, err, want)
 			check(made)
 		}
@@ -60,16 +61,16 @@ func TestSizesAreFoundByAllNamesOfAnArchitecture(t *testing.T) {
 		bring(mustSucceed(0, 0, 1, 0), "amd64", "arm64", "armv7")
 		bring(mustSucceed(0, 0, 1, 0), "x86_64", "aarch64", "armhf", "ARM64", "linux/arm/v7")
 
-		_, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{{AdvisoryID: "A", ArtifactName: "a", ArtifactArchitecture: "x86_64"}})
+		_, err := w.p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{{AdvisoryID: "A", ArtifactName: "a", ArtifactArchitecture: "x86_64"}})
 		must(t, err)
-		page, err := w.p.Advisories.List(acme.owner, platform.ListRequest[*platform.AdvisoryFilter]{Filter: &platform.AdvisoryFilter{ArtifactArchitectures: []string{"linux/AMD64"}}})
+		page, err := w.p.Advisories.List(acme.owner, core.ListRequest[*inventory.AdvisoryFilter]{Filter: &inventory.AdvisoryFilter{ArtifactArchitectures: []string{"linux/AMD64"}}})
 		if err != nil || len(page.Items) != 1 || page.Items[0].ArtifactArchitecture != "amd64" {
 			t.Errorf("advisories of linux/AMD64: %+v (%v), want one of amd64", page.Items, err)
 		}
 	})
 }
 
-func importImages(w *world, images ...*platform.Image) error {
+func importImages(w *world, images ...*inventory.Image) error {
 	_, err := w.p.Images.Import(w.operator(), images)
 	return err
 }

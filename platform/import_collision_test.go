@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 // Imports of the same records at the same time add each record once, and all succeed.
@@ -18,11 +20,11 @@ func TestEqualImportsAtTheSameTimeSucceed(t *testing.T) {
 		var added [imports]int
 		importAll := func(i int) error {
 			for b := range batches {
-				tags := make([]*platform.ImportedTag, perBatch)
+				tags := make([]*inventory.ImportedTag, perBatch)
 				for n := range tags {
-					tags[n] = &platform.ImportedTag{Repo: repo, Tag: platform.Tag{Name: fmt.Sprintf("t%d.%d", b, n), Digest: digest(n)}}
+					tags[n] = &inventory.ImportedTag{Repo: repo, Tag: inventory.Tag{Name: fmt.Sprintf("t%d.%d", b, n), Digest: digest(n)}}
 				}
-				done, err := w.p.Tags.Import(w.operator(), tags, platform.ImportOptions{NoEvents: true})
+				done, err := w.p.Tags.Import(w.operator(), tags, core.ImportOptions{NoEvents: true})
 				if err != nil {
 					return fmt.Errorf("import %d, batch %d: %w", i, b, err)
 				}
@@ -55,10 +57,10 @@ type collidingStore struct {
 	collisions int
 }
 
-func (s *collidingStore) Write(ctx context.Context, unit func(platform.Tx) error) error {
+func (s *collidingStore) Write(ctx context.Context, unit func(core.Tx) error) error {
 	if s.collisions > 0 {
 		s.collisions--
-		return platform.ErrDuplicate
+		return core.ErrDuplicate
 	}
 	return s.Store.Write(ctx, unit)
 }
@@ -70,11 +72,11 @@ func TestAWriteThatCollidesAgainAndAgainIsAborted(t *testing.T) {
 		store := &collidingStore{Store: w.store}
 		p := w.replica(store, platform.Options{})
 		imported := func() error {
-			_, err := p.Tags.Import(w.operator(), []*platform.ImportedTag{{Repo: repo, Tag: platform.Tag{Name: "t", Digest: digest(1)}}}, platform.ImportOptions{})
+			_, err := p.Tags.Import(w.operator(), []*inventory.ImportedTag{{Repo: repo, Tag: inventory.Tag{Name: "t", Digest: digest(1)}}}, core.ImportOptions{})
 			return err
 		}
 		created := func() error {
-			_, err := p.Tags.Create(acme.owner, repo, body[*platform.Tag](`{"name": "u", "digest": %q}`, digest(1)))
+			_, err := p.Tags.Create(acme.owner, repo, body[*inventory.Tag](`{"name": "u", "digest": %q}`, digest(1)))
 			return err
 		}
 		for name, write := range map[string]func() error{"import": imported, "create": created} {
@@ -83,7 +85,7 @@ func TestAWriteThatCollidesAgainAndAgainIsAborted(t *testing.T) {
 				t.Errorf("%s with nine collisions: %v, want success", name, err)
 			}
 			store.collisions = 10
-			expectRefused(t, name+" with ten collisions", write(), platform.CodeAborted)
+			expectRefused(t, name+" with ten collisions", write(), core.CodeAborted)
 		}
 	})
 }

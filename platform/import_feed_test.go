@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 // A feed can confirm a record without changing it. What it said before that is older than the
@@ -14,17 +15,17 @@ import (
 func TestAnOlderRecordReplacesNoRecordThatTheFeedConfirmedLater(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		advisories := func(day int, author string) (platform.Imported, error) {
-			return w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{
+		advisories := func(day int, author string) (core.Imported, error) {
+			return w.p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{
 				{AdvisoryID: "GO-1", ArtifactName: "a", Author: author, UpdateTime: onDay(day)}, {AdvisoryID: "GO-1", ArtifactName: "b", Author: author, UpdateTime: onDay(day)},
 			})
 		}
-		vulnerabilities := func(day int, summary string) (platform.Imported, error) {
-			return w.p.Vulnerabilities.Import(w.operator(), []*platform.Vulnerability{
+		vulnerabilities := func(day int, summary string) (core.Imported, error) {
+			return w.p.Vulnerabilities.Import(w.operator(), []*inventory.Vulnerability{
 				{ID: "GO-1", Summary: summary, UpdateTime: onDay(day)}, {ID: "GO-2", Summary: summary, UpdateTime: onDay(day)},
 			})
 		}
-		for kind, put := range map[string]func(day int, text string) (platform.Imported, error){"advisories": advisories, "vulnerabilities": vulnerabilities} {
+		for kind, put := range map[string]func(day int, text string) (core.Imported, error){"advisories": advisories, "vulnerabilities": vulnerabilities} {
 			for _, step := range []struct {
 				day        int
 				text, want string
@@ -44,11 +45,11 @@ func TestARepeatedImportOfAFeedWritesNothing(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		put := func(day int) int64 {
-			var trace platform.Trace
-			ctx := platform.WithTrace(w.operator(), &trace)
-			_, err := w.p.Advisories.Import(ctx, acme.uid, []*platform.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a", UpdateTime: onDay(day)}})
+			var trace core.Trace
+			ctx := core.WithTrace(w.operator(), &trace)
+			_, err := w.p.Advisories.Import(ctx, acme.uid, []*inventory.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a", UpdateTime: onDay(day)}})
 			must(t, err)
-			_, err = w.p.Vulnerabilities.Import(ctx, []*platform.Vulnerability{{ID: "GO-1", UpdateTime: onDay(day)}})
+			_, err = w.p.Vulnerabilities.Import(ctx, []*inventory.Vulnerability{{ID: "GO-1", UpdateTime: onDay(day)}})
 			must(t, err)
 			return trace.Statements.Load()
 		}
@@ -66,16 +67,16 @@ func TestImportsRejectTextsThatOtherResourcesMayNotHave(t *testing.T) {
 		acme := w.found("acme")
 		text := func(n int) string { return strings.Repeat("x", n) }
 		many := slices.Repeat([]string{"a"}, 20_001)
-		vulnerabilities, err := w.p.Vulnerabilities.Import(w.operator(), []*platform.Vulnerability{
+		vulnerabilities, err := w.p.Vulnerabilities.Import(w.operator(), []*inventory.Vulnerability{
 			{ID: "V\n\x1b[31mred"}, {ID: "V-1", Aliases: []string{"CVE-1", ""}}, {ID: "V-2", Aliases: []string{"x\ny"}}, {ID: "V-3", Aliases: many},
-			{ID: "V-4", Summary: text(4<<10 + 1), Details: text(256<<10 + 1)}, {ID: "V-5", Details: "\xff"}, {ID: "V-6", Severities: make([]platform.Severity, 1001)},
+			{ID: "V-4", Summary: text(4<<10 + 1), Details: text(256<<10 + 1)}, {ID: "V-5", Details: "\xff"}, {ID: "V-6", Severities: make([]inventory.Severity, 1001)},
 			{ID: "V-7", Aliases: []string{"CVE-1"}, Summary: text(4 << 10), Details: text(256<<10-1) + "\n"},
 		})
 		expectImported(t, "vulnerabilities", vulnerabilities, err, mustSucceed(1, 0, 0, 7))
 		if got, want := rejectedFields(vulnerabilities), "0: id, 1: aliases[1], 2: aliases[0], 3: aliases, 4: summary details, 5: details, 6: severities"; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
-		advisories, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{
+		advisories, err := w.p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{
 			{AdvisoryID: "A-1", ArtifactName: "a", Aliases: []string{"x\ny"}}, {AdvisoryID: "A-2", ArtifactName: "a", ArtifactType: "a\x1b[31mb", Origin: "x\ny"},
 			{AdvisoryID: "A-3", ArtifactName: "a", Aliases: many}, {AdvisoryID: "A-4", ArtifactName: "a", Aliases: []string{"CVE-1"}, ArtifactType: "Debian:12"},
 		})
@@ -84,12 +85,12 @@ func TestImportsRejectTextsThatOtherResourcesMayNotHave(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 		repo := w.repo(acme.uid)
-		image := func(n int, architecture, name string) *platform.Image {
-			return &platform.Image{Repo: repo, Digest: digest(n), Architectures: []platform.Architecture{{Name: architecture, Size: 1}}, Packages: []string{"bash", name}}
+		image := func(n int, architecture, name string) *inventory.Image {
+			return &inventory.Image{Repo: repo, Digest: digest(n), Architectures: []inventory.Architecture{{Name: architecture, Size: 1}}, Packages: []string{"bash", name}}
 		}
-		images, err := w.p.Images.Import(w.operator(), []*platform.Image{
+		images, err := w.p.Images.Import(w.operator(), []*inventory.Image{
 			image(1, "", "a"), image(2, "a\x1b[31mb", "a"), image(3, "amd64", ""), image(4, "amd64", "a\nb"), {Repo: repo, Digest: digest(5), Packages: many},
-			{Repo: repo, Digest: digest(6), Architectures: []platform.Architecture{{Name: "amd64", Size: -1}}}, image(7, "amd64", "ca-certificates"),
+			{Repo: repo, Digest: digest(6), Architectures: []inventory.Architecture{{Name: "amd64", Size: -1}}}, image(7, "amd64", "ca-certificates"),
 		})
 		expectImported(t, "images", images, err, mustSucceed(1, 0, 0, 6))
 		if got, want := rejectedFields(images), "0: architectures[0], 1: architectures[0], 2: packages[1], 3: packages[1], 4: packages, 5: architectures"; got != want {

@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
+	"atrium/platform/libraries"
 	"atrium/store/storetest"
 )
 
@@ -18,10 +21,10 @@ type watchedStore struct {
 	onWrite, onLocked func()
 }
 
-func (s *watchedStore) Write(ctx context.Context, unit func(platform.Tx) error) error {
+func (s *watchedStore) Write(ctx context.Context, unit func(core.Tx) error) error {
 	s.onWrite()
 	err := s.Store.Write(ctx, unit)
-	if errors.Is(err, platform.ErrLocked) {
+	if errors.Is(err, core.ErrLocked) {
 		s.onLocked()
 	}
 	return err
@@ -45,12 +48,12 @@ func TestAnImportWaitsForAnotherOneLongerThanARequest(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		impatient := w.impatientStore(t)
-		for lock, put := range map[platform.UID]func(p *platform.Platform) (platform.Imported, error){
-			"feed": func(p *platform.Platform) (platform.Imported, error) {
-				return p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a"}})
+		for lock, put := range map[core.UID]func(p *platform.Platform) (core.Imported, error){
+			"feed": func(p *platform.Platform) (core.Imported, error) {
+				return p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a"}})
 			},
-			"libraries": func(p *platform.Platform) (platform.Imported, error) {
-				done, _, err := p.Artifacts.Import(w.operator(), []*platform.ImportedArtifact{{Artifact: platform.Artifact{Ecosystem: "ECOSYSTEM_JAVA", Name: "a:b"}}})
+			"libraries": func(p *platform.Platform) (core.Imported, error) {
+				done, _, err := p.Artifacts.Import(w.operator(), []*libraries.ImportedArtifact{{Artifact: libraries.Artifact{Ecosystem: "ECOSYSTEM_JAVA", Name: "a:b"}}})
 				return done, err
 			},
 		} {
@@ -60,7 +63,7 @@ func TestAnImportWaitsForAnotherOneLongerThanARequest(t *testing.T) {
 			held, released, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 			release := func() { once.Do(func() { close(released) }) }
 			go func() {
-				ended <- w.store.Write(w.Context(), func(tx platform.Tx) error {
+				ended <- w.store.Write(w.Context(), func(tx core.Tx) error {
 					tx.Lock(lock)
 					_, err := tx.Exists(w.Context(), lock) // the lock is taken before it
 					close(held)
@@ -97,13 +100,13 @@ type lockedStore struct {
 	tries   int
 }
 
-func (s *lockedStore) Write(ctx context.Context, unit func(platform.Tx) error) error {
+func (s *lockedStore) Write(ctx context.Context, unit func(core.Tx) error) error {
 	if s.onWrite == nil {
 		return s.Store.Write(ctx, unit)
 	}
 	s.tries++
 	s.onWrite(s.tries)
-	return platform.ErrLocked
+	return core.ErrLocked
 }
 
 func TestAnImportEndsIfALockIsNeverFree(t *testing.T) {
@@ -114,11 +117,11 @@ func TestAnImportEndsIfALockIsNeverFree(t *testing.T) {
 		store.onWrite = func(int) {}
 		put := func(ctx context.Context) error {
 			store.tries = 0
-			_, err := p.Advisories.Import(ctx, acme.uid, []*platform.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a"}})
+			_, err := p.Advisories.Import(ctx, acme.uid, []*inventory.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a"}})
 			return err
 		}
 		err := put(w.operator())
-		expectRefused(t, "a lock that is never free", err, platform.CodeUnavailable)
+		expectRefused(t, "a lock that is never free", err, core.CodeUnavailable)
 		const want = "Unavailable: another import has locked these records for too long; wait until it has ended, and run the same command again"
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
@@ -145,12 +148,12 @@ func TestReadersDoNotWaitForAnImport(t *testing.T) {
 		written, end, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 		store.hold = func() { close(written); <-end }
 		go func() {
-			_, err := importing.Tags.Import(w.operator(), []*platform.ImportedTag{{Repo: repo, Tag: platform.Tag{Name: "new", Digest: digest(1)}}}, platform.ImportOptions{})
+			_, err := importing.Tags.Import(w.operator(), []*inventory.ImportedTag{{Repo: repo, Tag: inventory.Tag{Name: "new", Digest: digest(1)}}}, core.ImportOptions{})
 			ended <- err
 		}()
 		<-written
 		for _, want := range []int64{0, 1} {
-			found, err := w.p.Tags.List(acme.owner, platform.ListRequest[*platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: repo}})
+			found, err := w.p.Tags.List(acme.owner, core.ListRequest[*inventory.TagFilter]{UIDP: core.UIDFilter{ChildrenOf: repo}})
 			must(t, err)
 			if _, err := w.p.Repos.Get(acme.owner, repo); err != nil {
 				t.Error(err)

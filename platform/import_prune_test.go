@@ -7,7 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 // These two registries have a repo with the same path.
@@ -17,19 +18,19 @@ const (
 )
 
 // manyTags adds tags t0, t1 ... from hubApp to a repo.
-func (w *world) manyTags(repo platform.UID, n int) {
+func (w *world) manyTags(repo core.UID, n int) {
 	w.Helper()
-	tags := make([]*platform.ImportedTag, n)
+	tags := make([]*inventory.ImportedTag, n)
 	for i := range tags {
-		tags[i] = &platform.ImportedTag{Repo: repo, Tag: platform.Tag{Name: fmt.Sprint("t", i), Digest: digest(i), Source: hubApp}}
+		tags[i] = &inventory.ImportedTag{Repo: repo, Tag: inventory.Tag{Name: fmt.Sprint("t", i), Digest: digest(i), Source: hubApp}}
 	}
-	_, err := w.p.Tags.Import(w.operator(), tags, platform.ImportOptions{NoEvents: true})
+	_, err := w.p.Tags.Import(w.operator(), tags, core.ImportOptions{NoEvents: true})
 	must(w, err)
 }
 
-func (w *world) tagsIn(repo platform.UID) int64 {
+func (w *world) tagsIn(repo core.UID) int64 {
 	w.Helper()
-	page, err := w.p.Tags.List(w.operator(), platform.ListRequest[*platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: repo}})
+	page, err := w.p.Tags.List(w.operator(), core.ListRequest[*inventory.TagFilter]{UIDP: core.UIDFilter{ChildrenOf: repo}})
 	must(w, err)
 	return page.TotalCount
 }
@@ -38,13 +39,13 @@ func TestPruningRemovesTheTagsThatAreNotKeptAndNoOthers(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo, other := w.repo(acme.uid), w.repo(acme.uid)
-		const many = platform.ImportBatch + 50 // This is more than a page and more than a transaction.
+		const many = core.ImportBatch + 50 // This is more than a page and more than a transaction.
 		w.manyTags(repo, many)
 		w.manyTags(other, 3)
 		before := w.events()
-		prune := func(want, events int, o platform.ImportOptions, keep ...string) {
+		prune := func(want, events int, o core.ImportOptions, keep ...string) {
 			t.Helper()
-			removed, err := w.p.Tags.Prune(w.operator(), platform.RepoSource{Repo: repo, Source: hubApp}, keep, o)
+			removed, err := w.p.Tags.Prune(w.operator(), inventory.RepoSource{Repo: repo, Source: hubApp}, keep, o)
 			must(t, err)
 			happened := since(w.events(), before)
 			if before = w.events(); removed != want || len(happened) != events {
@@ -60,21 +61,21 @@ func TestPruningRemovesTheTagsThatAreNotKeptAndNoOthers(t *testing.T) {
 		for i := range many {
 			all = append(all, fmt.Sprint("t", i))
 		}
-		prune(0, 0, platform.ImportOptions{}, append(all, "never there")...)
-		prune(2, 2, platform.ImportOptions{}, all[2:]...)
-		prune(many-4, 0, platform.ImportOptions{NoEvents: true}, "t1", "t2", "t1049")
+		prune(0, 0, core.ImportOptions{}, append(all, "never there")...)
+		prune(2, 2, core.ImportOptions{}, all[2:]...)
+		prune(many-4, 0, core.ImportOptions{NoEvents: true}, "t1", "t2", "t1049")
 		if here, there := w.tagsIn(repo), w.tagsIn(other); here != 2 || there != 3 {
 			t.Errorf("%d, want 2 and %d tags are left, want 3", here, there)
 		}
-		prune(2, 2, platform.ImportOptions{})
+		prune(2, 2, core.ImportOptions{})
 		if _, err := w.p.Repos.Get(acme.owner, repo); err != nil {
 			t.Errorf("the repo: %v", err)
 		}
 		w.checkCounters()
 
-		_, err := w.p.Tags.Prune(w.operator(), platform.RepoSource{Repo: missingBelow(acme.uid), Source: hubApp}, nil, platform.ImportOptions{})
-		expectRefused(t, "a missing repo", err, platform.CodeNotFound)
-		_, err = w.p.Tags.Prune(w.operator(), platform.RepoSource{Repo: "nonsense", Source: hubApp}, nil, platform.ImportOptions{})
+		_, err := w.p.Tags.Prune(w.operator(), inventory.RepoSource{Repo: missingBelow(acme.uid), Source: hubApp}, nil, core.ImportOptions{})
+		expectRefused(t, "a missing repo", err, core.CodeNotFound)
+		_, err = w.p.Tags.Prune(w.operator(), inventory.RepoSource{Repo: "nonsense", Source: hubApp}, nil, core.ImportOptions{})
 		if got := violationFields(err); got != "repo" {
 			t.Errorf("got %v, want 'repo'", got)
 		}
@@ -85,23 +86,23 @@ func TestPruningRemovesOnlyTagsOfItsSource(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo, elsewhere := w.repo(acme.uid), w.repo(w.found("globex").uid)
-		bring := func(repo platform.UID, source, want string, tags ...string) {
+		bring := func(repo core.UID, source, want string, tags ...string) {
 			t.Helper()
-			rows := make([]*platform.ImportedTag, len(tags))
+			rows := make([]*inventory.ImportedTag, len(tags))
 			for i, name := range tags {
-				rows[i] = &platform.ImportedTag{Repo: repo, Tag: platform.Tag{Name: name, Digest: digest(i), Source: source}}
+				rows[i] = &inventory.ImportedTag{Repo: repo, Tag: inventory.Tag{Name: name, Digest: digest(i), Source: source}}
 			}
-			got, err := w.p.Tags.Import(w.operator(), rows, platform.ImportOptions{NamesOnly: true})
+			got, err := w.p.Tags.Import(w.operator(), rows, core.ImportOptions{NamesOnly: true})
 			expectImported(t, source, got, err, want)
 		}
 		prune := func(source string, want int, keep ...string) {
 			t.Helper()
-			removed, err := w.p.Tags.Prune(w.operator(), platform.RepoSource{Repo: repo, Source: source}, keep, platform.ImportOptions{})
+			removed, err := w.p.Tags.Prune(w.operator(), inventory.RepoSource{Repo: repo, Source: source}, keep, core.ImportOptions{})
 			if err != nil || removed != want {
 				t.Errorf("%s: removed %d, want %d (%v)", source, removed, want, err)
 			}
 		}
-		sources := func(registry string, want ...platform.RepoSource) {
+		sources := func(registry string, want ...inventory.RepoSource) {
 			t.Helper()
 			got, err := w.p.Repos.Sources(w.operator(), acme.uid, registry)
 			if err != nil || !slices.Equal(got, want) {
@@ -113,8 +114,8 @@ func TestPruningRemovesOnlyTagsOfItsSource(t *testing.T) {
 		bring(repo, hubApp, mustSucceed(3, 0, 0, 0), "1", "2", "both")
 		bring(repo, otherApp, mustSucceed(1, 1, 0, 0), "3", "both") // The import moves it.
 		bring(elsewhere, hubApp, mustSucceed(1, 0, 0, 0), "1")
-		sources("hub.example.com", platform.RepoSource{Repo: repo, Source: hubApp})
-		sources("other.example.com", platform.RepoSource{Repo: repo, Source: otherApp})
+		sources("hub.example.com", inventory.RepoSource{Repo: repo, Source: hubApp})
+		sources("other.example.com", inventory.RepoSource{Repo: repo, Source: otherApp})
 		sources("example.com")
 		sources("hub.example.co")
 		prune("", 0)
@@ -130,7 +131,7 @@ func TestPruningRemovesOnlyTagsOfItsSource(t *testing.T) {
 		if happened := since(w.events(), before); len(happened) != 0 {
 			t.Errorf("a claim has events: %v, want 0 items", happened)
 		}
-		_, err := w.p.Tags.Create(acme.owner, repo, body[*platform.Tag](`{"name": "1", "digest": %q}`, digest(9)))
+		_, err := w.p.Tags.Create(acme.owner, repo, body[*inventory.Tag](`{"name": "1", "digest": %q}`, digest(9)))
 		must(t, err) // A caller has moved it, so it belongs to the caller.
 		prune(hubApp, 1)
 		if _, err := w.p.Tags.Get(acme.owner, own); err != nil {
@@ -140,7 +141,7 @@ func TestPruningRemovesOnlyTagsOfItsSource(t *testing.T) {
 		w.checkCounters()
 
 		_, err = w.p.Repos.Sources(acme.owner, acme.uid, "hub.example.com")
-		expectRefused(t, "an owner", err, platform.CodePermissionDenied)
+		expectRefused(t, "an owner", err, core.CodePermissionDenied)
 	})
 }
 
@@ -152,7 +153,7 @@ func TestTwoPruningsAtOnceRemoveEveryTagOnce(t *testing.T) {
 		var removed atomic.Int64
 		for range 2 {
 			both.Go(func() {
-				n, err := w.p.Tags.Prune(w.operator(), platform.RepoSource{Repo: repo, Source: hubApp}, []string{"t0"}, platform.ImportOptions{})
+				n, err := w.p.Tags.Prune(w.operator(), inventory.RepoSource{Repo: repo, Source: hubApp}, []string{"t0"}, core.ImportOptions{})
 				if err != nil {
 					t.Error(err)
 				}
@@ -170,30 +171,30 @@ func TestTwoPruningsAtOnceRemoveEveryTagOnce(t *testing.T) {
 func TestAnImportKeepsFieldsThatItDoesNotName(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		repos := func(description, readme string, o platform.ImportOptions, want string) platform.UID {
+		repos := func(description, readme string, o core.ImportOptions, want string) core.UID {
 			t.Helper()
-			rows := []*platform.ImportedRepo{{Repo: platform.Repo{Name: "golang", Description: description}, Readme: readme}}
+			rows := []*inventory.ImportedRepo{{Repo: inventory.Repo{Name: "golang", Description: description}, Readme: readme}}
 			got, err := w.p.Repos.Import(w.operator(), acme.uid, rows, o)
 			expectImported(t, "repos", got, err, want)
 			return rows[0].UID
 		}
-		golang := repos("Go", "# Go", platform.ImportOptions{}, mustSucceed(1, 0, 0, 0))
-		if again := repos("", "", platform.ImportOptions{NamesOnly: true}, mustSucceed(0, 0, 1, 0)); again != golang {
+		golang := repos("Go", "# Go", core.ImportOptions{}, mustSucceed(1, 0, 0, 0))
+		if again := repos("", "", core.ImportOptions{NamesOnly: true}, mustSucceed(0, 0, 1, 0)); again != golang {
 			t.Errorf("%s became %s, want %v", golang, again, golang)
 		}
 		readme, err := w.p.Repos.Readme(acme.owner, golang)
 		if err != nil || readme.Content != "# Go" {
 			t.Errorf("got %+v (%v), want Content '# Go'", readme, err)
 		}
-		tag := func(n int, deprecated bool, o platform.ImportOptions, want string) {
+		tag := func(n int, deprecated bool, o core.ImportOptions, want string) {
 			t.Helper()
-			got, err := w.p.Tags.Import(w.operator(), []*platform.ImportedTag{{Repo: golang, Tag: platform.Tag{Name: "1", Digest: digest(n), Deprecated: deprecated}}}, o)
+			got, err := w.p.Tags.Import(w.operator(), []*inventory.ImportedTag{{Repo: golang, Tag: inventory.Tag{Name: "1", Digest: digest(n), Deprecated: deprecated}}}, o)
 			expectImported(t, "tags", got, err, want)
 		}
-		tag(1, true, platform.ImportOptions{}, mustSucceed(1, 0, 0, 0))
-		tag(1, false, platform.ImportOptions{NamesOnly: true}, mustSucceed(0, 0, 1, 0))
-		tag(2, false, platform.ImportOptions{NamesOnly: true}, mustSucceed(0, 1, 0, 0))
-		page, err := w.p.Tags.List(acme.owner, platform.ListRequest[*platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: golang}})
+		tag(1, true, core.ImportOptions{}, mustSucceed(1, 0, 0, 0))
+		tag(1, false, core.ImportOptions{NamesOnly: true}, mustSucceed(0, 0, 1, 0))
+		tag(2, false, core.ImportOptions{NamesOnly: true}, mustSucceed(0, 1, 0, 0))
+		page, err := w.p.Tags.List(acme.owner, core.ListRequest[*inventory.TagFilter]{UIDP: core.UIDFilter{ChildrenOf: golang}})
 		if err != nil || len(page.Items) != 1 || !page.Items[0].Deprecated || page.Items[0].Digest != digest(2) {
 			t.Errorf("%+v, want 1 of them (%v)", page.Items, err)
 		}

@@ -11,7 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 func mustSucceed(added, updated, unchanged, rejected int) string {
@@ -19,7 +20,7 @@ func mustSucceed(added, updated, unchanged, rejected int) string {
 }
 
 // expectImported expects these results of an import.
-func expectImported(t *testing.T, what string, got platform.Imported, err error, want string) {
+func expectImported(t *testing.T, what string, got core.Imported, err error, want string) {
 	t.Helper()
 	must(t, err)
 	if s := mustSucceed(got.Added, got.Updated, got.Unchanged, len(got.Rejected)); s != want {
@@ -28,7 +29,7 @@ func expectImported(t *testing.T, what string, got platform.Imported, err error,
 }
 
 // rejectedFields returns the invalid fields of rejected records, by position.
-func rejectedFields(got platform.Imported) string {
+func rejectedFields(got core.Imported) string {
 	var all []string
 	for i := range 20 {
 		if err := got.Rejected[i]; err != nil {
@@ -38,36 +39,36 @@ func rejectedFields(got platform.Imported) string {
 	return strings.Join(all, ", ")
 }
 
-func onDay(day int) platform.Time {
-	return platform.At(epoch.Add(time.Duration(day) * 24 * time.Hour))
+func onDay(day int) core.Time {
+	return core.At(epoch.Add(time.Duration(day) * 24 * time.Hour))
 }
 
 func TestImportingAdvisoriesTwiceChangesNothing(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
-		records := func(day int, author string) []*platform.Advisory {
-			all := []*platform.Advisory{
+		records := func(day int, author string) []*inventory.Advisory {
+			all := []*inventory.Advisory{
 				{AdvisoryID: "GO-1", ArtifactName: "stdlib", Author: author, UpdateTime: onDay(day), CreateTime: onDay(0), Origin: "osv", Aliases: []string{"CVE-1", "GHSA-1"},
-					Events: []platform.AdvisoryEvent{
-						{CreateTime: onDay(0), Author: "x", ReviewState: platform.ReviewStateApproved, Fixed: &platform.Fixed{FixedVersion: "1.2.3"}},
-						{CreateTime: onDay(1), Detection: &platform.Detection{Manual: &struct{}{}}}},
-					Severities: []platform.Severity{{Type: "TYPE_CVSS_V3", Score: "CVSS:3.1/AV:N"}}},
+					Events: []inventory.AdvisoryEvent{
+						{CreateTime: onDay(0), Author: "x", ReviewState: inventory.ReviewStateApproved, Fixed: &inventory.Fixed{FixedVersion: "1.2.3"}},
+						{CreateTime: onDay(1), Detection: &inventory.Detection{Manual: &struct{}{}}}},
+					Severities: []inventory.Severity{{Type: "TYPE_CVSS_V3", Score: "CVSS:3.1/AV:N"}}},
 				{AdvisoryID: "GO-1", ArtifactName: "toolchain", Author: author, UpdateTime: onDay(day)},
 				{AdvisoryID: "GO-2", ArtifactName: "stdlib", Author: author, UpdateTime: onDay(day), ComponentName: "net/http", ArtifactArchitecture: "amd64", LegacyAdvisoryID: "old-2"},
 			}
 			for n := range 20 { // This number is inserted with COPY.
-				all = append(all, &platform.Advisory{AdvisoryID: fmt.Sprint("GO-X", n), ArtifactName: "x", Author: author, UpdateTime: onDay(day)})
+				all = append(all, &inventory.Advisory{AdvisoryID: fmt.Sprint("GO-X", n), ArtifactName: "x", Author: author, UpdateTime: onDay(day)})
 			}
 			return all
 		}
-		run := func(what string, group platform.UID, rows []*platform.Advisory, want string) {
+		run := func(what string, group core.UID, rows []*inventory.Advisory, want string) {
 			t.Helper()
 			got, err := w.p.Advisories.Import(w.operator(), group, rows)
 			expectImported(t, what, got, err, want)
 		}
 		before := len(w.events())
 		run("first", acme.uid, records(2, "a"), mustSucceed(23, 0, 0, 0))
-		all := platform.ListRequest[*platform.AdvisoryFilter]{UIDP: platform.UIDFilter{ChildrenOf: acme.uid}, OrderBy: "uid"}
+		all := core.ListRequest[*inventory.AdvisoryFilter]{UIDP: core.UIDFilter{ChildrenOf: acme.uid}, OrderBy: "uid"}
 		first, err := w.p.Advisories.List(acme.owner, all)
 		must(t, err)
 		run("again", acme.uid, records(2, "a"), mustSucceed(0, 0, 23, 0))
@@ -101,28 +102,28 @@ func TestImportingAdvisoriesTwiceChangesNothing(t *testing.T) {
 func TestAnImportUpdatesEveryChangedFieldOfAnAdvisory(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		a := platform.Advisory{AdvisoryID: "GO-1", ArtifactName: "stdlib", UpdateTime: onDay(1)}
-		put := func(what, want string, a platform.Advisory) {
+		a := inventory.Advisory{AdvisoryID: "GO-1", ArtifactName: "stdlib", UpdateTime: onDay(1)}
+		put := func(what, want string, a inventory.Advisory) {
 			t.Helper()
-			got, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{&a})
+			got, err := w.p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{&a})
 			expectImported(t, what, got, err, want)
 		}
 		put("new", mustSucceed(1, 0, 0, 0), a)
-		for what, change := range map[string]func(*platform.Advisory){
-			"author":       func(a *platform.Advisory) { a.Author = "x" },
-			"upstream":     func(a *platform.Advisory) { a.Upstream = []string{"CVE-2"} },
-			"related":      func(a *platform.Advisory) { a.Related = []string{"CVE-3"} },
-			"architecture": func(a *platform.Advisory) { a.ArtifactArchitecture = "x" },
-			"component":    func(a *platform.Advisory) { a.ComponentName = "x" },
-			"location":     func(a *platform.Advisory) { a.ComponentLocation = "x" },
-			"its type":     func(a *platform.Advisory) { a.ComponentType = "x" },
-			"legacy id":    func(a *platform.Advisory) { a.LegacyAdvisoryID = "x" },
-			"withdrawn":    func(a *platform.Advisory) { a.DeleteTime = onDay(1) },
-			"aliases":      func(a *platform.Advisory) { a.Aliases = []string{"CVE-1"} },
-			"severities":   func(a *platform.Advisory) { a.Severities = []platform.Severity{{Type: "TYPE_CVSS_V3", Score: "x"}} },
-			"origin":       func(a *platform.Advisory) { a.Origin = "x" },
-			"events": func(a *platform.Advisory) {
-				a.Events = []platform.AdvisoryEvent{{Fixed: &platform.Fixed{FixedVersion: "1"}}}
+		for what, change := range map[string]func(*inventory.Advisory){
+			"author":       func(a *inventory.Advisory) { a.Author = "x" },
+			"upstream":     func(a *inventory.Advisory) { a.Upstream = []string{"CVE-2"} },
+			"related":      func(a *inventory.Advisory) { a.Related = []string{"CVE-3"} },
+			"architecture": func(a *inventory.Advisory) { a.ArtifactArchitecture = "x" },
+			"component":    func(a *inventory.Advisory) { a.ComponentName = "x" },
+			"location":     func(a *inventory.Advisory) { a.ComponentLocation = "x" },
+			"its type":     func(a *inventory.Advisory) { a.ComponentType = "x" },
+			"legacy id":    func(a *inventory.Advisory) { a.LegacyAdvisoryID = "x" },
+			"withdrawn":    func(a *inventory.Advisory) { a.DeleteTime = onDay(1) },
+			"aliases":      func(a *inventory.Advisory) { a.Aliases = []string{"CVE-1"} },
+			"severities":   func(a *inventory.Advisory) { a.Severities = []inventory.Severity{{Type: "TYPE_CVSS_V3", Score: "x"}} },
+			"origin":       func(a *inventory.Advisory) { a.Origin = "x" },
+			"events": func(a *inventory.Advisory) {
+				a.Events = []inventory.AdvisoryEvent{{Fixed: &inventory.Fixed{FixedVersion: "1"}}}
 			},
 		} {
 			change(&a)
@@ -137,36 +138,36 @@ func TestInvalidRecordsAreRejectedByPlaceAndOthersStored(t *testing.T) {
 		acme := w.found("acme")
 		op, long := w.operator(), strings.Repeat("x", 256)
 		random := incompressibleText(t, 8<<10) // larger than an entry of an index of PostgreSQL
-		advisories, err := w.p.Advisories.Import(op, acme.uid, []*platform.Advisory{
+		advisories, err := w.p.Advisories.Import(op, acme.uid, []*inventory.Advisory{
 			{}, {AdvisoryID: "A", ArtifactName: "a"}, {AdvisoryID: "a\nb", ArtifactName: long}, {AdvisoryID: "B", ArtifactName: "a"}, {AdvisoryID: "A", ArtifactName: "a"},
 			{AdvisoryID: "C", ArtifactName: "a", Aliases: []string{"", "CVE-1", random}}})
 		expectImported(t, "advisories", advisories, err, mustSucceed(2, 0, 0, 4))
 		if got := rejectedFields(advisories); got != "0: advisoryId artifactName, 2: advisoryId artifactName, 4: name, 5: aliases[0]" {
 			t.Errorf("got %v, want '0: advisoryId artifactName, 2: advisoryId artifactName, 4: name, 5: aliases[0]'", got)
 		}
-		vulnerabilities, err := w.p.Vulnerabilities.Import(op, []*platform.Vulnerability{{ID: "A", Aliases: []string{"CVE-A"}}, {}, {ID: long}, {ID: "A"}, {ID: "B"}, {ID: "C", Aliases: []string{random}}})
+		vulnerabilities, err := w.p.Vulnerabilities.Import(op, []*inventory.Vulnerability{{ID: "A", Aliases: []string{"CVE-A"}}, {}, {ID: long}, {ID: "A"}, {ID: "B"}, {ID: "C", Aliases: []string{random}}})
 		expectImported(t, "vulnerabilities", vulnerabilities, err, mustSucceed(2, 0, 0, 4))
 		if got := rejectedFields(vulnerabilities); got != "1: id, 2: id, 3: name, 5: aliases[0]" {
 			t.Errorf("got %v, want '1: id, 2: id, 3: name, 5: aliases[0]'", got)
 		}
-		repo := func(name, description, readme string) *platform.ImportedRepo {
-			return &platform.ImportedRepo{Repo: platform.Repo{Name: name, Description: description}, Readme: readme}
+		repo := func(name, description, readme string) *inventory.ImportedRepo {
+			return &inventory.ImportedRepo{Repo: inventory.Repo{Name: name, Description: description}, Readme: readme}
 		}
-		repos := []*platform.ImportedRepo{repo("golang", "d", "# Go"), repo("Bad", "a\nb", "\xff"), repo("", "", ""), repo("golang", "", ""), repo("redis", "", "")}
-		got, err := w.p.Repos.Import(op, acme.uid, repos, platform.ImportOptions{})
+		repos := []*inventory.ImportedRepo{repo("golang", "d", "# Go"), repo("Bad", "a\nb", "\xff"), repo("", "", ""), repo("golang", "", ""), repo("redis", "", "")}
+		got, err := w.p.Repos.Import(op, acme.uid, repos, core.ImportOptions{})
 		expectImported(t, "repos", got, err, mustSucceed(2, 0, 0, 3))
 		if got := rejectedFields(got); got != "1: name description readme, 2: name, 3: name" {
 			t.Errorf("got %v, want '1: name description readme, 2: name, 3: name'", got)
 		}
 		golang := repos[0].UID
-		tags, err := w.p.Tags.Import(op, []*platform.ImportedTag{
-			{Repo: golang, Tag: platform.Tag{Name: "1", Digest: digest(1)}}, {Repo: "x", Tag: platform.Tag{Name: ".1", Digest: "y"}}, {Repo: golang, Tag: platform.Tag{Name: "1", Digest: digest(2)}},
-			{Repo: repos[4].UID, Tag: platform.Tag{Name: "1", Digest: digest(1)}}}, platform.ImportOptions{})
+		tags, err := w.p.Tags.Import(op, []*inventory.ImportedTag{
+			{Repo: golang, Tag: inventory.Tag{Name: "1", Digest: digest(1)}}, {Repo: "x", Tag: inventory.Tag{Name: ".1", Digest: "y"}}, {Repo: golang, Tag: inventory.Tag{Name: "1", Digest: digest(2)}},
+			{Repo: repos[4].UID, Tag: inventory.Tag{Name: "1", Digest: digest(1)}}}, core.ImportOptions{})
 		expectImported(t, "tags", tags, err, mustSucceed(2, 0, 0, 2))
 		if got := rejectedFields(tags); got != "1: repo name digest, 2: name" {
 			t.Errorf("got %v, want '1: repo name digest, 2: name'", got)
 		}
-		images, err := w.p.Images.Import(op, []*platform.Image{{Repo: golang, Digest: digest(1)}, {Repo: "x", Digest: "y"}, {Repo: golang, Digest: digest(1)}})
+		images, err := w.p.Images.Import(op, []*inventory.Image{{Repo: golang, Digest: digest(1)}, {Repo: "x", Digest: "y"}, {Repo: golang, Digest: digest(1)}})
 		expectImported(t, "images", images, err, mustSucceed(1, 0, 0, 2))
 		if got := rejectedFields(images); got != "1: repo digest, 2: name" {
 			t.Errorf("got %v, want '1: repo digest, 2: name'", got)
@@ -188,15 +189,15 @@ func TestATagOfAMissingRepoIsRejectedAlone(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
-		tag := func(repo platform.UID, name string) *platform.ImportedTag {
-			return &platform.ImportedTag{Repo: repo, Tag: platform.Tag{Name: name, Digest: digest(1)}}
+		tag := func(repo core.UID, name string) *inventory.ImportedTag {
+			return &inventory.ImportedTag{Repo: repo, Tag: inventory.Tag{Name: name, Digest: digest(1)}}
 		}
-		got, err := w.p.Tags.Import(w.operator(), []*platform.ImportedTag{tag(repo, "a"), tag(missingBelow(acme.uid), "b"), tag(repo, "c")}, platform.ImportOptions{})
+		got, err := w.p.Tags.Import(w.operator(), []*inventory.ImportedTag{tag(repo, "a"), tag(missingBelow(acme.uid), "b"), tag(repo, "c")}, core.ImportOptions{})
 		expectImported(t, "tags", got, err, mustSucceed(2, 0, 0, 1))
 		if got := rejectedFields(got); got != "1: repo" {
 			t.Errorf("got %v, want '1: repo'", got)
 		}
-		images, err := w.p.Images.Import(w.operator(), []*platform.Image{{Repo: missingBelow(acme.uid), Digest: digest(1)}, {Repo: repo, Digest: digest(1)}})
+		images, err := w.p.Images.Import(w.operator(), []*inventory.Image{{Repo: missingBelow(acme.uid), Digest: digest(1)}, {Repo: repo, Digest: digest(1)}})
 		expectImported(t, "images", images, err, mustSucceed(1, 0, 0, 1))
 		if got := rejectedFields(images); got != "0: repo" {
 			t.Errorf("got %v, want '0: repo'", got)
@@ -208,14 +209,14 @@ func TestATagOfAMissingRepoIsRejectedAlone(t *testing.T) {
 func TestImportingARegistryTwiceChangesNothing(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		repos := func(readme string) []*platform.ImportedRepo {
-			var all []*platform.ImportedRepo
+		repos := func(readme string) []*inventory.ImportedRepo {
+			var all []*inventory.ImportedRepo
 			for n := range 20 {
-				all = append(all, &platform.ImportedRepo{Repo: platform.Repo{Name: fmt.Sprint("r", n), Description: "d", Aliases: []string{"x"}}, Readme: readme})
+				all = append(all, &inventory.ImportedRepo{Repo: inventory.Repo{Name: fmt.Sprint("r", n), Description: "d", Aliases: []string{"x"}}, Readme: readme})
 			}
 			return all
 		}
-		run := func(what, want, events, readme string, o platform.ImportOptions) []*platform.ImportedRepo {
+		run := func(what, want, events, readme string, o core.ImportOptions) []*inventory.ImportedRepo {
 			t.Helper()
 			before, rows := w.events(), repos(readme)
 			got, err := w.p.Repos.Import(w.operator(), acme.uid, rows, o)
@@ -225,20 +226,20 @@ func TestImportingARegistryTwiceChangesNothing(t *testing.T) {
 			}
 			return rows
 		}
-		first := run("first", mustSucceed(20, 0, 0, 0), "platform.registry.repo.created", "a", platform.ImportOptions{})
-		again := run("again", mustSucceed(0, 0, 20, 0), "", "a", platform.ImportOptions{})
-		run("changed", mustSucceed(0, 20, 0, 0), "platform.registry.repo.updated", "b", platform.ImportOptions{})
-		last := run("changed in silence", mustSucceed(0, 20, 0, 0), "", "c", platform.ImportOptions{NoEvents: true})
+		first := run("first", mustSucceed(20, 0, 0, 0), "platform.registry.repo.created", "a", core.ImportOptions{})
+		again := run("again", mustSucceed(0, 0, 20, 0), "", "a", core.ImportOptions{})
+		run("changed", mustSucceed(0, 20, 0, 0), "platform.registry.repo.updated", "b", core.ImportOptions{})
+		last := run("changed in silence", mustSucceed(0, 20, 0, 0), "", "c", core.ImportOptions{NoEvents: true})
 		for i, r := range first {
 			if r.UID != again[i].UID || r.UID != last[i].UID || r.UID.Parent() != acme.uid {
 				t.Errorf("%s, %s and %s, want Parent %v", r.UID, again[i].UID, last[i].UID, acme.uid)
 			}
 		}
-		tags := func(n, shift int) []*platform.ImportedTag {
-			var all []*platform.ImportedTag
+		tags := func(n, shift int) []*inventory.ImportedTag {
+			var all []*inventory.ImportedTag
 			for _, r := range first {
 				for i := range n {
-					all = append(all, &platform.ImportedTag{Repo: r.UID, Tag: platform.Tag{Name: fmt.Sprint("t", i), Digest: digest(i + shift)}})
+					all = append(all, &inventory.ImportedTag{Repo: r.UID, Tag: inventory.Tag{Name: fmt.Sprint("t", i), Digest: digest(i + shift)}})
 				}
 			}
 			return all
@@ -246,7 +247,7 @@ func TestImportingARegistryTwiceChangesNothing(t *testing.T) {
 		before := len(w.events())
 		put := func(what, want string, n, shift, events int) {
 			t.Helper()
-			got, err := w.p.Tags.Import(w.operator(), tags(n, shift), platform.ImportOptions{})
+			got, err := w.p.Tags.Import(w.operator(), tags(n, shift), core.ImportOptions{})
 			expectImported(t, what, got, err, want)
 			if now := len(w.events()); now-before != events {
 				t.Errorf("%s: %d events, want %d", what, now-before, events)
@@ -257,8 +258,8 @@ func TestImportingARegistryTwiceChangesNothing(t *testing.T) {
 		put("the same", mustSucceed(0, 0, 40, 0), 2, 0, 0)
 		put("one more each", mustSucceed(20, 0, 40, 0), 3, 0, 20)
 		put("moved", mustSucceed(0, 60, 0, 0), 3, 1, 60)
-		page, err := w.p.Tags.List(acme.owner, platform.ListRequest[*platform.TagFilter]{UIDP: platform.UIDFilter{DescendantsOf: acme.uid}})
-		if err != nil || page.TotalCount != 60 || slices.ContainsFunc(page.Items, func(tag *platform.Tag) bool { return tag.Digest == digest(0) }) {
+		page, err := w.p.Tags.List(acme.owner, core.ListRequest[*inventory.TagFilter]{UIDP: core.UIDFilter{DescendantsOf: acme.uid}})
+		if err != nil || page.TotalCount != 60 || slices.ContainsFunc(page.Items, func(tag *inventory.Tag) bool { return tag.Digest == digest(0) }) {
 			t.Errorf("%d tags, want 60 (%v)", page.TotalCount, err)
 		}
 		w.checkCounters()
@@ -270,17 +271,17 @@ func TestImportsAreAnOperatorsCommands(t *testing.T) {
 		acme := w.found("acme")
 		_, advisories := w.p.Advisories.Import(acme.owner, acme.uid, nil)
 		_, vulnerabilities := w.p.Vulnerabilities.Import(acme.owner, nil)
-		_, repos := w.p.Repos.Import(acme.owner, acme.uid, nil, platform.ImportOptions{})
-		_, tags := w.p.Tags.Import(acme.owner, nil, platform.ImportOptions{})
+		_, repos := w.p.Repos.Import(acme.owner, acme.uid, nil, core.ImportOptions{})
+		_, tags := w.p.Tags.Import(acme.owner, nil, core.ImportOptions{})
 		_, images := w.p.Images.Import(acme.owner, nil)
-		_, pruned := w.p.Tags.Prune(acme.owner, platform.RepoSource{Repo: w.repo(acme.uid), Source: hubApp}, nil, platform.ImportOptions{})
+		_, pruned := w.p.Tags.Prune(acme.owner, inventory.RepoSource{Repo: w.repo(acme.uid), Source: hubApp}, nil, core.ImportOptions{})
 		for what, err := range map[string]error{"advisories": advisories, "vulnerabilities": vulnerabilities, "repos": repos, "tags": tags, "images": images, "prune": pruned} {
-			expectRefused(t, what, err, platform.CodePermissionDenied)
+			expectRefused(t, what, err, core.CodePermissionDenied)
 		}
-		_, err := w.p.Repos.Import(t.Context(), acme.uid, nil, platform.ImportOptions{})
-		expectRefused(t, "nobody", err, platform.CodeUnauthenticated)
-		_, err = w.p.Repos.Import(w.operator(), missingBelow(acme.uid), nil, platform.ImportOptions{})
-		expectRefused(t, "a missing group", err, platform.CodeNotFound)
+		_, err := w.p.Repos.Import(t.Context(), acme.uid, nil, core.ImportOptions{})
+		expectRefused(t, "nobody", err, core.CodeUnauthenticated)
+		_, err = w.p.Repos.Import(w.operator(), missingBelow(acme.uid), nil, core.ImportOptions{})
+		expectRefused(t, "a missing group", err, core.CodeNotFound)
 		_, err = w.p.Advisories.Import(w.operator(), "nonsense", nil)
 		if got := violationFields(err); got != "group" {
 			t.Errorf("got %v, want 'group'", got)
@@ -296,9 +297,9 @@ func TestTwoImportsOfTheSameAtOnceBothEndWell(t *testing.T) {
 		var added atomic.Int64
 		for range imports {
 			running.Go(func() {
-				advisories := make([]*platform.Advisory, records)
+				advisories := make([]*inventory.Advisory, records)
 				for i := range advisories {
-					advisories[i] = &platform.Advisory{AdvisoryID: fmt.Sprintf("GO-%d", i), ArtifactName: "stdlib"}
+					advisories[i] = &inventory.Advisory{AdvisoryID: fmt.Sprintf("GO-%d", i), ArtifactName: "stdlib"}
 				}
 				done, err := w.p.Advisories.Import(w.operator(), acme.uid, advisories)
 				if err != nil || done.Added+done.Unchanged != records {

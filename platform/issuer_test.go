@@ -11,14 +11,16 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 // files has the files that issuers serve. An issuer without a file cannot be reached.
-type files map[string][]platform.UID
+type files map[string][]core.UID
 
 var errAway = errors.New("connection refused")
 
-func (f files) read(_ context.Context, issuer string) ([]platform.UID, error) {
+func (f files) read(_ context.Context, issuer string) ([]core.UID, error) {
 	if listed, ok := f[issuer]; ok {
 		return listed, nil
 	}
@@ -29,17 +31,17 @@ func (f files) read(_ context.Context, issuer string) ([]platform.UID, error) {
 func (w *world) strict() files {
 	f := files{}
 	w.p = w.replica(w.store, platform.Options{
-		IssuerFile: f.read, SharedIssuers: []platform.SharedIssuer{{Issuer: shared, Tenant: regexp.MustCompile(`^repo:[^/:]+/`)}},
+		IssuerFile: f.read, SharedIssuers: []iam.SharedIssuer{{Issuer: shared, Tenant: regexp.MustCompile(`^repo:[^/:]+/`)}},
 	})
 	return f
 }
 
 const shared = "https://ci.example.com"
 
-func (w *world) providerBy(owner context.Context, group platform.UID) *platform.IdentityProvider {
+func (w *world) providerBy(owner context.Context, group core.UID) *iam.IdentityProvider {
 	w.Helper()
-	made, err := w.p.IdentityProviders.Create(owner, group, body[*platform.IdentityProvider](
-		`{"name": %q, "defaultRole": %q, "oidc": {"issuer": %q, "clientId": "client", "groupsClaim": "groups"}}`, w.name(), platform.ViewerRole, workplace))
+	made, err := w.p.IdentityProviders.Create(owner, group, body[*iam.IdentityProvider](
+		`{"name": %q, "defaultRole": %q, "oidc": {"issuer": %q, "clientId": "client", "groupsClaim": "groups"}}`, w.name(), iam.ViewerRole, workplace))
 	must(w, err)
 	return made
 }
@@ -52,18 +54,18 @@ func TestNobodyEnrolsCallersOfAForeignIssuer(t *testing.T) {
 		if mine.IssuerVerified || theirs.IssuerVerified || !mine.IssuerVerifyTime.IsZero() {
 			t.Errorf("unproven providers are verified: %+v, %+v", mine, theirs)
 		}
-		in := func(c platform.Claims) int { actor, _ := w.enter(c); return len(actor.Identities) }
+		in := func(c iam.Claims) int { actor, _ := w.enter(c); return len(actor.Identities) }
 		if n := in(visitor("alice", nil)); n != 0 {
 			t.Errorf("before a proof she acts as %d identities", n)
 		}
 		_, err := w.p.IdentityProviders.Verify(acme.owner, mine.UID)
-		expectRefused(t, "while the issuer is away", err, platform.CodeUnavailable)
+		expectRefused(t, "while the issuer is away", err, core.CodeUnavailable)
 
-		served[workplace] = []platform.UID{acme.uid}
+		served[workplace] = []core.UID{acme.uid}
 		_, err = w.p.IdentityProviders.Verify(thief.owner, theirs.UID)
-		expectRefused(t, "for an organisation that the file does not list", err, platform.CodeFailedPrecondition, "ISSUER_NOT_VERIFIED")
-		_, err = w.p.IdentityProviders.Verify(w.with(platform.ViewerRole, acme.uid, acme.uid), mine.UID)
-		expectRefused(t, "for who may not change the provider", err, platform.CodePermissionDenied)
+		expectRefused(t, "for an organisation that the file does not list", err, core.CodeFailedPrecondition, "ISSUER_NOT_VERIFIED")
+		_, err = w.p.IdentityProviders.Verify(w.with(iam.ViewerRole, acme.uid, acme.uid), mine.UID)
+		expectRefused(t, "for who may not change the provider", err, core.CodePermissionDenied)
 		verified, err := w.p.IdentityProviders.Verify(acme.owner, mine.UID)
 		must(t, err)
 		got, err := w.p.IdentityProviders.Get(acme.owner, mine.UID)
@@ -96,7 +98,7 @@ func TestAFileThatCannotBeReadProvesForAWeek(t *testing.T) {
 		served := w.strict()
 		acme := w.found("acme")
 		provider := w.providerBy(acme.owner, acme.uid)
-		served[workplace] = []platform.UID{acme.uid}
+		served[workplace] = []core.UID{acme.uid}
 		_, err := w.p.IdentityProviders.Verify(acme.owner, provider.UID)
 		must(t, err)
 		w.pass(25 * time.Hour)
@@ -107,7 +109,7 @@ func TestAFileThatCannotBeReadProvesForAWeek(t *testing.T) {
 		if got, err := w.p.IdentityProviders.Get(w.as("owner of acme"), provider.UID); err != nil || !got.IssuerVerified {
 			t.Errorf("after one failed check it is not verified (%v)", err)
 		}
-		served[workplace] = []platform.UID{acme.uid}
+		served[workplace] = []core.UID{acme.uid}
 		w.pass(25 * time.Hour)
 		must(t, w.p.Issuers.Recheck(t.Context()))
 		delete(served, workplace)
@@ -129,26 +131,26 @@ func TestATokenThatNamesTheOrganisationProvesItsIssuer(t *testing.T) {
 		acme, thief := w.found("acme"), w.found("thief")
 		provider, theirs := w.providerBy(acme.owner, acme.uid), w.providerBy(thief.owner, thief.uid)
 		for _, org := range []org{acme, thief} {
-			made, err := w.p.Identities.Create(org.owner, org.uid, body[*platform.Identity](`{"name": "admin", "claimMatch": {"issuer": %q, "subject": "admin", "audience": "client"}}`, workplace))
+			made, err := w.p.Identities.Create(org.owner, org.uid, body[*iam.Identity](`{"name": "admin", "claimMatch": {"issuer": %q, "subject": "admin", "audience": "client"}}`, workplace))
 			must(t, err)
-			w.bind(org.uid, made.UID, platform.OwnerRole)
+			w.bind(org.uid, made.UID, iam.OwnerRole)
 		}
 		_, plain := w.enter(visitor("admin", nil))
 		_, err := w.p.IdentityProviders.Verify(plain, provider.UID)
-		expectRefused(t, "without the claim", err, platform.CodeUnavailable)
+		expectRefused(t, "without the claim", err, core.CodeUnavailable)
 		// The attack is a token that an organisation has signed with keys of its own identity.
-		forged := visitor("robot", map[string]any{platform.OrganisationClaim: []any{string(thief.uid)}})
-		robot, err := w.p.Identities.Create(thief.owner, thief.uid, body[*platform.Identity](
+		forged := visitor("robot", map[string]any{iam.OrganisationClaim: []any{string(thief.uid)}})
+		robot, err := w.p.Identities.Create(thief.owner, thief.uid, body[*iam.Identity](
 			`{"name": "robot", "staticKeys": {"issuer": %q, "subject": "robot", "issuerKeys": "{\"keys\": [{}]}", "audiences": ["client"]}}`, workplace))
 		must(t, err)
-		w.bind(thief.uid, robot.UID, platform.OwnerRole)
-		forged.StaticIdentities = []platform.UID{robot.UID}
+		w.bind(thief.uid, robot.UID, iam.OwnerRole)
+		forged.StaticIdentities = []core.UID{robot.UID}
 		_, forger := w.enter(forged)
 		_, err = w.p.IdentityProviders.Verify(forger, theirs.UID)
-		expectRefused(t, "by a token of static keys", err, platform.CodeUnavailable)
-		_, vouched := w.enter(visitor("admin", map[string]any{platform.OrganisationClaim: []any{"other", string(acme.uid)}}))
+		expectRefused(t, "by a token of static keys", err, core.CodeUnavailable)
+		_, vouched := w.enter(visitor("admin", map[string]any{iam.OrganisationClaim: []any{"other", string(acme.uid)}}))
 		_, err = w.p.IdentityProviders.Verify(vouched, theirs.UID)
-		expectRefused(t, "for another organisation", err, platform.CodeUnavailable)
+		expectRefused(t, "for another organisation", err, core.CodeUnavailable)
 		_, err = w.p.IdentityProviders.Verify(vouched, provider.UID)
 		must(t, err)
 		if actor, _ := w.enter(visitor("alice", nil)); len(actor.Identities) != 1 || actor.Identities[0].Root() != acme.uid {
@@ -162,7 +164,7 @@ func TestPatternsNeedAProofOrATenant(t *testing.T) {
 		served := w.strict()
 		acme := w.found("acme")
 		create := func(rule string) error {
-			_, err := w.p.Identities.Create(acme.owner, acme.uid, body[*platform.Identity](`{"name": "i", "claimMatch": %s}`, rule))
+			_, err := w.p.Identities.Create(acme.owner, acme.uid, body[*iam.Identity](`{"name": "i", "claimMatch": %s}`, rule))
 			return err
 		}
 		wildcard := fmt.Sprintf(`{"issuer": %q, "subjectPattern": ".*"}`, workplace)
@@ -175,13 +177,13 @@ func TestPatternsNeedAProofOrATenant(t *testing.T) {
 			`{"issuerPattern": "https://ci\\.example\\.com", "subjectPattern": "repo:acme/.*"}`: "claimMatch.issuerPattern",
 		} {
 			err := create(rule)
-			if e := refusal(t, rule, err, platform.CodeFailedPrecondition, "ISSUER_NOT_VERIFIED"); len(e.Preconditions) != 1 || e.Preconditions[0].Subject != field {
+			if e := refusal(t, rule, err, core.CodeFailedPrecondition, "ISSUER_NOT_VERIFIED"); len(e.Preconditions) != 1 || e.Preconditions[0].Subject != field {
 				t.Errorf("%s: %+v, want %s", rule, e.Preconditions, field)
 			}
 		}
 		must(t, create(fmt.Sprintf(`{"issuer": %q, "subject": "ada"}`, workplace)))
 		must(t, create(fmt.Sprintf(`{"issuer": %q, "subjectPattern": "repo:acme/.*"}`, shared)))
-		ci := platform.Claims{Issuer: shared, Subject: "repo:acme/api:ref:refs/heads/main", ServiceAudience: true}
+		ci := iam.Claims{Issuer: shared, Subject: "repo:acme/api:ref:refs/heads/main", ServiceAudience: true}
 		if actor, _ := w.enter(ci); len(actor.Identities) != 1 {
 			t.Errorf("a pipeline of the tenant acts as %v, want 1 of them", actor.Identities)
 		}
@@ -191,14 +193,14 @@ func TestPatternsNeedAProofOrATenant(t *testing.T) {
 			}
 		}
 
-		served[workplace] = []platform.UID{acme.uid}
+		served[workplace] = []core.UID{acme.uid}
 		_, err := w.p.IdentityProviders.Verify(acme.owner, w.providerBy(acme.owner, acme.uid).UID)
 		must(t, err)
 		must(t, create(wildcard))
 		host := `{"issuerPattern": "https://login\\.example\\.com/[a-z]+", "subjectPattern": "ada|bob"}`
 		must(t, w.p.Issuers.Allow(w.operator(), acme.uid, workplace+"/*"))
 		must(t, create(host))
-		tenant := platform.Claims{Issuer: workplace + "/tenant", Subject: "bob", ServiceAudience: true}
+		tenant := iam.Claims{Issuer: workplace + "/tenant", Subject: "bob", ServiceAudience: true}
 		if actor, _ := w.enter(tenant); len(actor.Identities) != 1 {
 			t.Errorf("of an issuer of an allowed host it acts as %v, want 1 of them", actor.Identities)
 		}
@@ -208,16 +210,16 @@ func TestPatternsNeedAProofOrATenant(t *testing.T) {
 		}
 		listed, err := w.p.Issuers.List(w.operator())
 		must(t, err)
-		states := map[string]platform.ProofMethod{}
+		states := map[string]iam.ProofMethod{}
 		for _, proof := range listed {
 			states[proof.Issuer] = proof.Method
 		}
-		if method, ok := states[workplace+"/*"]; !ok || method != "" || states[workplace] != platform.ProofFile {
+		if method, ok := states[workplace+"/*"]; !ok || method != "" || states[workplace] != iam.ProofFile {
 			t.Errorf("listed: %v, want \"\"", states)
 		}
 		_, err = w.p.Issuers.List(acme.owner)
-		expectRefused(t, "listing by an owner", err, platform.CodePermissionDenied)
-		expectRefused(t, "allowing by an owner", w.p.Issuers.Allow(acme.owner, acme.uid, "*"), platform.CodePermissionDenied)
+		expectRefused(t, "listing by an owner", err, core.CodePermissionDenied)
+		expectRefused(t, "allowing by an owner", w.p.Issuers.Allow(acme.owner, acme.uid, "*"), core.CodePermissionDenied)
 		if got := violationFields(w.p.Issuers.Allow(w.operator(), acme.uid, "https://a/b/*")); got != "issuer" {
 			t.Errorf("violated: %s, want issuer", got)
 		}
@@ -230,28 +232,28 @@ func TestAnOrganisationHasTwentyRulesOfAKey(t *testing.T) {
 		rule := func(n int) string {
 			return fmt.Sprintf(`{"issuer": %q, "subjectPattern": "repo:acme/.*%d"}`, issuer, n)
 		}
-		create := func(o org, rule string) (*platform.Identity, error) {
-			return w.p.Identities.Create(o.owner, o.uid, body[*platform.Identity](`{"name": "i", "claimMatch": %s}`, rule))
+		create := func(o org, rule string) (*iam.Identity, error) {
+			return w.p.Identities.Create(o.owner, o.uid, body[*iam.Identity](`{"name": "i", "claimMatch": %s}`, rule))
 		}
-		var last *platform.Identity
+		var last *iam.Identity
 		for n := range 20 {
 			var err error
 			last, err = create(acme, rule(n))
 			must(t, err)
 		}
 		_, err := create(acme, rule(20))
-		e := refusal(t, "the 21st", err, platform.CodeFailedPrecondition, "TOO_MANY_RULES")
+		e := refusal(t, "the 21st", err, core.CodeFailedPrecondition, "TOO_MANY_RULES")
 		if len(e.Preconditions) != 1 || e.Preconditions[0].Subject != "claimMatch.subjectPattern" {
 			t.Errorf("it names %+v, want 1 of them", e.Preconditions)
 		}
-		_, err = w.p.Identities.Update(acme.owner, last.UID, body[*platform.Identity](`{"claimMatch": %s}`, rule(30)))
+		_, err = w.p.Identities.Update(acme.owner, last.UID, body[*iam.Identity](`{"claimMatch": %s}`, rule(30)))
 		must(t, err)
 		_, err = create(other, rule(20))
 		must(t, err)
 		third, err := create(acme, fmt.Sprintf(`{"issuer": %q, "subject": "x"}`, issuer))
 		must(t, err)
-		_, err = w.p.Identities.Update(acme.owner, third.UID, body[*platform.Identity](`{"claimMatch": %s}`, rule(31)))
-		expectRefused(t, "one that is changed to be the 21st", err, platform.CodeFailedPrecondition, "TOO_MANY_RULES")
+		_, err = w.p.Identities.Update(acme.owner, third.UID, body[*iam.Identity](`{"claimMatch": %s}`, rule(31)))
+		expectRefused(t, "one that is changed to be the 21st", err, core.CodeFailedPrecondition, "TOO_MANY_RULES")
 	})
 }
 
@@ -262,20 +264,20 @@ func TestASubjectPatternOfASharedIssuerNamesItsTenantLiterally(t *testing.T) {
 		create := func(pattern string) error {
 			text, err := json.Marshal(pattern)
 			must(t, err)
-			_, err = w.p.Identities.Create(thief.owner, thief.uid, body[*platform.Identity](`{"name": "i", "claimMatch": {"issuer": %q, "subjectPattern": %s}}`, shared, text))
+			_, err = w.p.Identities.Create(thief.owner, thief.uid, body[*iam.Identity](`{"name": "i", "claimMatch": {"issuer": %q, "subjectPattern": %s}}`, shared, text))
 			return err
 		}
 		for _, pattern := range []string{
 			".*", "repo:.*", "repo:acme", "repo:acme.*", "repo:acme/*", "repo:acme/?.*", "repo:(acme|acmes)/.*", "repo:acm[e]?/.*", "repo:acme/.*|.*",
 			"(repo:thief/)?repo:acme/.*", "(repo:thief/)*repo:acme/.*", "(?i)repo:acme/.*", "repo:(?i:acme)/.*", "repo:thief/x|repo:acme/.*", `repo:\w+/.*`, ".*repo:acme/.*", "xrepo:acme/.*",
 		} {
-			expectRefused(t, pattern, create(pattern), platform.CodeFailedPrecondition, "ISSUER_NOT_VERIFIED")
+			expectRefused(t, pattern, create(pattern), core.CodeFailedPrecondition, "ISSUER_NOT_VERIFIED")
 		}
 		for _, pattern := range []string{"repo:thief/.*", "^repo:thief/.*$", "(repo:thief/).*", "repo:thief/(a|b)", "repo:thief/.*|repo:thief/x"} {
 			must(t, create(pattern))
 		}
 		in := func(subject string) int {
-			actor, _ := w.enter(platform.Claims{Issuer: shared, Subject: subject, ServiceAudience: true})
+			actor, _ := w.enter(iam.Claims{Issuer: shared, Subject: subject, ServiceAudience: true})
 			return len(actor.Identities)
 		}
 		if n := in("repo:acme/a") + in("repo:thieves/a") + in("xrepo:thief/a"); n != 0 {
@@ -309,7 +311,7 @@ func TestChangesOfAProofAreRecordedForItsProviders(t *testing.T) {
 				t.Fatalf("%s: recorded are %+v, want 2 of them", what, made)
 			}
 			for _, e := range made {
-				var shown platform.IdentityProvider
+				var shown iam.IdentityProvider
 				must(t, json.Unmarshal([]byte(e.body), &shown))
 				if e.kind != "iam.identity_providers.updated" || e.subject != first.UID && e.subject != second.UID || shown.IssuerVerified != verified {
 					t.Errorf("%s: recorded is %+v, want kind 'iam.identity_providers.updated' and IssuerVerified %v", what, e, verified)
@@ -323,10 +325,10 @@ func TestChangesOfAProofAreRecordedForItsProviders(t *testing.T) {
 		recorded("allowed", "issuer_allowed", true)
 		must(t, w.p.Issuers.Revoke(w.operator(), acme.uid, workplace))
 		recorded("revoked", "issuer_revoked", false)
-		expectRefused(t, "what is not there", w.p.Issuers.Revoke(w.operator(), acme.uid, workplace), platform.CodeFailedPrecondition, "ISSUER_NOT_VERIFIED")
-		expectRefused(t, "of no organisation", w.p.Issuers.Allow(w.operator(), "00000000000000000000000000000000000000ff", workplace), platform.CodeNotFound)
+		expectRefused(t, "what is not there", w.p.Issuers.Revoke(w.operator(), acme.uid, workplace), core.CodeFailedPrecondition, "ISSUER_NOT_VERIFIED")
+		expectRefused(t, "of no organisation", w.p.Issuers.Allow(w.operator(), "00000000000000000000000000000000000000ff", workplace), core.CodeNotFound)
 
-		served[workplace] = []platform.UID{acme.uid}
+		served[workplace] = []core.UID{acme.uid}
 		_, err := w.p.IdentityProviders.Verify(acme.owner, first.UID)
 		must(t, err)
 		recorded("verified", "", true)

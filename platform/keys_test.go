@@ -9,15 +9,17 @@ import (
 
 	"atrium/platform"
 	"atrium/platform/fieldmask"
+	"atrium/platform/inventory"
+	"atrium/platform/webhooks"
 )
 
 // `atrium rotate-keys` adds a key beside running servers, which must use it without a restart.
 func TestRunningServersUseANewKeyOfPageTokens(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := newPost(t, platform.Attempt{Status: 200})
+		d := newPost(t, webhooks.Attempt{Status: 200})
 		for range 2 {
-			_, err := d.p.Repos.Create(d.ctx, d.org, fieldmask.TypedInput(&platform.Repo{Name: newName()}, "name"))
+			_, err := d.p.Repos.Create(d.ctx, d.org, fieldmask.TypedInput(&inventory.Repo{Name: newName()}, "name"))
 			d.must(err)
 		}
 		next := func() (token string, key byte) {

@@ -1,28 +1,37 @@
 package platform
 
+import (
+	"atrium/platform/core"
+	"atrium/platform/events"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/libraries"
+	"atrium/platform/webhooks"
+)
+
 // kinds is the one list of all kinds. What goes over all of them is derived from
 // it: the types of events, the areas of errors, and what tests check of each kind.
-func kinds() []AnyKind {
-	return []AnyKind{
-		&groupKind, &identityKind, &roleKind, &roleBindingKind, &identityProviderKind, &accountAssociationKind,
-		&groupInviteKind, &externalGroupRoleMappingKind, &termsKind,
-		&repoKind, &tagKind,
-		&subscriptionKind, &deliveryKind,
-		&advisoryKind, &vulnerabilityKind,
-		&artifactKind, &artifactVersionKind,
-		&findingKind, &packageKind, &packageVersionKind,
+func kinds() []core.AnyKind {
+	return []core.AnyKind{
+		&iam.GroupKind, &iam.IdentityKind, &iam.RoleKind, &iam.RoleBindingKind, &iam.IdentityProviderKind, &iam.AccountAssociationKind,
+		&iam.GroupInviteKind, &iam.ExternalGroupRoleMappingKind, &iam.TermsKind,
+		&inventory.RepoKind, &inventory.TagKind,
+		&webhooks.SubscriptionKind, &webhooks.DeliveryKind,
+		&inventory.AdvisoryKind, &inventory.VulnerabilityKind,
+		&libraries.ArtifactKind, &libraries.ArtifactVersionKind,
+		&inventory.FindingKind, &inventory.PackageKind, &inventory.PackageVersionKind,
 	}
 }
 
 // allEventTypes has the types of the events of all kinds.
-var allEventTypes = newEventTypes(kinds())
+var allEventTypes = events.NewTypes(kinds())
 
 // AllEventTypes returns the types of the events of all kinds.
-func AllEventTypes() *EventTypes { return allEventTypes }
+func AllEventTypes() *events.Types { return allEventTypes }
 
 // Kinds returns the facts about every kind.
-func Kinds() []KindInfo {
-	var all []KindInfo
+func Kinds() []core.KindInfo {
+	var all []core.KindInfo
 	for _, k := range kinds() {
 		all = append(all, k.Info())
 	}

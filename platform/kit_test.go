@@ -15,7 +15,11 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // This is the driver for plain SQL.
 
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/webhooks"
 	"atrium/store/sqlstore"
 	"atrium/store/storetest"
 )
@@ -74,18 +78,18 @@ type sharedClock struct {
 	now func() time.Time
 }
 
-func (s sharedClock) Now(context.Context) (platform.Time, error) { return platform.At(s.now()), nil }
+func (s sharedClock) Now(context.Context) (core.Time, error) { return core.At(s.now()), nil }
 
-func (s sharedClock) Write(ctx context.Context, unit func(platform.Tx) error) error {
-	return s.Store.Write(ctx, func(tx platform.Tx) error { return unit(sharedClockTx{tx, s}) })
+func (s sharedClock) Write(ctx context.Context, unit func(core.Tx) error) error {
+	return s.Store.Write(ctx, func(tx core.Tx) error { return unit(sharedClockTx{tx, s}) })
 }
 
 type sharedClockTx struct {
-	platform.Tx
+	core.Tx
 	clock sharedClock
 }
 
-func (tx sharedClockTx) Now(ctx context.Context) (platform.Time, error) { return tx.clock.Now(ctx) }
+func (tx sharedClockTx) Now(ctx context.Context) (core.Time, error) { return tx.clock.Now(ctx) }
 
 // pass advances the clock.
 func (w *world) pass(d time.Duration) { w.clock.Add(d.Milliseconds()) }
@@ -95,13 +99,13 @@ func (w *world) name() string { return fmt.Sprintf("n%d", w.named.Add(1)) }
 
 // operator returns the context of a command of the operator.
 func (w *world) operator() context.Context {
-	return platform.WithActor(w.Context(), platform.NewOperator("test"))
+	return core.WithActor(w.Context(), core.NewOperator("test"))
 }
 
 // An org is an organisation with the context of its owner.
 type org struct {
-	platform.Organisation
-	uid   platform.UID
+	iam.Organisation
+	uid   core.UID
 	owner context.Context
 }
 
@@ -116,77 +120,77 @@ func (w *world) found(name string) org {
 // as returns the context of a request with a token of subject.
 func (w *world) as(subject string) context.Context {
 	w.Helper()
-	actor, err := w.p.Authenticate(w.Context(), platform.Claims{Issuer: issuer, Subject: subject, ServiceAudience: true})
+	actor, err := w.p.Authenticate(w.Context(), iam.Claims{Issuer: issuer, Subject: subject, ServiceAudience: true})
 	must(w, err)
-	return platform.WithActor(w.Context(), actor)
+	return core.WithActor(w.Context(), actor)
 }
 
 // member creates an identity for tokens whose subject is also its name.
-func (w *world) member(group platform.UID, subject string) platform.UID {
+func (w *world) member(group core.UID, subject string) core.UID {
 	w.Helper()
-	made, err := w.p.Identities.Create(w.operator(), group, fieldmask.TypedInput(&platform.Identity{
-		Name: w.name(), ClaimMatch: &platform.ClaimMatch{Issuer: issuer, Subject: subject},
+	made, err := w.p.Identities.Create(w.operator(), group, fieldmask.TypedInput(&iam.Identity{
+		Name: w.name(), ClaimMatch: &iam.ClaimMatch{Issuer: issuer, Subject: subject},
 	}, "name", "claimMatch"))
 	must(w, err)
 	return made.UID
 }
 
 // bind creates a role binding.
-func (w *world) bind(group, identity, role platform.UID) platform.UID {
+func (w *world) bind(group, identity, role core.UID) core.UID {
 	w.Helper()
 	made, err := w.p.RoleBindings.Create(w.operator(), group, binding(identity, role))
 	must(w, err)
 	return made.UID
 }
 
-func binding(identity, role platform.UID) fieldmask.Input[*platform.RoleBinding] {
-	return fieldmask.TypedInput(&platform.RoleBinding{IdentityUID: identity, RoleUID: role}, "identityUid", "roleUid")
+func binding(identity, role core.UID) fieldmask.Input[*iam.RoleBinding] {
+	return fieldmask.TypedInput(&iam.RoleBinding{IdentityUID: identity, RoleUID: role}, "identityUid", "roleUid")
 }
 
 // with creates an identity in home that has a role on group. It returns the context of
 // its requests.
-func (w *world) with(role, group, home platform.UID) context.Context {
+func (w *world) with(role, group, home core.UID) context.Context {
 	w.Helper()
 	subject := w.name()
 	w.bind(group, w.member(home, subject), role)
 	return w.as(subject)
 }
 
-func (w *world) group(parent platform.UID) platform.UID {
+func (w *world) group(parent core.UID) core.UID {
 	w.Helper()
-	made, err := w.p.Groups.Create(w.operator(), parent, body[*platform.Group](`{"name": %q}`, w.name()))
+	made, err := w.p.Groups.Create(w.operator(), parent, body[*iam.Group](`{"name": %q}`, w.name()))
 	must(w, err)
 	return made.UID
 }
 
-func (w *world) repo(group platform.UID) platform.UID {
+func (w *world) repo(group core.UID) core.UID {
 	w.Helper()
-	made, err := w.p.Repos.Create(w.operator(), group, body[*platform.Repo](`{"name": %q}`, w.name()))
+	made, err := w.p.Repos.Create(w.operator(), group, body[*inventory.Repo](`{"name": %q}`, w.name()))
 	must(w, err)
 	return made.UID
 }
 
-func (w *world) role(group platform.UID, capabilities ...platform.Capability) platform.UID {
+func (w *world) role(group core.UID, capabilities ...core.Capability) core.UID {
 	w.Helper()
 	if capabilities == nil {
-		capabilities = []platform.Capability{}
+		capabilities = []core.Capability{}
 	}
 	list, _ := json.Marshal(capabilities)
-	made, err := w.p.Roles.Create(w.operator(), group, body[*platform.Role](`{"name": %q, "capabilities": %s}`, w.name(), list))
+	made, err := w.p.Roles.Create(w.operator(), group, body[*iam.Role](`{"name": %q, "capabilities": %s}`, w.name(), list))
 	must(w, err)
 	return made.UID
 }
 
-func (w *world) tag(repo platform.UID) platform.UID {
+func (w *world) tag(repo core.UID) core.UID {
 	w.Helper()
-	made, err := w.p.Tags.Create(w.operator(), repo, body[*platform.Tag](`{"name": %q, "digest": %q}`, w.name(), digest(1)))
+	made, err := w.p.Tags.Create(w.operator(), repo, body[*inventory.Tag](`{"name": %q, "digest": %q}`, w.name(), digest(1)))
 	must(w, err)
 	return made.UID
 }
 
-func (w *world) subscription(group platform.UID) platform.UID {
+func (w *world) subscription(group core.UID) core.UID {
 	w.Helper()
-	made, err := w.p.Subscriptions.Create(w.operator(), group, body[*platform.Subscription](`{"sink": "https://%s.example.com/"}`, w.name()))
+	made, err := w.p.Subscriptions.Create(w.operator(), group, body[*webhooks.Subscription](`{"sink": "https://%s.example.com/"}`, w.name()))
 	must(w, err)
 	return made.UID
 }
@@ -204,7 +208,7 @@ func inputWithMask[T any](body string, mask ...string) fieldmask.Input[T] {
 func digest(n int) string { return fmt.Sprintf("sha256:%064x", n) }
 
 // missingBelow returns a UID that no resource has.
-func missingBelow(parent platform.UID) platform.UID { return parent + "/00000000000000ff" }
+func missingBelow(parent core.UID) core.UID { return parent + "/00000000000000ff" }
 
 func must(t testing.TB, err error) {
 	t.Helper()
@@ -215,18 +219,18 @@ func must(t testing.TB, err error) {
 
 // expectRefused expects an error with a code. An optional reason narrows a
 // PERMISSION_DENIED; an optional type narrows a FAILED_PRECONDITION.
-func expectRefused(t testing.TB, what string, err error, code platform.Code, narrower ...string) {
+func expectRefused(t testing.TB, what string, err error, code core.Code, narrower ...string) {
 	t.Helper()
 	_ = refusal(t, what, err, code, narrower...)
 }
 
 // refusal is like expectRefused, and returns the error.
-func refusal(t testing.TB, what string, err error, code platform.Code, narrower ...string) *platform.Error {
+func refusal(t testing.TB, what string, err error, code core.Code, narrower ...string) *core.Error {
 	t.Helper()
-	var e *platform.Error
+	var e *core.Error
 	if !errors.As(err, &e) || e.Code != code {
 		t.Errorf("%s: got %v, want %s", what, err, code)
-		return &platform.Error{Resource: &platform.ResourceInfo{}}
+		return &core.Error{Resource: &core.ResourceInfo{}}
 	}
 	found := e.Reason
 	if len(e.Preconditions) > 0 {
@@ -240,7 +244,7 @@ func refusal(t testing.TB, what string, err error, code platform.Code, narrower 
 
 // violationFields returns the fields that an error names as invalid.
 func violationFields(err error) string {
-	var e *platform.Error
+	var e *core.Error
 	if !errors.As(err, &e) || len(e.Violations) == 0 {
 		return fmt.Sprintf("no violation but %v", err)
 	}
@@ -271,8 +275,8 @@ func (w *world) raw() *sql.DB {
 // An event is a row of the event table.
 type event struct {
 	id, kind       string // kind is the type of the event without prefix and version.
-	subject, group platform.UID
-	actor          platform.EventActor
+	subject, group core.UID
+	actor          core.EventActor
 	body           string
 	denied         string
 	count          int // This counts equal denials.
@@ -324,9 +328,9 @@ func (w *world) checkCounters() {
 }
 
 // deleteOnlyBinding deletes the binding of a group that has one.
-func deleteOnlyBinding(ctx context.Context, w *world, group platform.UID) error {
+func deleteOnlyBinding(ctx context.Context, w *world, group core.UID) error {
 	w.Helper()
-	page, err := w.p.RoleBindings.List(ctx, platform.ListRequest[*platform.RoleBindingFilter]{UIDP: platform.UIDFilter{ChildrenOf: group}})
+	page, err := w.p.RoleBindings.List(ctx, core.ListRequest[*iam.RoleBindingFilter]{UIDP: core.UIDFilter{ChildrenOf: group}})
 	must(w, err)
 	if len(page.Items) != 1 {
 		w.Fatalf("%d bindings, want 1 items", len(page.Items))

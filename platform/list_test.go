@@ -9,20 +9,24 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/webhooks"
 )
 
-type repoList = platform.ListRequest[*platform.RepoFilter]
+type repoList = core.ListRequest[*inventory.RepoFilter]
 
 // twelve creates repos r12 to r01, in this order.
-func (w *world) twelve(group platform.UID) {
+func (w *world) twelve(group core.UID) {
 	w.Helper()
 	for n := 12; n > 0; n-- {
 		w.namedRepo(group, fmt.Sprintf("r%02d", n))
 	}
 }
 
-func (w *world) mustList(ctx context.Context, req repoList) platform.Page[*platform.Repo] {
+func (w *world) mustList(ctx context.Context, req repoList) core.Page[*inventory.Repo] {
 	w.Helper()
 	page, err := w.p.Repos.List(ctx, req)
 	must(w, err)
@@ -35,7 +39,7 @@ func TestTheLastPageOfTwelveHoldsTwo(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.twelve(acme.uid)
-		page := w.mustList(acme.owner, repoList{UIDP: platform.UIDFilter{DescendantsOf: acme.uid}, PageSize: 5, OrderBy: "name", Skip: 10})
+		page := w.mustList(acme.owner, repoList{UIDP: core.UIDFilter{DescendantsOf: acme.uid}, PageSize: 5, OrderBy: "name", Skip: 10})
 		if got := names(page.Items); !slices.Equal(got, []string{"r11", "r12"}) || page.Skipped != 10 || page.TotalCount != 12 || page.NextPageToken() != "" || page.HasNext || !page.HasPrevious {
 			t.Errorf("%q, skipped %d of %d, want 10 and 12, then %q", got, page.Skipped, page.TotalCount, page.NextPageToken())
 		}
@@ -115,11 +119,11 @@ func TestSkipCountsFromTheToken(t *testing.T) {
 func TestPageSizesHaveADefaultAndAMaximum(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		var repos []*platform.ImportedRepo
+		var repos []*inventory.ImportedRepo
 		for n := range 230 {
-			repos = append(repos, &platform.ImportedRepo{Repo: platform.Repo{Name: fmt.Sprintf("r%03d", n)}})
+			repos = append(repos, &inventory.ImportedRepo{Repo: inventory.Repo{Name: fmt.Sprintf("r%03d", n)}})
 		}
-		_, err := w.p.Repos.Import(w.operator(), acme.uid, repos, platform.ImportOptions{NoEvents: true})
+		_, err := w.p.Repos.Import(w.operator(), acme.uid, repos, core.ImportOptions{NoEvents: true})
 		must(t, err)
 		for size, want := range map[int]int{0: 50, 1: 1, 200: 200, 201: 200, 100_000: 200} {
 			if page := w.mustList(acme.owner, repoList{PageSize: size}); len(page.Items) != want || page.TotalCount != 230 || page.NextPageToken() == "" {
@@ -132,8 +136,8 @@ func TestPageSizesHaveADefaultAndAMaximum(t *testing.T) {
 		}{
 			{repoList{PageSize: -1}, "page_size"}, {repoList{Skip: -1}, "skip"}, {repoList{OrderBy: "color"}, "order_by"}, {repoList{PageToken: "nonsense"}, "page_token"},
 			{repoList{PageSize: -1, Skip: -1, OrderBy: "name up", PageToken: "!"}, "page_size skip order_by page_token"},
-			{repoList{UIDP: platform.UIDFilter{AncestorsOf: "a", DescendantsOf: "b", ChildrenOf: "c", IDs: []platform.UID{"d", "e"}}}, "uidp.ancestors_of uidp.descendants_of uidp.children_of uidp.ids"},
-			{repoList{UIDP: platform.UIDFilter{IDs: make([]platform.UID, 1001)}}, "uidp.ids uidp.ids"},
+			{repoList{UIDP: core.UIDFilter{AncestorsOf: "a", DescendantsOf: "b", ChildrenOf: "c", IDs: []core.UID{"d", "e"}}}, "uidp.ancestors_of uidp.descendants_of uidp.children_of uidp.ids"},
+			{repoList{UIDP: core.UIDFilter{IDs: make([]core.UID, 1001)}}, "uidp.ids uidp.ids"},
 			{repoList{Malformed: []fieldmask.Violation{{Field: "page_size", Description: "must be a number"}}, Skip: -1}, "page_size skip"},
 		} {
 			_, err := w.p.Repos.List(acme.owner, x.req)
@@ -150,7 +154,7 @@ func TestAPageTokenContinuesOnlyItsOwnList(t *testing.T) {
 		team := w.group(acme.uid)
 		w.twelve(acme.uid)
 		w.twelve(team)
-		below := platform.UIDFilter{DescendantsOf: acme.uid}
+		below := core.UIDFilter{DescendantsOf: acme.uid}
 		token := w.mustList(acme.owner, repoList{UIDP: below, PageSize: 2, OrderBy: "name desc"}).NextPageToken()
 		refuses := func(what string, err error) {
 			t.Helper()
@@ -159,10 +163,10 @@ func TestAPageTokenContinuesOnlyItsOwnList(t *testing.T) {
 			}
 		}
 		for what, req := range map[string]repoList{
-			"another scope":      {UIDP: platform.UIDFilter{DescendantsOf: team}, PageToken: token},
-			"another relation":   {UIDP: platform.UIDFilter{ChildrenOf: acme.uid}, PageToken: token},
+			"another scope":      {UIDP: core.UIDFilter{DescendantsOf: team}, PageToken: token},
+			"another relation":   {UIDP: core.UIDFilter{ChildrenOf: acme.uid}, PageToken: token},
 			"no scope":           {PageToken: token},
-			"a filter":           {UIDP: below, Filter: &platform.RepoFilter{Name: "r01"}, PageToken: token},
+			"a filter":           {UIDP: below, Filter: &inventory.RepoFilter{Name: "r01"}, PageToken: token},
 			"another order":      {UIDP: below, OrderBy: "uid desc", PageToken: token},
 			"the other way":      {UIDP: below, OrderBy: "name", PageToken: token},
 			"cut":                {UIDP: below, PageToken: token[:len(token)-1]},
@@ -172,7 +176,7 @@ func TestAPageTokenContinuesOnlyItsOwnList(t *testing.T) {
 			_, err := w.p.Repos.List(acme.owner, req)
 			refuses(what, err)
 		}
-		_, err := w.p.Groups.List(acme.owner, platform.ListRequest[*platform.GroupFilter]{UIDP: below, PageToken: token})
+		_, err := w.p.Groups.List(acme.owner, core.ListRequest[*iam.GroupFilter]{UIDP: below, PageToken: token})
 		refuses("another kind", err)
 		for _, order := range []string{"", "name desc"} {
 			if page := w.mustList(acme.owner, repoList{UIDP: below, PageToken: token, OrderBy: order, PageSize: 7}); len(page.Items) != 7 || page.Items[0].Name != "r11" {
@@ -180,12 +184,12 @@ func TestAPageTokenContinuesOnlyItsOwnList(t *testing.T) {
 			}
 		}
 		// A token grants nothing: each page contains what its caller may see.
-		viewer := w.with(platform.ViewerRole, team, acme.uid)
+		viewer := w.with(iam.ViewerRole, team, acme.uid)
 		if page := w.mustList(viewer, repoList{UIDP: below, PageToken: token}); page.TotalCount != 12 || len(page.Items) != 11 {
 			t.Errorf("a caller who sees half: %q of %d, want 12", names(page.Items), page.TotalCount)
 		}
 		_, err = w.p.Repos.List(w.as("a stranger"), repoList{UIDP: below, PageToken: token})
-		expectRefused(t, "a stranger with a good token", err, platform.CodePermissionDenied)
+		expectRefused(t, "a stranger with a good token", err, core.CodePermissionDenied)
 	})
 }
 
@@ -195,7 +199,7 @@ func TestAPlaceHasTheSameTokenForAnHourAndNoTokenExpiresEarly(t *testing.T) {
 		acme := w.found("acme")
 		w.twelve(acme.uid)
 		request := repoList{PageSize: 5, OrderBy: "name"}
-		search := platform.SearchRequest{Query: "r", PageSize: 5}
+		search := core.SearchRequest{Query: "r", PageSize: 5}
 		place := func() (tokens [3]string) {
 			page := w.mustList(acme.owner, request)
 			found, err := w.p.Search.List(acme.owner, search)
@@ -232,22 +236,22 @@ func TestAListByWhatIsNotThereOrHiddenIsAnErrorIfTheRequestAsksForIt(t *testing.
 		team := w.group(acme.uid)
 		repo, foreign, missing := w.namedRepo(acme.uid, "one"), w.namedRepo(other.uid, "other"), missingBelow(acme.uid)
 		idle, role := w.member(acme.uid, "idle"), w.role(acme.uid)
-		ofTeam, onlyBindings := w.with(platform.ViewerRole, team, acme.uid), w.with(w.role(acme.uid, platform.CapRoleBindingsList), acme.uid, acme.uid)
-		w.advise(acme.uid, &platform.Advisory{AdvisoryID: "GO-1", ArtifactType: "Go", ArtifactName: "stdlib"})
-		_, err := w.p.Vulnerabilities.Import(w.operator(), []*platform.Vulnerability{{ID: "DSA-1", Upstream: []string{"CVE-8"}}})
+		ofTeam, onlyBindings := w.with(iam.ViewerRole, team, acme.uid), w.with(w.role(acme.uid, core.CapRoleBindingsList), acme.uid, acme.uid)
+		w.advise(acme.uid, &inventory.Advisory{AdvisoryID: "GO-1", ArtifactType: "Go", ArtifactName: "stdlib"})
+		_, err := w.p.Vulnerabilities.Import(w.operator(), []*inventory.Vulnerability{{ID: "DSA-1", Upstream: []string{"CVE-8"}}})
 		must(t, err)
 		w.settle()
-		repos := func(ids ...platform.UID) namedList { return listOf(w.p.Repos.List, &platform.RepoFilter{}, ids...) }
-		identities := func(ids ...platform.UID) namedList {
-			return listOf(w.p.Identities.List, &platform.IdentityFilter{}, ids...)
+		repos := func(ids ...core.UID) namedList { return listOf(w.p.Repos.List, &inventory.RepoFilter{}, ids...) }
+		identities := func(ids ...core.UID) namedList {
+			return listOf(w.p.Identities.List, &iam.IdentityFilter{}, ids...)
 		}
-		bindings := func(f platform.RoleBindingFilter) namedList { return listOf(w.p.RoleBindings.List, &f) }
-		mappings := func(provider platform.UID) namedList {
-			return listOf(w.p.ExternalGroupRoleMappings.List, &platform.ExternalGroupRoleMappingFilter{IdentityProvider: provider})
+		bindings := func(f iam.RoleBindingFilter) namedList { return listOf(w.p.RoleBindings.List, &f) }
+		mappings := func(provider core.UID) namedList {
+			return listOf(w.p.ExternalGroupRoleMappings.List, &iam.ExternalGroupRoleMappingFilter{IdentityProvider: provider})
 		}
-		documents := func(f platform.DocumentFilter) namedList { return listOf(w.p.AdvisoryDocuments.List, &f) }
-		metadata := func(f platform.VulnerabilityFilter) namedList { return listOf(w.p.Vulnerabilities.List, &f) }
-		type filter = platform.RoleBindingFilter
+		documents := func(f inventory.DocumentFilter) namedList { return listOf(w.p.AdvisoryDocuments.List, &f) }
+		metadata := func(f inventory.VulnerabilityFilter) namedList { return listOf(w.p.Vulnerabilities.List, &f) }
+		type filter = iam.RoleBindingFilter
 		for _, x := range []struct {
 			what  string
 			ctx   context.Context
@@ -257,9 +261,9 @@ func TestAListByWhatIsNotThereOrHiddenIsAnErrorIfTheRequestAsksForIt(t *testing.
 			{"repos that are missing", acme.owner, repos(missing), "uidp.ids"},
 			{"a repo of another organisation", acme.owner, repos(foreign), "uidp.ids"},
 			{"a repo, and one that is missing", acme.owner, repos(missing, repo), ""},
-			{"no repos", acme.owner, repos([]platform.UID{}...), ""},
+			{"no repos", acme.owner, repos([]core.UID{}...), ""},
 			{"a hidden repo", ofTeam, repos(repo), "uidp.ids"},
-			{"the caller, who may not read it", ofTeam, identities(platform.ActorOf(ofTeam).Identities[0]), ""},
+			{"the caller, who may not read it", ofTeam, identities(core.ActorOf(ofTeam).Identities[0]), ""},
 			{"another hidden identity", ofTeam, identities(idle), "uidp.ids"},
 			{"bindings of a missing identity", acme.owner, bindings(filter{Identity: missing}), "identity"},
 			{"bindings of an identity elsewhere", acme.owner, bindings(filter{Identity: other.Identity.UID}), "identity"},
@@ -269,8 +273,8 @@ func TestAListByWhatIsNotThereOrHiddenIsAnErrorIfTheRequestAsksForIt(t *testing.
 			{"bindings of a missing role", acme.owner, bindings(filter{Role: missing}), "role"},
 			{"bindings of a role elsewhere", acme.owner, bindings(filter{Role: missingBelow(other.uid)}), "role"},
 			{"bindings of a role without any", acme.owner, bindings(filter{Role: role}), ""},
-			{"bindings of a built-in role", acme.owner, bindings(filter{Role: platform.EditorRole}), ""},
-			{"bindings of a built-in role, for who may list bindings only", onlyBindings, bindings(filter{Role: platform.EditorRole}), ""},
+			{"bindings of a built-in role", acme.owner, bindings(filter{Role: iam.EditorRole}), ""},
+			{"bindings of a built-in role, for who may list bindings only", onlyBindings, bindings(filter{Role: iam.EditorRole}), ""},
 			{"bindings on a missing group", acme.owner, bindings(filter{Group: missing}), "group"},
 			{"bindings on a group elsewhere", acme.owner, bindings(filter{Group: other.uid}), "group"},
 			{"bindings on the group above", ofTeam, bindings(filter{Group: acme.uid}), "group"},
@@ -279,18 +283,18 @@ func TestAListByWhatIsNotThereOrHiddenIsAnErrorIfTheRequestAsksForIt(t *testing.
 			{"bindings of an identity, for who may list bindings only", onlyBindings, bindings(filter{Identity: idle}), ""},
 			{"mappings of a missing provider", acme.owner, mappings(missing), "identity_provider_uid"},
 			{"mappings of a provider elsewhere", acme.owner, mappings(missingBelow(other.uid)), "identity_provider_uid"},
-			{"a missing document", acme.owner, documents(platform.DocumentFilter{ID: "nothing"}), "id"},
-			{"a hidden document", other.owner, documents(platform.DocumentFilter{ID: "stdlib"}), "id"},
-			{"a missing document, with CVEs", acme.owner, documents(platform.DocumentFilter{ID: "nothing", CVEs: []string{"GO-1"}}), "id"},
-			{"a document without such CVEs", acme.owner, documents(platform.DocumentFilter{ID: "stdlib", CVEs: []string{"CVE-1"}}), ""},
-			{"a missing vulnerability", acme.owner, metadata(platform.VulnerabilityFilter{ID: "CVE-0"}), "id"},
-			{"a vulnerability by its upstream id", acme.owner, metadata(platform.VulnerabilityFilter{ID: "CVE-8"}), ""},
-			{"missing vulnerabilities", acme.owner, metadata(platform.VulnerabilityFilter{IDs: []string{"CVE-0", "CVE-1"}}), "ids"},
-			{"all vulnerabilities", acme.owner, metadata(platform.VulnerabilityFilter{}), ""},
+			{"a missing document", acme.owner, documents(inventory.DocumentFilter{ID: "nothing"}), "id"},
+			{"a hidden document", other.owner, documents(inventory.DocumentFilter{ID: "stdlib"}), "id"},
+			{"a missing document, with CVEs", acme.owner, documents(inventory.DocumentFilter{ID: "nothing", CVEs: []string{"GO-1"}}), "id"},
+			{"a document without such CVEs", acme.owner, documents(inventory.DocumentFilter{ID: "stdlib", CVEs: []string{"CVE-1"}}), ""},
+			{"a missing vulnerability", acme.owner, metadata(inventory.VulnerabilityFilter{ID: "CVE-0"}), "id"},
+			{"a vulnerability by its upstream id", acme.owner, metadata(inventory.VulnerabilityFilter{ID: "CVE-8"}), ""},
+			{"missing vulnerabilities", acme.owner, metadata(inventory.VulnerabilityFilter{IDs: []string{"CVE-0", "CVE-1"}}), "ids"},
+			{"all vulnerabilities", acme.owner, metadata(inventory.VulnerabilityFilter{}), ""},
 		} {
 			err := x.list(x.ctx, true)
 			if x.field != "" {
-				if e := refusal(t, x.what, err, platform.CodeNotFound); violationFields(e) != x.field {
+				if e := refusal(t, x.what, err, core.CodeNotFound); violationFields(e) != x.field {
 					t.Errorf("%s: the error is about %q, want %q", x.what, violationFields(e), x.field)
 				}
 			} else if err != nil {
@@ -311,9 +315,9 @@ func TestAListByWhatIsNotThereOrHiddenIsAnErrorIfTheRequestAsksForIt(t *testing.
 // A namedList lists what a filter names, which must exist or need not.
 type namedList = func(ctx context.Context, mustExist bool) error
 
-func listOf[T, F any](list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), f F, ids ...platform.UID) namedList {
+func listOf[T, F any](list func(context.Context, core.ListRequest[F]) (core.Page[T], error), f F, ids ...core.UID) namedList {
 	return func(ctx context.Context, mustExist bool) error {
-		_, err := list(ctx, platform.ListRequest[F]{Filter: f, UIDP: platform.UIDFilter{IDs: ids}, NamedMustExist: mustExist})
+		_, err := list(ctx, core.ListRequest[F]{Filter: f, UIDP: core.UIDFilter{IDs: ids}, NamedMustExist: mustExist})
 		return err
 	}
 }
@@ -359,8 +363,8 @@ func TestPageTokensWorkOnEveryReplicaAndAfterAKeyRotation(t *testing.T) {
 			}
 		}
 		// Forged key ids must not cause repeated reads of keys.
-		var trace platform.Trace
-		ctx := platform.WithTrace(acme.owner, &trace)
+		var trace core.Trace
+		ctx := core.WithTrace(acme.owner, &trace)
 		for n := range 20 {
 			_, err := second.Repos.List(ctx, repoList{PageToken: fmt.Sprintf("_%s%02d", strings.Repeat("A", 60), n)})
 			if got := violationFields(err); got != "page_token" {
@@ -379,7 +383,7 @@ func TestNamesAreMatchedExactly(t *testing.T) {
 		w.twelve(acme.uid)
 		w.namedRepo(w.group(acme.uid), "r01")
 		for name, want := range map[string]int64{"r01": 2, "r02": 1, "r0": 0, "R01": 0, "r0_": 0, "%": 0} {
-			page := w.mustList(acme.owner, repoList{Filter: &platform.RepoFilter{Name: name}})
+			page := w.mustList(acme.owner, repoList{Filter: &inventory.RepoFilter{Name: name}})
 			if page.TotalCount != want || len(page.Items) != int(want) {
 				t.Errorf("%q finds %q of %d, want %d", name, names(page.Items), page.TotalCount, want)
 			}
@@ -394,20 +398,20 @@ func TestAFilterOfOddTextFindsNothing(t *testing.T) {
 		w.advisory(acme.uid)
 		for _, odd := range []string{"a\x00b", "\xff", "'; DROP TABLE repo; --", strings.Repeat("x", 100_000)} {
 			_, errs := map[string]int64{}, map[string]error{}
-			_, errs["repos"] = w.p.Repos.List(acme.owner, repoList{Filter: &platform.RepoFilter{Name: odd}})
-			_, errs["groups"] = w.p.Groups.List(acme.owner, platform.ListRequest[*platform.GroupFilter]{Filter: &platform.GroupFilter{Name: odd}})
-			_, errs["tags"] = w.p.Tags.List(acme.owner, platform.ListRequest[*platform.TagFilter]{Filter: &platform.TagFilter{Name: odd, Names: []string{odd}}})
-			_, errs["roles"] = w.p.Roles.List(acme.owner, platform.ListRequest[*platform.RoleFilter]{Filter: &platform.RoleFilter{Name: odd}})
-			_, errs["identities"] = w.p.Identities.List(acme.owner, platform.ListRequest[*platform.IdentityFilter]{Filter: &platform.IdentityFilter{Name: odd}})
-			_, errs["sinks"] = w.p.Subscriptions.List(acme.owner, platform.ListRequest[*platform.SubscriptionFilter]{Filter: &platform.SubscriptionFilter{Sink: odd}})
-			_, errs["advisories"] = w.p.Advisories.List(acme.owner, platform.ListRequest[*platform.AdvisoryFilter]{Filter: &platform.AdvisoryFilter{
+			_, errs["repos"] = w.p.Repos.List(acme.owner, repoList{Filter: &inventory.RepoFilter{Name: odd}})
+			_, errs["groups"] = w.p.Groups.List(acme.owner, core.ListRequest[*iam.GroupFilter]{Filter: &iam.GroupFilter{Name: odd}})
+			_, errs["tags"] = w.p.Tags.List(acme.owner, core.ListRequest[*inventory.TagFilter]{Filter: &inventory.TagFilter{Name: odd, Names: []string{odd}}})
+			_, errs["roles"] = w.p.Roles.List(acme.owner, core.ListRequest[*iam.RoleFilter]{Filter: &iam.RoleFilter{Name: odd}})
+			_, errs["identities"] = w.p.Identities.List(acme.owner, core.ListRequest[*iam.IdentityFilter]{Filter: &iam.IdentityFilter{Name: odd}})
+			_, errs["sinks"] = w.p.Subscriptions.List(acme.owner, core.ListRequest[*webhooks.SubscriptionFilter]{Filter: &webhooks.SubscriptionFilter{Sink: odd}})
+			_, errs["advisories"] = w.p.Advisories.List(acme.owner, core.ListRequest[*inventory.AdvisoryFilter]{Filter: &inventory.AdvisoryFilter{
 				AdvisoryIDs: []string{odd}, Aliases: []string{odd}, Origin: odd, EventAuthors: []string{odd}, ExcludeEventAuthors: []string{odd}}})
-			_, errs["vulnerabilities"] = w.p.Vulnerabilities.List(acme.owner, platform.ListRequest[*platform.VulnerabilityFilter]{Filter: &platform.VulnerabilityFilter{IDs: []string{odd}}})
+			_, errs["vulnerabilities"] = w.p.Vulnerabilities.List(acme.owner, core.ListRequest[*inventory.VulnerabilityFilter]{Filter: &inventory.VulnerabilityFilter{IDs: []string{odd}}})
 			_, errs["a vulnerability"] = w.p.Vulnerabilities.Get(acme.owner, odd)
 			_, errs["lookup"] = w.p.Identities.Lookup(acme.owner, odd, odd)
-			_, errs["token"] = w.p.Authenticate(t.Context(), platform.Claims{Issuer: issuer, Subject: odd, ServiceAudience: true})
+			_, errs["token"] = w.p.Authenticate(t.Context(), iam.Claims{Issuer: issuer, Subject: odd, ServiceAudience: true})
 			for what, err := range errs {
-				if err != nil && !isCode(err, platform.CodeNotFound) && !isCode(err, platform.CodeInvalidArgument) {
+				if err != nil && !isCode(err, core.CodeNotFound) && !isCode(err, core.CodeInvalidArgument) {
 					t.Errorf("%s of %.20q: %v", what, odd, err)
 				}
 			}

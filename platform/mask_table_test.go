@@ -7,25 +7,28 @@ import (
 	"testing"
 
 	"atrium/platform/fieldmask"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/webhooks"
 )
 
 // This table lists the fields of every kind that callers can write, and says who sets
 // each field and when. A missing field or another mode is a change of the contract.
 func TestEveryFieldIsUpdatableFixedOrOutputOnly(t *testing.T) {
 	t.Parallel()
-	checkModes(t, groupKind.Fields, Group{}, "name description labels", "", "uid resourceLimits verified createTime kind status", "updateTime")
-	checkModes(t, identityKind.Fields, Identity{}, "name description company claimMatch staticKeys", "", "uid createTime", "email emailUnverified lastSeenTime updateTime")
-	checkModes(t, roleKind.Fields, Role{}, "name description capabilities", "", "uid createTime", "updateTime")
-	checkModes(t, roleBindingKind.Fields, RoleBinding{}, "identityUid roleUid expireTime", "", "uid createTime", "identity group role reviewTime reviewer reviewNote")
-	checkModes(t, identityProviderKind.Fields, IdentityProvider{}, "name description defaultRole oidc", "oidc.correlationRule", "uid createTime", "issuerVerified issuerVerifyTime updateTime")
-	checkModes(t, accountAssociationKind.Fields, AccountAssociation{}, "name description amazon google platform azure github", "", "uid createTime", "updateTime")
-	checkModes(t, repoKind.Fields, Repo{}, "name description catalogTier bundles aliases activeTags sync_config labels", "",
+	checkModes(t, iam.GroupKind.Fields, iam.Group{}, "name description labels", "", "uid resourceLimits verified createTime kind status", "updateTime")
+	checkModes(t, iam.IdentityKind.Fields, iam.Identity{}, "name description company claimMatch staticKeys", "", "uid createTime", "email emailUnverified lastSeenTime updateTime")
+	checkModes(t, iam.RoleKind.Fields, iam.Role{}, "name description capabilities", "", "uid createTime", "updateTime")
+	checkModes(t, iam.RoleBindingKind.Fields, iam.RoleBinding{}, "identityUid roleUid expireTime", "", "uid createTime", "identity group role reviewTime reviewer reviewNote")
+	checkModes(t, iam.IdentityProviderKind.Fields, iam.IdentityProvider{}, "name description defaultRole oidc", "oidc.correlationRule", "uid createTime", "issuerVerified issuerVerifyTime updateTime")
+	checkModes(t, iam.AccountAssociationKind.Fields, iam.AccountAssociation{}, "name description amazon google platform azure github", "", "uid createTime", "updateTime")
+	checkModes(t, inventory.RepoKind.Fields, inventory.Repo{}, "name description catalogTier bundles aliases activeTags sync_config labels", "",
 		"uid createTime sync_config.uniqueTags sync_config.expirationTime sync_config.apkoOverlay sync_config.gracePeriod", "updateTime")
-	checkModes(t, readmeFields, Readme{}, "content", "", "uid", "")
-	checkModes(t, tagKind.Fields, Tag{}, "", "name digest deprecated bundles", "uid updateTime", "")
-	checkModes(t, groupInviteKind.Fields, GroupInvite{}, "", "roleUid email ttl singleUse", "uid role expirationTime code keyId createTime", "")
-	checkModes(t, externalGroupRoleMappingKind.Fields, ExternalGroupRoleMapping{}, "", "externalGroupId roleUid scope", "uid identityProviderUid createTime", "")
-	checkModes(t, subscriptionKind.Fields, Subscription{}, "", "sink types", "uid secret createTime updateTime", "")
+	checkModes(t, inventory.ReadmeFields, inventory.Readme{}, "content", "", "uid", "")
+	checkModes(t, inventory.TagKind.Fields, inventory.Tag{}, "", "name digest deprecated bundles", "uid updateTime", "")
+	checkModes(t, iam.GroupInviteKind.Fields, iam.GroupInvite{}, "", "roleUid email ttl singleUse", "uid role expirationTime code keyId createTime", "")
+	checkModes(t, iam.ExternalGroupRoleMappingKind.Fields, iam.ExternalGroupRoleMapping{}, "", "externalGroupId roleUid scope", "uid identityProviderUid createTime", "")
+	checkModes(t, webhooks.SubscriptionKind.Fields, webhooks.Subscription{}, "", "sink types", "uid secret createTime updateTime", "")
 }
 
 func checkModes[T any](t *testing.T, fields []fieldmask.Field, row T, updatable, atCreation, outputOnly, volatile string) {

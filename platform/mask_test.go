@@ -7,20 +7,23 @@ import (
 	"strings"
 	"testing"
 
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 )
 
 // decodeInput decodes an update of a repo. It returns what the update would write.
-func decodeInput(body string, mask ...string) (Repo, []string, violations) {
-	c, v := fieldmask.JSONInput[*Repo]([]byte(body), mask).DecodeUpdate(repoKind.Fields)
-	return *c.Row, c.Fields, violations(v).sortByField(repoKind.fieldNames())
+func decodeInput(body string, mask ...string) (inventory.Repo, []string, core.Violations) {
+	c, v := fieldmask.JSONInput[*inventory.Repo]([]byte(body), mask).DecodeUpdate(inventory.RepoKind.Fields)
+	return *c.Row, c.Fields, core.Violations(v).SortByField(inventory.RepoKind.FieldNames())
 }
 
 // fieldsOf returns the fields of violations.
 // aRoot is the UID of an organisation.
-const aRoot = UID("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")
+const aRoot = core.UID("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")
 
-func fieldsOf(v violations) string {
+func fieldsOf(v core.Violations) string {
 	names := make([]string, len(v))
 	for i, x := range v {
 		names[i] = x.Field
@@ -111,7 +114,7 @@ func TestAMaskOfTooManyPathsIsRefusedAsAWhole(t *testing.T) {
 		return mask
 	}
 	for n, want := range map[int]string{fieldmask.MaxPaths: "", fieldmask.MaxPaths + 1: "updateMask", 100 * fieldmask.MaxPaths: "updateMask"} {
-		c, v := fieldmask.JSONInput[*Identity]([]byte(`{"claimMatch": {"claims": {"1": "one"}}}`), claims(n)).DecodeUpdate(identityKind.Fields)
+		c, v := fieldmask.JSONInput[*iam.Identity]([]byte(`{"claimMatch": {"claims": {"1": "one"}}}`), claims(n)).DecodeUpdate(iam.IdentityKind.Fields)
 		if got := fieldsOf(v); got != want || (len(c.Parts) > 0) != (want == "") {
 			t.Errorf("%d paths: violations of %q, want %q, and %d parts", n, got, want, len(c.Parts))
 		}
@@ -182,20 +185,20 @@ func TestAllThatIsWrongWithABodyIsReportedAtOnceInFieldOrder(t *testing.T) {
 
 func TestEachKeyOfAMapIsGivenOnceInOneSpellingWithAValue(t *testing.T) {
 	t.Parallel()
-	identity := func(body string, mask ...string) violations {
-		_, v := fieldmask.JSONInput[*Identity]([]byte(body), mask).DecodeUpdate(identityKind.Fields)
+	identity := func(body string, mask ...string) core.Violations {
+		_, v := fieldmask.JSONInput[*iam.Identity]([]byte(body), mask).DecodeUpdate(iam.IdentityKind.Fields)
 		return v
 	}
-	repo := func(body string, mask ...string) violations {
-		_, v := fieldmask.JSONInput[*Repo]([]byte(body), mask).DecodeUpdate(repoKind.Fields)
+	repo := func(body string, mask ...string) core.Violations {
+		_, v := fieldmask.JSONInput[*inventory.Repo]([]byte(body), mask).DecodeUpdate(inventory.RepoKind.Fields)
 		return v
 	}
-	association := func(body string, mask ...string) violations {
-		_, v := fieldmask.JSONInput[*AccountAssociation]([]byte(body), mask).DecodeUpdate(accountAssociationKind.Fields)
+	association := func(body string, mask ...string) core.Violations {
+		_, v := fieldmask.JSONInput[*iam.AccountAssociation]([]byte(body), mask).DecodeUpdate(iam.AccountAssociationKind.Fields)
 		return v
 	}
 	for _, x := range []struct {
-		decode     func(string, ...string) violations
+		decode     func(string, ...string) core.Violations
 		body, mask string
 		want       string
 	}{
@@ -266,14 +269,14 @@ func TestDeeplyNestedBodiesAreRejected(t *testing.T) {
 
 func TestACreationIgnoresOutputOnlyFieldsOfAReadResourceAndRejectsOthers(t *testing.T) {
 	t.Parallel()
-	wasRead := func(claimed *Group) bool { return claimed.UID.Valid() }
-	in := fieldmask.JSONInput[*Group]([]byte(`{"name": "acme", "uid": "`+string(aRoot)+`", "verified": true, "kind": "ORG_KIND_INFRA", "resourceLimits": {"a": 1}, "status": 2, "createTime": "2020-01-01T00:00:00Z"}`), nil)
-	got, v := in.DecodeCreate(groupKind.Fields, wasRead)
+	wasRead := func(claimed *iam.Group) bool { return claimed.UID.Valid() }
+	in := fieldmask.JSONInput[*iam.Group]([]byte(`{"name": "acme", "uid": "`+string(aRoot)+`", "verified": true, "kind": "ORG_KIND_INFRA", "resourceLimits": {"a": 1}, "status": 2, "createTime": "2020-01-01T00:00:00Z"}`), nil)
+	got, v := in.DecodeCreate(iam.GroupKind.Fields, wasRead)
 	if len(v) > 0 || got.Name != "acme" || got.UID != "" || got.Verified || got.Kind != "" || got.ResourceLimits != nil || got.Status != "" {
 		t.Errorf("%+v %v", got, v)
 	}
-	typed := fieldmask.TypedInput(&Group{UID: aRoot, Name: "acme", Description: "not named", Verified: true, Kind: OrgKindInfra}, "name", "verified", "kind")
-	got, v = typed.DecodeCreate(groupKind.Fields, wasRead)
+	typed := fieldmask.TypedInput(&iam.Group{UID: aRoot, Name: "acme", Description: "not named", Verified: true, Kind: iam.OrgKindInfra}, "name", "verified", "kind")
+	got, v = typed.DecodeCreate(iam.GroupKind.Fields, wasRead)
 	if fieldsOf(v) != "verified kind" || got.Name != "acme" || got.Description != "" || got.UID != "" || got.Verified || got.Kind != "" {
 		t.Errorf("typed: %+v %v", got, v)
 	}
@@ -281,7 +284,7 @@ func TestACreationIgnoresOutputOnlyFieldsOfAReadResourceAndRejectsOthers(t *test
 
 func TestATypedInputChangesTheFieldsItNames(t *testing.T) {
 	t.Parallel()
-	c, v := fieldmask.TypedInput(&Repo{Name: "n", Description: "d", SyncConfig: &SyncConfig{Source: "s"}}, "description", "uid", "sync_config", "name").DecodeUpdate(repoKind.Fields)
+	c, v := fieldmask.TypedInput(&inventory.Repo{Name: "n", Description: "d", SyncConfig: &inventory.SyncConfig{Source: "s"}}, "description", "uid", "sync_config", "name").DecodeUpdate(inventory.RepoKind.Fields)
 	row, fields := *c.Row, c.Fields
 	slices.Sort(fields)
 	if len(v) > 0 || strings.Join(fields, " ") != "description name sync_config" || row.Description != "d" || row.Name != "n" || row.SyncConfig.Source != "s" {
@@ -297,7 +300,7 @@ func TestBothSpellingsOfAFieldNameIt(t *testing.T) {
 		"CatalogTier": "", "catalog-tier": "", "catalog_Tier": "catalogTier", "": "", "_": "", "_name": "", "name_": "", "name__": "", "catalog_tier_": "", "sync__config": "",
 	} {
 		got := ""
-		if f := fieldmask.FindField(repoKind.Fields, name); f != nil {
+		if f := fieldmask.FindField(inventory.RepoKind.Fields, name); f != nil {
 			got = f.Name
 		}
 		if got != want {
@@ -319,7 +322,7 @@ func FuzzInput(f *testing.F) {
 		}
 		row, fields, v := decodeInput(string(body), paths...)
 		for _, name := range fields {
-			if f := fieldmask.FindField(repoKind.Fields, name); f == nil || f.Mode != fieldmask.Updatable {
+			if f := fieldmask.FindField(inventory.RepoKind.Fields, name); f == nil || f.Mode != fieldmask.Updatable {
 				t.Fatalf("%s with mask %q writes %q, want Mode %v", body, mask, name, fieldmask.Updatable)
 			}
 		}
@@ -327,7 +330,7 @@ func FuzzInput(f *testing.F) {
 			t.Fatalf("%s with mask %q writes %q", body, mask, fields)
 		}
 		if len(v) > 0 {
-			if Invalid(v...).Violations[0] != v[0] {
+			if core.Invalid(v...).Violations[0] != v[0] {
 				t.Fatal("the message does not name the first violation")
 			}
 			return
@@ -341,7 +344,7 @@ func FuzzInput(f *testing.F) {
 			t.Fatal(err)
 		}
 		same, _, v := decodeInput(string(again))
-		if len(v) > 0 || !equalJSON(same, row) {
+		if len(v) > 0 || !core.EqualJSON(same, row) {
 			t.Fatalf("%s decodes to %+v, that to %+v (%v)", body, row, same, v)
 		}
 	})

@@ -8,21 +8,22 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 // A party is a type of caller.
 type party struct {
 	name string
 	ctx  context.Context
-	role string       // The party has this built-in role; "" means none.
-	on   platform.UID // The party has its role on this group.
+	role string   // The party has this built-in role; "" means none.
+	on   core.UID // The party has its role on this group.
 	// anonymous has no token; unknown has a token that matches no identity.
 	anonymous, unknown bool
 }
 
 // holds reports whether the party holds capabilities on uid.
-func (c party) holds(ledger map[string]map[string]bool, capabilities []string, uid platform.UID) bool {
+func (c party) holds(ledger map[string]map[string]bool, capabilities []string, uid core.UID) bool {
 	return !c.anonymous && !c.unknown && uid.Within(c.on) && c.has(ledger, capabilities)
 }
 
@@ -33,16 +34,16 @@ func (c party) has(ledger map[string]map[string]bool, capabilities []string) boo
 
 // parties returns the callers: every built-in role on the group itself, and owners of the
 // groups around it.
-func (w *world) parties(ledger map[string]map[string]bool, acme, elsewhere org, team, sibling, sub platform.UID) []party {
+func (w *world) parties(ledger map[string]map[string]bool, acme, elsewhere org, team, sibling, sub core.UID) []party {
 	all := []party{
 		{name: "nobody", ctx: w.Context(), anonymous: true},
 		{name: "a token without identity", ctx: w.as("a stranger"), unknown: true},
 		{name: "the organisation's owner", ctx: acme.owner, role: "owner", on: acme.uid},
 		{name: "another organisation's owner", ctx: elsewhere.owner, role: "owner", on: elsewhere.uid},
-		{name: "owner of a sibling group", ctx: w.with(platform.OwnerRole, sibling, acme.uid), role: "owner", on: sibling},
-		{name: "owner of a subgroup", ctx: w.with(platform.OwnerRole, sub, acme.uid), role: "owner", on: sub},
-		{name: "owner of a subgroup, from it", ctx: w.with(platform.OwnerRole, sub, sub), role: "owner", on: sub},
-		{name: "owner of the group, from it", ctx: w.with(platform.OwnerRole, team, team), role: "owner", on: team},
+		{name: "owner of a sibling group", ctx: w.with(iam.OwnerRole, sibling, acme.uid), role: "owner", on: sibling},
+		{name: "owner of a subgroup", ctx: w.with(iam.OwnerRole, sub, acme.uid), role: "owner", on: sub},
+		{name: "owner of a subgroup, from it", ctx: w.with(iam.OwnerRole, sub, sub), role: "owner", on: sub},
+		{name: "owner of the group, from it", ctx: w.with(iam.OwnerRole, team, team), role: "owner", on: team},
 		{name: "an identity without a role", ctx: w.with(w.role(team), team, team), on: team},
 	}
 	for role := range ledger {
@@ -52,9 +53,9 @@ func (w *world) parties(ledger map[string]map[string]bool, acme, elsewhere org, 
 }
 
 // builtIn returns the UID of a built-in role.
-func (w *world) builtIn(name string) platform.UID {
+func (w *world) builtIn(name string) core.UID {
 	w.Helper()
-	page, err := w.p.Roles.List(w.as("owner of acme"), platform.ListRequest[*platform.RoleFilter]{UIDP: platform.UIDFilter{InRoot: true}, Filter: &platform.RoleFilter{Name: name}})
+	page, err := w.p.Roles.List(w.as("owner of acme"), core.ListRequest[*iam.RoleFilter]{UIDP: core.UIDFilter{InRoot: true}, Filter: &iam.RoleFilter{Name: name}})
 	must(w, err)
 	if len(page.Items) != 1 {
 		w.Fatalf("there are %d built-in roles %s", len(page.Items), name)
@@ -105,11 +106,11 @@ func (w *world) judge(t *testing.T, name string, rpc rpc, o operation, c party, 
 	case name == "Ping":
 		expectVerdict(t, what, err, 0, "")
 	case c.anonymous:
-		expectVerdict(t, what, err, platform.CodeUnauthenticated, "UNAUTHENTICATED")
+		expectVerdict(t, what, err, core.CodeUnauthenticated, "UNAUTHENTICATED")
 	case name == "LookupIdentity" && !c.holds(ledger, []string{"CAP_IAM_IDENTITY_LIST"}, uid):
-		expectVerdict(t, what, err, platform.CodeNotFound, "NOT_FOUND")
+		expectVerdict(t, what, err, core.CodeNotFound, "NOT_FOUND")
 	case c.unknown:
-		expectVerdict(t, what, err, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
+		expectVerdict(t, what, err, core.CodePermissionDenied, "IDENTITY_NOT_FOUND")
 	case free:
 		expectVerdict(t, what, err, 0, "")
 	case isList && c.has(ledger, rpc.capabilities):
@@ -134,28 +135,28 @@ func (w *world) judge(t *testing.T, name string, rpc rpc, o operation, c party, 
 	_, other := o.call(c.ctx, gone)
 	switch {
 	case holds:
-		expectRefused(t, what+", of what is missing", other, platform.CodeNotFound, "NOT_FOUND")
+		expectRefused(t, what+", of what is missing", other, core.CodeNotFound, "NOT_FOUND")
 	case err != nil && strings.ReplaceAll(fmt.Sprint(other), string(gone), string(uid)) != err.Error():
 		t.Errorf("%s: of what exists it answers %v, of what is missing %v", what, err, other)
 	}
 }
 
 // judgeScope lists the children of a parent, then everything below it.
-func (w *world) judgeScope(t *testing.T, what string, rpc rpc, o operation, c party, parent platform.UID, ledger map[string]map[string]bool) {
+func (w *world) judgeScope(t *testing.T, what string, rpc rpc, o operation, c party, parent core.UID, ledger map[string]map[string]bool) {
 	t.Helper()
 	// A list of groups contains the children on which the caller holds the capability.
 	granted := strings.HasPrefix(what, "ListGroups ") && c.on.Parent() == parent
-	w.judgeWithin(t, what+", of one parent", rpc, c, parent, ledger, granted, func(uid platform.UID) error {
-		return o.within(c.ctx, platform.UIDFilter{ChildrenOf: uid})
+	w.judgeWithin(t, what+", of one parent", rpc, c, parent, ledger, granted, func(uid core.UID) error {
+		return o.within(c.ctx, core.UIDFilter{ChildrenOf: uid})
 	})
-	w.judgeWithin(t, what+", below one parent", rpc, c, parent, ledger, c.on.Within(parent), func(uid platform.UID) error {
-		return o.within(c.ctx, platform.UIDFilter{DescendantsOf: uid})
+	w.judgeWithin(t, what+", below one parent", rpc, c, parent, ledger, c.on.Within(parent), func(uid core.UID) error {
+		return o.within(c.ctx, core.UIDFilter{DescendantsOf: uid})
 	})
 }
 
 // judgeWithin lists below an existing parent and below a missing one. If partly is true,
 // the party may see a part of the list.
-func (w *world) judgeWithin(t *testing.T, what string, rpc rpc, c party, parent platform.UID, ledger map[string]map[string]bool, partly bool, within func(platform.UID) error) {
+func (w *world) judgeWithin(t *testing.T, what string, rpc rpc, c party, parent core.UID, ledger map[string]map[string]bool, partly bool, within func(core.UID) error) {
 	t.Helper()
 	err := within(parent)
 	gone := missingBelow(parent.Parent())
@@ -163,9 +164,9 @@ func (w *world) judgeWithin(t *testing.T, what string, rpc rpc, c party, parent 
 	has := c.has(ledger, rpc.capabilities) && !c.anonymous && !c.unknown
 	switch {
 	case c.anonymous:
-		expectVerdict(t, what, err, platform.CodeUnauthenticated, "UNAUTHENTICATED")
+		expectVerdict(t, what, err, core.CodeUnauthenticated, "UNAUTHENTICATED")
 	case c.unknown:
-		expectVerdict(t, what, err, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
+		expectVerdict(t, what, err, core.CodePermissionDenied, "IDENTITY_NOT_FOUND")
 	case has && (parent.Within(c.on) || partly):
 		expectVerdict(t, what, err, 0, "")
 	default:
@@ -173,7 +174,7 @@ func (w *world) judgeWithin(t *testing.T, what string, rpc rpc, c party, parent 
 	}
 	switch {
 	case has && gone.Within(c.on):
-		expectRefused(t, what+" that is missing", ofMissing, platform.CodeNotFound, "NOT_FOUND")
+		expectRefused(t, what+" that is missing", ofMissing, core.CodeNotFound, "NOT_FOUND")
 	case !has || !parent.Within(c.on) && !partly:
 		if err == nil || strings.ReplaceAll(fmt.Sprint(ofMissing), string(gone), string(parent)) != err.Error() {
 			t.Errorf("%s: of one that exists it answers %v, of a missing one %v", what, err, ofMissing)
@@ -184,7 +185,7 @@ func (w *world) judgeWithin(t *testing.T, what string, rpc rpc, c party, parent 
 }
 
 // expectVerdict expects a code; 0 means success.
-func expectVerdict(t *testing.T, what string, err error, code platform.Code, reason string) {
+func expectVerdict(t *testing.T, what string, err error, code core.Code, reason string) {
 	t.Helper()
 	if code != 0 {
 		expectRefused(t, what, err, code, reason)
@@ -195,11 +196,11 @@ func expectVerdict(t *testing.T, what string, err error, code platform.Code, rea
 
 // expectDenied expects a PERMISSION_DENIED that names a required capability and the
 // resource on which it is missing.
-func (w *world) expectDenied(t *testing.T, what string, err error, rpc rpc, on platform.UID, anywhere bool) {
+func (w *world) expectDenied(t *testing.T, what string, err error, rpc rpc, on core.UID, anywhere bool) {
 	t.Helper()
-	e := refusal(t, what, err, platform.CodePermissionDenied, "PERMISSION_DENIED")
-	if errors.Is(err, &platform.Error{Code: platform.CodePermissionDenied}) {
-		named, _ := platform.ParseCapability(e.Metadata["capability"])
+	e := refusal(t, what, err, core.CodePermissionDenied, "PERMISSION_DENIED")
+	if errors.Is(err, &core.Error{Code: core.CodePermissionDenied}) {
+		named, _ := core.ParseCapability(e.Metadata["capability"])
 		if !slices.Contains(rpc.capabilities, named.WireName()) {
 			t.Errorf("%s: names capability %s, needed are %s", what, named, rpc.capabilities)
 		}

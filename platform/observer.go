@@ -1,16 +1,22 @@
 package platform
 
-import "time"
+import (
+	"time"
+
+	"atrium/platform/events"
+	"atrium/platform/webhooks"
+)
 
 // An Observer receives measurements of work outside of requests, for metrics. Its
 // methods must return immediately.
 type Observer interface {
-	EventObserver
-	DeliveryObserver
+	events.Observer
+	webhooks.Observer
 }
 
 // noopObserver discards all measurements.
 type noopObserver struct{}
 
-func (noopObserver) EventRead(time.Duration)                            {}
-func (noopObserver) DeliveryTried(string, DeliveryState, time.Duration) {}
+func (noopObserver) EventRead(time.Duration) {}
+
+func (noopObserver) DeliveryTried(string, webhooks.DeliveryState, time.Duration) {}

@@ -5,8 +5,12 @@ import (
 	"maps"
 	"slices"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/libraries"
+	"atrium/platform/webhooks"
 )
 
 // An operation is an operation of the ledger, as a caller uses it.
@@ -14,11 +18,11 @@ type operation struct {
 	// on creates the resource of the call, because a call may change it. The path names
 	// it, and permission is checked on it. For a list, it is a resource that the list may
 	// contain.
-	on func() platform.UID
+	on func() core.UID
 	// call makes the call. For a list, it reports whether uid was among the items.
-	call func(ctx context.Context, uid platform.UID) (seen bool, err error)
+	call func(ctx context.Context, uid core.UID) (seen bool, err error)
 	// within lists a part of the tree.
-	within func(ctx context.Context, scope platform.UIDFilter) error
+	within func(ctx context.Context, scope core.UIDFilter) error
 }
 
 // sharedReads lists the reads that show everything to callers who hold their capability
@@ -26,114 +30,114 @@ type operation struct {
 var sharedReads = map[string]bool{"ListArtifacts": false, "GetArtifactCount": false, "ListArtifactVersions": true}
 
 // operations returns the operations of the core on the contents of group.
-func (w *world) operations(group platform.UID) map[string]operation {
+func (w *world) operations(group core.UID) map[string]operation {
 	p := w.p
-	in := func(made func(platform.UID) platform.UID) func() platform.UID {
-		return func() platform.UID { return made(group) }
+	in := func(made func(core.UID) core.UID) func() core.UID {
+		return func() core.UID { return made(group) }
 	}
-	parent := func() platform.UID { return group }
-	member := in(func(g platform.UID) platform.UID { return w.member(g, w.name()) })
-	role := in(func(g platform.UID) platform.UID { return w.role(g) })
-	bound := in(func(g platform.UID) platform.UID { return w.bind(g, member(), w.role(g)) })
-	tag := in(func(g platform.UID) platform.UID { return w.tag(w.repo(g)) })
+	parent := func() core.UID { return group }
+	member := in(func(g core.UID) core.UID { return w.member(g, w.name()) })
+	role := in(func(g core.UID) core.UID { return w.role(g) })
+	bound := in(func(g core.UID) core.UID { return w.bind(g, member(), w.role(g)) })
+	tag := in(func(g core.UID) core.UID { return w.tag(w.repo(g)) })
 	all := map[string]operation{
-		"ListArtifacts": {w.artifact, func(ctx context.Context, _ platform.UID) (bool, error) {
-			_, err := p.Artifacts.List(ctx, platform.ListRequest[*platform.ArtifactFilter]{Filter: java})
+		"ListArtifacts": {w.artifact, func(ctx context.Context, _ core.UID) (bool, error) {
+			_, err := p.Artifacts.List(ctx, core.ListRequest[*libraries.ArtifactFilter]{Filter: java})
 			return false, err
 		}, nil},
-		"ListArtifactVersions": {w.artifact, func(ctx context.Context, uid platform.UID) (bool, error) {
-			_, err := p.ArtifactVersions.ListOf(ctx, uid, platform.ListRequest[*platform.ArtifactVersionFilter]{})
+		"ListArtifactVersions": {w.artifact, func(ctx context.Context, uid core.UID) (bool, error) {
+			_, err := p.ArtifactVersions.ListOf(ctx, uid, core.ListRequest[*libraries.ArtifactVersionFilter]{})
 			return false, err
 		}, nil},
-		"GetArtifactCount": {w.artifact, func(ctx context.Context, _ platform.UID) (bool, error) {
+		"GetArtifactCount": {w.artifact, func(ctx context.Context, _ core.UID) (bool, error) {
 			_, err := p.Artifacts.Counts(ctx, java.Ecosystems)
 			return false, err
 		}, nil},
 
-		"Ping": {parent, func(ctx context.Context, _ platform.UID) (bool, error) { p.Ping(ctx); return false, nil }, nil},
+		"Ping": {parent, func(ctx context.Context, _ core.UID) (bool, error) { p.Ping(ctx); return false, nil }, nil},
 
 		"GetGroup":    {in(w.group), one(p.Groups.Get), nil},
-		"ListGroups":  {in(w.group), list(p.Groups.List, func(g *platform.Group) platform.UID { return g.UID }), listInScope(p.Groups.List)},
-		"CreateGroup": {parent, create(p.Groups.Create, func() fieldmask.Input[*platform.Group] { return body[*platform.Group](`{"name": %q}`, w.name()) }), nil},
+		"ListGroups":  {in(w.group), list(p.Groups.List, func(g *iam.Group) core.UID { return g.UID }), listInScope(p.Groups.List)},
+		"CreateGroup": {parent, create(p.Groups.Create, func() fieldmask.Input[*iam.Group] { return body[*iam.Group](`{"name": %q}`, w.name()) }), nil},
 		"UpdateGroup": {in(w.group), update(p.Groups.Update, `{"description": "changed"}`), nil},
 		"DeleteGroup": {in(w.group), remove(p.Groups.Delete), nil},
 
 		"GetIdentity":    {member, one(p.Identities.Get), nil},
-		"ListIdentities": {member, list(p.Identities.List, func(i *platform.Identity) platform.UID { return i.UID }), listInScope(p.Identities.List)},
-		"CreateIdentity": {parent, create(p.Identities.Create, func() fieldmask.Input[*platform.Identity] { return body[*platform.Identity](`{"name": "x"}`) }), nil},
+		"ListIdentities": {member, list(p.Identities.List, func(i *iam.Identity) core.UID { return i.UID }), listInScope(p.Identities.List)},
+		"CreateIdentity": {parent, create(p.Identities.Create, func() fieldmask.Input[*iam.Identity] { return body[*iam.Identity](`{"name": "x"}`) }), nil},
 		"UpdateIdentity": {member, update(p.Identities.Update, `{"description": "changed"}`), nil},
 		"DeleteIdentity": {member, remove(p.Identities.Delete), nil},
-		"LookupIdentity": {in(func(g platform.UID) platform.UID { return w.member(g, "looked up") }), func(ctx context.Context, uid platform.UID) (bool, error) {
+		"LookupIdentity": {in(func(g core.UID) core.UID { return w.member(g, "looked up") }), func(ctx context.Context, uid core.UID) (bool, error) {
 			found, err := p.Identities.Lookup(ctx, issuer, "looked up")
 			return found == uid, err
 		}, nil},
 
 		"GetRole":    {role, one(p.Roles.Get), nil},
-		"ListRoles":  {role, list(p.Roles.List, func(r *platform.Role) platform.UID { return r.UID }), listInScope(p.Roles.List)},
-		"CreateRole": {parent, create(p.Roles.Create, func() fieldmask.Input[*platform.Role] { return body[*platform.Role](`{"name": %q}`, w.name()) }), nil},
+		"ListRoles":  {role, list(p.Roles.List, func(r *iam.Role) core.UID { return r.UID }), listInScope(p.Roles.List)},
+		"CreateRole": {parent, create(p.Roles.Create, func() fieldmask.Input[*iam.Role] { return body[*iam.Role](`{"name": %q}`, w.name()) }), nil},
 		"UpdateRole": {role, update(p.Roles.Update, `{"description": "changed"}`), nil},
 		"DeleteRole": {role, remove(p.Roles.Delete), nil},
 
 		"GetRoleBinding":   {bound, one(p.RoleBindings.Get), nil},
-		"ListRoleBindings": {bound, list(p.RoleBindings.List, func(b *platform.RoleBinding) platform.UID { return b.UID }), listInScope(p.RoleBindings.List)},
-		"CreateRoleBinding": {parent, create(p.RoleBindings.Create, func() fieldmask.Input[*platform.RoleBinding] {
+		"ListRoleBindings": {bound, list(p.RoleBindings.List, func(b *iam.RoleBinding) core.UID { return b.UID }), listInScope(p.RoleBindings.List)},
+		"CreateRoleBinding": {parent, create(p.RoleBindings.Create, func() fieldmask.Input[*iam.RoleBinding] {
 			return binding(member(), role())
 		}), nil},
-		"BatchCreateRoleBindings": {parent, func(ctx context.Context, uid platform.UID) (bool, error) {
-			_, err := p.RoleBindings.CreateBatch(ctx, newBatch(uid, []fieldmask.Input[*platform.RoleBinding]{binding(member(), role())}))
+		"BatchCreateRoleBindings": {parent, func(ctx context.Context, uid core.UID) (bool, error) {
+			_, err := p.RoleBindings.CreateBatch(ctx, newBatch(uid, []fieldmask.Input[*iam.RoleBinding]{binding(member(), role())}))
 			return false, err
 		}, nil},
-		"UpdateRoleBinding": {bound, func(ctx context.Context, uid platform.UID) (bool, error) {
-			_, err := p.RoleBindings.Update(ctx, uid, body[*platform.RoleBinding](`{"roleUid": %q}`, role()))
+		"UpdateRoleBinding": {bound, func(ctx context.Context, uid core.UID) (bool, error) {
+			_, err := p.RoleBindings.Update(ctx, uid, body[*iam.RoleBinding](`{"roleUid": %q}`, role()))
 			return false, err
 		}, nil},
 		"DeleteRoleBinding": {bound, remove(p.RoleBindings.Delete), nil},
 
 		"GetRepo":          {in(w.repo), one(p.Repos.Get), nil},
-		"ListRepos":        {in(w.repo), list(p.Repos.List, func(r *platform.Repo) platform.UID { return r.UID }), listInScope(p.Repos.List)},
-		"CreateRepo":       {parent, create(p.Repos.Create, func() fieldmask.Input[*platform.Repo] { return body[*platform.Repo](`{"name": %q}`, w.name()) }), nil},
+		"ListRepos":        {in(w.repo), list(p.Repos.List, func(r *inventory.Repo) core.UID { return r.UID }), listInScope(p.Repos.List)},
+		"CreateRepo":       {parent, create(p.Repos.Create, func() fieldmask.Input[*inventory.Repo] { return body[*inventory.Repo](`{"name": %q}`, w.name()) }), nil},
 		"UpdateRepo":       {in(w.repo), update(p.Repos.Update, `{"description": "changed"}`), nil},
 		"DeleteRepo":       {in(w.repo), remove(p.Repos.Delete), nil},
 		"GetRepoReadme":    {in(w.repo), one(p.Repos.Readme), nil},
 		"UpdateRepoReadme": {in(w.repo), update(p.Repos.UpdateReadme, `{"content": "changed"}`), nil},
 
 		"GetTag":   {tag, one(p.Tags.Get), nil},
-		"ListTags": {tag, list(p.Tags.List, func(t *platform.Tag) platform.UID { return t.UID }), listInScope(p.Tags.List)},
-		"CreateTag": {in(w.repo), create(p.Tags.Create, func() fieldmask.Input[*platform.Tag] {
-			return body[*platform.Tag](`{"name": "latest", "digest": %q}`, digest(1))
+		"ListTags": {tag, list(p.Tags.List, func(t *inventory.Tag) core.UID { return t.UID }), listInScope(p.Tags.List)},
+		"CreateTag": {in(w.repo), create(p.Tags.Create, func() fieldmask.Input[*inventory.Tag] {
+			return body[*inventory.Tag](`{"name": "latest", "digest": %q}`, digest(1))
 		}), nil},
 		"DeleteTag": {tag, remove(p.Tags.Delete), nil},
 
 		"GetAdvisory":    {in(w.advisory), one(p.Advisories.Get), nil},
-		"ListAdvisories": {in(w.advisory), list(p.Advisories.List, func(a *platform.Advisory) platform.UID { return a.UID }), listInScope(p.Advisories.List)},
+		"ListAdvisories": {in(w.advisory), list(p.Advisories.List, func(a *inventory.Advisory) core.UID { return a.UID }), listInScope(p.Advisories.List)},
 
 		"GetSubscription":   {in(w.subscription), one(p.Subscriptions.Get), nil},
-		"ListSubscriptions": {in(w.subscription), list(p.Subscriptions.List, func(s *platform.Subscription) platform.UID { return s.UID }), listInScope(p.Subscriptions.List)},
-		"CreateSubscription": {parent, create(p.Subscriptions.Create, func() fieldmask.Input[*platform.Subscription] {
-			return body[*platform.Subscription](`{"sink": "https://%s.example.com/"}`, w.name())
+		"ListSubscriptions": {in(w.subscription), list(p.Subscriptions.List, func(s *webhooks.Subscription) core.UID { return s.UID }), listInScope(p.Subscriptions.List)},
+		"CreateSubscription": {parent, create(p.Subscriptions.Create, func() fieldmask.Input[*webhooks.Subscription] {
+			return body[*webhooks.Subscription](`{"sink": "https://%s.example.com/"}`, w.name())
 		}), nil},
 		"DeleteSubscription": {in(w.subscription), remove(p.Subscriptions.Delete), nil},
 
-		"ListVulnerabilityMetadata": {parent, func(ctx context.Context, _ platform.UID) (bool, error) {
-			_, err := p.Vulnerabilities.List(ctx, platform.ListRequest[*platform.VulnerabilityFilter]{})
+		"ListVulnerabilityMetadata": {parent, func(ctx context.Context, _ core.UID) (bool, error) {
+			_, err := p.Vulnerabilities.List(ctx, core.ListRequest[*inventory.VulnerabilityFilter]{})
 			return false, err
 		}, nil},
-		"ListDocuments": {parent, func(ctx context.Context, _ platform.UID) (bool, error) {
-			_, err := p.AdvisoryDocuments.List(ctx, platform.ListRequest[*platform.DocumentFilter]{})
+		"ListDocuments": {parent, func(ctx context.Context, _ core.UID) (bool, error) {
+			_, err := p.AdvisoryDocuments.List(ctx, core.ListRequest[*inventory.DocumentFilter]{})
 			return false, err
 		}, nil},
-		"ListResolvedVulnsReports": {in(w.newTag), func(ctx context.Context, repo platform.UID) (bool, error) {
-			_, err := p.ResolvedVulnerabilities.ListAll(ctx, platform.ResolvedVulnerabilityFilter{
-				ImageRefs: []platform.ImageRef{{Repo: string(repo)}}, StartTime: platform.At(epoch), EndTime: platform.At(epoch.AddDate(0, 0, 1)),
+		"ListResolvedVulnsReports": {in(w.newTag), func(ctx context.Context, repo core.UID) (bool, error) {
+			_, err := p.ResolvedVulnerabilities.ListAll(ctx, inventory.ResolvedVulnerabilityFilter{
+				ImageRefs: []inventory.ImageRef{{Repo: string(repo)}}, StartTime: core.At(epoch), EndTime: core.At(epoch.AddDate(0, 0, 1)),
 			})
 			return false, err
 		}, nil},
-		"GetArchitectures": {in(w.newImage), func(ctx context.Context, repo platform.UID) (bool, error) {
-			_, err := p.Images.Get(ctx, platform.ImageKey{Repo: repo, Digest: digest(1)})
+		"GetArchitectures": {in(w.newImage), func(ctx context.Context, repo core.UID) (bool, error) {
+			_, err := p.Images.Get(ctx, core.ImageKey{Repo: repo, Digest: digest(1)})
 			return false, err
 		}, nil},
-		"GetSize": {in(w.newImage), func(ctx context.Context, repo platform.UID) (bool, error) {
-			_, err := p.Images.Size(ctx, platform.ImageKey{Repo: repo, Digest: digest(1)}, "")
+		"GetSize": {in(w.newImage), func(ctx context.Context, repo core.UID) (bool, error) {
+			_, err := p.Images.Size(ctx, core.ImageKey{Repo: repo, Digest: digest(1)}, "")
 			return false, err
 		}, nil},
 	}
@@ -142,55 +146,55 @@ func (w *world) operations(group platform.UID) map[string]operation {
 }
 
 // advisory imports an advisory. No operation creates one.
-func (w *world) advisory(group platform.UID) platform.UID {
+func (w *world) advisory(group core.UID) core.UID {
 	w.Helper()
-	a := &platform.Advisory{AdvisoryID: w.name(), ArtifactName: "stdlib"}
-	_, err := w.p.Advisories.Import(w.operator(), group, []*platform.Advisory{a})
+	a := &inventory.Advisory{AdvisoryID: w.name(), ArtifactName: "stdlib"}
+	_, err := w.p.Advisories.Import(w.operator(), group, []*inventory.Advisory{a})
 	must(w, err)
 	return a.UID
 }
 
-var java = &platform.ArtifactFilter{Ecosystems: []platform.Ecosystem{platform.EcosystemJava}}
+var java = &libraries.ArtifactFilter{Ecosystems: []libraries.Ecosystem{libraries.EcosystemJava}}
 
 // artifact imports an artifact without versions.
-func (w *world) artifact() platform.UID {
+func (w *world) artifact() core.UID {
 	w.Helper()
-	a := &platform.ImportedArtifact{Artifact: platform.Artifact{Ecosystem: platform.EcosystemJava, Name: w.name()}}
-	_, _, err := w.p.Artifacts.Import(w.operator(), []*platform.ImportedArtifact{a})
+	a := &libraries.ImportedArtifact{Artifact: libraries.Artifact{Ecosystem: libraries.EcosystemJava, Name: w.name()}}
+	_, _, err := w.p.Artifacts.Import(w.operator(), []*libraries.ImportedArtifact{a})
 	must(w, err)
 	return a.UID
 }
 
 // newImage creates a repo with an image.
-func (w *world) newImage(group platform.UID) platform.UID {
+func (w *world) newImage(group core.UID) core.UID {
 	w.Helper()
 	repo := w.repo(group)
-	_, err := w.p.Images.Import(w.operator(), []*platform.Image{{Repo: repo, Digest: digest(1), Architectures: []platform.Architecture{{Name: "amd64", Size: 7}}}})
+	_, err := w.p.Images.Import(w.operator(), []*inventory.Image{{Repo: repo, Digest: digest(1), Architectures: []inventory.Architecture{{Name: "amd64", Size: 7}}}})
 	must(w, err)
 	return repo
 }
 
 // newTag creates a repo with the tag latest.
-func (w *world) newTag(group platform.UID) platform.UID {
+func (w *world) newTag(group core.UID) core.UID {
 	w.Helper()
 	repo := w.repo(group)
-	_, err := w.p.Tags.Create(w.operator(), repo, body[*platform.Tag](`{"name": "latest", "digest": %q}`, digest(1)))
+	_, err := w.p.Tags.Create(w.operator(), repo, body[*inventory.Tag](`{"name": "latest", "digest": %q}`, digest(1)))
 	must(w, err)
 	return repo
 }
 
-type call = func(context.Context, platform.UID) (bool, error)
+type call = func(context.Context, core.UID) (bool, error)
 
-func one[T any](get func(context.Context, platform.UID) (T, error)) call {
-	return func(ctx context.Context, uid platform.UID) (bool, error) {
+func one[T any](get func(context.Context, core.UID) (T, error)) call {
+	return func(ctx context.Context, uid core.UID) (bool, error) {
 		_, err := get(ctx, uid)
 		return false, err
 	}
 }
 
-func list[T, F any](list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), uidOf func(T) platform.UID) call {
-	return func(ctx context.Context, uid platform.UID) (bool, error) {
-		page, err := list(ctx, platform.ListRequest[F]{OrderBy: "uid", UIDP: platform.UIDFilter{IDs: []platform.UID{uid}}})
+func list[T, F any](list func(context.Context, core.ListRequest[F]) (core.Page[T], error), uidOf func(T) core.UID) call {
+	return func(ctx context.Context, uid core.UID) (bool, error) {
+		page, err := list(ctx, core.ListRequest[F]{OrderBy: "uid", UIDP: core.UIDFilter{IDs: []core.UID{uid}}})
 		if err != nil || len(page.Items) != int(page.TotalCount) {
 			return false, err
 		}
@@ -198,27 +202,27 @@ func list[T, F any](list func(context.Context, platform.ListRequest[F]) (platfor
 	}
 }
 
-func listInScope[T, F any](list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error)) func(context.Context, platform.UIDFilter) error {
-	return func(ctx context.Context, scope platform.UIDFilter) error {
-		_, err := list(ctx, platform.ListRequest[F]{UIDP: scope})
+func listInScope[T, F any](list func(context.Context, core.ListRequest[F]) (core.Page[T], error)) func(context.Context, core.UIDFilter) error {
+	return func(ctx context.Context, scope core.UIDFilter) error {
+		_, err := list(ctx, core.ListRequest[F]{UIDP: scope})
 		return err
 	}
 }
 
-func create[T any](create func(context.Context, platform.UID, fieldmask.Input[T]) (T, error), in func() fieldmask.Input[T]) call {
-	return func(ctx context.Context, parent platform.UID) (bool, error) {
+func create[T any](create func(context.Context, core.UID, fieldmask.Input[T]) (T, error), in func() fieldmask.Input[T]) call {
+	return func(ctx context.Context, parent core.UID) (bool, error) {
 		_, err := create(ctx, parent, in())
 		return false, err
 	}
 }
 
-func update[T any](update func(context.Context, platform.UID, fieldmask.Input[T]) (T, error), change string) call {
-	return func(ctx context.Context, uid platform.UID) (bool, error) {
+func update[T any](update func(context.Context, core.UID, fieldmask.Input[T]) (T, error), change string) call {
+	return func(ctx context.Context, uid core.UID) (bool, error) {
 		_, err := update(ctx, uid, body[T]("%s", change))
 		return false, err
 	}
 }
 
-func remove(remove func(context.Context, platform.UID) error) call {
-	return func(ctx context.Context, uid platform.UID) (bool, error) { return false, remove(ctx, uid) }
+func remove(remove func(context.Context, core.UID) error) call {
+	return func(ctx context.Context, uid core.UID) (bool, error) { return false, remove(ctx, uid) }
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/storetest"
 )
 
@@ -36,7 +37,7 @@ func TestAnOutageIsLoggedOnceByEachWork(t *testing.T) {
 		p, err := platform.New(t.Context(), sharedClock{store, time.Now}, platform.Options{
 			EncryptionKey: bytes.Repeat([]byte{1}, 32),
 			Logger:        slog.New(slog.NewTextHandler(log, nil)),
-			IssuerFile:    func(context.Context, string) ([]platform.UID, error) { return nil, nil },
+			IssuerFile:    func(context.Context, string) ([]core.UID, error) { return nil, nil },
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -8,6 +8,10 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 )
 
 // An overtakenStore belongs to a replica whose operation is overtaken by one of another replica.
@@ -27,20 +31,20 @@ func (s *overtakenStore) reach(step string) {
 }
 
 // reachIn begins it if this is the step, and runs in a transaction.
-func (s *overtakenStore) reachIn(on platform.Conn, step string) {
-	if _, isIn := on.(platform.Tx); isIn {
+func (s *overtakenStore) reachIn(on core.Conn, step string) {
+	if _, isIn := on.(core.Tx); isIn {
 		s.reach(step)
 	}
 }
 
 // overtakenQueries are the queries of a overtakenStore.
 type overtakenQueries struct {
-	platform.AdvisoryQueries
-	platform.ImageQueries
-	platform.IssuerQueries
-	platform.RepoQueries
-	platform.SignInQueries
-	platform.TagQueries
+	inventory.AdvisoryQueries
+	inventory.ImageQueries
+	iam.IssuerQueries
+	inventory.RepoQueries
+	iam.SignInQueries
+	inventory.TagQueries
 	store *overtakenStore
 }
 
@@ -51,18 +55,18 @@ func (s *overtakenStore) Tables() platform.Tables {
 	return all
 }
 
-func (q overtakenQueries) Candidates(ctx context.Context, on platform.Conn, b platform.Bearer) ([]platform.Candidate, []platform.SignInOption, error) {
+func (q overtakenQueries) Candidates(ctx context.Context, on core.Conn, b iam.Bearer) ([]iam.Candidate, []iam.SignInOption, error) {
 	defer q.store.reach("candidates")
 	return q.SignInQueries.Candidates(ctx, on, b)
 }
 
-func (q overtakenQueries) TagsOfSource(ctx context.Context, on platform.Conn, from platform.RepoSource) ([]*platform.Tag, error) {
+func (q overtakenQueries) TagsOfSource(ctx context.Context, on core.Conn, from inventory.RepoSource) ([]*inventory.Tag, error) {
 	defer q.store.reach("tags of source")
 	return q.TagQueries.TagsOfSource(ctx, on, from)
 }
 
-func (s *overtakenStore) Write(ctx context.Context, unit func(platform.Tx) error) error {
-	return s.Store.Write(ctx, func(tx platform.Tx) error {
+func (s *overtakenStore) Write(ctx context.Context, unit func(core.Tx) error) error {
+	return s.Store.Write(ctx, func(tx core.Tx) error {
 		if err := unit(tx); err != nil {
 			return err
 		}
@@ -71,32 +75,32 @@ func (s *overtakenStore) Write(ctx context.Context, unit func(platform.Tx) error
 	})
 }
 
-func (q overtakenQueries) IssuerProof(ctx context.Context, on platform.Conn, root platform.UID, issuer string) (*platform.IssuerProof, error) {
+func (q overtakenQueries) IssuerProof(ctx context.Context, on core.Conn, root core.UID, issuer string) (*iam.IssuerProof, error) {
 	defer q.store.reachIn(on, "proof")
 	return q.IssuerQueries.IssuerProof(ctx, on, root, issuer)
 }
 
-func (q overtakenQueries) AdvisoriesInheriting(ctx context.Context, on platform.Conn, names []string) ([]*platform.Advisory, error) {
+func (q overtakenQueries) AdvisoriesInheriting(ctx context.Context, on core.Conn, names []string) ([]*inventory.Advisory, error) {
 	defer q.store.reachIn(on, "inheriting advisories")
 	return q.AdvisoryQueries.AdvisoriesInheriting(ctx, on, names)
 }
 
-func (q overtakenQueries) AdvisoriesByName(ctx context.Context, on platform.Conn, names platform.AdvisoryNames) ([]*platform.Advisory, error) {
+func (q overtakenQueries) AdvisoriesByName(ctx context.Context, on core.Conn, names inventory.AdvisoryNames) ([]*inventory.Advisory, error) {
 	defer q.store.reachIn(on, "advisories")
 	return q.AdvisoryQueries.AdvisoriesByName(ctx, on, names)
 }
 
-func (q overtakenQueries) Images(ctx context.Context, on platform.Conn, keys platform.ImageKeys) ([]*platform.Image, error) {
+func (q overtakenQueries) Images(ctx context.Context, on core.Conn, keys inventory.ImageKeys) ([]*inventory.Image, error) {
 	defer q.store.reachIn(on, "images")
 	return q.ImageQueries.Images(ctx, on, keys)
 }
 
-func (q overtakenQueries) TagsByName(ctx context.Context, on platform.Conn, names platform.TagNames) ([]*platform.Tag, error) {
+func (q overtakenQueries) TagsByName(ctx context.Context, on core.Conn, names inventory.TagNames) ([]*inventory.Tag, error) {
 	defer q.store.reachIn(on, "tags")
 	return q.TagQueries.TagsByName(ctx, on, names)
 }
 
-func (q overtakenQueries) Readmes(ctx context.Context, on platform.Conn, keys platform.Keys) ([]*platform.Readme, error) {
+func (q overtakenQueries) Readmes(ctx context.Context, on core.Conn, keys core.Keys) ([]*inventory.Readme, error) {
 	defer q.store.reachIn(on, "readmes")
 	return q.RepoQueries.Readmes(ctx, on, keys)
 }
@@ -141,7 +145,7 @@ func TestARecheckKeepsAConcurrentDecisionOfTheOperator(t *testing.T) {
 	onPostgres(t, func(t *testing.T, w *world) {
 		served, acme := w.strict(), w.found("acme")
 		provider := w.providerBy(acme.owner, acme.uid)
-		served[workplace] = []platform.UID{acme.uid}
+		served[workplace] = []core.UID{acme.uid}
 		_, err := w.p.IdentityProviders.Verify(acme.owner, provider.UID)
 		must(t, err)
 		served[workplace] = nil
@@ -161,9 +165,9 @@ func TestARecheckKeepsAConcurrentDecisionOfTheOperator(t *testing.T) {
 func TestAFirstSignInGivesTheDefaultRoleOfTheMoment(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		provider := w.providerOf(acme.uid, workplace, platform.OwnerRole)
+		provider := w.providerOf(acme.uid, workplace, iam.OwnerRole)
 		lower := func() error {
-			_, err := w.p.IdentityProviders.Update(acme.owner, provider.UID, body[*platform.IdentityProvider](`{"defaultRole": %q}`, platform.ViewerRole))
+			_, err := w.p.IdentityProviders.Update(acme.owner, provider.UID, body[*iam.IdentityProvider](`{"defaultRole": %q}`, iam.ViewerRole))
 			return err
 		}
 		other, wait := w.overtake(t, "candidates", platform.Options{AllowIssuers: true}, lower)
@@ -171,20 +175,20 @@ func TestAFirstSignInGivesTheDefaultRoleOfTheMoment(t *testing.T) {
 		must(t, err)
 		wait()
 		_, bob := w.enter(visitor("bob", nil))
-		_, err = w.p.Repos.Create(bob, acme.uid, body[*platform.Repo](`{"name": "x"}`))
-		expectRefused(t, "a viewer who makes a repo", err, platform.CodePermissionDenied)
+		_, err = w.p.Repos.Create(bob, acme.uid, body[*inventory.Repo](`{"name": "x"}`))
+		expectRefused(t, "a viewer who makes a repo", err, core.CodePermissionDenied)
 	})
 }
 
 func TestADeletedProviderAdmitsNobody(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		provider := w.providerOf(acme.uid, workplace, platform.OwnerRole)
+		provider := w.providerOf(acme.uid, workplace, iam.OwnerRole)
 		other, wait := w.overtake(t, "candidates", platform.Options{AllowIssuers: true}, func() error { return w.p.IdentityProviders.Delete(acme.owner, provider.UID) })
 		_, err := other.Authenticate(w.Context(), visitor("bob", nil))
-		expectRefused(t, "a sign-in", err, platform.CodeUnauthenticated)
+		expectRefused(t, "a sign-in", err, core.CodeUnauthenticated)
 		wait()
-		page, err := w.p.RoleBindings.List(acme.owner, platform.ListRequest[*platform.RoleBindingFilter]{})
+		page, err := w.p.RoleBindings.List(acme.owner, core.ListRequest[*iam.RoleBindingFilter]{})
 		must(t, err)
 		if page.TotalCount != 1 {
 			t.Errorf("%d bindings, want that of the owner", page.TotalCount)
@@ -194,49 +198,49 @@ func TestADeletedProviderAdmitsNobody(t *testing.T) {
 
 // highSeverity and lowSeverity are scores with these ratings.
 var (
-	highSeverity = []platform.Severity{{Type: "TYPE_CVSS_V3", Score: "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H"}}
-	lowSeverity  = []platform.Severity{{Type: "TYPE_CVSS_V3", Score: "CVSS:3.1/AV:L/AC:H/PR:H/UI:R/S:U/C:L/I:N/A:N"}}
+	highSeverity = []inventory.Severity{{Type: "TYPE_CVSS_V3", Score: "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H"}}
+	lowSeverity  = []inventory.Severity{{Type: "TYPE_CVSS_V3", Score: "CVSS:3.1/AV:L/AC:H/PR:H/UI:R/S:U/C:L/I:N/A:N"}}
 )
 
 // Imports of advisories and vulnerabilities must not undo each other, whatever their order.
 func TestConcurrentImportsOfFeedsKeepEachOther(t *testing.T) {
 	for _, c := range []struct {
 		name, step    string
-		before        *platform.Advisory // stored before, or nil
-		first, second any                // the import that is overtaken, and the other one
-		check         func(t *testing.T, a *platform.Advisory)
+		before        *inventory.Advisory // stored before, or nil
+		first, second any                 // the import that is overtaken, and the other one
+		check         func(t *testing.T, a *inventory.Advisory)
 	}{
 		{
-			"a withdrawn advisory stays withdrawn", "inheriting advisories", &platform.Advisory{},
-			lowSeverity, &platform.Advisory{DeleteTime: platform.At(epoch)},
-			func(t *testing.T, a *platform.Advisory) {
+			"a withdrawn advisory stays withdrawn", "inheriting advisories", &inventory.Advisory{},
+			lowSeverity, &inventory.Advisory{DeleteTime: core.At(epoch)},
+			func(t *testing.T, a *inventory.Advisory) {
 				if a != nil {
 					t.Errorf("it is listed: %+v", a)
 				}
 			},
 		},
 		{
-			"an advisory keeps its own severities", "inheriting advisories", &platform.Advisory{},
-			lowSeverity, &platform.Advisory{Severities: highSeverity},
-			func(t *testing.T, a *platform.Advisory) {
-				if len(a.Severities) != 1 || a.Severity.Rating != platform.SeverityCritical {
+			"an advisory keeps its own severities", "inheriting advisories", &inventory.Advisory{},
+			lowSeverity, &inventory.Advisory{Severities: highSeverity},
+			func(t *testing.T, a *inventory.Advisory) {
+				if len(a.Severities) != 1 || a.Severity.Rating != core.SeverityCritical {
 					t.Errorf("it has %+v, rated %+v", a.Severities, a.Severity)
 				}
 			},
 		},
 		{
 			"an advisory inherits from a vulnerability of the same time", "commit", nil,
-			&platform.Advisory{}, highSeverity,
-			func(t *testing.T, a *platform.Advisory) {
-				if a.Severity.Rating != platform.SeverityCritical {
+			&inventory.Advisory{}, highSeverity,
+			func(t *testing.T, a *inventory.Advisory) {
+				if a.Severity.Rating != core.SeverityCritical {
 					t.Errorf("it is rated %+v", a.Severity)
 				}
 			},
 		},
 		{
-			"an older record does not replace a newer one", "advisories", &platform.Advisory{Author: "first", UpdateTime: platform.At(epoch.AddDate(0, 0, 1))},
-			&platform.Advisory{Author: "older", UpdateTime: platform.At(epoch.AddDate(0, 0, 2))}, &platform.Advisory{Author: "newest", UpdateTime: platform.At(epoch.AddDate(0, 0, 3))},
-			func(t *testing.T, a *platform.Advisory) {
+			"an older record does not replace a newer one", "advisories", &inventory.Advisory{Author: "first", UpdateTime: core.At(epoch.AddDate(0, 0, 1))},
+			&inventory.Advisory{Author: "older", UpdateTime: core.At(epoch.AddDate(0, 0, 2))}, &inventory.Advisory{Author: "newest", UpdateTime: core.At(epoch.AddDate(0, 0, 3))},
+			func(t *testing.T, a *inventory.Advisory) {
 				if a.Author != "newest" {
 					t.Errorf("it is by %q, want newest", a.Author)
 				}
@@ -248,13 +252,13 @@ func TestConcurrentImportsOfFeedsKeepEachOther(t *testing.T) {
 				acme := w.found("acme")
 				load := func(p *platform.Platform, what any) error {
 					switch what := what.(type) {
-					case *platform.Advisory:
+					case *inventory.Advisory:
 						record := *what
 						record.AdvisoryID, record.ArtifactName, record.Aliases = "A-1", "a", []string{"CVE-1"}
-						_, err := p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{&record})
+						_, err := p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{&record})
 						return err
 					default:
-						_, err := p.Vulnerabilities.Import(w.operator(), []*platform.Vulnerability{{ID: "CVE-1", Severities: what.([]platform.Severity)}})
+						_, err := p.Vulnerabilities.Import(w.operator(), []*inventory.Vulnerability{{ID: "CVE-1", Severities: what.([]inventory.Severity)}})
 						return err
 					}
 				}
@@ -264,9 +268,9 @@ func TestConcurrentImportsOfFeedsKeepEachOther(t *testing.T) {
 				other, wait := w.overtake(t, c.step, platform.Options{}, func() error { return load(w.p, c.second) })
 				must(t, load(other, c.first))
 				wait()
-				page, err := w.p.Advisories.List(acme.owner, platform.ListRequest[*platform.AdvisoryFilter]{})
+				page, err := w.p.Advisories.List(acme.owner, core.ListRequest[*inventory.AdvisoryFilter]{})
 				must(t, err)
-				var found *platform.Advisory
+				var found *inventory.Advisory
 				if len(page.Items) > 0 {
 					found = page.Items[0]
 				}
@@ -280,19 +284,19 @@ func TestConcurrentImportsOfFeedsKeepEachOther(t *testing.T) {
 // A tag that a caller has moved is not the import's any more: a prune must keep it.
 func TestAPruneKeepsATagThatACallerHasTakenOver(t *testing.T) {
 	const source = "ghcr.io/a/b"
-	move := func(w *world, acme org, repo platform.UID) func() error {
+	move := func(w *world, acme org, repo core.UID) func() error {
 		return func() error {
-			_, err := w.p.Tags.Create(acme.owner, repo, body[*platform.Tag](`{"name": "v1", "digest": %q}`, digest(2)))
+			_, err := w.p.Tags.Create(acme.owner, repo, body[*inventory.Tag](`{"name": "v1", "digest": %q}`, digest(2)))
 			return err
 		}
 	}
-	load := func(p *platform.Platform, w *world, repo platform.UID) error {
-		_, err := p.Tags.Import(w.operator(), []*platform.ImportedTag{{Repo: repo, Tag: platform.Tag{Name: "v1", Digest: digest(1), Source: source}}}, platform.ImportOptions{})
+	load := func(p *platform.Platform, w *world, repo core.UID) error {
+		_, err := p.Tags.Import(w.operator(), []*inventory.ImportedTag{{Repo: repo, Tag: inventory.Tag{Name: "v1", Digest: digest(1), Source: source}}}, core.ImportOptions{})
 		return err
 	}
-	prune := func(t *testing.T, p *platform.Platform, w *world, repo platform.UID) {
+	prune := func(t *testing.T, p *platform.Platform, w *world, repo core.UID) {
 		t.Helper()
-		if n, err := p.Tags.Prune(w.operator(), platform.RepoSource{Repo: repo, Source: source}, nil, platform.ImportOptions{}); err != nil || n != 0 {
+		if n, err := p.Tags.Prune(w.operator(), inventory.RepoSource{Repo: repo, Source: source}, nil, core.ImportOptions{}); err != nil || n != 0 {
 			t.Errorf("the prune removes %d tags, %v, although the only one is a caller's", n, err)
 		}
 	}
@@ -310,7 +314,7 @@ func TestAPruneKeepsATagThatACallerHasTakenOver(t *testing.T) {
 		onPostgres(t, func(t *testing.T, w *world) {
 			acme := w.found("acme")
 			repo := w.repo(acme.uid)
-			_, err := w.p.Tags.Create(acme.owner, repo, body[*platform.Tag](`{"name": "v1", "digest": %q}`, digest(1)))
+			_, err := w.p.Tags.Create(acme.owner, repo, body[*inventory.Tag](`{"name": "v1", "digest": %q}`, digest(1)))
 			must(t, err)
 			other, wait := w.overtake(t, "tags", platform.Options{}, move(w, acme, repo))
 			must(t, load(other, w, repo))
@@ -322,19 +326,19 @@ func TestAPruneKeepsATagThatACallerHasTakenOver(t *testing.T) {
 
 // The records of a repo that is deleted during an import are rejected, and the others are stored.
 func TestAnImportOutlastsTheDeletionOfARepo(t *testing.T) {
-	for step, load := range map[string]func(w *world, p *platform.Platform, repos []platform.UID) (platform.Imported, error){
-		"tags": func(w *world, p *platform.Platform, repos []platform.UID) (platform.Imported, error) {
-			tag := platform.Tag{Name: "v1", Digest: digest(1)}
-			return p.Tags.Import(w.operator(), []*platform.ImportedTag{{Repo: repos[0], Tag: tag}, {Repo: repos[1], Tag: tag}}, platform.ImportOptions{})
+	for step, load := range map[string]func(w *world, p *platform.Platform, repos []core.UID) (core.Imported, error){
+		"tags": func(w *world, p *platform.Platform, repos []core.UID) (core.Imported, error) {
+			tag := inventory.Tag{Name: "v1", Digest: digest(1)}
+			return p.Tags.Import(w.operator(), []*inventory.ImportedTag{{Repo: repos[0], Tag: tag}, {Repo: repos[1], Tag: tag}}, core.ImportOptions{})
 		},
-		"images": func(w *world, p *platform.Platform, repos []platform.UID) (platform.Imported, error) {
-			return p.Images.Import(w.operator(), []*platform.Image{{Repo: repos[0], Digest: digest(1)}, {Repo: repos[1], Digest: digest(1)}})
+		"images": func(w *world, p *platform.Platform, repos []core.UID) (core.Imported, error) {
+			return p.Images.Import(w.operator(), []*inventory.Image{{Repo: repos[0], Digest: digest(1)}, {Repo: repos[1], Digest: digest(1)}})
 		},
 	} {
 		t.Run(step, func(t *testing.T) {
 			onPostgres(t, func(t *testing.T, w *world) {
 				acme := w.found("acme")
-				repos := []platform.UID{w.repo(acme.uid), w.repo(acme.uid)}
+				repos := []core.UID{w.repo(acme.uid), w.repo(acme.uid)}
 				other, wait := w.overtake(t, step, platform.Options{}, func() error { return w.p.Repos.Delete(acme.owner, repos[1]) })
 				done, err := load(w, other, repos)
 				if err != nil || done.Added != 1 || len(done.Rejected) != 1 || done.Rejected[1] == nil {
@@ -353,16 +357,16 @@ func TestAnImportOfNamesKeepsAConcurrentDeprecation(t *testing.T) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
 		set := func(deprecated bool) error {
-			_, err := w.p.Tags.Create(acme.owner, repo, body[*platform.Tag](`{"name": "v1", "digest": %q, "deprecated": %t}`, digest(1), deprecated))
+			_, err := w.p.Tags.Create(acme.owner, repo, body[*inventory.Tag](`{"name": "v1", "digest": %q, "deprecated": %t}`, digest(1), deprecated))
 			return err
 		}
 		must(t, set(false))
 		other, wait := w.overtake(t, "tags", platform.Options{}, func() error { return set(true) })
-		moved := &platform.ImportedTag{Repo: repo, Tag: platform.Tag{Name: "v1", Digest: digest(2), Source: "ghcr.io/a/b"}}
-		_, err := other.Tags.Import(w.operator(), []*platform.ImportedTag{moved}, platform.ImportOptions{NamesOnly: true})
+		moved := &inventory.ImportedTag{Repo: repo, Tag: inventory.Tag{Name: "v1", Digest: digest(2), Source: "ghcr.io/a/b"}}
+		_, err := other.Tags.Import(w.operator(), []*inventory.ImportedTag{moved}, core.ImportOptions{NamesOnly: true})
 		must(t, err)
 		wait()
-		page, err := w.p.Tags.List(acme.owner, platform.ListRequest[*platform.TagFilter]{})
+		page, err := w.p.Tags.List(acme.owner, core.ListRequest[*inventory.TagFilter]{})
 		must(t, err)
 		if tag := page.Items[0]; !tag.Deprecated || tag.Digest != digest(2) {
 			t.Errorf("the tag is %+v, want digest 2, deprecated", tag)
@@ -377,13 +381,13 @@ func TestConcurrentChangesOfAReadmeAreRecordedInTheirOrder(t *testing.T) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
 		write := func(p *platform.Platform, content string) error {
-			_, err := p.Repos.UpdateReadme(acme.owner, repo, body[*platform.Readme](`{"content": %q}`, content))
+			_, err := p.Repos.UpdateReadme(acme.owner, repo, body[*inventory.Readme](`{"content": %q}`, content))
 			return err
 		}
 		other, wait := w.overtake(t, "readmes", platform.Options{}, func() error { return write(w.p, "second") })
 		must(t, write(other, "first"))
 		wait()
-		log, err := w.p.AuditLog.List(acme.owner, platform.AuditRequest{DescendantsOf: repo, PageSize: 2})
+		log, err := w.p.AuditLog.List(acme.owner, events.AuditRequest{DescendantsOf: repo, PageSize: 2})
 		must(t, err)
 		replaced := map[string]string{}
 		for _, e := range log.Items {

@@ -6,11 +6,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"atrium/platform/core"
+	"atrium/platform/events"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/libraries"
+	"atrium/platform/webhooks"
 )
 
 func TestOrderByTakesOneFieldAndADirection(t *testing.T) {
 	t.Parallel()
-	for s, want := range map[string]Order{
+	for s, want := range map[string]core.Order{
 		"":                       {Field: "name"},
 		"name":                   {Field: "name"},
 		"name asc":               {Field: "name"},
@@ -39,12 +46,12 @@ func TestOrderByTakesOneFieldAndADirection(t *testing.T) {
 		"name\x00":               {},
 		"create_time desc, name": {},
 	} {
-		var v violations
-		got := repoKind.parseOrder(s, &v)
+		var v core.Violations
+		got := inventory.RepoKind.ParseOrder(s, &v)
 		if got != want {
 			t.Errorf("%q: %v, want %v", s, got, want)
 		}
-		if refused := want == (Order{}); refused != (len(v) == 1) {
+		if refused := want == (core.Order{}); refused != (len(v) == 1) {
 			t.Errorf("%q: %v", s, v)
 		} else if refused && (v[0].Field != "order_by" || !strings.Contains(v[0].Description, "name, create_time, update_time, uid")) {
 			t.Errorf("%q: %v does not list what is accepted", s, v[0])
@@ -54,24 +61,24 @@ func TestOrderByTakesOneFieldAndADirection(t *testing.T) {
 
 func TestEachKindHasOrdersOfItsOwn(t *testing.T) {
 	t.Parallel()
-	accepts := func(kind, s, field string, desc bool, parse func(string, *violations) Order) {
+	accepts := func(kind, s, field string, desc bool, parse func(string, *core.Violations) core.Order) {
 		t.Helper()
-		var v violations
-		if got := parse(s, &v); got != (Order{field, desc}) || len(v) > 0 {
+		var v core.Violations
+		if got := parse(s, &v); got != (core.Order{Field: field, Desc: desc}) || len(v) > 0 {
 			t.Errorf("%s %q: %v %v, want %s", kind, s, got, v, field)
 		}
 	}
-	accepts("advisory", "advisory_id", "advisory_id", false, advisoryKind.parseOrder)
-	accepts("advisory", "artifactName desc", "artifact_name", true, advisoryKind.parseOrder)
-	accepts("advisory", "", "uid", false, advisoryKind.parseOrder)
-	accepts("identity", "last_seen_time desc", "last_seen_time", true, identityKind.parseOrder)
-	accepts("identity", "", "name", false, identityKind.parseOrder)
-	accepts("role binding", "", "create_time", true, roleBindingKind.parseOrder)
-	accepts("subscription", "", "uid", false, subscriptionKind.parseOrder)
-	accepts("tag", "", "name", false, tagKind.parseOrder)
-	accepts("vulnerability", "", "uid", false, vulnerabilityKind.parseOrder)
-	accepts("role binding", "name desc", "identity_name", true, roleBindingKind.parseOrder)
-	accepts("advisory", "name", "advisory_id", false, advisoryKind.parseOrder)
+	accepts("advisory", "advisory_id", "advisory_id", false, inventory.AdvisoryKind.ParseOrder)
+	accepts("advisory", "artifactName desc", "artifact_name", true, inventory.AdvisoryKind.ParseOrder)
+	accepts("advisory", "", "uid", false, inventory.AdvisoryKind.ParseOrder)
+	accepts("identity", "last_seen_time desc", "last_seen_time", true, iam.IdentityKind.ParseOrder)
+	accepts("identity", "", "name", false, iam.IdentityKind.ParseOrder)
+	accepts("role binding", "", "create_time", true, iam.RoleBindingKind.ParseOrder)
+	accepts("subscription", "", "uid", false, webhooks.SubscriptionKind.ParseOrder)
+	accepts("tag", "", "name", false, inventory.TagKind.ParseOrder)
+	accepts("vulnerability", "", "uid", false, inventory.VulnerabilityKind.ParseOrder)
+	accepts("role binding", "name desc", "identity_name", true, iam.RoleBindingKind.ParseOrder)
+	accepts("advisory", "name", "advisory_id", false, inventory.AdvisoryKind.ParseOrder)
 }
 
 func TestAnInvalidOrderListsTheValidFieldsInTheSpellingOfTheCaller(t *testing.T) {
@@ -83,15 +90,15 @@ func TestAnInvalidOrderListsTheValidFieldsInTheSpellingOfTheCaller(t *testing.T)
 		"identity_id":     "create_time, uid, identity_name, group_name, role_name",
 		"identityId asc":  "createTime, uid, identityName, groupName, roleName",
 	} {
-		var v violations
-		roleBindingKind.parseOrder(asked, &v)
+		var v core.Violations
+		iam.RoleBindingKind.ParseOrder(asked, &v)
 		if len(v) != 1 || v[0].Description != "must be one of "+want+", optionally followed by asc or desc" {
 			t.Errorf("%q: %v, want %s", asked, v, want)
 			continue
 		}
 		for _, taken := range strings.Split(want, ", ") {
-			var v violations
-			if roleBindingKind.parseOrder(taken, &v); len(v) > 0 {
+			var v core.Violations
+			if iam.RoleBindingKind.ParseOrder(taken, &v); len(v) > 0 {
 				t.Errorf("%s is listed and refused: %v", taken, v)
 			}
 		}
@@ -117,40 +124,40 @@ var unordered = map[string]string{
 func TestEveryListIsSortedByTheShownValues(t *testing.T) {
 	t.Parallel()
 	left := maps.Clone(unordered)
-	sorts(t, &groupKind, left)
-	sorts(t, &identityKind, left)
-	sorts(t, &roleKind, left)
-	sorts(t, &roleBindingKind, left)
-	sorts(t, &repoKind, left)
-	sorts(t, &tagKind, left)
-	sorts(t, &advisoryKind, left)
-	sorts(t, &vulnerabilityKind, left)
-	sorts(t, &subscriptionKind, left)
-	sorts(t, &identityProviderKind, left)
-	sorts(t, &accountAssociationKind, left)
-	sorts(t, &groupInviteKind, left)
-	sorts(t, &externalGroupRoleMappingKind, left)
-	sorts(t, &termsKind, left)
-	sorts(t, &artifactKind, left)
-	sorts(t, &artifactVersionKind, left)
-	sorts(t, &deliveryKind, left)
+	sorts(t, &iam.GroupKind, left)
+	sorts(t, &iam.IdentityKind, left)
+	sorts(t, &iam.RoleKind, left)
+	sorts(t, &iam.RoleBindingKind, left)
+	sorts(t, &inventory.RepoKind, left)
+	sorts(t, &inventory.TagKind, left)
+	sorts(t, &inventory.AdvisoryKind, left)
+	sorts(t, &inventory.VulnerabilityKind, left)
+	sorts(t, &webhooks.SubscriptionKind, left)
+	sorts(t, &iam.IdentityProviderKind, left)
+	sorts(t, &iam.AccountAssociationKind, left)
+	sorts(t, &iam.GroupInviteKind, left)
+	sorts(t, &iam.ExternalGroupRoleMappingKind, left)
+	sorts(t, &iam.TermsKind, left)
+	sorts(t, &libraries.ArtifactKind, left)
+	sorts(t, &libraries.ArtifactVersionKind, left)
+	sorts(t, &webhooks.DeliveryKind, left)
 	for field := range left {
 		t.Errorf("%s is no order for a reason, but no row shows it as a text or time", field)
 	}
 }
 
-func sorts[T any](t *testing.T, k *Kind[T], left map[string]string) {
+func sorts[T any](t *testing.T, k *core.Kind[T], left map[string]string) {
 	t.Helper()
 	row := reflect.TypeFor[T]().Elem()
 	for i := range row.NumField() {
 		field := row.Field(i)
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if name == "-" || field.Type != reflect.TypeFor[string]() && field.Type != reflect.TypeFor[Time]() {
+		if name == "-" || field.Type != reflect.TypeFor[string]() && field.Type != reflect.TypeFor[core.Time]() {
 			continue
 		}
 		if at := row.Name() + "." + name; left[at] != "" {
 			delete(left, at)
-		} else if k.order(name) == nil {
+		} else if k.Order(name) == nil {
 			t.Errorf("rows of %s show %s, but order_by does not take it", k.Name, name)
 		}
 	}
@@ -159,23 +166,23 @@ func sorts[T any](t *testing.T, k *Kind[T], left map[string]string) {
 // The required fields of a kind are those that an empty body lacks.
 func TestRequiredFieldsAreThoseThatAnEmptyBodyLacks(t *testing.T) {
 	t.Parallel()
-	lacks(t, &groupKind)
-	lacks(t, &identityKind)
-	lacks(t, &roleKind)
-	lacks(t, &roleBindingKind)
-	lacks(t, &repoKind)
-	lacks(t, &tagKind)
-	lacks(t, (&webhooksArea{events: &eventsArea{types: allEventTypes}}).subscriptionKind())
-	lacks(t, &identityProviderKind)
-	lacks(t, &accountAssociationKind)
-	lacks(t, &groupInviteKind)
-	lacks(t, &externalGroupRoleMappingKind)
+	lacks(t, &iam.GroupKind)
+	lacks(t, &iam.IdentityKind)
+	lacks(t, &iam.RoleKind)
+	lacks(t, &iam.RoleBindingKind)
+	lacks(t, &inventory.RepoKind)
+	lacks(t, &inventory.TagKind)
+	lacks(t, (&webhooks.Area{Events: &events.Area{Types: allEventTypes}}).SubscriptionKind())
+	lacks(t, &iam.IdentityProviderKind)
+	lacks(t, &iam.AccountAssociationKind)
+	lacks(t, &iam.GroupInviteKind)
+	lacks(t, &iam.ExternalGroupRoleMappingKind)
 }
 
-func lacks[T any](t *testing.T, k *Kind[T]) {
+func lacks[T any](t *testing.T, k *core.Kind[T]) {
 	t.Helper()
-	var v violations
-	k.Check(NewFilter[T](), func(string) bool { return true }, &v)
+	var v core.Violations
+	k.Check(core.NewFilter[T](), func(string) bool { return true }, &v)
 	var fields []string
 	for _, x := range v {
 		fields = append(fields, x.Field)
@@ -189,15 +196,15 @@ func FuzzOrderBy(f *testing.F) {
 	f.Add("name desc")
 	f.Add("createTime asc")
 	f.Fuzz(func(t *testing.T, s string) {
-		var v violations
-		o := repoKind.parseOrder(s, &v)
+		var v core.Violations
+		o := inventory.RepoKind.ParseOrder(s, &v)
 		if len(v) > 0 {
-			if o != (Order{}) {
+			if o != (core.Order{}) {
 				t.Fatalf("%q is refused, and is %v", s, o)
 			}
 			return
 		}
-		if repoKind.order(o.Field) == nil || repoKind.order(o.Field).Name != o.Field {
+		if inventory.RepoKind.Order(o.Field) == nil || inventory.RepoKind.Order(o.Field).Name != o.Field {
 			t.Fatalf("%q sorts by %q", s, o.Field)
 		}
 	})

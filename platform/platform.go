@@ -7,6 +7,14 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"atrium/platform/core"
+	"atrium/platform/events"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/libraries"
+	"atrium/platform/secrets"
+	"atrium/platform/webhooks"
 )
 
 // Options are the settings of a Platform. The zero value is valid.
@@ -27,10 +35,10 @@ type Options struct {
 	// AllowIssuers treats every issuer as proven, for development.
 	AllowIssuers bool
 	// SharedIssuers are issuers that serve many tenants; nil means DefaultSharedIssuers.
-	SharedIssuers []SharedIssuer
+	SharedIssuers []iam.SharedIssuer
 	// IssuerFile reads the organisations that an issuer lists at IssuerFileURL. It returns
 	// none if the issuer has no such file. If it is nil, no issuer is proven by a file.
-	IssuerFile func(ctx context.Context, issuer string) ([]UID, error)
+	IssuerFile func(ctx context.Context, issuer string) ([]core.UID, error)
 
 	Observer Observer // receives measurements of background work; nil discards them
 
@@ -41,26 +49,26 @@ type Options struct {
 
 // Operations are the operations on each kind.
 type Operations struct {
-	Groups                    Groups
-	Identities                Identities
-	Roles                     Roles
-	RoleBindings              RoleBindings
-	IdentityProviders         IdentityProviders
-	AccountAssociations       AccountAssociations
-	GroupInvites              GroupInvites
-	ExternalGroupRoleMappings ExternalGroupRoleMappings
-	Terms                     Terms
-	Repos                     Repos
-	Tags                      Tags
-	Subscriptions             Subscriptions
-	Deliveries                Deliveries
-	Advisories                Advisories
-	Vulnerabilities           Vulnerabilities
-	Artifacts                 Artifacts
-	ArtifactVersions          ArtifactVersions
-	Findings                  Findings
-	Packages                  Packages
-	PackageVersions           PackageVersions
+	Groups                    iam.Groups
+	Identities                iam.Identities
+	Roles                     iam.Roles
+	RoleBindings              iam.RoleBindings
+	IdentityProviders         iam.IdentityProviders
+	AccountAssociations       iam.AccountAssociations
+	GroupInvites              iam.GroupInvites
+	ExternalGroupRoleMappings iam.ExternalGroupRoleMappings
+	Terms                     iam.Terms
+	Repos                     inventory.Repos
+	Tags                      inventory.Tags
+	Subscriptions             webhooks.Subscriptions
+	Deliveries                webhooks.Deliveries
+	Advisories                inventory.Advisories
+	Vulnerabilities           inventory.Vulnerabilities
+	Artifacts                 libraries.Artifacts
+	ArtifactVersions          libraries.ArtifactVersions
+	Findings                  inventory.Findings
+	Packages                  inventory.Packages
+	PackageVersions           inventory.PackageVersions
 }
 
 // Platform offers every operation of every kind. It is safe for concurrent
@@ -69,24 +77,24 @@ type Operations struct {
 type Platform struct {
 	Operations
 
-	Images                  Images
-	Events                  Events
-	AuditLog                AuditLog
-	Webhooks                Webhooks
-	Search                  Search
-	AdvisoryDocuments       AdvisoryDocuments
-	ResolvedVulnerabilities ResolvedVulnerabilities
-	Issuers                 Issuers
+	Images                  inventory.Images
+	Events                  events.Events
+	AuditLog                events.AuditLog
+	Webhooks                webhooks.Webhooks
+	Search                  core.Search
+	AdvisoryDocuments       inventory.AdvisoryDocuments
+	ResolvedVulnerabilities inventory.ResolvedVulnerabilities
+	Issuers                 iam.Issuers
 
-	core    *Core
+	core    *core.Core
 	store   Store
-	secrets *Secrets
+	secrets *secrets.Secrets
 
-	iam       *iamArea
-	inventory *inventoryArea
-	libraries *librariesArea
-	events    *eventsArea
-	webhooks  *webhooksArea
+	iam       *iam.Area
+	inventory *inventory.Area
+	libraries *libraries.Area
+	events    *events.Area
+	webhooks  *webhooks.Area
 }
 
 // New prepares a Platform over store: shared keys and built-in roles are in
@@ -94,24 +102,24 @@ type Platform struct {
 func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	options = options.complete()
 	tables := store.Tables()
-	p := &Platform{core: newCore(store, options.Clock, options.Logger), store: store}
-	if err := store.SyncBuiltInRoles(ctx, BuiltInRoles()); err != nil {
+	p := &Platform{core: core.NewCore(store, options.Clock, options.Logger), store: store}
+	if err := store.SyncBuiltInRoles(ctx, iam.BuiltInRoles()); err != nil {
 		return nil, fmt.Errorf("built-in roles: %w", err)
 	}
 	var err error
-	p.secrets, err = newSecrets(ctx, p.core, tables.Secrets, SecretOptions{options.EncryptionKey, options.NextEncryptionKey, options.NoSecrets})
+	p.secrets, err = secrets.New(ctx, p.core, tables.Secrets, secrets.Options{EncryptionKey: options.EncryptionKey, NextEncryptionKey: options.NextEncryptionKey, NoSecrets: options.NoSecrets})
 	if err != nil {
 		return nil, fmt.Errorf("encryption key: %w", err)
 	}
-	p.core.tokens.read = p.secrets.pageTokenKeys
-	if err := p.core.tokens.load(ctx); err != nil {
+	p.core.Tokens.Read = p.secrets.PageTokenKeys
+	if err := p.core.Tokens.Load(ctx); err != nil {
 		return nil, fmt.Errorf("page token keys: %w", err)
 	}
-	p.iam = newIAM(p.core, store, tables.IAM, p.secrets, IAMOptions{options.AllowSignup, options.AllowIssuers, options.SharedIssuers, options.IssuerFile})
-	p.inventory = newInventory(p.core, tables.Inventory, p.iam)
-	p.libraries = newLibraries(p.core, tables.Libraries)
-	p.events = newEvents(p.core, store, tables.Events, allEventTypes, p.iam, EventOptions{options.AuditRetention, options.DeliveryRetention, options.Observer})
-	p.webhooks = newWebhooks(p.core, store, tables.Webhooks, p.secrets, p.events, WebhookOptions{options.PrivateSinks, options.SinkPorts, options.DeliveryTimeScale, options.Observer})
+	p.iam = iam.New(p.core, store, tables.IAM, p.secrets, iam.Options{AllowSignup: options.AllowSignup, AllowIssuers: options.AllowIssuers, SharedIssuers: options.SharedIssuers, IssuerFile: options.IssuerFile})
+	p.inventory = inventory.New(p.core, tables.Inventory, p.iam)
+	p.libraries = libraries.New(p.core, tables.Libraries)
+	p.events = events.New(p.core, store, tables.Events, allEventTypes, p.iam, events.Options{AuditRetention: options.AuditRetention, DeliveryRetention: options.DeliveryRetention, Observer: options.Observer})
+	p.webhooks = webhooks.New(p.core, store, tables.Webhooks, p.secrets, p.events, webhooks.Options{PrivateSinks: options.PrivateSinks, SinkPorts: options.SinkPorts, DeliveryTimeScale: options.DeliveryTimeScale, Observer: options.Observer})
 	p.Operations = Operations{
 		p.iam.Groups, p.iam.Identities, p.iam.Roles, p.iam.RoleBindings, p.iam.IdentityProviders, p.iam.AccountAssociations, p.iam.GroupInvites,
 		p.iam.ExternalGroupRoleMappings, p.iam.Terms, p.inventory.Repos, p.inventory.Tags, p.webhooks.Subscriptions, p.webhooks.Deliveries,
@@ -120,7 +128,7 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	}
 	p.Images, p.AdvisoryDocuments, p.ResolvedVulnerabilities = p.inventory.Images, p.inventory.AdvisoryDocuments, p.inventory.ResolvedVulnerabilities
 	p.Events, p.AuditLog, p.Webhooks, p.Issuers = p.events.Events, p.events.AuditLog, p.webhooks.Webhooks, p.iam.Issuers
-	p.Search = newSearch(p.core, tables.Search, p.iam.searchables(), p.inventory.searchables())
+	p.Search = core.NewSearch(p.core, tables.Search, p.iam.Searchables(), p.inventory.Searchables())
 	return p, nil
 }
 
@@ -139,7 +147,7 @@ func (o Options) complete() Options {
 	o.DeliveryRetention = cmp.Or(o.DeliveryRetention, 30*24*time.Hour)
 	o.DeliveryTimeScale = cmp.Or(o.DeliveryTimeScale, 1)
 	if o.SharedIssuers == nil {
-		o.SharedIssuers = DefaultSharedIssuers()
+		o.SharedIssuers = iam.DefaultSharedIssuers()
 	}
 	return o
 }
@@ -156,7 +164,7 @@ func (p *Platform) Ready(ctx context.Context) error {
 	if err := p.store.CheckSchema(ctx); err != nil {
 		return err
 	}
-	return p.secrets.checkEncryption(ctx, p.store)
+	return p.secrets.CheckEncryption(ctx, p.store)
 }
 
 // WritesAtOnce reports whether the store has several writers at the same time.
@@ -185,13 +193,13 @@ func (p *Platform) AwaitOther(ctx context.Context, wait func()) { p.store.AwaitO
 func (p *Platform) Changed() <-chan struct{} { return p.store.Changed() }
 
 // Authenticate finds the identities that a verified token matches, and their grants: see iam.
-func (p *Platform) Authenticate(ctx context.Context, c Claims) (*Actor, error) {
+func (p *Platform) Authenticate(ctx context.Context, c iam.Claims) (*core.Actor, error) {
 	return p.iam.Authenticate(ctx, c)
 }
 
 // Presume returns a context with the caller of an earlier request with the same
 // claims. Prove must be called before the request is answered.
-func (p *Platform) Presume(ctx context.Context, c Claims, last *Actor) context.Context {
+func (p *Platform) Presume(ctx context.Context, c iam.Claims, last *core.Actor) context.Context {
 	return p.iam.Presume(ctx, c, last)
 }
 
@@ -204,7 +212,7 @@ func (p *Platform) KnowsIssuer(ctx context.Context, issuer string) (bool, error)
 // StaticKeys lists the keys of identities with this issuer and subject that have not
 // expired. A token that such a key verifies acts only as the identity of that key:
 // see Claims.StaticIdentities.
-func (p *Platform) StaticKeys(ctx context.Context, issuer, subject string) ([]IdentityKeys, error) {
+func (p *Platform) StaticKeys(ctx context.Context, issuer, subject string) ([]iam.IdentityKeys, error) {
 	return p.iam.StaticKeys(ctx, issuer, subject)
 }
 
@@ -217,10 +225,10 @@ func (p *Platform) DevelopmentKey(ctx context.Context) ([]byte, error) {
 
 // RotateKeys adds a key that seals new page tokens. Existing tokens stay valid.
 func (p *Platform) RotateKeys(ctx context.Context) error {
-	if err := p.secrets.rotate(ctx); err != nil {
+	if err := p.secrets.Rotate(ctx); err != nil {
 		return err
 	}
-	return p.core.tokens.load(ctx)
+	return p.core.Tokens.Load(ctx)
 }
 
 // Maintain makes the partitions of the coming events and deliveries, where the store has
@@ -230,7 +238,7 @@ func (p *Platform) Maintain(ctx context.Context) error { return p.events.Maintai
 
 // repeat does a chore at intervals until ctx ends.
 func (p *Platform) repeat(ctx context.Context, interval time.Duration, run func(context.Context) error, warning string) {
-	work := p.core.newChore(warning)
+	work := p.core.NewChore(warning)
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
@@ -238,55 +246,55 @@ func (p *Platform) repeat(ctx context.Context, interval time.Duration, run func(
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			work.note(ctx, run(ctx))
+			work.Note(ctx, run(ctx))
 		}
 	}
 }
 
 // Run does the background work of the process until ctx ends.
 func (p *Platform) Run(ctx context.Context) {
-	ctx = InBackground(ctx)
+	ctx = core.InBackground(ctx)
 	var following sync.WaitGroup
 	following.Go(func() {
 		p.store.Follow(ctx, func(err error) {
-			p.core.logger.Warn("not receiving notifications from other replicas; polling every second instead", "error", err)
+			p.core.Logger.Warn("not receiving notifications from other replicas; polling every second instead", "error", err)
 		})
 	})
 	following.Go(func() {
-		p.repeat(ctx, recheckTick, p.Issuers.Recheck, "rechecking the files of issuers failed; trying again later")
+		p.repeat(ctx, iam.RecheckTick, p.Issuers.Recheck, "rechecking the files of issuers failed; trying again later")
 	})
-	following.Go(func() { p.Findings.follow(ctx) })
+	following.Go(func() { p.Findings.Follow(ctx) })
 	following.Go(func() {
-		p.repeat(ctx, expiryTick, p.RoleBindings.DeleteExpired, "role bindings that have expired were not deleted; they give nothing all the same, and are deleted later")
+		p.repeat(ctx, iam.ExpiryTick, p.RoleBindings.DeleteExpired, "role bindings that have expired were not deleted; they give nothing all the same, and are deleted later")
 	})
 	defer following.Wait()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	clean := time.NewTicker(retentionInterval)
+	clean := time.NewTicker(events.RetentionInterval)
 	defer clean.Stop()
-	acted := map[UID]bool{}
-	maintain := p.core.newChore("old events or deliveries were not removed, or the next partitions not made; trying again every 10 minutes")
-	sealing := p.core.newChore("the keys of page tokens were not read again; a new one is used later")
-	marking := p.core.newChore("last seen times were not written")
-	maintain.note(ctx, p.events.Maintain(ctx))
+	acted := map[core.UID]bool{}
+	maintain := p.core.NewChore("old events or deliveries were not removed, or the next partitions not made; trying again every 10 minutes")
+	sealing := p.core.NewChore("the keys of page tokens were not read again; a new one is used later")
+	marking := p.core.NewChore("last seen times were not written")
+	maintain.Note(ctx, p.events.Maintain(ctx))
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case uid := <-p.iam.seen:
+		case uid := <-p.iam.Seen:
 			acted[uid] = true
 		case <-clean.C:
-			maintain.note(ctx, p.events.Maintain(ctx))
-			sealing.note(ctx, p.core.tokens.load(ctx))
+			maintain.Note(ctx, p.events.Maintain(ctx))
+			sealing.Note(ctx, p.core.Tokens.Load(ctx))
 		case <-tick.C:
 			if len(acted) == 0 {
 				continue
 			}
-			uids := make([]UID, 0, len(acted))
+			uids := make([]core.UID, 0, len(acted))
 			for uid := range acted {
 				uids = append(uids, uid)
 			}
-			marking.note(ctx, p.iam.store.MarkSeen(ctx, uids, p.core.now()))
+			marking.Note(ctx, p.iam.Store.MarkSeen(ctx, uids, p.core.Now()))
 			clear(acted)
 		}
 	}

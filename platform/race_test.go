@@ -5,7 +5,9 @@ import (
 	"sync"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 )
 
 // runBoth runs two operations concurrently.
@@ -17,7 +19,7 @@ func runBoth(a, b func() error) (errA, errB error) {
 	return errA, errB
 }
 
-func isCode(err error, code platform.Code) bool { return errors.Is(err, &platform.Error{Code: code}) }
+func isCode(err error, code core.Code) bool { return errors.Is(err, &core.Error{Code: code}) }
 
 func TestABindingAndTheDeletionOfItsTargetNeverBothSucceed(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
@@ -35,10 +37,10 @@ func TestABindingAndTheDeletionOfItsTargetNeverBothSucceed(t *testing.T) {
 				remove, gone = func() error { return w.p.Roles.Delete(acme.owner, role) }, "Role"
 			}
 			bound, removed := runBoth(bind, remove)
-			var e *platform.Error
+			var e *core.Error
 			switch {
-			case bound == nil && isCode(removed, platform.CodeFailedPrecondition):
-			case removed == nil && errors.As(bound, &e) && e.Code == platform.CodeNotFound && e.Resource.Kind == gone:
+			case bound == nil && isCode(removed, core.CodeFailedPrecondition):
+			case removed == nil && errors.As(bound, &e) && e.Code == core.CodeNotFound && e.Resource.Kind == gone:
 			default:
 				t.Errorf("binding: %v, deleting what it binds: %v", bound, removed)
 			}
@@ -49,14 +51,14 @@ func TestABindingAndTheDeletionOfItsTargetNeverBothSucceed(t *testing.T) {
 func TestOneOfTwoOwnersWhoLeaveConcurrentlyStays(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		first, second := acme.Binding.UID, platform.UID("")
+		first, second := acme.Binding.UID, core.UID("")
 		for range 15 {
-			second = w.bind(acme.uid, w.member(acme.uid, w.name()), platform.OwnerRole)
+			second = w.bind(acme.uid, w.member(acme.uid, w.name()), iam.OwnerRole)
 			a, b := runBoth(func() error { return w.p.RoleBindings.Delete(w.operator(), first) }, func() error { return w.p.RoleBindings.Delete(w.operator(), second) })
 			switch {
-			case a == nil && isCode(b, platform.CodeFailedPrecondition):
+			case a == nil && isCode(b, core.CodeFailedPrecondition):
 				first = second
-			case b == nil && isCode(a, platform.CodeFailedPrecondition):
+			case b == nil && isCode(a, core.CodeFailedPrecondition):
 			default:
 				t.Fatalf("%v and %v", a, b)
 			}
@@ -69,14 +71,14 @@ func TestAConcurrentRevocationLimitsAGrant(t *testing.T) {
 		acme := w.found("acme")
 		for range 15 {
 			subject := w.name()
-			held := w.bind(acme.uid, w.member(acme.uid, subject), platform.OwnerRole)
+			held := w.bind(acme.uid, w.member(acme.uid, subject), iam.OwnerRole)
 			friend := w.member(acme.uid, w.name())
 			ctx := w.as(subject)
 			handed, revoked := runBoth(func() error {
-				_, err := w.p.RoleBindings.Create(ctx, acme.uid, binding(friend, platform.ViewerRole))
+				_, err := w.p.RoleBindings.Create(ctx, acme.uid, binding(friend, iam.ViewerRole))
 				return err
 			}, func() error { return w.p.RoleBindings.Delete(acme.owner, held) })
-			if revoked != nil || handed != nil && !isCode(handed, platform.CodePermissionDenied) {
+			if revoked != nil || handed != nil && !isCode(handed, core.CodePermissionDenied) {
 				t.Errorf("%v and %v", handed, revoked)
 			}
 		}
@@ -90,12 +92,12 @@ func TestATagThatIsDeletedConcurrentlyIsCreatedAgain(t *testing.T) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
 		put := func() error {
-			_, err := w.p.Tags.Create(acme.owner, repo, body[*platform.Tag](`{"name": "t", "digest": %q}`, digest(int(w.named.Add(1)))))
+			_, err := w.p.Tags.Create(acme.owner, repo, body[*inventory.Tag](`{"name": "t", "digest": %q}`, digest(int(w.named.Add(1)))))
 			return err
 		}
 		for range 25 {
 			must(t, put())
-			page, err := w.p.Tags.List(acme.owner, platform.ListRequest[*platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: repo}})
+			page, err := w.p.Tags.List(acme.owner, core.ListRequest[*inventory.TagFilter]{UIDP: core.UIDFilter{ChildrenOf: repo}})
 			must(t, err)
 			made, removed := runBoth(put, func() error { return w.p.Tags.Delete(acme.owner, page.Items[0].UID) })
 			if made != nil || removed != nil {

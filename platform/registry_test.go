@@ -6,17 +6,19 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 )
 
 func TestCreatingATagThatExistsMovesIt(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo, other := w.repo(acme.uid), w.repo(acme.uid)
-		put := func(repo platform.UID, format string, args ...any) *platform.Tag {
+		put := func(repo core.UID, format string, args ...any) *inventory.Tag {
 			t.Helper()
-			made, err := w.p.Tags.Create(acme.owner, repo, body[*platform.Tag](format, args...))
+			made, err := w.p.Tags.Create(acme.owner, repo, body[*inventory.Tag](format, args...))
 			must(t, err)
 			return made
 		}
@@ -34,7 +36,7 @@ func TestCreatingATagThatExistsMovesIt(t *testing.T) {
 		if elsewhere := put(other, `{"name": "1.26", "digest": %q}`, digest(3)); elsewhere.UID == first.UID || elsewhere.UID.Parent() != other {
 			t.Errorf("got %+v, want Parent %v", elsewhere, other)
 		}
-		page, err := w.p.Tags.List(acme.owner, platform.ListRequest[*platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: repo}})
+		page, err := w.p.Tags.List(acme.owner, core.ListRequest[*inventory.TagFilter]{UIDP: core.UIDFilter{ChildrenOf: repo}})
 		must(t, err)
 		if page.TotalCount != 1 || len(page.Items) != 1 {
 			t.Errorf("%d tags of %d, want 1 and 1", len(page.Items), page.TotalCount)
@@ -44,7 +46,7 @@ func TestCreatingATagThatExistsMovesIt(t *testing.T) {
 			`{"name": "x", "digest": "` + digest(1) + `", "deprecated": "yes"}`:                "deprecated",
 			`{"name": "x", "digest": "` + digest(1) + `", "bundles": ["\n"], "updateTime": 1}`: "updateTime bundles",
 		} {
-			_, err := w.p.Tags.Create(acme.owner, repo, body[*platform.Tag]("%s", in))
+			_, err := w.p.Tags.Create(acme.owner, repo, body[*inventory.Tag]("%s", in))
 			if got := violationFields(err); got != want {
 				t.Errorf("%s: %s, want %s", in, got, want)
 			}
@@ -57,9 +59,9 @@ func TestTagsAreFiltered(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
-		var since platform.Time
+		var since core.Time
 		for i, name := range []string{"1.26", "1.26-r3", "bookworm-20260327", "latest", "sha256-" + strings.Repeat("0", 64) + ".sig"} {
-			made, err := w.p.Tags.Create(acme.owner, repo, body[*platform.Tag](`{"name": %q, "digest": %q, "deprecated": %t}`, name, digest(i%2), i == 0))
+			made, err := w.p.Tags.Create(acme.owner, repo, body[*inventory.Tag](`{"name": %q, "digest": %q, "deprecated": %t}`, name, digest(i%2), i == 0))
 			must(t, err)
 			if name == "latest" {
 				since = made.UpdateTime
@@ -67,20 +69,20 @@ func TestTagsAreFiltered(t *testing.T) {
 		}
 		yes, no := true, false
 		for what, x := range map[string]struct {
-			f    *platform.TagFilter
+			f    *inventory.TagFilter
 			want string
 		}{
-			"all":         {&platform.TagFilter{}, "1.26 1.26-r3 bookworm-20260327 latest sha256"},
-			"by name":     {&platform.TagFilter{Name: "latest"}, "latest"},
-			"no part":     {&platform.TagFilter{Name: "late"}, ""},
-			"digest":      {&platform.TagFilter{Digest: digest(1)}, "1.26-r3 latest"},
-			"since":       {&platform.TagFilter{UpdatedSince: since}, "latest sha256"},
-			"deprecated":  {&platform.TagFilter{Deprecated: &yes}, "1.26"},
-			"current":     {&platform.TagFilter{Deprecated: &no, Without: []platform.TagClass{platform.TagClassReferrer}}, "1.26-r3 bookworm-20260327 latest"},
-			"people's":    {&platform.TagFilter{Without: []platform.TagClass{platform.TagClassReferrer, platform.TagClassDate, platform.TagClassEpoch}}, "1.26 latest"},
-			"one of many": {&platform.TagFilter{Names: []string{"latest", "1.26", "none"}}, "1.26 latest"},
+			"all":         {&inventory.TagFilter{}, "1.26 1.26-r3 bookworm-20260327 latest sha256"},
+			"by name":     {&inventory.TagFilter{Name: "latest"}, "latest"},
+			"no part":     {&inventory.TagFilter{Name: "late"}, ""},
+			"digest":      {&inventory.TagFilter{Digest: digest(1)}, "1.26-r3 latest"},
+			"since":       {&inventory.TagFilter{UpdatedSince: since}, "latest sha256"},
+			"deprecated":  {&inventory.TagFilter{Deprecated: &yes}, "1.26"},
+			"current":     {&inventory.TagFilter{Deprecated: &no, Without: []inventory.TagClass{inventory.TagClassReferrer}}, "1.26-r3 bookworm-20260327 latest"},
+			"people's":    {&inventory.TagFilter{Without: []inventory.TagClass{inventory.TagClassReferrer, inventory.TagClassDate, inventory.TagClassEpoch}}, "1.26 latest"},
+			"one of many": {&inventory.TagFilter{Names: []string{"latest", "1.26", "none"}}, "1.26 latest"},
 		} {
-			page, err := w.p.Tags.List(acme.owner, platform.ListRequest[*platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: repo}, Filter: x.f})
+			page, err := w.p.Tags.List(acme.owner, core.ListRequest[*inventory.TagFilter]{UIDP: core.UIDFilter{ChildrenOf: repo}, Filter: x.f})
 			must(t, err)
 			var got []string
 			for _, tag := range page.Items {
@@ -90,7 +92,7 @@ func TestTagsAreFiltered(t *testing.T) {
 				t.Errorf("%s: %q of %d", what, got, page.TotalCount)
 			}
 		}
-		_, err := w.p.Tags.List(acme.owner, platform.ListRequest[*platform.TagFilter]{Filter: &platform.TagFilter{Digest: "sha256:x"}})
+		_, err := w.p.Tags.List(acme.owner, core.ListRequest[*inventory.TagFilter]{Filter: &inventory.TagFilter{Digest: "sha256:x"}})
 		if got := violationFields(err); got != "digest" {
 			t.Errorf("got %v, want 'digest'", got)
 		}
@@ -112,7 +114,7 @@ func TestAReadmeIsTextOfItsRepo(t *testing.T) {
 		const text = "# Go\n\n\tA 'quoted' \"text\" with äöü 漢字 🙂 and \\u0000.\r\n"
 		largest := strings.Repeat("é", 128<<10)
 		for _, content := range []string{text, largest, "x"} {
-			written, err := p.UpdateReadme(acme.owner, repo, fieldmask.TypedInput(&platform.Readme{Content: content}, "content"))
+			written, err := p.UpdateReadme(acme.owner, repo, fieldmask.TypedInput(&inventory.Readme{Content: content}, "content"))
 			must(t, err)
 			read, err := p.Readme(acme.owner, repo)
 			must(t, err)
@@ -129,31 +131,31 @@ func TestAReadmeIsTextOfItsRepo(t *testing.T) {
 			`{"content": 1}`: "content", `{"text": "x"}`: "text", `{"content": "a\u0000b"}`: "content",
 			`{"content": "` + largest + `a"}`: "content", `[]`: "body",
 		} {
-			_, err := p.UpdateReadme(acme.owner, repo, body[*platform.Readme]("%s", in))
+			_, err := p.UpdateReadme(acme.owner, repo, body[*inventory.Readme]("%s", in))
 			if got := violationFields(err); got != want {
 				t.Errorf("%.40s: %s, want %s", in, got, want)
 			}
 		}
-		_, err = p.UpdateReadme(acme.owner, repo, inputWithMask[*platform.Readme](`{}`, "uid"))
+		_, err = p.UpdateReadme(acme.owner, repo, inputWithMask[*inventory.Readme](`{}`, "uid"))
 		if got := violationFields(err); got != "updateMask" {
 			t.Errorf("got %v, want 'updateMask'", got)
 		}
-		if _, err = p.UpdateReadme(acme.owner, repo, inputWithMask[*platform.Readme](`{"uid": "`+string(repo)+`", "content": "x"}`, "uid", "content")); err != nil {
+		if _, err = p.UpdateReadme(acme.owner, repo, inputWithMask[*inventory.Readme](`{"uid": "`+string(repo)+`", "content": "x"}`, "uid", "content")); err != nil {
 			t.Errorf("a mask of an unchanged uid: %v", err)
 		}
-		kept, err := p.UpdateReadme(acme.owner, repo, body[*platform.Readme](`{}`))
+		kept, err := p.UpdateReadme(acme.owner, repo, body[*inventory.Readme](`{}`))
 		must(t, err)
-		cleared, err := p.UpdateReadme(acme.owner, repo, body[*platform.Readme](`{"content": null}`))
+		cleared, err := p.UpdateReadme(acme.owner, repo, body[*inventory.Readme](`{"content": null}`))
 		must(t, err)
 		if kept.Content != "x" || cleared.Content != "" {
 			t.Errorf("kept %q, want x, cleared %q, want none", kept.Content, cleared.Content)
 		}
-		_, err = p.UpdateReadme(acme.owner, missingBelow(acme.uid), body[*platform.Readme](`{"content": "x"}`))
-		if e := refusal(t, "a missing repo", err, platform.CodeNotFound); e.Area != "registry" || e.Resource.Kind != "Repo" {
+		_, err = p.UpdateReadme(acme.owner, missingBelow(acme.uid), body[*inventory.Readme](`{"content": "x"}`))
+		if e := refusal(t, "a missing repo", err, core.CodeNotFound); e.Area != "registry" || e.Resource.Kind != "Repo" {
 			t.Errorf("got %+v, want Area 'registry' and Kind 'Repo'", e)
 		}
-		readmes, errs := p.Readmes(acme.owner, []platform.UID{missingBelow(acme.uid), repo, "x"})
-		if readmes[1] == nil || !isCode(errs[0], platform.CodeNotFound) || !isCode(errs[2], platform.CodeInvalidArgument) {
+		readmes, errs := p.Readmes(acme.owner, []core.UID{missingBelow(acme.uid), repo, "x"})
+		if readmes[1] == nil || !isCode(errs[0], core.CodeNotFound) || !isCode(errs[2], core.CodeInvalidArgument) {
 			t.Errorf("%v %v", readmes, errs)
 		}
 	})
@@ -163,46 +165,46 @@ func TestAnImageHasArchitecturesAndSizes(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
-		newImage := func(n int, architectures ...platform.Architecture) *platform.Image {
-			return &platform.Image{Repo: repo, Digest: digest(n), Architectures: architectures}
+		newImage := func(n int, architectures ...inventory.Architecture) *inventory.Image {
+			return &inventory.Image{Repo: repo, Digest: digest(n), Architectures: architectures}
 		}
-		_, err := w.p.Images.Import(w.operator(), []*platform.Image{
-			newImage(1, platform.Architecture{Name: "arm64", Size: 5}, platform.Architecture{Name: "amd64", Size: 7}),
-			newImage(2, platform.Architecture{Name: "arm64", Size: 5}, platform.Architecture{Name: "s390x"}),
-			newImage(3, platform.Architecture{Name: "amd64"}), newImage(4),
+		_, err := w.p.Images.Import(w.operator(), []*inventory.Image{
+			newImage(1, inventory.Architecture{Name: "arm64", Size: 5}, inventory.Architecture{Name: "amd64", Size: 7}),
+			newImage(2, inventory.Architecture{Name: "arm64", Size: 5}, inventory.Architecture{Name: "s390x"}),
+			newImage(3, inventory.Architecture{Name: "amd64"}), newImage(4),
 		})
 		must(t, err)
-		size := func(n int, architecture string) (platform.ImageSize, error) {
-			return w.p.Images.Size(acme.owner, platform.ImageKey{Repo: repo, Digest: digest(n)}, architecture)
+		size := func(n int, architecture string) (inventory.ImageSize, error) {
+			return w.p.Images.Size(acme.owner, core.ImageKey{Repo: repo, Digest: digest(n)}, architecture)
 		}
 		for _, x := range []struct {
 			digest int
 			asked  string
-			want   platform.ImageSize
+			want   inventory.ImageSize
 		}{
-			{1, "", platform.ImageSize{Size: 7, Architecture: "amd64"}}, {1, "arm64", platform.ImageSize{Size: 5, Architecture: "arm64"}}, {1, "riscv64", platform.ImageSize{}},
-			{2, "", platform.ImageSize{Size: 5, Architecture: "arm64"}}, {2, "s390x", platform.ImageSize{}}, {2, "amd64", platform.ImageSize{}},
-			{3, "", platform.ImageSize{}}, {4, "", platform.ImageSize{}}, {5, "", platform.ImageSize{}},
+			{1, "", inventory.ImageSize{Size: 7, Architecture: "amd64"}}, {1, "arm64", inventory.ImageSize{Size: 5, Architecture: "arm64"}}, {1, "riscv64", inventory.ImageSize{}},
+			{2, "", inventory.ImageSize{Size: 5, Architecture: "arm64"}}, {2, "s390x", inventory.ImageSize{}}, {2, "amd64", inventory.ImageSize{}},
+			{3, "", inventory.ImageSize{}}, {4, "", inventory.ImageSize{}}, {5, "", inventory.ImageSize{}},
 		} {
 			got, err := size(x.digest, x.asked)
-			if x.want == (platform.ImageSize{}) {
-				expectRefused(t, x.asked, err, platform.CodeNotFound)
+			if x.want == (inventory.ImageSize{}) {
+				expectRefused(t, x.asked, err, core.CodeNotFound)
 			} else if err != nil || got != x.want {
 				t.Errorf("image %d, %q: %v, want %v (%v)", x.digest, x.asked, got, x.want, err)
 			}
 		}
-		image, err := w.p.Images.Get(acme.owner, platform.ImageKey{Repo: repo, Digest: digest(2)})
+		image, err := w.p.Images.Get(acme.owner, core.ImageKey{Repo: repo, Digest: digest(2)})
 		must(t, err)
 		if !slices.Equal(image.ArchitectureNames(), []string{"arm64", "s390x"}) {
 			t.Errorf("got %+v, want ArchitectureNames %v", image, []string{"arm64", "s390x"})
 		}
-		_, err = w.p.Images.Get(acme.owner, platform.ImageKey{Repo: "x", Digest: "y"})
+		_, err = w.p.Images.Get(acme.owner, core.ImageKey{Repo: "x", Digest: "y"})
 		if got := violationFields(err); got != "repoUid digest" {
 			t.Errorf("got %v, want 'repoUid digest'", got)
 		}
-		puller := w.with(w.role(acme.uid, platform.CapRepoList), acme.uid, acme.uid)
-		_, err = w.p.Images.Get(puller, platform.ImageKey{Repo: repo, Digest: digest(1)})
-		if e := refusal(t, "one capability of two", err, platform.CodePermissionDenied); e.Metadata["capability"] != "manifest.metadata.list" || e.Area != "registry" {
+		puller := w.with(w.role(acme.uid, core.CapRepoList), acme.uid, acme.uid)
+		_, err = w.p.Images.Get(puller, core.ImageKey{Repo: repo, Digest: digest(1)})
+		if e := refusal(t, "one capability of two", err, core.CodePermissionDenied); e.Metadata["capability"] != "manifest.metadata.list" || e.Area != "registry" {
 			t.Errorf("got %+v, want capability 'manifest.metadata.list' and Area 'registry'", e)
 		}
 	})
@@ -217,7 +219,7 @@ func TestEverythingFitsIntoTheDeepestGroup(t *testing.T) {
 		for deepest.Depth() < 27 {
 			deepest = w.group(deepest)
 		}
-		_, err := w.p.Groups.Create(acme.owner, deepest, body[*platform.Group](`{"name": "deeper"}`))
+		_, err := w.p.Groups.Create(acme.owner, deepest, body[*iam.Group](`{"name": "deeper"}`))
 		if fields := violationFields(err); fields != "parent" {
 			t.Errorf("a deeper group: violations of %q (%v), want parent", fields, err)
 		}
@@ -229,11 +231,11 @@ func TestEverythingFitsIntoTheDeepestGroup(t *testing.T) {
 		}
 		for _, list := range []func() (int64, error){
 			func() (int64, error) {
-				page, err := w.p.Repos.List(acme.owner, platform.ListRequest[*platform.RepoFilter]{UIDP: platform.UIDFilter{ChildrenOf: deepest}})
+				page, err := w.p.Repos.List(acme.owner, core.ListRequest[*inventory.RepoFilter]{UIDP: core.UIDFilter{ChildrenOf: deepest}})
 				return page.TotalCount, err
 			},
 			func() (int64, error) {
-				page, err := w.p.Tags.List(acme.owner, platform.ListRequest[*platform.TagFilter]{UIDP: platform.UIDFilter{DescendantsOf: deepest}})
+				page, err := w.p.Tags.List(acme.owner, core.ListRequest[*inventory.TagFilter]{UIDP: core.UIDFilter{DescendantsOf: deepest}})
 				return page.TotalCount, err
 			},
 		} {

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
+	"atrium/platform/iam"
 	"atrium/store/storetest"
 )
 
@@ -25,17 +27,17 @@ func (w *world) inRealTime() {
 }
 
 // endIn returns the time after a while.
-func (w *world) endIn(while time.Duration) platform.Time {
+func (w *world) endIn(while time.Duration) core.Time {
 	w.Helper()
 	now, err := w.store.Now(w.Context())
 	must(w, err)
-	return platform.At(now.Add(while))
+	return core.At(now.Add(while))
 }
 
 // bindUntil creates a role binding that expires.
-func (w *world) bindUntil(group, identity, role platform.UID, end platform.Time) platform.UID {
+func (w *world) bindUntil(group, identity, role core.UID, end core.Time) core.UID {
 	w.Helper()
-	made, err := w.p.RoleBindings.Create(w.operator(), group, body[*platform.RoleBinding](`{"identityUid": %q, "roleUid": %q, "expireTime": %q}`, identity, role, end))
+	made, err := w.p.RoleBindings.Create(w.operator(), group, body[*iam.RoleBinding](`{"identityUid": %q, "roleUid": %q, "expireTime": %q}`, identity, role, end))
 	must(w, err)
 	return made.UID
 }
@@ -53,10 +55,10 @@ func TestAFeedSendsNothingOnceABindingHasExpired(t *testing.T) {
 		acme := w.found("acme")
 		team, other := w.group(acme.uid), w.group(acme.uid)
 		reader := w.member(acme.uid, "reader")
-		w.bind(team, reader, platform.ViewerRole)
-		w.bindUntil(other, reader, platform.ViewerRole, w.endIn(time.Hour))
+		w.bind(team, reader, iam.ViewerRole)
+		w.bindUntil(other, reader, iam.ViewerRole, w.endIn(time.Hour))
 		runs(t, w.replica(w.store, platform.Options{})) // It only reads events: its own clock is in the past.
-		f := w.followFeed(platform.Claims{Issuer: issuer, Subject: "reader", ServiceAudience: true}, acme.uid)
+		f := w.followFeed(iam.Claims{Issuer: issuer, Subject: "reader", ServiceAudience: true}, acme.uid)
 		f.hears(w, "before the end", other)
 		w.endBindings()
 		hidden := w.repo(other)
@@ -78,15 +80,15 @@ func TestEachExpiredBindingIsDeletedOnceWithAnEvent(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		w.inRealTime()
 		acme := w.found("acme")
-		var expired []platform.UID
+		var expired []core.UID
 		for range 4 {
-			expired = append(expired, w.bindUntil(acme.uid, w.member(acme.uid, w.name()), platform.ViewerRole, w.endIn(time.Hour)))
+			expired = append(expired, w.bindUntil(acme.uid, w.member(acme.uid, w.name()), iam.ViewerRole, w.endIn(time.Hour)))
 		}
 		w.endBindings()
-		lasting := w.bind(acme.uid, w.member(acme.uid, "lasting"), platform.ViewerRole)
-		later := w.bindUntil(acme.uid, w.member(acme.uid, "later"), platform.ViewerRole, w.endIn(time.Hour))
+		lasting := w.bind(acme.uid, w.member(acme.uid, "lasting"), iam.ViewerRole)
+		later := w.bindUntil(acme.uid, w.member(acme.uid, "later"), iam.ViewerRole, w.endIn(time.Hour))
 		extended := expired[3]
-		_, err := w.p.RoleBindings.Update(w.operator(), extended, body[*platform.RoleBinding](`{"expireTime": null}`))
+		_, err := w.p.RoleBindings.Update(w.operator(), extended, body[*iam.RoleBinding](`{"expireTime": null}`))
 		must(t, err)
 		before := len(w.events())
 		var replicas sync.WaitGroup
@@ -98,7 +100,7 @@ func TestEachExpiredBindingIsDeletedOnceWithAnEvent(t *testing.T) {
 		}
 		replicas.Wait()
 		must(t, errors.Join(failed...))
-		var gone []platform.UID
+		var gone []core.UID
 		for _, e := range w.events()[before:] {
 			if e.kind != "iam.rolebindings.expired" || e.group != acme.uid || e.actor.Subject != "" {
 				t.Errorf("got the event %+v, want one of a binding that expired, without an actor", e)
@@ -110,9 +112,9 @@ func TestEachExpiredBindingIsDeletedOnceWithAnEvent(t *testing.T) {
 		if !slices.Equal(gone, want) {
 			t.Errorf("events say that %v expired, want %v", gone, want)
 		}
-		page, err := w.p.RoleBindings.List(acme.owner, platform.ListRequest[*platform.RoleBindingFilter]{Parts: platform.PartItems | platform.PartTotal})
+		page, err := w.p.RoleBindings.List(acme.owner, core.ListRequest[*iam.RoleBindingFilter]{Parts: core.PartItems | core.PartTotal})
 		must(t, err)
-		var left []platform.UID
+		var left []core.UID
 		for _, b := range page.Items {
 			left = append(left, b.UID)
 		}
@@ -129,14 +131,14 @@ func TestAnExpiredBindingIsNoAnswerToWhoMay(t *testing.T) {
 		w.inRealTime()
 		acme := w.found("acme")
 		member := w.member(acme.uid, "member")
-		w.bindUntil(acme.uid, member, platform.EditorRole, w.endIn(time.Hour))
+		w.bindUntil(acme.uid, member, iam.EditorRole, w.endIn(time.Hour))
 		w.endBindings()
-		pages, errs := w.p.RoleBindings.ListEffective(acme.owner, []platform.UID{acme.uid}, platform.CapRepoCreate, platform.ListRequest[*platform.RoleBindingFilter]{Parts: platform.PartItems | platform.PartTotal})
+		pages, errs := w.p.RoleBindings.ListEffective(acme.owner, []core.UID{acme.uid}, core.CapRepoCreate, core.ListRequest[*iam.RoleBindingFilter]{Parts: core.PartItems | core.PartTotal})
 		must(t, errors.Join(errs...))
 		if pages[0].TotalCount != 1 || len(pages[0].Items) != 1 || pages[0].Items[0].UID != acme.Binding.UID {
 			t.Errorf("got %d bindings, %v; want that of the owner", pages[0].TotalCount, pages[0].Items)
 		}
-		held, errs := w.p.Identities.EffectiveGrants(acme.owner, []platform.UID{member})
+		held, errs := w.p.Identities.EffectiveGrants(acme.owner, []core.UID{member})
 		must(t, errors.Join(errs...))
 		if can := held[0].CapabilitiesOn(acme.uid); len(can) != 0 {
 			t.Errorf("the member holds %v, want nothing", can)
@@ -150,18 +152,18 @@ func TestAnExpiredBindingCanBeMadeAgain(t *testing.T) {
 		w.inRealTime()
 		acme := w.found("acme")
 		member, before := w.member(acme.uid, "member"), len(w.events())
-		first := w.bindUntil(acme.uid, member, platform.ViewerRole, w.endIn(time.Hour))
+		first := w.bindUntil(acme.uid, member, iam.ViewerRole, w.endIn(time.Hour))
 		w.endBindings()
-		second := w.bindUntil(acme.uid, member, platform.ViewerRole, w.endIn(time.Hour))
+		second := w.bindUntil(acme.uid, member, iam.ViewerRole, w.endIn(time.Hour))
 		if first == second {
 			t.Error("the expired binding came back")
 		}
 		w.endBindings()
-		lasting := w.bind(acme.uid, member, platform.EditorRole)
-		changed, err := w.p.RoleBindings.Update(acme.owner, lasting, body[*platform.RoleBinding](`{"roleUid": %q}`, platform.ViewerRole))
+		lasting := w.bind(acme.uid, member, iam.EditorRole)
+		changed, err := w.p.RoleBindings.Update(acme.owner, lasting, body[*iam.RoleBinding](`{"roleUid": %q}`, iam.ViewerRole))
 		must(t, err)
-		if changed.Role.UID != platform.ViewerRole {
-			t.Errorf("got the role %s, want %s", changed.Role.UID, platform.ViewerRole)
+		if changed.Role.UID != iam.ViewerRole {
+			t.Errorf("got the role %s, want %s", changed.Role.UID, iam.ViewerRole)
 		}
 		var actors []string
 		for _, e := range w.events()[before:] {
@@ -172,8 +174,8 @@ func TestAnExpiredBindingCanBeMadeAgain(t *testing.T) {
 		if !slices.Equal(actors, []string{"", ""}) {
 			t.Errorf("the events of what has expired name %q, want two that name nobody", actors)
 		}
-		_, err = w.p.RoleBindings.Create(acme.owner, acme.uid, body[*platform.RoleBinding](`{"identityUid": %q, "roleUid": %q}`, member, platform.ViewerRole))
-		expectRefused(t, "a binding that is in force", err, platform.CodeAlreadyExists)
+		_, err = w.p.RoleBindings.Create(acme.owner, acme.uid, body[*iam.RoleBinding](`{"identityUid": %q, "roleUid": %q}`, member, iam.ViewerRole))
+		expectRefused(t, "a binding that is in force", err, core.CodeAlreadyExists)
 		w.checkCounters()
 	})
 }
@@ -184,10 +186,10 @@ func TestAnInviteMakesABindingLast(t *testing.T) {
 		w.inRealTime()
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
-		invite, err := w.p.GroupInvites.Create(acme.owner, acme.uid, body[*platform.GroupInvite](`{"roleUid": %q, "ttl": "3600s"}`, platform.ViewerRole))
+		invite, err := w.p.GroupInvites.Create(acme.owner, acme.uid, body[*iam.GroupInvite](`{"roleUid": %q, "ttl": "3600s"}`, iam.ViewerRole))
 		must(t, err)
 		for subject, end := range map[string]func(){"early": func() {}, "late": w.endBindings} {
-			bound := w.bindUntil(acme.uid, w.member(acme.uid, subject), platform.ViewerRole, w.endIn(time.Hour))
+			bound := w.bindUntil(acme.uid, w.member(acme.uid, subject), iam.ViewerRole, w.endIn(time.Hour))
 			end()
 			accepted, err := w.p.GroupInvites.Accept(w.as(subject), invite.Code)
 			must(t, err)
@@ -202,9 +204,9 @@ func TestAnInviteMakesABindingLast(t *testing.T) {
 			}
 		}
 		// An invite for one person is used by that, too.
-		single, err := w.p.GroupInvites.Create(acme.owner, acme.uid, body[*platform.GroupInvite](`{"roleUid": %q, "ttl": "3600s", "singleUse": true}`, platform.ViewerRole))
+		single, err := w.p.GroupInvites.Create(acme.owner, acme.uid, body[*iam.GroupInvite](`{"roleUid": %q, "ttl": "3600s", "singleUse": true}`, iam.ViewerRole))
 		must(t, err)
-		w.bindUntil(acme.uid, w.member(acme.uid, "first"), platform.ViewerRole, w.endIn(time.Hour))
+		w.bindUntil(acme.uid, w.member(acme.uid, "first"), iam.ViewerRole, w.endIn(time.Hour))
 		_, err = w.p.GroupInvites.Accept(w.as("first"), single.Code)
 		must(t, err)
 		if _, err := w.p.GroupInvites.Accept(w.as("second"), single.Code); err == nil {
@@ -220,19 +222,19 @@ func TestABindingEndsInTheFuture(t *testing.T) {
 		acme := w.found("acme")
 		member := w.member(acme.uid, "member")
 		const in = `{"identityUid": %q, "roleUid": %q, "expireTime": %q}`
-		_, err := w.p.RoleBindings.Create(acme.owner, acme.uid, body[*platform.RoleBinding](in, member, platform.ViewerRole, w.endIn(0)))
-		expectRefused(t, "an end that has come", err, platform.CodeInvalidArgument)
+		_, err := w.p.RoleBindings.Create(acme.owner, acme.uid, body[*iam.RoleBinding](in, member, iam.ViewerRole, w.endIn(0)))
+		expectRefused(t, "an end that has come", err, core.CodeInvalidArgument)
 		if got := violationFields(err); got != "expireTime" {
 			t.Errorf("got %s, want expireTime", got)
 		}
-		_, err = w.p.RoleBindings.CreateBatch(acme.owner, platform.BindingBatch{Parent: acme.uid, Requests: []platform.BatchRequest[*platform.RoleBinding]{
-			{Input: body[*platform.RoleBinding](in, member, platform.ViewerRole, w.endIn(time.Hour))}, {Input: body[*platform.RoleBinding](in, member, platform.EditorRole, w.endIn(-time.Hour))},
+		_, err = w.p.RoleBindings.CreateBatch(acme.owner, iam.BindingBatch{Parent: acme.uid, Requests: []core.BatchRequest[*iam.RoleBinding]{
+			{Input: body[*iam.RoleBinding](in, member, iam.ViewerRole, w.endIn(time.Hour))}, {Input: body[*iam.RoleBinding](in, member, iam.EditorRole, w.endIn(-time.Hour))},
 		}})
 		if got := violationFields(err); got != "requests[1].roleBinding.expireTime" {
 			t.Errorf("got %s, want requests[1].roleBinding.expireTime", got)
 		}
-		bound := w.bind(acme.uid, member, platform.ViewerRole)
-		_, err = w.p.RoleBindings.Update(acme.owner, bound, body[*platform.RoleBinding](`{"expireTime": %q}`, w.endIn(-time.Second)))
+		bound := w.bind(acme.uid, member, iam.ViewerRole)
+		_, err = w.p.RoleBindings.Update(acme.owner, bound, body[*iam.RoleBinding](`{"expireTime": %q}`, w.endIn(-time.Second)))
 		if got := violationFields(err); got != "expireTime" {
 			t.Errorf("got %s, want expireTime", got)
 		}
@@ -245,15 +247,15 @@ func TestAnOwnerWhoseBindingExpiresIsNotTheLastOne(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		w.inRealTime()
 		acme := w.found("acme")
-		setEnd := func(binding platform.UID, end string) error {
-			_, err := w.p.RoleBindings.Update(acme.owner, binding, body[*platform.RoleBinding](`{"expireTime": %s}`, end))
+		setEnd := func(binding core.UID, end string) error {
+			_, err := w.p.RoleBindings.Update(acme.owner, binding, body[*iam.RoleBinding](`{"expireTime": %s}`, end))
 			return err
 		}
 		soon := `"` + w.endIn(time.Hour).String() + `"`
-		expectRefused(t, "an end of the only owner", setEnd(acme.Binding.UID, soon), platform.CodeFailedPrecondition, "LAST_OWNER")
-		second := w.bindUntil(acme.uid, w.member(acme.uid, "second"), platform.OwnerRole, w.endIn(time.Hour))
-		expectRefused(t, "an end beside an owner for an hour", setEnd(acme.Binding.UID, soon), platform.CodeFailedPrecondition, "LAST_OWNER")
-		expectRefused(t, "a deletion beside an owner for an hour", w.p.RoleBindings.Delete(acme.owner, acme.Binding.UID), platform.CodeFailedPrecondition, "LAST_OWNER")
+		expectRefused(t, "an end of the only owner", setEnd(acme.Binding.UID, soon), core.CodeFailedPrecondition, "LAST_OWNER")
+		second := w.bindUntil(acme.uid, w.member(acme.uid, "second"), iam.OwnerRole, w.endIn(time.Hour))
+		expectRefused(t, "an end beside an owner for an hour", setEnd(acme.Binding.UID, soon), core.CodeFailedPrecondition, "LAST_OWNER")
+		expectRefused(t, "a deletion beside an owner for an hour", w.p.RoleBindings.Delete(acme.owner, acme.Binding.UID), core.CodeFailedPrecondition, "LAST_OWNER")
 		must(t, setEnd(second, "null"))
 		must(t, setEnd(second, soon))
 		must(t, setEnd(second, "null"))
@@ -267,11 +269,11 @@ func TestNobodyExtendsABindingThatGivesMoreThanTheyHold(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		w.inRealTime()
 		acme := w.found("acme")
-		binder := w.with(w.role(acme.uid, platform.CapRoleBindingsUpdate, platform.CapRoleBindingsList), acme.uid, acme.uid)
-		bound := w.bindUntil(acme.uid, w.member(acme.uid, "member"), platform.EditorRole, w.endIn(time.Hour))
+		binder := w.with(w.role(acme.uid, core.CapRoleBindingsUpdate, core.CapRoleBindingsList), acme.uid, acme.uid)
+		bound := w.bindUntil(acme.uid, w.member(acme.uid, "member"), iam.EditorRole, w.endIn(time.Hour))
 		for _, end := range []string{"null", `"` + w.endIn(2*time.Hour).String() + `"`} {
-			_, err := w.p.RoleBindings.Update(binder, bound, body[*platform.RoleBinding](`{"expireTime": %s}`, end))
-			expectRefused(t, "another end", err, platform.CodePermissionDenied)
+			_, err := w.p.RoleBindings.Update(binder, bound, body[*iam.RoleBinding](`{"expireTime": %s}`, end))
+			expectRefused(t, "another end", err, core.CodePermissionDenied)
 		}
 	})
 }
@@ -282,15 +284,15 @@ func TestNobodyGrantsForLongerThanTheyHold(t *testing.T) {
 		w.inRealTime()
 		acme := w.found("acme")
 		end, later := w.endIn(time.Hour), w.endIn(2*time.Hour)
-		own := w.bindUntil(acme.uid, w.member(acme.uid, "guest"), platform.OwnerRole, end)
+		own := w.bindUntil(acme.uid, w.member(acme.uid, "guest"), iam.OwnerRole, end)
 		friend := w.member(acme.uid, "friend")
 		guest := func() context.Context { return w.as("guest") }
 		bind := func(fields string) error {
-			_, err := w.p.RoleBindings.Create(guest(), acme.uid, body[*platform.RoleBinding](`{"identityUid": %q, "roleUid": %q%s}`, friend, platform.ViewerRole, fields))
+			_, err := w.p.RoleBindings.Create(guest(), acme.uid, body[*iam.RoleBinding](`{"identityUid": %q, "roleUid": %q%s}`, friend, iam.ViewerRole, fields))
 			return err
 		}
 		change := func(end string) error {
-			_, err := w.p.RoleBindings.Update(guest(), own, body[*platform.RoleBinding](`{"expireTime": %s}`, end))
+			_, err := w.p.RoleBindings.Update(guest(), own, body[*iam.RoleBinding](`{"expireTime": %s}`, end))
 			return err
 		}
 		for what, try := range map[string]func() error{
@@ -299,15 +301,15 @@ func TestNobodyGrantsForLongerThanTheyHold(t *testing.T) {
 			"an own lasting one": func() error { return change("null") },
 			"an own longer one":  func() error { return change(`"` + later.String() + `"`) },
 			"an invite": func() error {
-				_, err := w.p.GroupInvites.Create(guest(), acme.uid, body[*platform.GroupInvite](`{"roleUid": %q, "ttl": "3600s"}`, platform.ViewerRole))
+				_, err := w.p.GroupInvites.Create(guest(), acme.uid, body[*iam.GroupInvite](`{"roleUid": %q, "ttl": "3600s"}`, iam.ViewerRole))
 				return err
 			},
 			"a role": func() error {
-				_, err := w.p.Roles.Create(guest(), acme.uid, body[*platform.Role](`{"name": "all", "capabilities": ["repo.list"]}`))
+				_, err := w.p.Roles.Create(guest(), acme.uid, body[*iam.Role](`{"name": "all", "capabilities": ["repo.list"]}`))
 				return err
 			},
 		} {
-			expectRefused(t, what, try(), platform.CodePermissionDenied)
+			expectRefused(t, what, try(), core.CodePermissionDenied)
 		}
 		must(t, bind(`, "expireTime": "`+end.String()+`"`))
 		must(t, change(`"`+end.String()+`"`))
@@ -320,13 +322,13 @@ func TestTheEventOfABindingHasItsTime(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		member := w.member(acme.uid, "ann")
-		invite := w.inviteTo(w.group(acme.uid), platform.ViewerRole, `"ttl": "60s", "singleUse": true`)
+		invite := w.inviteTo(w.group(acme.uid), iam.ViewerRole, `"ttl": "60s", "singleUse": true`)
 		_, err := w.p.GroupInvites.Accept(w.as("guest"), invite.Code)
 		must(t, err)
-		again := w.bindUntil(acme.uid, member, platform.ViewerRole, w.endIn(time.Hour))
+		again := w.bindUntil(acme.uid, member, iam.ViewerRole, w.endIn(time.Hour))
 		must(t, w.p.RoleBindings.Delete(acme.owner, again))
-		w.bind(acme.uid, member, platform.ViewerRole)
-		_, err = w.p.RoleBindings.CreateBatch(acme.owner, newBatch(acme.uid, []fieldmask.Input[*platform.RoleBinding]{binding(member, platform.EditorRole)}))
+		w.bind(acme.uid, member, iam.ViewerRole)
+		_, err = w.p.RoleBindings.CreateBatch(acme.owner, newBatch(acme.uid, []fieldmask.Input[*iam.RoleBinding]{binding(member, iam.EditorRole)}))
 		must(t, err)
 		made := 0
 		for _, e := range w.events() {
@@ -334,9 +336,9 @@ func TestTheEventOfABindingHasItsTime(t *testing.T) {
 				continue
 			}
 			made++
-			var b platform.RoleBinding
+			var b iam.RoleBinding
 			must(t, json.Unmarshal([]byte(e.body), &b))
-			if at := platform.EventTime(e.id); !at.Equal(b.CreateTime.Time) {
+			if at := core.EventTime(e.id); !at.Equal(b.CreateTime.Time) {
 				t.Errorf("the binding %s was made at %v, and its event is of %v", e.subject, b.CreateTime, at)
 			}
 		}

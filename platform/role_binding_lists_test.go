@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 )
 
 // The kind of an identity is what only those learn who may list identities.
@@ -14,31 +16,31 @@ func TestAFilterByIdentitiesNeedsTheRightToListThem(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
-		lists := w.with(w.role(acme.uid, platform.CapRoleBindingsList), team, acme.uid)
-		both := w.with(w.role(acme.uid, platform.CapRoleBindingsList, platform.CapIdentityList), team, acme.uid)
-		var req platform.ListRequest[*platform.RoleBindingFilter]
+		lists := w.with(w.role(acme.uid, core.CapRoleBindingsList), team, acme.uid)
+		both := w.with(w.role(acme.uid, core.CapRoleBindingsList, core.CapIdentityList), team, acme.uid)
+		var req core.ListRequest[*iam.RoleBindingFilter]
 		for what, read := range map[string]func(ctx org) error{
 			"the list": func(o org) error { _, err := w.p.RoleBindings.List(o.owner, req); return err },
 			"what counts": func(o org) error {
-				_, errs := w.p.RoleBindings.ListEffective(o.owner, []platform.UID{team}, "", req)
+				_, errs := w.p.RoleBindings.ListEffective(o.owner, []core.UID{team}, "", req)
 				return errs[0]
 			},
 			"those of a role": func(o org) error {
-				_, errs := w.p.RoleBindings.ListOfRoles(o.owner, req, []platform.UID{platform.ViewerRole})
+				_, errs := w.p.RoleBindings.ListOfRoles(o.owner, req, []core.UID{iam.ViewerRole})
 				return errs[0]
 			},
 			"lists of groups": func(o org) error {
-				_, errs := w.p.RoleBindings.ListEach(o.owner, req, []platform.UIDFilter{{ChildrenOf: team}})
+				_, errs := w.p.RoleBindings.ListEach(o.owner, req, []core.UIDFilter{{ChildrenOf: team}})
 				return errs[0]
 			},
 		} {
-			for _, filter := range []platform.RoleBindingFilter{
-				{IdentityKinds: []platform.IdentityType{platform.IdentityTypeClaimMatch}},
-				{IdentityLastSeenBefore: platform.At(w.now())},
+			for _, filter := range []iam.RoleBindingFilter{
+				{IdentityKinds: []iam.IdentityType{iam.IdentityTypeClaimMatch}},
+				{IdentityLastSeenBefore: core.At(w.now())},
 			} {
-				req = platform.ListRequest[*platform.RoleBindingFilter]{Filter: &filter, Parts: platform.PartItems}
-				err := refusal(t, what, read(org{owner: lists}), platform.CodePermissionDenied)
-				if got := err.Metadata["capability"]; got != string(platform.CapIdentityList) {
+				req = core.ListRequest[*iam.RoleBindingFilter]{Filter: &filter, Parts: core.PartItems}
+				err := refusal(t, what, read(org{owner: lists}), core.CodePermissionDenied)
+				if got := err.Metadata["capability"]; got != string(core.CapIdentityList) {
 					t.Errorf("%s: the error names %s as missing, want identity.list", what, got)
 				}
 				must(t, read(org{owner: both}))
@@ -53,22 +55,22 @@ func TestADuplicateDeletesOnlyTheExpiredBindingInItsPlace(t *testing.T) {
 		w.inRealTime()
 		acme := w.found("acme")
 		again, other := w.member(acme.uid, "again"), w.member(acme.uid, "other")
-		first := w.bindUntil(acme.uid, again, platform.ViewerRole, w.endIn(time.Hour))
-		left := w.bindUntil(acme.uid, other, platform.ViewerRole, w.endIn(time.Hour))
+		first := w.bindUntil(acme.uid, again, iam.ViewerRole, w.endIn(time.Hour))
+		left := w.bindUntil(acme.uid, other, iam.ViewerRole, w.endIn(time.Hour))
 		w.endBindings()
 		before := len(w.events())
-		second := w.bind(acme.uid, again, platform.ViewerRole)
-		var deleted []platform.UID
+		second := w.bind(acme.uid, again, iam.ViewerRole)
+		var deleted []core.UID
 		for _, e := range w.events()[before:] {
 			if e.kind == "iam.rolebindings.expired" {
 				deleted = append(deleted, e.subject)
 			}
 		}
-		if want := []platform.UID{first}; !slices.Equal(deleted, want) {
+		if want := []core.UID{first}; !slices.Equal(deleted, want) {
 			t.Errorf("deleted are %v, want %v and not %s", deleted, want, left)
 		}
-		_, err := w.p.RoleBindings.Create(w.operator(), acme.uid, binding(again, platform.ViewerRole))
-		if e := (*platform.Error)(nil); !errors.As(err, &e) || e.Code != platform.CodeAlreadyExists || e.Resource.Name != string(second) {
+		_, err := w.p.RoleBindings.Create(w.operator(), acme.uid, binding(again, iam.ViewerRole))
+		if e := (*core.Error)(nil); !errors.As(err, &e) || e.Code != core.CodeAlreadyExists || e.Resource.Name != string(second) {
 			t.Errorf("a third one: %v, want ALREADY_EXISTS with %s", err, second)
 		}
 	})
@@ -79,20 +81,20 @@ func TestAnErrorNamesTheRightThatIsMissing(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
-		repos := w.with(w.role(acme.uid, platform.CapRepoList), team, acme.uid)
-		groups := w.with(w.role(acme.uid, platform.CapGroupsList), team, acme.uid)
-		identities := w.with(w.role(acme.uid, platform.CapIdentityList), team, acme.uid)
-		for _, within := range []platform.UIDFilter{{}, {DescendantsOf: acme.uid}, {ChildrenOf: team}} {
-			_, ofTags := w.p.Repos.List(repos, platform.ListRequest[*platform.RepoFilter]{UIDP: within, Filter: &platform.RepoFilter{Tags: &platform.TagCondition{}}})
-			_, ofRepos := w.p.Groups.List(groups, platform.ListRequest[*platform.GroupFilter]{UIDP: within, Filter: &platform.GroupFilter{Repos: &platform.RepoCondition{}}})
+		repos := w.with(w.role(acme.uid, core.CapRepoList), team, acme.uid)
+		groups := w.with(w.role(acme.uid, core.CapGroupsList), team, acme.uid)
+		identities := w.with(w.role(acme.uid, core.CapIdentityList), team, acme.uid)
+		for _, within := range []core.UIDFilter{{}, {DescendantsOf: acme.uid}, {ChildrenOf: team}} {
+			_, ofTags := w.p.Repos.List(repos, core.ListRequest[*inventory.RepoFilter]{UIDP: within, Filter: &inventory.RepoFilter{Tags: &core.TagCondition{}}})
+			_, ofRepos := w.p.Groups.List(groups, core.ListRequest[*iam.GroupFilter]{UIDP: within, Filter: &iam.GroupFilter{Repos: &core.RepoCondition{}}})
 			yes := true
-			_, ofBindings := w.p.Identities.List(identities, platform.ListRequest[*platform.IdentityFilter]{UIDP: within, Filter: &platform.IdentityFilter{WithoutBindings: &yes}})
-			_, ofList := w.p.Tags.List(repos, platform.ListRequest[*platform.TagFilter]{UIDP: within})
+			_, ofBindings := w.p.Identities.List(identities, core.ListRequest[*iam.IdentityFilter]{UIDP: within, Filter: &iam.IdentityFilter{WithoutBindings: &yes}})
+			_, ofList := w.p.Tags.List(repos, core.ListRequest[*inventory.TagFilter]{UIDP: within})
 			for _, c := range []struct {
 				err  error
-				want platform.Capability
-			}{{ofTags, platform.CapTagList}, {ofRepos, platform.CapRepoList}, {ofBindings, platform.CapRoleBindingsList}, {ofList, platform.CapTagList}} {
-				e := refusal(t, string(c.want), c.err, platform.CodePermissionDenied)
+				want core.Capability
+			}{{ofTags, core.CapTagList}, {ofRepos, core.CapRepoList}, {ofBindings, core.CapRoleBindingsList}, {ofList, core.CapTagList}} {
+				e := refusal(t, string(c.want), c.err, core.CodePermissionDenied)
 				if got := e.Metadata["capability"]; got != string(c.want) {
 					t.Errorf("%+v: the error names %q as missing, want %s", within, got, c.want)
 				}

@@ -6,14 +6,15 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 // left lists the bindings below a group that nobody has confirmed since a time.
-func (w *world) left(group platform.UID, since time.Time) string {
+func (w *world) left(group core.UID, since time.Time) string {
 	w.Helper()
-	page, err := w.p.RoleBindings.List(w.operator(), platform.ListRequest[*platform.RoleBindingFilter]{
-		UIDP: platform.UIDFilter{DescendantsOf: group}, Filter: &platform.RoleBindingFilter{UnreviewedSince: platform.At(since)}, OrderBy: "create_time",
+	page, err := w.p.RoleBindings.List(w.operator(), core.ListRequest[*iam.RoleBindingFilter]{
+		UIDP: core.UIDFilter{DescendantsOf: group}, Filter: &iam.RoleBindingFilter{UnreviewedSince: core.At(since)}, OrderBy: "create_time",
 	})
 	must(w, err)
 	var names []string
@@ -24,7 +25,7 @@ func (w *world) left(group platform.UID, since time.Time) string {
 }
 
 // unseen are requests to confirm bindings without saying what was seen of them.
-func unseen(uids ...platform.UID) (requests []platform.BatchRequest[*platform.RoleBinding]) {
+func unseen(uids ...core.UID) (requests []core.BatchRequest[*iam.RoleBinding]) {
 	for _, uid := range uids {
 		requests = append(requests, seenAs(uid, `{}`))
 	}
@@ -32,8 +33,8 @@ func unseen(uids ...platform.UID) (requests []platform.BatchRequest[*platform.Ro
 }
 
 // seenAs is a request to confirm a binding that was seen with these fields.
-func seenAs(uid platform.UID, seen string, values ...any) platform.BatchRequest[*platform.RoleBinding] {
-	return platform.BatchRequest[*platform.RoleBinding]{UID: uid, Input: body[*platform.RoleBinding](seen, values...)}
+func seenAs(uid core.UID, seen string, values ...any) core.BatchRequest[*iam.RoleBinding] {
+	return core.BatchRequest[*iam.RoleBinding]{UID: uid, Input: body[*iam.RoleBinding](seen, values...)}
 }
 
 // A review that began at a time is complete when nothing is left that was made before.
@@ -41,11 +42,11 @@ func TestAnAccessReviewConfirmsOrRevokes(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		ann, bob, cat := w.member(acme.uid, "ann"), w.member(acme.uid, "bob"), w.member(acme.uid, "cat")
-		stays, goes := w.bind(acme.uid, ann, platform.ViewerRole), w.bind(acme.uid, bob, platform.ViewerRole)
+		stays, goes := w.bind(acme.uid, ann, iam.ViewerRole), w.bind(acme.uid, bob, iam.ViewerRole)
 		w.pass(time.Hour)
 		began := w.now()
 		w.pass(time.Hour)
-		w.bind(acme.uid, cat, platform.ViewerRole)
+		w.bind(acme.uid, cat, iam.ViewerRole)
 		w.expect("what is left when the review begins", w.left(acme.uid, began), "owner of acme, ann, bob")
 
 		confirmed, err := w.p.RoleBindings.Confirm(acme.owner, unseen(acme.Binding.UID, stays), "Still on call")
@@ -53,7 +54,7 @@ func TestAnAccessReviewConfirmsOrRevokes(t *testing.T) {
 		if b := confirmed[1]; b.UID != stays || b.ReviewNote != "Still on call" || b.Reviewer != string(acme.Identity.UID) || b.ReviewTime.Before(began) {
 			t.Errorf("got %+v", b)
 		}
-		must(t, w.p.RoleBindings.DeleteBatch(acme.owner, []platform.UID{goes}, "Has left"))
+		must(t, w.p.RoleBindings.DeleteBatch(acme.owner, []core.UID{goes}, "Has left"))
 		w.expect("what is left in the end", w.left(acme.uid, began), "")
 		events := w.events()
 		for i, want := range []string{"confirmed Still on call", "confirmed Still on call", "deleted Has left"} {
@@ -64,7 +65,7 @@ func TestAnAccessReviewConfirmsOrRevokes(t *testing.T) {
 			}
 		}
 
-		changed, err := w.p.RoleBindings.Update(acme.owner, stays, body[*platform.RoleBinding](`{"roleUid": %q}`, platform.EditorRole))
+		changed, err := w.p.RoleBindings.Update(acme.owner, stays, body[*iam.RoleBinding](`{"roleUid": %q}`, iam.EditorRole))
 		must(t, err)
 		if changed.ReviewNote != "" || !changed.ReviewTime.IsZero() || changed.Reviewer != "" {
 			t.Errorf("a binding with another role counts as reviewed: %+v", changed)
@@ -76,21 +77,21 @@ func TestAnAccessReviewConfirmsOrRevokes(t *testing.T) {
 func TestAConfirmationNeedsTheRightToRevoke(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
-		one := w.bind(acme.uid, w.member(acme.uid, "ann"), platform.ViewerRole)
-		changer := w.with(w.role(acme.uid, platform.CapRoleBindingsList, platform.CapRoleBindingsUpdate), acme.uid, acme.uid)
+		one := w.bind(acme.uid, w.member(acme.uid, "ann"), iam.ViewerRole)
+		changer := w.with(w.role(acme.uid, core.CapRoleBindingsList, core.CapRoleBindingsUpdate), acme.uid, acme.uid)
 		for _, x := range []struct {
 			what   string
 			caller context.Context
-			uids   []platform.UID
+			uids   []core.UID
 			note   string
-			want   platform.Code
+			want   core.Code
 		}{
-			{"by one who may only change", changer, []platform.UID{one}, "", platform.CodePermissionDenied},
-			{"by another organisation", other.owner, []platform.UID{one}, "", platform.CodePermissionDenied},
-			{"of one that is gone", acme.owner, []platform.UID{one, acme.uid + "/00000000000000ff"}, "", platform.CodeNotFound},
-			{"of none", acme.owner, nil, "", platform.CodeInvalidArgument},
-			{"of the same twice", acme.owner, []platform.UID{one, one}, "", platform.CodeInvalidArgument},
-			{"with a long note", acme.owner, []platform.UID{one}, strings.Repeat("a", 8193), platform.CodeInvalidArgument},
+			{"by one who may only change", changer, []core.UID{one}, "", core.CodePermissionDenied},
+			{"by another organisation", other.owner, []core.UID{one}, "", core.CodePermissionDenied},
+			{"of one that is gone", acme.owner, []core.UID{one, acme.uid + "/00000000000000ff"}, "", core.CodeNotFound},
+			{"of none", acme.owner, nil, "", core.CodeInvalidArgument},
+			{"of the same twice", acme.owner, []core.UID{one, one}, "", core.CodeInvalidArgument},
+			{"with a long note", acme.owner, []core.UID{one}, strings.Repeat("a", 8193), core.CodeInvalidArgument},
 		} {
 			_, err := w.p.RoleBindings.Confirm(x.caller, unseen(x.uids...), x.note)
 			expectRefused(t, x.what, err, x.want)
@@ -110,27 +111,27 @@ func TestAConfirmationIsOfWhatTheReviewerHasSeen(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		ann, bob := w.member(acme.uid, "ann"), w.member(acme.uid, "bob")
-		one, two, three := w.bind(acme.uid, ann, platform.ViewerRole), w.bind(acme.uid, bob, platform.ViewerRole), w.bind(acme.uid, bob, platform.EditorRole)
-		all := []platform.BatchRequest[*platform.RoleBinding]{
-			seenAs(one, `{"identityUid": %q, "roleUid": %q, "expireTime": null}`, ann, platform.ViewerRole),
-			seenAs(three, `{"identityUid": %q, "roleUid": %q, "expireTime": null}`, bob, platform.EditorRole),
-			seenAs(two, `{"identityUid": %q, "roleUid": %q, "expireTime": null}`, bob, platform.ViewerRole),
+		one, two, three := w.bind(acme.uid, ann, iam.ViewerRole), w.bind(acme.uid, bob, iam.ViewerRole), w.bind(acme.uid, bob, iam.EditorRole)
+		all := []core.BatchRequest[*iam.RoleBinding]{
+			seenAs(one, `{"identityUid": %q, "roleUid": %q, "expireTime": null}`, ann, iam.ViewerRole),
+			seenAs(three, `{"identityUid": %q, "roleUid": %q, "expireTime": null}`, bob, iam.EditorRole),
+			seenAs(two, `{"identityUid": %q, "roleUid": %q, "expireTime": null}`, bob, iam.ViewerRole),
 		}
-		end := platform.At(w.now().Add(time.Hour))
-		_, err := w.p.RoleBindings.Update(acme.owner, one, body[*platform.RoleBinding](`{"roleUid": %q}`, platform.EditorRole))
+		end := core.At(w.now().Add(time.Hour))
+		_, err := w.p.RoleBindings.Update(acme.owner, one, body[*iam.RoleBinding](`{"roleUid": %q}`, iam.EditorRole))
 		must(t, err)
-		_, err = w.p.RoleBindings.Update(acme.owner, two, body[*platform.RoleBinding](`{"identityUid": %q, "expireTime": %q}`, ann, end.String()))
+		_, err = w.p.RoleBindings.Update(acme.owner, two, body[*iam.RoleBinding](`{"identityUid": %q, "expireTime": %q}`, ann, end.String()))
 		must(t, err)
 		_, err = w.p.RoleBindings.Confirm(acme.owner, all, "")
-		refused := refusal(t, "what has changed", err, platform.CodeFailedPrecondition)
+		refused := refusal(t, "what has changed", err, core.CodeFailedPrecondition)
 		w.expect("fields", violationFields(refused), "requests[0].roleUid requests[2].expireTime requests[2].identityUid")
 		if p := refused.Preconditions; len(p) != 2 || p[0].Type != "ROLE_BINDING_CHANGED" || p[0].Subject != string(one) || p[1].Subject != string(two) {
 			t.Errorf("got the preconditions %+v", p)
 		}
 		w.expect("what is left", w.left(acme.uid, w.now().Add(time.Hour)), "owner of acme, ann, ann, bob")
 
-		all[0] = seenAs(one, `{"identityUid": %q, "roleUid": %q}`, ann, platform.EditorRole)
-		all[2] = seenAs(two, `{"roleUid": %q, "expireTime": %q}`, platform.ViewerRole, end.String())
+		all[0] = seenAs(one, `{"identityUid": %q, "roleUid": %q}`, ann, iam.EditorRole)
+		all[2] = seenAs(two, `{"roleUid": %q, "expireTime": %q}`, iam.ViewerRole, end.String())
 		w.pass(time.Minute)
 		began := w.now()
 		_, err = w.p.RoleBindings.Confirm(acme.owner, all, "")
@@ -145,24 +146,24 @@ func TestNobodyConfirmsTheirOwnBinding(t *testing.T) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		reviewer := w.member(acme.uid, "rita")
-		own := w.bind(team, reviewer, w.role(acme.uid, platform.CapRoleBindingsList, platform.CapRoleBindingsDelete))
+		own := w.bind(team, reviewer, w.role(acme.uid, core.CapRoleBindingsList, core.CapRoleBindingsDelete))
 		rita := w.as("rita")
-		other := w.bind(team, w.member(acme.uid, "ann"), platform.ViewerRole)
+		other := w.bind(team, w.member(acme.uid, "ann"), iam.ViewerRole)
 		_, err := w.p.RoleBindings.Confirm(rita, unseen(other, own), "")
-		if e := refusal(t, "the reviewer's own", err, platform.CodeFailedPrecondition); e.Preconditions[0].Type != "OWN_ROLE_BINDING" || e.Preconditions[0].Subject != string(own) || e.Metadata["request"] != "requests[1]" {
+		if e := refusal(t, "the reviewer's own", err, core.CodeFailedPrecondition); e.Preconditions[0].Type != "OWN_ROLE_BINDING" || e.Preconditions[0].Subject != string(own) || e.Metadata["request"] != "requests[1]" {
 			t.Errorf("got %+v", e)
 		}
-		second := w.bind(team, acme.Identity.UID, platform.ViewerRole)
+		second := w.bind(team, acme.Identity.UID, iam.ViewerRole)
 		_, err = w.p.RoleBindings.Confirm(acme.owner, unseen(own, acme.Binding.UID, second), "")
 		must(t, err) // nobody else could
 
 		helper := w.member(acme.uid, "otto")
-		deputy := w.bind(acme.uid, helper, platform.OwnerRole)
+		deputy := w.bind(acme.uid, helper, iam.OwnerRole)
 		_, err = w.p.RoleBindings.Confirm(acme.owner, unseen(acme.Binding.UID), "")
-		expectRefused(t, "an owner's own beside another owner", err, platform.CodeFailedPrecondition)
+		expectRefused(t, "an owner's own beside another owner", err, core.CodeFailedPrecondition)
 		_, err = w.p.RoleBindings.Confirm(w.as("otto"), unseen(acme.Binding.UID), "")
 		must(t, err)
-		_, err = w.p.RoleBindings.Update(acme.owner, deputy, body[*platform.RoleBinding](`{"expireTime": %q}`, platform.At(w.now().Add(time.Hour)).String()))
+		_, err = w.p.RoleBindings.Update(acme.owner, deputy, body[*iam.RoleBinding](`{"expireTime": %q}`, core.At(w.now().Add(time.Hour)).String()))
 		must(t, err)
 		_, err = w.p.RoleBindings.Confirm(acme.owner, unseen(acme.Binding.UID), "")
 		must(t, err) // the other owner's binding ends
@@ -173,9 +174,9 @@ func TestNobodyConfirmsTheirOwnBinding(t *testing.T) {
 func TestAReviewEndsWithAChangeOfTheRuleOrTheRole(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		role := w.role(acme.uid, platform.CapRepoList)
+		role := w.role(acme.uid, core.CapRepoList)
 		ann, bob := w.member(acme.uid, "ann"), w.member(acme.uid, "bob")
-		ones := unseen(w.bind(acme.uid, ann, platform.ViewerRole), w.bind(acme.uid, bob, role), acme.Binding.UID)
+		ones := unseen(w.bind(acme.uid, ann, iam.ViewerRole), w.bind(acme.uid, bob, role), acme.Binding.UID)
 		var began time.Time
 		confirm := func() {
 			t.Helper()
@@ -187,7 +188,7 @@ func TestAReviewEndsWithAChangeOfTheRuleOrTheRole(t *testing.T) {
 		}
 		identity := func(change string, values ...any) {
 			t.Helper()
-			_, err := w.p.Identities.Update(acme.owner, ann, body[*platform.Identity](change, values...))
+			_, err := w.p.Identities.Update(acme.owner, ann, body[*iam.Identity](change, values...))
 			must(t, err)
 		}
 		confirm()
@@ -195,13 +196,13 @@ func TestAReviewEndsWithAChangeOfTheRuleOrTheRole(t *testing.T) {
 		must(t, err)
 		identity(`{"claimMatch": {"issuer": %q, "subject": %q}}`, current.ClaimMatch.Issuer, current.ClaimMatch.Subject)
 		identity(`{"description": "Of the night shift"}`)
-		_, err = w.p.Roles.Update(acme.owner, role, body[*platform.Role](`{"description": "Readers", "capabilities": ["repo.list"]}`))
+		_, err = w.p.Roles.Update(acme.owner, role, body[*iam.Role](`{"description": "Readers", "capabilities": ["repo.list"]}`))
 		must(t, err)
 		w.expect("what is left where nothing has changed", w.left(acme.uid, began), "")
 		identity(`{"claimMatch": {"issuer": %q, "subject": "eve"}}`, current.ClaimMatch.Issuer)
 		w.expect("what is left after a change of a rule", w.left(acme.uid, began), "eve")
 		confirm()
-		_, err = w.p.Roles.Update(acme.owner, role, body[*platform.Role](`{"capabilities": ["repo.list", "repo.delete"]}`))
+		_, err = w.p.Roles.Update(acme.owner, role, body[*iam.Role](`{"capabilities": ["repo.list", "repo.delete"]}`))
 		must(t, err)
 		w.expect("what is left after a change of a role", w.left(acme.uid, began), "bob")
 		confirm()
@@ -220,10 +221,10 @@ func TestANoteOfAReviewStaysWithTheReview(t *testing.T) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		ann := w.member(acme.uid, "ann")
-		end := platform.At(w.now().Add(time.Hour))
+		end := core.At(w.now().Add(time.Hour))
 		role := w.role(acme.uid)
 		deleted, batched, revoked := w.bind(team, ann, role), w.bind(team, ann, w.role(acme.uid)), w.bind(team, ann, w.role(acme.uid))
-		made, err := w.p.RoleBindings.Create(acme.owner, team, body[*platform.RoleBinding](`{"identityUid": %q, "roleUid": %q, "expireTime": %q}`, ann, w.role(acme.uid, platform.CapTagList), end.String()))
+		made, err := w.p.RoleBindings.Create(acme.owner, team, body[*iam.RoleBinding](`{"identityUid": %q, "roleUid": %q, "expireTime": %q}`, ann, w.role(acme.uid, core.CapTagList), end.String()))
 		must(t, err)
 		ended := made.UID
 		_, err = w.p.RoleBindings.Confirm(acme.owner, unseen(deleted, batched, revoked, ended), "On probation")
@@ -231,21 +232,21 @@ func TestANoteOfAReviewStaysWithTheReview(t *testing.T) {
 
 		expectNotes := func(what string, caller context.Context, want string) {
 			t.Helper()
-			own, err := w.p.RoleBindings.ListOwn(caller, platform.ListRequest[*platform.RoleBindingFilter]{Filter: &platform.RoleBindingFilter{Role: role}})
+			own, err := w.p.RoleBindings.ListOwn(caller, core.ListRequest[*iam.RoleBindingFilter]{Filter: &iam.RoleBindingFilter{Role: role}})
 			must(t, err)
 			w.expect("what "+what+" reads of her own binding", own.Items[0].ReviewNote, want)
 		}
 		expectNotes("ann", w.as("ann"), "")
-		changer := w.with(w.role(acme.uid, platform.CapRoleBindingsUpdate), team, acme.uid)
-		unchanged, err := w.p.RoleBindings.Update(changer, deleted, body[*platform.RoleBinding](`{}`))
+		changer := w.with(w.role(acme.uid, core.CapRoleBindingsUpdate), team, acme.uid)
+		unchanged, err := w.p.RoleBindings.Update(changer, deleted, body[*iam.RoleBinding](`{}`))
 		must(t, err)
 		w.expect("what one reads who may change, but not list", unchanged.ReviewNote, "")
-		lists := w.bind(acme.uid, ann, w.role(acme.uid, platform.CapRoleBindingsList))
+		lists := w.bind(acme.uid, ann, w.role(acme.uid, core.CapRoleBindingsList))
 		expectNotes("ann, who may list", w.as("ann"), "On probation")
 		must(t, w.p.RoleBindings.Delete(acme.owner, lists))
 		must(t, w.p.RoleBindings.Delete(acme.owner, deleted))
-		must(t, w.p.RoleBindings.DeleteBatch(acme.owner, []platform.UID{batched}, ""))
-		must(t, w.p.RoleBindings.DeleteBatch(acme.owner, []platform.UID{revoked}, "Has left"))
+		must(t, w.p.RoleBindings.DeleteBatch(acme.owner, []core.UID{batched}, ""))
+		must(t, w.p.RoleBindings.DeleteBatch(acme.owner, []core.UID{revoked}, "Has left"))
 		w.pass(2 * time.Hour)
 		must(t, w.p.RoleBindings.DeleteExpired(w.Context()))
 		events := w.events()

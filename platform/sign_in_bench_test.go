@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 	"atrium/store/storetest"
 )
 
@@ -24,7 +26,7 @@ import (
 //	one token reads
 func BenchmarkAuthenticateBesideHostileIdentities(b *testing.B) {
 	for engine, open := range map[string]func(testing.TB) string{"sqlite": storetest.SQLite, "postgres": storetest.Postgres} {
-		for kind, rule := range map[string]func(int) *platform.ClaimMatch{"patterns": hostilePattern, "same": sameRule} {
+		for kind, rule := range map[string]func(int) *iam.ClaimMatch{"patterns": hostilePattern, "same": sameRule} {
 			for _, n := range []int{0, 1_000, 100_000} {
 				b.Run(fmt.Sprintf("%s/%s/%d", engine, kind, n), func(b *testing.B) {
 					url := open(b)
@@ -42,9 +44,9 @@ func BenchmarkAuthenticateBesideHostileIdentities(b *testing.B) {
 // hostilePattern returns a rule that would match tokens of the test's issuer if it
 // counted.
 // counted.
-func hostilePattern(i int) *platform.ClaimMatch {
+func hostilePattern(i int) *iam.ClaimMatch {
 	repeated := fmt.Sprintf("((o|w|.){1,30}){1,%d}", 1+i%9)
-	return []*platform.ClaimMatch{
+	return []*iam.ClaimMatch{
 		{Issuer: issuer, SubjectPattern: repeated},
 		{Issuer: issuer, SubjectPattern: "owne" + repeated},
 		{IssuerPattern: `https://issuer\.example\.com(/.*)?`, SubjectPattern: repeated},
@@ -53,34 +55,34 @@ func hostilePattern(i int) *platform.ClaimMatch {
 	}[i%5]
 }
 
-func sameRule(int) *platform.ClaimMatch {
-	return &platform.ClaimMatch{Issuer: issuer, Subject: "owner of acme"}
+func sameRule(int) *iam.ClaimMatch {
+	return &iam.ClaimMatch{Issuer: issuer, Subject: "owner of acme"}
 }
 
 // hostile creates n identities directly in the store, like rules from before there were
 // proofs.
-func (w *world) hostile(n int, rule func(i int) *platform.ClaimMatch) {
+func (w *world) hostile(n int, rule func(i int) *iam.ClaimMatch) {
 	w.Helper()
 	const each = 20
-	at := platform.At(epoch.Add(time.Hour))
+	at := core.At(epoch.Add(time.Hour))
 	organisations := make([]int, n/each)
 	for o := range organisations {
 		organisations[o] = o
 	}
 	for some := range slices.Chunk(organisations, 500) {
-		must(w, w.store.Write(w.Context(), func(tx platform.Tx) error {
+		must(w, w.store.Write(w.Context(), func(tx core.Tx) error {
 			for _, o := range some {
-				root := platform.UID(fmt.Sprintf("%040x", 1+o))
-				if err := storetest.Tables.IAM.Groups.Insert(w.Context(), tx, &platform.Group{UID: root, Name: fmt.Sprintf("hostile %d", o), CreateTime: at, UpdateTime: at}); err != nil {
+				root := core.UID(fmt.Sprintf("%040x", 1+o))
+				if err := storetest.Tables.IAM.Groups.Insert(w.Context(), tx, &iam.Group{UID: root, Name: fmt.Sprintf("hostile %d", o), CreateTime: at, UpdateTime: at}); err != nil {
 					return err
 				}
-				err := storetest.Tables.IAM.PutIssuerProof(w.Context(), tx, &platform.IssuerProof{Organisation: root, Issuer: fmt.Sprintf("https://issuer.example.com/%d", o), Method: platform.ProofFile, VerifyTime: at, CheckTime: at})
+				err := storetest.Tables.IAM.PutIssuerProof(w.Context(), tx, &iam.IssuerProof{Organisation: root, Issuer: fmt.Sprintf("https://issuer.example.com/%d", o), Method: iam.ProofFile, VerifyTime: at, CheckTime: at})
 				if err != nil {
 					return err
 				}
-				identities := make([]*platform.Identity, each)
+				identities := make([]*iam.Identity, each)
 				for i := range identities {
-					identities[i] = &platform.Identity{UID: root + platform.UID(fmt.Sprintf("/%016x", i)), Name: "hostile", ClaimMatch: rule(o*each + i), CreateTime: at, UpdateTime: at}
+					identities[i] = &iam.Identity{UID: root + core.UID(fmt.Sprintf("/%016x", i)), Name: "hostile", ClaimMatch: rule(o*each + i), CreateTime: at, UpdateTime: at}
 				}
 				if err := storetest.Tables.IAM.Identities.Insert(w.Context(), tx, identities...); err != nil {
 					return err
@@ -97,7 +99,7 @@ func (w *world) hostile(n int, rule func(i int) *platform.ClaimMatch) {
 
 func authenticates(b *testing.B, w *world) {
 	b.Helper()
-	claims := platform.Claims{Issuer: issuer, Subject: "owner of acme", ServiceAudience: true}
+	claims := iam.Claims{Issuer: issuer, Subject: "owner of acme", ServiceAudience: true}
 	before := processorTime()
 	for b.Loop() {
 		actor, err := w.p.Authenticate(b.Context(), claims)

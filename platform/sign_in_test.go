@@ -11,33 +11,36 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
 const workplace = "https://login.example.com"
 
 // visitor returns the claims of a token of the workplace's issuer, made for its client.
-func visitor(subject string, more map[string]any) platform.Claims {
+func visitor(subject string, more map[string]any) iam.Claims {
 	values := map[string]any{"iss": workplace, "sub": subject}
 	maps.Copy(values, more)
-	return platform.Claims{
+	return iam.Claims{
 		Issuer: workplace, Subject: subject, Audience: []string{"client"}, Values: values,
 		Name: "Alice Née", Email: "alice@example.com", EmailVerified: true,
 	}
 }
 
-func (w *world) enter(c platform.Claims) (*platform.Actor, context.Context) {
+func (w *world) enter(c iam.Claims) (*core.Actor, context.Context) {
 	w.Helper()
 	actor, err := w.p.Authenticate(w.Context(), c)
 	must(w, err)
-	return actor, platform.WithActor(w.Context(), actor)
+	return actor, core.WithActor(w.Context(), actor)
 }
 
 func TestAPersonGetsAnIdentityAndTheDefaultRoleOnFirstUse(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
-		provider := w.providerOf(team, workplace, platform.ViewerRole)
+		provider := w.providerOf(team, workplace, iam.ViewerRole)
 		repo := w.repo(team)
 		before := w.events()
 
@@ -49,7 +52,7 @@ func TestAPersonGetsAnIdentityAndTheDefaultRoleOnFirstUse(t *testing.T) {
 			t.Error(err)
 		}
 		_, err := w.p.Groups.Get(ctx, acme.uid)
-		expectRefused(t, "above the provider's group", err, platform.CodePermissionDenied)
+		expectRefused(t, "above the provider's group", err, core.CodePermissionDenied)
 		if made := since(w.events(), before); types(made) != "iam.identity.created iam.rolebindings.created" || made[0].actor.Act["sub"] != "alice" {
 			t.Errorf("recorded %s by %+v, want iam.identity.created iam.rolebindings.created", types(made), made)
 		}
@@ -58,7 +61,7 @@ func TestAPersonGetsAnIdentityAndTheDefaultRoleOnFirstUse(t *testing.T) {
 		if who.Name != "alice n-e" || who.Email != "alice@example.com" || who.ClaimMatch != nil {
 			t.Errorf("her identity is %+v, want Name 'alice n-e', Email 'alice@example.com' and no ClaimMatch", who)
 		}
-		page, err := w.p.RoleBindings.List(acme.owner, platform.ListRequest[*platform.RoleBindingFilter]{Filter: &platform.RoleBindingFilter{Identity: who.UID}})
+		page, err := w.p.RoleBindings.List(acme.owner, core.ListRequest[*iam.RoleBindingFilter]{Filter: &iam.RoleBindingFilter{Identity: who.UID}})
 		must(t, err)
 		if len(page.Items) != 1 || page.Items[0].Identity.Subject != "alice" || page.Items[0].Identity.Issuer != workplace {
 			t.Errorf("her binding is %+v, want 1 of them", page.Items)
@@ -88,26 +91,26 @@ func TestAPersonGetsAnIdentityAndTheDefaultRoleOnFirstUse(t *testing.T) {
 func TestOnlyTokensForTheClientSignInThroughAProvider(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		w.providerOf(acme.uid, workplace, platform.ViewerRole)
+		w.providerOf(acme.uid, workplace, iam.ViewerRole)
 		for _, x := range []struct {
 			what   string
-			change func(*platform.Claims)
+			change func(*iam.Claims)
 			in     bool
 		}{
-			{"for the client", func(*platform.Claims) {}, true},
-			{"for this service", func(c *platform.Claims) { c.Audience, c.ServiceAudience = []string{"atrium"}, true }, true},
-			{"for this service, handed to the client", func(c *platform.Claims) {
+			{"for the client", func(*iam.Claims) {}, true},
+			{"for this service", func(c *iam.Claims) { c.Audience, c.ServiceAudience = []string{"atrium"}, true }, true},
+			{"for this service, handed to the client", func(c *iam.Claims) {
 				c.Audience, c.ServiceAudience, c.Values["azp"] = []string{"atrium"}, true, "client"
 			}, true},
 			// The issuer may serve other tenants, too. Their clients get tokens with the
 			// same audience.
-			{"for this service, handed to another client", func(c *platform.Claims) {
+			{"for this service, handed to another client", func(c *iam.Claims) {
 				c.Audience, c.ServiceAudience, c.Values["azp"] = []string{"atrium"}, true, "other"
 			}, false},
-			{"for another client", func(c *platform.Claims) { c.Audience = []string{"other"} }, false},
-			{"of another issuer", func(c *platform.Claims) { c.Issuer = "https://evil.example.com" }, false},
-			{"of a subject that is too long", func(c *platform.Claims) { c.Subject = strings.Repeat("x", 256) }, false},
-			{"of a subject that looks like a rule", func(c *platform.Claims) { c.Subject = "a\x02b" }, false},
+			{"for another client", func(c *iam.Claims) { c.Audience = []string{"other"} }, false},
+			{"of another issuer", func(c *iam.Claims) { c.Issuer = "https://evil.example.com" }, false},
+			{"of a subject that is too long", func(c *iam.Claims) { c.Subject = strings.Repeat("x", 256) }, false},
+			{"of a subject that looks like a rule", func(c *iam.Claims) { c.Subject = "a\x02b" }, false},
 		} {
 			c := visitor(w.name(), nil)
 			x.change(&c)
@@ -121,8 +124,8 @@ func TestOnlyTokensForTheClientSignInThroughAProvider(t *testing.T) {
 func TestTheCorrelationRuleIdentifiesPeople(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		made, err := w.p.IdentityProviders.Create(acme.owner, acme.uid, body[*platform.IdentityProvider](
-			`{"name": "azure", "defaultRole": %q, "oidc": {"issuer": %q, "clientId": "client", "correlationRule": "CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID"}}`, platform.ViewerRole, workplace))
+		made, err := w.p.IdentityProviders.Create(acme.owner, acme.uid, body[*iam.IdentityProvider](
+			`{"name": "azure", "defaultRole": %q, "oidc": {"issuer": %q, "clientId": "client", "correlationRule": "CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID"}}`, iam.ViewerRole, workplace))
 		must(t, err)
 		first, _ := w.enter(visitor("pairwise 1", map[string]any{"oid": "alice"}))
 		second, _ := w.enter(visitor("pairwise 2", map[string]any{"oid": "alice"}))
@@ -134,7 +137,7 @@ func TestTheCorrelationRuleIdentifiesPeople(t *testing.T) {
 		if len(other.Identities) != 1 || other.Identities[0] == first.Identities[0] || len(none.Identities) != 0 {
 			t.Errorf("another oid acts as %v, want 1 of them, none as %v", other.Identities, none.Identities)
 		}
-		_, err = w.p.IdentityProviders.Update(acme.owner, made.UID, body[*platform.IdentityProvider](
+		_, err = w.p.IdentityProviders.Update(acme.owner, made.UID, body[*iam.IdentityProvider](
 			`{"oidc": {"issuer": %q, "clientId": "client", "correlationRule": "CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID"}}`, workplace))
 		if got := violationFields(err); got != "oidc.correlationRule" {
 			t.Errorf("violated: %s, want oidc.correlationRule", got)
@@ -145,7 +148,7 @@ func TestTheCorrelationRuleIdentifiesPeople(t *testing.T) {
 func TestConcurrentFirstSignInsCreateOneIdentity(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		w.providerOf(acme.uid, workplace, platform.ViewerRole)
+		w.providerOf(acme.uid, workplace, iam.ViewerRole)
 		var all sync.WaitGroup
 		for range 8 {
 			all.Go(func() {
@@ -155,7 +158,7 @@ func TestConcurrentFirstSignInsCreateOneIdentity(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if page, err := w.p.Identities.List(acme.owner, platform.ListRequest[*platform.IdentityFilter]{}); err != nil || page.TotalCount != 2 {
+		if page, err := w.p.Identities.List(acme.owner, core.ListRequest[*iam.IdentityFilter]{}); err != nil || page.TotalCount != 2 {
 			t.Errorf("there are %d identities, want 2 (%v)", page.TotalCount, err)
 		}
 	})
@@ -167,46 +170,46 @@ func TestATokenCarriesTheRolesThatItsGroupsAreMappedTo(t *testing.T) {
 		team := w.group(acme.uid)
 		sub := w.group(team)
 		provider := w.providerOf(team, workplace, w.role(team)).UID // The default role has no capabilities.
-		mapping := w.mappingTo(provider, "admins", platform.EditorRole, sub)
-		w.mappingTo(provider, "others", platform.OwnerRole, team)
+		mapping := w.mappingTo(provider, "admins", iam.EditorRole, sub)
+		w.mappingTo(provider, "others", iam.OwnerRole, team)
 
-		create := func(ctx context.Context, group platform.UID) error {
-			_, err := w.p.Repos.Create(ctx, group, body[*platform.Repo](`{"name": %q}`, w.name()))
+		create := func(ctx context.Context, group core.UID) error {
+			_, err := w.p.Repos.Create(ctx, group, body[*inventory.Repo](`{"name": %q}`, w.name()))
 			return err
 		}
 		_, member := w.enter(visitor("alice", map[string]any{"groups": []any{"staff", "admins"}}))
 		if err := create(member, sub); err != nil {
 			t.Error(err)
 		}
-		expectRefused(t, "above the mapping's scope", create(member, team), platform.CodePermissionDenied)
+		expectRefused(t, "above the mapping's scope", create(member, team), core.CodePermissionDenied)
 		_, elsewhere := w.enter(visitor("alice", map[string]any{"groups": []any{"staff"}, "roles": []any{"admins"}}))
-		expectRefused(t, "a claim that is not the provider's", create(elsewhere, sub), platform.CodePermissionDenied)
+		expectRefused(t, "a claim that is not the provider's", create(elsewhere, sub), core.CodePermissionDenied)
 
 		// The capabilities of a mapping also count inside transactions, and the caller
 		// can grant them.
 		hand := func(ctx context.Context) error {
-			_, err := w.p.Roles.Create(ctx, team, body[*platform.Role](`{"name": %q, "capabilities": ["repo.create"]}`, w.name()))
+			_, err := w.p.Roles.Create(ctx, team, body[*iam.Role](`{"name": %q, "capabilities": ["repo.create"]}`, w.name()))
 			return err
 		}
 		_, owner := w.enter(visitor("bob", map[string]any{"groups": []any{"others"}}))
 		must(t, hand(owner))
 		must(t, w.p.ExternalGroupRoleMappings.Delete(acme.owner, mapping))
 		_, late := w.enter(visitor("alice", map[string]any{"groups": []any{"admins"}}))
-		expectRefused(t, "after the mapping is gone", create(late, sub), platform.CodePermissionDenied)
+		expectRefused(t, "after the mapping is gone", create(late, sub), core.CodePermissionDenied)
 
-		page, err := w.p.ExternalGroupRoleMappings.List(acme.owner, platform.ListRequest[*platform.ExternalGroupRoleMappingFilter]{Filter: &platform.ExternalGroupRoleMappingFilter{IdentityProvider: provider}})
+		page, err := w.p.ExternalGroupRoleMappings.List(acme.owner, core.ListRequest[*iam.ExternalGroupRoleMappingFilter]{Filter: &iam.ExternalGroupRoleMappingFilter{IdentityProvider: provider}})
 		must(t, err)
-		_, err = w.p.ExternalGroupRoleMappings.DeleteBatch(acme.owner, team, []platform.UID{page.Items[0].UID})
+		_, err = w.p.ExternalGroupRoleMappings.DeleteBatch(acme.owner, team, []core.UID{page.Items[0].UID})
 		must(t, err)
-		expectRefused(t, "of a token from before", hand(owner), platform.CodePermissionDenied)
+		expectRefused(t, "of a token from before", hand(owner), core.CodePermissionDenied)
 	})
 }
 
 func TestTokensOfStaticKeysAreTheirIdentitysOnly(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		static := func(subject, more string) platform.UID {
-			made, err := w.p.Identities.Create(acme.owner, acme.uid, body[*platform.Identity](
+		static := func(subject, more string) core.UID {
+			made, err := w.p.Identities.Create(acme.owner, acme.uid, body[*iam.Identity](
 				`{"name": "s", "staticKeys": {"issuer": %q, "subject": %q, "issuerKeys": "{\"keys\": [{}]}"%s}}`, issuer, subject, more))
 			must(t, err)
 			return made.UID
@@ -217,20 +220,20 @@ func TestTokensOfStaticKeysAreTheirIdentitysOnly(t *testing.T) {
 		if err != nil || len(keys) != 2 {
 			t.Fatalf("keys %v, want 2 of them (%v)", keys, err)
 		}
-		acts := func(c platform.Claims, want ...platform.UID) {
+		acts := func(c iam.Claims, want ...core.UID) {
 			t.Helper()
 			actor, _ := w.enter(c)
 			if len(actor.Identities) != len(want) || len(want) > 0 && actor.Identities[0] != want[0] {
 				t.Errorf("%+v acts as %v, want %v", c, actor.Identities, want)
 			}
 		}
-		c := platform.Claims{Issuer: issuer, Subject: "robot", ServiceAudience: true, Audience: []string{"atrium"}}
+		c := iam.Claims{Issuer: issuer, Subject: "robot", ServiceAudience: true, Audience: []string{"atrium"}}
 		acts(c, claimed)
-		c.StaticIdentities = []platform.UID{mine}
+		c.StaticIdentities = []core.UID{mine}
 		acts(c, mine)
-		c.StaticIdentities = []platform.UID{claimed} // The identity has no keys of its own.
+		c.StaticIdentities = []core.UID{claimed} // The identity has no keys of its own.
 		acts(c)
-		c.StaticIdentities = []platform.UID{other}
+		c.StaticIdentities = []core.UID{other}
 		acts(c)
 		c.Audience, c.ServiceAudience = []string{"elsewhere"}, false
 		acts(c, other)
@@ -239,23 +242,23 @@ func TestTokensOfStaticKeysAreTheirIdentitysOnly(t *testing.T) {
 
 		// Such a token says nothing for its issuer: the caller could not act as what it makes, but
 		// whoever has a token of the issuer could.
-		c = platform.Claims{Issuer: issuer, Subject: "robot", ServiceAudience: true, StaticIdentities: []platform.UID{mine}, Email: "bob@example.com", EmailVerified: true}
+		c = iam.Claims{Issuer: issuer, Subject: "robot", ServiceAudience: true, StaticIdentities: []core.UID{mine}, Email: "bob@example.com", EmailVerified: true}
 		actor, robot := w.enter(c)
 		if actor.EmailVerified {
 			t.Error("a token of static keys verifies an email address")
 		}
-		w.bind(acme.uid, mine, platform.OwnerRole)
+		w.bind(acme.uid, mine, iam.OwnerRole)
 		elsewhere := w.found("elsewhere")
-		invite := w.inviteTo(elsewhere.uid, platform.ViewerRole, `"ttl": "60s"`)
+		invite := w.inviteTo(elsewhere.uid, iam.ViewerRole, `"ttl": "60s"`)
 		_, err = w.p.GroupInvites.Accept(robot, invite.Code)
-		expectRefused(t, "an invite of another organisation", err, platform.CodeFailedPrecondition, "STATIC_KEYS")
+		expectRefused(t, "an invite of another organisation", err, core.CodeFailedPrecondition, "STATIC_KEYS")
 		open := w.replica(w.store, platform.Options{AllowSignup: true})
-		_, err = open.Groups.Create(robot, "", body[*platform.Group](`{"name": "mine"}`))
-		expectRefused(t, "a new organisation", err, platform.CodeFailedPrecondition, "STATIC_KEYS")
-		_, err = w.p.GroupInvites.Accept(robot, w.inviteTo(acme.uid, platform.ViewerRole, `"ttl": "60s"`).Code)
+		_, err = open.Groups.Create(robot, "", body[*iam.Group](`{"name": "mine"}`))
+		expectRefused(t, "a new organisation", err, core.CodeFailedPrecondition, "STATIC_KEYS")
+		_, err = w.p.GroupInvites.Accept(robot, w.inviteTo(acme.uid, iam.ViewerRole, `"ttl": "60s"`).Code)
 		must(t, err) // An identity of the organisation gets the role.
 
-		soon := platform.At(epoch.Add(time.Hour))
+		soon := core.At(epoch.Add(time.Hour))
 		short := static("visitor", `, "expirationTime": "`+soon.String()+`"`)
 		if keys, err := w.p.StaticKeys(t.Context(), issuer, "visitor"); err != nil || len(keys) != 1 || keys[0].Identity != short {
 			t.Errorf("keys %v, want 1 of them (%v)", keys, err)
@@ -264,9 +267,9 @@ func TestTokensOfStaticKeysAreTheirIdentitysOnly(t *testing.T) {
 		if keys, err := w.p.StaticKeys(t.Context(), issuer, "visitor"); err != nil || len(keys) != 0 {
 			t.Errorf("expired keys %v, want none (%v)", keys, err)
 		}
-		acts(platform.Claims{Issuer: issuer, Subject: "visitor", ServiceAudience: true, StaticIdentities: []platform.UID{short}})
+		acts(iam.Claims{Issuer: issuer, Subject: "visitor", ServiceAudience: true, StaticIdentities: []core.UID{short}})
 
-		_, err = w.p.Identities.Update(acme.owner, mine, body[*platform.Identity](`{"staticKeys": null}`))
+		_, err = w.p.Identities.Update(acme.owner, mine, body[*iam.Identity](`{"staticKeys": null}`))
 		must(t, err)
 		if keys, _ := w.p.StaticKeys(t.Context(), issuer, "robot"); len(keys) != 1 || keys[0].Identity != other {
 			t.Errorf("after one lost its keys: %v, want 1 of them", keys)
@@ -279,17 +282,17 @@ func TestTokensOfStaticKeysAreTheirIdentitysOnly(t *testing.T) {
 func TestOlderRulesOfOthersDoNotHideAnIdentity(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		const organisations, rules = 21, 20
-		at := platform.At(epoch.Add(-time.Hour))
-		must(t, w.store.Write(w.Context(), func(tx platform.Tx) error {
+		at := core.At(epoch.Add(-time.Hour))
+		must(t, w.store.Write(w.Context(), func(tx core.Tx) error {
 			for o := range organisations {
-				root := platform.UID(fmt.Sprintf("%040x", 1+o))
-				if err := storetest.Tables.IAM.Groups.Insert(w.Context(), tx, &platform.Group{UID: root, Name: fmt.Sprintf("hostile %d", o), CreateTime: at, UpdateTime: at}); err != nil {
+				root := core.UID(fmt.Sprintf("%040x", 1+o))
+				if err := storetest.Tables.IAM.Groups.Insert(w.Context(), tx, &iam.Group{UID: root, Name: fmt.Sprintf("hostile %d", o), CreateTime: at, UpdateTime: at}); err != nil {
 					return err
 				}
-				identities := make([]*platform.Identity, rules)
+				identities := make([]*iam.Identity, rules)
 				for i := range identities {
-					rule := &platform.ClaimMatch{Issuer: issuer, Subject: "owner of acme"}
-					identities[i] = &platform.Identity{UID: root + platform.UID(fmt.Sprintf("/%016x", i)), Name: "hostile", ClaimMatch: rule, CreateTime: at, UpdateTime: at}
+					rule := &iam.ClaimMatch{Issuer: issuer, Subject: "owner of acme"}
+					identities[i] = &iam.Identity{UID: root + core.UID(fmt.Sprintf("/%016x", i)), Name: "hostile", ClaimMatch: rule, CreateTime: at, UpdateTime: at}
 				}
 				if err := storetest.Tables.IAM.Identities.Insert(w.Context(), tx, identities...); err != nil {
 					return err
@@ -298,7 +301,7 @@ func TestOlderRulesOfOthersDoNotHideAnIdentity(t *testing.T) {
 			return nil
 		}))
 		acme := w.found("acme")
-		actor, err := w.p.Authenticate(w.Context(), platform.Claims{Issuer: issuer, Subject: "owner of acme", ServiceAudience: true})
+		actor, err := w.p.Authenticate(w.Context(), iam.Claims{Issuer: issuer, Subject: "owner of acme", ServiceAudience: true})
 		must(t, err)
 		if !slices.Contains(actor.Identities, acme.Identity.UID) {
 			t.Errorf("the owner acts as %d identities, and not as their own", len(actor.Identities))
@@ -310,8 +313,8 @@ func TestOlderRulesOfOthersDoNotHideAnIdentity(t *testing.T) {
 // signing in with their own keys.
 func TestStaticKeysOfOthersHideNone(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		create := func(o org) (*platform.Identity, error) {
-			return w.p.Identities.Create(o.owner, o.uid, body[*platform.Identity](
+		create := func(o org) (*iam.Identity, error) {
+			return w.p.Identities.Create(o.owner, o.uid, body[*iam.Identity](
 				`{"name": "robot", "staticKeys": {"issuer": %q, "subject": "robot", "issuerKeys": "{\"keys\": [{}]}"}}`, issuer))
 		}
 		for i := range 5 {
@@ -321,13 +324,13 @@ func TestStaticKeysOfOthersHideNone(t *testing.T) {
 				must(t, err)
 			}
 			_, err := create(other)
-			expectRefused(t, "the 21st identity", err, platform.CodeFailedPrecondition)
+			expectRefused(t, "the 21st identity", err, core.CodeFailedPrecondition)
 		}
 		own, err := create(w.found("acme"))
 		must(t, err)
 		keys, err := w.p.StaticKeys(t.Context(), issuer, "robot")
 		must(t, err)
-		if !slices.ContainsFunc(keys, func(k platform.IdentityKeys) bool { return k.Identity == own.UID }) {
+		if !slices.ContainsFunc(keys, func(k iam.IdentityKeys) bool { return k.Identity == own.UID }) {
 			t.Errorf("%d keys, and that of acme is not among them", len(keys))
 		}
 	})

@@ -1,13 +1,19 @@
 package platform
 
-import "context"
+import (
+	"context"
+
+	"atrium/platform/events"
+	"atrium/platform/iam"
+	"atrium/platform/webhooks"
+)
 
 // Store is the database of the platform. Two engines implement it; store/storetest
 // tests both.
 type Store interface {
-	IAMStore
-	EventsStore
-	WebhooksStore
+	iam.Store
+	events.Store
+	webhooks.Store
 
 	// Gather announces that n concurrent calls will read for one response. Each
 	// call uses a context from join, and calls end when it has finished. The store

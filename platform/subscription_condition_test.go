@@ -6,7 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/webhooks"
 )
 
 // A subscription sends what meets its conditions, and denied changes only if it asks for them.
@@ -16,11 +20,11 @@ func TestSubscriptionsSendWhatMeetsTheirConditions(t *testing.T) {
 		team := w.group(acme.uid)
 		repo, other := w.repo(team), w.repo(acme.uid)
 		viewer := w.member(acme.uid, "viewer")
-		w.bind(acme.uid, viewer, platform.ViewerRole)
+		w.bind(acme.uid, viewer, iam.ViewerRole)
 		w.relay()
-		subscribe := func(c *platform.EventConditions, types string) platform.UID {
+		subscribe := func(c *webhooks.EventConditions, types string) core.UID {
 			t.Helper()
-			made, err := w.p.Subscriptions.CreateConditional(acme.owner, acme.uid, body[*platform.Subscription](`{"sink": "https://%s.example.com/", "types": [%s]}`, w.name(), types), c, nil)
+			made, err := w.p.Subscriptions.CreateConditional(acme.owner, acme.uid, body[*webhooks.Subscription](`{"sink": "https://%s.example.com/", "types": [%s]}`, w.name(), types), c, nil)
 			must(t, err)
 			if stored := w.subscriptionAgain(made.UID).Conditions; c != nil && (stored == nil || stored.IncludeDenied != c.IncludeDenied || !slices.Equal(stored.Within, c.Within) || !slices.Equal(stored.Actors, c.Actors)) {
 				t.Errorf("stored are the conditions %+v, want %+v", stored, c)
@@ -28,22 +32,22 @@ func TestSubscriptionsSendWhatMeetsTheirConditions(t *testing.T) {
 			return made.UID
 		}
 		const tags = `"platform.registry.tag.created"`
-		plain, both := subscribe(nil, tags), subscribe(&platform.EventConditions{IncludeDenied: true}, tags)
-		ofTeam := subscribe(&platform.EventConditions{Within: []platform.UID{team}, IncludeDenied: true}, tags)
-		ofRepo := subscribe(&platform.EventConditions{Within: []platform.UID{repo, other}}, tags)
-		ofViewer := subscribe(&platform.EventConditions{Actors: []string{string(viewer)}, IncludeDenied: true}, tags)
-		ofOperator := subscribe(&platform.EventConditions{Actors: []string{"test"}}, tags)
-		for _, in := range []platform.UID{repo, other} {
+		plain, both := subscribe(nil, tags), subscribe(&webhooks.EventConditions{IncludeDenied: true}, tags)
+		ofTeam := subscribe(&webhooks.EventConditions{Within: []core.UID{team}, IncludeDenied: true}, tags)
+		ofRepo := subscribe(&webhooks.EventConditions{Within: []core.UID{repo, other}}, tags)
+		ofViewer := subscribe(&webhooks.EventConditions{Actors: []string{string(viewer)}, IncludeDenied: true}, tags)
+		ofOperator := subscribe(&webhooks.EventConditions{Actors: []string{"test"}}, tags)
+		for _, in := range []core.UID{repo, other} {
 			for range 2 { // Equal denials are one event.
-				_, err := w.p.Tags.Create(w.as("viewer"), in, body[*platform.Tag](`{"name": "latest", "digest": %q}`, digest(1)))
-				expectRefused(t, "a viewer", err, platform.CodePermissionDenied)
+				_, err := w.p.Tags.Create(w.as("viewer"), in, body[*inventory.Tag](`{"name": "latest", "digest": %q}`, digest(1)))
+				expectRefused(t, "a viewer", err, core.CodePermissionDenied)
 			}
 			w.tag(in)
 		}
 		w.relay()
 		const made, denied = "platform.registry.tag.created", "platform.registry.tag.created.denied"
 		for what, c := range map[string]struct {
-			subscription platform.UID
+			subscription core.UID
 			want         string
 		}{
 			"without conditions": {plain, made + " " + made}, "with denials": {both, denied + " " + made + " " + denied + " " + made}, "of the team": {ofTeam, denied + " " + made},
@@ -62,19 +66,19 @@ func TestSubscriptionsSendWhatMeetsTheirConditions(t *testing.T) {
 				t.Errorf("a sink gets %+v as a denial", begun.Event)
 			}
 		}
-		for fields, c := range map[string]platform.EventConditions{
-			"conditions.within[1]": {Within: []platform.UID{team, "x"}}, "conditions.within": {Within: slices.Repeat([]platform.UID{team}, 101)}, "conditions.actors": {Actors: slices.Repeat([]string{"a"}, 101)},
+		for fields, c := range map[string]webhooks.EventConditions{
+			"conditions.within[1]": {Within: []core.UID{team, "x"}}, "conditions.within": {Within: slices.Repeat([]core.UID{team}, 101)}, "conditions.actors": {Actors: slices.Repeat([]string{"a"}, 101)},
 		} {
-			_, err := w.p.Subscriptions.CreateConditional(acme.owner, acme.uid, body[*platform.Subscription](`{"sink": "https://%s.example.com/"}`, w.name()), &c, nil)
+			_, err := w.p.Subscriptions.CreateConditional(acme.owner, acme.uid, body[*webhooks.Subscription](`{"sink": "https://%s.example.com/"}`, w.name()), &c, nil)
 			w.expect("bad conditions", violationFields(err), fields)
 		}
-		subscriber := w.with(w.role(acme.uid, platform.CapSubscriptionsCreate), acme.uid, acme.uid)
-		create := func(c platform.EventConditions) error {
-			_, err := w.p.Subscriptions.CreateConditional(subscriber, acme.uid, body[*platform.Subscription](`{"sink": "https://%s.example.com/"}`, w.name()), &c, nil)
+		subscriber := w.with(w.role(acme.uid, core.CapSubscriptionsCreate), acme.uid, acme.uid)
+		create := func(c webhooks.EventConditions) error {
+			_, err := w.p.Subscriptions.CreateConditional(subscriber, acme.uid, body[*webhooks.Subscription](`{"sink": "https://%s.example.com/"}`, w.name()), &c, nil)
 			return err
 		}
-		must(t, create(platform.EventConditions{}))
-		expectRefused(t, "denials without the right to read the audit log", create(platform.EventConditions{IncludeDenied: true}), platform.CodePermissionDenied)
+		must(t, create(webhooks.EventConditions{}))
+		expectRefused(t, "denials without the right to read the audit log", create(webhooks.EventConditions{IncludeDenied: true}), core.CodePermissionDenied)
 	})
 }
 
@@ -82,12 +86,12 @@ func TestSubscriptionsSendWhatMeetsTheirConditions(t *testing.T) {
 func TestRetentionKeepsDenialsUntilTheyAreRelayed(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		viewer := w.with(platform.ViewerRole, acme.uid, acme.uid)
-		sink, err := w.p.Subscriptions.CreateConditional(acme.owner, acme.uid, body[*platform.Subscription](`{"sink": "https://siem.example.com/"}`), &platform.EventConditions{IncludeDenied: true}, nil)
+		viewer := w.with(iam.ViewerRole, acme.uid, acme.uid)
+		sink, err := w.p.Subscriptions.CreateConditional(acme.owner, acme.uid, body[*webhooks.Subscription](`{"sink": "https://siem.example.com/"}`), &webhooks.EventConditions{IncludeDenied: true}, nil)
 		must(t, err)
 		w.relay()
-		_, err = w.p.Repos.Create(viewer, acme.uid, body[*platform.Repo](`{"name": "no"}`))
-		expectRefused(t, "a viewer", err, platform.CodePermissionDenied)
+		_, err = w.p.Repos.Create(viewer, acme.uid, body[*inventory.Repo](`{"name": "no"}`))
+		expectRefused(t, "a viewer", err, core.CodePermissionDenied)
 		w.pass(200 * 24 * time.Hour)
 		must(t, w.p.Maintain(t.Context()))
 		w.repo(acme.uid)
@@ -102,11 +106,11 @@ func TestAFeedIsLimitedToAnActor(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.repo(acme.uid)
-		_, err := w.p.Repos.Create(acme.owner, acme.uid, body[*platform.Repo](`{"name": "own"}`))
+		_, err := w.p.Repos.Create(acme.owner, acme.uid, body[*inventory.Repo](`{"name": "own"}`))
 		must(t, err)
 		start := ""
 		var heard []string
-		must(t, follow(acme.owner, w.p, platform.EventRequest{After: &start, Actor: string(acme.Identity.UID), First: 1}, func(e *platform.Event) error {
+		must(t, follow(acme.owner, w.p, events.EventRequest{After: &start, Actor: string(acme.Identity.UID), First: 1}, func(e *core.Event) error {
 			heard = append(heard, e.Type)
 			return nil
 		}))

@@ -1,13 +1,23 @@
 package platform
 
+import (
+	"atrium/platform/core"
+	"atrium/platform/events"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/libraries"
+	"atrium/platform/secrets"
+	"atrium/platform/webhooks"
+)
+
 // Tables are the tables of the database by area, and the queries beside them. They have no state: each call names the
 // store or the transaction that it goes through. The store makes them.
 type Tables struct {
-	IAM       IAMTables
-	Inventory InventoryTables
-	Libraries LibraryTables
-	Events    EventQueries
-	Webhooks  SubscriptionTables
-	Secrets   KeyQueries
-	Search    SearchQueries
+	IAM       iam.Tables
+	Inventory inventory.Tables
+	Libraries libraries.Tables
+	Events    events.Queries
+	Webhooks  webhooks.Tables
+	Secrets   secrets.Queries
+	Search    core.SearchQueries
 }

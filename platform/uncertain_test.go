@@ -8,6 +8,10 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/webhooks"
 )
 
 // An uncertainStore commits, and then says that nobody knows whether it has.
@@ -16,10 +20,10 @@ type uncertainStore struct {
 	isUncertain *atomic.Bool
 }
 
-func (s uncertainStore) Write(ctx context.Context, unit func(platform.Tx) error) error {
+func (s uncertainStore) Write(ctx context.Context, unit func(core.Tx) error) error {
 	err := s.Store.Write(ctx, unit)
 	if err == nil && s.isUncertain.Load() {
-		err = platform.Uncertain(errors.New("the connection is lost"))
+		err = core.Uncertain(errors.New("the connection is lost"))
 	}
 	return err
 }
@@ -37,8 +41,8 @@ func TestAnUncertainChangeIsNotRepeated(t *testing.T) {
 		acme := w.found("acme")
 		before := w.events()
 		p, _ := w.uncertainReplica()
-		_, err := p.Subscriptions.Create(acme.owner, acme.uid, body[*platform.Subscription](`{"sink": "https://sink.example.com"}`))
-		if e := refusal(t, "a creation", err, platform.CodeAborted, "COMMIT_UNCERTAIN"); e.RetryAfter != 0 {
+		_, err := p.Subscriptions.Create(acme.owner, acme.uid, body[*webhooks.Subscription](`{"sink": "https://sink.example.com"}`))
+		if e := refusal(t, "a creation", err, core.CodeAborted, "COMMIT_UNCERTAIN"); e.RetryAfter != 0 {
 			t.Errorf("it may come again after %v", e.RetryAfter)
 		}
 		if made := since(w.events(), before); len(made) != 1 {
@@ -59,7 +63,7 @@ func TestAnUncertainDenialIsRecordedOnce(t *testing.T) {
 		for range strangers {
 			stranger := w.as("stranger")
 			refusing.Go(func() {
-				expectRefused(t, "a change", p.Repos.Delete(stranger, repo), platform.CodeUnavailable)
+				expectRefused(t, "a change", p.Repos.Delete(stranger, repo), core.CodeUnavailable)
 			})
 		}
 		refusing.Wait()
@@ -77,11 +81,11 @@ func TestAnUncertainDenialIsRecordedOnce(t *testing.T) {
 func TestAnUncertainSignInMayBeRepeated(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		w.providerOf(acme.uid, workplace, platform.ViewerRole)
+		w.providerOf(acme.uid, workplace, iam.ViewerRole)
 		before := w.events()
 		p, certain := w.uncertainReplica()
 		_, err := p.Authenticate(t.Context(), visitor("alice", nil))
-		expectRefused(t, "the first try", err, platform.CodeUnavailable)
+		expectRefused(t, "the first try", err, core.CodeUnavailable)
 		certain()
 		actor, err := p.Authenticate(t.Context(), visitor("alice", nil))
 		must(t, err)
@@ -96,11 +100,11 @@ func TestAnUncertainImportMayBeRepeated(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		p, certain := w.uncertainReplica()
-		put := func() (platform.Imported, error) {
-			return p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a"}})
+		put := func() (core.Imported, error) {
+			return p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a"}})
 		}
 		_, err := put()
-		expectRefused(t, "the first try", err, platform.CodeUnavailable)
+		expectRefused(t, "the first try", err, core.CodeUnavailable)
 		certain()
 		again, err := put()
 		expectImported(t, "the second try", again, err, mustSucceed(0, 0, 1, 0))

@@ -10,23 +10,25 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 )
 
 func TestAPatchChangesOnlyTheFieldsThatItNames(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		made, err := w.p.Repos.Create(acme.owner, acme.uid, body[*platform.Repo](
+		made, err := w.p.Repos.Create(acme.owner, acme.uid, body[*inventory.Repo](
 			`{"name": "golang", "description": "d", "catalogTier": "CATALOG_TIER_BASE", "bundles": ["b"], "aliases": ["a"], "active_tags": ["t"], "sync_config": {"source": "s", "unique_tags": false}}`))
 		must(t, err)
-		if made.SyncConfig == nil || made.SyncConfig.Source != "s" || made.SyncConfig.UniqueTags || made.CatalogTier != platform.CatalogTierBase || !slices.Equal(made.ActiveTags, []string{"t"}) {
-			t.Errorf("got %+v, want Source 's', CatalogTier %v and ActiveTags %v", made, platform.CatalogTierBase, []string{"t"})
+		if made.SyncConfig == nil || made.SyncConfig.Source != "s" || made.SyncConfig.UniqueTags || made.CatalogTier != core.CatalogTierBase || !slices.Equal(made.ActiveTags, []string{"t"}) {
+			t.Errorf("got %+v, want Source 's', CatalogTier %v and ActiveTags %v", made, core.CatalogTierBase, []string{"t"})
 		}
-		patch := func(body string, mask ...string) *platform.Repo {
+		patch := func(body string, mask ...string) *inventory.Repo {
 			t.Helper()
 			w.pass(time.Minute)
-			changed, err := w.p.Repos.Update(acme.owner, made.UID, inputWithMask[*platform.Repo](body, mask...))
+			changed, err := w.p.Repos.Update(acme.owner, made.UID, inputWithMask[*inventory.Repo](body, mask...))
 			must(t, err)
 			read, err := w.p.Repos.Get(acme.owner, made.UID)
 			must(t, err)
@@ -35,8 +37,8 @@ func TestAPatchChangesOnlyTheFieldsThatItNames(t *testing.T) {
 			}
 			return read
 		}
-		if got := patch(`{"description": "e"}`); got.Description != "e" || got.CatalogTier != platform.CatalogTierBase || got.SyncConfig == nil {
-			t.Errorf("got %+v, want Description 'e' and CatalogTier %v", got, platform.CatalogTierBase)
+		if got := patch(`{"description": "e"}`); got.Description != "e" || got.CatalogTier != core.CatalogTierBase || got.SyncConfig == nil {
+			t.Errorf("got %+v, want Description 'e' and CatalogTier %v", got, core.CatalogTierBase)
 		}
 		if got := patch(`{"description": "f", "name": "other", "uid": "x", "nope": 1}`, "description"); got.Description != "f" || got.Name != "golang" {
 			t.Errorf("got %+v, want Description 'f' and Name 'golang'", got)
@@ -63,7 +65,7 @@ func TestAPatchChangesOnlyTheFieldsThatItNames(t *testing.T) {
 			if x.mask != "" {
 				mask = strings.Split(x.mask, ",")
 			}
-			_, err := w.p.Repos.Update(acme.owner, made.UID, inputWithMask[*platform.Repo](x.body, mask...))
+			_, err := w.p.Repos.Update(acme.owner, made.UID, inputWithMask[*inventory.Repo](x.body, mask...))
 			if got := violationFields(err); got != x.want {
 				t.Errorf("%s with mask %s: %s, want %s", x.body, x.mask, got, x.want)
 			}
@@ -92,12 +94,12 @@ func TestOutputOnlyFieldsAreRejectedUnlessUnchanged(t *testing.T) {
 		} {
 			in := `{"name": "acme", ` + sent + `}`
 			for _, mask := range [][]string{nil, {"*"}} {
-				_, err := w.p.Groups.Update(acme.owner, acme.uid, inputWithMask[*platform.Group](in, mask...))
+				_, err := w.p.Groups.Update(acme.owner, acme.uid, inputWithMask[*iam.Group](in, mask...))
 				if got := violationFields(err); got != want {
 					t.Errorf("%s with mask %v: %s, want %s", in, mask, got, want)
 				}
 			}
-			_, err := w.p.Groups.Update(acme.owner, acme.uid, inputWithMask[*platform.Group](in, "name"))
+			_, err := w.p.Groups.Update(acme.owner, acme.uid, inputWithMask[*iam.Group](in, "name"))
 			must(t, err)
 		}
 	})
@@ -127,14 +129,14 @@ func TestAMaskMayListWhatDoesNotChange(t *testing.T) {
 			{`{"uid": "` + string(acme.uid) + `", "updateTime": "2020-01-01T00:00:00Z"}`, "updateTime", "updateMask"},
 			{`{"verified": true, "description": 5}`, "verified,description,nope", "description updateMask updateMask"},
 		} {
-			_, err := w.p.Groups.Update(acme.owner, acme.uid, inputWithMask[*platform.Group](x.body, strings.Split(x.mask, ",")...))
+			_, err := w.p.Groups.Update(acme.owner, acme.uid, inputWithMask[*iam.Group](x.body, strings.Split(x.mask, ",")...))
 			if (err == nil) != (x.want == "") || err != nil && violationFields(err) != x.want {
 				t.Errorf("%s with mask %s: %v, want %q", x.body, x.mask, err, x.want)
 			}
 		}
-		synced, err := w.p.Repos.Create(acme.owner, acme.uid, body[*platform.Repo](`{"name": "r", "sync_config": {"source": "s"}}`))
+		synced, err := w.p.Repos.Create(acme.owner, acme.uid, body[*inventory.Repo](`{"name": "r", "sync_config": {"source": "s"}}`))
 		must(t, err)
-		plain, err := w.p.Repos.Create(acme.owner, acme.uid, body[*platform.Repo](`{"name": "p"}`))
+		plain, err := w.p.Repos.Create(acme.owner, acme.uid, body[*inventory.Repo](`{"name": "p"}`))
 		must(t, err)
 		for _, x := range []struct{ body, mask, want string }{
 			{`{"sync_config": {"source": "new", "uniqueTags": false}}`, "sync_config.source,sync_config.uniqueTags", ""},
@@ -142,8 +144,8 @@ func TestAMaskMayListWhatDoesNotChange(t *testing.T) {
 			{`{"sync_config": {"uniqueTags": true}}`, "sync_config.uniqueTags", "updateMask"},
 			{`{}`, "sync_config.unique_tags,sync_config.gracePeriod", ""},
 		} {
-			for _, repo := range []*platform.Repo{synced, plain} {
-				_, err := w.p.Repos.Update(acme.owner, repo.UID, inputWithMask[*platform.Repo](x.body, strings.Split(x.mask, ",")...))
+			for _, repo := range []*inventory.Repo{synced, plain} {
+				_, err := w.p.Repos.Update(acme.owner, repo.UID, inputWithMask[*inventory.Repo](x.body, strings.Split(x.mask, ",")...))
 				if (err == nil) != (x.want == "") || err != nil && violationFields(err) != x.want {
 					t.Errorf("%s with mask %s of %s: %v, want %q", x.body, x.mask, repo.Name, err, x.want)
 				}
@@ -154,8 +156,8 @@ func TestAMaskMayListWhatDoesNotChange(t *testing.T) {
 		if after.Verified || after.Kind != "" || after.Description != "d" || !after.CreateTime.Equal(group.CreateTime.Time) {
 			t.Errorf("the group became %+v, want only the description to have changed", after)
 		}
-		_, err = w.p.Groups.Update(acme.owner, missingBelow(acme.uid), inputWithMask[*platform.Group](`{}`, "verified"))
-		expectRefused(t, "a missing group", err, platform.CodeNotFound)
+		_, err = w.p.Groups.Update(acme.owner, missingBelow(acme.uid), inputWithMask[*iam.Group](`{}`, "verified"))
+		expectRefused(t, "a missing group", err, core.CodeNotFound)
 	})
 }
 
@@ -168,17 +170,17 @@ func TestAResourceThatWasReadCanBeSentBack(t *testing.T) {
 		identity, err := w.p.Identities.Get(acme.owner, who)
 		w.as("who") // This changes the time when the identity was seen, after the resource was read.
 		sentBack(t, w, acme, w.p.Identities.Update, who, identity, err)
-		binding, err := w.p.RoleBindings.Get(acme.owner, w.bind(acme.uid, who, platform.ViewerRole))
+		binding, err := w.p.RoleBindings.Get(acme.owner, w.bind(acme.uid, who, iam.ViewerRole))
 		must(t, err)
-		_, err = w.p.Identities.Update(acme.owner, who, body[*platform.Identity](`{"name": "renamed"}`)) // The binding shows this name.
+		_, err = w.p.Identities.Update(acme.owner, who, body[*iam.Identity](`{"name": "renamed"}`)) // The binding shows this name.
 		sentBack(t, w, acme, w.p.RoleBindings.Update, binding.UID, binding, err)
-		repo, err := w.p.Repos.Create(acme.owner, acme.uid, body[*platform.Repo](`{"name": "r", "sync_config": {"source": "s"}}`))
+		repo, err := w.p.Repos.Create(acme.owner, acme.uid, body[*inventory.Repo](`{"name": "r", "sync_config": {"source": "s"}}`))
 		sentBack(t, w, acme, w.p.Repos.Update, repo.UID, repo, err)
 	})
 }
 
 // sentBack updates a resource twice with the fields of one read.
-func sentBack[T any](t *testing.T, w *world, o org, update func(context.Context, platform.UID, fieldmask.Input[T]) (T, error), uid platform.UID, read T, err error) {
+func sentBack[T any](t *testing.T, w *world, o org, update func(context.Context, core.UID, fieldmask.Input[T]) (T, error), uid core.UID, read T, err error) {
 	t.Helper()
 	must(t, err)
 	whole, err := json.Marshal(read)
@@ -198,9 +200,9 @@ func TestAMaskNamesPartsOfObjects(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		who := w.member(acme.uid, "who")
-		identity := func(in string, mask ...string) (*platform.ClaimMatch, string) {
+		identity := func(in string, mask ...string) (*iam.ClaimMatch, string) {
 			t.Helper()
-			changed, err := w.p.Identities.Update(acme.owner, who, inputWithMask[*platform.Identity](in, mask...))
+			changed, err := w.p.Identities.Update(acme.owner, who, inputWithMask[*iam.Identity](in, mask...))
 			if err != nil {
 				return nil, violationFields(err)
 			}
@@ -213,22 +215,22 @@ func TestAMaskNamesPartsOfObjects(t *testing.T) {
 		}
 		for _, x := range []struct {
 			body, mask string
-			want       *platform.ClaimMatch
+			want       *iam.ClaimMatch
 			refuse     string
 		}{
 			{`{"claimMatch": {"subject": "other", "issuer": "https://ignored.example.com"}, "name": 5}`, "claimMatch.subject",
-				&platform.ClaimMatch{Issuer: issuer, Subject: "other"}, ""},
+				&iam.ClaimMatch{Issuer: issuer, Subject: "other"}, ""},
 			{`{"claim_match": {"claims": {"a.b": "1", "c": "2"}}}`, "claim_match.claims",
-				&platform.ClaimMatch{Issuer: issuer, Subject: "other", Claims: map[string]string{"a.b": "1", "c": "2"}}, ""},
+				&iam.ClaimMatch{Issuer: issuer, Subject: "other", Claims: map[string]string{"a.b": "1", "c": "2"}}, ""},
 			{`{"claimMatch": {"claims": {"a.b": "3"}}}`, "claimMatch.claims.`a.b`,claimMatch.claims.c",
-				&platform.ClaimMatch{Issuer: issuer, Subject: "other", Claims: map[string]string{"a.b": "3"}}, ""},
+				&iam.ClaimMatch{Issuer: issuer, Subject: "other", Claims: map[string]string{"a.b": "3"}}, ""},
 			{`{"claimMatch": {"subjectPattern": "o.*"}}`, "claimMatch.subject,claimMatch.subjectPattern",
-				&platform.ClaimMatch{Issuer: issuer, SubjectPattern: "o.*", Claims: map[string]string{"a.b": "3"}}, ""},
+				&iam.ClaimMatch{Issuer: issuer, SubjectPattern: "o.*", Claims: map[string]string{"a.b": "3"}}, ""},
 			{`{"claimMatch": {"subject": "x"}}`, "claimMatch.subject", nil, "claimMatch.subject"}, // The rule also has a pattern.
 			{`{}`, "claimMatch.subjectPattern", nil, "claimMatch.subject"},
 			{`{"staticKeys": {"subject": "x"}}`, "staticKeys.subject", nil, "staticKeys.issuer staticKeys.issuerKeys"},
 			{`{"claimMatch": {"subject": 5}}`, "claimMatch.subject", nil, "claimMatch.subject"},
-			{`{}`, "staticKeys.subject", &platform.ClaimMatch{Issuer: issuer, SubjectPattern: "o.*", Claims: map[string]string{"a.b": "3"}}, ""}, // there is none
+			{`{}`, "staticKeys.subject", &iam.ClaimMatch{Issuer: issuer, SubjectPattern: "o.*", Claims: map[string]string{"a.b": "3"}}, ""}, // there is none
 		} {
 			got, refused := identity(x.body, strings.Split(x.mask, ",")...)
 			if refused != x.refuse || x.want != nil && !reflect.DeepEqual(got, x.want) {
@@ -241,12 +243,12 @@ func TestAMaskNamesPartsOfObjects(t *testing.T) {
 func TestTwoPartsOfAnObjectChangedAtOnceBothSurvive(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		repo, err := w.p.Repos.Create(acme.owner, acme.uid, body[*platform.Repo](`{"name": "r", "sync_config": {"source": "s"}}`))
+		repo, err := w.p.Repos.Create(acme.owner, acme.uid, body[*inventory.Repo](`{"name": "r", "sync_config": {"source": "s"}}`))
 		must(t, err)
 		var all sync.WaitGroup
 		for _, cloud := range []string{"google", "amazon", "azure"} {
 			all.Go(func() {
-				_, err := w.p.Repos.Update(acme.owner, repo.UID, inputWithMask[*platform.Repo](`{"sync_config": {"`+cloud+`": "x"}}`, "sync_config."+cloud))
+				_, err := w.p.Repos.Update(acme.owner, repo.UID, inputWithMask[*inventory.Repo](`{"sync_config": {"`+cloud+`": "x"}}`, "sync_config."+cloud))
 				if err != nil {
 					t.Error(err)
 				}
@@ -255,7 +257,7 @@ func TestTwoPartsOfAnObjectChangedAtOnceBothSurvive(t *testing.T) {
 		all.Wait()
 		got, err := w.p.Repos.Get(acme.owner, repo.UID)
 		must(t, err)
-		if want := (platform.SyncConfig{Source: "s", Google: "x", Amazon: "x", Azure: "x"}); *got.SyncConfig != want {
+		if want := (inventory.SyncConfig{Source: "s", Google: "x", Amazon: "x", Azure: "x"}); *got.SyncConfig != want {
 			t.Errorf("%+v", got.SyncConfig)
 		}
 	})
@@ -272,21 +274,21 @@ func TestAnIdentityIsCheckedAsAWhole(t *testing.T) {
 			`{"name": "a", "staticKeys": {"issuer": "https://i.example.com", "subject": "s", "issuerKeys": "{}"}}`: "staticKeys.issuerKeys",
 			`{"name": "a", "claimMatch": {"issuer": "x"}}`:                                                         "claimMatch.issuer claimMatch.subject",
 		} {
-			_, err := w.p.Identities.Create(acme.owner, acme.uid, body[*platform.Identity]("%s", in))
+			_, err := w.p.Identities.Create(acme.owner, acme.uid, body[*iam.Identity]("%s", in))
 			if got := violationFields(err); got != want {
 				t.Errorf("%.60s: %s, want %s", in, got, want)
 			}
 		}
-		_, err := w.p.Identities.Create(acme.owner, acme.uid, body[*platform.Identity](`{}`))
-		e := platform.AsError(err)
+		_, err := w.p.Identities.Create(acme.owner, acme.uid, body[*iam.Identity](`{}`))
+		e := core.AsError(err)
 		if e.Message != `Invalid argument: name: name must match "^[a-z0-9 ._-]{1,}$"` || e.Reason != "INVALID_ARGUMENT" || e.Area != "iam" {
 			t.Errorf("got %+v, want Message %q, Reason 'INVALID_ARGUMENT' and Area 'iam'", e, `Invalid argument: name: name must match "^[a-z0-9 ._-]{1,}$"`)
 		}
-		_, err = w.p.Identities.Create(acme.owner, "nonsense", body[*platform.Identity](`{}`))
+		_, err = w.p.Identities.Create(acme.owner, "nonsense", body[*iam.Identity](`{}`))
 		if got := violationFields(err); got != "parent name" {
 			t.Errorf("got %v, want 'parent name'", got)
 		}
-		_, err = w.p.Identities.Update(acme.owner, "nonsense", body[*platform.Identity](`{"name": "A", "nope": 1}`))
+		_, err = w.p.Identities.Update(acme.owner, "nonsense", body[*iam.Identity](`{"name": "A", "nope": 1}`))
 		if got := violationFields(err); got != "uid name nope" {
 			t.Errorf("got %v, want 'uid name nope'", got)
 		}
@@ -299,25 +301,25 @@ func TestAnIdentityHasOneRule(t *testing.T) {
 		acme := w.found("acme")
 		const keys = `{"staticKeys": {"issuer": "https://issuer.example.com", "subject": "s", "issuerKeys": "{\"keys\": [{}]}"}}`
 		who := w.member(acme.uid, "who")
-		byKeys, err := w.p.Identities.Update(acme.owner, who, body[*platform.Identity](keys))
+		byKeys, err := w.p.Identities.Update(acme.owner, who, body[*iam.Identity](keys))
 		must(t, err)
 		if byKeys.StaticKeys == nil || byKeys.ClaimMatch != nil {
 			t.Errorf("got %+v, want no ClaimMatch", byKeys)
 		}
-		if actor := platform.ActorOf(w.as("who")); len(actor.Identities) != 0 {
+		if actor := core.ActorOf(w.as("who")); len(actor.Identities) != 0 {
 			t.Error("the replaced rule still matches")
 		}
-		byClaims, err := w.p.Identities.Update(acme.owner, who, inputWithMask[*platform.Identity](`{"claimMatch": {"issuer": "https://issuer.example.com", "subject": "who"}}`, "claim_match"))
+		byClaims, err := w.p.Identities.Update(acme.owner, who, inputWithMask[*iam.Identity](`{"claimMatch": {"issuer": "https://issuer.example.com", "subject": "who"}}`, "claim_match"))
 		must(t, err)
 		if byClaims.StaticKeys != nil || byClaims.ClaimMatch == nil {
 			t.Errorf("got %+v, want no StaticKeys", byClaims)
 		}
-		none, err := w.p.Identities.Update(acme.owner, who, body[*platform.Identity](`{"claimMatch": null, "staticKeys": null}`))
+		none, err := w.p.Identities.Update(acme.owner, who, body[*iam.Identity](`{"claimMatch": null, "staticKeys": null}`))
 		must(t, err)
 		if none.StaticKeys != nil || none.ClaimMatch != nil {
 			t.Errorf("got %+v, want no StaticKeys and no ClaimMatch", none)
 		}
-		kept, err := w.p.Identities.Update(acme.owner, w.member(acme.uid, "kept"), body[*platform.Identity](`{"staticKeys": null}`))
+		kept, err := w.p.Identities.Update(acme.owner, w.member(acme.uid, "kept"), body[*iam.Identity](`{"staticKeys": null}`))
 		must(t, err)
 		if kept.ClaimMatch == nil {
 			t.Error("clearing a rule it lacks took the other one")

@@ -9,6 +9,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/libraries"
 )
 
 // An enumeration is a type of an area that lists its values.
@@ -16,9 +21,9 @@ func TestEnumerationsListEveryConstantOfTheirType(t *testing.T) {
 	t.Parallel()
 	constants := stringConstants(t)
 	for name, values := range map[string][]string{
-		"OrgKind": OrgKind("").Values(), "OrgStatus": OrgStatus("").Values(), "RelationshipType": RelationshipType("").Values(),
-		"CatalogTier": CatalogTier("").Values(), "ReviewState": ReviewState("").Values(), "EventType": EventType("").Values(),
-		"CorrelationRule": CorrelationRule("").Values(), "Ecosystem": Ecosystem("").Values(),
+		"OrgKind": iam.OrgKind("").Values(), "OrgStatus": iam.OrgStatus("").Values(), "RelationshipType": iam.RelationshipType("").Values(),
+		"CatalogTier": core.CatalogTier("").Values(), "ReviewState": inventory.ReviewState("").Values(), "EventType": inventory.EventType("").Values(),
+		"CorrelationRule": iam.CorrelationRule("").Values(), "Ecosystem": libraries.Ecosystem("").Values(),
 	} {
 		if !slices.Equal(values, constants[name]) {
 			t.Errorf("%s lists %v, but has the constants %v", name, values, constants[name])

@@ -5,14 +5,15 @@ import (
 	"strings"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
+	"atrium/platform/webhooks"
 )
 
 // subscribe creates a subscription of a group, with its secret.
-func (w *world) subscribe(group platform.UID, types ...string) *platform.Subscription {
+func (w *world) subscribe(group core.UID, types ...string) *webhooks.Subscription {
 	w.Helper()
-	made, err := w.p.Subscriptions.Create(w.operator(), group, fieldmask.TypedInput(&platform.Subscription{
+	made, err := w.p.Subscriptions.Create(w.operator(), group, fieldmask.TypedInput(&webhooks.Subscription{
 		Sink: "https://" + w.name() + ".example.com/", Types: types,
 	}, "sink", "types"))
 	must(w, err)
@@ -32,26 +33,26 @@ func (w *world) relay() {
 }
 
 // deliveries lists the deliveries of a subscription, the oldest first.
-func (w *world) deliveries(subscription platform.UID) []*platform.Delivery {
+func (w *world) deliveries(subscription core.UID) []*webhooks.Delivery {
 	w.Helper()
-	page, err := w.p.Deliveries.List(w.operator(), platform.ListRequest[*platform.DeliveryFilter]{
-		UIDP: platform.UIDFilter{ChildrenOf: subscription}, OrderBy: "create_time", PageSize: 200,
+	page, err := w.p.Deliveries.List(w.operator(), core.ListRequest[*webhooks.DeliveryFilter]{
+		UIDP: core.UIDFilter{ChildrenOf: subscription}, OrderBy: "create_time", PageSize: 200,
 	})
 	must(w, err)
-	slices.SortFunc(page.Items, func(a, b *platform.Delivery) int { return strings.Compare(a.EventID, b.EventID) })
+	slices.SortFunc(page.Items, func(a, b *webhooks.Delivery) int { return strings.Compare(a.EventID, b.EventID) })
 	return page.Items
 }
 
 // claim claims everything that is due, as a worker does, and returns the tickets.
-func (w *world) claim() []platform.Ticket {
+func (w *world) claim() []webhooks.Ticket {
 	w.Helper()
 	return w.claimFrom(w.queue())
 }
 
 // queue returns the queue of another process, whose leases last for a minute.
-func (w *world) queue() *platform.DeliveryQueue { return w.p.Webhooks.Queue(time.Minute) }
+func (w *world) queue() *webhooks.DeliveryQueue { return w.p.Webhooks.Queue(time.Minute) }
 
-func (w *world) claimFrom(q *platform.DeliveryQueue) []platform.Ticket {
+func (w *world) claimFrom(q *webhooks.DeliveryQueue) []webhooks.Ticket {
 	w.Helper()
 	due, err := q.Due(w.Context())
 	must(w, err)
@@ -64,10 +65,10 @@ func (w *world) claimFrom(q *platform.DeliveryQueue) []platform.Ticket {
 }
 
 // claimUIDs claims everything that is due, and returns the UIDs.
-func (w *world) claimUIDs() []platform.UID {
+func (w *world) claimUIDs() []core.UID {
 	w.Helper()
 	tickets := w.claim()
-	uids := make([]platform.UID, len(tickets))
+	uids := make([]core.UID, len(tickets))
 	for i, t := range tickets {
 		uids[i] = t.Delivery
 	}
@@ -75,7 +76,7 @@ func (w *world) claimUIDs() []platform.UID {
 }
 
 // begin begins an attempt with a ticket; the result is nil if it is not valid.
-func (w *world) begin(ticket platform.Ticket) *platform.Dispatch {
+func (w *world) begin(ticket webhooks.Ticket) *webhooks.Dispatch {
 	w.Helper()
 	begun, err := w.p.Webhooks.BeginAttempt(w.Context(), ticket)
 	must(w, err)
@@ -83,19 +84,19 @@ func (w *world) begin(ticket platform.Ticket) *platform.Dispatch {
 }
 
 // ticket returns the ticket of the current attempt of a delivery.
-func (w *world) ticket(delivery platform.UID) platform.Ticket {
+func (w *world) ticket(delivery core.UID) webhooks.Ticket {
 	w.Helper()
-	return platform.Ticket{Delivery: delivery, Number: w.delivery(delivery).Ticket}
+	return webhooks.Ticket{Delivery: delivery, Number: w.delivery(delivery).Ticket}
 }
 
 // end records the result of the current attempt of a delivery.
-func (w *world) end(delivery platform.UID, a platform.Attempt) (again bool) {
+func (w *world) end(delivery core.UID, a webhooks.Attempt) (again bool) {
 	w.Helper()
-	return w.endOf(&platform.Dispatch{Delivery: w.delivery(delivery)}, a)
+	return w.endOf(&webhooks.Dispatch{Delivery: w.delivery(delivery)}, a)
 }
 
 // endOf records the result of an attempt.
-func (w *world) endOf(begun *platform.Dispatch, a platform.Attempt) (again bool) {
+func (w *world) endOf(begun *webhooks.Dispatch, a webhooks.Attempt) (again bool) {
 	w.Helper()
 	again, err := w.p.Webhooks.EndAttempt(w.Context(), begun, a)
 	must(w, err)
@@ -103,21 +104,21 @@ func (w *world) endOf(begun *platform.Dispatch, a platform.Attempt) (again bool)
 }
 
 // delivery reads a delivery.
-func (w *world) delivery(uid platform.UID) *platform.Delivery {
+func (w *world) delivery(uid core.UID) *webhooks.Delivery {
 	w.Helper()
 	d, err := w.p.Deliveries.Get(w.operator(), uid)
 	must(w, err)
 	return d
 }
 
-func (w *world) subscriptionAgain(uid platform.UID) *platform.Subscription {
+func (w *world) subscriptionAgain(uid core.UID) *webhooks.Subscription {
 	w.Helper()
 	s, err := w.p.Subscriptions.Get(w.operator(), uid)
 	must(w, err)
 	return s
 }
 
-func eventTypes(deliveries []*platform.Delivery) string {
+func eventTypes(deliveries []*webhooks.Delivery) string {
 	kinds := make([]string, len(deliveries))
 	for i, d := range deliveries {
 		kinds[i] = strings.TrimSuffix(strings.TrimPrefix(d.EventType, "dev.atrium.api."), ".v1")

@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/webhooks"
 )
 
 const repoCreatedType = "dev.atrium.api.platform.registry.repo.created.v1"
 
 // makeDue makes n deliveries of one subscription due.
-func (w *world) makeDue(n int) (acme org, subscription platform.UID) {
+func (w *world) makeDue(n int) (acme org, subscription core.UID) {
 	w.Helper()
 	acme = w.found("acme")
 	subscription = w.subscribe(acme.uid, repoCreatedType).UID
@@ -52,7 +54,7 @@ func TestAProcessWhoseLeaseHasEndedIsReplaced(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		_, sub := w.makeDue(12)
 		lost := w.claim()
-		var slow []*platform.Dispatch
+		var slow []*webhooks.Dispatch
 		for _, ticket := range lost {
 			slow = append(slow, w.begin(ticket))
 		}
@@ -75,14 +77,14 @@ func TestAProcessWhoseLeaseHasEndedIsReplaced(t *testing.T) {
 				t.Errorf("the attempt is %+v of the event %s, want the ticket 2 and the event %s", begun.Delivery, begun.Event.ID, slow[i].Event.ID)
 			}
 			if i%2 == 0 {
-				w.endOf(slow[i], platform.Attempt{Status: 410})
+				w.endOf(slow[i], webhooks.Attempt{Status: 410})
 			}
-			w.endOf(begun, platform.Attempt{Status: 200})
-			w.endOf(slow[i], platform.Attempt{Status: 500})
+			w.endOf(begun, webhooks.Attempt{Status: 200})
+			w.endOf(slow[i], webhooks.Attempt{Status: 500})
 		}
 		for _, d := range w.deliveries(sub) {
-			if d.State != platform.DeliveryDelivered || d.Attempts != 1 || d.LastStatus != 200 {
-				t.Errorf("got %+v, want State %v, Attempts 1 and LastStatus 200", d, platform.DeliveryDelivered)
+			if d.State != webhooks.DeliveryDelivered || d.Attempts != 1 || d.LastStatus != 200 {
+				t.Errorf("got %+v, want State %v, Attempts 1 and LastStatus 200", d, webhooks.DeliveryDelivered)
 			}
 		}
 		if s := w.subscriptionAgain(sub); !s.FailingSince.IsZero() || !s.DisableTime.IsZero() {
@@ -104,7 +106,7 @@ func TestALeaseLastsWhileItIsRenewed(t *testing.T) {
 			}
 		}
 		must(t, q.Release(t.Context(), tickets[0]))
-		if again := w.claimUIDs(); !slices.Equal(again, []platform.UID{tickets[0].Delivery}) {
+		if again := w.claimUIDs(); !slices.Equal(again, []core.UID{tickets[0].Delivery}) {
 			t.Errorf("%v are due after one was given back, want %s", again, tickets[0].Delivery)
 		}
 	})
@@ -119,12 +121,12 @@ func TestARecordedAttemptIsNotRenewed(t *testing.T) {
 		tickets := w.claimFrom(q)
 		begun := w.begin(tickets[0])
 		for range 2 { // It is recorded once.
-			w.endOf(begun, platform.Attempt{Status: 500})
+			w.endOf(begun, webhooks.Attempt{Status: 500})
 		}
 		must(t, q.Renew(t.Context(), tickets))
 		got := w.delivery(tickets[0].Delivery)
-		if got.Attempts != 1 || got.State != platform.DeliveryRetrying || !got.Lease.IsZero() {
-			t.Errorf("got %+v, want Attempts 1, State %v and no lease", got, platform.DeliveryRetrying)
+		if got.Attempts != 1 || got.State != webhooks.DeliveryRetrying || !got.Lease.IsZero() {
+			t.Errorf("got %+v, want Attempts 1, State %v and no lease", got, webhooks.DeliveryRetrying)
 		}
 		due, err := q.Due(t.Context())
 		must(t, err)
@@ -144,14 +146,14 @@ func TestARedeliveryNeedsANewClaim(t *testing.T) {
 		acme, _ := w.makeDue(1)
 		old := w.claim()
 		d := old[0].Delivery
-		w.end(d, platform.Attempt{Status: 200})
-		_, err := w.p.Deliveries.Redeliver(acme.owner, []platform.UID{d})
+		w.end(d, webhooks.Attempt{Status: 200})
+		_, err := w.p.Deliveries.Redeliver(acme.owner, []core.UID{d})
 		must(t, err)
 		must(t, w.queue().Renew(t.Context(), old))
 		if begun := w.begin(old[0]); begun != nil {
 			t.Errorf("an attempt with the old ticket begins: %+v", begun)
 		}
-		if again := w.claimUIDs(); !slices.Equal(again, []platform.UID{d}) {
+		if again := w.claimUIDs(); !slices.Equal(again, []core.UID{d}) {
 			t.Errorf("then %v are due, want %s", again, d)
 		}
 	})
@@ -163,7 +165,7 @@ func TestDueDeliveriesAreInTheOrderOfTheirEvents(t *testing.T) {
 		_, sub := w.makeDue(20)
 		due, err := w.queue().Due(t.Context())
 		must(t, err)
-		var want []platform.UID
+		var want []core.UID
 		for _, d := range w.deliveries(sub) { // in the order of the ids of their events
 			want = append(want, d.UID)
 		}
@@ -177,11 +179,11 @@ func TestNothingIsSentToASinkThatIsPermittedNoMore(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		wide := w.replica(w.store, platform.Options{SinkPorts: []string{"8443"}})
-		_, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[*platform.Subscription](`{"sink": "https://hooks.example.com:8443/"}`))
+		_, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[*webhooks.Subscription](`{"sink": "https://hooks.example.com:8443/"}`))
 		if got := violationFields(err); got != "sink" {
 			t.Errorf("a port that is not allowed: %s, want sink", got)
 		}
-		_, err = wide.Subscriptions.Create(acme.owner, acme.uid, body[*platform.Subscription](`{"sink": "https://hooks.example.com:8443/"}`))
+		_, err = wide.Subscriptions.Create(acme.owner, acme.uid, body[*webhooks.Subscription](`{"sink": "https://hooks.example.com:8443/"}`))
 		must(t, err)
 		w.relay()
 		ticket := w.claim()[0]

@@ -12,6 +12,10 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/webhooks"
 )
 
 func TestASubscriptionGetsTheEventsOfItsGroupAndBelow(t *testing.T) {
@@ -22,10 +26,10 @@ func TestASubscriptionGetsTheEventsOfItsGroupAndBelow(t *testing.T) {
 		other := w.subscribe(elsewhere.uid)
 		repo := w.repo(team)
 		must(t, w.p.Repos.Delete(acme.owner, repo))
-		expectRefused(t, "a stranger", w.p.Groups.Delete(elsewhere.owner, team), platform.CodePermissionDenied)
+		expectRefused(t, "a stranger", w.p.Groups.Delete(elsewhere.owner, team), core.CodePermissionDenied)
 		w.relay()
 		for what, x := range map[string]struct {
-			subscription *platform.Subscription
+			subscription *webhooks.Subscription
 			want         string
 		}{
 			"the organisation's": {all, "events.subscription.created iam.group.created events.subscription.created events.subscription.created platform.registry.repo.created platform.registry.repo.deleted"},
@@ -48,21 +52,21 @@ func TestASubscriptionGetsTheEventsOfItsGroupAndBelow(t *testing.T) {
 func TestASubscriptionGetsNoEventsFromBeforeItBegins(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		viewer := w.with(platform.ViewerRole, acme.uid, acme.uid)
+		viewer := w.with(iam.ViewerRole, acme.uid, acme.uid)
 		change := func() { t.Helper(); w.repo(acme.uid) }
 		change()
-		_, err := w.p.Repos.Create(viewer, acme.uid, body[*platform.Repo](`{"name": "denied"}`))
-		expectRefused(t, "a viewer", err, platform.CodePermissionDenied)
-		request := platform.SubscriptionRequest{
-			BatchRequest: platform.BatchRequest[*platform.Subscription]{UID: acme.uid, Input: body[*platform.Subscription](`{"sink": "https://a.example.com/"}`)},
-			Conditions:   &platform.EventConditions{IncludeDenied: true},
+		_, err := w.p.Repos.Create(viewer, acme.uid, body[*inventory.Repo](`{"name": "denied"}`))
+		expectRefused(t, "a viewer", err, core.CodePermissionDenied)
+		request := webhooks.SubscriptionRequest{
+			BatchRequest: core.BatchRequest[*webhooks.Subscription]{UID: acme.uid, Input: body[*webhooks.Subscription](`{"sink": "https://a.example.com/"}`)},
+			Conditions:   &webhooks.EventConditions{IncludeDenied: true},
 		}
-		several, err := w.p.Subscriptions.CreateBatch(acme.owner, []platform.SubscriptionRequest{request})
+		several, err := w.p.Subscriptions.CreateBatch(acme.owner, []webhooks.SubscriptionRequest{request})
 		must(t, err)
 		one := w.subscribe(acme.uid)
 		change()
-		_, err = w.p.Groups.Create(viewer, acme.uid, body[*platform.Group](`{"name": "denied"}`)) // Equal denials would be one event.
-		expectRefused(t, "a viewer", err, platform.CodePermissionDenied)
+		_, err = w.p.Groups.Create(viewer, acme.uid, body[*iam.Group](`{"name": "denied"}`)) // Equal denials would be one event.
+		expectRefused(t, "a viewer", err, core.CodePermissionDenied)
 		w.relay()
 		const begin, made, denied = "events.subscription.created", "platform.registry.repo.created", "iam.group.created.denied"
 		if got, want := eventTypes(w.deliveries(several[0].UID)), strings.Join([]string{begin, begin, made, denied}, " "); got != want {
@@ -72,7 +76,7 @@ func TestASubscriptionGetsNoEventsFromBeforeItBegins(t *testing.T) {
 			t.Errorf("the subscription gets %s, want %s", got, want)
 		}
 		due := w.claimUIDs()
-		w.end(due[slices.IndexFunc(due, func(uid platform.UID) bool { return uid.Within(one.UID) })], platform.Attempt{Status: 410}) // which disables it
+		w.end(due[slices.IndexFunc(due, func(uid core.UID) bool { return uid.Within(one.UID) })], webhooks.Attempt{Status: 410}) // which disables it
 		w.relay()
 		before := len(w.deliveries(one.UID))
 		change()
@@ -122,11 +126,11 @@ func TestADispatchHasTheEventAndTheSecret(t *testing.T) {
 			t.Errorf("a day later: %v, want Secrets %v", dispatch.Secrets, []string{rotated.Secret})
 		}
 
-		if again := w.endOf(dispatch, platform.Attempt{Status: 204, Answer: "thanks"}); again {
+		if again := w.endOf(dispatch, webhooks.Attempt{Status: 204, Answer: "thanks"}); again {
 			t.Error("what has arrived is tried again")
 		}
-		if d := w.delivery(ready[0].Delivery); d.State != platform.DeliveryDelivered || d.Attempts != 1 || d.LastStatus != 204 || d.LastAnswer != "thanks" || !d.NextAttemptTime.IsZero() {
-			t.Errorf("got %+v, want State %v, Attempts 1, LastStatus 204 and LastAnswer 'thanks'", d, platform.DeliveryDelivered)
+		if d := w.delivery(ready[0].Delivery); d.State != webhooks.DeliveryDelivered || d.Attempts != 1 || d.LastStatus != 204 || d.LastAnswer != "thanks" || !d.NextAttemptTime.IsZero() {
+			t.Errorf("got %+v, want State %v, Attempts 1, LastStatus 204 and LastAnswer 'thanks'", d, webhooks.DeliveryDelivered)
 		}
 		if dispatch := w.begin(ready[0]); dispatch != nil {
 			t.Errorf("what has ended begins: %v", dispatch)
@@ -148,14 +152,14 @@ func TestADeliveryIsRetriedOnScheduleAndThenFails(t *testing.T) {
 		d := w.claimUIDs()[0]
 		var total time.Duration
 		for attempt := 1; ; attempt++ {
-			if again := w.end(d, platform.Attempt{Error: "connection refused"}); !again {
+			if again := w.end(d, webhooks.Attempt{Error: "connection refused"}); !again {
 				if attempt != 10 {
 					t.Errorf("given up after %d attempts, want 10", attempt)
 				}
 				break
 			}
 			got := w.delivery(d)
-			if got.State != platform.DeliveryRetrying || got.Attempts != int32(attempt) || got.LastError != "connection refused" {
+			if got.State != webhooks.DeliveryRetrying || got.Attempts != int32(attempt) || got.LastError != "connection refused" {
 				t.Errorf("attempt %d: %+v", attempt, got)
 			}
 			wait := got.NextAttemptTime.Sub(got.LastAttemptTime.Time)
@@ -171,27 +175,27 @@ func TestADeliveryIsRetriedOnScheduleAndThenFails(t *testing.T) {
 		if planned := 75*time.Hour + 35*time.Minute; total < planned*9/10 || total > planned*11/10+time.Minute {
 			t.Errorf("all attempts take %v", total)
 		}
-		if got := w.delivery(d); got.State != platform.DeliveryFailed || got.Attempts != 10 {
-			t.Errorf("got %+v, want State %v and Attempts 10", got, platform.DeliveryFailed)
+		if got := w.delivery(d); got.State != webhooks.DeliveryFailed || got.Attempts != 10 {
+			t.Errorf("got %+v, want State %v and Attempts 10", got, webhooks.DeliveryFailed)
 		}
 
-		again, err := w.p.Deliveries.Redeliver(acme.owner, []platform.UID{d})
+		again, err := w.p.Deliveries.Redeliver(acme.owner, []core.UID{d})
 		must(t, err)
 		last := w.events()[len(w.events())-1]
 		if last.kind != "events.subscription.redelivered" || last.subject != d || last.group != acme.uid || last.actor.Act["sub"] != "owner of acme" || !strings.Contains(last.body, `"eventId"`) {
 			t.Errorf("recorded %+v", last)
 		}
-		if again[0].State != platform.DeliveryPending || again[0].Attempts != 0 || again[0].LastError != "" || !slices.Equal(w.claimUIDs(), []platform.UID{d}) {
+		if again[0].State != webhooks.DeliveryPending || again[0].Attempts != 0 || again[0].LastError != "" || !slices.Equal(w.claimUIDs(), []core.UID{d}) {
 			t.Errorf("to be sent again: %+v", again[0])
 		}
-		_, err = w.p.Deliveries.Redeliver(acme.owner, []platform.UID{d, missingBelow(d.Parent())})
-		expectRefused(t, "with a missing one", err, platform.CodeNotFound)
+		_, err = w.p.Deliveries.Redeliver(acme.owner, []core.UID{d, missingBelow(d.Parent())})
+		expectRefused(t, "with a missing one", err, core.CodeNotFound)
 		_, err = w.p.Deliveries.Redeliver(acme.owner, nil)
 		if got := violationFields(err); got != "uids" {
 			t.Errorf("without any: %s, want uids", got)
 		}
-		_, err = w.p.Deliveries.Redeliver(w.with(platform.ViewerRole, acme.uid, acme.uid), []platform.UID{d})
-		expectRefused(t, "a viewer", err, platform.CodePermissionDenied)
+		_, err = w.p.Deliveries.Redeliver(w.with(iam.ViewerRole, acme.uid, acme.uid), []core.UID{d})
+		expectRefused(t, "a viewer", err, core.CodePermissionDenied)
 	})
 }
 
@@ -204,14 +208,14 @@ func TestTheLogSaysWhenASinkBeginsAndCeasesToFail(t *testing.T) {
 		sub := w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
 		logs.Reset()
 		for _, c := range []struct {
-			attempt platform.Attempt
+			attempt webhooks.Attempt
 			want    string
 		}{
-			{platform.Attempt{Status: 500}, `level=WARN msg="a sink fails; its .* error="the sink responded with status 500"`},
-			{platform.Attempt{Error: "the host does not exist"}, ""},
-			{platform.Attempt{Status: 204}, `level=INFO msg="a sink works again" subscription=` + string(sub.UID) + " host=" + platform.SinkHost(sub.Sink)},
-			{platform.Attempt{Status: 204}, ""},
-			{platform.Attempt{Status: 410}, `level=WARN msg="a subscription was disabled .* error="the sink responded with status 410"`},
+			{webhooks.Attempt{Status: 500}, `level=WARN msg="a sink fails; its .* error="the sink responded with status 500"`},
+			{webhooks.Attempt{Error: "the host does not exist"}, ""},
+			{webhooks.Attempt{Status: 204}, `level=INFO msg="a sink works again" subscription=` + string(sub.UID) + " host=" + webhooks.SinkHost(sub.Sink)},
+			{webhooks.Attempt{Status: 204}, ""},
+			{webhooks.Attempt{Status: 410}, `level=WARN msg="a subscription was disabled .* error="the sink responded with status 410"`},
 		} {
 			w.repo(acme.uid)
 			w.relay()
@@ -230,12 +234,12 @@ func TestASinkThatOnlyFailsIsDisabledAfterFiveDays(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		sub := w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1").UID
-		fail := func() platform.UID {
+		fail := func() core.UID {
 			t.Helper()
 			w.repo(acme.uid)
 			w.relay()
 			d := w.claimUIDs()[0]
-			w.end(d, platform.Attempt{Status: 500})
+			w.end(d, webhooks.Attempt{Status: 500})
 			return d
 		}
 		first := fail()
@@ -244,7 +248,7 @@ func TestASinkThatOnlyFailsIsDisabledAfterFiveDays(t *testing.T) {
 		if s := w.subscriptionAgain(sub); !s.DisableTime.IsZero() || s.FailingSince.IsZero() {
 			t.Fatalf("a minute early: %+v", s)
 		}
-		w.end(first, platform.Attempt{Status: 200}) // This starts the five days again.
+		w.end(first, webhooks.Attempt{Status: 200}) // This starts the five days again.
 		if s := w.subscriptionAgain(sub); !s.FailingSince.IsZero() {
 			t.Fatalf("after a success: %+v", s)
 		}
@@ -255,7 +259,7 @@ func TestASinkThatOnlyFailsIsDisabledAfterFiveDays(t *testing.T) {
 		if s.DisableTime.IsZero() || !strings.Contains(s.DisableReason, "five days") {
 			t.Fatalf("after five days: %+v, want a text with 'five days'", s)
 		}
-		if d := w.delivery(open); d.State != platform.DeliveryFailed || !strings.Contains(d.LastError, "disabled") {
+		if d := w.delivery(open); d.State != webhooks.DeliveryFailed || !strings.Contains(d.LastError, "disabled") {
 			t.Errorf("what was under way: %+v", d)
 		}
 		if last := w.events(); last[len(last)-1].kind != "events.subscription.disabled" {
@@ -268,7 +272,7 @@ func TestASinkThatOnlyFailsIsDisabledAfterFiveDays(t *testing.T) {
 			t.Errorf("a disabled subscription gets %d deliveries", n-before)
 		}
 		_, err := w.p.Subscriptions.Test(acme.owner, sub)
-		expectRefused(t, "a test of a disabled one", err, platform.CodeFailedPrecondition, "SUBSCRIPTION_DISABLED")
+		expectRefused(t, "a test of a disabled one", err, core.CodeFailedPrecondition, "SUBSCRIPTION_DISABLED")
 		enabled, err := w.p.Subscriptions.Enable(acme.owner, sub)
 		must(t, err)
 		if !enabled.DisableTime.IsZero() || enabled.DisableReason != "" || !enabled.FailingSince.IsZero() {
@@ -286,14 +290,14 @@ func TestASinkThatAnswers410IsDisabledImmediately(t *testing.T) {
 		w.repo(acme.uid)
 		w.relay()
 		ready := w.claimUIDs()
-		if again := w.end(ready[0], platform.Attempt{Status: 410}); again {
+		if again := w.end(ready[0], webhooks.Attempt{Status: 410}); again {
 			t.Error("it is tried again")
 		}
 		if s := w.subscriptionAgain(sub); s.DisableTime.IsZero() || !strings.Contains(s.DisableReason, "410") {
 			t.Errorf("got %+v, want a text with '410'", s)
 		}
-		if d := w.delivery(ready[1]); d.State != platform.DeliveryFailed {
-			t.Errorf("the other: %+v, want State %v", d, platform.DeliveryFailed)
+		if d := w.delivery(ready[1]); d.State != webhooks.DeliveryFailed {
+			t.Errorf("the other: %+v, want State %v", d, webhooks.DeliveryFailed)
 		}
 	})
 }
@@ -311,13 +315,13 @@ func TestATestEventGoesOnlyToItsSubscription(t *testing.T) {
 		if got := eventTypes(w.deliveries(other.UID)); strings.Contains(got, "test") {
 			t.Errorf("the other: %s, want it without 'test'", got)
 		}
-		viewer := w.with(platform.ViewerRole, acme.uid, acme.uid)
+		viewer := w.with(iam.ViewerRole, acme.uid, acme.uid)
 		for what, err := range map[string]error{
 			"test":   func() error { _, err := w.p.Subscriptions.Test(viewer, one.UID); return err }(),
 			"rotate": func() error { _, err := w.p.Subscriptions.RotateSecret(viewer, one.UID); return err }(),
 			"enable": func() error { _, err := w.p.Subscriptions.Enable(viewer, one.UID); return err }(),
 		} {
-			expectRefused(t, what, err, platform.CodePermissionDenied)
+			expectRefused(t, what, err, core.CodePermissionDenied)
 		}
 	})
 }
@@ -334,7 +338,7 @@ func TestReplicasRelayEachEventOnce(t *testing.T) {
 		for n := range writers {
 			go func() {
 				for i := range each {
-					if _, err := w.p.Repos.Create(acme.owner, acme.uid, body[*platform.Repo](`{"name": %q}`, fmt.Sprintf("r%d-%d", n, i))); err != nil {
+					if _, err := w.p.Repos.Create(acme.owner, acme.uid, body[*inventory.Repo](`{"name": %q}`, fmt.Sprintf("r%d-%d", n, i))); err != nil {
 						done <- err
 						return
 					}
@@ -390,7 +394,7 @@ func TestTheBacklogIsOfTheOldestEventAndDeliveryThatWait(t *testing.T) {
 		w.pass(5 * time.Hour)
 		expect("everything is relayed", 0, 0)
 		sub := w.subscribe(acme.uid, "platform.registry.repo.created").UID
-		expectRefused(t, "a change", w.p.Groups.Delete(w.as("stranger"), acme.uid), platform.CodePermissionDenied)
+		expectRefused(t, "a change", w.p.Groups.Delete(w.as("stranger"), acme.uid), core.CodePermissionDenied)
 		w.relay()
 		w.pass(time.Hour)
 		expect("the newest event is a denial", 0, 0)
@@ -408,7 +412,7 @@ func TestTheBacklogIsOfTheOldestEventAndDeliveryThatWait(t *testing.T) {
 		w.pass(time.Hour)
 		expect("deliveries are claimed", 0, 2)
 		for _, d := range claimed {
-			w.end(d, platform.Attempt{Status: 200})
+			w.end(d, webhooks.Attempt{Status: 200})
 		}
 		if n := len(w.deliveries(sub)); n != 13 {
 			t.Errorf("there are %d deliveries, want 13", n)

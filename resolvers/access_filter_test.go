@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // Questions of an access review, downward and upward, each in one request.
@@ -45,7 +45,7 @@ func TestQuestionsOfAnAccessReviewAreFilters(t *testing.T) {
 	w.ask(`query($all: [Capability!]) { roles(where: {name: "owner", capabilities: $all}) { totalCount } }`, "all", slices.Repeat([]string{"REPO_LIST"}, 1500)).expect("roles.totalCount", 1)
 	w.ask(`query($all: [IdentityKind!]) { roleBindings(where: {identityKinds: $all}) { nodes { uid } } }`, "all", slices.Repeat([]string{"USER"}, 1500))
 	// Whoever may not list role bindings does not learn who has none.
-	w.member(w.org, "looker", w.role(w.org, "look", platform.CapIdentityList))
+	w.member(w.org, "looker", w.role(w.org, "look", core.CapIdentityList))
 	w.askAs("looker", `{ identities { totalCount } }`).expectSuccess()
 	if got := w.askAs("looker", `{ identities(where: {withoutBindings: true}) { totalCount } }`); len(got.Errors) != 1 || got.Errors[0].Extensions.Code != "PERMISSION_DENIED" {
 		t.Errorf("without the right to list bindings: %v %+v, want PERMISSION_DENIED", got.Data, got.Errors)

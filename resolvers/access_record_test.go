@@ -5,7 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 	"atrium/store/storetest"
 )
 
@@ -15,8 +16,8 @@ func TestPastAccessIsPagedInTheGraph(t *testing.T) {
 		w := newWorldAt(t, url)
 		team := w.group(w.org, "team")
 		from := time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
-		w.member(team, "ann", w.role(w.org, "readers", platform.CapRepoList))
-		w.member(team, "bob", platform.ViewerRole)
+		w.member(team, "ann", w.role(w.org, "readers", core.CapRepoList))
+		w.member(team, "bob", iam.ViewerRole)
 		to := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 		const changes = `query($org: ID!, $from: DateTime!, $to: DateTime!, $after: String) { accessChanges(within: $org, from: $from, to: $to, first: 2, after: $after) {
 			complete recordedSince pageInfo { hasNextPage endCursor } edges { cursor node { kind } }
@@ -48,10 +49,10 @@ func TestAConfirmationNamesWhatHasChangedInTheGraph(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorldAt(t, url)
-		ann := w.member(w.org, "ann", w.role(w.org, "readers", platform.CapRepoList))
+		ann := w.member(w.org, "ann", w.role(w.org, "readers", core.CapRepoList))
 		binding := w.ask(`query($org: ID!) { roleBindings(childrenOf: $org, orderBy: {field: IDENTITY_NAME}) { nodes { uid } } }`, "org", w.org).value("roleBindings.nodes.0.uid")
 		const confirm = `mutation($uid: ID!, $ann: ID!, $role: ID, $end: DateTime) { confirmRoleBindings(input: {requests: [{uid: $uid, identityUid: $ann, roleUid: $role, expireTime: $end}], note: "Knows too much"}) { roleBindings { reviewNote expireTime } } }`
-		changed := w.askAs(theOwner, confirm, "uid", binding, "ann", ann, "role", platform.ViewerRole, "end", "2099-01-01T00:00:00Z").expectErrors("FAILED_PRECONDITION confirmRoleBindings")
+		changed := w.askAs(theOwner, confirm, "uid", binding, "ann", ann, "role", iam.ViewerRole, "end", "2099-01-01T00:00:00Z").expectErrors("FAILED_PRECONDITION confirmRoleBindings")
 		if got := changed.violations(); got != "requests[0].expireTime requests[0].roleUid" {
 			t.Errorf("it names %q, want the role and the end", got)
 		}

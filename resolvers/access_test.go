@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"atrium/graph"
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 func TestOneForbiddenFieldDoesNotBlankThePage(t *testing.T) {
@@ -45,10 +46,10 @@ func TestEachSiblingIsJudgedByItself(t *testing.T) {
 	w.addRegistry(one, 1, 2)
 	w.addRegistry(two, 1, 2)
 	// bob may list repos everywhere, but groups and tags only in group one.
-	w.member(w.org, "bob", w.role(w.org, "repos", platform.CapRepoList))
+	w.member(w.org, "bob", w.role(w.org, "repos", core.CapRepoList))
 	bob := w.askAs("bob", `{ viewer { identities { uid } } }`).expectSuccess().uid("viewer.identities.0.uid")
 	w.ask(`mutation($g: ID!, $bob: ID!, $role: ID!) { createRoleBinding(input: {parent: $g, identityUid: $bob, roleUid: $role}) { roleBinding { uid } } }`,
-		"g", one, "bob", bob, "role", w.role(w.org, "tags", platform.CapTagList, platform.CapGroupsList))
+		"g", one, "bob", bob, "role", w.role(w.org, "tags", core.CapTagList, core.CapGroupsList))
 	got := w.askAs("bob", `{ repos(orderBy: {field: UID}) { nodes { uid group { name } tags { totalCount nodes { name } } } } }`)
 	allowed, denied := "0", "1"
 	if !got.uid("repos.nodes.0.uid").Below(one) {
@@ -65,14 +66,14 @@ func TestFiltersOfEdgesNeverExtendAccess(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	one, two := w.group(w.org, "one"), w.group(w.org, "two")
-	cat := w.member(w.org, "cat", platform.ViewerRole)
-	for _, g := range []platform.UID{one, two} {
-		w.ask(`mutation($g: ID!, $cat: ID!, $role: ID!) { createRoleBinding(input: {parent: $g, identityUid: $cat, roleUid: $role}) { roleBinding { uid } } }`, "g", g, "cat", cat, "role", platform.ViewerRole)
+	cat := w.member(w.org, "cat", iam.ViewerRole)
+	for _, g := range []core.UID{one, two} {
+		w.ask(`mutation($g: ID!, $cat: ID!, $role: ID!) { createRoleBinding(input: {parent: $g, identityUid: $cat, roleUid: $role}) { roleBinding { uid } } }`, "g", g, "cat", cat, "role", iam.ViewerRole)
 	}
 	// dan may list identities everywhere, but bindings only in one group.
-	dan := w.member(w.org, "dan", w.role(w.org, "people", platform.CapIdentityList))
+	dan := w.member(w.org, "dan", w.role(w.org, "people", core.CapIdentityList))
 	w.ask(`mutation($g: ID!, $dan: ID!, $role: ID!) { createRoleBinding(input: {parent: $g, identityUid: $dan, roleUid: $role}) { roleBinding { uid } } }`,
-		"g", one, "dan", dan, "role", w.role(w.org, "binders", platform.CapRoleBindingsList))
+		"g", one, "dan", dan, "role", w.role(w.org, "binders", core.CapRoleBindingsList))
 	all := w.ask(`query($cat: ID!) { identity(uid: $cat) { roleBindings { nodes { uid } } } }`, "cat", cat)
 	uids := strings.Fields(all.text("identity.roleBindings.nodes.*.uid"))
 	if len(uids) != 3 {
@@ -87,7 +88,7 @@ func TestFiltersOfEdgesNeverExtendAccess(t *testing.T) {
 		}
 		seen := strings.Fields(got.expectSuccess().text("identity.roleBindings.nodes.*.uid"))
 		for _, uid := range seen {
-			if !platform.UID(uid).Below(one) {
+			if !core.UID(uid).Below(one) {
 				t.Errorf("roleBindings%s shows %s, which dan may not see", filter, uid)
 			}
 		}
@@ -127,9 +128,9 @@ func TestWithoutATokenOnlyPingAnswers(t *testing.T) {
 func TestACallerSeesTheBindingsOfAllItsIdentities(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	first := w.member(w.org, "eve", platform.ViewerRole)
+	first := w.member(w.org, "eve", iam.ViewerRole)
 	w.askAs("eve", `{ viewer { roleBindings { nodes { role { name } } } } }`).expectSuccess().expect("viewer.roleBindings.nodes.*.role.name", "viewer")
-	w.member(w.group(w.org, "team"), "eve", platform.EditorRole)
+	w.member(w.group(w.org, "team"), "eve", iam.EditorRole)
 	w.askAs("eve", `{ viewer { roleBindings(orderBy: {field: CREATE_TIME}) { totalCount nodes { role { name } } } } }`).expectSuccess().
 		expect("viewer.roleBindings.totalCount", 2).expect("viewer.roleBindings.nodes.*.role.name", "viewer editor")
 	w.askAs("eve", `query($id: ID!) { viewer { roleBindings(where: {identity: $id}) { nodes { role { name } } } } }`, "id", first).expectSuccess().
@@ -148,7 +149,7 @@ func TestFieldsOfABindingNeedTheRightToRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	team := w.group(w.org, "team")
-	w.member(team, "sue", w.role(team, "bindings alone", platform.CapRoleBindingsList, platform.CapRolesList))
+	w.member(team, "sue", w.role(team, "bindings alone", core.CapRoleBindingsList, core.CapRolesList))
 	got := w.askAs("sue", `{ roleBindings { nodes {
 		identity { uid name description } identityRead: identity { uid name description email }
 		group { id name } groupRead: group { id name createTime }

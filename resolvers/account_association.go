@@ -10,42 +10,43 @@ import (
 
 	"atrium/graph"
 	"atrium/graph/scalar"
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
+	"atrium/platform/iam"
 )
 
 // accountAssociations resolves the fields of account associations.
 type accountAssociations struct {
-	viewerFields[*platform.AccountAssociation]
+	viewerFields[*iam.AccountAssociation]
 }
 
 func (r root) AccountAssociation() graph.AccountAssociationResolver {
 	return accountAssociations{newViewerFields(r.p.AccountAssociations)}
 }
 
-func (r *reads) accountAssociations() *loader[platform.UID, *platform.AccountAssociation] {
+func (r *reads) accountAssociations() *loader[core.UID, *iam.AccountAssociation] {
 	return loaderOf(r, r.p.AccountAssociations.GetMany)
 }
 
-func (q queries) AccountAssociation(ctx context.Context, uid platform.UID) (*platform.AccountAssociation, error) {
+func (q queries) AccountAssociation(ctx context.Context, uid core.UID) (*iam.AccountAssociation, error) {
 	return readsOf(ctx).accountAssociations().load(ctx, uid)
 }
 
-func (q queries) AccountAssociations(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *platform.UID, where *scalar.AccountAssociationFilter) (*scalar.AccountAssociationConnection, error) {
+func (q queries) AccountAssociations(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *core.UID, where *scalar.AccountAssociationFilter) (*scalar.AccountAssociationConnection, error) {
 	f := valueOrZero(where)
 	return newConnection(q.p.AccountAssociations.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.AccountAssociationFilter, window)))
 }
 
 func (m mutations) CreateAccountAssociation(ctx context.Context, input map[string]any) (*scalar.CreateAccountAssociationPayload, error) {
 	input, apps := indexApps(input)
-	parent, in := decodeInput[*platform.AccountAssociation](input)
+	parent, in := decodeInput[*iam.AccountAssociation](input)
 	made, err := m.p.AccountAssociations.Create(ctx, parent, in.Malformed(apps.findDuplicates()...))
 	return newCreated(ctx, m.p.AccountAssociations.ListEach, parent, made, renameFields(err, apps.listField))
 }
 
 func (m mutations) UpdateAccountAssociation(ctx context.Context, input map[string]any) (*scalar.UpdateAccountAssociationPayload, error) {
 	input, apps := indexApps(input)
-	uid, in := decodeInput[*platform.AccountAssociation](input)
+	uid, in := decodeInput[*iam.AccountAssociation](input)
 	changed, err := m.p.AccountAssociations.Update(ctx, uid, in.Malformed(apps.findDuplicates()...))
 	return newUpdated(changed, renameFields(err, apps.listField))
 }
@@ -54,23 +55,23 @@ func (m mutations) DeleteAccountAssociation(ctx context.Context, input scalar.De
 	return newDeleted("AccountAssociation", input, m.p.AccountAssociations.Delete(ctx, input.UID))
 }
 
-func (e entities) FindManyAccountAssociationByUIDs(ctx context.Context, reps []*graph.AccountAssociationByUIDsInput) ([]*platform.AccountAssociation, error) {
-	return readRepresentations(ctx, readsOf(ctx).accountAssociations(), mapEach(reps, func(r *graph.AccountAssociationByUIDsInput) platform.UID { return r.UID }))
+func (e entities) FindManyAccountAssociationByUIDs(ctx context.Context, reps []*graph.AccountAssociationByUIDsInput) ([]*iam.AccountAssociation, error) {
+	return readRepresentations(ctx, readsOf(ctx).accountAssociations(), mapEach(reps, func(r *graph.AccountAssociationByUIDsInput) core.UID { return r.UID }))
 }
 
-func (accountAssociations) Group(ctx context.Context, all []*platform.AccountAssociation) ([]*platform.Group, error) {
-	return follow(ctx, all, readsOf(ctx).groups(), func(a *platform.AccountAssociation) platform.UID { return a.UID })
+func (accountAssociations) Group(ctx context.Context, all []*iam.AccountAssociation) ([]*iam.Group, error) {
+	return follow(ctx, all, readsOf(ctx).groups(), func(a *iam.AccountAssociation) core.UID { return a.UID })
 }
 
 // AppInstallations returns the installations sorted by app id.
-func (gitHubAccounts) AppInstallations(_ context.Context, all []*platform.GitHubAccount) ([][]*graph.GitHubAppInstallations, error) {
+func (gitHubAccounts) AppInstallations(_ context.Context, all []*iam.GitHubAccount) ([][]*graph.GitHubAppInstallations, error) {
 	return mapEach(all, appInstallations), nil
 }
 
-func appInstallations(a *platform.GitHubAccount) []*graph.GitHubAppInstallations {
+func appInstallations(a *iam.GitHubAccount) []*graph.GitHubAppInstallations {
 	all := []*graph.GitHubAppInstallations{}
 	for _, app := range slices.Sorted(maps.Keys(a.AppInstallations)) {
-		entry := &graph.GitHubAppInstallations{AppID: platform.Int64(app), Installations: []*platform.GitHubInstallation{}}
+		entry := &graph.GitHubAppInstallations{AppID: core.Int64(app), Installations: []*iam.GitHubInstallation{}}
 		for _, installation := range a.AppInstallations[app].Installations {
 			entry.Installations = append(entry.Installations, &installation)
 		}
@@ -81,7 +82,7 @@ func appInstallations(a *platform.GitHubAccount) []*graph.GitHubAppInstallations
 
 // appIDs holds the ids of the GitHub apps of an input, in the input's order.
 // Clients send a list of apps, and the core takes a map by app id.
-type appIDs []platform.Int64
+type appIDs []core.Int64
 
 // indexApps replaces the list of apps in an input by a map from app id to app,
 // and returns the ids in the order of the list.
@@ -93,7 +94,7 @@ func indexApps(input map[string]any) (map[string]any, appIDs) {
 	}
 	ids, installed := make(appIDs, len(list)), make(map[string]any, len(list))
 	for i, app := range list {
-		ids[i], _ = app["appId"].(platform.Int64)
+		ids[i], _ = app["appId"].(core.Int64)
 		installed[strconv.FormatInt(int64(ids[i]), 10)] = map[string]any{"installations": app["installations"]}
 	}
 	input = maps.Clone(input)
@@ -104,7 +105,7 @@ func indexApps(input map[string]any) (map[string]any, appIDs) {
 // findDuplicates returns one violation for each app that is in the list more than
 // once. It names only the second place, because a list can be as long as a request.
 func (a appIDs) findDuplicates() (found []fieldmask.Violation) {
-	times := map[platform.Int64]int{}
+	times := map[core.Int64]int{}
 	for i, app := range a {
 		if times[app]++; times[app] == 2 {
 			found = append(found, fieldmask.Violation{Field: fmt.Sprintf("github.appInstallations[%d].appId", i), Description: "is given twice"})
@@ -122,5 +123,5 @@ func (a appIDs) listField(field string) string {
 	if !inApp || err != nil {
 		return field
 	}
-	return fmt.Sprintf("github.appInstallations[%d].%s", slices.Index(a, platform.Int64(app)), rest)
+	return fmt.Sprintf("github.appInstallations[%d].%s", slices.Index(a, core.Int64(app)), rest)
 }

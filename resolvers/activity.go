@@ -3,21 +3,23 @@ package resolvers
 import (
 	"context"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
+	"atrium/platform/inventory"
 )
 
-func (q queries) AdvisoryActivity(ctx context.Context, within platform.UID, interval platform.ActivityInterval, from, to *platform.Time, timeZone string) ([]*platform.AdvisoryActivity, error) {
-	activity, err := q.p.Advisories.Activity(ctx, platform.ActivityRequest{Within: within, Interval: interval, From: valueOrZero(from), To: valueOrZero(to), TimeZone: &timeZone})
+func (q queries) AdvisoryActivity(ctx context.Context, within core.UID, interval core.ActivityInterval, from, to *core.Time, timeZone string) ([]*inventory.AdvisoryActivity, error) {
+	activity, err := q.p.Advisories.Activity(ctx, core.ActivityRequest{Within: within, Interval: interval, From: valueOrZero(from), To: valueOrZero(to), TimeZone: &timeZone})
 	return pointers(activity), err
 }
 
-func (q queries) FindingActivity(ctx context.Context, within platform.UID, interval platform.ActivityInterval, from, to *platform.Time, timeZone string) ([]*platform.FindingActivity, error) {
-	activity, err := q.p.Findings.Activity(ctx, platform.ActivityRequest{Within: within, Interval: interval, From: valueOrZero(from), To: valueOrZero(to), TimeZone: &timeZone})
+func (q queries) FindingActivity(ctx context.Context, within core.UID, interval core.ActivityInterval, from, to *core.Time, timeZone string) ([]*inventory.FindingActivity, error) {
+	activity, err := q.p.Findings.Activity(ctx, core.ActivityRequest{Within: within, Interval: interval, From: valueOrZero(from), To: valueOrZero(to), TimeZone: &timeZone})
 	return pointers(activity), err
 }
 
-func (q queries) EventActivity(ctx context.Context, within platform.UID, interval platform.ActivityInterval, from, to *platform.Time, timeZone string, types, kinds []string) ([]*platform.EventActivity, error) {
-	activity, err := q.p.AuditLog.Activity(ctx, platform.ActivityRequest{Within: within, Interval: interval, From: valueOrZero(from), To: valueOrZero(to), TimeZone: &timeZone}, types, kinds)
+func (q queries) EventActivity(ctx context.Context, within core.UID, interval core.ActivityInterval, from, to *core.Time, timeZone string, types, kinds []string) ([]*events.EventActivity, error) {
+	activity, err := q.p.AuditLog.Activity(ctx, core.ActivityRequest{Within: within, Interval: interval, From: valueOrZero(from), To: valueOrZero(to), TimeZone: &timeZone}, types, kinds)
 	return pointers(activity), err
 }
 

@@ -7,44 +7,47 @@ import (
 	"atrium/graph"
 	"atrium/graph/scalar"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 )
 
 // advisories resolves the fields of advisories.
 type advisories struct {
 	p *platform.Platform
-	viewerFields[*platform.Advisory]
+	viewerFields[*inventory.Advisory]
 }
 
 func (r root) Advisory() graph.AdvisoryResolver {
 	return advisories{r.p, newViewerFields(r.p.Advisories)}
 }
 
-func (r *reads) advisories() *loader[platform.UID, *platform.Advisory] {
-	return loaderOf(r, func(ctx context.Context, keys []platform.UID) ([]*platform.Advisory, []error) {
+func (r *reads) advisories() *loader[core.UID, *inventory.Advisory] {
+	return loaderOf(r, func(ctx context.Context, keys []core.UID) ([]*inventory.Advisory, []error) {
 		return r.p.Advisories.GetManyWithout(ctx, keys, r.without)
 	})
 }
 
-func (q queries) Advisory(ctx context.Context, uid platform.UID) (*platform.Advisory, error) {
+func (q queries) Advisory(ctx context.Context, uid core.UID) (*inventory.Advisory, error) {
 	return readsOf(ctx).advisories().load(ctx, uid)
 }
 
-func (q queries) Advisories(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *platform.UID, where *scalar.AdvisoryFilter) (*scalar.AdvisoryConnection, error) {
+func (q queries) Advisories(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *core.UID, where *scalar.AdvisoryFilter) (*scalar.AdvisoryConnection, error) {
 	f := valueOrZero(where)
 	return newConnection(q.p.Advisories.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.AdvisoryFilter, window)))
 }
 
-func (q queries) AdvisorySummary(ctx context.Context, within *platform.UID) (*platform.AdvisorySummary, error) {
+func (q queries) AdvisorySummary(ctx context.Context, within *core.UID) (*inventory.AdvisorySummary, error) {
 	return q.p.Advisories.Summarize(ctx, valueOrZero(within))
 }
 
-func (e entities) FindManyAdvisoryByUIDs(ctx context.Context, reps []*graph.AdvisoryByUIDsInput) ([]*platform.Advisory, error) {
-	return readRepresentations(ctx, readsOf(ctx).advisories(), mapEach(reps, func(r *graph.AdvisoryByUIDsInput) platform.UID { return r.UID }))
+func (e entities) FindManyAdvisoryByUIDs(ctx context.Context, reps []*graph.AdvisoryByUIDsInput) ([]*inventory.Advisory, error) {
+	return readRepresentations(ctx, readsOf(ctx).advisories(), mapEach(reps, func(r *graph.AdvisoryByUIDsInput) core.UID { return r.UID }))
 }
 
-func (advisories) Group(ctx context.Context, all []*platform.Advisory) ([]*platform.Group, error) {
-	return follow(ctx, all, readsOf(ctx).groups(), func(a *platform.Advisory) platform.UID {
-		if a.UID.Parent() == platform.FeedGroup {
+func (advisories) Group(ctx context.Context, all []*inventory.Advisory) ([]*iam.Group, error) {
+	return follow(ctx, all, readsOf(ctx).groups(), func(a *inventory.Advisory) core.UID {
+		if a.UID.Parent() == inventory.FeedGroup {
 			return "" // it belongs to all organisations
 		}
 		return a.UID.Parent()
@@ -53,16 +56,16 @@ func (advisories) Group(ctx context.Context, all []*platform.Advisory) ([]*platf
 
 // vulnerabilityIDs returns the ids under which the vulnerability of an advisory may be
 // known.
-func vulnerabilityIDs(a *platform.Advisory) []string {
+func vulnerabilityIDs(a *inventory.Advisory) []string {
 	return slices.Concat([]string{a.AdvisoryID}, a.Aliases, a.Upstream)
 }
 
 // Vulnerabilities looks a vulnerability up by all of its ids in the advisory and
 // returns it once, even when several ids find it.
-func (advisories) Vulnerabilities(ctx context.Context, all []*platform.Advisory) ([][]*platform.Vulnerability, error) {
+func (advisories) Vulnerabilities(ctx context.Context, all []*inventory.Advisory) ([][]*inventory.Vulnerability, error) {
 	found, err := followAll(ctx, all, readsOf(ctx).vulnerabilities(), vulnerabilityIDs, ignoreNotFound)
 	for i := range found {
-		found[i] = deduplicate(found[i], func(v *platform.Vulnerability) string { return v.ID })
+		found[i] = deduplicate(found[i], func(v *inventory.Vulnerability) string { return v.ID })
 	}
 	return found, err
 }
@@ -80,17 +83,17 @@ func deduplicate[T any](objects []*T, id func(*T) string) []*T {
 	return kept
 }
 
-func (r advisories) Affected(ctx context.Context, all []*platform.Advisory) ([]*platform.AffectedVersions, error) {
-	uids := mapEach(all, func(a *platform.Advisory) platform.UID { return a.UID })
+func (r advisories) Affected(ctx context.Context, all []*inventory.Advisory) ([]*inventory.AffectedVersions, error) {
+	uids := mapEach(all, func(a *inventory.Advisory) core.UID { return a.UID })
 	sets, err := r.p.Advisories.AffectedVersions(ctx, uids)
 	if err != nil {
 		return nil, err
 	}
-	return mapEach(uids, func(uid platform.UID) *platform.AffectedVersions { return sets[uid] }), nil
+	return mapEach(uids, func(uid core.UID) *inventory.AffectedVersions { return sets[uid] }), nil
 }
 
-func (r advisories) Findings(ctx context.Context, all []*platform.Advisory, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.FindingConnection, error) {
+func (r advisories) Findings(ctx context.Context, all []*inventory.Advisory, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.FindingConnection, error) {
 	f := valueOrZero(where)
 	req := request(ctx, listScope(nil, nil, f.ByUID), &f.FindingFilter, window)
-	return newConnections(r.p.Findings.ListOfAdvisories(ctx, req, mapEach(all, func(a *platform.Advisory) platform.UID { return a.UID })))
+	return newConnections(r.p.Findings.ListOfAdvisories(ctx, req, mapEach(all, func(a *inventory.Advisory) core.UID { return a.UID })))
 }

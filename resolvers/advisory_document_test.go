@@ -4,16 +4,17 @@ import (
 	"fmt"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 func TestDocumentsDoNotTellAdvisoriesOfOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ctx := platform.WithActor(t.Context(), platform.NewOperator("test"))
+	ctx := core.WithActor(t.Context(), core.NewOperator("test"))
 	must(w.p.Groups.Bootstrap(ctx, "other", testIssuer, "owner-of-other"))(t)
-	must(w.p.Advisories.Import(ctx, w.org, []*platform.Advisory{{AdvisoryID: "ACME-1", ArtifactName: "lib"}, {AdvisoryID: "ACME-2", ArtifactName: "secret"}}))(t)
-	must(w.p.Advisories.Import(ctx, "", []*platform.Advisory{{AdvisoryID: "GO-1", ArtifactName: "lib"}, {AdvisoryID: "GO-2", ArtifactName: "lib"}}))(t)
+	must(w.p.Advisories.Import(ctx, w.org, []*inventory.Advisory{{AdvisoryID: "ACME-1", ArtifactName: "lib"}, {AdvisoryID: "ACME-2", ArtifactName: "secret"}}))(t)
+	must(w.p.Advisories.Import(ctx, "", []*inventory.Advisory{{AdvisoryID: "GO-1", ArtifactName: "lib"}, {AdvisoryID: "GO-2", ArtifactName: "lib"}}))(t)
 	ask := func(subject, query string, variables ...any) answer {
 		t.Helper()
 		return w.askAs(subject, query, variables...)
@@ -34,9 +35,9 @@ func TestDocumentsDoNotTellAdvisoriesOfOthers(t *testing.T) {
 func TestTheAdvisoriesOfADocumentPage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ctx := platform.WithActor(t.Context(), platform.NewOperator("test"))
-	for i, group := range []platform.UID{"", w.org, ""} {
-		must(w.p.Advisories.Import(ctx, group, []*platform.Advisory{
+	ctx := core.WithActor(t.Context(), core.NewOperator("test"))
+	for i, group := range []core.UID{"", w.org, ""} {
+		must(w.p.Advisories.Import(ctx, group, []*inventory.Advisory{
 			{AdvisoryID: fmt.Sprintf("GO-%d", i), ArtifactName: "lib", Aliases: []string{"CVE-1"}}, {AdvisoryID: fmt.Sprintf("GO-%d", i), ArtifactName: "net"},
 		}))(t)
 	}

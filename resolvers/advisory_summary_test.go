@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
@@ -15,10 +16,10 @@ func TestSummariesOfReposCostNoMoreThanAnEdge(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.addRegistry(w.org, 20, 2)
-	ctx := platform.WithActor(t.Context(), platform.NewOperator("test"))
-	var advisories []*platform.Advisory
+	ctx := core.WithActor(t.Context(), core.NewOperator("test"))
+	var advisories []*inventory.Advisory
 	for i := range 20 * 200 {
-		advisories = append(advisories, &platform.Advisory{AdvisoryID: fmt.Sprint("GO-", i), ArtifactName: fmt.Sprintf("r%02d", i%20)})
+		advisories = append(advisories, &inventory.Advisory{AdvisoryID: fmt.Sprint("GO-", i), ArtifactName: fmt.Sprintf("r%02d", i%20)})
 	}
 	must(w.p.Advisories.Import(ctx, w.org, advisories))(t)
 	w.settle()
@@ -56,9 +57,9 @@ func TestFacetsCountRepos(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	team := w.group(w.org, "team")
-	ctx := platform.WithActor(t.Context(), platform.NewOperator("test"))
+	ctx := core.WithActor(t.Context(), core.NewOperator("test"))
 	for i, r := range []string{`"catalogTier": "CATALOG_TIER_BASE", "bundles": ["a", "b"]`, `"catalogTier": "CATALOG_TIER_BASE", "bundles": ["b"]`, `"description": "none"`} {
-		must(w.p.Repos.Create(ctx, []platform.UID{w.org, team, team}[i], body[*platform.Repo](`{"name": "r%d", %s}`, i, r)))(t)
+		must(w.p.Repos.Create(ctx, []core.UID{w.org, team, team}[i], body[*inventory.Repo](`{"name": "r%d", %s}`, i, r)))(t)
 	}
 	const facets = ` { facets { tier { value count } bundle { value count } } }`
 	w.ask(`{ repos`+facets+` base: repos(first: 1, where: {tiers: [BASE], query: "r1"})`+facets+` none: repos(where: {tiers: []})`+facets+` group(path: "acme/team") { repos`+facets+` } }`).

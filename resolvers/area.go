@@ -11,13 +11,14 @@ import (
 
 	"atrium/internal/apierror"
 	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // areas maps the names of schema files, and of some root fields, to the service area
 // of these root fields. The file of a kind is named like the kind.
 var areas = areasOf(platform.Kinds())
 
-func areasOf(kinds []platform.KindInfo) map[string]string {
+func areasOf(kinds []core.KindInfo) map[string]string {
 	areas := map[string]string{
 		"capability": "iam", "terms": "iam", "viewer": "iam", "image": "registry",
 		"advisory_document": "advisory", "resolved_vulnerability": "advisory", "vulnerability": "advisory",

@@ -3,7 +3,7 @@ package resolvers
 import (
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 func TestArtifactsAreReadWithTheirVersionsInTheOrderOfTheirEcosystem(t *testing.T) {
@@ -36,8 +36,8 @@ func TestArtifactsAreForCallersWhoMayListThemSomewhere(t *testing.T) {
 	w := newWorld(t)
 	artifact, _ := w.addLibraries(1)
 	team := w.group(w.org, "team")
-	w.member(team, "reader", w.role(team, "reader", platform.CapLibrariesArtifactsList))
-	w.member(team, "other", w.role(team, "other", platform.CapRepoList))
+	w.member(team, "reader", w.role(team, "reader", core.CapLibrariesArtifactsList))
+	w.member(team, "other", w.role(team, "other", core.CapRepoList))
 	const query = `query($a: ID!) { artifact(uid: $a) { name } artifacts(where: {ecosystems: [JAVA]}) { totalCount } artifactCounts(ecosystems: [JAVA]) { totalCount } }`
 	w.askAs("reader", query, "a", artifact).expectSuccess().expect("artifacts.totalCount", 1)
 	w.askAs("other", query, "a", artifact).expectErrors("PERMISSION_DENIED artifact", "PERMISSION_DENIED artifacts", "PERMISSION_DENIED artifactCounts")

@@ -5,17 +5,18 @@ import (
 
 	"atrium/graph"
 	"atrium/graph/scalar"
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
 )
 
-func (r *reads) events() *loader[string, *platform.Event] {
-	return loaderOf(r, func(ctx context.Context, keys []string) ([]*platform.Event, []error) {
+func (r *reads) events() *loader[string, *core.Event] {
+	return loaderOf(r, func(ctx context.Context, keys []string) ([]*core.Event, []error) {
 		return r.p.AuditLog.GetManyWithout(ctx, keys, r.without)
 	})
 }
 
-func (q queries) AuditLog(ctx context.Context, window scalar.Window, descendantsOf *platform.UID, actor *string, subject, target *platform.UID, types, kinds []string, since, until *platform.Time, denied *bool) (*scalar.AuditLogConnection, error) {
-	req := platform.AuditRequest{
+func (q queries) AuditLog(ctx context.Context, window scalar.Window, descendantsOf *core.UID, actor *string, subject, target *core.UID, types, kinds []string, since, until *core.Time, denied *bool) (*scalar.AuditLogConnection, error) {
+	req := events.AuditRequest{
 		DescendantsOf: valueOrZero(descendantsOf), Actor: valueOrZero(actor), Subject: valueOrZero(subject), Target: valueOrZero(target), Types: types, Kinds: kinds, Since: valueOrZero(since), Until: valueOrZero(until), Denied: denied, Without: readsOf(ctx).without,
 	}
 	req.Empty = window.IsEmpty()
@@ -27,6 +28,6 @@ func (q queries) AuditLog(ctx context.Context, window scalar.Window, descendants
 	return scalar.NewRecordConnection(page), nil
 }
 
-func (e entities) FindManyEventByIDs(ctx context.Context, reps []*graph.EventByIDsInput) ([]*platform.Event, error) {
+func (e entities) FindManyEventByIDs(ctx context.Context, reps []*graph.EventByIDsInput) ([]*core.Event, error) {
 	return readRepresentations(ctx, readsOf(ctx).events(), mapEach(reps, func(r *graph.EventByIDsInput) string { return string(r.ID) }))
 }

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 	"atrium/store/storetest"
 )
 
@@ -59,10 +60,10 @@ func TestTheAuditLogIsFilteredByKindsAndByResources(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorldAt(t, url)
-		ann := w.member(w.org, "ann", platform.ViewerRole)
-		bob := w.member(w.org, "bob", platform.ViewerRole)
+		ann := w.member(w.org, "ann", iam.ViewerRole)
+		bob := w.member(w.org, "bob", iam.ViewerRole)
 		w.ask(`mutation($org: ID!, $ann: ID!, $bob: ID!, $role: ID!) { batchCreateRoleBindings(input: {parent: $org, roleUid: $role, requests: [{roleBinding: {identityUid: $ann}}, {roleBinding: {identityUid: $bob}}]}) { roleBindings { uid } } }`,
-			"org", w.org, "ann", ann, "bob", bob, "role", platform.EditorRole)
+			"org", w.org, "ann", ann, "bob", bob, "role", iam.EditorRole)
 		const query = `query($org: ID!, $kinds: [EventKind!], $types: [String!], $subject: ID, $target: ID) {
 			auditLog(kinds: $kinds, types: $types, subject: $subject, target: $target) { nodes { kind } }
 			eventActivity(within: $org, kinds: $kinds, types: $types) { made } }`
@@ -97,7 +98,7 @@ func TestAnErrorListsTheTypesOfEventsOnce(t *testing.T) {
 func TestDenialsAreInTheAuditLogAndNotInTheFeed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ann := w.member(w.org, "ann", platform.ViewerRole)
+	ann := w.member(w.org, "ann", iam.ViewerRole)
 	w.askAs("ann", `mutation($org: ID!) { createRepo(input: {parent: $org, name: "go"}) { repo { uid } } }`, "org", w.org).expectErrors("PERMISSION_DENIED createRepo")
 	const query = `query($denied: Boolean, $actor: String) { auditLog(denied: $denied, actor: $actor) { nodes { type subject actor { subject } body denied count } } }`
 	got := w.ask(query, "denied", true)
@@ -121,11 +122,11 @@ func TestTheAuditLogNeedsTheRightToChangeGroups(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	one, two := w.group(w.org, "one"), w.group(w.org, "two")
-	w.member(one, "bob", platform.OwnerRole)
+	w.member(one, "bob", iam.OwnerRole)
 	w.addRegistry(one, 1, 1)
 	w.addRegistry(two, 1, 1)
 	for _, subject := range strings.Fields(w.askAs("bob", `{ auditLog { nodes { subject } } }`).expectSuccess().text("auditLog.nodes.*.subject")) {
-		if !platform.UID(subject).Within(one) {
+		if !core.UID(subject).Within(one) {
 			t.Errorf("bob sees what happened to %s", subject)
 		}
 	}

@@ -3,14 +3,14 @@ package resolvers
 import (
 	"context"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // callerOperations are the operations of a kind that tell what the caller may do
 // on one resource of it.
 type callerOperations[T any] interface {
-	CallerCan(ctx context.Context, row T, capabilities []platform.Capability) bool
-	CallerCapabilities(ctx context.Context, row T) []platform.Capability
+	CallerCan(ctx context.Context, row T, capabilities []core.Capability) bool
+	CallerCapabilities(ctx context.Context, row T) []core.Capability
 }
 
 // viewerFields resolves the fields of an object with a uid that tell what the
@@ -21,10 +21,10 @@ func newViewerFields[T any](operations callerOperations[T]) viewerFields[T] {
 	return viewerFields[T]{operations}
 }
 
-func (v viewerFields[T]) ViewerCan(ctx context.Context, all []T, capabilities []platform.Capability) ([]bool, error) {
+func (v viewerFields[T]) ViewerCan(ctx context.Context, all []T, capabilities []core.Capability) ([]bool, error) {
 	return mapEach(all, func(row T) bool { return v.operations.CallerCan(ctx, row, capabilities) }), nil
 }
 
-func (v viewerFields[T]) ViewerCapabilities(ctx context.Context, all []T) ([][]platform.Capability, error) {
-	return mapEach(all, func(row T) []platform.Capability { return v.operations.CallerCapabilities(ctx, row) }), nil
+func (v viewerFields[T]) ViewerCapabilities(ctx context.Context, all []T) ([][]core.Capability, error) {
+	return mapEach(all, func(row T) []core.Capability { return v.operations.CallerCapabilities(ctx, row) }), nil
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"atrium/graph"
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 	"atrium/store/storetest"
 )
 
@@ -42,10 +43,10 @@ func TestTheRightsOfTheCallerFollowFromThePath(t *testing.T) {
 	w.addRegistry(team, 1, 1)
 	w.addRegistry(other, 1, 1)
 	w.addLibraries(1)
-	w.member(w.org, "ann", platform.ViewerRole)
+	w.member(w.org, "ann", iam.ViewerRole)
 	ann := w.ask(`{ identities(where: {name: "ann"}) { nodes { uid } } }`).uid("identities.nodes.0.uid")
 	w.ask(`mutation($g: ID!, $ann: ID!, $role: ID!) { createRoleBinding(input: {parent: $g, identityUid: $ann, roleUid: $role}) { roleBinding { uid } } }`,
-		"g", team, "ann", ann, "role", w.role(w.org, "pusher", platform.CapTagCreate, platform.CapTagDelete))
+		"g", team, "ann", ann, "role", w.role(w.org, "pusher", core.CapTagCreate, core.CapTagDelete))
 	const query = `{ repos(orderBy: {field: UID}) { nodes { uid both: viewerCan(capabilities: [REPO_LIST, TAG_CREATE]) none: viewerCan(capabilities: []) viewerCapabilities
 			tags { nodes { viewerCan(capabilities: [TAG_DELETE]) } } } }
 		roles(where: {inRoot: true, name: "owner"}) { nodes { viewerCapabilities viewerCan(capabilities: [ROLES_LIST]) more: viewerCan(capabilities: [ROLES_UPDATE]) } }
@@ -79,9 +80,9 @@ func TestHoldersAreListedWithTheirBindings(t *testing.T) {
 		w := newWorldAt(t, url)
 		team := w.group(w.org, "team")
 		side := w.group(w.org, "side")
-		w.member(team, "ann", w.role(w.org, "pusher", platform.CapTagCreate))
-		w.member(side, "bob", platform.OwnerRole)
-		w.member(w.org, "cat", platform.ViewerRole)
+		w.member(team, "ann", w.role(w.org, "pusher", core.CapTagCreate))
+		w.member(side, "bob", iam.OwnerRole)
+		w.member(w.org, "cat", iam.ViewerRole)
 		const fields = `{ totalCount pageInfo { hasNextPage endCursor } nodes { name } edges { cursor node { name } role { name } binding { group { name } } } }`
 		got := w.ask(`query($team: ID!, $side: ID!) { team: group(uid: $team) { whoCan(capability: TAG_CREATE) `+fields+` } side: group(uid: $side) { whoCan(capability: TAG_CREATE) `+fields+` }
 			groups(childrenOf: null) { nodes { name whoCan(capability: TAG_CREATE, first: 1) `+fields+` } } }`, "team", team, "side", side)
@@ -101,14 +102,14 @@ func TestHoldersContainOnlyVisibleIdentities(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	team := w.group(w.org, "team")
-	w.member(team, "ann", platform.EditorRole)
-	w.member(team, "dan", w.role(team, "bindings alone", platform.CapRoleBindingsList))
+	w.member(team, "ann", iam.EditorRole)
+	w.member(team, "dan", w.role(team, "bindings alone", core.CapRoleBindingsList))
 	got := w.askAs("dan", `query($g: ID!) { roleBindings { totalCount } node: group(uid: $g) { name } }`, "g", team)
 	got.expectErrors("PERMISSION_DENIED node")
-	w.member(team, "eve", w.role(team, "bindings and groups", platform.CapRoleBindingsList, platform.CapGroupsList))
+	w.member(team, "eve", w.role(team, "bindings and groups", core.CapRoleBindingsList, core.CapGroupsList))
 	got = w.askAs("eve", `query($g: ID!) { group(uid: $g) { whoCan(capability: REPO_CREATE) { totalCount nodes { name } edges { node { name } role { name } binding { uid } } } } }`, "g", team)
 	got.expectErrors("PERMISSION_DENIED group.whoCan.edges.0.node", "PERMISSION_DENIED group.whoCan.edges.0.role")
 	got.expect("group.whoCan.totalCount", 1).expect("group.whoCan.nodes", []any{}).expect("group.whoCan.edges.0.node", nil)
-	w.member(team, "fay", w.role(team, "groups alone", platform.CapGroupsList))
+	w.member(team, "fay", w.role(team, "groups alone", core.CapGroupsList))
 	w.askAs("fay", `query($g: ID!) { group(uid: $g) { name whoCan(capability: REPO_CREATE) { totalCount } } }`, "g", team).expectErrors("PERMISSION_DENIED group.whoCan")
 }

@@ -9,12 +9,12 @@ import (
 
 	"atrium/graph/scalar"
 	"atrium/internal/graphql/analysis"
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // request builds the list request that the core takes.
-func request[F any](ctx context.Context, scope platform.UIDFilter, filter F, window scalar.Window) platform.ListRequest[F] {
-	req := platform.ListRequest[F]{UIDP: scope, Filter: filter, OrderBy: window.OrderBy.OrderBy(), Skip: valueOrZero(window.Skip), Parts: partsOf(ctx), Without: readsOf(ctx).without, Empty: window.IsEmpty()}
+func request[F any](ctx context.Context, scope core.UIDFilter, filter F, window scalar.Window) core.ListRequest[F] {
+	req := core.ListRequest[F]{UIDP: scope, Filter: filter, OrderBy: window.OrderBy.OrderBy(), Skip: valueOrZero(window.Skip), Parts: partsOf(ctx), Without: readsOf(ctx).without, Empty: window.IsEmpty()}
 	req.PageSize, req.PageToken, req.Backward, req.Malformed = window.Page()
 	return req
 }
@@ -29,19 +29,19 @@ func valueOrZero[T any](p *T) (v T) {
 
 // partsOf returns which parts of a connection are selected. The core reads no
 // other parts.
-func partsOf(ctx context.Context) (parts platform.Parts) {
+func partsOf(ctx context.Context) (parts core.Parts) {
 	for field := range selectedFields(ctx) {
 		switch field.Name {
 		case "edges", "nodes":
-			parts |= platform.PartItems
+			parts |= core.PartItems
 		case "pageInfo":
-			parts |= platform.PartItems | platform.PartMore
+			parts |= core.PartItems | core.PartMore
 		case "totalCount":
-			parts |= platform.PartTotal
+			parts |= core.PartTotal
 		}
 	}
 	if parts == 0 {
-		return platform.PartItems // the read still checks the arguments and the access
+		return core.PartItems // the read still checks the arguments and the access
 	}
 	return parts
 }
@@ -54,15 +54,15 @@ func selectedFields(ctx context.Context) iter.Seq[*ast.Field] {
 }
 
 // listScope returns the scope that the arguments of a list name.
-func listScope(descendantsOf, childrenOf *platform.UID, by scalar.ByUID) platform.UIDFilter {
-	return platform.UIDFilter{
+func listScope(descendantsOf, childrenOf *core.UID, by scalar.ByUID) core.UIDFilter {
+	return core.UIDFilter{
 		DescendantsOf: valueOrZero(descendantsOf), ChildrenOf: valueOrZero(childrenOf),
 		IDs: by.UIDs, AncestorsOf: by.AncestorsOf, InRoot: by.InRoot,
 	}
 }
 
 // newConnection makes a connection of the page of a root field.
-func newConnection[T any](page platform.Page[T], err error) (*scalar.Connection[T], error) {
+func newConnection[T any](page core.Page[T], err error) (*scalar.Connection[T], error) {
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func newConnection[T any](page platform.Page[T], err error) (*scalar.Connection[
 }
 
 // newConnections makes a connection of each page and joins the errors.
-func newConnections[T any](pages []platform.Page[T], errs []error) ([]*scalar.Connection[T], error) {
+func newConnections[T any](pages []core.Page[T], errs []error) ([]*scalar.Connection[T], error) {
 	return scalar.NewConnections(pages), joinErrors(errs)
 }
 

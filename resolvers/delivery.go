@@ -4,19 +4,20 @@ import (
 	"context"
 
 	"atrium/graph"
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/webhooks"
 )
 
 // deliveries resolves the fields of deliveries.
 type deliveries struct {
-	viewerFields[*platform.Delivery]
+	viewerFields[*webhooks.Delivery]
 }
 
 func (r root) Delivery() graph.DeliveryResolver {
 	return deliveries{newViewerFields(r.p.Deliveries)}
 }
 
-func (r *reads) deliveries() *loader[platform.UID, *platform.Delivery] {
+func (r *reads) deliveries() *loader[core.UID, *webhooks.Delivery] {
 	return loaderOf(r, r.p.Deliveries.GetMany)
 }
 
@@ -28,10 +29,10 @@ func (m mutations) Redeliver(ctx context.Context, input graph.RedeliverInput) (*
 	return &graph.RedeliverPayload{Deliveries: redelivered}, nil
 }
 
-func (e entities) FindManyDeliveryByUIDs(ctx context.Context, reps []*graph.DeliveryByUIDsInput) ([]*platform.Delivery, error) {
-	return readRepresentations(ctx, readsOf(ctx).deliveries(), mapEach(reps, func(r *graph.DeliveryByUIDsInput) platform.UID { return r.UID }))
+func (e entities) FindManyDeliveryByUIDs(ctx context.Context, reps []*graph.DeliveryByUIDsInput) ([]*webhooks.Delivery, error) {
+	return readRepresentations(ctx, readsOf(ctx).deliveries(), mapEach(reps, func(r *graph.DeliveryByUIDsInput) core.UID { return r.UID }))
 }
 
-func (deliveries) Subscription(ctx context.Context, all []*platform.Delivery) ([]*platform.Subscription, error) {
-	return follow(ctx, all, readsOf(ctx).subscriptions(), func(d *platform.Delivery) platform.UID { return d.UID.Parent() })
+func (deliveries) Subscription(ctx context.Context, all []*webhooks.Delivery) ([]*webhooks.Subscription, error) {
+	return follow(ctx, all, readsOf(ctx).subscriptions(), func(d *webhooks.Delivery) core.UID { return d.UID.Parent() })
 }

@@ -4,7 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/webhooks"
 	"atrium/store/storetest"
 )
 
@@ -23,7 +24,7 @@ func TestADeliveryShowsItsResult(t *testing.T) {
 	got.expect(one+"uid", string(delivery)).expect(one+"eventId", event).expect(one+"eventType", "dev.atrium.api.events.subscription.test.v1").
 		expect(one+"state", "PENDING").expect(one+"attempts", 0).expect(one+"lastStatus", nil).expect(one+"lastError", nil).expect(one+"lastAttemptTime", nil)
 
-	w.attempt(delivery, platform.Attempt{Status: 500, Answer: "oh no"})
+	w.attempt(delivery, webhooks.Attempt{Status: 500, Answer: "oh no"})
 	got = w.ask(query, "s", sink, "state", "RETRYING").expect(one+"attempts", 1).expect(one+"lastStatus", 500).
 		expect(one+"lastAnswer", "oh no").expect(one+"lastError", "the sink responded with status 500")
 	if got.value("subscription.failingSince") != got.value(one+"lastAttemptTime") || got.value(one+"nextAttemptTime") == nil {
@@ -31,7 +32,7 @@ func TestADeliveryShowsItsResult(t *testing.T) {
 	}
 	w.ask(query, "s", sink, "state", "DELIVERED").expect("subscription.deliveries.totalCount", 0)
 
-	w.attempt(delivery, platform.Attempt{Status: 204})
+	w.attempt(delivery, webhooks.Attempt{Status: 204})
 	w.ask(query, "s", sink, "state", "DELIVERED").expect(one+"attempts", 2).expect(one+"lastError", nil).expect(one+"nextAttemptTime", nil).
 		expect("subscription.failingSince", nil)
 }
@@ -41,7 +42,7 @@ func TestFailedDeliveriesOfAnEnabledSubscriptionAreSentAgainOnRequest(t *testing
 	w := newWorld(t)
 	sink := w.subscription(w.org, "https://hooks.example.com/a", unusedEventType)
 	delivery, _ := w.deliver(sink)
-	w.attempt(delivery, platform.Attempt{Status: 410})
+	w.attempt(delivery, webhooks.Attempt{Status: 410})
 	const health = `query($s: ID!) { subscription(uid: $s) { disableTime disableReason deliveries { nodes { state } } } }`
 	off := w.ask(health, "s", sink).expect("subscription.disableReason", "the sink responded with status 410").expect("subscription.deliveries.nodes.*.state", "FAILED")
 	if off.value("subscription.disableTime") == nil {
@@ -54,7 +55,7 @@ func TestFailedDeliveriesOfAnEnabledSubscriptionAreSentAgainOnRequest(t *testing
 	w.ask(`mutation($d: ID!) { redeliver(input: {uids: [$d]}) { deliveries { uid state attempts lastStatus subscription { sink } } } }`, "d", delivery).
 		expect("redeliver.deliveries.0.state", "PENDING").expect("redeliver.deliveries.0.attempts", 0).expect("redeliver.deliveries.0.lastStatus", nil).
 		expect("redeliver.deliveries.0.subscription.sink", "https://hooks.example.com/a")
-	w.askAs(theOwner, `mutation($d: [ID!]!) { redeliver(input: {uids: $d}) { deliveries { uid } } }`, "d", []platform.UID{delivery, sink + "/0123456789abcdef"}).
+	w.askAs(theOwner, `mutation($d: [ID!]!) { redeliver(input: {uids: $d}) { deliveries { uid } } }`, "d", []core.UID{delivery, sink + "/0123456789abcdef"}).
 		expectErrors("NOT_FOUND redeliver")
 	w.deliver(sink)
 }
@@ -69,7 +70,7 @@ func TestARotatedSecretIsShownOnceAndBothSign(t *testing.T) {
 		t.Errorf("the secret was %s and is %s, want it to begin with 'whsec_'", first, second)
 	}
 	delivery, _ := w.deliver(sink)
-	dispatch := must(w.p.Webhooks.BeginAttempt(t.Context(), platform.Ticket{Delivery: delivery}))(t)
+	dispatch := must(w.p.Webhooks.BeginAttempt(t.Context(), webhooks.Ticket{Delivery: delivery}))(t)
 	if got := strings.Join(dispatch.Secrets, " "); got != second+" "+first {
 		t.Errorf("deliveries are signed with %q, want the new secret and the old one", got)
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	endpoint "atrium/internal/graphql"
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 // Each field of the whole is in a domain, and in one only, unless it is a key, or of a type that all share.
@@ -94,7 +95,7 @@ func TestADomainAnswersForItselfAndForEntitiesOfOthersInBatches(t *testing.T) {
 	}
 	registry := w.inDomain("registry")
 	found := registry.ask(`query($all: [_Any!]!) { _entities(representations: $all) { ... on Group { repos { totalCount nodes { name group { uid } } } } } }`, "all", groups)
-	found.expect("_entities.19.repos.nodes.0.name", "one").expect("_entities.19.repos.nodes.0.group.uid", string(groups[19]["uid"].(platform.UID)))
+	found.expect("_entities.19.repos.nodes.0.name", "one").expect("_entities.19.repos.nodes.0.group.uid", string(groups[19]["uid"].(core.UID)))
 	if found.statements > 5 {
 		t.Errorf("20 groups take %d statements", found.statements)
 	}
@@ -120,7 +121,7 @@ func TestADomainAnswersForItselfAndForEntitiesOfOthersInBatches(t *testing.T) {
 	id := w.ask(`query($g: ID!) { group(uid: $g) { repos { nodes { id } } } }`, "g", groups[0]["uid"]).text("group.repos.nodes.0.id")
 	w.inDomain("iam").ask(`query($id: ID!) { node(id: $id) { __typename id ... on Repo { uid } } }`, "id", id).expect("node.__typename", "Repo")
 	// Somebody without a right gets no more than from the whole.
-	w.member(w.org, "idle", w.role(w.org, "few", platform.CapIdentityList))
+	w.member(w.org, "idle", w.role(w.org, "few", core.CapIdentityList))
 	for _, e := range registry.askAs("idle", `query($all: [_Any!]!) { _entities(representations: $all) { ... on Group { repos { totalCount } } } }`, "all", groups[:1]).Errors {
 		if e.Extensions.Code != "PERMISSION_DENIED" {
 			t.Errorf("%+v", e)
@@ -132,7 +133,7 @@ func TestADomainAnswersForItselfAndForEntitiesOfOthersInBatches(t *testing.T) {
 func TestADomainRefusesEntitiesOfOthersBesideItsOwn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	objects := map[string]platform.UID{"Group": w.org, "Identity": w.owner, "Role": platform.ViewerRole}
+	objects := map[string]core.UID{"Group": w.org, "Identity": w.owner, "Role": iam.ViewerRole}
 	var others []map[string]any
 	for name, definition := range schemaOf().Types {
 		if definition.Kind != ast.Enum && definition.Kind != ast.Scalar {

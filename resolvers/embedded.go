@@ -5,7 +5,8 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 // isHeld reports whether the field that ctx resolves is answered without a read, from its
@@ -38,10 +39,10 @@ func bindingHasSelection(ctx context.Context) bool {
 // answerFromBindings answers an edge of role bindings from the bindings
 // themselves, after the access check that a read would make. It answers nil
 // where a binding has no uid for the edge.
-func answerFromBindings[T any](ctx context.Context, bindings []*platform.RoleBinding, uid func(*platform.RoleBinding) platform.UID, check func(context.Context, platform.UID) error, show func(*platform.RoleBinding) T) ([]*T, error) {
+func answerFromBindings[T any](ctx context.Context, bindings []*iam.RoleBinding, uid func(*iam.RoleBinding) core.UID, check func(context.Context, core.UID) error, show func(*iam.RoleBinding) T) ([]*T, error) {
 	shown, n := make([]T, len(bindings)), 0
-	var readable platform.UID // the last UID that has passed the check
-	return forEach(ctx, bindings, func(b *platform.RoleBinding) (*T, error) {
+	var readable core.UID // the last UID that has passed the check
+	return forEach(ctx, bindings, func(b *iam.RoleBinding) (*T, error) {
 		uid := uid(b)
 		if uid == "" {
 			return nil, nil

@@ -11,6 +11,7 @@ import (
 	"atrium/internal/graphql/analysis"
 	"atrium/internal/graphql/execute"
 	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // Around is called for each field that reads, with the number of objects that have the field. It
@@ -43,7 +44,7 @@ func Connect(p *platform.Platform) (graph.ResolverRoot, execute.EngineOptions) {
 
 // shareEvent returns an answer to an event, which may have been computed for another subscription with the key.
 func shareEvent(event, key any, isForAll bool, answer func() (data []byte, isSharable bool)) []byte {
-	if e, ok := event.(*platform.Event); ok {
+	if e, ok := event.(*core.Event); ok {
 		return e.Share(key, isForAll, answer)
 	}
 	data, _ := answer()
@@ -53,7 +54,7 @@ func shareEvent(event, key any, isForAll bool, answer func() (data []byte, isSha
 // Limits returns the facts of the schema that the document limits need.
 func Limits() analysis.Schema {
 	return analysis.Schema{
-		DefaultPage: platform.DefaultPageSize, MaxPage: platform.MaxPageSize,
+		DefaultPage: core.DefaultPageSize, MaxPage: core.MaxPageSize,
 		Parts:             []string{"SeverityCount", "FindingCount"},
 		ListRows:          listRows,
 		IndexedConditions: indexedConditions, CountedConditions: countedConditions, RelatedConditions: relatedConditions, ComparedConditions: comparedConditions,

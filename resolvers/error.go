@@ -14,13 +14,16 @@ import (
 	"atrium/internal/apierror"
 	"atrium/internal/graphql/execute"
 	"atrium/internal/graphql/refusal"
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/libraries"
 )
 
 // ignoreNotFound returns err, or nil when err says that an object was not found.
 func ignoreNotFound(err error) error {
-	if errors.Is(err, &platform.Error{Code: platform.CodeNotFound}) {
+	if errors.Is(err, &core.Error{Code: core.CodeNotFound}) {
 		return nil
 	}
 	return err
@@ -29,7 +32,7 @@ func ignoreNotFound(err error) error {
 // ignoreHidden returns err, or nil when err says that an object was not found or
 // that the caller may not see it.
 func ignoreHidden(err error) error {
-	if errors.Is(err, &platform.Error{Code: platform.CodePermissionDenied}) {
+	if errors.Is(err, &core.Error{Code: core.CodePermissionDenied}) {
 		return nil
 	}
 	return ignoreNotFound(err)
@@ -67,18 +70,18 @@ func (o *Presenter) Present(ctx context.Context, err error) *gqlerror.Error {
 
 // coreError converts err into an error of the core. An error of the endpoint
 // itself has the same codes, reasons and violations.
-func coreError(err error) *platform.Error {
+func coreError(err error) *core.Error {
 	var refused *refusal.Error
 	if !errors.As(err, &refused) {
-		return platform.AsError(err)
+		return core.AsError(err)
 	}
-	e := &platform.Error{Code: platform.Code(refused.Code), Message: refused.Message}
+	e := &core.Error{Code: core.Code(refused.Code), Message: refused.Message}
 	if len(refused.Violations) > 0 {
 		violations := make([]fieldmask.Violation, len(refused.Violations))
 		for i, v := range refused.Violations {
 			violations[i] = fieldmask.Violation(v)
 		}
-		e = platform.Invalid(violations...)
+		e = core.Invalid(violations...)
 	}
 	e.Reason = cmp.Or(refused.Reason, e.Code.String())
 	e.Message = cmp.Or(refused.Message, e.Message)
@@ -91,7 +94,7 @@ func coreError(err error) *platform.Error {
 
 // report logs the cause of an internal error, which clients do not see. It logs
 // each message once in a response.
-func (o *Presenter) report(ctx context.Context, e *platform.Error) {
+func (o *Presenter) report(ctx context.Context, e *core.Error) {
 	if r := readsOf(ctx); r != nil && apierror.IsHidden(ctx, e) {
 		if _, reported := r.reported.LoadOrStore(e.Error(), true); reported {
 			return
@@ -114,7 +117,7 @@ func recoverPanics[K, V any](read func(context.Context, []K) ([]V, []error)) fun
 
 // spellFields replaces the REST names of fields and of values of enums, which the core uses,
 // by those of GraphQL.
-func spellFields(ctx context.Context, e *platform.Error) *platform.Error {
+func spellFields(ctx context.Context, e *core.Error) *core.Error {
 	field := graphql.GetFieldContext(ctx)
 	if len(e.Violations) == 0 || field == nil {
 		return e
@@ -135,7 +138,7 @@ func spellFields(ctx context.Context, e *platform.Error) *platform.Error {
 // renameFields renames the fields in the violations of err. It is for inputs
 // whose structure differs from what the core takes.
 func renameFields(err error, name func(field string) string) error {
-	var e *platform.Error
+	var e *core.Error
 	if !errors.As(err, &e) || len(e.Violations) == 0 {
 		return err
 	}
@@ -147,10 +150,10 @@ func renameFields(err error, name func(field string) string) error {
 }
 
 // withViolations returns a copy of e with other violations.
-func withViolations(violations []fieldmask.Violation, e *platform.Error) *platform.Error {
+func withViolations(violations []fieldmask.Violation, e *core.Error) *core.Error {
 	replaced := *e
-	if replaced.Violations = violations; e.Code == platform.CodeInvalidArgument {
-		replaced.Message = platform.Invalid(violations...).Message
+	if replaced.Violations = violations; e.Code == core.CodeInvalidArgument {
+		replaced.Message = core.Invalid(violations...).Message
 	}
 	return &replaced
 }
@@ -178,9 +181,9 @@ var commonSpellings = []string{
 // enumSpellings returns the name of each value of an enum in the core, followed by its name in the graph.
 func enumSpellings() (spellings []string) {
 	for _, enum := range []interface{ Values() []string }{
-		platform.OrgKind(""), platform.OrgStatus(""), platform.CatalogTier(""), platform.CorrelationRule(""), platform.RelationshipType(""),
-		platform.IdentityType(""), platform.ReviewState(""), platform.EventType(""), platform.AdvisoryState(""), platform.SeverityRating(""),
-		platform.SeveritySource(""), platform.Ecosystem(""), platform.FindingBasis(""), platform.FindingState(""),
+		iam.OrgKind(""), iam.OrgStatus(""), core.CatalogTier(""), iam.CorrelationRule(""), iam.RelationshipType(""),
+		iam.IdentityType(""), inventory.ReviewState(""), inventory.EventType(""), inventory.AdvisoryState(""), core.SeverityRating(""),
+		inventory.SeveritySource(""), libraries.Ecosystem(""), inventory.FindingBasis(""), inventory.FindingState(""),
 	} {
 		for _, value := range enum.Values() {
 			spellings = append(spellings, value, strings.TrimPrefix(value, fieldmask.EnumPrefix(enum.Values())))

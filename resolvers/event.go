@@ -10,20 +10,24 @@ import (
 	"atrium/internal/graphql/analysis"
 	"atrium/internal/graphql/execute"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 )
 
 // Events forwards the events of a live feed. A client that reads slower than
 // events arrive blocks its feed; the transport limits for how long.
-func (f feeds) Events(ctx context.Context, descendantsOf *platform.UID, types, kinds []string, actor *string, findings *platform.FindingConditions, after *string, first *int) (<-chan *platform.Event, error) {
-	req := platform.EventRequest{DescendantsOf: valueOrZero(descendantsOf), Types: types, Kinds: kinds, Actor: valueOrZero(actor), Findings: findings, After: after, First: valueOrZero(first)}
+func (f feeds) Events(ctx context.Context, descendantsOf *core.UID, types, kinds []string, actor *string, findings *inventory.FindingConditions, after *string, first *int) (<-chan *core.Event, error) {
+	req := events.EventRequest{DescendantsOf: valueOrZero(descendantsOf), Types: types, Kinds: kinds, Actor: valueOrZero(actor), Findings: findings, After: after, First: valueOrZero(first)}
 	feed, err := f.p.Events.Open(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	stream := make(chan *platform.Event)
+	stream := make(chan *core.Event)
 	go func() {
 		defer close(stream)
-		err := feed.Follow(ctx, func(e *platform.Event) error {
+		err := feed.Follow(ctx, func(e *core.Event) error {
 			select {
 			case stream <- e:
 				return nil
@@ -68,7 +72,7 @@ var sharableFields = map[string][]string{
 }
 
 // Resource reads the objects that the events are about.
-func (eventFields) Resource(ctx context.Context, all []*platform.Event) ([]scalar.Node, error) {
+func (eventFields) Resource(ctx context.Context, all []*core.Event) ([]scalar.Node, error) {
 	r := readsOf(ctx)
 	if r.burst != nil {
 		r.objects(ctx, resourcesOf(r.burst.Events)) // loads all; the read below finds them
@@ -80,15 +84,15 @@ func (eventFields) Resource(ctx context.Context, all []*platform.Event) ([]scala
 // graphTypes maps the kinds whose GraphQL type has another name to that type.
 var graphTypes = map[string]string{"Subscription": "EventSubscription"}
 
-func resourcesOf(all []*platform.Event) []object {
-	return mapEach(all, func(e *platform.Event) object {
+func resourcesOf(all []*core.Event) []object {
+	return mapEach(all, func(e *core.Event) object {
 		kind, uid := platform.AllEventTypes().ResourceOf(e)
 		return object{cmp.Or(graphTypes[kind], kind), string(uid)}
 	})
 }
 
-func (eventFields) GroupNode(ctx context.Context, all []*platform.Event) ([]*platform.Group, error) {
-	r, groupOf := readsOf(ctx), func(e *platform.Event) platform.UID { return e.Group }
+func (eventFields) GroupNode(ctx context.Context, all []*core.Event) ([]*iam.Group, error) {
+	r, groupOf := readsOf(ctx), func(e *core.Event) core.UID { return e.Group }
 	groups := r.groups()
 	if r.burst != nil {
 		groups.loadMany(ctx, mapEach(r.burst.Events, groupOf)) // loads all; the read below finds them
@@ -99,13 +103,13 @@ func (eventFields) GroupNode(ctx context.Context, all []*platform.Event) ([]*pla
 
 // Identity reads the identity that made a change. It is nil if the actor was not an
 // identity.
-func (eventActors) Identity(ctx context.Context, all []*platform.EventActor) ([]*platform.Identity, error) {
+func (eventActors) Identity(ctx context.Context, all []*core.EventActor) ([]*iam.Identity, error) {
 	r := readsOf(ctx)
 	identities := r.identities()
 	if r.burst != nil {
-		acting := mapEach(r.burst.Events, func(e *platform.Event) *platform.EventActor { return &e.Actor })
-		_, _ = follow(ctx, acting, identities, (*platform.EventActor).Identity) // loads all; the read below finds them
+		acting := mapEach(r.burst.Events, func(e *core.Event) *core.EventActor { return &e.Actor })
+		_, _ = follow(ctx, acting, identities, (*core.EventActor).Identity) // loads all; the read below finds them
 	}
-	found, err := follow(ctx, all, identities, (*platform.EventActor).Identity)
+	found, err := follow(ctx, all, identities, (*core.EventActor).Identity)
 	return found, filterErrors(err, ignoreNotFound)
 }

@@ -17,6 +17,10 @@ import (
 	endpoint "atrium/internal/graphql"
 	"atrium/internal/graphql/limit"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
@@ -24,7 +28,7 @@ func TestEveryEventTypeIsAValueOfTheEnum(t *testing.T) {
 	t.Parallel()
 	var names, values []string
 	for _, full := range platform.AllEventTypes().All() {
-		short := platform.ShortEventType(full)
+		short := events.ShortEventType(full)
 		names = append(names, strings.ToUpper(strings.ReplaceAll(short, ".", "_")))
 	}
 	for _, value := range graph.Schema().Types["EventKind"].EnumValues {
@@ -70,7 +74,7 @@ func TestEventsLinkToTheirResources(t *testing.T) {
 func TestTheResourceOfADeniedCreationIsItsParent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.member(w.org, "ann", platform.ViewerRole)
+	w.member(w.org, "ann", iam.ViewerRole)
 	w.askAs("ann", `mutation($org: ID!) { createRepo(input: {parent: $org, name: "go"}) { repo { uid } } }`, "org", w.org).expectErrors("PERMISSION_DENIED createRepo")
 	w.ask(`{ auditLog(denied: true) { nodes { kind resource { __typename ... on Group { name } } actor { identity { name } } } } }`).
 		expect("auditLog.nodes.0.resource.__typename", "Group").expect("auditLog.nodes.0.resource.name", "acme").
@@ -83,7 +87,7 @@ func TestTheResourceOfAnEventNeedsTheRightToRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.repos("go")
-	w.member(w.org, "dan", w.role(w.org, "auditors", platform.CapGroupsUpdate))
+	w.member(w.org, "dan", w.role(w.org, "auditors", core.CapGroupsUpdate))
 	w.askAs("dan", `{ auditLog(types: ["platform.registry.repo.created"]) { nodes { subject resource { id } groupNode { name } } } }`).
 		expectErrors("PERMISSION_DENIED auditLog.nodes.0.resource", "PERMISSION_DENIED auditLog.nodes.0.groupNode").expect("auditLog.nodes.0.resource", nil)
 }
@@ -95,9 +99,9 @@ func (w *world) follow(ctx context.Context, query string, variables ...any) (eve
 	handler := w.serveFeeds()
 	r := newRequest(query, variables)
 	r.Header.Set("Accept", "text/event-stream")
-	var cost platform.Trace
+	var cost core.Trace
 	rw := httptest.NewRecorder()
-	handler.ServeHTTP(rw, r.WithContext(platform.WithTrace(ctx, &cost)))
+	handler.ServeHTTP(rw, r.WithContext(core.WithTrace(ctx, &cost)))
 	for _, line := range strings.Split(rw.Body.String(), "\n") {
 		if data, found := strings.CutPrefix(line, "data: "); found && strings.Contains(data, "{") {
 			one := answer{t: w.t, query: query}
@@ -119,7 +123,7 @@ func (w *world) serveFeeds() http.Handler {
 
 func (w *world) actor(subject string) context.Context {
 	w.t.Helper()
-	return platform.WithActor(w.t.Context(), must(w.p.Authenticate(w.t.Context(), platform.Claims{Issuer: testIssuer, Subject: subject, ServiceAudience: true}))(w.t))
+	return core.WithActor(w.t.Context(), must(w.p.Authenticate(w.t.Context(), iam.Claims{Issuer: testIssuer, Subject: subject, ServiceAudience: true}))(w.t))
 }
 
 func TestConditionsOfSubscriptionsAndFeeds(t *testing.T) {
@@ -138,9 +142,9 @@ func TestConditionsOfSubscriptionsAndFeeds(t *testing.T) {
 		if got := w.askAs(theOwner, create, "input", input).expectErrors("INVALID_ARGUMENT createSubscription").violations(); got != "conditions.within[0]" {
 			t.Errorf("it names %q, want conditions.within[0]", got)
 		}
-		for within, want := range map[platform.UID]string{"x": "findings.within[0]", w.org: "findings.within[0]"} {
-			_, err := w.p.Events.Open(w.actor(theOwner), platform.EventRequest{DescendantsOf: team, Findings: &platform.FindingConditions{Within: []platform.UID{within}}})
-			if invalid := platform.AsError(err); invalid == nil || len(invalid.Violations) != 1 || invalid.Violations[0].Field != want {
+		for within, want := range map[core.UID]string{"x": "findings.within[0]", w.org: "findings.within[0]"} {
+			_, err := w.p.Events.Open(w.actor(theOwner), events.EventRequest{DescendantsOf: team, Findings: &inventory.FindingConditions{Within: []core.UID{within}}})
+			if invalid := core.AsError(err); invalid == nil || len(invalid.Violations) != 1 || invalid.Violations[0].Field != want {
 				t.Errorf("a feed of findings within %s: %v, want a violation of %s", within, err, want)
 			}
 		}
@@ -181,8 +185,8 @@ func TestLiveFeedsGetWhatTheySelect(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorldAt(t, url)
-		w.member(w.org, "ann", w.role(w.org, "groups", platform.CapGroupsList, platform.CapRepoList))
-		w.member(w.org, "dan", w.role(w.org, "repos", platform.CapRepoList))
+		w.member(w.org, "ann", w.role(w.org, "groups", core.CapGroupsList, core.CapRepoList))
+		w.member(w.org, "dan", w.role(w.org, "repos", core.CapRepoList))
 		handler, newest := w.serveFeeds(), w.ask(`{ auditLog(first: 1) { nodes { id } } }`).text("auditLog.nodes.0.id")
 		var feeds []func() string
 		for _, c := range []struct{ subject, selected string }{
@@ -225,9 +229,9 @@ func TestLiveFeedsGetWhatTheySelect(t *testing.T) {
 // listen opens a subscription of a caller, and returns a function that returns its next event.
 func (w *world) listen(handler http.Handler, subject, query string) (next func() string) {
 	w.t.Helper()
-	caller := platform.ActorOf(w.actor(subject))
+	caller := core.ActorOf(w.actor(subject))
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		handler.ServeHTTP(rw, r.WithContext(platform.WithActor(r.Context(), caller)))
+		handler.ServeHTTP(rw, r.WithContext(core.WithActor(r.Context(), caller)))
 	}))
 	w.t.Cleanup(server.Close)
 	body, _ := json.Marshal(map[string]any{"query": query})
@@ -254,10 +258,10 @@ func TestTheResourceOfAnEventIsReadWithTheCurrentGrants(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.repos("go")
-	w.member(w.org, "ann", w.role(w.org, "repos", platform.CapRepoList))
+	w.member(w.org, "ann", w.role(w.org, "repos", core.CapRepoList))
 	ann := w.ask(`{ identities(where: {name: "ann"}) { nodes { uid } } }`).text("identities.nodes.0.uid")
 	bound := w.ask(`mutation($org: ID!, $ann: ID!, $role: ID!) { createRoleBinding(input: {parent: $org, identityUid: $ann, roleUid: $role}) { roleBinding { uid } } }`,
-		"org", w.org, "ann", ann, "role", w.role(w.org, "groups", platform.CapGroupsList)).text("createRoleBinding.roleBinding.uid")
+		"org", w.org, "ann", ann, "role", w.role(w.org, "groups", core.CapGroupsList)).text("createRoleBinding.roleBinding.uid")
 	before := w.actor("ann")
 	query := "subscription " + strings.ReplaceAll(fmt.Sprintf(followQuery, 1), "actor { identity { name } }", "")
 	events, _ := w.follow(before, query)

@@ -6,30 +6,33 @@ import (
 	"atrium/graph"
 	"atrium/graph/scalar"
 	"atrium/internal/graphql/execute"
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/webhooks"
 )
 
 // A keyedType is a type whose objects root fields find by their UIDs.
 type keyedType struct {
-	root   string                 // the root field that finds an object by its UID
-	kind   string                 // name of the kind in the core
-	object func(platform.UID) any // returns an object that has only its UID
-	fields []string               // fields that need no more than the UID
+	root   string             // the root field that finds an object by its UID
+	kind   string             // name of the kind in the core
+	object func(core.UID) any // returns an object that has only its UID
+	fields []string           // fields that need no more than the UID
 }
 
 // keyedTypes has the types with lists and other reads that need only the UID of their object, so that they are read
 // together with it.
 var keyedTypes = map[string]keyedType{
-	"Group": {"group", "Group", func(uid platform.UID) any { return &platform.Group{UID: uid} }, []string{
+	"Group": {"group", "Group", func(uid core.UID) any { return &iam.Group{UID: uid} }, []string{
 		"parent", "ancestors", "children", "child", "descendants", "identities", "roles", "roleBindings", "effectiveBindings", "whoCan", "repos", "repo", "tags",
 		"advisories", "advisorySummary", "findings", "findingSummary", "identityProviders", "accountAssociation", "invites", "termsAcceptances", "subscriptions",
 	}},
-	"Identity": {"identity", "Identity", func(uid platform.UID) any { return &platform.Identity{UID: uid} }, []string{"group", "roleBindings", "effectiveCapabilities", "can"}},
-	"Role":     {"role", "Role", func(uid platform.UID) any { return &platform.Role{UID: uid} }, []string{"group", "roleBindings"}},
-	"Repo": {"repo", "Repo", func(uid platform.UID) any { return &platform.Repo{UID: uid} }, []string{
+	"Identity": {"identity", "Identity", func(uid core.UID) any { return &iam.Identity{UID: uid} }, []string{"group", "roleBindings", "effectiveCapabilities", "can"}},
+	"Role":     {"role", "Role", func(uid core.UID) any { return &iam.Role{UID: uid} }, []string{"group", "roleBindings"}},
+	"Repo": {"repo", "Repo", func(uid core.UID) any { return &inventory.Repo{UID: uid} }, []string{
 		"group", "tags", "tag", "advisories", "advisorySummary", "findings", "findingSummary", "readme",
 	}},
-	"EventSubscription": {"subscription", "Subscription", func(uid platform.UID) any { return &platform.Subscription{UID: uid} }, []string{"group", "deliveries"}},
+	"EventSubscription": {"subscription", "Subscription", func(uid core.UID) any { return &webhooks.Subscription{UID: uid} }, []string{"group", "deliveries"}},
 }
 
 // newSchema returns the schema with the resolvers, with what root fields tell before they read, and with what live feeds share.
@@ -74,9 +77,9 @@ func newSchema(resolvers graph.ResolverRoot) *execute.Schema {
 func expect(ctx context.Context, typeName string, uid any) []any {
 	keyed, isKeyed := keyedTypes[typeName]
 	key, _ := uid.(string)
-	if !isKeyed || !platform.UID(key).Valid() {
+	if !isKeyed || !core.UID(key).Valid() {
 		return nil
 	}
-	platform.TraceOf(ctx).NoteResource(keyed.kind, platform.UID(key))
-	return []any{keyed.object(platform.UID(key))}
+	core.TraceOf(ctx).NoteResource(keyed.kind, core.UID(key))
+	return []any{keyed.object(core.UID(key))}
 }

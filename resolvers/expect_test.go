@@ -6,19 +6,21 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/webhooks"
 	"atrium/store/storetest"
 )
 
 // What is selected below an object is the same, whether it is read together with the object or after it.
 func TestWhatIsReadTogetherWithAnObjectIsTheSame(t *testing.T) {
 	eachShop(t, func(t *testing.T, w *shop) {
-		sink, err := w.p.Subscriptions.Create(w.actor(theOwner), w.org, body[*platform.Subscription](`{"sink": "https://sink.example.com/"}`))
+		sink, err := w.p.Subscriptions.Create(w.actor(theOwner), w.org, body[*webhooks.Subscription](`{"sink": "https://sink.example.com/"}`))
 		if err != nil {
 			t.Fatal(err)
 		}
-		objects := map[string]platform.UID{
-			"Group": w.shop, "Repo": w.checkout, "Identity": w.owner, "Role": platform.ViewerRole, "EventSubscription": sink.UID,
+		objects := map[string]core.UID{
+			"Group": w.shop, "Repo": w.checkout, "Identity": w.owner, "Role": iam.ViewerRole, "EventSubscription": sink.UID,
 		}
 		selections := map[string]string{
 			"child": `child(name: "x") { uid }`, "tag": `tag(name: "1.0") { uid name }`, "repo": `repo(name: "checkout") { uid name }`, "readme": "readme",
@@ -36,7 +38,7 @@ func TestWhatIsReadTogetherWithAnObjectIsTheSame(t *testing.T) {
 				fields = append(fields, selection)
 			}
 			fragment := fmt.Sprintf("fragment F on %s { uid %s } ", name, strings.Join(fields, " "))
-			id := globalIDs(name, []platform.UID{objects[name]})
+			id := globalIDs(name, []core.UID{objects[name]})
 			after := w.ask(fragment+"query($ids: [ID!]!) { nodes(ids: $ids) { ...F } }", "ids", id).value("nodes.0")
 			for what, got := range map[string]any{
 				"root": w.ask(fragment+"query($uid: ID!) { "+keyed.root+"(uid: $uid) { ...F } }", "uid", objects[name]).value(keyed.root),
@@ -76,7 +78,7 @@ func TestAnObjectIsReadTogetherWithItsLists(t *testing.T) {
 		if isPostgres && got.roundTrips != 1 {
 			t.Errorf("the page takes %d round trips, want 1", got.roundTrips)
 		}
-		w.member(w.shop, "lister", w.role(w.shop, "lister", platform.CapTagList))
+		w.member(w.shop, "lister", w.role(w.shop, "lister", core.CapTagList))
 		w.askAs("lister", `query($uid: ID!) { repo(uid: $uid) { tags { nodes { name } } } }`, "uid", w.checkout).expectErrors("PERMISSION_DENIED repo").expect("repo", nil)
 	})
 }

@@ -6,33 +6,34 @@ import (
 
 	"atrium/graph"
 	"atrium/graph/scalar"
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 // externalGroupRoleMappings resolves the fields of mappings.
 type externalGroupRoleMappings struct {
-	viewerFields[*platform.ExternalGroupRoleMapping]
+	viewerFields[*iam.ExternalGroupRoleMapping]
 }
 
 func (r root) ExternalGroupRoleMapping() graph.ExternalGroupRoleMappingResolver {
 	return externalGroupRoleMappings{newViewerFields(r.p.ExternalGroupRoleMappings)}
 }
 
-func (r *reads) externalGroupRoleMappings() *loader[platform.UID, *platform.ExternalGroupRoleMapping] {
+func (r *reads) externalGroupRoleMappings() *loader[core.UID, *iam.ExternalGroupRoleMapping] {
 	return loaderOf(r, r.p.ExternalGroupRoleMappings.GetMany)
 }
 
-func (q queries) ExternalGroupRoleMapping(ctx context.Context, uid platform.UID) (*platform.ExternalGroupRoleMapping, error) {
+func (q queries) ExternalGroupRoleMapping(ctx context.Context, uid core.UID) (*iam.ExternalGroupRoleMapping, error) {
 	return readsOf(ctx).externalGroupRoleMappings().load(ctx, uid)
 }
 
-func (q queries) ExternalGroupRoleMappings(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *platform.UID, where *scalar.ExternalGroupRoleMappingFilter) (*scalar.ExternalGroupRoleMappingConnection, error) {
+func (q queries) ExternalGroupRoleMappings(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *core.UID, where *scalar.ExternalGroupRoleMappingFilter) (*scalar.ExternalGroupRoleMappingConnection, error) {
 	f := valueOrZero(where)
 	return newConnection(q.p.ExternalGroupRoleMappings.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.ExternalGroupRoleMappingFilter, window)))
 }
 
 func (m mutations) CreateExternalGroupRoleMapping(ctx context.Context, input map[string]any) (*scalar.CreateExternalGroupRoleMappingPayload, error) {
-	parent, in := decodeInput[*platform.ExternalGroupRoleMapping](input)
+	parent, in := decodeInput[*iam.ExternalGroupRoleMapping](input)
 	made, err := m.p.ExternalGroupRoleMappings.Create(ctx, parent, in)
 	return newCreated(ctx, m.p.ExternalGroupRoleMappings.ListEach, parent, made, err)
 }
@@ -59,18 +60,18 @@ func (m mutations) BatchDeleteExternalGroupRoleMappings(ctx context.Context, inp
 	return payload, nil
 }
 
-func (e entities) FindManyExternalGroupRoleMappingByUIDs(ctx context.Context, reps []*graph.ExternalGroupRoleMappingByUIDsInput) ([]*platform.ExternalGroupRoleMapping, error) {
-	return readRepresentations(ctx, readsOf(ctx).externalGroupRoleMappings(), mapEach(reps, func(r *graph.ExternalGroupRoleMappingByUIDsInput) platform.UID { return r.UID }))
+func (e entities) FindManyExternalGroupRoleMappingByUIDs(ctx context.Context, reps []*graph.ExternalGroupRoleMappingByUIDsInput) ([]*iam.ExternalGroupRoleMapping, error) {
+	return readRepresentations(ctx, readsOf(ctx).externalGroupRoleMappings(), mapEach(reps, func(r *graph.ExternalGroupRoleMappingByUIDsInput) core.UID { return r.UID }))
 }
 
-func (externalGroupRoleMappings) IdentityProvider(ctx context.Context, all []*platform.ExternalGroupRoleMapping) ([]*platform.IdentityProvider, error) {
-	return follow(ctx, all, readsOf(ctx).identityProviders(), func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.IdentityProviderUID })
+func (externalGroupRoleMappings) IdentityProvider(ctx context.Context, all []*iam.ExternalGroupRoleMapping) ([]*iam.IdentityProvider, error) {
+	return follow(ctx, all, readsOf(ctx).identityProviders(), func(m *iam.ExternalGroupRoleMapping) core.UID { return m.IdentityProviderUID })
 }
 
-func (externalGroupRoleMappings) Role(ctx context.Context, all []*platform.ExternalGroupRoleMapping) ([]*platform.Role, error) {
-	return follow(ctx, all, readsOf(ctx).roles(), func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.RoleUID })
+func (externalGroupRoleMappings) Role(ctx context.Context, all []*iam.ExternalGroupRoleMapping) ([]*iam.Role, error) {
+	return follow(ctx, all, readsOf(ctx).roles(), func(m *iam.ExternalGroupRoleMapping) core.UID { return m.RoleUID })
 }
 
-func (externalGroupRoleMappings) Scope(ctx context.Context, all []*platform.ExternalGroupRoleMapping) ([]*platform.Group, error) {
-	return follow(ctx, all, readsOf(ctx).groups(), func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.Scope })
+func (externalGroupRoleMappings) Scope(ctx context.Context, all []*iam.ExternalGroupRoleMapping) ([]*iam.Group, error) {
+	return follow(ctx, all, readsOf(ctx).groups(), func(m *iam.ExternalGroupRoleMapping) core.UID { return m.Scope })
 }

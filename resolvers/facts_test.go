@@ -10,7 +10,8 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"atrium/internal/graphql/analysis"
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
@@ -174,13 +175,13 @@ func TestEveryFieldShowsAloneWhatItShowsBesideOthers(t *testing.T) {
 		w.ask(`mutation($uid: ID!) { updateRepo(input: {uid: $uid, description: "d", aliases: ["also"], bundles: ["b"], activeTags: ["a"], syncConfig: {source: "`+string(w.org)+`"}, labels: [{key: "k", value: "v"}]}) { repo { uid } } }`, "uid", keys["Repo"])
 		w.ask(`mutation($uid: ID!) { updateIdentity(input: {uid: $uid, description: "d"}) { identity { uid } } }`, "uid", keys["Identity"])
 		w.ask(`mutation($uid: ID!) { updateGroup(input: {uid: $uid, description: "d", labels: [{key: "k", value: "v"}]}) { group { uid } } }`, "uid", keys["Group"])
-		operator := platform.WithActor(t.Context(), platform.NewOperator("test"))
-		must(w.p.Advisories.Import(operator, w.org, []*platform.Advisory{{AdvisoryID: "GO-77", ArtifactName: "r77", Events: []platform.AdvisoryEvent{{Fixed: &platform.Fixed{FixedVersion: "1"}}}}}))(t)
+		operator := core.WithActor(t.Context(), core.NewOperator("test"))
+		must(w.p.Advisories.Import(operator, w.org, []*inventory.Advisory{{AdvisoryID: "GO-77", ArtifactName: "r77", Events: []inventory.AdvisoryEvent{{Fixed: &inventory.Fixed{FixedVersion: "1"}}}}}))(t)
 		keys["Advisory"] = w.ask(`{ advisories(where: {advisoryIds: ["GO-77"]}) { nodes { uid } } }`).text("advisories.nodes.0.uid")
 		for _, name := range slices.Sorted(maps.Keys(keys)) {
 			id := keys[name]
 			if name != "Event" {
-				id = string(globalIDs(name, []platform.UID{platform.UID(keys[name])})[0])
+				id = string(globalIDs(name, []core.UID{core.UID(keys[name])})[0])
 			}
 			ask := func(fields ...string) map[string]any {
 				got, _ := w.ask("query($id: ID!) { node(id: $id) { ... on "+name+" { "+strings.Join(fields, " ")+" } } }", "id", id).value("node").(map[string]any)

@@ -12,6 +12,7 @@ import (
 	"atrium/internal/agreement"
 	"atrium/internal/graphql/execute"
 	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // Faults are errors and panics of resolvers, at the same fields of the same objects for
@@ -39,7 +40,7 @@ func faultAt(ctx context.Context, object, field string, parent any) error {
 	case draw(50, "panic"):
 		panic("a fault")
 	case draw(20, "all"), draw(10, "one", uidOf(parent)):
-		return platform.Unavailable("a fault of "+object+"."+field, nil)
+		return core.Unavailable("a fault of "+object+"."+field, nil)
 	default:
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
@@ -31,7 +31,7 @@ func fieldMessages(violations []fieldmask.Violation) []fieldMessage {
 // required, it returns "Role uid is required (requests, item 3)." A description that is a
 // sentence, as those of the validation of a document are, stays as it is.
 func sentence(v fieldmask.Violation) string {
-	description := strings.TrimSuffix(platform.DescribeViolation(v), ".")
+	description := strings.TrimSuffix(core.DescribeViolation(v), ".")
 	if first, _ := utf8.DecodeRuneInString(description); unicode.IsUpper(first) {
 		if strings.HasSuffix(description, "?") { // it suggests a name
 			return description

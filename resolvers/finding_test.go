@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
@@ -22,12 +24,12 @@ import (
 type shop struct {
 	*world
 	ctx                        context.Context
-	shop, lab, checkout, tools platform.UID
+	shop, lab, checkout, tools core.UID
 }
 
 func newShop(t *testing.T, url string) *shop {
 	t.Helper()
-	w := &shop{world: newWorldAt(t, url), ctx: platform.WithActor(t.Context(), platform.NewOperator("test"))}
+	w := &shop{world: newWorldAt(t, url), ctx: core.WithActor(t.Context(), core.NewOperator("test"))}
 	w.stock()
 	return w
 }
@@ -49,35 +51,35 @@ func (w *shop) stock() {
 	w.point(w.tools, "same", 4)
 	w.advise(w.org, fixedBefore("CVE-1", "left-pad", "1.3.0", "9.8", "GHSA-1"))
 	w.advise("", fixedBefore("CVE-3", "express", "4.0.1", "2.0"))
-	w.advise(w.shop, &platform.Advisory{AdvisoryID: "CVE-5", ArtifactName: "checkout"})
+	w.advise(w.shop, &inventory.Advisory{AdvisoryID: "CVE-5", ArtifactName: "checkout"})
 	w.settle()
-	w.member(w.shop, "shopper", platform.ViewerRole)
+	w.member(w.shop, "shopper", iam.ViewerRole)
 }
 
-func (w *shop) repo(group platform.UID, name string) platform.UID {
+func (w *shop) repo(group core.UID, name string) core.UID {
 	w.t.Helper()
-	return must(w.p.Repos.Create(w.ctx, group, body[*platform.Repo](`{"name": %q}`, name)))(w.t).UID
+	return must(w.p.Repos.Create(w.ctx, group, body[*inventory.Repo](`{"name": %q}`, name)))(w.t).UID
 }
 
-func (w *shop) sbom(repo platform.UID, image int, architecture string, packages ...string) {
+func (w *shop) sbom(repo core.UID, image int, architecture string, packages ...string) {
 	w.t.Helper()
-	b := &platform.ImportedSBOM{Repo: repo, Digest: digest(image), Architecture: architecture, Format: "CycloneDX 1.5"}
+	b := &inventory.ImportedSBOM{Repo: repo, Digest: digest(image), Architecture: architecture, Format: "CycloneDX 1.5"}
 	for _, p := range packages {
 		name, version, _ := strings.Cut(p, "@")
-		b.Packages = append(b.Packages, platform.InstalledPackage{Name: name, Version: version, Ecosystem: "npm", PURL: "pkg:npm/" + p, Licenses: []string{"MIT"}})
+		b.Packages = append(b.Packages, inventory.InstalledPackage{Name: name, Version: version, Ecosystem: "npm", PURL: "pkg:npm/" + p, Licenses: []string{"MIT"}})
 	}
-	done := must(w.p.Images.ImportSBOMs(w.ctx, []*platform.ImportedSBOM{b}))(w.t)
+	done := must(w.p.Images.ImportSBOMs(w.ctx, []*inventory.ImportedSBOM{b}))(w.t)
 	for _, err := range done.Rejected {
 		w.t.Fatal(err)
 	}
 }
 
-func (w *shop) point(repo platform.UID, name string, image int) platform.UID {
+func (w *shop) point(repo core.UID, name string, image int) core.UID {
 	w.t.Helper()
-	return must(w.p.Tags.Create(w.ctx, repo, body[*platform.Tag](`{"name": %q, "digest": %q}`, name, digest(image))))(w.t).UID
+	return must(w.p.Tags.Create(w.ctx, repo, body[*inventory.Tag](`{"name": %q, "digest": %q}`, name, digest(image))))(w.t).UID
 }
 
-func (w *shop) advise(group platform.UID, all ...*platform.Advisory) {
+func (w *shop) advise(group core.UID, all ...*inventory.Advisory) {
 	w.t.Helper()
 	done := must(w.p.Advisories.Import(w.ctx, group, all))(w.t)
 	for _, err := range done.Rejected {
@@ -85,10 +87,10 @@ func (w *shop) advise(group platform.UID, all ...*platform.Advisory) {
 	}
 }
 
-func fixedBefore(id, name, version, score string, aliases ...string) *platform.Advisory {
-	return &platform.Advisory{
-		AdvisoryID: id, Aliases: aliases, ArtifactName: name, ArtifactType: "npm", Severities: []platform.Severity{{Type: "TYPE_CVSS_V3", Score: score}},
-		Affected: &platform.AffectedVersions{Ranges: []platform.AffectedRange{{Type: "SEMVER", Events: []platform.AffectedEvent{{Introduced: "0"}, {Fixed: version}}}}},
+func fixedBefore(id, name, version, score string, aliases ...string) *inventory.Advisory {
+	return &inventory.Advisory{
+		AdvisoryID: id, Aliases: aliases, ArtifactName: name, ArtifactType: "npm", Severities: []inventory.Severity{{Type: "TYPE_CVSS_V3", Score: score}},
+		Affected: &inventory.AffectedVersions{Ranges: []inventory.AffectedRange{{Type: "SEMVER", Events: []inventory.AffectedEvent{{Introduced: "0"}, {Fixed: version}}}}},
 	}
 }
 
@@ -129,7 +131,7 @@ func TestFindingsAreListedWhereTheyAre(t *testing.T) {
 // Who may not list repos does not learn their labels by what is found, neither in lists nor in decisions.
 func TestFindingsAreFilteredByLabelsOfTheirReposAndByAge(t *testing.T) {
 	eachShop(t, func(t *testing.T, w *shop) {
-		for repo, labels := range map[platform.UID]string{w.checkout: `{key: "env", value: "prod"}, {key: "pci", value: ""}`, w.tools: `{key: "env", value: "test"}`} {
+		for repo, labels := range map[core.UID]string{w.checkout: `{key: "env", value: "prod"}, {key: "pci", value: ""}`, w.tools: `{key: "env", value: "test"}`} {
 			w.ask(`mutation($repo: ID!) { updateRepo(input: {uid: $repo, labels: [`+labels+`]}) { repo { uid } } }`, "repo", repo)
 		}
 		for where, want := range map[string][2]int{ // by repo
@@ -145,7 +147,7 @@ func TestFindingsAreFilteredByLabelsOfTheirReposAndByAge(t *testing.T) {
 		if got := w.askAs(theOwner, `{ findings(where: {labels: ["a=b=c"]}) { totalCount } }`).expectErrors("INVALID_ARGUMENT findings").violations(); got != "labels" {
 			t.Errorf("it names %q, want labels", got)
 		}
-		w.member(w.shop, "analyst", w.role(w.shop, "analysts", platform.CapFindingsList, platform.CapFindingsUpdate, platform.CapTagList))
+		w.member(w.shop, "analyst", w.role(w.shop, "analysts", core.CapFindingsList, core.CapFindingsUpdate, core.CapTagList))
 		w.askAs("analyst", `{ findings { totalCount } }`).expectSuccess().expect("findings.totalCount", 3)
 		w.askAs("analyst", `{ findings(where: {labels: ["env=prod"]}) { totalCount } }`).expectErrors("PERMISSION_DENIED findings")
 		const accept = `mutation($shop: ID!) { updateFindings(input: {within: $shop, where: {labels: ["env=prod"]}, state: ACCEPTED}) { updatedCount } }`
@@ -216,7 +218,7 @@ func TestCallersOfASubgroupSeeItsFindingsAndTheirAdvisories(t *testing.T) {
 		w.askAs("shopper", `query($id: ID!) { node(id: $id) { id } }`, "id", got.text("findings.nodes.0.advisory.id")).expectErrors("PERMISSION_DENIED node")
 		w.askAs("shopper", `query($lab: ID!) { findings(descendantsOf: $lab) { totalCount } findingSummary(within: $lab) { affectedRepos } }`, "lab", w.lab).
 			expectErrors("PERMISSION_DENIED findings", "PERMISSION_DENIED findingSummary")
-		w.member(w.shop, "puller", w.role(w.shop, "tags alone", platform.CapTagList, platform.CapRepoList))
+		w.member(w.shop, "puller", w.role(w.shop, "tags alone", core.CapTagList, core.CapRepoList))
 		w.askAs("puller", `{ findings { totalCount } repos { nodes { findings { totalCount } findingSummary { affectedRepos } } } }`).
 			expectErrors("PERMISSION_DENIED findings", "PERMISSION_DENIED repos.nodes.0.findings", "PERMISSION_DENIED repos.nodes.0.findingSummary")
 	})

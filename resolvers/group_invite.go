@@ -5,34 +5,35 @@ import (
 
 	"atrium/graph"
 	"atrium/graph/scalar"
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 // groupInvites resolves the fields of invites.
 type groupInvites struct {
-	viewerFields[*platform.GroupInvite]
+	viewerFields[*iam.GroupInvite]
 }
 
 func (r root) GroupInvite() graph.GroupInviteResolver {
 	return groupInvites{newViewerFields(r.p.GroupInvites)}
 }
 
-func (r *reads) groupInvites() *loader[platform.UID, *platform.GroupInvite] {
+func (r *reads) groupInvites() *loader[core.UID, *iam.GroupInvite] {
 	return loaderOf(r, r.p.GroupInvites.GetMany)
 }
 
-func (q queries) GroupInvite(ctx context.Context, uid platform.UID) (*platform.GroupInvite, error) {
+func (q queries) GroupInvite(ctx context.Context, uid core.UID) (*iam.GroupInvite, error) {
 	return readsOf(ctx).groupInvites().load(ctx, uid)
 }
 
-func (q queries) GroupInvites(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *platform.UID, where *scalar.GroupInviteFilter) (*scalar.GroupInviteConnection, error) {
+func (q queries) GroupInvites(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *core.UID, where *scalar.GroupInviteFilter) (*scalar.GroupInviteConnection, error) {
 	f := valueOrZero(where)
 	return newConnection(q.p.GroupInvites.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.GroupInviteFilter, window)))
 }
 
 // CreateGroupInvite creates an invite. Its response is the only one that shows the code.
 func (m mutations) CreateGroupInvite(ctx context.Context, input map[string]any) (*scalar.CreateGroupInvitePayload, error) {
-	parent, in := decodeInput[*platform.GroupInvite](input)
+	parent, in := decodeInput[*iam.GroupInvite](input)
 	made, err := m.p.GroupInvites.Create(ctx, parent, in)
 	return newCreated(ctx, m.p.GroupInvites.ListEach, parent, made, err)
 }
@@ -42,7 +43,7 @@ func (m mutations) DeleteGroupInvite(ctx context.Context, input scalar.Delete) (
 }
 
 func (m mutations) BatchCreateGroupInvites(ctx context.Context, input map[string]any) (*graph.BatchCreateGroupInvitesPayload, error) {
-	made, err := m.p.GroupInvites.CreateBatch(ctx, decodeBatchRequests[*platform.GroupInvite](input))
+	made, err := m.p.GroupInvites.CreateBatch(ctx, decodeBatchRequests[*iam.GroupInvite](input))
 	if err != nil {
 		return nil, err
 	}
@@ -64,14 +65,14 @@ func (m mutations) AcceptGroupInvite(ctx context.Context, input graph.AcceptGrou
 	return &scalar.AcceptGroupInvitePayload{Node: bound, Edge: newEdges(ctx, m.p.RoleBindings.ListEach, bound.Group.UID, bound)[0]}, nil
 }
 
-func (e entities) FindManyGroupInviteByUIDs(ctx context.Context, reps []*graph.GroupInviteByUIDsInput) ([]*platform.GroupInvite, error) {
-	return readRepresentations(ctx, readsOf(ctx).groupInvites(), mapEach(reps, func(r *graph.GroupInviteByUIDsInput) platform.UID { return r.UID }))
+func (e entities) FindManyGroupInviteByUIDs(ctx context.Context, reps []*graph.GroupInviteByUIDsInput) ([]*iam.GroupInvite, error) {
+	return readRepresentations(ctx, readsOf(ctx).groupInvites(), mapEach(reps, func(r *graph.GroupInviteByUIDsInput) core.UID { return r.UID }))
 }
 
-func (groupInvites) Group(ctx context.Context, all []*platform.GroupInvite) ([]*platform.Group, error) {
-	return follow(ctx, all, readsOf(ctx).groups(), func(i *platform.GroupInvite) platform.UID { return i.UID.Parent() })
+func (groupInvites) Group(ctx context.Context, all []*iam.GroupInvite) ([]*iam.Group, error) {
+	return follow(ctx, all, readsOf(ctx).groups(), func(i *iam.GroupInvite) core.UID { return i.UID.Parent() })
 }
 
-func (groupInvites) Role(ctx context.Context, all []*platform.GroupInvite) ([]*platform.Role, error) {
-	return follow(ctx, all, readsOf(ctx).roles(), func(i *platform.GroupInvite) platform.UID { return i.RoleUID })
+func (groupInvites) Role(ctx context.Context, all []*iam.GroupInvite) ([]*iam.Role, error) {
+	return follow(ctx, all, readsOf(ctx).roles(), func(i *iam.GroupInvite) core.UID { return i.RoleUID })
 }

@@ -13,6 +13,9 @@ import (
 
 	endpoint "atrium/internal/graphql"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
@@ -23,7 +26,7 @@ type brokenStore struct {
 }
 
 type brokenTags struct {
-	platform.Table[*platform.Tag, *platform.TagFilter]
+	core.Table[*inventory.Tag, *inventory.TagFilter]
 	fault func() error
 }
 
@@ -33,11 +36,11 @@ func (s brokenStore) Tables() platform.Tables {
 	return all
 }
 
-func (b brokenTags) ListEach(context.Context, platform.Conn, platform.Query[*platform.TagFilter], []platform.Scope) ([]platform.Rows[*platform.Tag], error) {
+func (b brokenTags) ListEach(context.Context, core.Conn, core.Query[*inventory.TagFilter], []core.Scope) ([]core.Rows[*inventory.Tag], error) {
 	return nil, b.fault()
 }
 
-func (b brokenTags) Get(context.Context, platform.Conn, platform.Keys) ([]*platform.Tag, error) {
+func (b brokenTags) Get(context.Context, core.Conn, core.Keys) ([]*inventory.Tag, error) {
 	return nil, b.fault()
 }
 
@@ -63,9 +66,9 @@ func newBrokenWorld(t *testing.T, fault func() error) *world {
 
 func (w *world) repos(names ...string) {
 	w.t.Helper()
-	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("test"))
+	ctx := core.WithActor(w.t.Context(), core.NewOperator("test"))
 	for _, name := range names {
-		must(w.p.Repos.Create(ctx, w.org, body[*platform.Repo](`{"name":%q}`, name)))(w.t)
+		must(w.p.Repos.Create(ctx, w.org, body[*inventory.Repo](`{"name":%q}`, name)))(w.t)
 	}
 }
 
@@ -100,14 +103,14 @@ func TestInternalErrorsAreHiddenAndLoggedOnce(t *testing.T) {
 func TestAStoreThatIsAwayIsUnavailable(t *testing.T) {
 	t.Parallel()
 	w := newBrokenWorld(t, func() error {
-		return platform.Unavailable("the database does not answer", errors.New("connection refused"))
+		return core.Unavailable("the database does not answer", errors.New("connection refused"))
 	})
 	got := w.askAs(theOwner, `{ repos { nodes { tags { totalCount } } } groups { totalCount } }`)
 	got.expectErrors("UNAVAILABLE repos.nodes.0.tags", "UNAVAILABLE repos.nodes.1.tags", "UNAVAILABLE repos.nodes.2.tags").expect("groups.totalCount", 1)
 	if e := got.Errors[0]; strings.Contains(e.Message, "refused") || e.Extensions.Details[1]["retryDelay"] != "1s" {
 		t.Errorf("shown as %+v, want retryDelay '1s'", e)
 	}
-	if len(got.hidden) != 1 || got.hidden[0].Err.Code != platform.CodeUnavailable {
+	if len(got.hidden) != 1 || got.hidden[0].Err.Code != core.CodeUnavailable {
 		t.Errorf("for the log there is %+v, want one failure", got.hidden)
 	}
 }
@@ -164,13 +167,13 @@ func TestAClientThatWentAwayIsNotLogged(t *testing.T) {
 	t.Parallel()
 	ctx, leave := context.WithCancel(t.Context())
 	w := newBrokenWorld(t, func() error { leave(); return context.Canceled })
-	actor, err := w.p.Authenticate(ctx, platform.Claims{Issuer: testIssuer, Subject: theOwner, ServiceAudience: true})
+	actor, err := w.p.Authenticate(ctx, iam.Claims{Issuer: testIssuer, Subject: theOwner, ServiceAudience: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(`{"query":"{ repos { nodes { tags { totalCount } } } }"}`))
 	r.Header.Set("Content-Type", "application/json")
-	w.handler.ServeHTTP(httptest.NewRecorder(), r.WithContext(platform.WithActor(ctx, actor)))
+	w.handler.ServeHTTP(httptest.NewRecorder(), r.WithContext(core.WithActor(ctx, actor)))
 	if w.logs.Len() > 0 {
 		t.Errorf("logged:\n%s", w.logs)
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"atrium/graph/scalar"
-	"atrium/platform"
+	"atrium/platform/iam"
 )
 
 // A connection of holders lists the identities that hold a capability on a
@@ -12,8 +12,8 @@ import (
 
 // Nodes returns the identities of the bindings, without those that the caller
 // may not see.
-func (r holderConnections) Nodes(ctx context.Context, all []*scalar.RoleBindingConnection) ([][]*platform.Identity, error) {
-	var bindings []*platform.RoleBinding
+func (r holderConnections) Nodes(ctx context.Context, all []*scalar.RoleBindingConnection) ([][]*iam.Identity, error) {
+	var bindings []*iam.RoleBinding
 	for _, connection := range all {
 		bindings = append(bindings, connection.Nodes()...)
 	}
@@ -21,8 +21,8 @@ func (r holderConnections) Nodes(ctx context.Context, all []*scalar.RoleBindingC
 	if err := filterErrors(err, ignoreHidden); err != nil {
 		return nil, err
 	}
-	return forEach(ctx, all, func(connection *scalar.RoleBindingConnection) ([]*platform.Identity, error) {
-		identities := []*platform.Identity{}
+	return forEach(ctx, all, func(connection *scalar.RoleBindingConnection) ([]*iam.Identity, error) {
+		identities := []*iam.Identity{}
 		n := len(connection.Nodes())
 		for _, identity := range found[:n] {
 			if identity != nil {
@@ -34,14 +34,14 @@ func (r holderConnections) Nodes(ctx context.Context, all []*scalar.RoleBindingC
 	})
 }
 
-func bindingsOf(all []*scalar.RoleBindingEdge) []*platform.RoleBinding {
-	return mapEach(all, func(e *scalar.RoleBindingEdge) *platform.RoleBinding { return e.Node })
+func bindingsOf(all []*scalar.RoleBindingEdge) []*iam.RoleBinding {
+	return mapEach(all, func(e *scalar.RoleBindingEdge) *iam.RoleBinding { return e.Node })
 }
 
-func (r holderEdges) Node(ctx context.Context, all []*scalar.RoleBindingEdge) ([]*platform.Identity, error) {
+func (r holderEdges) Node(ctx context.Context, all []*scalar.RoleBindingEdge) ([]*iam.Identity, error) {
 	return roleBindings{p: r.p}.Identity(ctx, bindingsOf(all))
 }
 
-func (r holderEdges) Role(ctx context.Context, all []*scalar.RoleBindingEdge) ([]*platform.Role, error) {
+func (r holderEdges) Role(ctx context.Context, all []*scalar.RoleBindingEdge) ([]*iam.Role, error) {
 	return roleBindings{p: r.p}.Role(ctx, bindingsOf(all))
 }

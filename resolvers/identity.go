@@ -7,47 +7,49 @@ import (
 	"atrium/graph"
 	"atrium/graph/scalar"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 // identities resolves the fields of identities.
 type identities struct {
 	p *platform.Platform
-	viewerFields[*platform.Identity]
+	viewerFields[*iam.Identity]
 }
 
 func (r root) Identity() graph.IdentityResolver {
 	return identities{r.p, newViewerFields(r.p.Identities)}
 }
 
-func (r *reads) identities() *loader[platform.UID, *platform.Identity] {
-	return loaderOf(r, func(ctx context.Context, keys []platform.UID) ([]*platform.Identity, []error) {
+func (r *reads) identities() *loader[core.UID, *iam.Identity] {
+	return loaderOf(r, func(ctx context.Context, keys []core.UID) ([]*iam.Identity, []error) {
 		return r.p.Identities.GetManyWithout(ctx, keys, r.without)
 	})
 }
 
 // effectiveGrants returns the loader of what identities hold. Fields that ask about
 // different resources share it.
-func (r *reads) effectiveGrants() *loader[platform.UID, *platform.EffectiveGrants] {
+func (r *reads) effectiveGrants() *loader[core.UID, *iam.EffectiveGrants] {
 	return loaderOf(r, r.p.Identities.EffectiveGrants)
 }
 
-func (q queries) Identity(ctx context.Context, uid platform.UID) (*platform.Identity, error) {
+func (q queries) Identity(ctx context.Context, uid core.UID) (*iam.Identity, error) {
 	return readsOf(ctx).identities().load(ctx, uid)
 }
 
-func (q queries) Identities(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *platform.UID, where *scalar.IdentityFilter) (*scalar.IdentityConnection, error) {
+func (q queries) Identities(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *core.UID, where *scalar.IdentityFilter) (*scalar.IdentityConnection, error) {
 	f := valueOrZero(where)
 	return newConnection(q.p.Identities.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.IdentityFilter, window)))
 }
 
 func (m mutations) CreateIdentity(ctx context.Context, input map[string]any) (*scalar.CreateIdentityPayload, error) {
-	parent, in := decodeInput[*platform.Identity](input)
+	parent, in := decodeInput[*iam.Identity](input)
 	made, err := m.p.Identities.Create(ctx, parent, in)
 	return newCreated(ctx, m.p.Identities.ListEach, parent, made, err)
 }
 
 func (m mutations) UpdateIdentity(ctx context.Context, input map[string]any) (*scalar.UpdateIdentityPayload, error) {
-	uid, in := decodeInput[*platform.Identity](input)
+	uid, in := decodeInput[*iam.Identity](input)
 	return newUpdated(m.p.Identities.Update(ctx, uid, in))
 }
 
@@ -56,7 +58,7 @@ func (m mutations) DeleteIdentity(ctx context.Context, input scalar.Delete) (*sc
 }
 
 func (m mutations) BatchCreateIdentities(ctx context.Context, input map[string]any) (*graph.BatchCreateIdentitiesPayload, error) {
-	made, err := m.p.Identities.CreateBatch(ctx, decodeBatchRequests[*platform.Identity](input))
+	made, err := m.p.Identities.CreateBatch(ctx, decodeBatchRequests[*iam.Identity](input))
 	if err != nil {
 		return nil, err
 	}
@@ -70,34 +72,34 @@ func (m mutations) BatchDeleteIdentities(ctx context.Context, input graph.BatchD
 	return &graph.BatchDeleteIdentitiesPayload{DeletedIds: globalIDs("Identity", input.Uids), DeletedUids: input.Uids}, nil
 }
 
-func (e entities) FindManyIdentityByUIDs(ctx context.Context, reps []*graph.IdentityByUIDsInput) ([]*platform.Identity, error) {
-	return readRepresentations(ctx, readsOf(ctx).identities(), mapEach(reps, func(r *graph.IdentityByUIDsInput) platform.UID { return r.UID }))
+func (e entities) FindManyIdentityByUIDs(ctx context.Context, reps []*graph.IdentityByUIDsInput) ([]*iam.Identity, error) {
+	return readRepresentations(ctx, readsOf(ctx).identities(), mapEach(reps, func(r *graph.IdentityByUIDsInput) core.UID { return r.UID }))
 }
 
-func (q queries) LookupIdentity(ctx context.Context, issuer, subject string) (*platform.UID, error) {
+func (q queries) LookupIdentity(ctx context.Context, issuer, subject string) (*core.UID, error) {
 	uid, err := q.p.Identities.Lookup(ctx, issuer, subject)
 	return &uid, err
 }
 
-func (identities) Group(ctx context.Context, all []*platform.Identity) ([]*platform.Group, error) {
-	return follow(ctx, all, readsOf(ctx).groups(), func(i *platform.Identity) platform.UID { return i.UID.Parent() })
+func (identities) Group(ctx context.Context, all []*iam.Identity) ([]*iam.Group, error) {
+	return follow(ctx, all, readsOf(ctx).groups(), func(i *iam.Identity) core.UID { return i.UID.Parent() })
 }
 
-func (r identities) RoleBindings(ctx context.Context, all []*platform.Identity, window scalar.Window, where *scalar.RoleBindingFilter) ([]*scalar.RoleBindingConnection, error) {
+func (r identities) RoleBindings(ctx context.Context, all []*iam.Identity, window scalar.Window, where *scalar.RoleBindingFilter) ([]*scalar.RoleBindingConnection, error) {
 	f := valueOrZero(where)
 	req := request(ctx, listScope(nil, nil, f.ByUID), &f.RoleBindingFilter, window)
-	return newConnections(r.p.RoleBindings.ListOfIdentities(ctx, req, mapEach(all, func(i *platform.Identity) platform.UID { return i.UID })))
+	return newConnections(r.p.RoleBindings.ListOfIdentities(ctx, req, mapEach(all, func(i *iam.Identity) core.UID { return i.UID })))
 }
 
-func (identities) EffectiveCapabilities(ctx context.Context, all []*platform.Identity, on platform.UID) ([][]platform.Capability, error) {
-	if err := platform.CheckOn(on); err != nil {
+func (identities) EffectiveCapabilities(ctx context.Context, all []*iam.Identity, on core.UID) ([][]core.Capability, error) {
+	if err := iam.CheckOn(on); err != nil {
 		return nil, err
 	}
-	grants, err := follow(ctx, all, readsOf(ctx).effectiveGrants(), func(i *platform.Identity) platform.UID { return i.UID })
-	return mapEach(grants, func(g *platform.EffectiveGrants) []platform.Capability { return g.CapabilitiesOn(on) }), err
+	grants, err := follow(ctx, all, readsOf(ctx).effectiveGrants(), func(i *iam.Identity) core.UID { return i.UID })
+	return mapEach(grants, func(g *iam.EffectiveGrants) []core.Capability { return g.CapabilitiesOn(on) }), err
 }
 
-func (r identities) Can(ctx context.Context, all []*platform.Identity, capability platform.Capability, on platform.UID) ([]*bool, error) {
+func (r identities) Can(ctx context.Context, all []*iam.Identity, capability core.Capability, on core.UID) ([]*bool, error) {
 	held, err := r.EffectiveCapabilities(ctx, all, on)
-	return mapEach(held, func(h []platform.Capability) *bool { can := slices.Contains(h, capability); return &can }), err
+	return mapEach(held, func(h []core.Capability) *bool { can := slices.Contains(h, capability); return &can }), err
 }

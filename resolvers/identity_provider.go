@@ -6,39 +6,41 @@ import (
 	"atrium/graph"
 	"atrium/graph/scalar"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 // identityProviders resolves the fields of identity providers.
 type identityProviders struct {
 	p *platform.Platform
-	viewerFields[*platform.IdentityProvider]
+	viewerFields[*iam.IdentityProvider]
 }
 
 func (r root) IdentityProvider() graph.IdentityProviderResolver {
 	return identityProviders{r.p, newViewerFields(r.p.IdentityProviders)}
 }
 
-func (r *reads) identityProviders() *loader[platform.UID, *platform.IdentityProvider] {
+func (r *reads) identityProviders() *loader[core.UID, *iam.IdentityProvider] {
 	return loaderOf(r, r.p.IdentityProviders.GetMany)
 }
 
-func (q queries) IdentityProvider(ctx context.Context, uid platform.UID) (*platform.IdentityProvider, error) {
+func (q queries) IdentityProvider(ctx context.Context, uid core.UID) (*iam.IdentityProvider, error) {
 	return readsOf(ctx).identityProviders().load(ctx, uid)
 }
 
-func (q queries) IdentityProviders(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *platform.UID, where *scalar.IdentityProviderFilter) (*scalar.IdentityProviderConnection, error) {
+func (q queries) IdentityProviders(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *core.UID, where *scalar.IdentityProviderFilter) (*scalar.IdentityProviderConnection, error) {
 	f := valueOrZero(where)
 	return newConnection(q.p.IdentityProviders.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.IdentityProviderFilter, window)))
 }
 
 func (m mutations) CreateIdentityProvider(ctx context.Context, input map[string]any) (*scalar.CreateIdentityProviderPayload, error) {
-	parent, in := decodeInput[*platform.IdentityProvider](input)
+	parent, in := decodeInput[*iam.IdentityProvider](input)
 	made, err := m.p.IdentityProviders.Create(ctx, parent, in)
 	return newCreated(ctx, m.p.IdentityProviders.ListEach, parent, made, err)
 }
 
 func (m mutations) UpdateIdentityProvider(ctx context.Context, input map[string]any) (*scalar.UpdateIdentityProviderPayload, error) {
-	uid, in := decodeInput[*platform.IdentityProvider](input)
+	uid, in := decodeInput[*iam.IdentityProvider](input)
 	return newUpdated(m.p.IdentityProviders.Update(ctx, uid, in))
 }
 
@@ -54,20 +56,20 @@ func (m mutations) DeleteIdentityProvider(ctx context.Context, input scalar.Dele
 	return newDeleted("IdentityProvider", input, m.p.IdentityProviders.Delete(ctx, input.UID))
 }
 
-func (e entities) FindManyIdentityProviderByUIDs(ctx context.Context, reps []*graph.IdentityProviderByUIDsInput) ([]*platform.IdentityProvider, error) {
-	return readRepresentations(ctx, readsOf(ctx).identityProviders(), mapEach(reps, func(r *graph.IdentityProviderByUIDsInput) platform.UID { return r.UID }))
+func (e entities) FindManyIdentityProviderByUIDs(ctx context.Context, reps []*graph.IdentityProviderByUIDsInput) ([]*iam.IdentityProvider, error) {
+	return readRepresentations(ctx, readsOf(ctx).identityProviders(), mapEach(reps, func(r *graph.IdentityProviderByUIDsInput) core.UID { return r.UID }))
 }
 
-func (identityProviders) Group(ctx context.Context, all []*platform.IdentityProvider) ([]*platform.Group, error) {
-	return follow(ctx, all, readsOf(ctx).groups(), func(i *platform.IdentityProvider) platform.UID { return i.UID.Parent() })
+func (identityProviders) Group(ctx context.Context, all []*iam.IdentityProvider) ([]*iam.Group, error) {
+	return follow(ctx, all, readsOf(ctx).groups(), func(i *iam.IdentityProvider) core.UID { return i.UID.Parent() })
 }
 
-func (identityProviders) DefaultRole(ctx context.Context, all []*platform.IdentityProvider) ([]*platform.Role, error) {
-	return follow(ctx, all, readsOf(ctx).roles(), func(i *platform.IdentityProvider) platform.UID { return i.DefaultRole })
+func (identityProviders) DefaultRole(ctx context.Context, all []*iam.IdentityProvider) ([]*iam.Role, error) {
+	return follow(ctx, all, readsOf(ctx).roles(), func(i *iam.IdentityProvider) core.UID { return i.DefaultRole })
 }
 
-func (r identityProviders) Mappings(ctx context.Context, all []*platform.IdentityProvider, window scalar.Window, where *scalar.ExternalGroupRoleMappingFilter) ([]*scalar.ExternalGroupRoleMappingConnection, error) {
+func (r identityProviders) Mappings(ctx context.Context, all []*iam.IdentityProvider, window scalar.Window, where *scalar.ExternalGroupRoleMappingFilter) ([]*scalar.ExternalGroupRoleMappingConnection, error) {
 	f := valueOrZero(where)
-	scopes := mapEach(all, func(i *platform.IdentityProvider) platform.UIDFilter { return listScope(nil, &i.UID, f.ByUID) })
-	return newConnections(r.p.ExternalGroupRoleMappings.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.ExternalGroupRoleMappingFilter, window), scopes))
+	scopes := mapEach(all, func(i *iam.IdentityProvider) core.UIDFilter { return listScope(nil, &i.UID, f.ByUID) })
+	return newConnections(r.p.ExternalGroupRoleMappings.ListEach(ctx, request(ctx, core.UIDFilter{}, &f.ExternalGroupRoleMappingFilter, window), scopes))
 }

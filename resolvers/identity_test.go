@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/storetest"
 )
 
@@ -25,7 +25,7 @@ func TestWhatIdentitiesHoldIsOneStatement(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorldAt(t, url)
-		role := w.role(w.org, "lister", platform.CapRepoList)
+		role := w.role(w.org, "lister", core.CapRepoList)
 		count := func(size int) {
 			t.Helper()
 			for _, c := range []struct {
@@ -70,14 +70,14 @@ func TestEachIdentityOfAListIsAnsweredAsIfAlone(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorldAt(t, url)
 		team := w.group(w.org, "team")
-		w.member(team, "ann", w.role(w.org, "lister", platform.CapRepoList))
-		bob := w.member(w.org, "bob", w.role(w.org, "identities", platform.CapIdentityList))
+		w.member(team, "ann", w.role(w.org, "lister", core.CapRepoList))
+		bob := w.member(w.org, "bob", w.role(w.org, "identities", core.CapIdentityList))
 		w.ask(`mutation($team: ID!, $bob: ID!, $role: ID!) { createRoleBinding(input: {parent: $team, identityUid: $bob, roleUid: $role}) { roleBinding { uid } } }`,
-			"team", team, "bob", bob, "role", w.role(w.org, "bindings", platform.CapRoleBindingsList))
+			"team", team, "bob", bob, "role", w.role(w.org, "bindings", core.CapRoleBindingsList))
 		const fields = `effectiveCapabilities(on: $on) list: can(capability: REPO_LIST, on: $on) bind: can(capability: ROLE_BINDINGS_LIST, on: $on)`
 		for _, c := range []struct {
 			subject string
-			on      platform.UID
+			on      core.UID
 			errors  int
 		}{
 			{theOwner, w.org, 0}, {theOwner, team, 0}, {"bob", team, 2 * 3}, {"bob", w.org, 2 * 3},

@@ -5,27 +5,28 @@ import (
 
 	"atrium/graph"
 	"atrium/graph/scalar"
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
+	"atrium/platform/inventory"
 )
 
-func (images) Size(_ context.Context, all []*platform.Image, architecture *string) ([]*int64, error) {
-	return mapEach(all, func(i *platform.Image) *int64 {
+func (images) Size(_ context.Context, all []*inventory.Image, architecture *string) ([]*int64, error) {
+	return mapEach(all, func(i *inventory.Image) *int64 {
 		size, _ := i.Size(valueOrZero(architecture))
 		return &size.Size
 	}), nil
 }
 
-func (r images) Packages(ctx context.Context, all []*platform.Image, window scalar.Window, where *platform.PackageFilter) ([]*scalar.ImagePackageConnection, error) {
-	return newConnections(r.p.Images.ListPackages(ctx, request(ctx, platform.UIDFilter{}, where, window), mapEach(all, (*platform.Image).Key)))
+func (r images) Packages(ctx context.Context, all []*inventory.Image, window scalar.Window, where *inventory.PackageFilter) ([]*scalar.ImagePackageConnection, error) {
+	return newConnections(r.p.Images.ListPackages(ctx, request(ctx, core.UIDFilter{}, where, window), mapEach(all, (*inventory.Image).Key)))
 }
 
 // VersionRecord answers the version, which is read with the package.
-func (imagePackages) VersionRecord(_ context.Context, all []*platform.ImagePackage) ([]*platform.PackageVersion, error) {
-	return mapEach(all, func(p *platform.ImagePackage) *platform.PackageVersion { return p.PackageVersion }), nil
+func (imagePackages) VersionRecord(_ context.Context, all []*inventory.ImagePackage) ([]*inventory.PackageVersion, error) {
+	return mapEach(all, func(p *inventory.ImagePackage) *inventory.PackageVersion { return p.PackageVersion }), nil
 }
 
-func (q queries) CompareImages(ctx context.Context, from, to graph.ImageInput) (*platform.ImageComparison, error) {
+func (q queries) CompareImages(ctx context.Context, from, to graph.ImageInput) (*inventory.ImageComparison, error) {
 	a, err := imageOf(ctx, "from", from)
 	if err != nil {
 		return nil, err
@@ -38,33 +39,33 @@ func (q queries) CompareImages(ctx context.Context, from, to graph.ImageInput) (
 }
 
 // imageOf returns the image that an input names.
-func imageOf(ctx context.Context, argument string, in graph.ImageInput) (platform.ImageKey, error) {
+func imageOf(ctx context.Context, argument string, in graph.ImageInput) (core.ImageKey, error) {
 	switch {
 	case in.Tag != nil && in.Repo == nil && in.Digest == nil:
 		tag, err := readsOf(ctx).tags().load(ctx, *in.Tag)
 		if err != nil {
-			return platform.ImageKey{}, err
+			return core.ImageKey{}, err
 		}
 		return tagImage(tag), nil
 	case in.Tag == nil && in.Repo != nil && in.Digest != nil:
-		return platform.ImageKey{Repo: *in.Repo, Digest: *in.Digest}, nil
+		return core.ImageKey{Repo: *in.Repo, Digest: *in.Digest}, nil
 	default:
-		return platform.ImageKey{}, platform.Invalid(fieldmask.Violation{Field: argument, Description: "must have either tag, or repo and digest"})
+		return core.ImageKey{}, core.Invalid(fieldmask.Violation{Field: argument, Description: "must have either tag, or repo and digest"})
 	}
 }
 
-func (images) Repo(ctx context.Context, all []*platform.Image) ([]*platform.Repo, error) {
-	return follow(ctx, all, readsOf(ctx).repos(), func(i *platform.Image) platform.UID { return i.Repo })
+func (images) Repo(ctx context.Context, all []*inventory.Image) ([]*inventory.Repo, error) {
+	return follow(ctx, all, readsOf(ctx).repos(), func(i *inventory.Image) core.UID { return i.Repo })
 }
 
-func (r images) Tags(ctx context.Context, all []*platform.Image, window scalar.Window, where *scalar.TagFilter) ([]*scalar.TagConnection, error) {
-	return listTagsOfImages(ctx, r.p, mapEach(all, (*platform.Image).Key), where, window)
+func (r images) Tags(ctx context.Context, all []*inventory.Image, window scalar.Window, where *scalar.TagFilter) ([]*scalar.TagConnection, error) {
+	return listTagsOfImages(ctx, r.p, mapEach(all, (*inventory.Image).Key), where, window)
 }
 
-func (r images) Findings(ctx context.Context, all []*platform.Image, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.FindingConnection, error) {
-	return listFindingsOfImages(ctx, r.p, mapEach(all, (*platform.Image).Key), where, window)
+func (r images) Findings(ctx context.Context, all []*inventory.Image, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.FindingConnection, error) {
+	return listFindingsOfImages(ctx, r.p, mapEach(all, (*inventory.Image).Key), where, window)
 }
 
-func (r images) FindingSummary(ctx context.Context, all []*platform.Image) ([]*platform.FindingSummary, error) {
-	return summarizeImages(ctx, r.p, mapEach(all, (*platform.Image).Key))
+func (r images) FindingSummary(ctx context.Context, all []*inventory.Image) ([]*inventory.FindingSummary, error) {
+	return summarizeImages(ctx, r.p, mapEach(all, (*inventory.Image).Key))
 }

@@ -7,19 +7,19 @@ import (
 	"slices"
 
 	"atrium/graph/scalar"
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
 // decodeInput splits an input into the uid or parent it is for, and its fields,
 // which the core decodes like the body of a REST request. An input is a map and
 // not a struct because absent and null fields mean different things.
-func decodeInput[T any](input map[string]any) (platform.UID, fieldmask.Input[T]) {
+func decodeInput[T any](input map[string]any) (core.UID, fieldmask.Input[T]) {
 	mask, _ := input["updateMask"].([]string)
 	fields := maps.Clone(input)
 	maps.DeleteFunc(fields, func(name string, _ any) bool { return name == "uid" || name == "parent" || name == "updateMask" })
 	var malformed []fieldmask.Violation
-	if list, isGiven := fields["labels"].([]*platform.Label); isGiven && list != nil {
+	if list, isGiven := fields["labels"].([]*core.Label); isGiven && list != nil {
 		fields["labels"], malformed = decodeLabels(list)
 	}
 	body, _ := json.Marshal(fields) // cannot fail, because the fields were decoded from JSON
@@ -27,8 +27,8 @@ func decodeInput[T any](input map[string]any) (platform.UID, fieldmask.Input[T])
 }
 
 // decodeLabels converts a list of labels into the map that the core decodes.
-func decodeLabels(list []*platform.Label) (platform.Labels, []fieldmask.Violation) {
-	labels := platform.Labels{}
+func decodeLabels(list []*core.Label) (core.Labels, []fieldmask.Violation) {
+	labels := core.Labels{}
 	for _, label := range list {
 		if _, isKnown := labels[label.Key]; isKnown {
 			return nil, []fieldmask.Violation{{Field: "labels", Description: "must have each key once"}}
@@ -46,21 +46,21 @@ func without(input map[string]any, names ...string) map[string]any {
 }
 
 // inputTarget returns the uid of an input, or its parent when it has no uid.
-func inputTarget(input map[string]any) platform.UID {
-	if uid, ok := input["uid"].(platform.UID); ok {
+func inputTarget(input map[string]any) core.UID {
+	if uid, ok := input["uid"].(core.UID); ok {
 		return uid
 	}
-	if parent, ok := input["parent"].(*platform.UID); ok { // an optional parent
+	if parent, ok := input["parent"].(*core.UID); ok { // an optional parent
 		return valueOrZero(parent)
 	}
-	parent, _ := input["parent"].(platform.UID)
+	parent, _ := input["parent"].(core.UID)
 	return parent
 }
 
-type listEach[T, F any] func(context.Context, platform.ListRequest[F], []platform.UIDFilter) ([]platform.Page[T], []error)
+type listEach[T, F any] func(context.Context, core.ListRequest[F], []core.UIDFilter) ([]core.Page[T], []error)
 
 // newCreated returns the payload of a mutation that creates an object below a parent.
-func newCreated[T, F any](ctx context.Context, siblings listEach[T, F], parent platform.UID, made T, err error) (*scalar.Created[T], error) {
+func newCreated[T, F any](ctx context.Context, siblings listEach[T, F], parent core.UID, made T, err error) (*scalar.Created[T], error) {
 	if err != nil {
 		return nil, err
 	}
@@ -86,9 +86,9 @@ func newDeleted(typeName string, input scalar.Delete, err error) (*scalar.Delete
 // newEdges returns an edge for each created object, with a cursor in the default
 // list of the parent's children. A caller who may create but not list gets edges
 // without cursors.
-func newEdges[T, F any](ctx context.Context, siblings listEach[T, F], parent platform.UID, made ...T) []*scalar.Edge[T] {
+func newEdges[T, F any](ctx context.Context, siblings listEach[T, F], parent core.UID, made ...T) []*scalar.Edge[T] {
 	// A page of no children reads nothing from the store, and can make cursors.
-	pages, errs := siblings(ctx, platform.ListRequest[F]{}, []platform.UIDFilter{{ChildrenOf: parent, IDs: []platform.UID{}}})
+	pages, errs := siblings(ctx, core.ListRequest[F]{}, []core.UIDFilter{{ChildrenOf: parent, IDs: []core.UID{}}})
 	page := pages[0]
 	page.Items = made
 	all := make([]*scalar.Edge[T], len(made))

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	endpoint "atrium/internal/graphql"
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // An attack is a request that tries to cost the service more than it costs the client.
@@ -74,7 +74,7 @@ func attacks() []attack {
 
 // send sends the attack as a known caller.
 func (a attack) send(t testing.TB, h http.Handler) *httptest.ResponseRecorder {
-	r := httptest.NewRequestWithContext(platform.WithActor(t.Context(), &platform.Actor{}), http.MethodPost, "/graphql", strings.NewReader(a.body))
+	r := httptest.NewRequestWithContext(core.WithActor(t.Context(), &core.Actor{}), http.MethodPost, "/graphql", strings.NewReader(a.body))
 	r.Header.Set("Content-Type", "application/json")
 	if a.chunked {
 		r.ContentLength, r.Body = -1, io.NopCloser(r.Body)

@@ -12,6 +12,7 @@ import (
 	"github.com/graph-gophers/dataloader/v7"
 
 	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // reads holds the loaders of one response, with the objects read so far. It lives
@@ -20,9 +21,9 @@ import (
 // together share one.
 type reads struct {
 	p        *platform.Platform
-	without  platform.CostlyFields // the costly fields that the operation does not select
-	burst    *platform.Burst       // the events that a live feed delivers together; nil outside of live feeds
-	reported sync.Map              // the messages of hidden errors that have been logged
+	without  core.CostlyFields // the costly fields that the operation does not select
+	burst    *core.Burst       // the events that a live feed delivers together; nil outside of live feeds
+	reported sync.Map          // the messages of hidden errors that have been logged
 
 	feedPosition func() (string, error) // what was read at the start of a query that selects it
 
@@ -40,11 +41,11 @@ func withReads(ctx context.Context, p *platform.Platform) context.Context {
 // withBurst returns a context with the loaders of the burst that an event belongs
 // to, and with the actor and the grants that the burst was delivered for.
 func withBurst(ctx context.Context, p *platform.Platform, event any) context.Context {
-	e, ok := event.(*platform.Event)
+	e, ok := event.(*core.Event)
 	if !ok || e.Burst == nil {
 		return ctx
 	}
-	ctx = platform.WithActor(ctx, e.Burst.Actor)
+	ctx = core.WithActor(ctx, e.Burst.Actor)
 	return context.WithValue(ctx, readsKey{}, e.Burst.Memoize(func() any {
 		r := newReads(ctx, p)
 		r.burst = e.Burst

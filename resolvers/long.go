@@ -8,7 +8,7 @@ import (
 
 	"atrium/graph"
 	"atrium/internal/graphql/analysis"
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // longFields maps scalar fields that can be long to their cost: about 1 for each
@@ -34,41 +34,41 @@ func withCapabilities(costs map[string]int) map[string]int {
 // costlyFields maps fields to what is read only when the operation selects one of them.
 // A field that is selected anywhere is read everywhere: aliases, siblings and loaders
 // share rows, and a row that lacks the field would be answered as if it were empty.
-var costlyFields = map[string]platform.CostlyFields{
-	"Advisory.events":               platform.AdvisoryEvents,
-	"DocumentAdvisory.events":       platform.AdvisoryEvents,
-	"VulnerabilityMetadata.details": platform.VulnerabilityDetails,
-	"Event.body":                    platform.EventBodies,
-	"Event.changes":                 platform.EventChanges,
-	"Repo.bundles":                  platform.RepoLists,
-	"Repo.aliases":                  platform.RepoLists,
-	"Repo.activeTags":               platform.RepoLists,
-	"Repo.syncConfig":               platform.RepoLists,
-	"Repo.labels":                   platform.RepoLists,
-	"Identity.claimMatch":           platform.IdentityRules,
-	"Identity.staticKeys":           platform.IdentityRules,
-	"RoleBinding.identity":          platform.BindingObjects,
-	"RoleBinding.group":             platform.BindingObjects,
-	"RoleBinding.role":              platform.BindingObjects,
-	"HolderConnection.nodes":        platform.BindingObjects,
-	"HolderEdge.node":               platform.BindingObjects,
-	"HolderEdge.role":               platform.BindingObjects,
-	"Identity.description":          platform.BindingTexts,
-	"Group.description":             platform.BindingTexts,
-	"Role.description":              platform.BindingTexts,
-	"Tag.bundles":                   platform.TagDetails,
-	"ArtifactVersion.name":          platform.VersionArtifact,
-	"ArtifactVersion.description":   platform.VersionArtifact,
+var costlyFields = map[string]core.CostlyFields{
+	"Advisory.events":               core.AdvisoryEvents,
+	"DocumentAdvisory.events":       core.AdvisoryEvents,
+	"VulnerabilityMetadata.details": core.VulnerabilityDetails,
+	"Event.body":                    core.EventBodies,
+	"Event.changes":                 core.EventChanges,
+	"Repo.bundles":                  core.RepoLists,
+	"Repo.aliases":                  core.RepoLists,
+	"Repo.activeTags":               core.RepoLists,
+	"Repo.syncConfig":               core.RepoLists,
+	"Repo.labels":                   core.RepoLists,
+	"Identity.claimMatch":           core.IdentityRules,
+	"Identity.staticKeys":           core.IdentityRules,
+	"RoleBinding.identity":          core.BindingObjects,
+	"RoleBinding.group":             core.BindingObjects,
+	"RoleBinding.role":              core.BindingObjects,
+	"HolderConnection.nodes":        core.BindingObjects,
+	"HolderEdge.node":               core.BindingObjects,
+	"HolderEdge.role":               core.BindingObjects,
+	"Identity.description":          core.BindingTexts,
+	"Group.description":             core.BindingTexts,
+	"Role.description":              core.BindingTexts,
+	"Tag.bundles":                   core.TagDetails,
+	"ArtifactVersion.name":          core.VersionArtifact,
+	"ArtifactVersion.description":   core.VersionArtifact,
 }
 
 // unselectedFields returns the costly fields that the operation of ctx selects
 // nowhere. It returns none when ctx has no operation.
-func unselectedFields(ctx context.Context) platform.CostlyFields {
+func unselectedFields(ctx context.Context) core.CostlyFields {
 	if !graphql.HasOperationContext(ctx) {
 		return 0
 	}
 	operation := graphql.GetOperationContext(ctx)
-	all, selected := platform.BindingRules, platform.CostlyFields(0) // the graph reads emails and rules from identities
+	all, selected := core.BindingRules, core.CostlyFields(0) // the graph reads emails and rules from identities
 	for field, costly := range costlyFields {
 		if all |= costly; analysis.Selects(operation, field) {
 			selected |= costly

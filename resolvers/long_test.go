@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
@@ -16,15 +17,15 @@ func longWorld(t *testing.T, url string) (w *world, note, details string) {
 	w = newWorldAt(t, url)
 	w.addRegistry(w.org, 4, 1)
 	note, details = "noted "+strings.Repeat("n", 64<<10), "detailed "+strings.Repeat("d", 64<<10)
-	ctx := platform.WithActor(t.Context(), platform.NewOperator("test"))
-	var advisories []*platform.Advisory
-	var known []*platform.Vulnerability
+	ctx := core.WithActor(t.Context(), core.NewOperator("test"))
+	var advisories []*inventory.Advisory
+	var known []*inventory.Vulnerability
 	for i := range 4 {
 		id := fmt.Sprintf("GO-%02d", i)
-		known = append(known, &platform.Vulnerability{ID: id, Aliases: []string{"CVE" + id}, Summary: "bad", Details: details})
-		advisories = append(advisories, &platform.Advisory{
+		known = append(known, &inventory.Vulnerability{ID: id, Aliases: []string{"CVE" + id}, Summary: "bad", Details: details})
+		advisories = append(advisories, &inventory.Advisory{
 			AdvisoryID: id, ArtifactName: fmt.Sprintf("r%02d", i), Aliases: []string{"CVE" + id},
-			Events: []platform.AdvisoryEvent{{Fixed: &platform.Fixed{FixedVersion: "1.2.3", Note: note}}},
+			Events: []inventory.AdvisoryEvent{{Fixed: &inventory.Fixed{FixedVersion: "1.2.3", Note: note}}},
 		})
 	}
 	must(w.p.Advisories.Import(ctx, w.org, advisories))(t)
@@ -104,7 +105,7 @@ func TestCostlyFieldsAreReadOnlyWhereTheyAreSelected(t *testing.T) {
 			"vulnerabilityMetadata": w.ask(`{ vulnerabilityMetadata(first: 1) { nodes { id } } }`).text("vulnerabilityMetadata.nodes.*.id"),
 		}
 		advisory := w.ask(`{ advisories(first: 1) { nodes { uid } } }`).uid("advisories.nodes.*.uid")
-		w.limitMemory(platform.MemoryLimits{PerResponse: 100 << 10, Total: 64 << 20})
+		w.limitMemory(core.MemoryLimits{PerResponse: 100 << 10, Total: 64 << 20})
 
 		// These queries select no long text, so their answers are within the limit.
 		for _, query := range []string{
@@ -120,7 +121,7 @@ func TestCostlyFieldsAreReadOnlyWhereTheyAreSelected(t *testing.T) {
 		}
 
 		// An omitted field must never be shown as empty.
-		w.limitMemory(platform.DefaultMemoryLimits())
+		w.limitMemory(core.DefaultMemoryLimits())
 		check := func(what, want, query string, variables ...any) {
 			t.Helper()
 			got := w.ask(query, variables...)

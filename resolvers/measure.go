@@ -6,7 +6,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"atrium/internal/graphql/analysis"
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // Budget counts the memory that responses hold, against the platform.MemoryPool
@@ -18,8 +18,8 @@ const valueBytes = 64
 
 // Open starts counting the response to an operation.
 func (Budget) Open(ctx context.Context, operation *graphql.OperationContext) (_ context.Context, finish func() error, end func(), err error) {
-	ctx, end = platform.ResponseMemoryOf(ctx).OpenSibling(ctx)
-	memory := platform.ResponseMemoryOf(ctx)
+	ctx, end = core.ResponseMemoryOf(ctx).OpenSibling(ctx)
+	memory := core.ResponseMemoryOf(ctx)
 	finish = func() error {
 		if err := memory.WriteError(); err != nil {
 			return blameQuery(err)
@@ -36,9 +36,9 @@ func (Budget) Open(ctx context.Context, operation *graphql.OperationContext) (_ 
 // Stream does not count what a subscription reads. It counts each response of the
 // subscription separately.
 func (Budget) Stream(ctx context.Context) (_ context.Context, open func(n int) (end func(), err error)) {
-	return platform.WithoutResponseMemory(ctx), func(n int) (end func(), err error) {
-		counted, end := platform.ResponseMemoryOf(ctx).OpenSibling(ctx)
-		return end, platform.ResponseMemoryOf(counted).Write(counted, n)
+	return core.WithoutResponseMemory(ctx), func(n int) (end func(), err error) {
+		counted, end := core.ResponseMemoryOf(ctx).OpenSibling(ctx)
+		return end, core.ResponseMemoryOf(counted).Write(counted, n)
 	}
 }
 
@@ -48,7 +48,7 @@ func blameQuery(err error) error { return renameFields(err, func(string) string 
 // countBytes counts n written bytes of the response of ctx. It fails when the
 // response exceeds its budget (Budget).
 func countBytes(ctx context.Context, n int) error {
-	if memory := platform.ResponseMemoryOf(ctx); memory != nil {
+	if memory := core.ResponseMemoryOf(ctx); memory != nil {
 		return memory.Write(ctx, n)
 	}
 	return nil

@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	endpoint "atrium/internal/graphql"
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/storetest"
 )
 
 // limitMemory makes a world limit the memory of its answers.
-func (w *world) limitMemory(limits platform.MemoryLimits) {
-	pool, next := platform.NewMemoryPool(limits, nil), serve(w.p, nil, endpoint.DefaultSettings())
+func (w *world) limitMemory(limits core.MemoryLimits) {
+	pool, next := core.NewMemoryPool(limits, nil), serve(w.p, nil, endpoint.DefaultSettings())
 	w.handler = pair{tested: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		ctx, end := pool.Open(r.Context())
 		defer end()
@@ -29,7 +29,7 @@ func TestAnAnswerThatIsTooLargeNamesItsLimit(t *testing.T) {
 		for uid := range strings.FieldsSeq(w.ask(`{ repos { nodes { uid } } }`).text("repos.nodes.*.uid")) {
 			w.ask(`mutation($uid: ID!, $text: String!) { updateRepoReadme(input: {uid: $uid, content: $text}) { repo { uid } } }`, "uid", uid, "text", strings.Repeat("é\n", 50<<10))
 		}
-		w.limitMemory(platform.MemoryLimits{PerResponse: 1 << 20, Total: 64 << 20})
+		w.limitMemory(core.MemoryLimits{PerResponse: 1 << 20, Total: 64 << 20})
 
 		w.ask(`{ repos { totalCount nodes { readme } } }`)
 		// The readme is read once and written several times.
@@ -38,7 +38,7 @@ func TestAnAnswerThatIsTooLargeNamesItsLimit(t *testing.T) {
 			t.Errorf("what is written is refused with %v %+v", got.Data, got.Errors)
 		}
 		// Too much is read; the other fields are still shown.
-		w.limitMemory(platform.MemoryLimits{PerResponse: 300 << 10, Total: 64 << 20})
+		w.limitMemory(core.MemoryLimits{PerResponse: 300 << 10, Total: 64 << 20})
 		got = w.askAs(theOwner, `{ repos(first: 3) { nodes { readme } } groups { totalCount } }`)
 		if len(got.Errors) == 0 || got.Errors[0].Extensions.Code != "INVALID_ARGUMENT" {
 			t.Errorf("what is read is refused with %+v", got.Errors)
@@ -50,7 +50,7 @@ func TestAnAnswerThatIsTooLargeNamesItsLimit(t *testing.T) {
 func TestScalarsAreLimitedByTheSizesOfTheirPages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.limitMemory(platform.DefaultMemoryLimits())
+	w.limitMemory(core.DefaultMemoryLimits())
 	var query strings.Builder
 	for i := range 20 {
 		fmt.Fprintf(&query, "r%d: repos(first: 200) { nodes { ...F } } ", i)
@@ -66,7 +66,7 @@ func TestScalarsAreLimitedByTheSizesOfTheirPages(t *testing.T) {
 func TestLongFieldsCost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.limitMemory(platform.DefaultMemoryLimits())
+	w.limitMemory(core.DefaultMemoryLimits())
 	w.askAs(theOwner, `{ repos(first: 200) { nodes { readme } } }`).expectSuccess()
 	if got := w.askAs(theOwner, `{ repos(first: 200) { nodes { a: readme b: readme } } }`).expectErrors("INVALID_ARGUMENT"); !strings.Contains(got.Errors[0].Message, "cost") {
 		t.Errorf("two readmes of 200 repos are refused with %+v", got.Errors)

@@ -6,20 +6,20 @@ import (
 	"slices"
 
 	"atrium/graph"
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
 // readReferred reads the object that a root field names by its uid or by its path, in arguments of
 // their own or in by.
-func readReferred[V any](ctx context.Context, l *loader[platform.UID, V], get func(context.Context, string) (V, error), uid *platform.UID, path *string, by *graph.ResourceReference) (none V, _ error) {
+func readReferred[V any](ctx context.Context, l *loader[core.UID, V], get func(context.Context, string) (V, error), uid *core.UID, path *string, by *graph.ResourceReference) (none V, _ error) {
 	switch {
 	case by != nil && (uid != nil || path != nil):
-		return none, platform.Invalid(fieldmask.Violation{Field: "by", Description: "cannot be given together with uid or path"})
+		return none, core.Invalid(fieldmask.Violation{Field: "by", Description: "cannot be given together with uid or path"})
 	case by != nil:
 		return readReferred(ctx, l, get, by.UID, by.Path, nil)
 	case uid != nil && path != nil:
-		return none, platform.Invalid(fieldmask.Violation{Field: "path", Description: "cannot be given together with uid"})
+		return none, core.Invalid(fieldmask.Violation{Field: "path", Description: "cannot be given together with uid"})
 	case uid != nil && !uid.Valid():
 		_, err := l.load(ctx, *uid)
 		return none, mentionPath(err)
@@ -28,13 +28,13 @@ func readReferred[V any](ctx context.Context, l *loader[platform.UID, V], get fu
 	case path != nil:
 		return get(ctx, *path)
 	default:
-		return none, platform.Invalid(fieldmask.Violation{Field: "uid", Description: "is required, or path"})
+		return none, core.Invalid(fieldmask.Violation{Field: "uid", Description: "is required, or path"})
 	}
 }
 
 // mentionPath adds to the violations of an error about a uid that a path names the object too.
 func mentionPath(err error) error {
-	var e *platform.Error
+	var e *core.Error
 	if !errors.As(err, &e) || len(e.Violations) == 0 {
 		return err
 	}
@@ -47,8 +47,8 @@ func mentionPath(err error) error {
 
 // readByName reads, for each scope, the one object that matches a filter by name. An
 // object is nil if there is none.
-func readByName[T, F any](ctx context.Context, read listEach[T, F], scopes []platform.UIDFilter, filter F) ([]T, error) {
-	pages, errs := read(ctx, platform.ListRequest[F]{Filter: filter, PageSize: 1, Parts: platform.PartItems}, scopes)
+func readByName[T, F any](ctx context.Context, read listEach[T, F], scopes []core.UIDFilter, filter F) ([]T, error) {
+	pages, errs := read(ctx, core.ListRequest[F]{Filter: filter, PageSize: 1, Parts: core.PartItems}, scopes)
 	found := make([]T, len(scopes))
 	for i, page := range pages {
 		if len(page.Items) > 0 {

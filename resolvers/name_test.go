@@ -3,7 +3,7 @@ package resolvers
 import (
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 func TestPathsAndNamesLeadToObjects(t *testing.T) {
@@ -38,9 +38,9 @@ func TestAPathIsShownToWhoSeesAllOfIt(t *testing.T) {
 		expect("repo.path", "acme/team/r01").expect("group.path", "acme/team").expect("group.parent.path", "acme")
 	w.askAs("ann", operation("query", query), variables...).expectSuccess().expect("repo.path", nil) // she may list repos, and no groups
 	// bob may list groups in the team only, whose path begins with the name of a hidden group.
-	w.member(w.org, "bob", w.role(w.org, "repos", platform.CapRepoList))
+	w.member(w.org, "bob", w.role(w.org, "repos", core.CapRepoList))
 	bob := w.askAs("bob", `{ viewer { identities { uid } } }`).uid("viewer.identities.0.uid")
 	w.ask(operation("mutation", `createRoleBinding(input: {parent: $team, identityUid: $bob, roleUid: $role}) { roleBinding { uid } }`),
-		append(variables, "bob", bob, "role", w.role(w.org, "groups", platform.CapGroupsList))...)
+		append(variables, "bob", bob, "role", w.role(w.org, "groups", core.CapGroupsList))...)
 	w.askAs("bob", operation("query", query+` group(uid: $team) { name path }`), variables...).expectSuccess().expect("repo.path", nil).expect("group.name", "team").expect("group.path", nil)
 }

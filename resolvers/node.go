@@ -9,7 +9,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"atrium/graph/scalar"
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
@@ -17,18 +17,18 @@ import (
 const maxKeys = 200
 
 func tooManyKeys(field string) error {
-	return platform.Invalid(fieldmask.Violation{Field: field, Description: fmt.Sprintf("must be at most %d", maxKeys)})
+	return core.Invalid(fieldmask.Violation{Field: field, Description: fmt.Sprintf("must be at most %d", maxKeys)})
 }
 
 // Node reads the object that a global id names.
-func (queries) Node(ctx context.Context, id platform.UID) (scalar.Node, error) {
-	found, errs := readsOf(ctx).nodes(ctx, "id", []platform.UID{id})
+func (queries) Node(ctx context.Context, id core.UID) (scalar.Node, error) {
+	found, errs := readsOf(ctx).nodes(ctx, "id", []core.UID{id})
 	return found[0], errs[0]
 }
 
 // Nodes reads the objects that global ids name. An object that cannot be read is
 // null, with an error whose path ends in its index.
-func (queries) Nodes(ctx context.Context, ids []platform.UID) ([]scalar.Node, error) {
+func (queries) Nodes(ctx context.Context, ids []core.UID) ([]scalar.Node, error) {
 	if len(ids) > maxKeys {
 		return nil, tooManyKeys("ids")
 	}
@@ -42,7 +42,7 @@ func (queries) Nodes(ctx context.Context, ids []platform.UID) ([]scalar.Node, er
 }
 
 // nodes reads objects by their global ids, one read for each type.
-func (r *reads) nodes(ctx context.Context, field string, ids []platform.UID) ([]scalar.Node, []error) {
+func (r *reads) nodes(ctx context.Context, field string, ids []core.UID) ([]scalar.Node, []error) {
 	objects := make([]object, len(ids))
 	for i, id := range ids {
 		objects[i].typeName, objects[i].key, _ = scalar.ParseGlobalID(string(id))
@@ -50,7 +50,7 @@ func (r *reads) nodes(ctx context.Context, field string, ids []platform.UID) ([]
 	found, errs := r.objects(ctx, objects)
 	for i, o := range objects {
 		if nodeReaders[o.typeName] == nil {
-			errs[i] = platform.Invalid(fieldmask.Violation{Field: field, Description: "is not the global id of an object of this service"})
+			errs[i] = core.Invalid(fieldmask.Violation{Field: field, Description: "is not the global id of an object of this service"})
 		}
 	}
 	return found, errs
@@ -141,7 +141,7 @@ func readRepresentations[K comparable, V any](ctx context.Context, l *loader[K, 
 	rows, errs := l.loadMany(ctx, keys)
 	for i := range errs {
 		if errs[i] = ignoreNotFound(errs[i]); errs[i] != nil {
-			errs[i] = platform.AsError(errs[i]) // Present must not take it for an error of the generated code
+			errs[i] = core.AsError(errs[i]) // Present must not take it for an error of the generated code
 		}
 	}
 	return rows, graphql.BatchErrorList(errs)

@@ -10,7 +10,8 @@ import (
 	"atrium/graph"
 	"atrium/graph/scalar"
 	endpoint "atrium/internal/graphql"
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 	"atrium/store/storetest"
 )
 
@@ -22,14 +23,14 @@ func (w *world) keys(variables []any) map[string]string {
 	keyOf := func(name string) string {
 		i := slices.Index(variables, any(name))
 		switch v := variables[i+1].(type) {
-		case platform.UID:
+		case core.UID:
 			return string(v)
 		default:
 			return v.(string)
 		}
 	}
 	return map[string]string{
-		"Group": keyOf("team"), "Identity": keyOf("ann"), "Role": string(platform.OwnerRole), "RoleBinding": keyOf("binding"), "Repo": keyOf("repo"),
+		"Group": keyOf("team"), "Identity": keyOf("ann"), "Role": string(iam.OwnerRole), "RoleBinding": keyOf("binding"), "Repo": keyOf("repo"),
 		"Tag": keyOf("tag"), "Advisory": keyOf("advisory"), "EventSubscription": keyOf("sink"), "Delivery": keyOf("delivery"), "VulnerabilityMetadata": "GO-01",
 		"AdvisoryDocument": "r01", "Event": w.ask("{ auditLog(first: 1) { nodes { id } } }").text("auditLog.nodes.0.id"),
 		"Artifact": keyOf("artifact"), "ArtifactVersion": keyOf("version"),
@@ -280,7 +281,7 @@ func TestAnEventIsVisibleWithTheRightToReadItsAuditLog(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorldAt(t, url)
 		one, two := w.group(w.org, "one"), w.group(w.org, "two")
-		w.member(one, "bob", platform.OwnerRole)
+		w.member(one, "bob", iam.OwnerRole)
 		events := w.ask(`query($one: ID!, $two: ID!) { one: auditLog(descendantsOf: $one) { edges { node { ... on Node { id } } } } two: auditLog(descendantsOf: $two) { nodes { id type } } }`, "one", one, "two", two)
 		own, other := events.text("one.edges.0.node.id"), events.text("two.nodes.0.id")
 		const query = `query($id: ID!) { node(id: $id) { id ... on Event { type subject } } }`
@@ -305,7 +306,7 @@ func TestTheServiceIsShownToGatewaysWithAToken(t *testing.T) {
 	}
 	// The function rejects every caller, even an owner.
 	refuse := func(context.Context) error {
-		return &platform.Error{Code: platform.CodePermissionDenied, Reason: "INTROSPECTION_OFF"}
+		return &core.Error{Code: core.CodePermissionDenied, Reason: "INTROSPECTION_OFF"}
 	}
 	w.handler = newPair(w.p, nil, endpoint.DefaultSettings(), refuse)
 	for _, query := range []string{"{_service{sdl}}", "{a: _service{b: sdl}}", "{...F} fragment F on Query {_service{sdl}}", "{ping _service{__typename}}"} {

@@ -12,6 +12,7 @@ import (
 	"atrium/internal/agreement"
 	endpoint "atrium/internal/graphql"
 	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // These tests compare our executor with gqlgen's, which is the oracle. Both use the same
@@ -57,7 +58,7 @@ func (h pair) serve(t testing.TB, w *httptest.ResponseRecorder, r *http.Request)
 		return
 	}
 	again := httptest.NewRecorder()
-	r = r.WithContext(platform.WithTrace(r.Context(), &platform.Trace{})) // The reads of the oracle are not counted.
+	r = r.WithContext(core.WithTrace(r.Context(), &core.Trace{})) // The reads of the oracle are not counted.
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	h.oracle.ServeHTTP(again, r)
 	if difference := agreement.Difference(w.Body.Bytes(), again.Body.Bytes()); difference != "" && !agreement.MustIgnore(body, again.Body.Bytes()) {

@@ -5,7 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 func TestPackagesLeadToWhatHoldsThem(t *testing.T) {
@@ -78,7 +79,7 @@ func TestVersionsAreFoundByTheOrderOfTheirEcosystem(t *testing.T) {
 		const worst = `query($shop: ID!, $after: String) { tags(descendantsOf: $shop, first: 1, after: $after, where: {openSeverities: [CRITICAL, UNKNOWN]}, orderBy: {field: OPEN_SEVERITY, direction: DESC}) { totalCount nodes { name } pageInfo { endCursor } } }`
 		first := w.ask(worst, "shop", w.shop, "after", nil).expect("tags.totalCount", 2).expect("tags.nodes.*.name", "old")
 		w.ask(worst, "shop", w.shop, "after", first.text("tags.pageInfo.endCursor")).expect("tags.nodes.*.name", "plain")
-		w.member(w.shop, "blind", w.role(w.shop, "tags", platform.CapTagList))
+		w.member(w.shop, "blind", w.role(w.shop, "tags", core.CapTagList))
 		w.askAs("blind", `query($after: String) { plain: tags { totalCount } tags(orderBy: {field: OPEN_SEVERITY}) { totalCount } next: tags(after: $after) { totalCount } }`, "after", w.ask(`{ tags(first: 1, orderBy: {field: OPEN_SEVERITY}) { pageInfo { endCursor } } }`).text("tags.pageInfo.endCursor")).
 			expectErrors("PERMISSION_DENIED tags", "PERMISSION_DENIED next")
 	})
@@ -99,7 +100,7 @@ func TestAnImageShowsItsPackages(t *testing.T) {
 
 func TestAVulnerabilityIsFoundByAnyOfItsNames(t *testing.T) {
 	eachShop(t, func(t *testing.T, w *shop) {
-		must(w.p.Vulnerabilities.Import(w.ctx, []*platform.Vulnerability{{ID: "GHSA-1", Aliases: []string{"CVE-1", "OTHER-1"}, Summary: "bad"}}))(t)
+		must(w.p.Vulnerabilities.Import(w.ctx, []*inventory.Vulnerability{{ID: "GHSA-1", Aliases: []string{"CVE-1", "OTHER-1"}, Summary: "bad"}}))(t)
 		for _, name := range []string{"CVE-1", "GHSA-1", "OTHER-1"} {
 			w.ask(`query($id: String!) { vulnerability(id: $id) { name names metadata { summary } findings { totalCount } images { totalCount nodes { digest repo { name } tags { totalCount } } }
 				tags { nodes { name } } repos(orderBy: {field: NAME}) { totalCount nodes { name } } advisories { nodes { advisoryId } } } }`, "id", name).
@@ -109,9 +110,9 @@ func TestAVulnerabilityIsFoundByAnyOfItsNames(t *testing.T) {
 		}
 		w.ask(`{ vulnerability(id: "CVE-0") { names metadata { summary } images { totalCount } repos { totalCount } findings { totalCount } } }`).
 			expect("vulnerability.names", []any{"CVE-0"}).expect("vulnerability.metadata", nil).expect("vulnerability.images.totalCount", 0).expect("vulnerability.repos.totalCount", 0)
-		known, likely, likelier := platform.At(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)), 0.25, 0.5
-		must(w.p.Vulnerabilities.ImportExploitations(w.ctx, platform.KnownExploited, []*platform.Exploitation{{ID: "CVE-1", KnownDate: known}}))(t)
-		must(w.p.Vulnerabilities.ImportExploitations(w.ctx, platform.EPSS, []*platform.Exploitation{{ID: "OTHER-1", EPSS: &likely}, {ID: "CVE-1", EPSS: &likelier}, {ID: "CVE-0", EPSS: &likely}}))(t)
+		known, likely, likelier := core.At(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)), 0.25, 0.5
+		must(w.p.Vulnerabilities.ImportExploitations(w.ctx, inventory.KnownExploited, []*inventory.Exploitation{{ID: "CVE-1", KnownDate: known}}))(t)
+		must(w.p.Vulnerabilities.ImportExploitations(w.ctx, inventory.EPSS, []*inventory.Exploitation{{ID: "OTHER-1", EPSS: &likely}, {ID: "CVE-1", EPSS: &likelier}, {ID: "CVE-0", EPSS: &likely}}))(t)
 		const exploitation = `exploitation { knownExploited knownExploitedTime epss }`
 		exploited := w.ask(`{ a: vulnerability(id: "OTHER-1") { ` + exploitation + ` } b: vulnerability(id: "CVE-0") { ` + exploitation + ` } c: vulnerability(id: "CVE-9") { ` + exploitation + ` }
 			vulnerabilityMetadata { nodes { ` + exploitation + ` } } }`)
@@ -156,7 +157,7 @@ func TestCallersOfASubgroupSeeWhatItsImagesHold(t *testing.T) {
 			"a", all.uid("packages.nodes.2.versions.nodes.0.uid"), "b", all.uid("packages.nodes.2.versions.nodes.3.uid")).
 			expectErrors("NOT_FOUND a").expect("b.version", "1.3.0")
 		w.askAs("shopper", `query($lab: ID!) { packages(within: $lab) { totalCount } }`, "lab", w.lab).expectErrors("PERMISSION_DENIED packages")
-		w.member(w.shop, "puller", w.role(w.shop, "repos and tags", platform.CapTagList, platform.CapRepoList))
+		w.member(w.shop, "puller", w.role(w.shop, "repos and tags", core.CapTagList, core.CapRepoList))
 		w.askAs("puller", `{ packages { totalCount } plain: repos { totalCount } repos(where: {package: {name: "left-pad"}}) { totalCount } tags(where: {openSeverities: [LOW]}) { totalCount } worst: repos(orderBy: {field: OPEN_SEVERITY}) { totalCount } }`).
 			expectErrors("PERMISSION_DENIED packages", "PERMISSION_DENIED repos", "PERMISSION_DENIED tags", "PERMISSION_DENIED worst").expect("plain.totalCount", 1)
 	})

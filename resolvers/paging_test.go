@@ -4,7 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 )
 
 func TestPagesForwardAndBackwardShowTheSameRows(t *testing.T) {
@@ -41,12 +43,12 @@ func TestCursorsAreTheTokensOfTheCore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.addRegistry(w.org, 5, 1)
-	actor, err := w.p.Authenticate(t.Context(), platform.Claims{Issuer: testIssuer, Subject: theOwner, ServiceAudience: true})
+	actor, err := w.p.Authenticate(t.Context(), iam.Claims{Issuer: testIssuer, Subject: theOwner, ServiceAudience: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := platform.WithActor(t.Context(), actor)
-	request := platform.ListRequest[*platform.RepoFilter]{UIDP: platform.UIDFilter{DescendantsOf: w.org}, PageSize: 2}
+	ctx := core.WithActor(t.Context(), actor)
+	request := core.ListRequest[*inventory.RepoFilter]{UIDP: core.UIDFilter{DescendantsOf: w.org}, PageSize: 2}
 	const query = `query($org: ID!, $after: String) { repos(descendantsOf: $org, first: 2, after: $after) { nodes { name } edges { cursor } pageInfo { endCursor } } }`
 
 	first := w.ask(query, "org", w.org)

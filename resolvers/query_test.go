@@ -9,6 +9,8 @@ import (
 
 	"atrium/graph"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 // everyQuery has a query for each root field: its arguments, the path of a value in the
@@ -70,7 +72,7 @@ var everyQuery = []struct {
 // isOwn reports whether a root field reads or changes a kind that is not in the
 // reference. internal/cases tests these kinds in every protocol.
 func isOwn(field string) bool {
-	return slices.ContainsFunc(platform.Kinds(), func(k platform.KindInfo) bool {
+	return slices.ContainsFunc(platform.Kinds(), func(k core.KindInfo) bool {
 		isOperation := field == k.Plural || slices.ContainsFunc([]string{"", "create", "update", "delete"}, func(verb string) bool {
 			return strings.EqualFold(field, verb+k.Name)
 		})
@@ -102,22 +104,22 @@ func TestEveryQueryAnswers(t *testing.T) {
 func TestEveryVariantOfAnEventIsShown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	note := &platform.Note{Note: "n"}
-	at := platform.At(time.Date(2024, 1, 5, 0, 0, 0, 0, time.UTC))
-	events := []platform.AdvisoryEvent{
-		{Findings: []byte{0, 255}, Author: "a", Reviewer: "r", ReviewState: platform.ReviewStateRequestChanges, Issue: "i", Detection: &platform.Detection{Manual: &struct{}{}}},
-		{Detection: &platform.Detection{ScanV1: &platform.ScanV1{Scanner: "s", Subpackage: "p", Component: "c"}}},
-		{FalsePositiveDetermination: &platform.FalsePositiveDetermination{Type: "TYPE_INLINE_MITIGATIONS_EXIST", Note: "n"}},
+	note := &inventory.Note{Note: "n"}
+	at := core.At(time.Date(2024, 1, 5, 0, 0, 0, 0, time.UTC))
+	events := []inventory.AdvisoryEvent{
+		{Findings: []byte{0, 255}, Author: "a", Reviewer: "r", ReviewState: inventory.ReviewStateRequestChanges, Issue: "i", Detection: &inventory.Detection{Manual: &struct{}{}}},
+		{Detection: &inventory.Detection{ScanV1: &inventory.ScanV1{Scanner: "s", Subpackage: "p", Component: "c"}}},
+		{FalsePositiveDetermination: &inventory.FalsePositiveDetermination{Type: "TYPE_INLINE_MITIGATIONS_EXIST", Note: "n"}},
 		{AnalysisNotPlanned: note}, {FixNotPlanned: note}, {PendingUpstreamFix: note}, {TruePositiveDetermination: note},
-		{Fixed: &platform.Fixed{FixedVersion: "1", Note: "n"}},
-		{Patched: &platform.Patched{PatchedVersions: []string{"1"}, Note: "n"}},
+		{Fixed: &inventory.Fixed{FixedVersion: "1", Note: "n"}},
+		{Patched: &inventory.Patched{PatchedVersions: []string{"1"}, Note: "n"}},
 	}
 	for i := range events {
 		events[i].CreateTime = at
 	}
-	ctx := platform.WithActor(t.Context(), platform.NewOperator("test"))
-	must(w.p.Advisories.Import(ctx, w.org, []*platform.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a", ArtifactType: "Debian:12", Events: events,
-		Severities: []platform.Severity{{Type: "TYPE_CVSS_V2", Score: "1"}, {Type: "TYPE_CVSS_V4", Score: "2"}, {Type: "TYPE_UNSPECIFIED", Score: "high"}}}}))(t)
+	ctx := core.WithActor(t.Context(), core.NewOperator("test"))
+	must(w.p.Advisories.Import(ctx, w.org, []*inventory.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a", ArtifactType: "Debian:12", Events: events,
+		Severities: []inventory.Severity{{Type: "TYPE_CVSS_V2", Score: "1"}, {Type: "TYPE_CVSS_V4", Score: "2"}, {Type: "TYPE_UNSPECIFIED", Score: "high"}}}}))(t)
 	const shared = `type falsePositiveDetermination { type note } analysisNotPlanned { note } fixNotPlanned { note } pendingUpstreamFix { note } truePositiveDetermination { note }`
 	got := w.ask(`{ advisories { nodes { severities { type score } events { ` + shared + ` findings author reviewer reviewState issue fixed { fixedVersion note }
 			detection { nvdapi { cpeFound } scanv1 { subpackage component } } patched { patchedVersions note } } } }
@@ -200,8 +202,8 @@ func TestEdgesLeadToOtherKinds(t *testing.T) {
 	got.expect("identity.group.name", "team").expect("identity.roleBindings.nodes.*.role.name", "lister").
 		expect("identity.effectiveCapabilities", []any{"REPO_LIST"}).expect("identity.list", true).expect("identity.delete", false)
 	got.expect("viewer.roleBindings.nodes.*.group.name", "acme").expect("viewer.can", true)
-	if n := len(got.value("viewer.capabilities").([]any)); n != len(platform.Capabilities()) {
-		t.Errorf("an owner has %d capabilities, want all %d", n, len(platform.Capabilities()))
+	if n := len(got.value("viewer.capabilities").([]any)); n != len(core.Capabilities()) {
+		t.Errorf("an owner has %d capabilities, want all %d", n, len(core.Capabilities()))
 	}
 }
 
@@ -227,15 +229,15 @@ func TestTagsAreListedUnlessTheirClassIsLeftOut(t *testing.T) {
 func TestEveryVulnerabilityOfALargePageIsFound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ctx := platform.WithActor(t.Context(), platform.NewOperator("test"))
-	advisories := make([]*platform.Advisory, 200)
-	var known []*platform.Vulnerability
+	ctx := core.WithActor(t.Context(), core.NewOperator("test"))
+	advisories := make([]*inventory.Advisory, 200)
+	var known []*inventory.Vulnerability
 	for i := range advisories {
-		advisories[i] = &platform.Advisory{AdvisoryID: fmt.Sprintf("A-%d", i), ArtifactName: "x"}
+		advisories[i] = &inventory.Advisory{AdvisoryID: fmt.Sprintf("A-%d", i), ArtifactName: "x"}
 		for n := range 6 {
 			name := fmt.Sprintf("V-%d-%d", i, n)
 			advisories[i].Aliases = append(advisories[i].Aliases, name, name+"-too")
-			known = append(known, &platform.Vulnerability{ID: name, Aliases: []string{name + "-too"}})
+			known = append(known, &inventory.Vulnerability{ID: name, Aliases: []string{name + "-too"}})
 		}
 	}
 	must(w.p.Advisories.Import(ctx, w.org, advisories))(t)

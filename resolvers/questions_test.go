@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
@@ -49,28 +51,28 @@ func readQuestions(t *testing.T) (all []question) {
 type dashboard struct {
 	*shop
 	now            time.Time
-	bot, ada       platform.UID
-	oldTag, newTag platform.UID
-	finding        platform.UID
-	pending        platform.UID // an invite
-	given          []any        // uids of bindings
+	bot, ada       core.UID
+	oldTag, newTag core.UID
+	finding        core.UID
+	pending        core.UID // an invite
+	given          []any    // uids of bindings
 }
 
 func newDashboard(t *testing.T, url string) *dashboard {
 	t.Helper()
 	clock := newClock()
 	past := newPlatform(t, url, func() time.Time { return clock().AddDate(0, 0, -40) })
-	w := &dashboard{shop: &shop{world: newWorldOf(t, past), ctx: platform.WithActor(t.Context(), platform.NewOperator("test"))}, now: clock()}
-	must(w.p.Vulnerabilities.Import(w.ctx, []*platform.Vulnerability{{ID: "CVE-1", Aliases: []string{"GHSA-1"}, Summary: "All strings are too long."}}))(t)
-	must(w.p.Vulnerabilities.ImportExploitations(w.ctx, platform.KnownExploited, []*platform.Exploitation{{ID: "CVE-1", KnownDate: platform.At(clock())}}))(t)
+	w := &dashboard{shop: &shop{world: newWorldOf(t, past), ctx: core.WithActor(t.Context(), core.NewOperator("test"))}, now: clock()}
+	must(w.p.Vulnerabilities.Import(w.ctx, []*inventory.Vulnerability{{ID: "CVE-1", Aliases: []string{"GHSA-1"}, Summary: "All strings are too long."}}))(t)
+	must(w.p.Vulnerabilities.ImportExploitations(w.ctx, inventory.KnownExploited, []*inventory.Exploitation{{ID: "CVE-1", KnownDate: core.At(clock())}}))(t)
 	w.stock()
-	for repo, labels := range map[platform.UID]string{w.checkout: `{key: "environment", value: "production"}, {key: "owner", value: "team-a"}`, w.tools: `{key: "environment", value: "test"}`} {
+	for repo, labels := range map[core.UID]string{w.checkout: `{key: "environment", value: "production"}, {key: "owner", value: "team-a"}`, w.tools: `{key: "environment", value: "test"}`} {
 		w.ask(`mutation($repo: ID!) { updateRepo(input: {uid: $repo, labels: [`+labels+`]}) { repo { uid } } }`, "repo", repo)
 	}
 	w.invite(w.org, true)
 	_, code := w.invite(w.lab, true)
 	w.askAs("guest", `mutation($code: String!) { acceptGroupInvite(input: {code: $code}) { roleBinding { uid } } }`, "code", code).expectSuccess()
-	must(w.p.Images.Import(w.ctx, []*platform.Image{{Repo: w.checkout, Digest: digest(1), Architectures: []platform.Architecture{{Name: "amd64", Size: 1000}}}}))(t)
+	must(w.p.Images.Import(w.ctx, []*inventory.Image{{Repo: w.checkout, Digest: digest(1), Architectures: []inventory.Architecture{{Name: "amd64", Size: 1000}}}}))(t)
 	w.finding = w.uidOf("CVE-1", w.checkout)
 	w.ask(`mutation($uid: ID!, $due: DateTime, $owner: ID) { updateFindings(input: {uids: [$uid], dueTime: $due, assignee: $owner}) { updatedCount } }`,
 		"uid", w.uidOf("CVE-5", w.checkout), "due", w.daysAgo(30), "owner", w.owner)
@@ -81,24 +83,24 @@ func newDashboard(t *testing.T, url string) *dashboard {
 	w.advise(w.org, fixedBefore("CVE-9", "express", "4.0.1", "9.1"))
 	w.settle()
 	withdrawn := fixedBefore("CVE-3", "express", "4.0.1", "2.0")
-	withdrawn.DeleteTime, withdrawn.UpdateTime = platform.At(w.now), platform.At(w.now)
+	withdrawn.DeleteTime, withdrawn.UpdateTime = core.At(w.now), core.At(w.now)
 	w.advise("", withdrawn)
 	w.settle()
 	w.ask(`mutation($uid: ID!) { updateFindings(input: {uids: [$uid], state: IN_TRIAGE}) { updatedCount } }`, "uid", w.uidOf("CVE-8", w.checkout))
-	w.ada = w.member(w.org, "ada", platform.EditorRole)
-	w.bot = w.member(w.lab, "bot", w.role(w.lab, "sweeper", platform.CapGroupsDelete, platform.CapRepoDelete))
+	w.ada = w.member(w.org, "ada", iam.EditorRole)
+	w.bot = w.member(w.lab, "bot", w.role(w.lab, "sweeper", core.CapGroupsDelete, core.CapRepoDelete))
 	w.ask(`mutation($org: ID!) { createIdentity(input: {parent: $org, name: "stray", claimMatch: {issuer: "https://issuer.example.org", subject: "stray"}}) { identity { uid } } }`, "org", w.org)
 	w.pending, _ = w.invite(w.shop.shop, false)
 	tags := w.ask(`query($repo: ID!) { repo(uid: $repo) { old: tag(name: "old") { uid } latest: tag(name: "latest") { uid } } }`, "repo", w.checkout)
 	w.oldTag, w.newTag = tags.uid("repo.old.uid"), tags.uid("repo.latest.uid")
-	for _, identity := range []platform.UID{w.ada, w.bot} {
+	for _, identity := range []core.UID{w.ada, w.bot} {
 		w.given = append(w.given, w.ask(`query($uid: ID!) { identity(uid: $uid) { roleBindings { nodes { uid } } } }`, "uid", identity).value("identity.roleBindings.nodes.0.uid"))
 	}
 	return w
 }
 
 // uidOf returns the uid of the finding of a vulnerability in a repo.
-func (w *dashboard) uidOf(vulnerability string, repo platform.UID) platform.UID {
+func (w *dashboard) uidOf(vulnerability string, repo core.UID) core.UID {
 	w.t.Helper()
 	return w.ask(`query($id: String!, $repo: ID!) { findings(childrenOf: $repo, where: {vulnerabilityIds: [$id]}) { nodes { uid } } }`, "id", vulnerability, "repo", repo).uid("findings.nodes.0.uid")
 }
@@ -228,7 +230,7 @@ func TestManyRoleBindingsEndInFewRoundTrips(t *testing.T) {
 		for _, n := range []int{2, 30} {
 			var uids []any
 			for i := range n {
-				identity := w.member(w.lab, fmt.Sprintf("m%d-%d", n, i), platform.ViewerRole)
+				identity := w.member(w.lab, fmt.Sprintf("m%d-%d", n, i), iam.ViewerRole)
 				uids = append(uids, w.ask(`query($uid: ID!) { identity(uid: $uid) { roleBindings { nodes { uid } } } }`, "uid", identity).value("identity.roleBindings.nodes.0.uid"))
 			}
 			got := w.ask(remove, "uids", uids).expect("batchDeleteRoleBindings.deletedUids", uids)

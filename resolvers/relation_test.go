@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // A list is filtered by what belongs to its rows, where the caller may see that.
@@ -23,7 +23,7 @@ func TestListsAreFilteredByRelations(t *testing.T) {
 				expect(c.list+".nodes.*.name", c.want).expect(c.list+".totalCount", len(strings.Fields(c.want))).
 				expect("group."+strings.Split(below, "(")[0]+".nodes.*.name", c.want)
 		}
-		w.member(w.shop, "blind", w.role(w.shop, "groups and repos", platform.CapGroupsList, platform.CapRepoList))
+		w.member(w.shop, "blind", w.role(w.shop, "groups and repos", core.CapGroupsList, core.CapRepoList))
 		w.askAs("blind", `{ repos(where: {tags: {}}) { totalCount } plain: groups(where: {repos: {}}) { totalCount } groups(where: {repos: {openSeverities: [LOW]}}) { totalCount } }`).
 			expectErrors("PERMISSION_DENIED repos", "PERMISSION_DENIED groups").expect("plain.totalCount", 1)
 		w.askAs(theOwner, `{ groups(where: {repos: {name: ""}}) { totalCount } }`).expectErrors("INVALID_ARGUMENT")

@@ -6,41 +6,43 @@ import (
 	"atrium/graph"
 	"atrium/graph/scalar"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 // roleBindings resolves the fields of role bindings.
 type roleBindings struct {
 	p *platform.Platform
-	viewerFields[*platform.RoleBinding]
+	viewerFields[*iam.RoleBinding]
 }
 
 func (r root) RoleBinding() graph.RoleBindingResolver {
 	return roleBindings{r.p, newViewerFields(r.p.RoleBindings)}
 }
 
-func (r *reads) roleBindings() *loader[platform.UID, *platform.RoleBinding] {
-	return loaderOf(r, func(ctx context.Context, keys []platform.UID) ([]*platform.RoleBinding, []error) {
+func (r *reads) roleBindings() *loader[core.UID, *iam.RoleBinding] {
+	return loaderOf(r, func(ctx context.Context, keys []core.UID) ([]*iam.RoleBinding, []error) {
 		return r.p.RoleBindings.GetManyWithout(ctx, keys, r.without)
 	})
 }
 
-func (q queries) RoleBinding(ctx context.Context, uid platform.UID) (*platform.RoleBinding, error) {
+func (q queries) RoleBinding(ctx context.Context, uid core.UID) (*iam.RoleBinding, error) {
 	return readsOf(ctx).roleBindings().load(ctx, uid)
 }
 
-func (q queries) RoleBindings(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *platform.UID, where *scalar.RoleBindingFilter) (*scalar.RoleBindingConnection, error) {
+func (q queries) RoleBindings(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *core.UID, where *scalar.RoleBindingFilter) (*scalar.RoleBindingConnection, error) {
 	f := valueOrZero(where)
 	return newConnection(q.p.RoleBindings.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.RoleBindingFilter, window)))
 }
 
 func (m mutations) CreateRoleBinding(ctx context.Context, input map[string]any) (*scalar.CreateRoleBindingPayload, error) {
-	parent, in := decodeInput[*platform.RoleBinding](input)
+	parent, in := decodeInput[*iam.RoleBinding](input)
 	made, err := m.p.RoleBindings.Create(ctx, parent, in)
 	return newCreated(ctx, m.p.RoleBindings.ListEach, parent, made, err)
 }
 
 func (m mutations) UpdateRoleBinding(ctx context.Context, input map[string]any) (*scalar.UpdateRoleBindingPayload, error) {
-	uid, in := decodeInput[*platform.RoleBinding](input)
+	uid, in := decodeInput[*iam.RoleBinding](input)
 	return newUpdated(m.p.RoleBindings.Update(ctx, uid, in))
 }
 
@@ -59,11 +61,11 @@ func (m mutations) BatchCreateRoleBindings(ctx context.Context, input graph.Batc
 }
 
 // decodeBatch converts a batch.
-func decodeBatch(input graph.BatchCreateRoleBindingsInput) platform.BindingBatch {
-	batch := platform.BindingBatch{Parent: input.Parent, RoleUID: valueOrZero(input.RoleUID)}
+func decodeBatch(input graph.BatchCreateRoleBindingsInput) iam.BindingBatch {
+	batch := iam.BindingBatch{Parent: input.Parent, RoleUID: valueOrZero(input.RoleUID)}
 	for _, r := range input.Requests {
-		_, in := decodeInput[*platform.RoleBinding](r.RoleBinding)
-		batch.Requests = append(batch.Requests, platform.BatchRequest[*platform.RoleBinding]{UID: valueOrZero(r.Parent), Input: in})
+		_, in := decodeInput[*iam.RoleBinding](r.RoleBinding)
+		batch.Requests = append(batch.Requests, core.BatchRequest[*iam.RoleBinding]{UID: valueOrZero(r.Parent), Input: in})
 	}
 	return batch
 }
@@ -77,50 +79,50 @@ func (m mutations) BatchDeleteRoleBindings(ctx context.Context, input graph.Batc
 
 func (m mutations) ConfirmRoleBindings(ctx context.Context, input map[string]any) (*graph.ConfirmRoleBindingsPayload, error) {
 	note, _ := input["note"].(*string)
-	confirmed, err := m.p.RoleBindings.Confirm(ctx, decodeBatchRequests[*platform.RoleBinding](input), valueOrZero(note))
+	confirmed, err := m.p.RoleBindings.Confirm(ctx, decodeBatchRequests[*iam.RoleBinding](input), valueOrZero(note))
 	if err != nil {
 		return nil, err
 	}
 	return &graph.ConfirmRoleBindingsPayload{RoleBindings: confirmed}, nil
 }
 
-func (e entities) FindManyRoleBindingByUIDs(ctx context.Context, reps []*graph.RoleBindingByUIDsInput) ([]*platform.RoleBinding, error) {
-	return readRepresentations(ctx, readsOf(ctx).roleBindings(), mapEach(reps, func(r *graph.RoleBindingByUIDsInput) platform.UID { return r.UID }))
+func (e entities) FindManyRoleBindingByUIDs(ctx context.Context, reps []*graph.RoleBindingByUIDsInput) ([]*iam.RoleBinding, error) {
+	return readRepresentations(ctx, readsOf(ctx).roleBindings(), mapEach(reps, func(r *graph.RoleBindingByUIDsInput) core.UID { return r.UID }))
 }
 
-func (r roleBindings) Identity(ctx context.Context, all []*platform.RoleBinding) ([]*platform.Identity, error) {
-	uid := func(b *platform.RoleBinding) platform.UID { return b.Identity.UID }
+func (r roleBindings) Identity(ctx context.Context, all []*iam.RoleBinding) ([]*iam.Identity, error) {
+	uid := func(b *iam.RoleBinding) core.UID { return b.Identity.UID }
 	if !bindingHasSelection(ctx) {
 		return follow(ctx, all, readsOf(ctx).identities(), uid)
 	}
-	return answerFromBindings(ctx, all, uid, r.p.Identities.CheckReadable, func(b *platform.RoleBinding) platform.Identity {
-		return platform.Identity{UID: b.Identity.UID, Name: b.Identity.Name, Description: b.Identity.Description}
+	return answerFromBindings(ctx, all, uid, r.p.Identities.CheckReadable, func(b *iam.RoleBinding) iam.Identity {
+		return iam.Identity{UID: b.Identity.UID, Name: b.Identity.Name, Description: b.Identity.Description}
 	})
 }
 
-func (r roleBindings) Group(ctx context.Context, all []*platform.RoleBinding) ([]*platform.Group, error) {
-	uid := func(b *platform.RoleBinding) platform.UID { return b.Group.UID }
+func (r roleBindings) Group(ctx context.Context, all []*iam.RoleBinding) ([]*iam.Group, error) {
+	uid := func(b *iam.RoleBinding) core.UID { return b.Group.UID }
 	if !bindingHasSelection(ctx) {
 		return follow(ctx, all, readsOf(ctx).groups(), uid)
 	}
-	return answerFromBindings(ctx, all, uid, r.p.Groups.CheckReadable, func(b *platform.RoleBinding) platform.Group {
-		return platform.Group{UID: b.Group.UID, Name: b.Group.Name, Description: b.Group.Description}
+	return answerFromBindings(ctx, all, uid, r.p.Groups.CheckReadable, func(b *iam.RoleBinding) iam.Group {
+		return iam.Group{UID: b.Group.UID, Name: b.Group.Name, Description: b.Group.Description}
 	})
 }
 
-func (r roleBindings) Role(ctx context.Context, all []*platform.RoleBinding) ([]*platform.Role, error) {
-	uid := func(b *platform.RoleBinding) platform.UID { return b.Role.UID }
+func (r roleBindings) Role(ctx context.Context, all []*iam.RoleBinding) ([]*iam.Role, error) {
+	uid := func(b *iam.RoleBinding) core.UID { return b.Role.UID }
 	if !bindingHasSelection(ctx) {
 		return follow(ctx, all, readsOf(ctx).roles(), uid)
 	}
-	return answerFromBindings(ctx, all, uid, r.p.Roles.CheckReadable, func(b *platform.RoleBinding) platform.Role {
-		return platform.Role{UID: b.Role.UID, Name: b.Role.Name, Description: b.Role.Description}
+	return answerFromBindings(ctx, all, uid, r.p.Roles.CheckReadable, func(b *iam.RoleBinding) iam.Role {
+		return iam.Role{UID: b.Role.UID, Name: b.Role.Name, Description: b.Role.Description}
 	})
 }
 
-func (roleBindings) Reviewer(ctx context.Context, all []*platform.RoleBinding) ([]*platform.Identity, error) {
-	return follow(ctx, all, readsOf(ctx).identities(), func(b *platform.RoleBinding) platform.UID {
-		by := platform.EventActor{Subject: b.Reviewer}
+func (roleBindings) Reviewer(ctx context.Context, all []*iam.RoleBinding) ([]*iam.Identity, error) {
+	return follow(ctx, all, readsOf(ctx).identities(), func(b *iam.RoleBinding) core.UID {
+		by := core.EventActor{Subject: b.Reviewer}
 		return by.Identity()
 	})
 }

@@ -5,8 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/libraries"
+	"atrium/platform/webhooks"
 )
 
 // must returns the value of an operation, which must succeed.
@@ -24,70 +28,70 @@ func body[T any](format string, args ...any) fieldmask.Input[T] {
 	return fieldmask.JSONInput[T](fmt.Appendf(nil, format, args...), nil)
 }
 
-func (w *world) group(parent platform.UID, name string) platform.UID {
+func (w *world) group(parent core.UID, name string) core.UID {
 	w.t.Helper()
-	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("test"))
-	return must(w.p.Groups.Create(ctx, parent, body[*platform.Group](`{"name":%q}`, name)))(w.t).UID
+	ctx := core.WithActor(w.t.Context(), core.NewOperator("test"))
+	return must(w.p.Groups.Create(ctx, parent, body[*iam.Group](`{"name":%q}`, name)))(w.t).UID
 }
 
 // member creates an identity for a subject in a group, with a role there.
-func (w *world) member(group platform.UID, subject string, role platform.UID) platform.UID {
+func (w *world) member(group core.UID, subject string, role core.UID) core.UID {
 	w.t.Helper()
-	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("test"))
+	ctx := core.WithActor(w.t.Context(), core.NewOperator("test"))
 	rule := `{"name":%q,"claimMatch":{"issuer":%q,"subject":%q}}`
-	identity := must(w.p.Identities.Create(ctx, group, body[*platform.Identity](rule, subject, testIssuer, subject)))(w.t)
-	must(w.p.RoleBindings.Create(ctx, group, body[*platform.RoleBinding](`{"identityUid":%q,"roleUid":%q}`, identity.UID, role)))(w.t)
+	identity := must(w.p.Identities.Create(ctx, group, body[*iam.Identity](rule, subject, testIssuer, subject)))(w.t)
+	must(w.p.RoleBindings.Create(ctx, group, body[*iam.RoleBinding](`{"identityUid":%q,"roleUid":%q}`, identity.UID, role)))(w.t)
 	return identity.UID
 }
 
 // role creates a role with capabilities.
-func (w *world) role(group platform.UID, name string, capabilities ...platform.Capability) platform.UID {
+func (w *world) role(group core.UID, name string, capabilities ...core.Capability) core.UID {
 	w.t.Helper()
-	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("test"))
-	return must(w.p.Roles.Create(ctx, group, fieldmask.TypedInput(&platform.Role{Name: name, Capabilities: capabilities}, "name", "capabilities")))(w.t).UID
+	ctx := core.WithActor(w.t.Context(), core.NewOperator("test"))
+	return must(w.p.Roles.Create(ctx, group, fieldmask.TypedInput(&iam.Role{Name: name, Capabilities: capabilities}, "name", "capabilities")))(w.t).UID
 }
 
 func digest(n int) string { return fmt.Sprintf("sha256:%064x", n) }
 
 // addRegistry creates repos r00, r01 ... with readmes. Each repo has tags t00, t01 ...,
 // and every tag except the last one has an image.
-func (w *world) addRegistry(group platform.UID, repos, tags int) {
+func (w *world) addRegistry(group core.UID, repos, tags int) {
 	w.t.Helper()
-	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("test"))
-	made := make([]*platform.ImportedRepo, repos)
+	ctx := core.WithActor(w.t.Context(), core.NewOperator("test"))
+	made := make([]*inventory.ImportedRepo, repos)
 	for i := range made {
-		made[i] = &platform.ImportedRepo{Repo: platform.Repo{Name: fmt.Sprintf("r%02d", i)}, Readme: fmt.Sprintf("# r%02d", i)}
+		made[i] = &inventory.ImportedRepo{Repo: inventory.Repo{Name: fmt.Sprintf("r%02d", i)}, Readme: fmt.Sprintf("# r%02d", i)}
 	}
-	must(w.p.Repos.Import(ctx, group, made, platform.ImportOptions{}))(w.t)
-	var named []*platform.ImportedTag
-	var images []*platform.Image
+	must(w.p.Repos.Import(ctx, group, made, core.ImportOptions{}))(w.t)
+	var named []*inventory.ImportedTag
+	var images []*inventory.Image
 	for i, r := range made {
 		for n := range tags {
-			named = append(named, &platform.ImportedTag{Repo: r.UID, Tag: platform.Tag{Name: fmt.Sprintf("t%02d", n), Digest: digest(i*tags + n), Deprecated: n%2 == 1}})
+			named = append(named, &inventory.ImportedTag{Repo: r.UID, Tag: inventory.Tag{Name: fmt.Sprintf("t%02d", n), Digest: digest(i*tags + n), Deprecated: n%2 == 1}})
 			if n < tags-1 {
-				images = append(images, &platform.Image{Repo: r.UID, Digest: digest(i*tags + n), Architectures: []platform.Architecture{{Name: "amd64", Size: int64(1000 + n)}, {Name: "arm64"}}})
+				images = append(images, &inventory.Image{Repo: r.UID, Digest: digest(i*tags + n), Architectures: []inventory.Architecture{{Name: "amd64", Size: int64(1000 + n)}, {Name: "arm64"}}})
 			}
 		}
 	}
-	must(w.p.Tags.Import(ctx, named, platform.ImportOptions{}))(w.t)
+	must(w.p.Tags.Import(ctx, named, core.ImportOptions{}))(w.t)
 	must(w.p.Images.Import(ctx, images))(w.t)
 }
 
 // addFeed imports advisories GO-00, GO-01 ... about the packages r00, r01 ..., and their
 // vulnerabilities, except that of the last one.
-func (w *world) addFeed(group platform.UID, n int) {
+func (w *world) addFeed(group core.UID, n int) {
 	w.t.Helper()
-	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("test"))
-	advisories := make([]*platform.Advisory, n)
-	var known []*platform.Vulnerability
+	ctx := core.WithActor(w.t.Context(), core.NewOperator("test"))
+	advisories := make([]*inventory.Advisory, n)
+	var known []*inventory.Vulnerability
 	for i := range advisories {
 		id, alias := fmt.Sprintf("GO-%02d", i), fmt.Sprintf("CVE-%02d", i)
-		advisories[i] = &platform.Advisory{
+		advisories[i] = &inventory.Advisory{
 			AdvisoryID: id, ArtifactName: fmt.Sprintf("r%02d", i), Aliases: []string{alias},
-			Events: []platform.AdvisoryEvent{{Fixed: &platform.Fixed{FixedVersion: "1.2.3"}}},
+			Events: []inventory.AdvisoryEvent{{Fixed: &inventory.Fixed{FixedVersion: "1.2.3"}}},
 		}
 		if i < n-1 {
-			known = append(known, &platform.Vulnerability{ID: id, Aliases: []string{alias}, Summary: "bad", Severities: []platform.Severity{{Type: "TYPE_CVSS_V3", Score: "9"}}})
+			known = append(known, &inventory.Vulnerability{ID: id, Aliases: []string{alias}, Summary: "bad", Severities: []inventory.Severity{{Type: "TYPE_CVSS_V3", Score: "9"}}})
 		}
 	}
 	must(w.p.Advisories.Import(ctx, group, advisories))(w.t)
@@ -98,24 +102,24 @@ func (w *world) addFeed(group platform.UID, n int) {
 // settle updates the findings after what has changed.
 func (w *world) settle() {
 	w.t.Helper()
-	if err := w.p.Findings.Settle(platform.WithActor(w.t.Context(), platform.NewOperator("test"))); err != nil {
+	if err := w.p.Findings.Settle(core.WithActor(w.t.Context(), core.NewOperator("test"))); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
 // addLibraries imports n artifacts of each ecosystem, j00, j01 ... and p00, p01 ..., each
 // with versions 1.1 to 1.12. It returns the first artifact and one of its versions.
-func (w *world) addLibraries(n int) (artifact, version platform.UID) {
+func (w *world) addLibraries(n int) (artifact, version core.UID) {
 	w.t.Helper()
-	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("test"))
-	var made []*platform.ImportedArtifact
+	ctx := core.WithActor(w.t.Context(), core.NewOperator("test"))
+	var made []*libraries.ImportedArtifact
 	for i := range 2 * n {
-		a := &platform.ImportedArtifact{Artifact: platform.Artifact{Ecosystem: platform.EcosystemJava, Name: fmt.Sprintf("j%02d", i/2)}}
+		a := &libraries.ImportedArtifact{Artifact: libraries.Artifact{Ecosystem: libraries.EcosystemJava, Name: fmt.Sprintf("j%02d", i/2)}}
 		if i%2 == 1 {
-			a.Ecosystem, a.Name = platform.EcosystemPython, fmt.Sprintf("p%02d", i/2)
+			a.Ecosystem, a.Name = libraries.EcosystemPython, fmt.Sprintf("p%02d", i/2)
 		}
 		for v := range 12 {
-			a.Versions = append(a.Versions, &platform.ArtifactVersion{Version: fmt.Sprintf("1.%d", v+1), SizeBytes: int64(v)})
+			a.Versions = append(a.Versions, &libraries.ArtifactVersion{Version: fmt.Sprintf("1.%d", v+1), SizeBytes: int64(v)})
 		}
 		made = append(made, a)
 	}
@@ -129,41 +133,41 @@ const createProvider = `mutation($org: ID!, $viewer: ID!, $name: String!) { crea
 	oidc: {issuer: "https://okta.example.com", clientId: "c-1", clientSecret: "hush-hush", groupsClaim: "groups"}}) { identityProvider { uid oidc { issuer } } } }`
 
 // provider creates an identity provider with a secret.
-func (w *world) provider(group platform.UID, name string) platform.UID {
+func (w *world) provider(group core.UID, name string) core.UID {
 	w.t.Helper()
-	return w.ask(createProvider, "org", group, "viewer", platform.ViewerRole, "name", name).uid("createIdentityProvider.identityProvider.uid")
+	return w.ask(createProvider, "org", group, "viewer", iam.ViewerRole, "name", name).uid("createIdentityProvider.identityProvider.uid")
 }
 
 // mapping creates a mapping of an identity provider.
-func (w *world) mapping(provider platform.UID, external string) platform.UID {
+func (w *world) mapping(provider core.UID, external string) core.UID {
 	w.t.Helper()
 	return w.ask(`mutation($provider: ID!, $role: ID!, $external: String!) {
 		createExternalGroupRoleMapping(input: {parent: $provider, externalGroupId: $external, roleUid: $role}) { externalGroupRoleMapping { uid } }
-	}`, "provider", provider, "role", platform.ViewerRole, "external", external).uid("createExternalGroupRoleMapping.externalGroupRoleMapping.uid")
+	}`, "provider", provider, "role", iam.ViewerRole, "external", external).uid("createExternalGroupRoleMapping.externalGroupRoleMapping.uid")
 }
 
 // invite creates an invite and also returns its code.
-func (w *world) invite(group platform.UID, singleUse bool) (platform.UID, string) {
+func (w *world) invite(group core.UID, singleUse bool) (core.UID, string) {
 	w.t.Helper()
 	made := w.ask(`mutation($group: ID!, $role: ID!, $once: Boolean) { createGroupInvite(input: {parent: $group, roleUid: $role, ttl: "3600s", singleUse: $once}) { groupInvite { uid code } } }`,
-		"group", group, "role", platform.ViewerRole, "once", singleUse)
+		"group", group, "role", iam.ViewerRole, "once", singleUse)
 	return made.uid("createGroupInvite.groupInvite.uid"), made.text("createGroupInvite.groupInvite.code")
 }
 
 // associate connects a group with cloud accounts.
-func (w *world) associate(group platform.UID) {
+func (w *world) associate(group core.UID) {
 	w.t.Helper()
 	w.ask(`mutation($group: ID!) { createAccountAssociation(input: {parent: $group, name: "accounts", amazon: {account: "123456789012"}}) { accountAssociation { uid } } }`, "group", group)
 }
 
 // accept accepts terms for a group.
-func (w *world) accept(group platform.UID, documents ...string) {
+func (w *world) accept(group core.UID, documents ...string) {
 	w.t.Helper()
 	w.ask(`mutation($group: ID!, $documents: [String!]!) { acceptTerms(input: {group: $group, documentIds: $documents}) { groupUid } }`, "group", group, "documents", documents)
 }
 
 // subscription creates an event subscription for events of these types.
-func (w *world) subscription(group platform.UID, sink string, types ...string) platform.UID {
+func (w *world) subscription(group core.UID, sink string, types ...string) core.UID {
 	w.t.Helper()
 	return w.ask(`mutation($group: ID!, $sink: String!, $types: [String!]) { createSubscription(input: {parent: $group, sink: $sink, types: $types}) { subscription { uid } } }`,
 		"group", group, "sink", sink, "types", types).uid("createSubscription.subscription.uid")
@@ -171,7 +175,7 @@ func (w *world) subscription(group platform.UID, sink string, types ...string) p
 
 // deliver sends a test event to a subscription, and returns its delivery. Then all
 // earlier events have become deliveries, too.
-func (w *world) deliver(subscription platform.UID) (delivery platform.UID, event string) {
+func (w *world) deliver(subscription core.UID) (delivery core.UID, event string) {
 	w.t.Helper()
 	event = w.ask(`mutation($s: ID!) { testSubscription(input: {uid: $s}) { eventId } }`, "s", subscription).text("testSubscription.eventId")
 	for { // Other tests may delay the feed of the server.
@@ -184,9 +188,9 @@ func (w *world) deliver(subscription platform.UID) (delivery platform.UID, event
 }
 
 // attempt records the result of an attempt of a delivery.
-func (w *world) attempt(delivery platform.UID, a platform.Attempt) {
+func (w *world) attempt(delivery core.UID, a webhooks.Attempt) {
 	w.t.Helper()
-	begun := must(w.p.Webhooks.BeginAttempt(w.t.Context(), platform.Ticket{Delivery: delivery}))(w.t)
+	begun := must(w.p.Webhooks.BeginAttempt(w.t.Context(), webhooks.Ticket{Delivery: delivery}))(w.t)
 	if _, err := w.p.Webhooks.EndAttempt(w.t.Context(), begun, a); err != nil {
 		w.t.Fatal(err)
 	}
@@ -203,7 +207,7 @@ func (w *world) furnish() []any {
 	team := w.group(w.org, "team")
 	w.addRegistry(team, 3, 3)
 	w.addFeed(w.org, 3)
-	ann := w.member(team, "ann", w.role(w.org, "lister", platform.CapRepoList))
+	ann := w.member(team, "ann", w.role(w.org, "lister", core.CapRepoList))
 	provider := w.provider(w.org, "okta")
 	mapping := w.mapping(provider, "staff")
 	invite, _ := w.invite(team, true)
@@ -219,7 +223,7 @@ func (w *world) furnish() []any {
 		"artifact", artifact, "version", version,
 		"advisory", found.text("advisories.nodes.0.uid"), "sink", sink, "delivery", delivery, "id", found.text("group.id"),
 		"provider", provider, "identityProvider", provider, "mapping", mapping, "externalGroupRoleMapping", mapping, "invite", invite, "groupInvite", invite,
-		"role", string(platform.ViewerRole), "subscription", sink,
-		"since", platform.At(time.Now().Add(-time.Hour)).String(), "until", platform.At(time.Now().Add(time.Hour)).String(),
+		"role", string(iam.ViewerRole), "subscription", sink,
+		"since", core.At(time.Now().Add(-time.Hour)).String(), "until", core.At(time.Now().Add(time.Hour)).String(),
 	}
 }

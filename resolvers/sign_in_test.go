@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"atrium/graph"
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 func TestSecretsAreInNoAnswer(t *testing.T) {
@@ -112,9 +112,9 @@ func TestABatchOfMappingsIsDeletedWholeOrNotAtAll(t *testing.T) {
 	const remove = `mutation($p: ID!, $uids: [ID!]!) { batchDeleteExternalGroupRoleMappings(input: {parent: $p, uids: $uids}) {
 		externalGroupRoleMappings { id externalGroupId identityProvider { name } } deletedIds deletedUids } }`
 	const left = `query($p: ID!) { identityProvider(uid: $p) { mappings { totalCount } } }`
-	w.askAs(theOwner, remove, "p", provider, "uids", []platform.UID{one, provider + "/0123456789abcdef"}).expectErrors("NOT_FOUND batchDeleteExternalGroupRoleMappings")
+	w.askAs(theOwner, remove, "p", provider, "uids", []core.UID{one, provider + "/0123456789abcdef"}).expectErrors("NOT_FOUND batchDeleteExternalGroupRoleMappings")
 	w.ask(left, "p", provider).expect("identityProvider.mappings.totalCount", 2)
-	got := w.ask(remove, "p", provider, "uids", []platform.UID{two, one})
+	got := w.ask(remove, "p", provider, "uids", []core.UID{two, one})
 	got.expect("batchDeleteExternalGroupRoleMappings.externalGroupRoleMappings.*.externalGroupId", "two one").
 		expect("batchDeleteExternalGroupRoleMappings.externalGroupRoleMappings.*.identityProvider.name", "okta okta").
 		expect("batchDeleteExternalGroupRoleMappings.deletedUids", []any{string(two), string(one)})
@@ -128,7 +128,7 @@ func TestGroupsAreVisibleWithoutTheRightToSeeSignIn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	variables := w.furnish()
-	w.member(w.org, "bob", w.role(w.org, "groups", platform.CapGroupsList))
+	w.member(w.org, "bob", w.role(w.org, "groups", core.CapGroupsList))
 	got := w.askAs("bob", operation("query", `
 		groups(orderBy: {field: UID}) { nodes { name identityProviders { totalCount } accountAssociation { name } invites { totalCount } termsAcceptances { totalCount } } }
 		identityProvider(uid: $provider) { name } accountAssociation(uid: $team) { name } groupInvite(uid: $invite) { keyId }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	endpoint "atrium/internal/graphql"
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/storetest"
 )
 
@@ -28,7 +28,7 @@ func countStatements(t *testing.T, url string) {
 	for _, name := range []string{"ann", "bob", "cid", "dan"} {
 		w.member(team, name, w.role(team, "role of "+name, "repo.list"))
 	}
-	for i, g := range []platform.UID{w.org, team} {
+	for i, g := range []core.UID{w.org, team} {
 		for _, name := range []string{"okta", "entra"} {
 			p := w.provider(g, name)
 			w.mapping(p, "staff")
@@ -38,7 +38,7 @@ func countStatements(t *testing.T, url string) {
 		w.associate(g)
 		w.accept(g, "msa", fmt.Sprint("beta-", i))
 	}
-	var last platform.UID
+	var last core.UID
 	for i := range 50 {
 		last = w.subscription(team, fmt.Sprintf("https://hooks.example.com/%d", i), "dev.atrium.api.iam.group.created.v1")
 	}
@@ -136,7 +136,7 @@ func countStatements(t *testing.T, url string) {
 		{"the audit log", `{ auditLog { nodes { type } edges { cursor } pageInfo { hasNextPage } } }`, 1},
 		{"who the caller is", `{ viewer { identities { name roleBindings { nodes { role { name } } } } } }`, 2},
 	} {
-		got := w.ask(c.query, "org", w.org, "since", platform.At(time.Now().Add(-time.Hour)), "until", platform.At(time.Now().Add(time.Hour)))
+		got := w.ask(c.query, "org", w.org, "since", core.At(time.Now().Add(-time.Hour)), "until", core.At(time.Now().Add(time.Hour)))
 		t.Logf("%s: %d statements in %d round trips", c.name, got.statements, got.roundTrips)
 		if got.statements != c.statements {
 			t.Errorf("%s took %d statements, want %d", c.name, got.statements, c.statements)
@@ -160,12 +160,12 @@ func TestARequestThatEndsBetweenLevelsSendsNoMoreStatements(t *testing.T) {
 					}
 				}
 			})
-			var cost platform.Trace
+			var cost core.Trace
 			r := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(`{"query":"{groups(first: 9) {nodes {repos(first: 9) {nodes {tags(first: 9) {nodes {name}}}}}}}"}`))
 			r.Header.Set("Content-Type", "application/json")
 			presenter := newPresenter(nil)
 			rw := httptest.NewRecorder()
-			serveEngine(engine, presenter, endpoint.DefaultSettings(), nil).ServeHTTP(rw, r.WithContext(platform.WithTrace(ctx, &cost)))
+			serveEngine(engine, presenter, endpoint.DefaultSettings(), nil).ServeHTTP(rw, r.WithContext(core.WithTrace(ctx, &cost)))
 			want := int64(3)
 			if ends {
 				want = 1

@@ -6,27 +6,31 @@ import (
 	"atrium/graph"
 	"atrium/graph/scalar"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/webhooks"
 )
 
 // eventSubscriptions resolves the fields of event subscriptions.
 type eventSubscriptions struct {
 	p *platform.Platform
-	viewerFields[*platform.Subscription]
+	viewerFields[*webhooks.Subscription]
 }
 
 func (r root) EventSubscription() graph.EventSubscriptionResolver {
 	return eventSubscriptions{r.p, newViewerFields(r.p.Subscriptions)}
 }
 
-func (r *reads) subscriptions() *loader[platform.UID, *platform.Subscription] {
+func (r *reads) subscriptions() *loader[core.UID, *webhooks.Subscription] {
 	return loaderOf(r, r.p.Subscriptions.GetMany)
 }
 
-func (q queries) Subscription(ctx context.Context, uid platform.UID) (*platform.Subscription, error) {
+func (q queries) Subscription(ctx context.Context, uid core.UID) (*webhooks.Subscription, error) {
 	return readsOf(ctx).subscriptions().load(ctx, uid)
 }
 
-func (q queries) Subscriptions(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *platform.UID, where *scalar.EventSubscriptionFilter) (*scalar.EventSubscriptionConnection, error) {
+func (q queries) Subscriptions(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *core.UID, where *scalar.EventSubscriptionFilter) (*scalar.EventSubscriptionConnection, error) {
 	f := valueOrZero(where)
 	return newConnection(q.p.Subscriptions.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.SubscriptionFilter, window)))
 }
@@ -34,9 +38,9 @@ func (q queries) Subscriptions(ctx context.Context, window scalar.Window, descen
 // CreateSubscription creates a subscription. Besides RotateSubscriptionSecret, its
 // response is the only one that shows the secret.
 func (m mutations) CreateSubscription(ctx context.Context, input map[string]any) (*graph.CreateSubscriptionPayload, error) {
-	conditions, _ := input["conditions"].(*platform.EventConditions)
-	findings, _ := input["findings"].(*platform.FindingConditions)
-	parent, in := decodeInput[*platform.Subscription](without(input, "conditions", "findings"))
+	conditions, _ := input["conditions"].(*webhooks.EventConditions)
+	findings, _ := input["findings"].(*inventory.FindingConditions)
+	parent, in := decodeInput[*webhooks.Subscription](without(input, "conditions", "findings"))
 	made, err := m.p.Subscriptions.CreateConditional(ctx, parent, in, conditions, findings)
 	if err != nil {
 		return nil, err
@@ -52,17 +56,17 @@ func (m mutations) DeleteSubscription(ctx context.Context, input scalar.Delete) 
 // BatchCreateSubscriptions creates several subscriptions. Its response is the only one that shows their secrets.
 func (m mutations) BatchCreateSubscriptions(ctx context.Context, input map[string]any) (*graph.BatchCreateSubscriptionsPayload, error) {
 	given, _ := input["requests"].([]map[string]any)
-	requests := make([]platform.SubscriptionRequest, len(given))
+	requests := make([]webhooks.SubscriptionRequest, len(given))
 	for i, one := range given {
-		requests[i].Conditions, _ = one["conditions"].(*platform.EventConditions)
-		requests[i].Findings, _ = one["findings"].(*platform.FindingConditions)
-		requests[i].UID, requests[i].Input = decodeInput[*platform.Subscription](without(one, "conditions", "findings"))
+		requests[i].Conditions, _ = one["conditions"].(*webhooks.EventConditions)
+		requests[i].Findings, _ = one["findings"].(*inventory.FindingConditions)
+		requests[i].UID, requests[i].Input = decodeInput[*webhooks.Subscription](without(one, "conditions", "findings"))
 	}
 	made, err := m.p.Subscriptions.CreateBatch(ctx, requests)
 	if err != nil {
 		return nil, err
 	}
-	return &graph.BatchCreateSubscriptionsPayload{Subscriptions: made, Secrets: mapEach(made, func(s *platform.Subscription) string { return s.Secret })}, nil
+	return &graph.BatchCreateSubscriptionsPayload{Subscriptions: made, Secrets: mapEach(made, func(s *webhooks.Subscription) string { return s.Secret })}, nil
 }
 
 func (m mutations) BatchDeleteSubscriptions(ctx context.Context, input graph.BatchDeleteSubscriptionsInput) (*graph.BatchDeleteSubscriptionsPayload, error) {
@@ -98,15 +102,15 @@ func (m mutations) EnableSubscription(ctx context.Context, input graph.EnableSub
 	return &graph.EnableSubscriptionPayload{Subscription: enabled}, nil
 }
 
-func (e entities) FindManyEventSubscriptionByUIDs(ctx context.Context, reps []*graph.EventSubscriptionByUIDsInput) ([]*platform.Subscription, error) {
-	return readRepresentations(ctx, readsOf(ctx).subscriptions(), mapEach(reps, func(r *graph.EventSubscriptionByUIDsInput) platform.UID { return r.UID }))
+func (e entities) FindManyEventSubscriptionByUIDs(ctx context.Context, reps []*graph.EventSubscriptionByUIDsInput) ([]*webhooks.Subscription, error) {
+	return readRepresentations(ctx, readsOf(ctx).subscriptions(), mapEach(reps, func(r *graph.EventSubscriptionByUIDsInput) core.UID { return r.UID }))
 }
 
-func (eventSubscriptions) Group(ctx context.Context, all []*platform.Subscription) ([]*platform.Group, error) {
-	return follow(ctx, all, readsOf(ctx).groups(), func(s *platform.Subscription) platform.UID { return s.UID.Parent() })
+func (eventSubscriptions) Group(ctx context.Context, all []*webhooks.Subscription) ([]*iam.Group, error) {
+	return follow(ctx, all, readsOf(ctx).groups(), func(s *webhooks.Subscription) core.UID { return s.UID.Parent() })
 }
 
-func (r eventSubscriptions) Deliveries(ctx context.Context, all []*platform.Subscription, window scalar.Window, where *platform.DeliveryFilter) ([]*scalar.DeliveryConnection, error) {
-	scopes := mapEach(all, func(s *platform.Subscription) platform.UIDFilter { return platform.UIDFilter{ChildrenOf: s.UID} })
-	return newConnections(r.p.Deliveries.ListEach(ctx, request(ctx, platform.UIDFilter{}, where, window), scopes))
+func (r eventSubscriptions) Deliveries(ctx context.Context, all []*webhooks.Subscription, window scalar.Window, where *webhooks.DeliveryFilter) ([]*scalar.DeliveryConnection, error) {
+	scopes := mapEach(all, func(s *webhooks.Subscription) core.UIDFilter { return core.UIDFilter{ChildrenOf: s.UID} })
+	return newConnections(r.p.Deliveries.ListEach(ctx, request(ctx, core.UIDFilter{}, where, window), scopes))
 }

@@ -6,29 +6,31 @@ import (
 	"atrium/graph"
 	"atrium/graph/scalar"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 // tags resolves the fields of tags.
 type tags struct {
 	p *platform.Platform
-	viewerFields[*platform.Tag]
+	viewerFields[*inventory.Tag]
 }
 
 func (r root) Tag() graph.TagResolver { return tags{r.p, newViewerFields(r.p.Tags)} }
 
-func (r *reads) tags() *loader[platform.UID, *platform.Tag] { return loaderOf(r, r.p.Tags.GetMany) }
+func (r *reads) tags() *loader[core.UID, *inventory.Tag] { return loaderOf(r, r.p.Tags.GetMany) }
 
-func (q queries) Tag(ctx context.Context, uid platform.UID) (*platform.Tag, error) {
+func (q queries) Tag(ctx context.Context, uid core.UID) (*inventory.Tag, error) {
 	return readsOf(ctx).tags().load(ctx, uid)
 }
 
-func (q queries) Tags(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *platform.UID, where *scalar.TagFilter) (*scalar.TagConnection, error) {
+func (q queries) Tags(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *core.UID, where *scalar.TagFilter) (*scalar.TagConnection, error) {
 	f := valueOrZero(where)
 	return newConnection(q.p.Tags.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), f.Tags(), window)))
 }
 
 func (m mutations) CreateTag(ctx context.Context, input map[string]any) (*scalar.CreateTagPayload, error) {
-	parent, in := decodeInput[*platform.Tag](input)
+	parent, in := decodeInput[*inventory.Tag](input)
 	made, err := m.p.Tags.Create(ctx, parent, in)
 	return newCreated(ctx, m.p.Tags.ListEach, parent, made, err)
 }
@@ -38,7 +40,7 @@ func (m mutations) DeleteTag(ctx context.Context, input scalar.Delete) (*scalar.
 }
 
 func (m mutations) BatchCreateTags(ctx context.Context, input map[string]any) (*graph.BatchCreateTagsPayload, error) {
-	made, err := m.p.Tags.CreateBatch(ctx, decodeBatchRequests[*platform.Tag](input))
+	made, err := m.p.Tags.CreateBatch(ctx, decodeBatchRequests[*inventory.Tag](input))
 	if err != nil {
 		return nil, err
 	}
@@ -52,41 +54,41 @@ func (m mutations) BatchDeleteTags(ctx context.Context, input graph.BatchDeleteT
 	return &graph.BatchDeleteTagsPayload{DeletedIds: globalIDs("Tag", input.Uids), DeletedUids: input.Uids}, nil
 }
 
-func (e entities) FindManyTagByUIDs(ctx context.Context, reps []*graph.TagByUIDsInput) ([]*platform.Tag, error) {
-	return readRepresentations(ctx, readsOf(ctx).tags(), mapEach(reps, func(r *graph.TagByUIDsInput) platform.UID { return r.UID }))
+func (e entities) FindManyTagByUIDs(ctx context.Context, reps []*graph.TagByUIDsInput) ([]*inventory.Tag, error) {
+	return readRepresentations(ctx, readsOf(ctx).tags(), mapEach(reps, func(r *graph.TagByUIDsInput) core.UID { return r.UID }))
 }
 
-func (tags) Repo(ctx context.Context, all []*platform.Tag) ([]*platform.Repo, error) {
-	return follow(ctx, all, readsOf(ctx).repos(), func(t *platform.Tag) platform.UID { return t.UID.Parent() })
+func (tags) Repo(ctx context.Context, all []*inventory.Tag) ([]*inventory.Repo, error) {
+	return follow(ctx, all, readsOf(ctx).repos(), func(t *inventory.Tag) core.UID { return t.UID.Parent() })
 }
 
 // Image reads the images of the tags. It is nil where the digest of a tag has no
 // known image.
-func (r tags) Image(ctx context.Context, all []*platform.Tag) ([]*platform.Image, error) {
+func (r tags) Image(ctx context.Context, all []*inventory.Tag) ([]*inventory.Image, error) {
 	images, errs := r.p.Images.GetMany(ctx, mapEach(all, tagImage))
 	return images, filterErrors(joinErrors(errs), ignoreNotFound)
 }
 
-func (r tags) Advisories(ctx context.Context, all []*platform.Tag, window scalar.Window, where *scalar.AdvisoryFilter) ([]*scalar.AdvisoryConnection, error) {
+func (r tags) Advisories(ctx context.Context, all []*inventory.Tag, window scalar.Window, where *scalar.AdvisoryFilter) ([]*scalar.AdvisoryConnection, error) {
 	f := valueOrZero(where)
 	req := request(ctx, listScope(nil, nil, f.ByUID), &f.AdvisoryFilter, window)
 	return newConnections(r.p.Advisories.ListOfImages(ctx, req, mapEach(all, tagImage)))
 }
 
-func (r tags) AdvisorySummary(ctx context.Context, all []*platform.Tag) ([]*platform.AdvisorySummary, error) {
+func (r tags) AdvisorySummary(ctx context.Context, all []*inventory.Tag) ([]*inventory.AdvisorySummary, error) {
 	summaries, err := r.FindingSummary(ctx, all)
 	return mapEach(summaries, asAdvisorySummary), err
 }
 
 // tagImage returns the image that a tag points to.
-func tagImage(t *platform.Tag) platform.ImageKey {
-	return platform.ImageKey{Repo: t.UID.Parent(), Digest: t.Digest}
+func tagImage(t *inventory.Tag) core.ImageKey {
+	return core.ImageKey{Repo: t.UID.Parent(), Digest: t.Digest}
 }
 
-func (r tags) Findings(ctx context.Context, all []*platform.Tag, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.FindingConnection, error) {
+func (r tags) Findings(ctx context.Context, all []*inventory.Tag, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.FindingConnection, error) {
 	return listFindingsOfImages(ctx, r.p, mapEach(all, tagImage), where, window)
 }
 
-func (r tags) FindingSummary(ctx context.Context, all []*platform.Tag) ([]*platform.FindingSummary, error) {
+func (r tags) FindingSummary(ctx context.Context, all []*inventory.Tag) ([]*inventory.FindingSummary, error) {
 	return summarizeImages(ctx, r.p, mapEach(all, tagImage))
 }

@@ -21,7 +21,9 @@ import (
 	"atrium/internal/graphql/limit"
 	"atrium/internal/graphql/transport"
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
+	"atrium/platform/iam"
 	"atrium/store/storetest"
 )
 
@@ -36,9 +38,9 @@ type world struct {
 	t       testing.TB
 	p       *platform.Platform
 	handler pair
-	org     platform.UID
-	binding platform.UID // This is the binding of the owner.
-	owner   platform.UID // This is the identity of the owner.
+	org     core.UID
+	binding core.UID // This is the binding of the owner.
+	owner   core.UID // This is the identity of the owner.
 	logs    *bytes.Buffer
 	faults  uint64 // If it is not zero, resolvers fail; see withFaults.
 }
@@ -110,7 +112,7 @@ func serveEngine(engine execute.Engine, presenter *Presenter, settings endpoint.
 		Settings: settings, Present: presenter.Present,
 		Schema: Limits(), ReadSDL: readSDL, Budget: Budget{}, CheckJSON: fieldmask.CheckJSON,
 		Identify: func(ctx context.Context) transport.Caller {
-			if actor := platform.ActorOf(ctx); actor != nil {
+			if actor := core.ActorOf(ctx); actor != nil {
 				return transport.Caller{Key: actor.Key() + "-", Expires: actor.Expires}
 			}
 			return transport.Caller{}
@@ -128,7 +130,7 @@ type answer struct {
 	Extensions struct{ Cost struct{ Requested int } }
 	statements int64
 	roundTrips int64
-	hidden     []platform.Failure // what the log has and the client does not see
+	hidden     []core.Failure // what the log has and the client does not see
 }
 
 type failure struct {
@@ -169,19 +171,19 @@ func (w *world) send(subject, query string, r *http.Request) answer {
 	w.t.Helper()
 	ctx := w.t.Context()
 	if subject != nobody {
-		actor, err := w.p.Authenticate(ctx, platform.Claims{Issuer: testIssuer, Subject: subject, ServiceAudience: true})
+		actor, err := w.p.Authenticate(ctx, iam.Claims{Issuer: testIssuer, Subject: subject, ServiceAudience: true})
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		ctx = platform.WithActor(ctx, actor)
+		ctx = core.WithActor(ctx, actor)
 	}
 	if w.faults > 0 {
 		ctx = withFaults(ctx, w.faults)
 	}
-	var cost platform.Trace
+	var cost core.Trace
 	rw := httptest.NewRecorder()
 	rw.Header().Set("X-Request-Id", "req-1")
-	w.handler.serve(w.t, rw, r.WithContext(platform.WithTrace(ctx, &cost)))
+	w.handler.serve(w.t, rw, r.WithContext(core.WithTrace(ctx, &cost)))
 	got := answer{t: w.t, query: query, status: rw.Code, statements: cost.Statements.Load(), roundTrips: cost.RoundTrips.Load(), hidden: cost.Facts().Failures}
 	if err := json.Unmarshal(rw.Body.Bytes(), &got); err != nil {
 		w.t.Fatalf("%s: %s is no answer: %v", query, rw.Body, err)
@@ -245,9 +247,9 @@ func (a answer) text(path string) string {
 	return fmt.Sprint(a.value(path))
 }
 
-func (a answer) uid(path string) platform.UID {
+func (a answer) uid(path string) core.UID {
 	a.t.Helper()
-	return platform.UID(a.text(path))
+	return core.UID(a.text(path))
 }
 
 // expect compares a value of the answer.

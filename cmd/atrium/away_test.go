@@ -17,7 +17,7 @@ import (
 	eventsv2 "atrium/gen/platform/events/v2"
 	iamv2 "atrium/gen/platform/iam/v2"
 	registryv2 "atrium/gen/platform/registry/v2"
-	"atrium/platform"
+	"atrium/platform/iam"
 	"atrium/store/storetest"
 )
 
@@ -176,7 +176,7 @@ func TestAChangeWhoseCommitIsLostIsMadeOnce(t *testing.T) {
 		},
 		"lost@example.com": func() error {
 			_, err := caller.GroupInvites.CreateGroupInvite(ctx, &iamv2.CreateGroupInviteRequest{
-				Parent: acme, GroupInvite: &iamv2.GroupInvite{RoleUid: string(platform.ViewerRole), Email: "lost@example.com", Ttl: durationpb.New(time.Hour)},
+				Parent: acme, GroupInvite: &iamv2.GroupInvite{RoleUid: string(iam.ViewerRole), Email: "lost@example.com", Ttl: durationpb.New(time.Hour)},
 			})
 			return err
 		},

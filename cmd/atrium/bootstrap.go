@@ -7,6 +7,7 @@ import (
 
 	"atrium/internal/server"
 	"atrium/platform"
+	"atrium/platform/core"
 )
 
 type bootstrapCommand struct {
@@ -36,14 +37,14 @@ func (c *bootstrapCommand) run(ctx context.Context, p program) error {
 		return err
 	}
 	defer db.close()
-	ctx = platform.WithActor(ctx, platform.NewOperator("bootstrap"))
+	ctx = core.WithActor(ctx, core.NewOperator("bootstrap"))
 	made, err := db.Groups.Bootstrap(ctx, c.Org, c.Issuer, c.Subject)
 	if err != nil {
 		return err
 	}
 	out := json.NewEncoder(p.stdout)
 	out.SetIndent("", "  ")
-	err = out.Encode(map[string]platform.UID{
+	err = out.Encode(map[string]core.UID{
 		"group": made.Group.UID, "identity": made.Identity.UID, "roleBinding": made.Binding.UID,
 	})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // clientFlags are the flags of commands that send requests to a server.
@@ -93,7 +93,7 @@ type answer struct {
 	Data   json.RawMessage
 	Errors []struct {
 		Message    string
-		Extensions struct{ Status platform.Code }
+		Extensions struct{ Status core.Code }
 	}
 }
 
@@ -114,7 +114,7 @@ func (a *answer) err() error {
 	for i, e := range a.Errors {
 		all[i] = escapeLine(e.Message)
 	}
-	return &platform.Error{Code: a.Errors[0].Extensions.Status, Message: strings.Join(all, "; ")}
+	return &core.Error{Code: a.Errors[0].Extensions.Status, Message: strings.Join(all, "; ")}
 }
 
 const (
@@ -158,7 +158,7 @@ func (c *graphqlClient) send(ctx context.Context, accept string, q question) (*h
 	request.Header.Set("Content-Type", "application/json")
 	response, err := c.http.Do(request)
 	if err != nil {
-		return nil, platform.Unavailable("the server cannot be reached", err)
+		return nil, core.Unavailable("the server cannot be reached", err)
 	}
 	return response, nil
 }
@@ -173,17 +173,17 @@ func mediaOf(response *http.Response) string {
 
 // connectionLostError returns the error for a connection that ended too early.
 func connectionLostError(cause error) error {
-	return platform.Unavailable("the connection was lost", cause)
+	return core.Unavailable("the connection was lost", cause)
 }
 
 // isTemporary reports whether a retry may succeed.
 func isTemporary(err error) bool {
-	var e *platform.Error
+	var e *core.Error
 	if !errors.As(err, &e) {
 		return false
 	}
 	switch e.Code {
-	case platform.CodeUnavailable, platform.CodeResourceExhausted, platform.CodeDeadlineExceeded, platform.CodeAborted:
+	case core.CodeUnavailable, core.CodeResourceExhausted, core.CodeDeadlineExceeded, core.CodeAborted:
 		return true
 	}
 	return false
@@ -200,14 +200,14 @@ func (c *graphqlClient) refusal(response *http.Response) error {
 		return connectionLostError(err)
 	}
 	if a, err := readAnswer(raw); err == nil && a.err() != nil {
-		return c.addHint(platform.AsError(a.err()))
+		return c.addHint(core.AsError(a.err()))
 	}
 	var status struct {
-		Code    platform.Code
+		Code    core.Code
 		Message string
 	}
 	_ = json.Unmarshal(raw, &status) // status stays empty if the body is not JSON
-	e := &platform.Error{
+	e := &core.Error{
 		Code:    cmp.Or(status.Code, codeOf(response.StatusCode)),
 		Message: cmp.Or(escapeLine(status.Message), fmt.Sprintf("%s answered %d %s", c.server, response.StatusCode, http.StatusText(response.StatusCode))),
 	}
@@ -215,22 +215,22 @@ func (c *graphqlClient) refusal(response *http.Response) error {
 }
 
 // addHint adds to the rejection of a token what could be wrong with the token.
-func (c *graphqlClient) addHint(e *platform.Error) error {
-	if e.Code == platform.CodeUnauthenticated && c.made {
+func (c *graphqlClient) addHint(e *core.Error) error {
+	if e.Code == core.CodeUnauthenticated && c.made {
 		e.Message += "; the token was created from --database-url, which must be the database of a server in development mode; use --token for another token"
 	}
 	return e
 }
 
 // codeOf returns the code for an HTTP status, for a response without a code in its body.
-func codeOf(status int) platform.Code {
+func codeOf(status int) core.Code {
 	switch status {
 	case http.StatusTooManyRequests:
-		return platform.CodeResourceExhausted
+		return core.CodeResourceExhausted
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return platform.CodeUnavailable
+		return core.CodeUnavailable
 	case http.StatusUnauthorized:
-		return platform.CodeUnauthenticated
+		return core.CodeUnauthenticated
 	}
-	return platform.CodeInternal
+	return core.CodeInternal
 }

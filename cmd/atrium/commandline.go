@@ -12,7 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // A commandLine holds all commands with their flags.
@@ -136,7 +136,7 @@ type describer interface {
 const errHelpPrinted = "help was printed"
 
 func newParser(p program, f *faults, settings *sources) (*kong.Kong, error) {
-	limits := platform.DefaultMemoryLimits()
+	limits := core.DefaultMemoryLimits()
 	return kong.New(&commandLine{},
 		kong.Name("atrium"),
 		kong.Description("Atrium serves groups, identities, registries, libraries and advisories over GraphQL, REST and gRPC."),

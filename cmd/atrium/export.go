@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
 )
 
 type exportAuditCommand struct {
@@ -52,17 +54,17 @@ Examples:
 
 // An exportedEvent is a line of the export.
 type exportedEvent struct {
-	ID      string              `json:"id"`
-	Type    string              `json:"type"`
-	Subject platform.UID        `json:"subject"`
-	Group   platform.UID        `json:"group"`
-	Time    platform.Time       `json:"time"`
-	Actor   platform.EventActor `json:"actor"`
-	Body    json.RawMessage     `json:"body"`
-	Denied  string              `json:"denied,omitempty"`
-	Count   int32               `json:"count"`
+	ID      string          `json:"id"`
+	Type    string          `json:"type"`
+	Subject core.UID        `json:"subject"`
+	Group   core.UID        `json:"group"`
+	Time    core.Time       `json:"time"`
+	Actor   core.EventActor `json:"actor"`
+	Body    json.RawMessage `json:"body"`
+	Denied  string          `json:"denied,omitempty"`
+	Count   int32           `json:"count"`
 
-	Changes []platform.EventChange `json:"changes,omitempty"`
+	Changes []core.EventChange `json:"changes,omitempty"`
 }
 
 func (c *exportAuditCommand) run(ctx context.Context, p program) error {
@@ -71,7 +73,7 @@ func (c *exportAuditCommand) run(ctx context.Context, p program) error {
 		return err
 	}
 	defer db.close()
-	req := platform.AuditRequest{DescendantsOf: platform.UID(c.Group), Actor: c.Actor, Subject: platform.UID(c.Subject), Types: c.Type}
+	req := events.AuditRequest{DescendantsOf: core.UID(c.Group), Actor: c.Actor, Subject: core.UID(c.Subject), Types: c.Type}
 	if c.Denied {
 		req.Denied = &c.Denied
 	}
@@ -79,7 +81,7 @@ func (c *exportAuditCommand) run(ctx context.Context, p program) error {
 	req.Until, _ = parseTime(c.Until)
 	lines := json.NewEncoder(p.stdout)
 	lines.SetEscapeHTML(false)
-	err = db.AuditLog.Export(ctx, req, func(e *platform.Event) error {
+	err = db.AuditLog.Export(ctx, req, func(e *core.Event) error {
 		return lines.Encode(exportedEvent{e.ID, e.Type, e.Subject, e.Group, e.Time, e.Actor, e.Body, e.Denied, e.Count, e.Changes})
 	})
 	if errors.Is(err, syscall.EPIPE) { // the reader of the output has closed it
@@ -89,10 +91,10 @@ func (c *exportAuditCommand) run(ctx context.Context, p program) error {
 }
 
 // parseTime reads a time; "" means none.
-func parseTime(text string) (platform.Time, error) {
+func parseTime(text string) (core.Time, error) {
 	if text == "" {
-		return platform.Time{}, nil
+		return core.Time{}, nil
 	}
 	t, err := time.Parse(time.RFC3339, text)
-	return platform.At(t), err
+	return core.At(t), err
 }

@@ -11,6 +11,8 @@ import (
 
 	"atrium/internal/export"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 // exportFlags are the flags that all exports share.
@@ -40,8 +42,8 @@ type exportFindingsCommand struct {
 
 func (c *exportFindingsCommand) check(f *faults) {
 	c.exportFlags.check(f, export.Findings.Formats)
-	checkWords(f, "severity", c.Severity, severityPrefix, platform.SeverityRatings())
-	checkWords(f, "state", c.State, statePrefix, platform.FindingStates())
+	checkWords(f, "severity", c.Severity, severityPrefix, core.SeverityRatings())
+	checkWords(f, "state", c.State, statePrefix, inventory.FindingStates())
 	checkTime(f, "updated-since", c.UpdatedSince)
 	checkTime(f, "first-seen-since", c.FirstSeenSince)
 }
@@ -89,8 +91,8 @@ Examples:
 }
 
 func (c *exportFindingsCommand) run(ctx context.Context, p program) error {
-	filter := &platform.FindingFilter{
-		Severities: valuesOf[platform.SeverityRating](c.Severity, severityPrefix), States: valuesOf[platform.FindingState](c.State, statePrefix),
+	filter := &inventory.FindingFilter{
+		Severities: valuesOf[core.SeverityRating](c.Severity, severityPrefix), States: valuesOf[inventory.FindingState](c.State, statePrefix),
 	}
 	filter.UpdatedSince, _ = parseTime(c.UpdatedSince) // check has parsed them before
 	filter.FirstSeenSince, _ = parseTime(c.FirstSeenSince)
@@ -100,7 +102,7 @@ func (c *exportFindingsCommand) run(ctx context.Context, p program) error {
 	if c.Fixable {
 		filter.Fixable = &c.Fixable
 	}
-	return runExport(ctx, p, c.exportFlags, export.Findings, filter, func(db *database) exporter[*platform.ExportedFinding, *platform.FindingFilter] {
+	return runExport(ctx, p, c.exportFlags, export.Findings, filter, func(db *database) exporter[*inventory.ExportedFinding, *inventory.FindingFilter] {
 		return db.Findings.Export
 	})
 }
@@ -124,14 +126,14 @@ Examples:
 }
 
 func (c *exportPackagesCommand) run(ctx context.Context, p program) error {
-	filter := &platform.PackageFilter{Names: c.Name, Ecosystems: c.Ecosystem}
-	return runExport(ctx, p, c.exportFlags, export.Packages, filter, func(db *database) exporter[*platform.PackageVersion, *platform.PackageFilter] {
+	filter := &inventory.PackageFilter{Names: c.Name, Ecosystems: c.Ecosystem}
+	return runExport(ctx, p, c.exportFlags, export.Packages, filter, func(db *database) exporter[*inventory.PackageVersion, *inventory.PackageFilter] {
 		return db.Packages.Export
 	})
 }
 
 // An exporter is an operation that yields all rows of a list.
-type exporter[T, F any] func(context.Context, platform.ExportRequest[F], func([]T) error) error
+type exporter[T, F any] func(context.Context, inventory.ExportRequest[F], func([]T) error) error
 
 // runExport prints a list.
 func runExport[T, F any](ctx context.Context, p program, c exportFlags, list export.List[T], filter F, from func(*database) exporter[T, F]) error {
@@ -140,14 +142,14 @@ func runExport[T, F any](ctx context.Context, p program, c exportFlags, list exp
 		return err
 	}
 	defer db.close()
-	ctx = platform.WithActor(ctx, platform.NewOperator("export"))
+	ctx = core.WithActor(ctx, core.NewOperator("export"))
 	within, err := findScope(ctx, db, c.Group)
 	if err != nil {
 		return err
 	}
 	buffer := bufio.NewWriter(p.stdout)
 	file := list.NewWriter(buffer, export.Format(c.Format))
-	err = from(db)(ctx, platform.ExportRequest[F]{Within: within, Filter: filter}, file.Write)
+	err = from(db)(ctx, inventory.ExportRequest[F]{Within: within, Filter: filter}, file.Write)
 	if err == nil {
 		err = file.Close()
 	}
@@ -158,8 +160,8 @@ func runExport[T, F any](ctx context.Context, p program, c exportFlags, list exp
 }
 
 // findScope returns the UID of a group or a repo that is named by its UID or its path.
-func findScope(ctx context.Context, db *database, named string) (platform.UID, error) {
-	if uid := platform.UID(named); uid.Valid() {
+func findScope(ctx context.Context, db *database, named string) (core.UID, error) {
+	if uid := core.UID(named); uid.Valid() {
 		return uid, nil
 	}
 	group, err := db.Groups.GetByPath(ctx, named)

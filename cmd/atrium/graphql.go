@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"atrium/internal/server"
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // graphqlFlags are the settings of the GraphQL endpoint.
@@ -21,7 +21,7 @@ type graphqlFlags struct {
 	GraphqlTimeout   time.Duration  `default:"30s" help:"Time limit of a query or mutation, at most 30s."`
 
 	settings server.GraphQL
-	readers  []platform.UID // those of SchemaReader
+	readers  []core.UID // those of SchemaReader
 }
 
 // maxGraphqlTimeout leaves the server time to say that a query took too long.
@@ -63,7 +63,7 @@ func (g *graphqlFlags) check(f *faults) {
 	}
 	for _, uid := range g.SchemaReader {
 		checkUID(f, "schema-reader", uid)
-		g.readers = append(g.readers, platform.UID(uid))
+		g.readers = append(g.readers, core.UID(uid))
 	}
 	if g.TrustedDocuments == "" {
 		return

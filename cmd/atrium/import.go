@@ -10,6 +10,7 @@ import (
 
 	"atrium/internal/ingest"
 	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // importFlags are the flags that all imports share.
@@ -67,7 +68,7 @@ func (c *importOSVCommand) check(f *faults) {
 }
 
 func (c *importOSVCommand) run(ctx context.Context, p program) error {
-	return c.importRun.runImport(ctx, p, "osv", ingest.Options{Group: platform.UID(c.Group)}, func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
+	return c.importRun.runImport(ctx, p, "osv", ingest.Options{Group: core.UID(c.Group)}, func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
 		return ingest.ImportOSV(ctx, to, c.Path, o)
 	})
 }
@@ -132,7 +133,7 @@ type reading = func(context.Context, *platform.Platform, ingest.Options) (ingest
 
 // importInto runs an import into the group.
 func (c *importFlags) importInto(ctx context.Context, p program, source string, o ingest.Options, read reading) error {
-	o.Group = platform.UID(c.Group)
+	o.Group = core.UID(c.Group)
 	return c.importRun.runImport(ctx, p, source, o, read)
 }
 
@@ -230,7 +231,7 @@ func explain(err error) string {
 const maxExplained = 4000
 
 func listViolations(err error) string {
-	var e *platform.Error
+	var e *core.Error
 	if !errors.As(err, &e) || len(e.Violations) < 2 {
 		return err.Error()
 	}

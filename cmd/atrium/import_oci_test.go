@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/random"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/storetest"
 )
 
@@ -112,7 +112,7 @@ func TestARegistryIsImportedServedAndPruned(t *testing.T) {
 		expectSummary(t, imported("--prune", h.host), "0 0 2 0 repos", "0 0 4 0 tags", "0 0 4 0 images", "tags removed: 2")
 		h.must(remote.Delete(h.tag("team/app:v2")))
 		expectSummary(t, imported("--prune", "--no-events", h.host), "0 0 2 0 repos", "0 0 3 0 tags", "0 0 3 0 images", "tags removed: 1")
-		if deleted := countDeletedTags(t, url, platform.UID(acme)); deleted != 2 {
+		if deleted := countDeletedTags(t, url, core.UID(acme)); deleted != 2 {
 			t.Errorf("events tell of %d deleted tags, want 2", deleted)
 		}
 		if out := mustRun(t, url, "recount"); !strings.HasPrefix(out, "0 ") {
@@ -162,11 +162,11 @@ func cutBetween(t *testing.T, text, before, after string) string {
 
 // countDeletedTags counts the events of deleted tags. The feed waits for older
 // transactions in all databases of the cluster, including those of parallel tests.
-func countDeletedTags(t *testing.T, url string, root platform.UID) int {
+func countDeletedTags(t *testing.T, url string, root core.UID) int {
 	t.Helper()
 	store := storetest.Open(t, url)
 	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
-		events, err := storetest.Tables.Events.EventsAfter(t.Context(), store, []platform.UID{root}, platform.EventPosition{}, 1000)
+		events, err := storetest.Tables.Events.EventsAfter(t.Context(), store, []core.UID{root}, core.EventPosition{}, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"atrium/internal/server"
 	"atrium/internal/telemetry"
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store"
 )
 
@@ -63,7 +64,7 @@ func (c *importRun) runImport(ctx context.Context, p program, source string, o i
 	}
 	defer db.close()
 	meter := newMeter(p.stderr)
-	ctx = platform.WithActor(ctx, platform.NewOperator("import"))
+	ctx = core.WithActor(ctx, core.NewOperator("import"))
 	metrics, end, err := c.serveMetrics(ctx, meter)
 	if err != nil {
 		return err
@@ -102,8 +103,8 @@ func (c *importRun) runImport(ctx context.Context, p program, source string, o i
 func explainStop(ctx context.Context, err error) error {
 	const goesOn = "what was imported before stays; run the same command again: it passes over what is stored, and imports the rest"
 	var stopped *ingest.StoppedError
-	var said *platform.Error
-	isLasting := errors.As(err, &said) && said.Code != platform.CodeUnavailable && said.Code != platform.CodeAborted
+	var said *core.Error
+	isLasting := errors.As(err, &said) && said.Code != core.CodeUnavailable && said.Code != core.CodeAborted
 	switch hasPlace := errors.As(err, &stopped); {
 	case ctx.Err() != nil && hasPlace:
 		return fmt.Errorf("interrupted at %s; %s", stopped.At, goesOn)

@@ -6,6 +6,7 @@ import (
 
 	"atrium/internal/ingest"
 	"atrium/platform"
+	"atrium/platform/core"
 )
 
 type importSBOMCommand struct {
@@ -46,7 +47,7 @@ func (c *importSBOMCommand) check(f *faults) {
 }
 
 func (c *importSBOMCommand) run(ctx context.Context, p program) error {
-	return c.importRun.runImport(ctx, p, "sbom", ingest.Options{Group: platform.UID(c.Group)}, func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
+	return c.importRun.runImport(ctx, p, "sbom", ingest.Options{Group: core.UID(c.Group)}, func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
 		from := ingest.SBOMSource{Paths: c.Path, Pipe: p.stdin, Image: c.Image, Architecture: c.Architecture}
 		return ingest.ImportSBOM(ctx, to, from, o)
 	})

@@ -18,6 +18,8 @@ import (
 
 	"atrium/internal/ingest"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
@@ -34,7 +36,7 @@ func requireFile(t *testing.T, path string) {
 // bootstrap creates an organisation and returns its UID.
 func bootstrap(t *testing.T, url string) string {
 	t.Helper()
-	var made map[string]platform.UID
+	var made map[string]core.UID
 	if err := json.Unmarshal([]byte(mustRun(t, url, "bootstrap", "--org", "acme", "--issuer", "https://issuer.example", "--subject", "me")), &made); err != nil {
 		t.Fatal(err)
 	}
@@ -121,13 +123,13 @@ func TestTheSamplesOfTheGuideHaveFindings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		operator := platform.WithActor(t.Context(), platform.NewOperator("test"))
-		page, err := p.Findings.List(operator, platform.ListRequest[*platform.FindingFilter]{UIDP: platform.UIDFilter{DescendantsOf: platform.UID(acme)}})
+		operator := core.WithActor(t.Context(), core.NewOperator("test"))
+		page, err := p.Findings.List(operator, core.ListRequest[*inventory.FindingFilter]{UIDP: core.UIDFilter{DescendantsOf: core.UID(acme)}})
 		if err != nil || len(page.Items) != 1 {
 			t.Fatalf("%d findings (%v), want 1", len(page.Items), err)
 		}
 		f := page.Items[0]
-		if f.Basis != platform.BasisVersion || f.InstalledVersion != "v1.4.0" || !slices.Equal(f.FixedVersions, []string{"1.4.2"}) || !f.KnownExploited || f.EPSS == nil || *f.EPSS != 0.42137 {
+		if f.Basis != inventory.BasisVersion || f.InstalledVersion != "v1.4.0" || !slices.Equal(f.FixedVersions, []string{"1.4.2"}) || !f.KnownExploited || f.EPSS == nil || *f.EPSS != 0.42137 {
 			t.Errorf("the finding is %+v", f)
 		}
 		for args, want := range map[string]string{
@@ -205,7 +207,7 @@ func TestAnImportThatStopsSaysHowItGoesOn(t *testing.T) {
 	at := func(err error) error {
 		return &ingest.StoppedError{At: ingest.Place{File: "a.jsonl", Line: 7}, Err: err}
 	}
-	full := fmt.Errorf("import tags: %w", platform.Unavailable("the disk of the database is full; make room", nil))
+	full := fmt.Errorf("import tags: %w", core.Unavailable("the disk of the database is full; make room", nil))
 	const goesOn = "; what was imported before stays; run the same command again: it passes over what is stored, and imports the rest"
 	for _, c := range []struct {
 		ctx  context.Context //nolint:containedctx // a case
@@ -215,7 +217,7 @@ func TestAnImportThatStopsSaysHowItGoesOn(t *testing.T) {
 		{interrupted, at(context.Canceled), "interrupted at a.jsonl:7" + goesOn},
 		{interrupted, context.Canceled, "interrupted" + goesOn},
 		{t.Context(), at(full), "stopped at a.jsonl:7: import tags: Unavailable: the disk of the database is full; make room" + goesOn},
-		{t.Context(), at(&platform.Error{Code: platform.CodeNotFound, Message: "Not found: Group x"}), "stopped at a.jsonl:7: Not found: Group x"},
+		{t.Context(), at(&core.Error{Code: core.CodeNotFound, Message: "Not found: Group x"}), "stopped at a.jsonl:7: Not found: Group x"},
 		{t.Context(), fs.ErrNotExist, fs.ErrNotExist.Error()},
 	} {
 		if got := explainStop(c.ctx, c.err); got.Error() != c.want {

@@ -6,6 +6,8 @@ import (
 	"text/tabwriter"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 type issuersListCommand struct {
@@ -16,7 +18,7 @@ func (c *issuersListCommand) check(f *faults) { c.databaseFlags.check(f) }
 
 // run prints the proven issuers, and those that wait for a proof.
 func (c *issuersListCommand) run(ctx context.Context, p program) error {
-	return c.operate(ctx, func(ctx context.Context, issuers platform.Issuers) error {
+	return c.operate(ctx, func(ctx context.Context, issuers iam.Issuers) error {
 		proofs, err := issuers.List(ctx)
 		if err != nil {
 			return err
@@ -38,13 +40,13 @@ func (c *issuersListCommand) run(ctx context.Context, p program) error {
 }
 
 // operate calls do with the issuers, as the operator.
-func (d *databaseFlags) operate(ctx context.Context, do func(context.Context, platform.Issuers) error) error {
+func (d *databaseFlags) operate(ctx context.Context, do func(context.Context, iam.Issuers) error) error {
 	db, err := d.openExisting(ctx, platform.Options{NoSecrets: true})
 	if err != nil {
 		return err
 	}
 	defer db.close()
-	return do(platform.WithActor(ctx, platform.NewOperator("issuers")), db.Issuers)
+	return do(core.WithActor(ctx, core.NewOperator("issuers")), db.Issuers)
 }
 
 type issuerFlags struct {
@@ -62,15 +64,15 @@ func (c *issuerFlags) check(f *faults) {
 type issuersAllowCommand struct{ issuerFlags }
 
 func (c *issuersAllowCommand) run(ctx context.Context, _ program) error {
-	return c.operate(ctx, func(ctx context.Context, issuers platform.Issuers) error {
-		return issuers.Allow(ctx, platform.UID(c.Org), c.Issuer)
+	return c.operate(ctx, func(ctx context.Context, issuers iam.Issuers) error {
+		return issuers.Allow(ctx, core.UID(c.Org), c.Issuer)
 	})
 }
 
 type issuersRevokeCommand struct{ issuerFlags }
 
 func (c *issuersRevokeCommand) run(ctx context.Context, _ program) error {
-	return c.operate(ctx, func(ctx context.Context, issuers platform.Issuers) error {
-		return issuers.Revoke(ctx, platform.UID(c.Org), c.Issuer)
+	return c.operate(ctx, func(ctx context.Context, issuers iam.Issuers) error {
+		return issuers.Revoke(ctx, core.UID(c.Org), c.Issuer)
 	})
 }

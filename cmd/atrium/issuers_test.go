@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"atrium/internal/auth"
-	"atrium/platform"
+	"atrium/platform/iam"
 	"atrium/store/storetest"
 )
 
@@ -70,7 +70,7 @@ func TestCallersOfAnIssuerAreAcceptedWhileTheOperatorAllowsIt(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		server := start(t, url, "--dev", "--no-webhooks")
 		acme, owner := demoUID(t, server), strings.TrimSpace(mustRun(t, url, "token"))
-		body := `{"name": "people", "defaultRole": "` + string(platform.ViewerRole) + `", "oidc": {"issuer": "` + auth.DevelopmentIssuer + `", "clientId": "atrium"}}`
+		body := `{"name": "people", "defaultRole": "` + string(iam.ViewerRole) + `", "oidc": {"issuer": "` + auth.DevelopmentIssuer + `", "clientId": "atrium"}}`
 		status, made := server.send(http.MethodPost, owner, "/iam/v2/identityProviders/"+acme, body)
 		if status != http.StatusOK || !strings.Contains(made, `"issuerVerified":true`) {
 			t.Fatalf("making a provider: status %d, want 200: %s, want it to contain %q", status, made, `"issuerVerified":true`)

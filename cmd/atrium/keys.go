@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/secrets"
 	"atrium/store"
 )
 
@@ -93,8 +95,8 @@ func (c *changeEncryptionKeyCommand) run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	change := platform.KeyChange{Old: c.key, New: c.newKey, Discard: c.Discard, Now: platform.At(time.Now())}
-	discarded, err := platform.ChangeEncryptionKey(ctx, s, s.Tables().Secrets, change)
+	change := secrets.KeyChange{Old: c.key, New: c.newKey, Discard: c.Discard, Now: core.At(time.Now())}
+	discarded, err := secrets.ChangeEncryptionKey(ctx, s, s.Tables().Secrets, change)
 	if err := errors.Join(err, s.Close()); err != nil {
 		return err
 	}

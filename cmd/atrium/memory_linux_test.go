@@ -13,7 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
@@ -37,7 +38,7 @@ func TestNoCallerRaisesTheProcessAboveItsMemory(t *testing.T) {
 		token := strings.TrimSpace(mustRun(t, url, "token"))
 		acme := demoUID(t, &running{t: t, stdout: server.stdout})
 		fillReadmes(t, server, token, acme, 200)
-		fillAdvisories(t, url, platform.UID(acme), 200)
+		fillAdvisories(t, url, core.UID(acme), 200)
 		before := server.memory(t, "VmRSS")
 		post := func(path, media, body string) string {
 			return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s", path, media, token, len(body), body)
@@ -109,18 +110,18 @@ func fillReadmes(t *testing.T, server *process, token, group string, n int) {
 }
 
 // fillAdvisories stores n advisories, each with an event that has a long finding.
-func fillAdvisories(t *testing.T, url string, group platform.UID, n int) {
+func fillAdvisories(t *testing.T, url string, group core.UID, n int) {
 	t.Helper()
-	advisories := make([]*platform.Advisory, n)
+	advisories := make([]*inventory.Advisory, n)
 	for i := range advisories {
-		now := platform.At(time.Date(2026, 1, 1, 0, 0, i, 0, time.UTC))
-		uid := group + platform.UID(fmt.Sprintf("/%016x", i))
-		advisories[i] = &platform.Advisory{
+		now := core.At(time.Date(2026, 1, 1, 0, 0, i, 0, time.UTC))
+		uid := group + core.UID(fmt.Sprintf("/%016x", i))
+		advisories[i] = &inventory.Advisory{
 			UID: uid, AdvisoryID: fmt.Sprintf("LONG-%d", i), ArtifactName: "long", CreateTime: now, UpdateTime: now,
-			Events: []platform.AdvisoryEvent{{UID: uid + "/0000000000000001", CreateTime: now, Issue: strings.Repeat("0123456789abcdef", 256<<10/16), FixNotPlanned: &platform.Note{Note: "x"}}},
+			Events: []inventory.AdvisoryEvent{{UID: uid + "/0000000000000001", CreateTime: now, Issue: strings.Repeat("0123456789abcdef", 256<<10/16), FixNotPlanned: &inventory.Note{Note: "x"}}},
 		}
 	}
-	err := storetest.Open(t, url).Write(t.Context(), func(tx platform.Tx) error {
+	err := storetest.Open(t, url).Write(t.Context(), func(tx core.Tx) error {
 		return storetest.Tables.Inventory.Advisories.Insert(t.Context(), tx, advisories...)
 	})
 	if err != nil {

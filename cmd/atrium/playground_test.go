@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"atrium/internal/demo"
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/storetest"
 )
 
@@ -44,7 +44,7 @@ func TestEveryExampleOfThePlaygroundReturnsData(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		server := start(t, url, "--dev")
 		token := strings.TrimSpace(mustRun(t, url, "token"))
-		for _, example := range demo.Examples(platform.UID(demoUID(t, server))) {
+		for _, example := range demo.Examples(core.UID(demoUID(t, server))) {
 			if strings.Contains(example.Query, "subscription ") {
 				continue // A subscription answers only when something changes.
 			}

@@ -1,6 +1,8 @@
 package main
 
-import "atrium/platform"
+import (
+	"atrium/platform/core"
+)
 
 // memoryFlags limit the memory that answers use.
 type memoryFlags struct {
@@ -22,6 +24,6 @@ func (a *memoryFlags) check(f *faults) {
 }
 
 // memory returns the limits that the flags set.
-func (a *memoryFlags) memory() platform.MemoryLimits {
-	return platform.MemoryLimits{PerResponse: a.AnswerBytes, Total: a.AnswerMemory}
+func (a *memoryFlags) memory() core.MemoryLimits {
+	return core.MemoryLimits{PerResponse: a.AnswerBytes, Total: a.AnswerMemory}
 }

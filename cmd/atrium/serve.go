@@ -11,6 +11,7 @@ import (
 
 	"atrium/internal/server"
 	"atrium/platform"
+	"atrium/platform/iam"
 )
 
 type serveCommand struct {
@@ -41,7 +42,7 @@ type serveCommand struct {
 	Playground      bool     `default:"true" negatable:"" help:"Serve the playground at /playground."`
 	Migrate         bool     `default:"true" negatable:"" help:"Apply pending migrations at startup."`
 
-	shared  []platform.SharedIssuer
+	shared  []iam.SharedIssuer
 	proxies []netip.Prefix
 }
 

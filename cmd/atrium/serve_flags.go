@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"atrium/internal/server"
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // tlsFlags name the certificate of the server.
@@ -45,7 +45,7 @@ type limitFlags struct {
 
 	SharedIdentity []string `placeholder:"UID" help:"Identity whose token many people share, such as that of a gateway or of Grafana. It has the limits of 50 callers, so that the share of its organisation limits it. May be repeated."`
 
-	identities []platform.UID // those of SharedIdentity
+	identities []core.UID // those of SharedIdentity
 }
 
 const (
@@ -68,7 +68,7 @@ func (l *limitFlags) check(f *faults) {
 	}
 	for _, uid := range l.SharedIdentity {
 		checkUID(f, "shared-identity", uid)
-		l.identities = append(l.identities, platform.UID(uid))
+		l.identities = append(l.identities, core.UID(uid))
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 // The functions of this file check and parse settings. They report faults and return what
@@ -43,14 +44,14 @@ func checkIssuer(f *faults, flag, issuer string) {
 }
 
 // sharedIssuer parses an issuer and the pattern of its tenants.
-func sharedIssuer(f *faults, flag, text string) platform.SharedIssuer {
+func sharedIssuer(f *faults, flag, text string) iam.SharedIssuer {
 	issuer, pattern, _ := strings.Cut(text, "=")
 	checkIssuer(f, flag, issuer)
 	tenant, err := regexp.Compile(`\A(?:` + pattern + `)`)
 	if err != nil || pattern == "" {
 		f.add(flag, "%.200q must be URL=PATTERN, with an RE2 pattern such as repo:[^/:]+/", text)
 	}
-	return platform.SharedIssuer{Issuer: issuer, Tenant: tenant}
+	return iam.SharedIssuer{Issuer: issuer, Tenant: tenant}
 }
 
 // serverURL parses the URL of a server; nil means that it is invalid. The fault does not
@@ -110,7 +111,7 @@ func checkUID(f *faults, flag, uid string) {
 	switch {
 	case uid == "":
 		f.add(flag, "is required")
-	case !platform.UID(uid).Valid():
+	case !core.UID(uid).Valid():
 		f.add(flag, "must be a UID: 40 lower-case hex digits, then /-separated segments of 16")
 	}
 }

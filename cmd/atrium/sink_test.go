@@ -18,7 +18,8 @@ import (
 
 	"atrium/internal/auth"
 	"atrium/internal/webhook"
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/webhooks"
 )
 
 // guardedSender returns the Sender of the program with these private sinks.
@@ -39,16 +40,16 @@ func newSender(t *testing.T, guard *auth.Guard) *webhook.Sender {
 	}
 	return webhook.NewSender(webhook.SenderOptions{
 		Client: guard.SinkClient(15*time.Second, 1<<10),
-		Keys:   func(context.Context) ([]platform.Key, error) { return []platform.Key{{ID: 1, Material: material}}, nil },
+		Keys:   func(context.Context) ([]core.Key, error) { return []core.Key{{ID: 1, Material: material}}, nil },
 		Issuer: "https://atrium.example",
 	})
 }
 
-func delivery(sink string) *platform.Dispatch {
-	const group = platform.UID("0123456789abcdef0123456789abcdef01234567")
-	return &platform.Dispatch{
-		Delivery: &platform.Delivery{UID: group + "/0000000000000001/0000000000000002"},
-		Event:    &platform.Event{ID: "1", Type: "dev.atrium.api.iam.group.created.v1", Subject: group, Group: group, Body: json.RawMessage("{}"), Time: platform.At(time.Now())},
+func delivery(sink string) *webhooks.Dispatch {
+	const group = core.UID("0123456789abcdef0123456789abcdef01234567")
+	return &webhooks.Dispatch{
+		Delivery: &webhooks.Delivery{UID: group + "/0000000000000001/0000000000000002"},
+		Event:    &core.Event{ID: "1", Type: "dev.atrium.api.iam.group.created.v1", Subject: group, Group: group, Body: json.RawMessage("{}"), Time: core.At(time.Now())},
 		Sink:     sink,
 		Secrets:  []string{"whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="},
 	}
@@ -124,11 +125,11 @@ func TestOnlyTheStatusOfAPrivateSinkIsShown(t *testing.T) {
 	t.Cleanup(other.Close)
 	sender := guardedSender(t, private.Listener.Addr().String())
 	for range 2 { // the second delivery uses the connection of the first
-		if got, want := sender.Send(t.Context(), delivery(private.URL)), (platform.Attempt{Status: http.StatusTeapot}); got != want {
+		if got, want := sender.Send(t.Context(), delivery(private.URL)), (webhooks.Attempt{Status: http.StatusTeapot}); got != want {
 			t.Errorf("the private sink: %+v, want %+v", got, want)
 		}
 	}
-	if got := sender.Send(t.Context(), delivery(other.URL)); got != (platform.Attempt{Error: "the URL must be https"}) {
+	if got := sender.Send(t.Context(), delivery(other.URL)); got != (webhooks.Attempt{Error: "the URL must be https"}) {
 		t.Errorf("another port of its host: %+v, want an Error", got)
 	}
 }

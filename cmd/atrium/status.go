@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"atrium/internal/server"
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/webhooks"
 )
 
 type statusCommand struct {
@@ -93,14 +94,14 @@ func printLists(table io.Writer, status *server.Status) {
 		if !s.Disabled.IsZero() {
 			disabled = s.Disabled.String() + " " + s.DisableReason
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", s.Subscription, platform.SinkHost(s.Sink), since, disabled)
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", s.Subscription, webhooks.SinkHost(s.Sink), since, disabled)
 	}
 }
 
 // A statusReport is the page for programs.
 type statusReport struct {
 	Program       string               `json:"program"`
-	Time          platform.Time        `json:"time"`
+	Time          core.Time            `json:"time"`
 	Schema        reportedSchema       `json:"schema"`
 	DatabaseBytes int64                `json:"databaseBytes"`
 	Deliveries    reportedDeliveries   `json:"deliveries"`
@@ -113,9 +114,9 @@ type statusReport struct {
 }
 
 type reportedSchema struct {
-	Version int64         `json:"version"`
-	Name    string        `json:"name"`
-	Applied platform.Time `json:"appliedTime"`
+	Version int64     `json:"version"`
+	Name    string    `json:"name"`
+	Applied core.Time `json:"appliedTime"`
 }
 
 type reportedDeliveries struct {
@@ -124,24 +125,24 @@ type reportedDeliveries struct {
 }
 
 type reportedSink struct {
-	UID           platform.UID  `json:"uid"`
-	Host          string        `json:"host"`
-	FailingSince  platform.Time `json:"failingSince,omitzero"`
-	DisableTime   platform.Time `json:"disableTime,omitzero"`
-	DisableReason string        `json:"disableReason,omitempty"`
+	UID           core.UID  `json:"uid"`
+	Host          string    `json:"host"`
+	FailingSince  core.Time `json:"failingSince,omitzero"`
+	DisableTime   core.Time `json:"disableTime,omitzero"`
+	DisableReason string    `json:"disableReason,omitempty"`
 }
 
 type reportedTenant struct {
-	UID  platform.UID `json:"uid"`
-	Name string       `json:"name"`
-	Rows int64        `json:"rows"`
+	UID  core.UID `json:"uid"`
+	Name string   `json:"name"`
+	Rows int64    `json:"rows"`
 }
 
 type reportedConnection struct {
-	Name        string        `json:"name"`
-	Address     string        `json:"address"`
-	Connections int64         `json:"connections"`
-	Since       platform.Time `json:"since,omitzero"`
+	Name        string    `json:"name"`
+	Address     string    `json:"address"`
+	Connections int64     `json:"connections"`
+	Since       core.Time `json:"since,omitzero"`
 }
 
 type reportedStandby struct {
@@ -154,8 +155,8 @@ type reportedStandby struct {
 func newStatusReport(s *server.Status) statusReport {
 	newest := s.Migrations[len(s.Migrations)-1]
 	r := statusReport{
-		Program: version, Time: platform.At(s.Now),
-		Schema:        reportedSchema{newest.Version, newest.Name, platform.At(newest.AppliedAt)},
+		Program: version, Time: core.At(s.Now),
+		Schema:        reportedSchema{newest.Version, newest.Name, core.At(newest.AppliedAt)},
 		DatabaseBytes: s.Size,
 		Deliveries:    reportedDeliveries{s.Queued, s.Backlog.Delivery.Seconds()},
 		EventSeconds:  s.Backlog.Event.Seconds(),
@@ -163,7 +164,7 @@ func newStatusReport(s *server.Status) statusReport {
 		Subscriptions: []reportedSink{}, Organisations: []reportedTenant{}, Programs: []reportedConnection{}, Standbys: []reportedStandby{},
 	}
 	for _, sink := range s.Sinks {
-		r.Subscriptions = append(r.Subscriptions, reportedSink{sink.Subscription, platform.SinkHost(sink.Sink), sink.FailingSince, sink.Disabled, sink.DisableReason})
+		r.Subscriptions = append(r.Subscriptions, reportedSink{sink.Subscription, webhooks.SinkHost(sink.Sink), sink.FailingSince, sink.Disabled, sink.DisableReason})
 	}
 	for _, t := range s.Tenants {
 		r.Organisations = append(r.Organisations, reportedTenant{t.Organisation, t.Name, t.Rows})

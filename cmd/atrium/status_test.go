@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 	"atrium/store"
 	"atrium/store/storetest"
 )
@@ -100,7 +102,7 @@ func TestTheStatusWritesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		roles := platform.BuiltInRoles()
+		roles := iam.BuiltInRoles()
 		for _, role := range roles {
 			role.Description = "as another version has it"
 		}
@@ -110,7 +112,7 @@ func TestTheStatusWritesNothing(t *testing.T) {
 		if out := mustRun(t, url, "status"); !strings.Contains(out, "  tiny  ") {
 			t.Errorf("no tiny in\n%s", out)
 		}
-		viewer, err := p.Roles.Get(platform.WithActor(t.Context(), platform.NewOperator("test")), platform.ViewerRole)
+		viewer, err := p.Roles.Get(core.WithActor(t.Context(), core.NewOperator("test")), iam.ViewerRole)
 		if err != nil || viewer.Description != "as another version has it" {
 			t.Errorf("the role is %+v (%v), want it as it was", viewer, err)
 		}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 func TestAStreamIsReadToItsEnd(t *testing.T) {
@@ -113,20 +113,20 @@ func TestAnAnswerThatIsNotGraphQLIsAClearError(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		answer http.HandlerFunc
-		code   platform.Code
+		code   core.Code
 		want   string
 	}{
-		{"of the guards", answering(401, "application/json", `{"code":16,"message":"Unauthenticated: who?"}`), platform.CodeUnauthenticated, "Unauthenticated: who?"},
-		{"of a proxy", answering(503, "text/html", "<html>"), platform.CodeUnavailable, "answered 503"},
-		{"of a proxy with limits", answering(429, "text/plain", ""), platform.CodeResourceExhausted, "answered 429"},
+		{"of the guards", answering(401, "application/json", `{"code":16,"message":"Unauthenticated: who?"}`), core.CodeUnauthenticated, "Unauthenticated: who?"},
+		{"of a proxy", answering(503, "text/html", "<html>"), core.CodeUnavailable, "answered 503"},
+		{"of a proxy with limits", answering(429, "text/plain", ""), core.CodeResourceExhausted, "answered 429"},
 		{"of GraphQL", answering(400, mediaGraphQL, `{"errors":[{"message":"a"},{"message":"b","extensions":{"status":3}}]}`), 0, "a; b"},
-		{"of another kind of server", answering(200, "text/html", "<html>"), platform.CodeInternal, "answered 200"},
+		{"of another kind of server", answering(200, "text/html", "<html>"), core.CodeInternal, "answered 200"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			server := startFake(t, c.answer)
 			err := newTestClient(t, server.URL, time.Minute).subscribe(t.Context(), question{}, nil, nil)
-			var e *platform.Error
+			var e *core.Error
 			if !errors.As(err, &e) || e.Code != c.code || !strings.Contains(e.Message, c.want) {
 				t.Errorf("error %#v", err)
 			}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"atrium/platform"
+	"atrium/platform/events"
 )
 
 // newPrinter returns a function that prints an event as one line, as JSON or in columns.
@@ -32,7 +32,7 @@ type eventLines struct {
 const eventTime = "2006-01-02T15:04:05.000Z"
 
 func (l *eventLines) write(c *receivedEvent) error {
-	kind := platform.ShortEventType(c.Type)
+	kind := events.ShortEventType(c.Type)
 	cells := [...]string{c.Time.UTC().Format(eventTime), kind, c.Subject, who(c), nameOf(c.Body)}
 	styles := [...]string{"2", verbStyle(kind), "", "", "1"}
 	var line strings.Builder

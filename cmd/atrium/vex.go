@@ -9,6 +9,7 @@ import (
 	"atrium/internal/export"
 	"atrium/internal/ingest"
 	"atrium/platform"
+	"atrium/platform/core"
 )
 
 type importVEXCommand struct {
@@ -89,12 +90,12 @@ func (c *exportVEXCommand) run(ctx context.Context, p program) error {
 		return err
 	}
 	defer db.close()
-	ctx = platform.WithActor(ctx, platform.NewOperator("export"))
-	of := export.VEXOptions{Scope: platform.UID(c.Group), Format: c.Format, Author: c.Author}
+	ctx = core.WithActor(ctx, core.NewOperator("export"))
+	of := export.VEXOptions{Scope: core.UID(c.Group), Format: c.Format, Author: c.Author}
 	if c.Image != "" {
 		var repo string
 		repo, of.Digest, _ = strings.Cut(c.Image, "@")
-		if of.Scope = platform.UID(repo); !of.Scope.Valid() {
+		if of.Scope = core.UID(repo); !of.Scope.Valid() {
 			found, err := db.Repos.GetByPath(ctx, repo)
 			if err != nil {
 				return err

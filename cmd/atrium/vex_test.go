@@ -10,7 +10,10 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
@@ -20,37 +23,37 @@ type vexWorld struct {
 	url         string
 	p           *platform.Platform
 	ctx         context.Context
-	acme, group platform.UID
-	repo        platform.UID
+	acme, group core.UID
+	repo        core.UID
 }
 
 func newVEXWorld(t *testing.T, url string) *vexWorld {
 	t.Helper()
 	mustRun(t, url, "migrate", "up")
-	w := &vexWorld{T: t, url: url, acme: platform.UID(bootstrap(t, url)), ctx: platform.WithActor(t.Context(), platform.NewOperator("test"))}
+	w := &vexWorld{T: t, url: url, acme: core.UID(bootstrap(t, url)), ctx: core.WithActor(t.Context(), core.NewOperator("test"))}
 	p, err := platform.New(t.Context(), storetest.Open(t, url), platform.Options{})
 	w.must(err)
 	w.p = p
-	group, err := p.Groups.Create(w.ctx, w.acme, fieldmask.TypedInput(&platform.Group{Name: "shop"}, "name"))
+	group, err := p.Groups.Create(w.ctx, w.acme, fieldmask.TypedInput(&iam.Group{Name: "shop"}, "name"))
 	w.must(err)
-	repo, err := p.Repos.Create(w.ctx, group.UID, fieldmask.TypedInput(&platform.Repo{Name: "checkout"}, "name"))
+	repo, err := p.Repos.Create(w.ctx, group.UID, fieldmask.TypedInput(&inventory.Repo{Name: "checkout"}, "name"))
 	w.must(err)
 	w.group, w.repo = group.UID, repo.UID
 	for i := range 2 {
-		b := &platform.ImportedSBOM{Repo: repo.UID, Digest: vexDigest(i), Format: "CycloneDX 1.5"}
+		b := &inventory.ImportedSBOM{Repo: repo.UID, Digest: vexDigest(i), Format: "CycloneDX 1.5"}
 		for n := range 6 {
-			b.Packages = append(b.Packages, platform.InstalledPackage{Name: fmt.Sprintf("p%d", n), Version: fmt.Sprintf("1.%d.0", i), Ecosystem: "npm"})
+			b.Packages = append(b.Packages, inventory.InstalledPackage{Name: fmt.Sprintf("p%d", n), Version: fmt.Sprintf("1.%d.0", i), Ecosystem: "npm"})
 		}
-		_, err := p.Images.ImportSBOMs(w.ctx, []*platform.ImportedSBOM{b})
+		_, err := p.Images.ImportSBOMs(w.ctx, []*inventory.ImportedSBOM{b})
 		w.must(err)
-		_, err = p.Tags.Create(w.ctx, repo.UID, fieldmask.TypedInput(&platform.Tag{Name: fmt.Sprintf("t%d", i), Digest: vexDigest(i)}, "name", "digest"))
+		_, err = p.Tags.Create(w.ctx, repo.UID, fieldmask.TypedInput(&inventory.Tag{Name: fmt.Sprintf("t%d", i), Digest: vexDigest(i)}, "name", "digest"))
 		w.must(err)
 	}
-	var all []*platform.Advisory
+	var all []*inventory.Advisory
 	for n := range 6 {
-		all = append(all, &platform.Advisory{
+		all = append(all, &inventory.Advisory{
 			AdvisoryID: fmt.Sprintf("GHSA-%d", n), Aliases: []string{fmt.Sprintf("CVE-%d", n)}, ArtifactName: fmt.Sprintf("p%d", n), ArtifactType: "npm",
-			Events: []platform.AdvisoryEvent{{Fixed: &platform.Fixed{FixedVersion: "2.0.0"}}},
+			Events: []inventory.AdvisoryEvent{{Fixed: &inventory.Fixed{FixedVersion: "2.0.0"}}},
 		})
 	}
 	_, err = p.Advisories.Import(w.ctx, w.acme, all)
@@ -71,7 +74,7 @@ func vexDigest(i int) string { return fmt.Sprintf("sha256:%064x", i+1) }
 // states describes the findings.
 func (w *vexWorld) states() string {
 	w.Helper()
-	page, err := w.p.Findings.List(w.ctx, platform.ListRequest[*platform.FindingFilter]{UIDP: platform.UIDFilter{DescendantsOf: w.acme}})
+	page, err := w.p.Findings.List(w.ctx, core.ListRequest[*inventory.FindingFilter]{UIDP: core.UIDFilter{DescendantsOf: w.acme}})
 	w.must(err)
 	var all []string
 	for _, f := range page.Items {
@@ -82,9 +85,9 @@ func (w *vexWorld) states() string {
 }
 
 // decide decides about findings of the world as an operator.
-func (w *vexWorld) decide(u platform.FindingUpdate, change string) {
+func (w *vexWorld) decide(u inventory.FindingUpdate, change string) {
 	w.Helper()
-	u.Change = fieldmask.JSONInput[*platform.Finding]([]byte(change), nil)
+	u.Change = fieldmask.JSONInput[*inventory.Finding]([]byte(change), nil)
 	_, err := w.p.Findings.Update(w.ctx, u)
 	w.must(err)
 	w.must(w.p.Findings.Settle(w.ctx))
@@ -95,7 +98,7 @@ func TestExportedDecisionsGiveTheSameStatesElsewhere(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newVEXWorld(t, url)
 		for _, c := range []struct {
-			within platform.UID
+			within core.UID
 			ids    []string
 			change string
 		}{
@@ -104,12 +107,12 @@ func TestExportedDecisionsGiveTheSameStatesElsewhere(t *testing.T) {
 			{w.repo, []string{"GHSA-2"}, `{"state": "FINDING_STATE_OPEN"}`},
 			{w.repo, []string{"CVE-3"}, `{"state": "FINDING_STATE_IN_TRIAGE", "note": "look at it"}`},
 		} {
-			w.decide(platform.FindingUpdate{Within: c.within, Where: &platform.FindingFilter{VulnerabilityIDs: c.ids}}, c.change)
+			w.decide(inventory.FindingUpdate{Within: c.within, Where: &inventory.FindingFilter{VulnerabilityIDs: c.ids}}, c.change)
 		}
-		page, err := w.p.Findings.List(w.ctx, platform.ListRequest[*platform.FindingFilter]{UIDP: platform.UIDFilter{DescendantsOf: w.acme}, Filter: &platform.FindingFilter{Packages: []string{"p0", "p4"}, Digests: []string{vexDigest(0)}}})
+		page, err := w.p.Findings.List(w.ctx, core.ListRequest[*inventory.FindingFilter]{UIDP: core.UIDFilter{DescendantsOf: w.acme}, Filter: &inventory.FindingFilter{Packages: []string{"p0", "p4"}, Digests: []string{vexDigest(0)}}})
 		w.must(err)
 		for _, f := range page.Items {
-			w.decide(platform.FindingUpdate{UIDs: []platform.UID{f.UID}}, `{"state": "FINDING_STATE_NOT_AFFECTED", "justification": "inline_mitigations_already_exist", "note": "checked"}`)
+			w.decide(inventory.FindingUpdate{UIDs: []core.UID{f.UID}}, `{"state": "FINDING_STATE_NOT_AFFECTED", "justification": "inline_mitigations_already_exist", "note": "checked"}`)
 		}
 		want := w.states()
 		if strings.Count(want, "OPEN") != 5 || strings.Count(want, "checked") != 2 || strings.Count(want, "IN_TRIAGE") != 2 {

@@ -1,15 +1,19 @@
 package scalar
 
-import "atrium/platform"
+import (
+	"atrium/platform/core"
+	"atrium/platform/events"
+	"atrium/platform/inventory"
+)
 
 // A Connection represents a page of the core in GraphQL.
-type Connection[T any] struct{ page platform.Page[T] }
+type Connection[T any] struct{ page core.Page[T] }
 
 // NewConnection returns the connection of a page.
-func NewConnection[T any](page platform.Page[T]) *Connection[T] { return &Connection[T]{page} }
+func NewConnection[T any](page core.Page[T]) *Connection[T] { return &Connection[T]{page} }
 
 // NewConnections returns the connections of pages, in their order.
-func NewConnections[T any](pages []platform.Page[T]) []*Connection[T] {
+func NewConnections[T any](pages []core.Page[T]) []*Connection[T] {
 	made, all := make([]Connection[T], len(pages)), make([]*Connection[T], len(pages))
 	for i, page := range pages {
 		made[i].page, all[i] = page, &made[i]
@@ -18,7 +22,7 @@ func NewConnections[T any](pages []platform.Page[T]) []*Connection[T] {
 }
 
 // Page returns the page.
-func (c *Connection[T]) Page() platform.Page[T] { return c.page }
+func (c *Connection[T]) Page() core.Page[T] { return c.page }
 
 // Edges returns the items of the page with their cursors.
 func (c *Connection[T]) Edges() []Edge[T] {
@@ -85,10 +89,10 @@ func (p *PageInfo) StartCursor() string { return call(p.start) }
 func (p *PageInfo) EndCursor() string { return call(p.end) }
 
 // A RecordConnection represents a page of what is read from the audit log.
-type RecordConnection[T interface{ Cursor() string }] struct{ page platform.RecordPage[T] }
+type RecordConnection[T interface{ Cursor() string }] struct{ page events.RecordPage[T] }
 
 // NewRecordConnection returns the connection of a page.
-func NewRecordConnection[T interface{ Cursor() string }](page platform.RecordPage[T]) *RecordConnection[T] {
+func NewRecordConnection[T interface{ Cursor() string }](page events.RecordPage[T]) *RecordConnection[T] {
 	return &RecordConnection[T]{page}
 }
 
@@ -122,29 +126,29 @@ type RecordEdge[T any] struct {
 // An AccessConnection represents a page of what the audit log tells of access, with the time from which it is complete.
 type AccessConnection[T interface{ Cursor() string }] struct {
 	RecordConnection[T]
-	RecordedSince platform.Time
+	RecordedSince core.Time
 	Complete      bool
 }
 
 // NewAccessConnection returns the connection of a page.
-func NewAccessConnection[T interface{ Cursor() string }](page platform.AccessPage[T]) *AccessConnection[T] {
+func NewAccessConnection[T interface{ Cursor() string }](page events.AccessPage[T]) *AccessConnection[T] {
 	return &AccessConnection[T]{RecordConnection[T]{page.RecordPage}, page.RecordedSince, page.Complete}
 }
 
 // Connections and edges of what is read from the audit log.
 type (
 	// AuditLogConnection is a page.
-	AuditLogConnection = RecordConnection[*platform.Event]
+	AuditLogConnection = RecordConnection[*core.Event]
 	// AuditLogEdge is an event of a page.
-	AuditLogEdge = RecordEdge[*platform.Event]
+	AuditLogEdge = RecordEdge[*core.Event]
 	// AccessGrantConnection is a page.
-	AccessGrantConnection = AccessConnection[*platform.AccessGrant]
+	AccessGrantConnection = AccessConnection[*events.AccessGrant]
 	// AccessGrantEdge is a grant of a page.
-	AccessGrantEdge = RecordEdge[*platform.AccessGrant]
+	AccessGrantEdge = RecordEdge[*events.AccessGrant]
 	// AccessChangeConnection is a page.
-	AccessChangeConnection = AccessConnection[*platform.AccessChange]
+	AccessChangeConnection = AccessConnection[*events.AccessChange]
 	// AccessChangeEdge is a change of a page.
-	AccessChangeEdge = RecordEdge[*platform.AccessChange]
+	AccessChangeEdge = RecordEdge[*events.AccessChange]
 )
 
 // call returns the result of f, or "" if f is nil.
@@ -158,11 +162,11 @@ func call(f func() string) string {
 // Connections and edges of what has no global ids.
 type (
 	// ImageConnection is a page.
-	ImageConnection = Connection[*platform.Image]
+	ImageConnection = Connection[*inventory.Image]
 	// ImageEdge is an image of a page.
-	ImageEdge = Edge[*platform.Image]
+	ImageEdge = Edge[*inventory.Image]
 	// ImagePackageConnection is a page.
-	ImagePackageConnection = Connection[*platform.ImagePackage]
+	ImagePackageConnection = Connection[*inventory.ImagePackage]
 	// ImagePackageEdge is a package of a page.
-	ImagePackageEdge = Edge[*platform.ImagePackage]
+	ImagePackageEdge = Edge[*inventory.ImagePackage]
 )

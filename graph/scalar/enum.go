@@ -8,6 +8,12 @@ import (
 
 	"atrium/internal/graphql/execute"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/libraries"
+	"atrium/platform/webhooks"
 )
 
 // An enum value is its name in the core without the prefix that all values of the enum
@@ -31,31 +37,31 @@ func value[E ~string](prefix string, v any) (E, error) {
 }
 
 // capabilities maps names in the enum to capabilities.
-var capabilities = func() map[string]platform.Capability {
-	byName := map[string]platform.Capability{}
-	for _, c := range platform.Capabilities() {
+var capabilities = func() map[string]core.Capability {
+	byName := map[string]core.Capability{}
+	for _, c := range core.Capabilities() {
 		byName[capabilityName(c)] = c
 	}
 	return byName
 }()
 
-func capabilityName(c platform.Capability) string {
+func capabilityName(c core.Capability) string {
 	return strings.ToUpper(strings.ReplaceAll(string(c), ".", "_"))
 }
 
 // AppendCapability appends a capability as JSON: its name in upper snake case.
-func AppendCapability(b []byte, c platform.Capability, _ bool) []byte {
+func AppendCapability(b []byte, c core.Capability, _ bool) []byte {
 	return execute.AppendString(b, capabilityName(c))
 }
 
 // MarshalCapability returns the marshaler of a capability.
-func MarshalCapability(c platform.Capability) graphql.Marshaler {
+func MarshalCapability(c core.Capability) graphql.Marshaler {
 	return marshal(AppendCapability(nil, c, false))
 }
 
 // UnmarshalCapability reads a capability. An unknown name is an error, because the core
 // takes no capability as no condition.
-func UnmarshalCapability(v any) (platform.Capability, error) {
+func UnmarshalCapability(v any) (core.Capability, error) {
 	name, err := graphql.UnmarshalString(v)
 	if v == nil || err != nil {
 		return "", err
@@ -68,226 +74,226 @@ func UnmarshalCapability(v any) (platform.Capability, error) {
 }
 
 // AppendOrgKind appends an organisation kind as JSON.
-func AppendOrgKind(b []byte, v platform.OrgKind, _ bool) []byte { return appendEnum(b, "ORG_KIND_", v) }
+func AppendOrgKind(b []byte, v iam.OrgKind, _ bool) []byte { return appendEnum(b, "ORG_KIND_", v) }
 
 // MarshalOrgKind returns the marshaler of an organisation kind.
-func MarshalOrgKind(v platform.OrgKind) graphql.Marshaler {
+func MarshalOrgKind(v iam.OrgKind) graphql.Marshaler {
 	return marshal(AppendOrgKind(nil, v, true))
 }
 
 // UnmarshalOrgKind reads an organisation kind.
-func UnmarshalOrgKind(v any) (platform.OrgKind, error) {
-	return value[platform.OrgKind]("ORG_KIND_", v)
+func UnmarshalOrgKind(v any) (iam.OrgKind, error) {
+	return value[iam.OrgKind]("ORG_KIND_", v)
 }
 
 // AppendOrgStatus appends an organisation status as JSON.
-func AppendOrgStatus(b []byte, v platform.OrgStatus, _ bool) []byte {
+func AppendOrgStatus(b []byte, v iam.OrgStatus, _ bool) []byte {
 	return appendEnum(b, "ORG_STATUS_", v)
 }
 
 // MarshalOrgStatus returns the marshaler of an organisation status.
-func MarshalOrgStatus(v platform.OrgStatus) graphql.Marshaler {
+func MarshalOrgStatus(v iam.OrgStatus) graphql.Marshaler {
 	return marshal(AppendOrgStatus(nil, v, true))
 }
 
 // UnmarshalOrgStatus reads an organisation status.
-func UnmarshalOrgStatus(v any) (platform.OrgStatus, error) {
-	return value[platform.OrgStatus]("ORG_STATUS_", v)
+func UnmarshalOrgStatus(v any) (iam.OrgStatus, error) {
+	return value[iam.OrgStatus]("ORG_STATUS_", v)
 }
 
 // AppendCatalogTier appends a catalog tier as JSON.
-func AppendCatalogTier(b []byte, v platform.CatalogTier, _ bool) []byte {
+func AppendCatalogTier(b []byte, v core.CatalogTier, _ bool) []byte {
 	return appendEnum(b, "CATALOG_TIER_", v)
 }
 
 // MarshalCatalogTier returns the marshaler of a catalog tier.
-func MarshalCatalogTier(v platform.CatalogTier) graphql.Marshaler {
+func MarshalCatalogTier(v core.CatalogTier) graphql.Marshaler {
 	return marshal(AppendCatalogTier(nil, v, true))
 }
 
 // UnmarshalCatalogTier reads a catalog tier.
-func UnmarshalCatalogTier(v any) (platform.CatalogTier, error) {
-	return value[platform.CatalogTier]("CATALOG_TIER_", v)
+func UnmarshalCatalogTier(v any) (core.CatalogTier, error) {
+	return value[core.CatalogTier]("CATALOG_TIER_", v)
 }
 
 // AppendCorrelationRule appends a correlation rule as JSON.
-func AppendCorrelationRule(b []byte, v platform.CorrelationRule, _ bool) []byte {
+func AppendCorrelationRule(b []byte, v iam.CorrelationRule, _ bool) []byte {
 	return appendEnum(b, "CORRELATION_RULE_", v)
 }
 
 // MarshalCorrelationRule returns the marshaler of a correlation rule.
-func MarshalCorrelationRule(v platform.CorrelationRule) graphql.Marshaler {
+func MarshalCorrelationRule(v iam.CorrelationRule) graphql.Marshaler {
 	return marshal(AppendCorrelationRule(nil, v, true))
 }
 
 // UnmarshalCorrelationRule reads a correlation rule.
-func UnmarshalCorrelationRule(v any) (platform.CorrelationRule, error) {
-	return value[platform.CorrelationRule]("CORRELATION_RULE_", v)
+func UnmarshalCorrelationRule(v any) (iam.CorrelationRule, error) {
+	return value[iam.CorrelationRule]("CORRELATION_RULE_", v)
 }
 
 // AppendRelationshipType appends a relationship type as JSON.
-func AppendRelationshipType(b []byte, v platform.RelationshipType, _ bool) []byte {
+func AppendRelationshipType(b []byte, v iam.RelationshipType, _ bool) []byte {
 	return appendEnum(b, "RELATIONSHIP_TYPE_", v)
 }
 
 // MarshalRelationshipType returns the marshaler of a relationship type.
-func MarshalRelationshipType(v platform.RelationshipType) graphql.Marshaler {
+func MarshalRelationshipType(v iam.RelationshipType) graphql.Marshaler {
 	return marshal(AppendRelationshipType(nil, v, true))
 }
 
 // UnmarshalRelationshipType reads a relationship type.
-func UnmarshalRelationshipType(v any) (platform.RelationshipType, error) {
-	return value[platform.RelationshipType]("RELATIONSHIP_TYPE_", v)
+func UnmarshalRelationshipType(v any) (iam.RelationshipType, error) {
+	return value[iam.RelationshipType]("RELATIONSHIP_TYPE_", v)
 }
 
 // AppendIdentityKind appends a kind of identities as JSON.
-func AppendIdentityKind(b []byte, v platform.IdentityType, _ bool) []byte {
+func AppendIdentityKind(b []byte, v iam.IdentityType, _ bool) []byte {
 	return appendEnum(b, "IDENTITY_KIND_", v)
 }
 
 // MarshalIdentityKind returns the marshaler of a kind of identities.
-func MarshalIdentityKind(v platform.IdentityType) graphql.Marshaler {
+func MarshalIdentityKind(v iam.IdentityType) graphql.Marshaler {
 	return marshal(AppendIdentityKind(nil, v, true))
 }
 
 // UnmarshalIdentityKind reads a kind of identities.
-func UnmarshalIdentityKind(v any) (platform.IdentityType, error) {
-	return value[platform.IdentityType]("IDENTITY_KIND_", v)
+func UnmarshalIdentityKind(v any) (iam.IdentityType, error) {
+	return value[iam.IdentityType]("IDENTITY_KIND_", v)
 }
 
 // AppendReviewState appends a review state as JSON.
-func AppendReviewState(b []byte, v platform.ReviewState, _ bool) []byte {
+func AppendReviewState(b []byte, v inventory.ReviewState, _ bool) []byte {
 	return appendEnum(b, "REVIEW_STATE_", v)
 }
 
 // MarshalReviewState returns the marshaler of a review state.
-func MarshalReviewState(v platform.ReviewState) graphql.Marshaler {
+func MarshalReviewState(v inventory.ReviewState) graphql.Marshaler {
 	return marshal(AppendReviewState(nil, v, true))
 }
 
 // UnmarshalReviewState reads a review state.
-func UnmarshalReviewState(v any) (platform.ReviewState, error) {
-	return value[platform.ReviewState]("REVIEW_STATE_", v)
+func UnmarshalReviewState(v any) (inventory.ReviewState, error) {
+	return value[inventory.ReviewState]("REVIEW_STATE_", v)
 }
 
 // AppendAdvisoryEventType appends an advisory event type as JSON.
-func AppendAdvisoryEventType(b []byte, v platform.EventType, _ bool) []byte {
+func AppendAdvisoryEventType(b []byte, v inventory.EventType, _ bool) []byte {
 	return appendEnum(b, "EVENT_TYPE_FILTER_", v)
 }
 
 // MarshalAdvisoryEventType returns the marshaler of an advisory event type.
-func MarshalAdvisoryEventType(v platform.EventType) graphql.Marshaler {
+func MarshalAdvisoryEventType(v inventory.EventType) graphql.Marshaler {
 	return marshal(AppendAdvisoryEventType(nil, v, true))
 }
 
 // UnmarshalAdvisoryEventType reads an advisory event type.
-func UnmarshalAdvisoryEventType(v any) (platform.EventType, error) {
-	return value[platform.EventType]("EVENT_TYPE_FILTER_", v)
+func UnmarshalAdvisoryEventType(v any) (inventory.EventType, error) {
+	return value[inventory.EventType]("EVENT_TYPE_FILTER_", v)
 }
 
 // AppendAdvisoryState appends an advisory state as JSON.
-func AppendAdvisoryState(b []byte, v platform.AdvisoryState, _ bool) []byte {
+func AppendAdvisoryState(b []byte, v inventory.AdvisoryState, _ bool) []byte {
 	return appendEnum(b, "ADVISORY_STATE_", v)
 }
 
 // MarshalAdvisoryState returns the marshaler of an advisory state.
-func MarshalAdvisoryState(v platform.AdvisoryState) graphql.Marshaler {
+func MarshalAdvisoryState(v inventory.AdvisoryState) graphql.Marshaler {
 	return marshal(AppendAdvisoryState(nil, v, true))
 }
 
 // UnmarshalAdvisoryState reads an advisory state.
-func UnmarshalAdvisoryState(v any) (platform.AdvisoryState, error) {
-	return value[platform.AdvisoryState]("ADVISORY_STATE_", v)
+func UnmarshalAdvisoryState(v any) (inventory.AdvisoryState, error) {
+	return value[inventory.AdvisoryState]("ADVISORY_STATE_", v)
 }
 
 // AppendSeverityRating appends a severity rating as JSON.
-func AppendSeverityRating(b []byte, v platform.SeverityRating, _ bool) []byte {
+func AppendSeverityRating(b []byte, v core.SeverityRating, _ bool) []byte {
 	return appendEnum(b, "SEVERITY_RATING_", v)
 }
 
 // MarshalSeverityRating returns the marshaler of a severity rating.
-func MarshalSeverityRating(v platform.SeverityRating) graphql.Marshaler {
+func MarshalSeverityRating(v core.SeverityRating) graphql.Marshaler {
 	return marshal(AppendSeverityRating(nil, v, true))
 }
 
 // UnmarshalSeverityRating reads a severity rating.
-func UnmarshalSeverityRating(v any) (platform.SeverityRating, error) {
-	return value[platform.SeverityRating]("SEVERITY_RATING_", v)
+func UnmarshalSeverityRating(v any) (core.SeverityRating, error) {
+	return value[core.SeverityRating]("SEVERITY_RATING_", v)
 }
 
 // AppendSeveritySource appends a severity source as JSON.
-func AppendSeveritySource(b []byte, v platform.SeveritySource, _ bool) []byte {
+func AppendSeveritySource(b []byte, v inventory.SeveritySource, _ bool) []byte {
 	return appendEnum(b, "SEVERITY_SOURCE_", v)
 }
 
 // MarshalSeveritySource returns the marshaler of a severity source.
-func MarshalSeveritySource(v platform.SeveritySource) graphql.Marshaler {
+func MarshalSeveritySource(v inventory.SeveritySource) graphql.Marshaler {
 	return marshal(AppendSeveritySource(nil, v, true))
 }
 
 // UnmarshalSeveritySource reads a severity source.
-func UnmarshalSeveritySource(v any) (platform.SeveritySource, error) {
-	return value[platform.SeveritySource]("SEVERITY_SOURCE_", v)
+func UnmarshalSeveritySource(v any) (inventory.SeveritySource, error) {
+	return value[inventory.SeveritySource]("SEVERITY_SOURCE_", v)
 }
 
 // AppendEcosystem appends an ecosystem as JSON.
-func AppendEcosystem(b []byte, v platform.Ecosystem, _ bool) []byte {
+func AppendEcosystem(b []byte, v libraries.Ecosystem, _ bool) []byte {
 	return appendEnum(b, "ECOSYSTEM_", v)
 }
 
 // MarshalEcosystem returns the marshaler of an ecosystem.
-func MarshalEcosystem(v platform.Ecosystem) graphql.Marshaler {
+func MarshalEcosystem(v libraries.Ecosystem) graphql.Marshaler {
 	return marshal(AppendEcosystem(nil, v, true))
 }
 
 // UnmarshalEcosystem reads an ecosystem.
-func UnmarshalEcosystem(v any) (platform.Ecosystem, error) {
-	return value[platform.Ecosystem]("ECOSYSTEM_", v)
+func UnmarshalEcosystem(v any) (libraries.Ecosystem, error) {
+	return value[libraries.Ecosystem]("ECOSYSTEM_", v)
 }
 
 // AppendDeliveryState appends a delivery state as JSON.
-func AppendDeliveryState(b []byte, v platform.DeliveryState, _ bool) []byte {
+func AppendDeliveryState(b []byte, v webhooks.DeliveryState, _ bool) []byte {
 	return appendEnum(b, "", v)
 }
 
 // MarshalDeliveryState returns the marshaler of a delivery state.
-func MarshalDeliveryState(v platform.DeliveryState) graphql.Marshaler {
+func MarshalDeliveryState(v webhooks.DeliveryState) graphql.Marshaler {
 	return marshal(AppendDeliveryState(nil, v, true))
 }
 
 // UnmarshalDeliveryState reads a delivery state.
-func UnmarshalDeliveryState(v any) (platform.DeliveryState, error) {
-	return value[platform.DeliveryState]("", v)
+func UnmarshalDeliveryState(v any) (webhooks.DeliveryState, error) {
+	return value[webhooks.DeliveryState]("", v)
 }
 
 // AppendFindingBasis appends a basis of a finding as JSON.
-func AppendFindingBasis(b []byte, v platform.FindingBasis, _ bool) []byte {
+func AppendFindingBasis(b []byte, v inventory.FindingBasis, _ bool) []byte {
 	return appendEnum(b, "FINDING_BASIS_", v)
 }
 
 // MarshalFindingBasis returns the marshaler of a basis of a finding.
-func MarshalFindingBasis(v platform.FindingBasis) graphql.Marshaler {
+func MarshalFindingBasis(v inventory.FindingBasis) graphql.Marshaler {
 	return marshal(AppendFindingBasis(nil, v, true))
 }
 
 // UnmarshalFindingBasis reads a basis of a finding.
-func UnmarshalFindingBasis(v any) (platform.FindingBasis, error) {
-	return value[platform.FindingBasis]("FINDING_BASIS_", v)
+func UnmarshalFindingBasis(v any) (inventory.FindingBasis, error) {
+	return value[inventory.FindingBasis]("FINDING_BASIS_", v)
 }
 
 // AppendFindingState appends a state of a finding as JSON.
-func AppendFindingState(b []byte, v platform.FindingState, _ bool) []byte {
+func AppendFindingState(b []byte, v inventory.FindingState, _ bool) []byte {
 	return appendEnum(b, "FINDING_STATE_", v)
 }
 
 // MarshalFindingState returns the marshaler of a state of a finding.
-func MarshalFindingState(v platform.FindingState) graphql.Marshaler {
+func MarshalFindingState(v inventory.FindingState) graphql.Marshaler {
 	return marshal(AppendFindingState(nil, v, true))
 }
 
 // UnmarshalFindingState reads a state of a finding.
-func UnmarshalFindingState(v any) (platform.FindingState, error) {
-	return value[platform.FindingState]("FINDING_STATE_", v)
+func UnmarshalFindingState(v any) (inventory.FindingState, error) {
+	return value[inventory.FindingState]("FINDING_STATE_", v)
 }
 
 // AppendType appends the type of a severity, reference or false positive as JSON. In
@@ -303,29 +309,29 @@ func UnmarshalType(v any) (string, error) {
 }
 
 // AppendSearchKind appends a search kind as JSON.
-func AppendSearchKind(b []byte, v platform.SearchKind, _ bool) []byte { return appendEnum(b, "", v) }
+func AppendSearchKind(b []byte, v core.SearchKind, _ bool) []byte { return appendEnum(b, "", v) }
 
 // MarshalSearchKind returns the marshaler of a search kind.
-func MarshalSearchKind(v platform.SearchKind) graphql.Marshaler {
+func MarshalSearchKind(v core.SearchKind) graphql.Marshaler {
 	return marshal(AppendSearchKind(nil, v, true))
 }
 
 // UnmarshalSearchKind reads a search kind.
-func UnmarshalSearchKind(v any) (platform.SearchKind, error) {
-	return value[platform.SearchKind]("", v)
+func UnmarshalSearchKind(v any) (core.SearchKind, error) {
+	return value[core.SearchKind]("", v)
 }
 
 // AppendSearchField appends a search field as JSON.
-func AppendSearchField(b []byte, v platform.SearchField, _ bool) []byte { return appendEnum(b, "", v) }
+func AppendSearchField(b []byte, v core.SearchField, _ bool) []byte { return appendEnum(b, "", v) }
 
 // MarshalSearchField returns the marshaler of a search field.
-func MarshalSearchField(v platform.SearchField) graphql.Marshaler {
+func MarshalSearchField(v core.SearchField) graphql.Marshaler {
 	return marshal(AppendSearchField(nil, v, true))
 }
 
 // UnmarshalSearchField reads a search field.
-func UnmarshalSearchField(v any) (platform.SearchField, error) {
-	return value[platform.SearchField]("", v)
+func UnmarshalSearchField(v any) (core.SearchField, error) {
+	return value[core.SearchField]("", v)
 }
 
 // AppendEventKind appends the kind of an event type, as JSON.
@@ -346,47 +352,47 @@ func MarshalEventKind(eventType string) graphql.Marshaler {
 func UnmarshalEventKind(v any) (string, error) { return graphql.UnmarshalString(v) }
 
 // AppendActivityInterval appends an activity interval as JSON.
-func AppendActivityInterval(b []byte, v platform.ActivityInterval, _ bool) []byte {
+func AppendActivityInterval(b []byte, v core.ActivityInterval, _ bool) []byte {
 	return appendEnum(b, "", v)
 }
 
 // MarshalActivityInterval returns the marshaler of an activity interval.
-func MarshalActivityInterval(v platform.ActivityInterval) graphql.Marshaler {
+func MarshalActivityInterval(v core.ActivityInterval) graphql.Marshaler {
 	return marshal(AppendActivityInterval(nil, v, true))
 }
 
 // UnmarshalActivityInterval reads an activity interval.
-func UnmarshalActivityInterval(v any) (platform.ActivityInterval, error) {
-	return value[platform.ActivityInterval]("", v)
+func UnmarshalActivityInterval(v any) (core.ActivityInterval, error) {
+	return value[core.ActivityInterval]("", v)
 }
 
 // AppendTagClass appends a class of tags as JSON.
-func AppendTagClass(b []byte, v platform.TagClass, _ bool) []byte {
+func AppendTagClass(b []byte, v inventory.TagClass, _ bool) []byte {
 	return appendEnum(b, "", strings.ToUpper(string(v)))
 }
 
 // MarshalTagClass returns the marshaler of a class of tags.
-func MarshalTagClass(v platform.TagClass) graphql.Marshaler {
+func MarshalTagClass(v inventory.TagClass) graphql.Marshaler {
 	return marshal(AppendTagClass(nil, v, true))
 }
 
 // UnmarshalTagClass reads a class of tags.
-func UnmarshalTagClass(v any) (platform.TagClass, error) {
-	name, err := value[platform.TagClass]("", v)
-	return platform.TagClass(strings.ToLower(string(name))), err
+func UnmarshalTagClass(v any) (inventory.TagClass, error) {
+	name, err := value[inventory.TagClass]("", v)
+	return inventory.TagClass(strings.ToLower(string(name))), err
 }
 
 // AppendAccessChangeKind appends a kind of changes of access as JSON.
-func AppendAccessChangeKind(b []byte, v platform.AccessChangeKind, _ bool) []byte {
+func AppendAccessChangeKind(b []byte, v events.AccessChangeKind, _ bool) []byte {
 	return appendEnum(b, "", v)
 }
 
 // MarshalAccessChangeKind returns the marshaler of a kind of changes of access.
-func MarshalAccessChangeKind(v platform.AccessChangeKind) graphql.Marshaler {
+func MarshalAccessChangeKind(v events.AccessChangeKind) graphql.Marshaler {
 	return marshal(AppendAccessChangeKind(nil, v, true))
 }
 
 // UnmarshalAccessChangeKind reads a kind of changes of access.
-func UnmarshalAccessChangeKind(v any) (platform.AccessChangeKind, error) {
-	return value[platform.AccessChangeKind]("", v)
+func UnmarshalAccessChangeKind(v any) (events.AccessChangeKind, error) {
+	return value[events.AccessChangeKind]("", v)
 }

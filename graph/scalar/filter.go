@@ -5,27 +5,28 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 // ByUID is the part that the filters of all kinds share. Most filters are generated;
 // filters with special fields, such as those of tags, are in this file.
 type ByUID struct {
-	UIDs        []platform.UID
-	AncestorsOf platform.UID
+	UIDs        []core.UID
+	AncestorsOf core.UID
 	InRoot      bool
 }
 
 // TagFilter is the filter of a list of tags.
 type TagFilter struct {
-	platform.TagFilter
+	inventory.TagFilter
 	ByUID
 	IncludeReferrers, IncludeDates, IncludeEpochs *bool
 }
 
 // FindingFilter is the filter of a list of findings.
 type FindingFilter struct {
-	platform.FindingFilter
+	inventory.FindingFilter
 	ByUID
 }
 
@@ -42,12 +43,12 @@ type AdvisoryDocumentFilter struct {
 
 // Tags returns the filter of the core. A class of tags is listed unless its field is
 // false.
-func (f TagFilter) Tags() *platform.TagFilter {
+func (f TagFilter) Tags() *inventory.TagFilter {
 	tags := f.TagFilter
 	for _, class := range []struct {
 		include *bool
-		class   platform.TagClass
-	}{{f.IncludeReferrers, platform.TagClassReferrer}, {f.IncludeDates, platform.TagClassDate}, {f.IncludeEpochs, platform.TagClassEpoch}} {
+		class   inventory.TagClass
+	}{{f.IncludeReferrers, inventory.TagClassReferrer}, {f.IncludeDates, inventory.TagClassDate}, {f.IncludeEpochs, inventory.TagClassEpoch}} {
 		if class.include != nil && !*class.include {
 			tags.Without = append(tags.Without, class.class)
 		}

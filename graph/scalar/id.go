@@ -11,7 +11,8 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 // GlobalID returns the `id` of an object, which clients must treat as opaque. It
@@ -23,7 +24,7 @@ func GlobalID(typeName, key string) string {
 // ParseGlobalID returns the type and the key in a global id. ok is false if the text is
 // not a global id.
 func ParseGlobalID(id string) (typeName, key string, ok bool) {
-	if platform.IsEventID(id) {
+	if core.IsEventID(id) {
 		return "Event", id, true
 	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(id)
@@ -38,23 +39,23 @@ func ParseGlobalID(id string) (typeName, key string, ok bool) {
 // id, which the functions for nodes append. In all other fields it is the key itself.
 
 // AppendUID appends a UID.
-func AppendUID(b []byte, u platform.UID, nullable bool) []byte {
+func AppendUID(b []byte, u core.UID, nullable bool) []byte {
 	return AppendKey(b, string(u), nullable)
 }
 
 // AppendNodeUID appends the global id of an object that has a UID.
-func AppendNodeUID(b []byte, typeName string, u platform.UID) []byte {
+func AppendNodeUID(b []byte, typeName string, u core.UID) []byte {
 	return AppendNodeKey(b, typeName, string(u))
 }
 
 // MarshalUID returns the marshaler of a UID.
-func MarshalUID(u platform.UID) graphql.ContextMarshaler { return MarshalKey(string(u)) }
+func MarshalUID(u core.UID) graphql.ContextMarshaler { return MarshalKey(string(u)) }
 
 // UnmarshalUID reads a UID without checking its form, because the core does. null
 // becomes "".
-func UnmarshalUID(ctx context.Context, v any) (platform.UID, error) {
+func UnmarshalUID(ctx context.Context, v any) (core.UID, error) {
 	key, err := UnmarshalKey(ctx, v)
-	return platform.UID(key), err
+	return core.UID(key), err
 }
 
 // AppendKey appends the key of an object of a kind without UIDs.
@@ -84,27 +85,27 @@ func (m idMarshaler) MarshalGQLContext(ctx context.Context, w io.Writer) error {
 }
 
 // AppendNodeTermsKey appends the global id of an acceptance of terms.
-func AppendNodeTermsKey(b []byte, typeName string, k platform.TermsKey) []byte {
+func AppendNodeTermsKey(b []byte, typeName string, k iam.TermsKey) []byte {
 	return AppendNodeKey(b, typeName, termsKey(k))
 }
 
-func termsKey(k platform.TermsKey) string { return string(k.Group) + "#" + k.DocID }
+func termsKey(k iam.TermsKey) string { return string(k.Group) + "#" + k.DocID }
 
 // MarshalTermsKey returns the marshaler of the key of an acceptance of terms, which has
 // no UID.
-func MarshalTermsKey(k platform.TermsKey) graphql.ContextMarshaler { return MarshalKey(termsKey(k)) }
+func MarshalTermsKey(k iam.TermsKey) graphql.ContextMarshaler { return MarshalKey(termsKey(k)) }
 
 // UnmarshalTermsKey reads the key of an acceptance of terms.
-func UnmarshalTermsKey(ctx context.Context, v any) (platform.TermsKey, error) {
+func UnmarshalTermsKey(ctx context.Context, v any) (iam.TermsKey, error) {
 	key, err := UnmarshalKey(ctx, v)
 	return ParseTermsKey(key), err
 }
 
 // ParseTermsKey splits the key in a global id. It does not check the form of the parts,
 // because the core does.
-func ParseTermsKey(key string) platform.TermsKey {
+func ParseTermsKey(key string) iam.TermsKey {
 	group, document, _ := strings.Cut(key, "#") // no UID contains this character
-	return platform.TermsKey{Group: platform.UID(group), DocID: document}
+	return iam.TermsKey{Group: core.UID(group), DocID: document}
 }
 
 // inNodeID reports whether a field shows the global id of an object. The id of an event is

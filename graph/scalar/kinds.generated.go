@@ -2,181 +2,186 @@
 
 package scalar
 
-import "atrium/platform"
+import (
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/libraries"
+	"atrium/platform/webhooks"
+)
 
 // Connections, edges and payloads of the kinds.
 type (
 	// AccountAssociationConnection is a page.
-	AccountAssociationConnection = Connection[*platform.AccountAssociation]
+	AccountAssociationConnection = Connection[*iam.AccountAssociation]
 	// AccountAssociationEdge is an object of a page.
-	AccountAssociationEdge = Edge[*platform.AccountAssociation]
+	AccountAssociationEdge = Edge[*iam.AccountAssociation]
 	// AccountAssociationFilter is the filter of a list.
 	AccountAssociationFilter struct {
-		platform.AccountAssociationFilter
+		iam.AccountAssociationFilter
 		ByUID
 	}
 	// CreateAccountAssociationPayload answers a mutation.
-	CreateAccountAssociationPayload = Created[*platform.AccountAssociation]
+	CreateAccountAssociationPayload = Created[*iam.AccountAssociation]
 	// UpdateAccountAssociationPayload answers a mutation.
-	UpdateAccountAssociationPayload = Updated[*platform.AccountAssociation]
+	UpdateAccountAssociationPayload = Updated[*iam.AccountAssociation]
 	// AdvisoryConnection is a page.
-	AdvisoryConnection = Connection[*platform.Advisory]
+	AdvisoryConnection = Connection[*inventory.Advisory]
 	// AdvisoryEdge is an object of a page.
-	AdvisoryEdge = Edge[*platform.Advisory]
+	AdvisoryEdge = Edge[*inventory.Advisory]
 	// AdvisoryFilter is the filter of a list.
 	AdvisoryFilter struct {
-		platform.AdvisoryFilter
+		inventory.AdvisoryFilter
 		ByUID
 	}
 	// AdvisoryDocumentConnection is a page.
-	AdvisoryDocumentConnection = Connection[*platform.AdvisoryDocument]
+	AdvisoryDocumentConnection = Connection[*inventory.AdvisoryDocument]
 	// AdvisoryDocumentEdge is an object of a page.
-	AdvisoryDocumentEdge = Edge[*platform.AdvisoryDocument]
+	AdvisoryDocumentEdge = Edge[*inventory.AdvisoryDocument]
 	// ArtifactConnection is a page.
-	ArtifactConnection = Connection[*platform.Artifact]
+	ArtifactConnection = Connection[*libraries.Artifact]
 	// ArtifactEdge is an object of a page.
-	ArtifactEdge = Edge[*platform.Artifact]
+	ArtifactEdge = Edge[*libraries.Artifact]
 	// ArtifactVersionConnection is a page.
-	ArtifactVersionConnection = Connection[*platform.ArtifactVersion]
+	ArtifactVersionConnection = Connection[*libraries.ArtifactVersion]
 	// ArtifactVersionEdge is an object of a page.
-	ArtifactVersionEdge = Edge[*platform.ArtifactVersion]
+	ArtifactVersionEdge = Edge[*libraries.ArtifactVersion]
 	// DeliveryConnection is a page.
-	DeliveryConnection = Connection[*platform.Delivery]
+	DeliveryConnection = Connection[*webhooks.Delivery]
 	// DeliveryEdge is an object of a page.
-	DeliveryEdge = Edge[*platform.Delivery]
+	DeliveryEdge = Edge[*webhooks.Delivery]
 	// ExternalGroupRoleMappingConnection is a page.
-	ExternalGroupRoleMappingConnection = Connection[*platform.ExternalGroupRoleMapping]
+	ExternalGroupRoleMappingConnection = Connection[*iam.ExternalGroupRoleMapping]
 	// ExternalGroupRoleMappingEdge is an object of a page.
-	ExternalGroupRoleMappingEdge = Edge[*platform.ExternalGroupRoleMapping]
+	ExternalGroupRoleMappingEdge = Edge[*iam.ExternalGroupRoleMapping]
 	// ExternalGroupRoleMappingFilter is the filter of a list.
 	ExternalGroupRoleMappingFilter struct {
-		platform.ExternalGroupRoleMappingFilter
+		iam.ExternalGroupRoleMappingFilter
 		ByUID
 	}
 	// CreateExternalGroupRoleMappingPayload answers a mutation.
-	CreateExternalGroupRoleMappingPayload = Created[*platform.ExternalGroupRoleMapping]
+	CreateExternalGroupRoleMappingPayload = Created[*iam.ExternalGroupRoleMapping]
 	// FindingConnection is a page.
-	FindingConnection = Connection[*platform.Finding]
+	FindingConnection = Connection[*inventory.Finding]
 	// FindingEdge is an object of a page.
-	FindingEdge = Edge[*platform.Finding]
+	FindingEdge = Edge[*inventory.Finding]
 	// GroupConnection is a page.
-	GroupConnection = Connection[*platform.Group]
+	GroupConnection = Connection[*iam.Group]
 	// GroupEdge is an object of a page.
-	GroupEdge = Edge[*platform.Group]
+	GroupEdge = Edge[*iam.Group]
 	// GroupFilter is the filter of a list.
 	GroupFilter struct {
-		platform.GroupFilter
+		iam.GroupFilter
 		ByUID
 	}
 	// CreateGroupPayload answers a mutation.
-	CreateGroupPayload = Created[*platform.Group]
+	CreateGroupPayload = Created[*iam.Group]
 	// UpdateGroupPayload answers a mutation.
-	UpdateGroupPayload = Updated[*platform.Group]
+	UpdateGroupPayload = Updated[*iam.Group]
 	// GroupInviteConnection is a page.
-	GroupInviteConnection = Connection[*platform.GroupInvite]
+	GroupInviteConnection = Connection[*iam.GroupInvite]
 	// GroupInviteEdge is an object of a page.
-	GroupInviteEdge = Edge[*platform.GroupInvite]
+	GroupInviteEdge = Edge[*iam.GroupInvite]
 	// GroupInviteFilter is the filter of a list.
 	GroupInviteFilter struct {
-		platform.GroupInviteFilter
+		iam.GroupInviteFilter
 		ByUID
 	}
 	// CreateGroupInvitePayload answers a mutation.
-	CreateGroupInvitePayload = Created[*platform.GroupInvite]
+	CreateGroupInvitePayload = Created[*iam.GroupInvite]
 	// IdentityConnection is a page.
-	IdentityConnection = Connection[*platform.Identity]
+	IdentityConnection = Connection[*iam.Identity]
 	// IdentityEdge is an object of a page.
-	IdentityEdge = Edge[*platform.Identity]
+	IdentityEdge = Edge[*iam.Identity]
 	// IdentityFilter is the filter of a list.
 	IdentityFilter struct {
-		platform.IdentityFilter
+		iam.IdentityFilter
 		ByUID
 	}
 	// CreateIdentityPayload answers a mutation.
-	CreateIdentityPayload = Created[*platform.Identity]
+	CreateIdentityPayload = Created[*iam.Identity]
 	// UpdateIdentityPayload answers a mutation.
-	UpdateIdentityPayload = Updated[*platform.Identity]
+	UpdateIdentityPayload = Updated[*iam.Identity]
 	// IdentityProviderConnection is a page.
-	IdentityProviderConnection = Connection[*platform.IdentityProvider]
+	IdentityProviderConnection = Connection[*iam.IdentityProvider]
 	// IdentityProviderEdge is an object of a page.
-	IdentityProviderEdge = Edge[*platform.IdentityProvider]
+	IdentityProviderEdge = Edge[*iam.IdentityProvider]
 	// IdentityProviderFilter is the filter of a list.
 	IdentityProviderFilter struct {
-		platform.IdentityProviderFilter
+		iam.IdentityProviderFilter
 		ByUID
 	}
 	// CreateIdentityProviderPayload answers a mutation.
-	CreateIdentityProviderPayload = Created[*platform.IdentityProvider]
+	CreateIdentityProviderPayload = Created[*iam.IdentityProvider]
 	// UpdateIdentityProviderPayload answers a mutation.
-	UpdateIdentityProviderPayload = Updated[*platform.IdentityProvider]
+	UpdateIdentityProviderPayload = Updated[*iam.IdentityProvider]
 	// PackageConnection is a page.
-	PackageConnection = Connection[*platform.Package]
+	PackageConnection = Connection[*inventory.Package]
 	// PackageEdge is an object of a page.
-	PackageEdge = Edge[*platform.Package]
+	PackageEdge = Edge[*inventory.Package]
 	// PackageVersionConnection is a page.
-	PackageVersionConnection = Connection[*platform.PackageVersion]
+	PackageVersionConnection = Connection[*inventory.PackageVersion]
 	// PackageVersionEdge is an object of a page.
-	PackageVersionEdge = Edge[*platform.PackageVersion]
+	PackageVersionEdge = Edge[*inventory.PackageVersion]
 	// RepoConnection is a page.
-	RepoConnection = Connection[*platform.Repo]
+	RepoConnection = Connection[*inventory.Repo]
 	// RepoEdge is an object of a page.
-	RepoEdge = Edge[*platform.Repo]
+	RepoEdge = Edge[*inventory.Repo]
 	// RepoFilter is the filter of a list.
 	RepoFilter struct {
-		platform.RepoFilter
+		inventory.RepoFilter
 		ByUID
 	}
 	// CreateRepoPayload answers a mutation.
-	CreateRepoPayload = Created[*platform.Repo]
+	CreateRepoPayload = Created[*inventory.Repo]
 	// UpdateRepoPayload answers a mutation.
-	UpdateRepoPayload = Updated[*platform.Repo]
+	UpdateRepoPayload = Updated[*inventory.Repo]
 	// RoleConnection is a page.
-	RoleConnection = Connection[*platform.Role]
+	RoleConnection = Connection[*iam.Role]
 	// RoleEdge is an object of a page.
-	RoleEdge = Edge[*platform.Role]
+	RoleEdge = Edge[*iam.Role]
 	// RoleFilter is the filter of a list.
 	RoleFilter struct {
-		platform.RoleFilter
+		iam.RoleFilter
 		ByUID
 	}
 	// CreateRolePayload answers a mutation.
-	CreateRolePayload = Created[*platform.Role]
+	CreateRolePayload = Created[*iam.Role]
 	// UpdateRolePayload answers a mutation.
-	UpdateRolePayload = Updated[*platform.Role]
+	UpdateRolePayload = Updated[*iam.Role]
 	// RoleBindingConnection is a page.
-	RoleBindingConnection = Connection[*platform.RoleBinding]
+	RoleBindingConnection = Connection[*iam.RoleBinding]
 	// RoleBindingEdge is an object of a page.
-	RoleBindingEdge = Edge[*platform.RoleBinding]
+	RoleBindingEdge = Edge[*iam.RoleBinding]
 	// RoleBindingFilter is the filter of a list.
 	RoleBindingFilter struct {
-		platform.RoleBindingFilter
+		iam.RoleBindingFilter
 		ByUID
 	}
 	// CreateRoleBindingPayload answers a mutation.
-	CreateRoleBindingPayload = Created[*platform.RoleBinding]
+	CreateRoleBindingPayload = Created[*iam.RoleBinding]
 	// UpdateRoleBindingPayload answers a mutation.
-	UpdateRoleBindingPayload = Updated[*platform.RoleBinding]
+	UpdateRoleBindingPayload = Updated[*iam.RoleBinding]
 	// EventSubscriptionConnection is a page.
-	EventSubscriptionConnection = Connection[*platform.Subscription]
+	EventSubscriptionConnection = Connection[*webhooks.Subscription]
 	// EventSubscriptionEdge is an object of a page.
-	EventSubscriptionEdge = Edge[*platform.Subscription]
+	EventSubscriptionEdge = Edge[*webhooks.Subscription]
 	// EventSubscriptionFilter is the filter of a list.
 	EventSubscriptionFilter struct {
-		platform.SubscriptionFilter
+		webhooks.SubscriptionFilter
 		ByUID
 	}
 	// TagConnection is a page.
-	TagConnection = Connection[*platform.Tag]
+	TagConnection = Connection[*inventory.Tag]
 	// TagEdge is an object of a page.
-	TagEdge = Edge[*platform.Tag]
+	TagEdge = Edge[*inventory.Tag]
 	// CreateTagPayload answers a mutation.
-	CreateTagPayload = Created[*platform.Tag]
+	CreateTagPayload = Created[*inventory.Tag]
 	// TermsAcceptanceConnection is a page.
-	TermsAcceptanceConnection = Connection[*platform.TermsAcceptance]
+	TermsAcceptanceConnection = Connection[*iam.TermsAcceptance]
 	// TermsAcceptanceEdge is an object of a page.
-	TermsAcceptanceEdge = Edge[*platform.TermsAcceptance]
+	TermsAcceptanceEdge = Edge[*iam.TermsAcceptance]
 	// VulnerabilityMetadataConnection is a page.
-	VulnerabilityMetadataConnection = Connection[*platform.Vulnerability]
+	VulnerabilityMetadataConnection = Connection[*inventory.Vulnerability]
 	// VulnerabilityMetadataEdge is an object of a page.
-	VulnerabilityMetadataEdge = Edge[*platform.Vulnerability]
+	VulnerabilityMetadataEdge = Edge[*inventory.Vulnerability]
 )

@@ -1,9 +1,12 @@
 package scalar
 
-import "atrium/platform"
+import (
+	"atrium/platform/core"
+	"atrium/platform/iam"
+)
 
 // AcceptGroupInvitePayload is the result of accepting an invite: the new role binding.
-type AcceptGroupInvitePayload = Created[*platform.RoleBinding]
+type AcceptGroupInvitePayload = Created[*iam.RoleBinding]
 
 // Created is the result of a creation.
 type Created[T any] struct {
@@ -16,18 +19,18 @@ type Updated[T any] struct{ Node T }
 
 // BatchDeleteExternalGroupRoleMappingsPayload is the result of deleting several mappings.
 type BatchDeleteExternalGroupRoleMappingsPayload struct {
-	ExternalGroupRoleMappings []*platform.ExternalGroupRoleMapping
+	ExternalGroupRoleMappings []*iam.ExternalGroupRoleMapping
 	DeletedIDs                []string // the global ids
-	DeletedUIDs               []platform.UID
+	DeletedUIDs               []core.UID
 }
 
 // Delete is the input of every deletion.
-type Delete struct{ UID platform.UID }
+type Delete struct{ UID core.UID }
 
 // Deleted is the result of every deletion.
 type Deleted struct {
 	DeletedID  string // the global id
-	DeletedUID platform.UID
+	DeletedUID core.UID
 }
 
 // TestSubscriptionPayload is the result of a request for a test event.

@@ -1,15 +1,17 @@
 package scalar
 
-import "atrium/platform"
+import (
+	"atrium/platform/core"
+)
 
 // A Node is an object of a kind: a pointer to a type of package platform.
 type Node any
 
 // A SearchConnection represents a page of search results.
-type SearchConnection struct{ page platform.SearchPage }
+type SearchConnection struct{ page core.SearchPage }
 
 // NewSearchConnection returns the connection of a page.
-func NewSearchConnection(page platform.SearchPage) *SearchConnection { return &SearchConnection{page} }
+func NewSearchConnection(page core.SearchPage) *SearchConnection { return &SearchConnection{page} }
 
 // Edges returns the results of the page with their cursors.
 func (c *SearchConnection) Edges() []SearchEdge {
@@ -42,7 +44,7 @@ func (c *SearchConnection) PageInfo() *PageInfo {
 // A SearchEdge is one result of a page.
 type SearchEdge struct {
 	Node         Node
-	MatchedField platform.SearchField
+	MatchedField core.SearchField
 
 	connection *SearchConnection // contains the result
 	i          int

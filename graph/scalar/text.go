@@ -14,7 +14,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"atrium/internal/graphql/execute"
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
@@ -60,7 +60,7 @@ func malformedError(ctx context.Context, description string) error {
 	if len(field) > 1 && (field[0] == "input" || field[0] == "where") {
 		field = field[1:]
 	}
-	return platform.Invalid(fieldmask.Violation{Field: strings.Join(field, "."), Description: description})
+	return core.Invalid(fieldmask.Violation{Field: strings.Join(field, "."), Description: description})
 }
 
 // AppendString appends text as JSON. In a nullable field, "" becomes null.
@@ -144,7 +144,7 @@ func UnmarshalFloat(ctx context.Context, v any) (float64, error) {
 
 // AppendDateTime appends a time, always with three decimals. In a nullable field, the zero
 // time is null; otherwise it is an empty text.
-func AppendDateTime(b []byte, t platform.Time, nullable bool) []byte {
+func AppendDateTime(b []byte, t core.Time, nullable bool) []byte {
 	if t.IsZero() {
 		return AppendString(b, "", nullable)
 	}
@@ -152,19 +152,19 @@ func AppendDateTime(b []byte, t platform.Time, nullable bool) []byte {
 }
 
 // MarshalDateTime returns the marshaler of a time.
-func MarshalDateTime(t platform.Time) graphql.ContextMarshaler {
+func MarshalDateTime(t core.Time) graphql.ContextMarshaler {
 	return marshaler(func(b []byte, nullable bool) []byte { return AppendDateTime(b, t, nullable) })
 }
 
 // UnmarshalDateTime reads a time in the form of RFC 3339, in any zone.
-func UnmarshalDateTime(ctx context.Context, v any) (platform.Time, error) {
+func UnmarshalDateTime(ctx context.Context, v any) (core.Time, error) {
 	s, err := UnmarshalString(ctx, v)
 	if err != nil || v == nil {
-		return platform.Time{}, err
+		return core.Time{}, err
 	}
-	t, err := platform.ParseTime(s)
+	t, err := core.ParseTime(s)
 	if err != nil {
-		return platform.Time{}, malformedError(ctx, err.Error())
+		return core.Time{}, malformedError(ctx, err.Error())
 	}
 	return t, nil
 }
@@ -221,15 +221,15 @@ func MarshalJSON(raw json.RawMessage) graphql.Marshaler { return marshal(AppendJ
 func UnmarshalJSON(v any) (json.RawMessage, error) { return json.Marshal(v) }
 
 // MarshalDuration gives a length of time; no answer has one so far.
-func MarshalDuration(d platform.Duration) graphql.ContextMarshaler { return MarshalString(d.String()) }
+func MarshalDuration(d core.Duration) graphql.ContextMarshaler { return MarshalString(d.String()) }
 
 // UnmarshalDuration reads seconds.
-func UnmarshalDuration(ctx context.Context, v any) (platform.Duration, error) {
+func UnmarshalDuration(ctx context.Context, v any) (core.Duration, error) {
 	s, err := UnmarshalString(ctx, v)
 	if err != nil || v == nil {
 		return 0, err
 	}
-	d, err := platform.ParseDuration(s)
+	d, err := core.ParseDuration(s)
 	if err != nil {
 		return 0, malformedError(ctx, err.Error())
 	}
@@ -237,17 +237,17 @@ func UnmarshalDuration(ctx context.Context, v any) (platform.Duration, error) {
 }
 
 // AppendInt64 appends a whole number as text.
-func AppendInt64(b []byte, n platform.Int64, _ bool) []byte {
+func AppendInt64(b []byte, n core.Int64, _ bool) []byte {
 	return append(execute.AppendInt64(append(b, '"'), int64(n)), '"')
 }
 
 // MarshalInt64 gives a whole number as text.
-func MarshalInt64(n platform.Int64) graphql.ContextMarshaler {
+func MarshalInt64(n core.Int64) graphql.ContextMarshaler {
 	return marshaler(func(b []byte, nullable bool) []byte { return AppendInt64(b, n, nullable) })
 }
 
 // UnmarshalInt64 reads text, or a number.
-func UnmarshalInt64(ctx context.Context, v any) (platform.Int64, error) {
+func UnmarshalInt64(ctx context.Context, v any) (core.Int64, error) {
 	text, err := UnmarshalKey(ctx, v)
 	if err != nil || v == nil {
 		return 0, err
@@ -256,7 +256,7 @@ func UnmarshalInt64(ctx context.Context, v any) (platform.Int64, error) {
 	if err != nil {
 		return 0, malformedError(ctx, "must be a whole number of 64 bits")
 	}
-	return platform.Int64(n), nil
+	return core.Int64(n), nil
 }
 
 // AppendStringMap appends a JSON object of strings, sorted by name.

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strconv"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // RequestIDHeader is the header with the id of a request, in the request and the
@@ -34,8 +34,8 @@ type Errors struct {
 
 // Show converts err into an error of the core. If it names no area, Show sets the
 // given one.
-func Show(err error, area string) *platform.Error {
-	shown := *platform.AsError(err)
+func Show(err error, area string) *core.Error {
+	shown := *core.AsError(err)
 	if shown.Area == "" {
 		shown.Area = area
 	}
@@ -43,7 +43,7 @@ func Show(err error, area string) *platform.Error {
 }
 
 // Status returns the google.rpc.Status that every protocol shows for an error.
-func (e Errors) Status(shown *platform.Error, requestID string) platform.Status {
+func (e Errors) Status(shown *core.Error, requestID string) core.Status {
 	return shown.Status(e.Domain(), requestID)
 }
 
@@ -65,29 +65,29 @@ func (e Errors) Log() *slog.Logger {
 
 // IsHidden reports whether an error must be logged, because the client does not see
 // its cause. The disconnection of a client is not an error.
-func IsHidden(ctx context.Context, shown *platform.Error) bool {
-	temporary := shown.Code == platform.CodeUnavailable || shown.Code == platform.CodeAborted
-	hidden := shown.Code == platform.CodeInternal || temporary && shown.Unwrap() != nil
+func IsHidden(ctx context.Context, shown *core.Error) bool {
+	temporary := shown.Code == core.CodeUnavailable || shown.Code == core.CodeAborted
+	hidden := shown.Code == core.CodeInternal || temporary && shown.Unwrap() != nil
 	return hidden && !errors.Is(ctx.Err(), context.Canceled)
 }
 
 // Report notes an error in the trace. If IsHidden returns true for the error, the log has it in
 // the line of the request. Report logs it at once for a stream, and if no trace collects what
 // is known of the request. where is the path of a field in a response of GraphQL, or "".
-func (e Errors) Report(ctx context.Context, shown *platform.Error, requestID, where string) {
-	trace := platform.TraceOf(ctx)
+func (e Errors) Report(ctx context.Context, shown *core.Error, requestID, where string) {
+	trace := core.TraceOf(ctx)
 	trace.NoteError(shown)
-	if !IsHidden(ctx, shown) || trace.NoteFailure(platform.Failure{Where: where, Err: shown}) {
+	if !IsHidden(ctx, shown) || trace.NoteFailure(core.Failure{Where: where, Err: shown}) {
 		return
 	}
-	failures := []platform.Failure{{Where: where, Err: shown}}
+	failures := []core.Failure{{Where: where, Err: shown}}
 	e.Log().LogAttrs(ctx, FailureLevel(failures), "request failed", AppendFailures([]slog.Attr{slog.String("request_id", requestID), slog.String("code", shown.Code.String())}, failures)...)
 }
 
 // FailureLevel returns the level of the log for failures: an error of the program is an error,
 // and what a database or another service has caused is a warning.
-func FailureLevel(failures []platform.Failure) slog.Level {
-	if slices.ContainsFunc(failures, func(f platform.Failure) bool { return f.Err.Code == platform.CodeInternal }) {
+func FailureLevel(failures []core.Failure) slog.Level {
+	if slices.ContainsFunc(failures, func(f core.Failure) bool { return f.Err.Code == core.CodeInternal }) {
 		return slog.LevelError
 	}
 	return slog.LevelWarn
@@ -95,7 +95,7 @@ func FailureLevel(failures []platform.Failure) slog.Level {
 
 // AppendFailures appends failures to the attributes of a line in the log, and the stack of
 // the first panic.
-func AppendFailures(attributes []slog.Attr, failures []platform.Failure) []slog.Attr {
+func AppendFailures(attributes []slog.Attr, failures []core.Failure) []slog.Attr {
 	texts := make([]string, len(failures))
 	for i, f := range failures {
 		if texts[i] = f.Err.Error(); f.Where != "" {
@@ -129,27 +129,27 @@ func (p *panicked) Error() string { return fmt.Sprintf("panic: %v", p.cause) }
 func Panicked(cause any) error { return &panicked{cause, string(debug.Stack())} }
 
 // httpStatus maps each code to its HTTP status.
-var httpStatus = map[platform.Code]int{
-	platform.CodeInvalidArgument:    http.StatusBadRequest,
-	platform.CodeFailedPrecondition: http.StatusBadRequest,
-	platform.CodeUnauthenticated:    http.StatusUnauthorized,
-	platform.CodePermissionDenied:   http.StatusForbidden,
-	platform.CodeNotFound:           http.StatusNotFound,
-	platform.CodeAlreadyExists:      http.StatusConflict,
-	platform.CodeAborted:            http.StatusConflict,
-	platform.CodeResourceExhausted:  http.StatusTooManyRequests,
-	platform.CodeInternal:           http.StatusInternalServerError,
-	platform.CodeUnimplemented:      http.StatusNotImplemented,
-	platform.CodeUnavailable:        http.StatusServiceUnavailable,
-	platform.CodeDeadlineExceeded:   http.StatusGatewayTimeout,
+var httpStatus = map[core.Code]int{
+	core.CodeInvalidArgument:    http.StatusBadRequest,
+	core.CodeFailedPrecondition: http.StatusBadRequest,
+	core.CodeUnauthenticated:    http.StatusUnauthorized,
+	core.CodePermissionDenied:   http.StatusForbidden,
+	core.CodeNotFound:           http.StatusNotFound,
+	core.CodeAlreadyExists:      http.StatusConflict,
+	core.CodeAborted:            http.StatusConflict,
+	core.CodeResourceExhausted:  http.StatusTooManyRequests,
+	core.CodeInternal:           http.StatusInternalServerError,
+	core.CodeUnimplemented:      http.StatusNotImplemented,
+	core.CodeUnavailable:        http.StatusServiceUnavailable,
+	core.CodeDeadlineExceeded:   http.StatusGatewayTimeout,
 }
 
 // HTTPStatus returns the HTTP status of a code, or 0 for a number that is no code.
-func HTTPStatus(code platform.Code) int { return httpStatus[code] }
+func HTTPStatus(code core.Code) int { return httpStatus[code] }
 
 // SetHeaders sets the response headers WWW-Authenticate and Retry-After for an error.
-func SetHeaders(h http.Header, shown *platform.Error) {
-	if shown.Code == platform.CodeUnauthenticated {
+func SetHeaders(h http.Header, shown *core.Error) {
+	if shown.Code == core.CodeUnauthenticated {
 		h.Set("WWW-Authenticate", "Bearer")
 	}
 	if shown.RetryAfter > 0 {

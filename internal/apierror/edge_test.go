@@ -11,13 +11,13 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
 func TestEveryCodeHasAnHTTPStatus(t *testing.T) {
 	t.Parallel()
-	for code := range platform.Code(20) {
+	for code := range core.Code(20) {
 		if status := HTTPStatus(code); (code.String() != "") != (status >= 400) {
 			t.Errorf("%s (%d) has the status %d", code, code, status)
 		}
@@ -34,10 +34,10 @@ func TestHiddenErrorsAreLogged(t *testing.T) {
 		want string
 	}{
 		"an internal error":        {t.Context(), errors.New("the cause"), "level=ERROR"},
-		"a database that is away":  {t.Context(), platform.Unavailable("the database", errors.New("the cause")), "level=WARN"},
-		"a commit that is lost":    {t.Context(), platform.Uncertain(errors.New("the cause")), "level=WARN"},
-		"a limit":                  {t.Context(), platform.Unavailable("busy", nil), ""},
-		"what the client is shown": {t.Context(), platform.Unauthenticated("no token"), ""},
+		"a database that is away":  {t.Context(), core.Unavailable("the database", errors.New("the cause")), "level=WARN"},
+		"a commit that is lost":    {t.Context(), core.Uncertain(errors.New("the cause")), "level=WARN"},
+		"a limit":                  {t.Context(), core.Unavailable("busy", nil), ""},
+		"what the client is shown": {t.Context(), core.Unauthenticated("no token"), ""},
 		"a client that went away":  {gone, errors.New("the cause"), ""},
 	} {
 		var logs bytes.Buffer
@@ -56,11 +56,11 @@ func TestHiddenErrorsAreLogged(t *testing.T) {
 
 func TestAnErrorKeepsItsOwnArea(t *testing.T) {
 	t.Parallel()
-	own := &platform.Error{Code: platform.CodeNotFound, Reason: "NOT_FOUND", Area: "registry"}
+	own := &core.Error{Code: core.CodeNotFound, Reason: "NOT_FOUND", Area: "registry"}
 	if got := Show(fmt.Errorf("wrapped: %w", own), "iam"); got.Area != "registry" {
 		t.Errorf("the area is %s, want registry", got.Area)
 	}
-	none := &platform.Error{Code: platform.CodeNotFound, Reason: "NOT_FOUND"}
+	none := &core.Error{Code: core.CodeNotFound, Reason: "NOT_FOUND"}
 	if got := Show(none, "events"); got.Area != "events" || none.Area != "" {
 		t.Errorf("the area is %s, want events, and that of the error itself %q", got.Area, none.Area)
 	}
@@ -84,8 +84,8 @@ func TestPathsLieInAreas(t *testing.T) {
 func TestErrorsSetTheirHTTPHeaders(t *testing.T) {
 	t.Parallel()
 	h := http.Header{}
-	SetHeaders(h, &platform.Error{Code: platform.CodeResourceExhausted, RetryAfter: 1100 * time.Millisecond})
-	SetHeaders(h, platform.Unauthenticated("no token"))
+	SetHeaders(h, &core.Error{Code: core.CodeResourceExhausted, RetryAfter: 1100 * time.Millisecond})
+	SetHeaders(h, core.Unauthenticated("no token"))
 	if h.Get("Retry-After") != "2" || h.Get("WWW-Authenticate") != "Bearer" {
 		t.Errorf("headers %v, want Retry-After '2' and WWW-Authenticate 'Bearer'", h)
 	}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 const (
@@ -186,7 +186,7 @@ func TestATokenThatBreaksOneRuleIsRejected(t *testing.T) {
 			f := *f
 			f.TB = t
 			before := len(f.directory.claims)
-			f.refuse(c.token, platform.CodeUnauthenticated, c.message)
+			f.refuse(c.token, core.CodeUnauthenticated, c.message)
 			if len(f.directory.claims) != before {
 				t.Error("the directory was asked to authenticate")
 			}
@@ -213,7 +213,7 @@ func TestKeysThatATokenBringsAreNeverUsed(t *testing.T) {
 	}
 	for name, value := range members {
 		header := fmt.Sprintf(`{"alg":"ES256","kid":"e",%q:%s}`, name, value)
-		f.refuse(sign(testKeys().otherEC, header, f.claims(nil)), platform.CodeUnauthenticated, "signature is wrong")
+		f.refuse(sign(testKeys().otherEC, header, f.claims(nil)), core.CodeUnauthenticated, "signature is wrong")
 		f.accept(sign(testKeys().ec, header, f.claims(nil)))
 	}
 	if asked.Load() != 0 {
@@ -225,7 +225,7 @@ func TestKeysOfAnUnknownIssuerAreNeverFetched(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.directory.setKnown(f.issuer.URL, false)
-	f.refuse(f.token(nil), platform.CodeUnauthenticated, "issuer is unknown")
+	f.refuse(f.token(nil), core.CodeUnauthenticated, "issuer is unknown")
 	if f.issuer.discoveries.Load() != 0 {
 		t.Error("the issuer was asked")
 	}
@@ -234,7 +234,7 @@ func TestKeysOfAnUnknownIssuerAreNeverFetched(t *testing.T) {
 func TestAnInvalidTokenCostsNoLookup(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
-	f.refuse(f.token(map[string]any{"exp": 1}), platform.CodeUnauthenticated, "has expired")
+	f.refuse(f.token(map[string]any{"exp": 1}), core.CodeUnauthenticated, "has expired")
 	if len(f.directory.asked) != 0 || f.issuer.discoveries.Load() != 0 {
 		t.Error("the directory or the issuer was asked")
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/iam"
 )
 
 const (
@@ -25,24 +25,24 @@ const (
 // readToken parses raw and checks its form and its times at now. services are the
 // audiences of this service. The errors contain nothing of the token and may be
 // shown.
-func readToken(raw string, services []string, now time.Time) (*token, platform.Claims, error) {
+func readToken(raw string, services []string, now time.Time) (*token, iam.Claims, error) {
 	t, err := parse(raw)
 	if err != nil {
-		return nil, platform.Claims{}, err
+		return nil, iam.Claims{}, err
 	}
 	claims, err := t.readClaims(services)
 	if err != nil {
-		return nil, platform.Claims{}, err
+		return nil, iam.Claims{}, err
 	}
 	if claims.Expires, err = t.checkTimes(now); err != nil {
-		return nil, platform.Claims{}, err
+		return nil, iam.Claims{}, err
 	}
 	return t, claims, nil
 }
 
 // readClaims reads the claims about the bearer and the audience of the token.
-func (t *token) readClaims(services []string) (platform.Claims, error) {
-	c := platform.Claims{Values: t.claims}
+func (t *token) readClaims(services []string) (iam.Claims, error) {
+	c := iam.Claims{Values: t.claims}
 	// The claim makes a token a statement about events, such as a logout, whatever its typ
 	// (RFC 8417).
 	if _, ok := t.claims["events"].(map[string]any); ok {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 func newDevelopmentIssuer(t *testing.T, clock *testClock) *Issuer {
@@ -57,7 +57,7 @@ func TestDevelopmentTokensAreAcceptedInDevelopmentModeOnly(t *testing.T) {
 
 	f = setUp(t)
 	f.directory.setKnown(DevelopmentIssuer, true)
-	f.refuse(token, platform.CodeUnauthenticated, "issuer is unknown")
+	f.refuse(token, core.CodeUnauthenticated, "issuer is unknown")
 }
 
 func TestTheDevelopmentIssuerHasNoOtherKey(t *testing.T) {
@@ -65,10 +65,10 @@ func TestTheDevelopmentIssuerHasNoOtherKey(t *testing.T) {
 	clock := newTestClock()
 	f := setUp(t, func(o *Options) { o.Development = newDevelopmentIssuer(t, clock) })
 	f.directory.setKnown(DevelopmentIssuer, true)
-	f.refuse(mint(t, newDevelopmentIssuer(t, clock), nil), platform.CodeUnauthenticated, "development key of this database")
-	f.refuse(f.token(map[string]any{"iss": DevelopmentIssuer}), platform.CodeUnauthenticated, "development key of this database")
+	f.refuse(mint(t, newDevelopmentIssuer(t, clock), nil), core.CodeUnauthenticated, "development key of this database")
+	f.refuse(f.token(map[string]any{"iss": DevelopmentIssuer}), core.CodeUnauthenticated, "development key of this database")
 	kid := f.verifier.development.public.kid
-	f.refuse(sign(testKeys().ec, `{"alg":"ES256","kid":"`+kid+`"}`, f.claims(map[string]any{"iss": DevelopmentIssuer})), platform.CodeUnauthenticated, "signature is wrong")
+	f.refuse(sign(testKeys().ec, `{"alg":"ES256","kid":"`+kid+`"}`, f.claims(map[string]any{"iss": DevelopmentIssuer})), core.CodeUnauthenticated, "signature is wrong")
 }
 
 func TestTheDevelopmentKeySignsForKnownIssuers(t *testing.T) {
@@ -77,11 +77,11 @@ func TestTheDevelopmentKeySignsForKnownIssuers(t *testing.T) {
 	f := setUp(t, func(o *Options) { o.Development = development })
 	f.directory.setKnown("https://never.asked.invalid", true)
 	f.accept(mint(t, development, map[string]any{"iss": "https://never.asked.invalid"}))
-	f.refuse(mint(t, development, map[string]any{"iss": "https://nobody.names.invalid"}), platform.CodeUnauthenticated, "issuer is unknown")
+	f.refuse(mint(t, development, map[string]any{"iss": "https://nobody.names.invalid"}), core.CodeUnauthenticated, "issuer is unknown")
 	f.accept(f.token(nil)) // Tokens of real issuers are still accepted.
 
 	f = setUp(t)
-	f.refuse(mint(t, development, map[string]any{"iss": f.issuer.URL}), platform.CodeUnauthenticated, "a key that its issuer does not have")
+	f.refuse(mint(t, development, map[string]any{"iss": f.issuer.URL}), core.CodeUnauthenticated, "a key that its issuer does not have")
 }
 
 func TestMintRefusesALifeThatNoVerifierAccepts(t *testing.T) {

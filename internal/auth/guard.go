@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/webhooks"
 )
 
 const (
@@ -126,7 +126,7 @@ func (g *Guard) checkAddress(address string, isExempt bool) error {
 		return err
 	case slices.ContainsFunc(g.own, func(own netip.AddrPort) bool { return leadsTo(at, own) }):
 		return errOwnAddress
-	case !isExempt && !platform.IsPublicAddress(at.Addr()):
+	case !isExempt && !webhooks.IsPublicAddress(at.Addr()):
 		return errPrivateAddress
 	default:
 		return nil

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/webhooks"
 )
 
 func TestTheGuardKnowsThePublicInternet(t *testing.T) {
@@ -33,12 +33,12 @@ func TestTheGuardKnowsThePublicInternet(t *testing.T) {
 		{"2001::1 2001:db8::1 2002:7f00:1::1 3fff::1 4000::1 e000::1", false},
 	} {
 		for address := range strings.FieldsSeq(c.addresses) {
-			if got := platform.IsPublicAddress(netip.MustParseAddr(address)); got != c.public {
+			if got := webhooks.IsPublicAddress(netip.MustParseAddr(address)); got != c.public {
 				t.Errorf("%s: public is %v, want %v", address, got, c.public)
 			}
 		}
 	}
-	if platform.IsPublicAddress(netip.Addr{}) {
+	if webhooks.IsPublicAddress(netip.Addr{}) {
 		t.Error("no address at all is public")
 	}
 }

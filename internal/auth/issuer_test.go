@@ -27,7 +27,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 // testKeys are generated once, because RSA keys take long.
@@ -59,13 +60,13 @@ type testDirectory struct {
 	mu     sync.Mutex
 	known  map[string]bool
 	asked  []string
-	claims []platform.Claims
-	static []platform.IdentityKeys
+	claims []iam.Claims
+	static []iam.IdentityKeys
 	err    error
 	nobody bool // If nobody is true, no identity matches.
 }
 
-func (d *testDirectory) StaticKeys(context.Context, string, string) ([]platform.IdentityKeys, error) {
+func (d *testDirectory) StaticKeys(context.Context, string, string) ([]iam.IdentityKeys, error) {
 	return d.static, nil
 }
 
@@ -76,18 +77,18 @@ func (d *testDirectory) KnowsIssuer(_ context.Context, issuer string) (bool, err
 	return d.known[issuer], d.err
 }
 
-func (d *testDirectory) Authenticate(_ context.Context, c platform.Claims) (*platform.Actor, error) {
+func (d *testDirectory) Authenticate(_ context.Context, c iam.Claims) (*core.Actor, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.claims = append(d.claims, c)
 	if d.nobody {
-		return &platform.Actor{}, nil
+		return &core.Actor{}, nil
 	}
-	return &platform.Actor{Identities: []platform.UID{"somebody"}}, nil
+	return &core.Actor{Identities: []core.UID{"somebody"}}, nil
 }
 
-func (d *testDirectory) Presume(ctx context.Context, _ platform.Claims, last *platform.Actor) context.Context {
-	return platform.WithActor(ctx, last)
+func (d *testDirectory) Presume(ctx context.Context, _ iam.Claims, last *core.Actor) context.Context {
+	return core.WithActor(ctx, last)
 }
 
 func (d *testDirectory) setKnown(issuer string, known bool) {
@@ -96,7 +97,7 @@ func (d *testDirectory) setKnown(issuer string, known bool) {
 	d.known[issuer] = known
 }
 
-func (d *testDirectory) last() platform.Claims {
+func (d *testDirectory) last() iam.Claims {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.claims[len(d.claims)-1]
@@ -222,10 +223,10 @@ func (f *fixture) accept(token string) {
 }
 
 // refuse expects an error of this code whose message contains message.
-func (f *fixture) refuse(token string, code platform.Code, message string) {
+func (f *fixture) refuse(token string, code core.Code, message string) {
 	f.Helper()
 	err := f.verify(token)
-	var e *platform.Error
+	var e *core.Error
 	if !errors.As(err, &e) || e.Code != code || !strings.Contains(e.Message, message) {
 		f.Fatalf("got %v, want %v with %q", err, code, message)
 	}

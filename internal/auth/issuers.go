@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // maxKeySets is how many key sets are cached. Beyond it, the least recently used
@@ -58,7 +58,7 @@ func (i *issuers) keys(ctx context.Context, issuer string, t *token) ([]crypto.P
 	}
 	if err := i.fetcher.guard.CheckIssuer(issuer); err != nil {
 		i.logger.WarnContext(ctx, "could not fetch the keys of an issuer", "issuer", issuer, "error", err)
-		return nil, platform.Unauthenticated("the token's issuer must be https; the operator can allow plain http for its host and port with --private-issuer")
+		return nil, core.Unauthenticated("the token's issuer must be https; the operator can allow plain http for its host and port with --private-issuer")
 	}
 	return i.add(issuer).refresh(ctx, t, i.now)
 }
@@ -84,7 +84,7 @@ func (i *issuers) checkKnown(ctx context.Context, issuer string) error {
 	}
 	if !known {
 		i.forget(issuer)
-		return platform.Unauthenticated("the token's issuer is unknown")
+		return core.Unauthenticated("the token's issuer is unknown")
 	}
 	return nil
 }

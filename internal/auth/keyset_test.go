@@ -21,7 +21,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 func TestKeysAreUsedForTenMinutes(t *testing.T) {
@@ -49,7 +49,7 @@ func TestAWithdrawnKeyEndsAfterTenMinutes(t *testing.T) {
 	f.accept(f.token(nil))
 	f.issuer.set(func() { f.issuer.keys = []jose.JSONWebKey{} })
 	f.clock.advance(10 * time.Minute)
-	f.refuse(f.token(nil), platform.CodeUnauthenticated, "a key that its issuer does not have")
+	f.refuse(f.token(nil), core.CodeUnauthenticated, "a key that its issuer does not have")
 }
 
 func TestANewKeyIsFetchedImmediately(t *testing.T) {
@@ -70,7 +70,7 @@ func TestUnknownKidsCostOneFetchInThirtySeconds(t *testing.T) {
 		for i := range 40 {
 			wg.Go(func() {
 				header := fmt.Sprintf(`{"alg":"ES256","kid":"guess-%d"}`, i)
-				if err := f.verify(sign(testKeys().ec, header, f.claims(nil))); !errors.Is(err, &platform.Error{Code: platform.CodeUnauthenticated}) {
+				if err := f.verify(sign(testKeys().ec, header, f.claims(nil))); !errors.Is(err, &core.Error{Code: core.CodeUnauthenticated}) {
 					t.Errorf("got %v", err)
 				}
 			})
@@ -115,9 +115,9 @@ func TestKeysAreUsedForADayWhileTheIssuerIsUnavailable(t *testing.T) {
 	f.issuer.set(func() { f.issuer.override = http.NotFoundHandler() })
 	f.clock.advance(24*time.Hour - time.Second)
 	f.accept(f.token(nil))
-	f.refuse(sign(testKeys().ec, `{"alg":"ES256","kid":"x"}`, f.claims(nil)), platform.CodeUnavailable, "cannot be asked")
+	f.refuse(sign(testKeys().ec, `{"alg":"ES256","kid":"x"}`, f.claims(nil)), core.CodeUnavailable, "cannot be asked")
 	f.clock.advance(time.Second)
-	f.refuse(f.token(nil), platform.CodeUnavailable, "cannot be asked")
+	f.refuse(f.token(nil), core.CodeUnavailable, "cannot be asked")
 	if n := f.issuer.discoveries.Load(); n != 2 {
 		t.Errorf("%d discoveries, want 2: an issuer that is away has its pause too", n)
 	}
@@ -132,7 +132,7 @@ func TestAForgottenIssuerIsNotFetchedAgain(t *testing.T) {
 	f.accept(f.token(nil))
 	f.directory.setKnown(f.issuer.URL, false)
 	f.clock.advance(10 * time.Minute)
-	f.refuse(f.token(nil), platform.CodeUnauthenticated, "issuer is unknown")
+	f.refuse(f.token(nil), core.CodeUnauthenticated, "issuer is unknown")
 	if n := f.issuer.discoveries.Load(); n != 1 {
 		t.Errorf("%d discoveries, want 1", n)
 	}
@@ -155,8 +155,8 @@ func TestAnIssuerTrustedBySettingNeedsNoIdentity(t *testing.T) {
 func TestTheDirectorysErrorIsNotABadToken(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
-	f.directory.err = platform.Unavailable("the store is away", nil)
-	f.refuse(f.token(nil), platform.CodeUnavailable, "the store is away")
+	f.directory.err = core.Unavailable("the store is away", nil)
+	f.refuse(f.token(nil), core.CodeUnavailable, "the store is away")
 }
 
 func TestARequestThatWaitsForKeysCanBeCancelled(t *testing.T) {
@@ -227,8 +227,8 @@ func TestRetryAfterIsTheTimeUntilTheNextFetch(t *testing.T) {
 	f := setUp(t)
 	f.issuer.set(func() { f.issuer.override = http.NotFoundHandler() })
 	for _, want := range []time.Duration{30 * time.Second, 20 * time.Second} {
-		var e *platform.Error
-		if err := f.verify(f.token(nil)); !errors.As(err, &e) || e.Code != platform.CodeUnavailable || e.RetryAfter != want {
+		var e *core.Error
+		if err := f.verify(f.token(nil)); !errors.As(err, &e) || e.Code != core.CodeUnavailable || e.RetryAfter != want {
 			t.Errorf("got %v, to be tried after %v, want %s", err, e, want)
 		}
 		f.clock.advance(10 * time.Second)
@@ -242,14 +242,14 @@ func TestAnIssuerOfPlainHTTPIsNamedAsSuch(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.directory.setKnown("http://plain.example.com", true)
-	f.refuse(f.token(map[string]any{"iss": "http://plain.example.com"}), platform.CodeUnauthenticated, "must be https")
+	f.refuse(f.token(map[string]any{"iss": "http://plain.example.com"}), core.CodeUnauthenticated, "must be https")
 }
 
 func TestATokenForAnotherAudienceIsNotAuthenticated(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.directory.nobody = true
-	f.refuse(f.token(map[string]any{"aud": "elsewhere"}), platform.CodeUnauthenticated, `"https://atrium.test" "atrium"`)
+	f.refuse(f.token(map[string]any{"aud": "elsewhere"}), core.CodeUnauthenticated, `"https://atrium.test" "atrium"`)
 	f.accept(f.token(nil))
 }
 
@@ -263,7 +263,7 @@ func newTestThrottle(allowed int) *testThrottle { return &testThrottle{allowed, 
 
 func (t *testThrottle) Admit(of Claimant, isKnown func() bool) error {
 	if t.failed[of] >= t.allowed && !isKnown() {
-		return &platform.Error{Code: platform.CodeResourceExhausted}
+		return &core.Error{Code: core.CodeResourceExhausted}
 	}
 	return nil
 }
@@ -281,12 +281,12 @@ func TestForgedTokensAreLimitedBeforeADatabaseQuery(t *testing.T) {
 	ctx := WithThrottle(t.Context(), throttle)
 	forged := f.token(map[string]any{"iss": "https://away.invalid"})
 	for range 2 {
-		if _, err := f.verifier.Verify(ctx, forged); !errors.Is(err, &platform.Error{Code: platform.CodeUnavailable}) {
+		if _, err := f.verifier.Verify(ctx, forged); !errors.Is(err, &core.Error{Code: core.CodeUnavailable}) {
 			t.Errorf("got %v", err)
 		}
 	}
 	asked := len(f.directory.asked)
-	if _, err := f.verifier.Verify(ctx, forged); !errors.Is(err, &platform.Error{Code: platform.CodeResourceExhausted}) || len(f.directory.asked) != asked {
+	if _, err := f.verifier.Verify(ctx, forged); !errors.Is(err, &core.Error{Code: core.CodeResourceExhausted}) || len(f.directory.asked) != asked {
 		t.Errorf("beyond the limit: %v, and the directory was asked %d times", err, len(f.directory.asked)-asked)
 	}
 	if _, err := f.verifier.Verify(ctx, f.token(nil)); err != nil {
@@ -415,7 +415,7 @@ func TestAllKeysOfOneIDAreTried(t *testing.T) {
 			f.accept(token) // It was cached with its key.
 		}
 	}
-	f.refuse(sign(testKeys().otherEC, `{"alg":"ES256","kid":"k"}`, f.claims(nil)), platform.CodeUnauthenticated, "signature is wrong")
+	f.refuse(sign(testKeys().otherEC, `{"alg":"ES256","kid":"k"}`, f.claims(nil)), core.CodeUnauthenticated, "signature is wrong")
 }
 
 // The attack is an issuer with many keys of one id, which takes the time of the server for each
@@ -456,7 +456,7 @@ func TestTheRequestsThatWaitForAnIssuerAreLimited(t *testing.T) {
 	clock := newTestClock()
 	running := set.startFetch(t.Context(), clock.now())
 	running.waiting.Store(maxWaiting)
-	if _, err := set.refresh(t.Context(), &token{}, clock.now); !errors.Is(err, &platform.Error{Code: platform.CodeUnavailable}) || running.waiting.Load() != maxWaiting {
+	if _, err := set.refresh(t.Context(), &token{}, clock.now); !errors.Is(err, &core.Error{Code: core.CodeUnavailable}) || running.waiting.Load() != maxWaiting {
 		t.Errorf("one request more: %v, and %d wait, want UNAVAILABLE and %d", err, running.waiting.Load(), maxWaiting)
 	}
 	close(release)

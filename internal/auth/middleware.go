@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // Middleware verifies the token in the Authorization header and puts its bearer into
@@ -73,7 +73,7 @@ func (v *Verifier) Authorize(ctx context.Context, authorization []string) (conte
 func outcomeOf(authorization []string, err error) string {
 	switch {
 	case err != nil:
-		return strings.ToLower(platform.AsError(err).Code.String())
+		return strings.ToLower(core.AsError(err).Code.String())
 	case len(authorization) == 0:
 		return "anonymous"
 	default:
@@ -87,13 +87,13 @@ func (v *Verifier) authorize(ctx context.Context, authorization []string) (conte
 	}
 	raw, err := bearerToken(authorization)
 	if err != nil {
-		return nil, countFailure(ctx, Claimant{}, platform.Unauthenticated(err.Error()))
+		return nil, countFailure(ctx, Claimant{}, core.Unauthenticated(err.Error()))
 	}
 	actor, err := v.Verify(ctx, raw)
 	if err != nil {
 		return nil, err
 	}
-	return platform.WithActor(ctx, actor), nil
+	return core.WithActor(ctx, actor), nil
 }
 
 // bearerToken returns the token in the header. It does not check the characters of

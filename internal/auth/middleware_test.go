@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 func TestTheMiddlewareReadsOneBearerHeader(t *testing.T) {
@@ -96,8 +96,8 @@ func TestOnlyABooleanVerifiesAnEmail(t *testing.T) {
 // sendThrough sends r through the middleware and returns the caller that arrived.
 func sendThrough(v *Verifier, r *http.Request) (got string) {
 	onError := func(_ http.ResponseWriter, _ *http.Request, err error) {
-		var e *platform.Error
-		if !errors.As(err, &e) || e.Code != platform.CodeUnauthenticated {
+		var e *core.Error
+		if !errors.As(err, &e) || e.Code != core.CodeUnauthenticated {
 			got = "not UNAUTHENTICATED: "
 		}
 		got += err.Error()
@@ -108,7 +108,7 @@ func sendThrough(v *Verifier, r *http.Request) (got string) {
 }
 
 func who(ctx context.Context) string {
-	if platform.ActorOf(ctx) == nil {
+	if core.ActorOf(ctx) == nil {
 		return "nobody"
 	}
 	return "caller"

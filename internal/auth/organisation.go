@@ -8,18 +8,19 @@ import (
 	"io"
 	"net/http"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 // OrganisationFile returns a function that fetches the list of organisations in the
 // file of an issuer, for platform.Options. The guard decides which issuers may be asked.
 // If the issuer has no such file, the list is empty.
-func OrganisationFile(guard *Guard) func(ctx context.Context, issuer string) ([]platform.UID, error) {
+func OrganisationFile(guard *Guard) func(ctx context.Context, issuer string) ([]core.UID, error) {
 	return newOrganisationReader(guard.Client(fetchTimeout, maxDocument))
 }
 
-func newOrganisationReader(client *http.Client) func(ctx context.Context, issuer string) ([]platform.UID, error) {
-	return func(ctx context.Context, issuer string) ([]platform.UID, error) {
+func newOrganisationReader(client *http.Client) func(ctx context.Context, issuer string) ([]core.UID, error) {
+	return func(ctx context.Context, issuer string) ([]core.UID, error) {
 		listed, err := fetchOrganisations(ctx, client, issuer)
 		if err != nil {
 			return nil, errors.New(shorten(err.Error()))
@@ -29,11 +30,11 @@ func newOrganisationReader(client *http.Client) func(ctx context.Context, issuer
 }
 
 // fetchOrganisations fetches the file of issuer and returns its list.
-func fetchOrganisations(ctx context.Context, client *http.Client, issuer string) ([]platform.UID, error) {
+func fetchOrganisations(ctx context.Context, client *http.Client, issuer string) ([]core.UID, error) {
 	if err := checkIssuerURL(issuer); err != nil {
 		return nil, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, platform.IssuerFileURL(issuer), nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, iam.IssuerFileURL(issuer), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +55,7 @@ func fetchOrganisations(ctx context.Context, client *http.Client, issuer string)
 		return nil, fmt.Errorf("read response body: %w", err)
 	}
 	var document struct {
-		Organisations []platform.UID `json:"organisations"`
+		Organisations []core.UID `json:"organisations"`
 	}
 	if err := json.Unmarshal(body, &document); err != nil {
 		return nil, errors.New("the file is not a JSON object with a list of organisations")

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
-const listedOrganisation = platform.UID("1111111111111111111111111111111111111111")
+const listedOrganisation = core.UID("1111111111111111111111111111111111111111")
 
 // serveFile serves answer at the path where an issuer lists its organisations, and
 // a valid file at the target of a redirect.

@@ -8,8 +8,9 @@ import (
 	"maps"
 	"net/http"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
+	"atrium/platform/iam"
 )
 
 // servePresumed lets next answer a request whose bearer is presumed in ctx. If the
@@ -18,7 +19,7 @@ import (
 func servePresumed(ctx context.Context, w http.ResponseWriter, r *http.Request, next http.Handler, restart http.HandlerFunc, onError func(http.ResponseWriter, *http.Request, error)) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	prove := func() error { return platform.Prove(ctx) }
+	prove := func() error { return core.Prove(ctx) }
 	body := &repeatableBody{from: r.Body, prove: prove}
 	held := &heldResponse{ResponseWriter: w, before: maps.Clone(w.Header()), prove: prove, cancel: cancel}
 	try := r.WithContext(ctx)
@@ -33,8 +34,8 @@ func servePresumed(ctx context.Context, w http.ResponseWriter, r *http.Request, 
 		onError(w, r, errBody)
 	case r.Context().Err() != nil: // the client has disconnected, or only sends no more
 		panic(http.ErrAbortHandler) // net/http would send 200
-	case platform.PresumptionOf(ctx).IsRefuted():
-		platform.TraceOf(ctx).NoteRestart()
+	case iam.PresumptionOf(ctx).IsRefuted():
+		core.TraceOf(ctx).NoteRestart()
 		r.Body = body.repeat()
 		restart(w, r)
 	default:
@@ -107,7 +108,7 @@ func (a *heldResponse) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 // maxRepeatable is how much of a body is kept until the bearer is proven.
 const maxRepeatable = 64 << 10
 
-var errBody = platform.Invalid(fieldmask.Violation{Field: "body", Description: "could not be read completely"})
+var errBody = core.Invalid(fieldmask.Violation{Field: "body", Description: "could not be read completely"})
 
 // A repeatableBody keeps what was read from a body, so that it can be read again.
 type repeatableBody struct {

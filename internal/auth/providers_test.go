@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // A providerCase imitates what a provider gives, as its public documentation shows it: Microsoft's references of the claims of access
@@ -88,7 +88,7 @@ func TestTokensOfProvidersAreAcceptedAsTheyCome(t *testing.T) {
 			f.issuer.set(func() { f.issuer.override = c.serve(t, f.issuer.URL) })
 			token := sign(testKeys().rsa, c.header, f.claims(mergeClaims(c.claims, map[string]any{"iss": issuer})))
 			if c.says != "" {
-				f.refuse(token, platform.CodeUnauthenticated, c.says)
+				f.refuse(token, core.CodeUnauthenticated, c.says)
 				return
 			}
 			f.accept(token)
@@ -142,8 +142,8 @@ func TestATokenThatOnlyItsProviderCanReadIsExplained(t *testing.T) {
 		"Auth0":         {encode(`{"alg":"dir","enc":"A256GCM","iss":"https://acme.eu.auth0.com/"}`) + "..aXY.Y2lwaGVy.dGFn", "encrypted (JWE)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f.refuse(c.token, platform.CodeUnauthenticated, c.says)
-			f.refuse(c.token, platform.CodeUnauthenticated, "ask the issuer for a signed JWT for this service")
+			f.refuse(c.token, core.CodeUnauthenticated, c.says)
+			f.refuse(c.token, core.CodeUnauthenticated, "ask the issuer for a signed JWT for this service")
 		})
 	}
 	if n := len(f.directory.asked); n > 0 {

@@ -9,18 +9,19 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	lru "github.com/hashicorp/golang-lru/v2"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 // findStaticIdentities lists the identities whose own keys verify t. It is called
 // before the issuer is asked, because the issuer need not exist if identities bring
 // its keys.
-func (v *Verifier) findStaticIdentities(ctx context.Context, t *token, c platform.Claims) ([]platform.UID, error) {
+func (v *Verifier) findStaticIdentities(ctx context.Context, t *token, c iam.Claims) ([]core.UID, error) {
 	identities, err := v.directory.StaticKeys(ctx, c.Issuer, c.Subject)
 	if err != nil {
 		return nil, err
 	}
-	var verified []platform.UID
+	var verified []core.UID
 	for _, identity := range identities {
 		if key, err := t.verify(findKeys(readStaticKeys(identity.JWKS, t), t)); err == nil {
 			verified = append(verified, identity.Identity)
@@ -41,7 +42,7 @@ type staticKey struct {
 	kid      string
 }
 
-func staticKeyOf(t *token, c platform.Claims) staticKey {
+func staticKeyOf(t *token, c iam.Claims) staticKey {
 	return staticKey{claimantOf(c), t.alg, t.kid}
 }
 

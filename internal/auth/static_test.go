@@ -8,7 +8,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 // jwks encodes a key set as an identity stores it.
@@ -25,7 +26,7 @@ func TestATokenIsVerifiedByTheKeysThatAnIdentityBrings(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	own := jose.JSONWebKey{Key: testKeys().otherEC.Public(), KeyID: "mine"}
-	f.directory.static = []platform.IdentityKeys{
+	f.directory.static = []iam.IdentityKeys{
 		{Identity: "unreadable", JWKS: json.RawMessage("x")},
 		{Identity: "another", JWKS: jwks(t, jose.JSONWebKey{Key: testKeys().otherRSA.Public(), KeyID: "mine"})},
 		{Identity: "robot", JWKS: jwks(t, own)},
@@ -34,7 +35,7 @@ func TestATokenIsVerifiedByTheKeysThatAnIdentityBrings(t *testing.T) {
 	for _, issuer := range []string{"https://nowhere.example.com", f.issuer.URL} { // The first issuer cannot be reached, and the second one can.
 		signed := sign(testKeys().otherEC, `{"alg":"ES256","kid":"mine"}`, f.claims(map[string]any{"iss": issuer}))
 		f.accept(signed)
-		if got := f.directory.last(); !slices.Equal(got.StaticIdentities, []platform.UID{"robot", "twin"}) {
+		if got := f.directory.last(); !slices.Equal(got.StaticIdentities, []core.UID{"robot", "twin"}) {
 			t.Errorf("%s: it is a token of %v", issuer, got.StaticIdentities)
 		}
 	}
@@ -46,14 +47,14 @@ func TestATokenIsVerifiedByTheKeysThatAnIdentityBrings(t *testing.T) {
 	if got := f.directory.last(); len(got.StaticIdentities) > 0 {
 		t.Errorf("a token of the issuer is one of %v", got.StaticIdentities)
 	}
-	f.refuse(sign(testKeys().ec, `{"alg":"ES256","kid":"mine"}`, f.claims(map[string]any{"iss": "https://nowhere.example.com"})), platform.CodeUnauthenticated, "unknown")
+	f.refuse(sign(testKeys().ec, `{"alg":"ES256","kid":"mine"}`, f.claims(map[string]any{"iss": "https://nowhere.example.com"})), core.CodeUnauthenticated, "unknown")
 }
 
 // Two keys of an identity can have one id while its machine changes from one to the other.
 func TestAllStaticKeysOfOneIDAreTried(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
-	f.directory.static = []platform.IdentityKeys{{Identity: "robot", JWKS: jwks(t,
+	f.directory.static = []iam.IdentityKeys{{Identity: "robot", JWKS: jwks(t,
 		jose.JSONWebKey{Key: testKeys().otherRSA.Public(), KeyID: "mine"},
 		jose.JSONWebKey{Key: testKeys().rsa.Public(), KeyID: "mine"},
 	)}}
@@ -94,18 +95,18 @@ func TestAGoodTokenNeverPaysForForgedOnes(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	own := jose.JSONWebKey{Key: testKeys().otherEC.Public(), KeyID: "mine"}
-	f.directory.static = []platform.IdentityKeys{{Identity: "robot", JWKS: jwks(t, own)}}
+	f.directory.static = []iam.IdentityKeys{{Identity: "robot", JWKS: jwks(t, own)}}
 	ctx := WithThrottle(t.Context(), newTestThrottle(2))
 	token := func(key any, kid, subject string) string {
 		return sign(key, `{"alg":"ES256","kid":"`+kid+`"}`, f.claims(map[string]any{"iss": "https://nowhere.example.com", "sub": subject, "jti": rand.Text()}))
 	}
-	send := func(token string) platform.Code {
+	send := func(token string) core.Code {
 		_, err := f.verifier.Verify(ctx, token)
-		return platform.AsError(err).Code
+		return core.AsError(err).Code
 	}
 	for n := range 5 {
 		for _, forged := range []string{token(testKeys().ec, "mine", "eve"), token(testKeys().ec, "other", "mallory"), "x"} {
-			if got, limited := send(forged), n >= 2 && forged != "x"; (got == platform.CodeResourceExhausted) != limited || got != platform.CodeResourceExhausted && got != platform.CodeUnauthenticated {
+			if got, limited := send(forged), n >= 2 && forged != "x"; (got == core.CodeResourceExhausted) != limited || got != core.CodeResourceExhausted && got != core.CodeUnauthenticated {
 				t.Errorf("forged token %d: %v", n, got)
 			}
 		}
@@ -121,12 +122,12 @@ func TestAGoodTokenNeverPaysForForgedOnes(t *testing.T) {
 		send(token(testKeys().ec, "mine", "robot"))
 		send(token(testKeys().ec, "other", "robot"))
 	}
-	if got := send(token(testKeys().ec, "mine", "robot")); got != platform.CodeResourceExhausted {
-		t.Errorf("a forged token of the machine: %v, want %v", got, platform.CodeResourceExhausted)
+	if got := send(token(testKeys().ec, "mine", "robot")); got != core.CodeResourceExhausted {
+		t.Errorf("a forged token of the machine: %v, want %v", got, core.CodeResourceExhausted)
 	}
 	accept("the next token of the machine")
 	f.directory.static = nil // the key was withdrawn
-	if got := send(token(testKeys().otherEC, "mine", "robot")); got != platform.CodeUnauthenticated {
-		t.Errorf("a token of a key that was withdrawn: %v, want %v", got, platform.CodeUnauthenticated)
+	if got := send(token(testKeys().otherEC, "mine", "robot")); got != core.CodeUnauthenticated {
+		t.Errorf("a token of a key that was withdrawn: %v, want %v", got, core.CodeUnauthenticated)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // A Claimant is whose token a token claims to be, whether or not it is valid. Tokens that
@@ -57,7 +57,7 @@ func (noThrottle) Wait() func() error                 { return func() error { re
 // of this service do not count.
 func countFailure(ctx context.Context, of Claimant, err error) error {
 	var unavailable issuerUnavailableError
-	if platform.AsError(err).Code == platform.CodeUnauthenticated || errors.As(err, &unavailable) {
+	if core.AsError(err).Code == core.CodeUnauthenticated || errors.As(err, &unavailable) {
 		return throttleFrom(ctx).Failed(of, err)
 	}
 	return err

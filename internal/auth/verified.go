@@ -10,7 +10,8 @@ import (
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 // Limits of the cache. The least recently used token is dropped first.
@@ -23,13 +24,13 @@ const (
 // issuer.
 type verifiedToken struct {
 	*token
-	claims platform.Claims // Expires was computed when the token was verified
+	claims iam.Claims // Expires was computed when the token was verified
 	key    crypto.PublicKey
 	bytes  int
 
 	// bearer is the caller of the last request with the token. The next request
 	// presumes the same caller.
-	bearer atomic.Pointer[platform.Actor]
+	bearer atomic.Pointer[core.Actor]
 }
 
 // verifiedTokens caches tokens by the hash of all their bytes, so that the signature
@@ -56,7 +57,7 @@ func (v *verifiedTokens) find(hash [sha256.Size]byte) (*verifiedToken, bool) {
 }
 
 // add caches a token that key has verified.
-func (v *verifiedTokens) add(hash [sha256.Size]byte, t *token, claims platform.Claims, key crypto.PublicKey) {
+func (v *verifiedTokens) add(hash [sha256.Size]byte, t *token, claims iam.Claims, key crypto.PublicKey) {
 	// The token itself is a secret and is not stored.
 	withoutRaw := &token{alg: t.alg, kid: t.kid, claims: t.claims}
 	entry := &verifiedToken{token: withoutRaw, claims: claims, key: key, bytes: verifiedBytes + estimateSize(t.claims)}
@@ -72,7 +73,7 @@ func (v *verifiedTokens) add(hash [sha256.Size]byte, t *token, claims platform.C
 
 // keepBearer keeps the bearer of a token for the next request with it. Tokens that
 // match nobody are looked up again each time.
-func (v *verifiedTokens) keepBearer(hash [sha256.Size]byte, bearer *platform.Actor) {
+func (v *verifiedTokens) keepBearer(hash [sha256.Size]byte, bearer *core.Actor) {
 	if len(bearer.Identities) == 0 {
 		return
 	}
@@ -82,9 +83,9 @@ func (v *verifiedTokens) keepBearer(hash [sha256.Size]byte, bearer *platform.Act
 	if !found {
 		return
 	}
-	size := bearer.MemorySize()
+	size := iam.SizeOf(bearer)
 	if last := t.bearer.Swap(bearer); last != nil {
-		size -= last.MemorySize()
+		size -= iam.SizeOf(last)
 	}
 	t.bytes += size
 	v.bytes += size

@@ -9,7 +9,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 func (f *fixture) isRemembered(token string) bool {
@@ -70,7 +71,7 @@ func TestACachedTokenEndsWithItsIssuer(t *testing.T) {
 	f.accept(token)
 	f.directory.setKnown(f.issuer.URL, false)
 	f.clock.advance(freshTime)
-	f.refuse(token, platform.CodeUnauthenticated, "issuer is unknown")
+	f.refuse(token, core.CodeUnauthenticated, "issuer is unknown")
 }
 
 func TestTheTimesOfACachedTokenAreChecked(t *testing.T) {
@@ -81,7 +82,7 @@ func TestTheTimesOfACachedTokenAreChecked(t *testing.T) {
 	f.clock.advance(5*time.Minute + leeway - time.Second)
 	f.accept(token)
 	f.clock.advance(time.Second)
-	f.refuse(token, platform.CodeUnauthenticated, "expired")
+	f.refuse(token, core.CodeUnauthenticated, "expired")
 	if f.isRemembered(token) {
 		t.Error("a token that has ended is still cached")
 	}
@@ -90,7 +91,7 @@ func TestTheTimesOfACachedTokenAreChecked(t *testing.T) {
 	later := f.token(map[string]any{"nbf": f.clock.now().Unix()})
 	f.accept(later)
 	f.clock.advance(-2 * time.Minute)
-	f.refuse(later, platform.CodeUnauthenticated, "lies in the future")
+	f.refuse(later, core.CodeUnauthenticated, "lies in the future")
 }
 
 func TestATokenIsCachedForOneAudience(t *testing.T) {
@@ -111,18 +112,18 @@ func TestATokenIsCachedForOneAudience(t *testing.T) {
 func TestTokensVerifiedByStaticKeysAreNotCached(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
-	f.directory.static = []platform.IdentityKeys{{Identity: "robot", JWKS: jwks(t, jose.JSONWebKey{Key: testKeys().otherEC.Public(), KeyID: "mine"})}}
+	f.directory.static = []iam.IdentityKeys{{Identity: "robot", JWKS: jwks(t, jose.JSONWebKey{Key: testKeys().otherEC.Public(), KeyID: "mine"})}}
 	token := sign(testKeys().otherEC, `{"alg":"ES256","kid":"mine"}`, f.claims(nil))
 	f.accept(token)
 	f.directory.static = nil
-	f.refuse(token, platform.CodeUnauthenticated, "a key that its issuer does not have")
+	f.refuse(token, core.CodeUnauthenticated, "a key that its issuer does not have")
 }
 
 func TestAnInvalidTokenIsNotCached(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	token := sign(testKeys().otherEC, `{"alg":"ES256","kid":"new"}`, f.claims(nil))
-	f.refuse(token, platform.CodeUnauthenticated, "a key that its issuer does not have")
+	f.refuse(token, core.CodeUnauthenticated, "a key that its issuer does not have")
 	f.issuer.set(func() { f.issuer.keys[1] = jose.JSONWebKey{Key: testKeys().otherEC.Public(), KeyID: "new"} })
 	f.clock.advance(fetchPause)
 	f.accept(token)
@@ -135,7 +136,7 @@ func TestTheCacheOfTokensIsLimited(t *testing.T) {
 		cached := newVerifiedTokens()
 		key := testKeys().ec.Public()
 		for i := range maxVerified + 100 {
-			cached.add(sha256.Sum256([]byte{byte(i), byte(i >> 8)}), &token{raw: strings.Repeat("x", 700), claims: claims}, platform.Claims{}, key)
+			cached.add(sha256.Sum256([]byte{byte(i), byte(i >> 8)}), &token{raw: strings.Repeat("x", 700), claims: claims}, iam.Claims{}, key)
 		}
 		n, size := cached.used.Len(), 0
 		for _, t := range cached.used.Values() {

@@ -9,7 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 // A Directory finds the identities of tokens. *platform.Platform is one.
@@ -20,14 +21,14 @@ type Directory interface {
 
 	// StaticKeys lists the keys that are stored with identities of this issuer
 	// and subject.
-	StaticKeys(ctx context.Context, issuer, subject string) ([]platform.IdentityKeys, error)
+	StaticKeys(ctx context.Context, issuer, subject string) ([]iam.IdentityKeys, error)
 
 	// Authenticate returns the caller that verified claims describe.
-	Authenticate(ctx context.Context, claims platform.Claims) (*platform.Actor, error)
+	Authenticate(ctx context.Context, claims iam.Claims) (*core.Actor, error)
 
 	// Presume returns ctx with the caller that Authenticate returned for these
 	// claims at an earlier request. platform.Prove checks that it still would.
-	Presume(ctx context.Context, claims platform.Claims, last *platform.Actor) context.Context
+	Presume(ctx context.Context, claims iam.Claims, last *core.Actor) context.Context
 }
 
 // Options configures a Verifier.
@@ -106,7 +107,7 @@ func New(o Options) *Verifier {
 // Verify verifies raw, a JWT in compact form, and returns its bearer. The error is
 // UNAUTHENTICATED if the token is not valid, and UNAVAILABLE if the keys of its
 // issuer cannot be fetched. Errors of the directory are returned unchanged.
-func (v *Verifier) Verify(ctx context.Context, raw string) (*platform.Actor, error) {
+func (v *Verifier) Verify(ctx context.Context, raw string) (*core.Actor, error) {
 	hash := sha256.Sum256([]byte(raw))
 	claims, err := v.verifyClaims(ctx, hash, raw)
 	if err != nil {
@@ -116,7 +117,7 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (*platform.Actor, err
 	actor, err := v.directory.Authenticate(ctx, claims)
 	if err == nil && len(actor.Identities) == 0 && !claims.ServiceAudience {
 		noteRefused(ctx, raw)
-		return nil, countFailure(ctx, claimantOf(claims), platform.Unauthenticated(fmt.Sprintf("the token's aud does not name this service, which is called %q, and no identity accepts it", v.audience)))
+		return nil, countFailure(ctx, claimantOf(claims), core.Unauthenticated(fmt.Sprintf("the token's aud does not name this service, which is called %q, and no identity accepts it", v.audience)))
 	}
 	if err == nil {
 		v.verified.keepBearer(hash, actor)
@@ -130,7 +131,7 @@ func noteRefused(ctx context.Context, raw string) {
 	if t, err := parse(raw); err == nil {
 		issuer, _ := t.claims["iss"].(string)
 		subject, _ := t.claims["sub"].(string)
-		platform.TraceOf(ctx).NoteRefused(issuer, subject)
+		core.TraceOf(ctx).NoteRefused(issuer, subject)
 	}
 }
 
@@ -153,9 +154,9 @@ func (v *Verifier) presume(ctx context.Context, raw string) (_ context.Context, 
 }
 
 // verifyClaims returns the claims of raw, if its signature and times are valid now.
-func (v *Verifier) verifyClaims(ctx context.Context, hash [sha256.Size]byte, raw string) (platform.Claims, error) {
+func (v *Verifier) verifyClaims(ctx context.Context, hash [sha256.Size]byte, raw string) (iam.Claims, error) {
 	if known, err := v.findVerified(ctx, hash); err != nil {
-		return platform.Claims{}, err
+		return iam.Claims{}, err
 	} else if known != nil {
 		return known.claims, nil
 	}
@@ -163,7 +164,7 @@ func (v *Verifier) verifyClaims(ctx context.Context, hash [sha256.Size]byte, raw
 	// database or to an issuer.
 	t, claims, err := readToken(raw, v.audience, v.now())
 	if err != nil {
-		return claims, platform.Unauthenticated(err.Error())
+		return claims, core.Unauthenticated(err.Error())
 	}
 	key, err := v.verify(ctx, t, &claims)
 	if err == nil && key != nil {
@@ -182,7 +183,7 @@ func (v *Verifier) findVerified(ctx context.Context, hash [sha256.Size]byte) (*v
 	}
 	if _, err := t.checkTimes(v.now()); err != nil {
 		v.verified.remove(hash)
-		return nil, platform.Unauthenticated(err.Error())
+		return nil, core.Unauthenticated(err.Error())
 	}
 	keys, _, err := v.cachedKeys(ctx, t.claims.Issuer, t.token)
 	if err == nil && slices.ContainsFunc(keys, func(key crypto.PublicKey) bool { return equalKeys(key, t.key) }) {
@@ -195,7 +196,7 @@ func (v *Verifier) findVerified(ctx context.Context, hash [sha256.Size]byte) (*v
 // verify checks the signature with the cached keys of the issuer, then with the
 // static keys of identities, then with keys fetched from the issuer. It returns the
 // key of the issuer that verified the signature, or nil if a static key did.
-func (v *Verifier) verify(ctx context.Context, t *token, c *platform.Claims) (crypto.PublicKey, error) {
+func (v *Verifier) verify(ctx context.Context, t *token, c *iam.Claims) (crypto.PublicKey, error) {
 	keys, isCached, err := v.cachedKeys(ctx, c.Issuer, t)
 	if err != nil {
 		return nil, err
@@ -216,7 +217,7 @@ func (v *Verifier) verify(ctx context.Context, t *token, c *platform.Claims) (cr
 	}
 	key, err := t.verify(keys)
 	if err != nil {
-		return nil, platform.Unauthenticated(err.Error())
+		return nil, core.Unauthenticated(err.Error())
 	}
 	return key, nil
 }
@@ -224,7 +225,7 @@ func (v *Verifier) verify(ctx context.Context, t *token, c *platform.Claims) (cr
 // admit asks the Throttle. It is called before the database is asked about a token that no
 // cached key verifies. A token that a stale key verifies, or a static key that has verified
 // others, is admitted whatever others have forged.
-func (v *Verifier) admit(ctx context.Context, t *token, c platform.Claims) error {
+func (v *Verifier) admit(ctx context.Context, t *token, c iam.Claims) error {
 	return throttleFrom(ctx).Admit(claimantOf(c), func() bool {
 		keys := v.issuers.staleKeys(c.Issuer, t)
 		if static, found := v.static.Get(staticKeyOf(t, c)); found {
@@ -235,7 +236,7 @@ func (v *Verifier) admit(ctx context.Context, t *token, c platform.Claims) error
 	})
 }
 
-func claimantOf(c platform.Claims) Claimant { return Claimant{c.Issuer, c.Subject} }
+func claimantOf(c iam.Claims) Claimant { return Claimant{c.Issuer, c.Subject} }
 
 // cachedKeys returns the keys with one of which a token of issuer must be signed, if the
 // issuer need not be asked for them.
@@ -261,8 +262,8 @@ func (v *Verifier) fetchKeys(ctx context.Context, issuer string, t *token) ([]cr
 	case issuer != DevelopmentIssuer:
 		return v.issuers.keys(ctx, issuer, t)
 	case v.development != nil:
-		return nil, platform.Unauthenticated("the token is not signed with the development key of this database")
+		return nil, core.Unauthenticated("the token is not signed with the development key of this database")
 	default:
-		return nil, platform.Unauthenticated("the token's issuer is unknown")
+		return nil, core.Unauthenticated("the token's issuer is unknown")
 	}
 }

@@ -12,7 +12,10 @@ import (
 	"atrium/internal/auth"
 	"atrium/platform"
 	"atrium/platform/affected"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 )
 
 // A Workload is a request that is sent many times. A query of GraphQL has the variables $org and $after, or
@@ -55,7 +58,7 @@ func Workloads() []Workload {
 
 // Data is an organisation for the workloads.
 type Data struct {
-	Organisation, Repo platform.UID
+	Organisation, Repo core.UID
 	After              string // the cursor of the repo in the middle of the list by name
 	Imports            []Import
 }
@@ -92,7 +95,7 @@ const (
 // Fill creates the organisation in a database that has no organisation.
 // size returns the size of the database in bytes.
 func Fill(ctx context.Context, p *platform.Platform, sizes Sizes, size func(context.Context) (int64, error)) (*Data, error) {
-	ctx = platform.WithActor(ctx, platform.NewOperator("bench"))
+	ctx = core.WithActor(ctx, core.NewOperator("bench"))
 	switch isEmpty, err := p.Groups.IsEmpty(ctx); {
 	case err != nil:
 		return nil, err
@@ -119,7 +122,7 @@ type filler struct {
 	data *Data
 	err  error
 
-	groups []platform.UID
+	groups []core.UID
 }
 
 // measure runs an import in batches, and records what it took.
@@ -141,34 +144,34 @@ func (f *filler) measureSize() (size int64) {
 }
 
 // registry imports repos with their tags.
-func (f *filler) registry(n Sizes) []*platform.ImportedRepo {
-	repos := make([]*platform.ImportedRepo, n.Repos)
+func (f *filler) registry(n Sizes) []*inventory.ImportedRepo {
+	repos := make([]*inventory.ImportedRepo, n.Repos)
 	for i := range repos {
-		repos[i] = &platform.ImportedRepo{Repo: platform.Repo{Name: fmt.Sprintf("repo-%d", i), Description: "One of many repos of this organisation"}}
+		repos[i] = &inventory.ImportedRepo{Repo: inventory.Repo{Name: fmt.Sprintf("repo-%d", i), Description: "One of many repos of this organisation"}}
 	}
 	f.measure("repos", n.Repos, func(from, to int) error {
 		parent := f.data.Organisation
 		if from >= reposOfOrganisation {
 			parent = f.groups[from/importBatch%len(f.groups)]
 		}
-		_, err := f.p.Repos.Import(f.ctx, parent, repos[from:to], platform.ImportOptions{})
+		_, err := f.p.Repos.Import(f.ctx, parent, repos[from:to], core.ImportOptions{})
 		return err
 	})
-	tags := make([]*platform.ImportedTag, 0, n.Repos*n.Tags)
+	tags := make([]*inventory.ImportedTag, 0, n.Repos*n.Tags)
 	for i, r := range repos {
 		for t := range n.Tags {
-			tags = append(tags, &platform.ImportedTag{Repo: r.UID, Tag: platform.Tag{Name: fmt.Sprintf("1.%d", t), Digest: digest(i, t)}})
+			tags = append(tags, &inventory.ImportedTag{Repo: r.UID, Tag: inventory.Tag{Name: fmt.Sprintf("1.%d", t), Digest: digest(i, t)}})
 		}
 	}
 	f.measure("tags", len(tags), func(from, to int) error {
-		_, err := f.p.Tags.Import(f.ctx, tags[from:to], platform.ImportOptions{})
+		_, err := f.p.Tags.Import(f.ctx, tags[from:to], core.ImportOptions{})
 		return err
 	})
 	f.data.Repo = repos[0].UID
 	if f.err != nil {
 		return nil
 	}
-	page, err := f.p.Repos.List(f.ctx, platform.ListRequest[*platform.RepoFilter]{UIDP: platform.UIDFilter{ChildrenOf: f.data.Organisation}, Skip: min(n.Repos, reposOfOrganisation) / 2, PageSize: 1})
+	page, err := f.p.Repos.List(f.ctx, core.ListRequest[*inventory.RepoFilter]{UIDP: core.UIDFilter{ChildrenOf: f.data.Organisation}, Skip: min(n.Repos, reposOfOrganisation) / 2, PageSize: 1})
 	if f.err = err; err == nil {
 		f.data.After = page.Cursor(0)
 	}
@@ -185,7 +188,7 @@ func person(i int) string { return fmt.Sprintf("person-%d", i) }
 func (f *filler) people(n int) {
 	org := f.data.Organisation
 	for i := 0; i < groups && f.err == nil; i++ {
-		group, err := f.p.Groups.Create(f.ctx, org, fieldmask.JSONInput[*platform.Group](fmt.Appendf(nil, `{"name":"team-%d"}`, i), nil))
+		group, err := f.p.Groups.Create(f.ctx, org, fieldmask.JSONInput[*iam.Group](fmt.Appendf(nil, `{"name":"team-%d"}`, i), nil))
 		if f.err = err; err == nil {
 			f.groups = append(f.groups, group.UID)
 		}
@@ -193,27 +196,27 @@ func (f *filler) people(n int) {
 	for i := 0; i < n && f.err == nil; i++ {
 		name := person(i)
 		rule := fmt.Appendf(nil, `{"name":%q,"claimMatch":{"issuer":%q,"subject":%q}}`, name, auth.DevelopmentIssuer, name)
-		identity, err := f.p.Identities.Create(f.ctx, org, fieldmask.JSONInput[*platform.Identity](rule, nil))
+		identity, err := f.p.Identities.Create(f.ctx, org, fieldmask.JSONInput[*iam.Identity](rule, nil))
 		if f.err = err; err != nil {
 			return
 		}
-		f.bind(identity.UID, platform.ViewerRole, org)
-		f.bind(identity.UID, platform.EditorRole, f.groups[i%groups])
+		f.bind(identity.UID, iam.ViewerRole, org)
+		f.bind(identity.UID, iam.EditorRole, f.groups[i%groups])
 	}
 }
 
 // bind gives a role in a group to an identity.
-func (f *filler) bind(identity, role, group platform.UID) {
+func (f *filler) bind(identity, role, group core.UID) {
 	if f.err == nil {
 		binding := fmt.Appendf(nil, `{"identityUid":%q,"roleUid":%q}`, identity, role)
-		_, f.err = f.p.RoleBindings.Create(f.ctx, group, fieldmask.JSONInput[*platform.RoleBinding](binding, nil))
+		_, f.err = f.p.RoleBindings.Create(f.ctx, group, fieldmask.JSONInput[*iam.RoleBinding](binding, nil))
 	}
 }
 
 func (f *filler) advisories() {
-	all := make([]*platform.Advisory, advisories)
+	all := make([]*inventory.Advisory, advisories)
 	for i := range all {
-		all[i] = &platform.Advisory{AdvisoryID: fmt.Sprintf("CVE-2026-%04d", i), ArtifactName: fmt.Sprintf("repo-%d", i%3), ArtifactType: "oci"}
+		all[i] = &inventory.Advisory{AdvisoryID: fmt.Sprintf("CVE-2026-%04d", i), ArtifactName: fmt.Sprintf("repo-%d", i%3), ArtifactType: "oci"}
 	}
 	f.measure("advisories", len(all), func(from, to int) error {
 		_, err := f.p.Advisories.Import(f.ctx, f.data.Organisation, all[from:to])
@@ -223,16 +226,16 @@ func (f *filler) advisories() {
 
 // contents imports what the images hold and what is known of it, and finds out what affects them: two of three packages
 // have an advisory, so an image has about eight findings.
-func (f *filler) contents(repos []*platform.ImportedRepo) {
+func (f *filler) contents(repos []*inventory.ImportedRepo) {
 	d := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the contents are the same each time
 	packages := max(len(repos)/reposPerPackage, 2*packagesPerImage)
 	f.importFlaws(d, packages)
-	sboms := make([]*platform.ImportedSBOM, len(repos))
+	sboms := make([]*inventory.ImportedSBOM, len(repos))
 	for i, r := range repos {
-		sboms[i] = &platform.ImportedSBOM{Repo: r.UID, Digest: digest(i, 0), Format: "CycloneDX 1.6"}
+		sboms[i] = &inventory.ImportedSBOM{Repo: r.UID, Digest: digest(i, 0), Format: "CycloneDX 1.6"}
 		for range packagesPerImage {
 			name, version := fmt.Sprintf("package-%d", popular(d, packages)), fmt.Sprintf("1.%d.0", d.IntN(versionsPerPackage))
-			sboms[i].Packages = append(sboms[i].Packages, platform.InstalledPackage{Name: name, Version: version, Ecosystem: "npm", PURL: "pkg:npm/" + name + "@" + version})
+			sboms[i].Packages = append(sboms[i].Packages, inventory.InstalledPackage{Name: name, Version: version, Ecosystem: "npm", PURL: "pkg:npm/" + name + "@" + version})
 		}
 	}
 	f.measure("SBOMs with their findings", len(sboms), func(from, to int) error {
@@ -252,8 +255,8 @@ func popular(d *rand.Rand, n int) int {
 // importFlaws imports advisories about packages, and how likely they are exploited.
 func (f *filler) importFlaws(d *rand.Rand, packages int) {
 	scores := []string{"CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H", "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:N/A:H", "CVSS:3.1/AV:N/AC:L/PR:N/UI:R/S:C/C:L/I:L/A:N", "CVSS:3.1/AV:N/AC:H/PR:N/UI:R/S:U/C:L/I:N/A:N"}
-	var all []*platform.Advisory
-	var likely []*platform.Exploitation
+	var all []*inventory.Advisory
+	var likely []*inventory.Exploitation
 	for i := range packages {
 		if i%3 == 0 {
 			continue
@@ -263,15 +266,15 @@ func (f *filler) importFlaws(d *rand.Rand, packages int) {
 			which.Events = append(which.Events, affected.Event{Fixed: "2.0.0"})
 		}
 		chance := d.Float64() * d.Float64() * d.Float64()
-		a := &platform.Advisory{
+		a := &inventory.Advisory{
 			AdvisoryID: fmt.Sprintf("CVE-2025-%05d", i), ArtifactName: fmt.Sprintf("package-%d", i), ArtifactType: "npm", Affected: &affected.Set{Ranges: []affected.Range{which}},
-			Severities: []platform.Severity{{Type: "TYPE_CVSS_V3", Score: scores[d.IntN(len(scores))]}},
+			Severities: []inventory.Severity{{Type: "TYPE_CVSS_V3", Score: scores[d.IntN(len(scores))]}},
 		}
-		all, likely = append(all, a), append(likely, &platform.Exploitation{ID: a.AdvisoryID, EPSS: &chance})
+		all, likely = append(all, a), append(likely, &inventory.Exploitation{ID: a.AdvisoryID, EPSS: &chance})
 	}
 	for batch := range slices.Chunk(likely, importBatch) {
 		if f.err == nil {
-			_, f.err = f.p.Vulnerabilities.ImportExploitations(f.ctx, platform.EPSS, batch)
+			_, f.err = f.p.Vulnerabilities.ImportExploitations(f.ctx, inventory.EPSS, batch)
 		}
 	}
 	f.measure("advisories about packages", len(all), func(from, to int) error {

@@ -1,6 +1,9 @@
 package cases
 
-import "atrium/platform"
+import (
+	"atrium/platform/core"
+	"atrium/platform/inventory"
+)
 
 var _ = newKind(kind{
 	name: "Advisory", plural: "Advisories", ref: "advisory", area: "vulnerabilities", parent: "iam/Group", in: "{group}", put: putAdvisory,
@@ -88,9 +91,9 @@ var (
 // putAdvisory imports an advisory. No operation creates one.
 func putAdvisory(e *env, parent string, given fields) fields {
 	e.Helper()
-	advisory := decodeFields[platform.Advisory](e, given)
+	advisory := decodeFields[inventory.Advisory](e, given)
 	advisory.Origin, _ = given["origin"].(string)
-	if _, err := e.w.p.Advisories.Import(e.operator(), platform.UID(parent), []*platform.Advisory{advisory}); err != nil {
+	if _, err := e.w.p.Advisories.Import(e.operator(), core.UID(parent), []*inventory.Advisory{advisory}); err != nil {
 		e.Fatal(err)
 	}
 	return e.mustCall(call{rpc: "GetAdvisory", target: string(advisory.UID)}).resource

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/storetest"
 )
 
@@ -150,7 +150,7 @@ func (c *randomState) change(chosen resourceOfKind) {
 		given[change.field] = c.varyValue(change.field, normalise(change.to))
 	}
 	asked := c.fillCall(call{rpc: "Update" + chosen.kind.name, target: chosen.uid, fields: given, mask: []string{change.field}})
-	gone := func(f *failure) bool { return f != nil && f.code == platform.CodeNotFound }
+	gone := func(f *failure) bool { return f != nil && f.code == core.CodeNotFound }
 	if got := p.do(c.token, asked); got.resource == nil && !gone(got.failure) {
 		c.Errorf("%s by %s with %s: %s %s", asked.rpc, p.name(), asJSON(asked.fields), got.raw, got.brokenRule)
 	}

@@ -3,7 +3,7 @@ package cases
 import (
 	"encoding/json"
 
-	"atrium/platform"
+	"atrium/platform/libraries"
 )
 
 var _ = newKind(kind{
@@ -54,10 +54,10 @@ func count(ecosystem string) fields { return fields{"ecosystem": ecosystem, "tot
 // putArtifact imports an artifact. No operation creates one.
 func putArtifact(e *env, _ string, given fields) fields {
 	e.Helper()
-	artifact := decodeFields[platform.ImportedArtifact](e, given)
+	artifact := decodeFields[libraries.ImportedArtifact](e, given)
 	artifact.Remediated, _ = given["remediated"].(bool)
 	artifact.CudaVersion, _ = given["cudaVersion"].(string)
-	if _, _, err := e.w.p.Artifacts.Import(e.operator(), []*platform.ImportedArtifact{artifact}); err != nil {
+	if _, _, err := e.w.p.Artifacts.Import(e.operator(), []*libraries.ImportedArtifact{artifact}); err != nil {
 		e.Fatal(err)
 	}
 	return showInREST(e, artifact.Artifact)

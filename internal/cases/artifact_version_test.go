@@ -1,6 +1,8 @@
 package cases
 
-import "atrium/platform"
+import (
+	"atrium/platform/libraries"
+)
 
 // Versions can be listed only for one artifact, {full artifact}.
 var _ = newKind(kind{
@@ -36,10 +38,10 @@ func putArtifactVersion(e *env, artifact string, given fields) fields {
 		if keyOf(made) != artifact {
 			continue
 		}
-		record := &platform.ImportedArtifact{Artifact: platform.Artifact{
-			Name: made["name"].(string), Ecosystem: platform.Ecosystem(made["ecosystem"].(string)), Description: made["description"].(string),
-		}, Versions: []*platform.ArtifactVersion{decodeFields[platform.ArtifactVersion](e, given)}}
-		if _, _, err := e.w.p.Artifacts.Import(e.operator(), []*platform.ImportedArtifact{record}); err != nil {
+		record := &libraries.ImportedArtifact{Artifact: libraries.Artifact{
+			Name: made["name"].(string), Ecosystem: libraries.Ecosystem(made["ecosystem"].(string)), Description: made["description"].(string),
+		}, Versions: []*libraries.ArtifactVersion{decodeFields[libraries.ArtifactVersion](e, given)}}
+		if _, _, err := e.w.p.Artifacts.Import(e.operator(), []*libraries.ImportedArtifact{record}); err != nil {
 			e.Fatal(err)
 		}
 		record.Versions[0].Name, record.Versions[0].Description = record.Name, record.Description

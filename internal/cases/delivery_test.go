@@ -3,7 +3,8 @@ package cases
 import (
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/webhooks"
 	"atrium/store/storetest"
 )
 
@@ -14,13 +15,13 @@ var _ = newKind(kind{name: "Delivery", plural: "Deliveries", ref: "delivery", ar
 // deliver creates a delivery of a subscription, with a test event.
 func createDelivery(e *env, subscription string) fields {
 	e.Helper()
-	uid := platform.UID(subscription)
+	uid := core.UID(subscription)
 	event, err := e.w.p.Subscriptions.Test(e.operator(), uid)
 	for err == nil { // Other tests may delay the feed of the server.
-		var page platform.Page[*platform.Delivery]
+		var page core.Page[*webhooks.Delivery]
 		if _, err = e.w.p.Webhooks.Relay(e.Context()); err == nil {
-			page, err = e.w.p.Deliveries.List(e.operator(), platform.ListRequest[*platform.DeliveryFilter]{
-				UIDP: platform.UIDFilter{ChildrenOf: uid}, Filter: &platform.DeliveryFilter{Event: event},
+			page, err = e.w.p.Deliveries.List(e.operator(), core.ListRequest[*webhooks.DeliveryFilter]{
+				UIDP: core.UIDFilter{ChildrenOf: uid}, Filter: &webhooks.DeliveryFilter{Event: event},
 			})
 		}
 		if len(page.Items) == 1 {

@@ -3,7 +3,8 @@ package cases
 import (
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
@@ -14,16 +15,16 @@ var findings = newKind(kind{name: "Finding", plural: "Findings", ref: "finding",
 // createFinding imports an advisory about the name of a repo, and creates a tag there.
 func createFinding(e *env, repo string) fields {
 	e.Helper()
-	uid := platform.UID(repo)
+	uid := core.UID(repo)
 	found, err := e.w.p.Repos.Get(e.operator(), uid)
 	if err == nil {
-		_, err = e.w.p.Advisories.Import(e.operator(), uid.Root(), []*platform.Advisory{{AdvisoryID: "CVE-2026-1", ArtifactName: found.Name}})
+		_, err = e.w.p.Advisories.Import(e.operator(), uid.Root(), []*inventory.Advisory{{AdvisoryID: "CVE-2026-1", ArtifactName: found.Name}})
 	}
 	e.mustCall(call{rpc: "CreateTag", target: repo, fields: fields{"name": "affected", "digest": digest(1)}})
 	if err == nil {
 		err = e.w.p.Findings.Settle(e.operator())
 	}
-	page, listed := e.w.p.Findings.List(e.operator(), platform.ListRequest[*platform.FindingFilter]{UIDP: platform.UIDFilter{ChildrenOf: uid}})
+	page, listed := e.w.p.Findings.List(e.operator(), core.ListRequest[*inventory.FindingFilter]{UIDP: core.UIDFilter{ChildrenOf: uid}})
 	if err != nil || listed != nil || len(page.Items) != 1 {
 		e.Fatalf("%d findings: %v %v", len(page.Items), err, listed)
 	}

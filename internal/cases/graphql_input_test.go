@@ -8,7 +8,7 @@ import (
 
 	"github.com/vektah/gqlparser/v2/ast"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // The functions of this file convert inputs to the spelling of the schema.
@@ -17,7 +17,7 @@ import (
 // so that the schema rejects them.
 func (p graphQL) enumName(enum, wire string) string {
 	if enum == "Capability" {
-		if c, err := platform.ParseCapability(wire); err == nil {
+		if c, err := core.ParseCapability(wire); err == nil {
 			return strings.ToUpper(strings.ReplaceAll(string(c), ".", "_"))
 		}
 	}

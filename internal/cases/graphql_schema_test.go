@@ -8,7 +8,7 @@ import (
 
 	"github.com/vektah/gqlparser/v2/ast"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // This file has the differences in spelling between the schema and REST.
@@ -218,7 +218,7 @@ func (p graphQL) wireName(enum, value string) string {
 	if enum != "Capability" {
 		return enumPrefixes[enum] + value
 	}
-	for _, c := range platform.Capabilities() {
+	for _, c := range core.Capabilities() {
 		if strings.ToUpper(strings.ReplaceAll(string(c), ".", "_")) == value {
 			return c.WireName()
 		}

@@ -19,7 +19,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // grpc makes calls with messages that it derives from the services, over HTTP/2 without
@@ -71,7 +71,7 @@ func (p grpc) do(token string, c call) answer {
 	}
 	message, err := p.message(method, c)
 	if err != nil { // A typed client cannot express such a call.
-		return answer{raw: err.Error(), failure: &failure{code: platform.CodeInvalidArgument}}
+		return answer{raw: err.Error(), failure: &failure{code: core.CodeInvalidArgument}}
 	}
 	request := connect.NewRequest(message)
 	if token != "" {

@@ -1,6 +1,9 @@
 package cases
 
-import "atrium/platform"
+import (
+	"atrium/platform/core"
+	"atrium/platform/inventory"
+)
 
 // An image has no UID and no list: it is read by repo and digest. {image} is a repo with a
 // tag for an image, digest(1).
@@ -57,7 +60,7 @@ func putImage(e *env, group string, given fields) fields {
 	repo := e.mustCall(call{rpc: "CreateRepo", target: group, fields: given}).resource
 	e.mustCall(call{rpc: "CreateTag", target: keyOf(repo), fields: fields{"name": "one", "digest": digest(1)}})
 	e.mustCall(call{rpc: "CreateTag", target: keyOf(repo), fields: fields{"name": "two", "digest": digest(2)}})
-	if _, err := e.w.p.Images.Import(e.operator(), []*platform.Image{{Repo: platform.UID(keyOf(repo)), Digest: digest(1), Architectures: []platform.Architecture{
+	if _, err := e.w.p.Images.Import(e.operator(), []*inventory.Image{{Repo: core.UID(keyOf(repo)), Digest: digest(1), Architectures: []inventory.Architecture{
 		{Name: "arm64v8", Size: 7}, {Name: "amd64", Size: 1 << 40}, {Name: "riscv64"},
 	}}}); err != nil {
 		e.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"atrium/internal/auth"
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/storetest"
 )
 
@@ -139,11 +139,11 @@ func (j judge) judge(c call) {
 	case c.rpc == "Ping":
 		j.expectAllowed(c, got)
 	case j.who.anonymous:
-		j.expectRefused(c, got, platform.CodeUnauthenticated, "UNAUTHENTICATED")
+		j.expectRefused(c, got, core.CodeUnauthenticated, "UNAUTHENTICATED")
 	case c.rpc == "LookupIdentity" && !j.who.holds(j.w, []string{"CAP_IAM_IDENTITY_LIST"}, keyOf(j.made["group"])):
-		j.expectRefused(c, got, platform.CodeNotFound, "NOT_FOUND")
+		j.expectRefused(c, got, core.CodeNotFound, "NOT_FOUND")
 	case j.who.unknown:
-		j.expectRefused(c, got, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
+		j.expectRefused(c, got, core.CodePermissionDenied, "IDENTITY_NOT_FOUND")
 	case isList && holds:
 		j.expectAllowed(c, got)
 		if len(got.items) != 1 || got.total != "1" {
@@ -154,7 +154,7 @@ func (j judge) judge(c call) {
 			j.Errorf("%s: it is seen: %s", j.what(c), got.raw)
 		}
 	case isList && has:
-		j.expectRefused(c, got, platform.CodeNotFound, "NOT_FOUND")
+		j.expectRefused(c, got, core.CodeNotFound, "NOT_FOUND")
 	case holds, len(j.rpc.capabilities) == 0:
 		j.expectAllowed(c, got)
 	default:
@@ -177,7 +177,7 @@ func (j judge) judgeMissing(c call, got answer, holds bool) {
 	missing.target, missing.fields, missing.params = gone, replaceUID(c.fields, uid, gone).(fields), replaceUID(c.params, uid, gone).(fields)
 	missingAnswer := j.p.do(j.who.token, missing)
 	if holds {
-		j.expectRefused(missing, missingAnswer, platform.CodeNotFound, "NOT_FOUND")
+		j.expectRefused(missing, missingAnswer, core.CodeNotFound, "NOT_FOUND")
 		return
 	}
 	if strings.ReplaceAll(missingAnswer.raw, gone, uid) != got.raw {
@@ -210,9 +210,9 @@ func (j judge) judgeWithin(c call, scope, parent string, partly bool) {
 	has := j.who.has(j.w, j.rpc.capabilities)
 	switch {
 	case j.who.anonymous:
-		j.expectRefused(there, got, platform.CodeUnauthenticated, "UNAUTHENTICATED")
+		j.expectRefused(there, got, core.CodeUnauthenticated, "UNAUTHENTICATED")
 	case j.who.unknown:
-		j.expectRefused(there, got, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
+		j.expectRefused(there, got, core.CodePermissionDenied, "IDENTITY_NOT_FOUND")
 	case has && (liesWithin(parent, j.who.group) || partly):
 		j.expectAllowed(there, got)
 	default:
@@ -220,7 +220,7 @@ func (j judge) judgeWithin(c call, scope, parent string, partly bool) {
 	}
 	switch {
 	case has && liesWithin(gone, j.who.group):
-		j.expectRefused(missing, ofMissing, platform.CodeNotFound, "NOT_FOUND")
+		j.expectRefused(missing, ofMissing, core.CodeNotFound, "NOT_FOUND")
 	case !has || !liesWithin(parent, j.who.group) && !partly:
 		if strings.ReplaceAll(ofMissing.raw, gone, parent) != got.raw {
 			j.Errorf("%s: of a parent that exists\n%sof a missing one\n%s", j.what(there), got.raw, ofMissing.raw)
@@ -241,7 +241,7 @@ func (j judge) expectAllowed(c call, got answer) {
 	}
 }
 
-func (j judge) expectRefused(c call, got answer, code platform.Code, reason string) {
+func (j judge) expectRefused(c call, got answer, code core.Code, reason string) {
 	j.Helper()
 	if got.failure == nil || got.failure.code != code || got.failure.reason != reason {
 		j.Errorf("%s: want %s: %s", j.what(c), reason, got.raw)
@@ -251,7 +251,7 @@ func (j judge) expectRefused(c call, got answer, code platform.Code, reason stri
 // expectDenied expects that the answer names a required capability and its resource.
 func (j judge) expectDenied(c call, got answer, somewhere bool) {
 	j.Helper()
-	j.expectRefused(c, got, platform.CodePermissionDenied, "PERMISSION_DENIED")
+	j.expectRefused(c, got, core.CodePermissionDenied, "PERMISSION_DENIED")
 	if got.failure == nil {
 		return
 	}

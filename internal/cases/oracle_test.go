@@ -14,6 +14,7 @@ import (
 	"atrium/internal/graphql"
 	"atrium/internal/graphql/transport"
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 	"atrium/resolvers"
 )
@@ -47,7 +48,7 @@ func newOracle(p *platform.Platform, issuer *auth.Issuer) http.Handler {
 		Settings: graphql.DefaultSettings(), Schema: resolvers.Limits(), Budget: resolvers.Budget{}, CheckJSON: fieldmask.CheckJSON,
 		Present: presenter.Present, ReadSDL: func(context.Context) error { return nil },
 		Identify: func(ctx context.Context) transport.Caller {
-			if actor := platform.ActorOf(ctx); actor != nil {
+			if actor := core.ActorOf(ctx); actor != nil {
 				return transport.Caller{Key: actor.Key(), Expires: actor.Expires}
 			}
 			return transport.Caller{}

@@ -5,6 +5,7 @@ import (
 
 	"atrium/internal/auth"
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/storetest"
 )
 
@@ -16,7 +17,7 @@ func TestAnUnprovenIdentityProviderEnrolsNobody(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorldWith(t, url, platform.Options{})
-		operator := platform.WithActor(t.Context(), platform.NewOperator("test"))
+		operator := core.WithActor(t.Context(), core.NewOperator("test"))
 		for _, p := range w.protocols {
 			t.Run(p.name(), func(t *testing.T) {
 				thief := w.newEnv(t)
@@ -45,13 +46,13 @@ func TestAnUnprovenIdentityProviderEnrolsNobody(t *testing.T) {
 				if len(people.items) != 1 {
 					t.Errorf("the thief sees %s, want 1 items", people.raw)
 				}
-				if err := w.p.Issuers.Allow(operator, platform.UID(org), auth.DevelopmentIssuer); err != nil {
+				if err := w.p.Issuers.Allow(operator, core.UID(org), auth.DevelopmentIssuer); err != nil {
 					t.Fatal(err)
 				}
 				if got := p.do(stranger, groups); got.failure != nil || len(got.items) != 1 || keyOf(got.items[0]) != org {
 					t.Errorf("once the operator allowed it the stranger lists %s", got.raw)
 				}
-				if err := w.p.Issuers.Revoke(operator, platform.UID(org), auth.DevelopmentIssuer); err != nil {
+				if err := w.p.Issuers.Revoke(operator, core.UID(org), auth.DevelopmentIssuer); err != nil {
 					t.Fatal(err)
 				}
 				if got := p.do(stranger, groups); got.failure == nil || got.failure.reason != "IDENTITY_NOT_FOUND" {

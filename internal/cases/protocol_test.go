@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // fields is a resource, or a part of one, with the names and values of REST.
@@ -43,7 +43,7 @@ type answer struct {
 // A failure is an error. An expectation may omit what follows from its other fields; see
 // complete.
 type failure struct {
-	code       platform.Code
+	code       core.Code
 	reason     string // "" means the name of the code.
 	violations string // These are the invalid fields, in order.
 	blocked    string // These are the types of the preconditions that do not hold.
@@ -54,31 +54,31 @@ type failure struct {
 }
 
 func invalid(violations string) failure {
-	return failure{code: platform.CodeInvalidArgument, violations: violations}
+	return failure{code: core.CodeInvalidArgument, violations: violations}
 }
 
 func notFound(kind, uid string) failure {
-	return failure{code: platform.CodeNotFound, resource: kind + " " + uid}
+	return failure{code: core.CodeNotFound, resource: kind + " " + uid}
 }
 
 // notFoundBy expects NOT_FOUND for a resource that a parameter names.
 func notFoundBy(parameter, kind, uid string) failure {
-	return failure{code: platform.CodeNotFound, resource: kind + " " + uid, violations: parameter}
+	return failure{code: core.CodeNotFound, resource: kind + " " + uid, violations: parameter}
 }
 
 // emptyInGraphQL is the answer of GraphQL to a list by what is not there.
 var emptyInGraphQL = inGraphQL(expectedItems{}, "a list is the same at the root as below other objects, where it cannot fail for what is not there")
 
 func alreadyExists(kind, uid, violations string) failure {
-	return failure{code: platform.CodeAlreadyExists, resource: kind + " " + uid, violations: violations}
+	return failure{code: core.CodeAlreadyExists, resource: kind + " " + uid, violations: violations}
 }
 
 func blockedFailure(because string) failure {
-	return failure{code: platform.CodeFailedPrecondition, blocked: because}
+	return failure{code: core.CodeFailedPrecondition, blocked: because}
 }
 
 func deniedFailure(capability, scope string) failure {
-	return failure{code: platform.CodePermissionDenied, capability: capability, scope: scope}
+	return failure{code: core.CodePermissionDenied, capability: capability, scope: scope}
 }
 
 // complete completes an expectation for a kind in an area.
@@ -97,7 +97,7 @@ const serviceDomain = ".atrium.dev"
 // parseStatus reads a google.rpc.Status in JSON. named converts the name of a field to its
 // name in REST.
 func parseStatus(code float64, details []map[string]any, named func(string) string) *failure {
-	f := &failure{code: platform.Code(code)}
+	f := &failure{code: core.Code(code)}
 	for _, d := range details {
 		switch kind, _ := strings.CutPrefix(fmt.Sprint(d["@type"]), "type.googleapis.com/google.rpc."); kind {
 		case "ErrorInfo":

@@ -14,17 +14,21 @@ import (
 
 	"atrium/internal/auth"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
 // reading says which capabilities reading a resource of a kind needs, whatever the way to it.
-var reading = map[string][]platform.Capability{
-	"Group": {platform.CapGroupsList}, "Identity": {platform.CapIdentityList}, "Role": {platform.CapRolesList}, "RoleBinding": {platform.CapRoleBindingsList},
-	"IdentityProvider": {platform.CapIdentityProvidersList}, "ExternalGroupRoleMapping": {platform.CapIdentityProvidersList},
-	"AccountAssociation": {platform.CapAccountAssociationsList}, "GroupInvite": {platform.CapGroupInvitesList}, "TermsAcceptance": {platform.CapTermsList},
-	"Repo": {platform.CapRepoList}, "Tag": {platform.CapTagList}, "Subscription": {platform.CapSubscriptionsList}, "Delivery": {platform.CapSubscriptionsList},
-	"Advisory": {platform.CapAdvisoriesList}, "VulnerabilityMetadata": nil, "Artifact": {platform.CapLibrariesArtifactsList}, "ArtifactVersion": {platform.CapLibrariesArtifactsList},
-	"Finding": {platform.CapFindingsList, platform.CapTagList}, "Package": {platform.CapManifestMetadataList, platform.CapTagList}, "PackageVersion": {platform.CapManifestMetadataList, platform.CapTagList},
+var reading = map[string][]core.Capability{
+	"Group": {core.CapGroupsList}, "Identity": {core.CapIdentityList}, "Role": {core.CapRolesList}, "RoleBinding": {core.CapRoleBindingsList},
+	"IdentityProvider": {core.CapIdentityProvidersList}, "ExternalGroupRoleMapping": {core.CapIdentityProvidersList},
+	"AccountAssociation": {core.CapAccountAssociationsList}, "GroupInvite": {core.CapGroupInvitesList}, "TermsAcceptance": {core.CapTermsList},
+	"Repo": {core.CapRepoList}, "Tag": {core.CapTagList}, "Subscription": {core.CapSubscriptionsList}, "Delivery": {core.CapSubscriptionsList},
+	"Advisory": {core.CapAdvisoriesList}, "VulnerabilityMetadata": nil, "Artifact": {core.CapLibrariesArtifactsList}, "ArtifactVersion": {core.CapLibrariesArtifactsList},
+	"Finding": {core.CapFindingsList, core.CapTagList}, "Package": {core.CapManifestMetadataList, core.CapTagList}, "PackageVersion": {core.CapManifestMetadataList, core.CapTagList},
 }
 
 // An onlooker is a caller who tries to see resources.
@@ -61,13 +65,13 @@ func TestEveryWayToAResourceNeedsTheSame(t *testing.T) {
 		lobby := keyOf(e.make(kindOf("group"), "{org}", fields{"name": "lobby"})) // All readers see its groups, and so when the feed has given all.
 		owner := &onlooker{name: "the owner", token: e.token, ctx: e.as("owner of " + fmt.Sprint(e.made["org"]["name"]))}
 		readers := []*onlooker{owner}
-		without, with := map[platform.Capability]*onlooker{}, map[string]*onlooker{}
+		without, with := map[core.Capability]*onlooker{}, map[string]*onlooker{}
 		for kind, needed := range reading {
-			with[kind] = e.newOnlooker("who holds what "+kind+" needs", lobby, append([]platform.Capability{platform.CapGroupsList}, needed...)...)
+			with[kind] = e.newOnlooker("who holds what "+kind+" needs", lobby, append([]core.Capability{core.CapGroupsList}, needed...)...)
 			readers = append(readers, with[kind])
 			for _, c := range needed {
 				if without[c] == nil {
-					others := slices.DeleteFunc(platform.Capabilities(), func(other platform.Capability) bool { return other == c })
+					others := slices.DeleteFunc(core.Capabilities(), func(other core.Capability) bool { return other == c })
 					without[c] = e.newOnlooker("without "+string(c), lobby, others...)
 					readers = append(readers, without[c])
 				}
@@ -101,7 +105,7 @@ func TestEveryWayToAResourceNeedsTheSame(t *testing.T) {
 			}
 		}
 		for _, who := range readers {
-			if knowsRepos := who == owner || who != without[platform.CapRepoList] && strings.HasPrefix(who.name, "without"); strings.Contains(who.feed, `"repoName"`) && !knowsRepos {
+			if knowsRepos := who == owner || who != without[core.CapRepoList] && strings.HasPrefix(who.name, "without"); strings.Contains(who.feed, `"repoName"`) && !knowsRepos {
 				t.Errorf("one %s gets the name of a repo in an event: %s", who.name, who.feed)
 			}
 		}
@@ -116,9 +120,9 @@ func (e *env) targets() (all []target) {
 	e.Helper()
 	e.made["finding"] = createFinding(e, e.text("{repo}"))
 	e.made["delivery"] = createDelivery(e, e.text("{subscription}"))
-	done, err := e.w.p.Images.ImportSBOMs(e.operator(), []*platform.ImportedSBOM{{
-		Repo: platform.UID(e.text("{repo}")), Digest: digest(1), Format: "CycloneDX 1.5",
-		Packages: []platform.InstalledPackage{{Name: "left-pad", Version: "1.2.0", Ecosystem: "npm", PURL: "pkg:npm/left-pad@1.2.0"}},
+	done, err := e.w.p.Images.ImportSBOMs(e.operator(), []*inventory.ImportedSBOM{{
+		Repo: core.UID(e.text("{repo}")), Digest: digest(1), Format: "CycloneDX 1.5",
+		Packages: []inventory.InstalledPackage{{Name: "left-pad", Version: "1.2.0", Ecosystem: "npm", PURL: "pkg:npm/left-pad@1.2.0"}},
 	}})
 	if err != nil || len(done.Rejected) > 0 {
 		e.Fatalf("%v %v", err, done.Rejected)
@@ -163,19 +167,19 @@ func (e *env) targets() (all []target) {
 // as returns the context of a caller in the core.
 func (e *env) as(subject string) context.Context {
 	e.Helper()
-	actor, err := e.w.p.Authenticate(e.Context(), platform.Claims{Issuer: auth.DevelopmentIssuer, Subject: subject, ServiceAudience: true})
+	actor, err := e.w.p.Authenticate(e.Context(), iam.Claims{Issuer: auth.DevelopmentIssuer, Subject: subject, ServiceAudience: true})
 	if err != nil {
 		e.Fatal(err)
 	}
-	return platform.WithActor(e.Context(), actor)
+	return core.WithActor(e.Context(), actor)
 }
 
 // newOnlooker creates a caller with capabilities on the organisation, who also sees the groups in the lobby.
-func (e *env) newOnlooker(name, lobby string, capabilities ...platform.Capability) *onlooker {
+func (e *env) newOnlooker(name, lobby string, capabilities ...core.Capability) *onlooker {
 	e.Helper()
 	subject := fmt.Sprintf("reader %d", e.w.names.Add(1))
 	identity := keyOf(e.make(kindOf("identity"), "{org}", fields{"name": subject, "claimMatch": fields{"issuer": auth.DevelopmentIssuer, "subject": subject}}))
-	bind := func(group string, capabilities ...platform.Capability) {
+	bind := func(group string, capabilities ...core.Capability) {
 		names := make([]any, len(capabilities))
 		for i, c := range capabilities {
 			names[i] = c.WireName()
@@ -184,7 +188,7 @@ func (e *env) newOnlooker(name, lobby string, capabilities ...platform.Capabilit
 		e.mustCall(call{rpc: "CreateRoleBinding", target: group, fields: fields{"identityUid": identity, "roleUid": role}})
 	}
 	bind(e.text("{org}"), capabilities...)
-	bind(lobby, platform.CapGroupsList)
+	bind(lobby, core.CapGroupsList)
 	return &onlooker{name: name, token: e.w.token(e.T, subject), ctx: e.as(subject)}
 }
 
@@ -192,10 +196,10 @@ func (e *env) newOnlooker(name, lobby string, capabilities ...platform.Capabilit
 func (r *onlooker) follow(e *env, lobby, last string) {
 	e.Helper()
 	r.events = map[string]bool{}
-	feed, err := e.w.p.Events.Open(r.ctx, platform.EventRequest{DescendantsOf: platform.UID(e.text("{org}")), After: new(string)})
+	feed, err := e.w.p.Events.Open(r.ctx, events.EventRequest{DescendantsOf: core.UID(e.text("{org}")), After: new(string)})
 	if err == nil {
-		err = feed.Follow(r.ctx, func(event *platform.Event) error {
-			short := platform.ShortEventType(event.Type)
+		err = feed.Follow(r.ctx, func(event *core.Event) error {
+			short := events.ShortEventType(event.Type)
 			if !liesWithin(string(event.Subject), lobby) {
 				r.events[short] = true
 				r.feed += string(event.Body)
@@ -295,7 +299,7 @@ func (e *env) ways(to target) (all []way) {
 	switch to.kind.name {
 	case "Finding":
 		add("an export", func(r *onlooker) (shown string) {
-			_ = e.w.p.Findings.Export(r.ctx, platform.ExportRequest[*platform.FindingFilter]{}, func(page []*platform.ExportedFinding) error {
+			_ = e.w.p.Findings.Export(r.ctx, inventory.ExportRequest[*inventory.FindingFilter]{}, func(page []*inventory.ExportedFinding) error {
 				shown += asJSON(page)
 				return nil
 			})
@@ -313,7 +317,7 @@ func (e *env) ways(to target) (all []way) {
 		}
 	case "PackageVersion":
 		add("an export", func(r *onlooker) (shown string) {
-			_ = e.w.p.Packages.Export(r.ctx, platform.ExportRequest[*platform.PackageFilter]{}, func(page []*platform.PackageVersion) error {
+			_ = e.w.p.Packages.Export(r.ctx, inventory.ExportRequest[*inventory.PackageFilter]{}, func(page []*inventory.PackageVersion) error {
 				shown += asJSON(page)
 				return nil
 			})

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"atrium/internal/auth"
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // Rows name resources in braces. A resource is created when it is named for the first
@@ -189,5 +189,5 @@ func decodeFields[T any](e *env, given fields) *T {
 
 // operator returns the context of commands of the operator, such as imports.
 func (e *env) operator() context.Context {
-	return platform.WithActor(e.Context(), platform.NewOperator("import"))
+	return core.WithActor(e.Context(), core.NewOperator("import"))
 }

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // rest makes calls with the routes of the reference.
@@ -73,7 +73,7 @@ func formatValue(value any) string {
 }
 
 // restStatus has the HTTP status of each code.
-var restStatus = map[platform.Code]int{3: 400, 4: 504, 5: 404, 6: 409, 7: 403, 8: 429, 9: 400, 12: 501, 13: 500, 14: 503, 16: 401}
+var restStatus = map[core.Code]int{3: 400, 4: 504, 5: 404, 6: 409, 7: 403, 8: 429, 9: 400, 12: 501, 13: 500, 14: 503, 16: 401}
 
 func readREST(operation rpc, w *httptest.ResponseRecorder) answer {
 	got := answer{raw: w.Body.String()}

@@ -1,6 +1,8 @@
 package cases
 
-import "atrium/platform"
+import (
+	"atrium/platform/iam"
+)
 
 var _ = newKind(kind{
 	name: "Role", plural: "Roles", ref: "role", area: "iam", parent: "iam/Group", in: "{group}",
@@ -45,7 +47,7 @@ var _ = newKind(kind{
 })
 
 const (
-	viewer           = string(platform.ViewerRole)
+	viewer           = string(iam.ViewerRole)
 	advisoriesViewer = "274c2757bf1f9625c4b24477eb196090661a86f9"
 )
 
@@ -53,7 +55,7 @@ var builtInShown = fields{"uid": advisoriesViewer, "name": "advisories.viewer", 
 
 func builtInRoles() []string {
 	return []string{
-		viewer, string(platform.EditorRole), string(platform.OwnerRole), "f8b2a6e5a07b5469bd4e5251a00caba4417a5359",
+		viewer, string(iam.EditorRole), string(iam.OwnerRole), "f8b2a6e5a07b5469bd4e5251a00caba4417a5359",
 		"8796e4182e21cccdbd8ea824f1d05487610c7285", "4d7e4966448f57e21277e0f49b85233752e6adb7",
 		"6bf4ec17225ae31b1243a81342d2d05aae4f2b91", advisoriesViewer,
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // A row is one case: a call, and the answer of every protocol.
@@ -143,7 +143,7 @@ func (e *env) check(k *kind, c call, got answer, want any) {
 		e.Fatalf("%s: %s, want brokenRule \"\"", asJSON(c.fields), got.brokenRule)
 	}
 	if _, ok := want.(rejectedInput); ok {
-		if got.failure == nil || got.failure.code != platform.CodeInvalidArgument {
+		if got.failure == nil || got.failure.code != core.CodeInvalidArgument {
 			e.Errorf("%s with %s %s is not refused: %s", c.rpc, asJSON(c.fields), asJSON(c.params), got.raw)
 		}
 		return
@@ -206,7 +206,7 @@ func (e *env) readBack(k *kind, p protocol, c call, got answer) {
 	}
 	asReadBack := func(f fields) expectedResource { return resource(f.without(k.names(k.shownOnce)...)) }
 	switch {
-	case got.brokenRule != "" || got.failure != nil && got.failure.code == platform.CodeNotFound:
+	case got.brokenRule != "" || got.failure != nil && got.failure.code == core.CodeNotFound:
 	case c.rpc == "Create"+k.name && got.failure == nil:
 		read(keyOf(got.resource), asReadBack(got.resource))
 	case c.rpc == "Update"+k.name && got.failure == nil:

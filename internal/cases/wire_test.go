@@ -8,6 +8,7 @@ import (
 
 	"atrium/internal/wiretest"
 	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // An rpc is an operation of the reference.
@@ -36,7 +37,7 @@ func wireLedger(t testing.TB) map[string]rpc {
 
 // addOperations adds the operations of a kind that is not in the reference, by the rules
 // of the reference.
-func addOperations(ledger map[string]rpc, k *kind, info platform.KindInfo) {
+func addOperations(ledger map[string]rpc, k *kind, info core.KindInfo) {
 	path := "/" + info.Area + "/v2/" + info.Plural
 	for _, o := range []rpc{
 		{"Get" + k.name, http.MethodGet, path + "/{uid=**}", []string{info.List.WireName()}},
@@ -78,7 +79,7 @@ func roleLedger(t testing.TB) (holds map[string]map[string]bool, dotted map[stri
 	if len(holds) != 8 || len(dotted) != 43 {
 		t.Fatalf("the ledger of roles has %d of them, want 8 and %d capabilities, want 43", len(holds), len(dotted))
 	}
-	for _, c := range platform.Capabilities() { // These roles also hold the capabilities of our own kinds.
+	for _, c := range core.Capabilities() { // These roles also hold the capabilities of our own kinds.
 		if wire := c.WireName(); dotted[wire] == "" {
 			dotted[wire] = string(c)
 			holds["owner"][wire], holds["editor"][wire], holds["viewer"][wire] = true, true, strings.HasSuffix(string(c), ".list")

@@ -3,7 +3,9 @@ package demo
 import (
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
+	"atrium/platform/libraries"
 )
 
 // This file has the data of the demonstration organisation. Real data can be
@@ -38,10 +40,10 @@ var services = []service{
 }
 
 // newAdvisories returns advisories about flaws in the services and in packages, and their metadata.
-func newAdvisories() ([]*platform.Advisory, []*platform.Vulnerability) {
-	var advisories []*platform.Advisory
-	var vulnerabilities []*platform.Vulnerability
-	add := func(id, alias, repo, component, summary, score string, events ...platform.AdvisoryEvent) {
+func newAdvisories() ([]*inventory.Advisory, []*inventory.Vulnerability) {
+	var advisories []*inventory.Advisory
+	var vulnerabilities []*inventory.Vulnerability
+	add := func(id, alias, repo, component, summary, score string, events ...inventory.AdvisoryEvent) {
 		a, v := newAdvisory(id, alias, summary, score, events...)
 		a.ArtifactName, a.ArtifactType, a.ComponentName, a.ComponentType = repo, "oci", component, "binary"
 		advisories, vulnerabilities = append(advisories, a), append(vulnerabilities, v)
@@ -51,11 +53,11 @@ func newAdvisories() ([]*platform.Advisory, []*platform.Vulnerability) {
 	add("ACME-2026-0002", "DEMO-2026-1002", "checkout", "basket", "A negative quantity lowered the price", "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:H/A:N",
 		detection(9), fixedIn(10, "5.0.2"))
 	add("ACME-2026-0003", "DEMO-2026-1003", "gateway", "tls", "A slow handshake kept a connection for ever", "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:N/A:H",
-		detection(14), platform.AdvisoryEvent{CreateTime: march(15), Author: reviewer, PendingUpstreamFix: &platform.Note{Note: "The library's makers work on it"}})
+		detection(14), inventory.AdvisoryEvent{CreateTime: march(15), Author: reviewer, PendingUpstreamFix: &inventory.Note{Note: "The library's makers work on it"}})
 	add("ACME-2026-0004", "DEMO-2026-1004", "frontend", "markdown", "Product texts could run scripts", "CVSS:3.1/AV:N/AC:L/PR:L/UI:R/S:C/C:L/I:L/A:N",
 		detection(18), fixedIn(21, "12.1.0"))
 	add("ACME-2026-0005", "DEMO-2026-1005", "search", "parser", "A query of brackets used up the memory", "CVSS:3.1/AV:N/AC:H/PR:N/UI:N/S:U/C:N/I:N/A:L",
-		detection(24), platform.AdvisoryEvent{CreateTime: march(25), Author: reviewer, FalsePositiveDetermination: &platform.FalsePositiveDetermination{
+		detection(24), inventory.AdvisoryEvent{CreateTime: march(25), Author: reviewer, FalsePositiveDetermination: &inventory.FalsePositiveDetermination{
 			Type: "TYPE_VULNERABLE_CODE_NOT_IN_EXECUTION_PATH", Note: "The parser is not reached",
 		}})
 	for _, f := range flaws {
@@ -66,49 +68,49 @@ func newAdvisories() ([]*platform.Advisory, []*platform.Vulnerability) {
 }
 
 // newAdvisory returns an advisory that does not say yet what it is about, and its metadata.
-func newAdvisory(id, alias, summary, score string, events ...platform.AdvisoryEvent) (*platform.Advisory, *platform.Vulnerability) {
-	severities := []platform.Severity{{Type: "TYPE_CVSS_V3", Score: score}}
+func newAdvisory(id, alias, summary, score string, events ...inventory.AdvisoryEvent) (*inventory.Advisory, *inventory.Vulnerability) {
+	severities := []inventory.Severity{{Type: "TYPE_CVSS_V3", Score: score}}
 	first, last := events[0].CreateTime, events[len(events)-1].CreateTime
-	return &platform.Advisory{
+	return &inventory.Advisory{
 			AdvisoryID: id, Aliases: []string{alias}, CreateTime: first, UpdateTime: last,
 			Author: reviewer, Origin: Name, Events: events, Severities: severities,
-		}, &platform.Vulnerability{
+		}, &inventory.Vulnerability{
 			ID: id, Aliases: []string{alias}, Summary: summary, Details: summary + ".\n\nMade up for demonstration.",
-			References: []platform.Reference{{Type: "TYPE_ADVISORY", URL: "https://security.example.com/" + id}},
+			References: []inventory.Reference{{Type: "TYPE_ADVISORY", URL: "https://security.example.com/" + id}},
 			Severities: severities, UpdateTime: last,
 		}
 }
 
 // newArtifacts returns well-known libraries with a few releases, which do not sort
 // correctly as plain strings.
-func newArtifacts() []*platform.ImportedArtifact {
-	add := func(ecosystem platform.Ecosystem, name, description, cuda string, versions ...string) *platform.ImportedArtifact {
-		a := &platform.ImportedArtifact{Artifact: platform.Artifact{Ecosystem: ecosystem, Name: name, Description: description, CudaVersion: cuda}}
+func newArtifacts() []*libraries.ImportedArtifact {
+	add := func(ecosystem libraries.Ecosystem, name, description, cuda string, versions ...string) *libraries.ImportedArtifact {
+		a := &libraries.ImportedArtifact{Artifact: libraries.Artifact{Ecosystem: ecosystem, Name: name, Description: description, CudaVersion: cuda}}
 		for i, version := range versions {
-			a.Versions = append(a.Versions, &platform.ArtifactVersion{Version: version, SizeBytes: int64(i+3) << 20, CreateTime: march(i + 1)})
+			a.Versions = append(a.Versions, &libraries.ArtifactVersion{Version: version, SizeBytes: int64(i+3) << 20, CreateTime: march(i + 1)})
 		}
 		return a
 	}
-	guava := add(platform.EcosystemJava, "com.google.guava:guava", "Collections and more for Java", "", "9.0", "18.0", "31.1-android", "31.1-jre", "33.4.8-jre")
-	netty := add(platform.EcosystemJava, "io.netty:netty-common", "What the parts of Netty share", "", "4.1.9.Final", "4.1.100.Final", "4.2.0.RC4", "4.2.0.Final")
+	guava := add(libraries.EcosystemJava, "com.google.guava:guava", "Collections and more for Java", "", "9.0", "18.0", "31.1-android", "31.1-jre", "33.4.8-jre")
+	netty := add(libraries.EcosystemJava, "io.netty:netty-common", "What the parts of Netty share", "", "4.1.9.Final", "4.1.100.Final", "4.2.0.RC4", "4.2.0.Final")
 	netty.Remediated = true
-	return []*platform.ImportedArtifact{
+	return []*libraries.ImportedArtifact{
 		guava, netty,
-		add(platform.EcosystemPython, "numpy", "Arrays and what to do with them", "", "1.9.3", "1.26.4", "2.0.0rc2", "2.0.0"),
-		add(platform.EcosystemPython, "torch", "Tensors and neural networks on GPUs", "12.1", "2.1.0+cu121", "2.2.0.dev20231010+cu121", "2.10.0"),
+		add(libraries.EcosystemPython, "numpy", "Arrays and what to do with them", "", "1.9.3", "1.26.4", "2.0.0rc2", "2.0.0"),
+		add(libraries.EcosystemPython, "torch", "Tensors and neural networks on GPUs", "12.1", "2.1.0+cu121", "2.2.0.dev20231010+cu121", "2.10.0"),
 	}
 }
 
 const reviewer = "security@example.com"
 
-func march(day int) platform.Time {
-	return platform.At(time.Date(2026, time.March, day, 9, 30, 0, 0, time.UTC))
+func march(day int) core.Time {
+	return core.At(time.Date(2026, time.March, day, 9, 30, 0, 0, time.UTC))
 }
 
-func detection(day int) platform.AdvisoryEvent {
-	return platform.AdvisoryEvent{CreateTime: march(day), Author: reviewer, Detection: &platform.Detection{Manual: &struct{}{}}}
+func detection(day int) inventory.AdvisoryEvent {
+	return inventory.AdvisoryEvent{CreateTime: march(day), Author: reviewer, Detection: &inventory.Detection{Manual: &struct{}{}}}
 }
 
-func fixedIn(day int, version string) platform.AdvisoryEvent {
-	return platform.AdvisoryEvent{CreateTime: march(day), Author: reviewer, Fixed: &platform.Fixed{FixedVersion: version}}
+func fixedIn(day int, version string) inventory.AdvisoryEvent {
+	return inventory.AdvisoryEvent{CreateTime: march(day), Author: reviewer, Fixed: &inventory.Fixed{FixedVersion: version}}
 }

@@ -13,7 +13,11 @@ import (
 
 	"atrium/internal/auth"
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/webhooks"
 )
 
 // Name is the name of the organisation.
@@ -22,13 +26,13 @@ const Name = "acme"
 // Seed creates the organisation in a database without groups. It does nothing to any
 // other database.
 func Seed(ctx context.Context, p *platform.Platform) error {
-	ctx = platform.WithActor(ctx, platform.NewOperator("demonstration"))
+	ctx = core.WithActor(ctx, core.NewOperator("demonstration"))
 	empty, err := p.Groups.IsEmpty(ctx)
 	if err != nil || !empty {
 		return err
 	}
 	acme, err := p.Groups.Bootstrap(ctx, Name, auth.DevelopmentIssuer, "owner")
-	if errors.Is(err, &platform.Error{Code: platform.CodeAlreadyExists}) {
+	if errors.Is(err, &core.Error{Code: core.CodeAlreadyExists}) {
 		return nil // another server has created it
 	}
 	if err != nil {
@@ -49,8 +53,8 @@ func Seed(ctx context.Context, p *platform.Platform) error {
 
 // Organisation returns the uid of the demonstration organisation, or "" if the
 // database has none.
-func Organisation(ctx context.Context, p *platform.Platform) (platform.UID, error) {
-	owner, err := p.Authenticate(ctx, platform.Claims{Issuer: auth.DevelopmentIssuer, Subject: "owner", ServiceAudience: true})
+func Organisation(ctx context.Context, p *platform.Platform) (core.UID, error) {
+	owner, err := p.Authenticate(ctx, iam.Claims{Issuer: auth.DevelopmentIssuer, Subject: "owner", ServiceAudience: true})
 	if err != nil || len(owner.Identities) == 0 {
 		return "", err
 	}
@@ -62,26 +66,26 @@ func Organisation(ctx context.Context, p *platform.Platform) (platform.UID, erro
 type seeder struct {
 	ctx   context.Context
 	p     *platform.Platform
-	root  platform.UID
-	teams map[string]platform.UID // groups by name
+	root  core.UID
+	teams map[string]core.UID // groups by name
 	err   error
 }
 
 // people creates the teams, and identities with their roles.
 func (d *seeder) people() {
-	d.teams = map[string]platform.UID{"": d.root}
+	d.teams = map[string]core.UID{"": d.root}
 	d.team("engineering", "", "Everything that customers use")
 	d.team("payments", "engineering", "Money in and money out")
 	d.team("shop", "engineering", "What customers see")
 	d.team("platform", "engineering", "What the other teams build on")
 	d.team("security", "", "Reviews and advisories")
 
-	d.bind(d.identity("editor", "", "Edits repos", auth.DevelopmentIssuer, "editor"), platform.EditorRole, "")
-	d.bind(d.identity("viewer", "", "Looks at everything", auth.DevelopmentIssuer, "viewer"), platform.ViewerRole, "")
+	d.bind(d.identity("editor", "", "Edits repos", auth.DevelopmentIssuer, "editor"), iam.EditorRole, "")
+	d.bind(d.identity("viewer", "", "Looks at everything", auth.DevelopmentIssuer, "viewer"), iam.ViewerRole, "")
 	ci := d.identity("ci", "engineering", "Pushes what the pipeline built", "https://ci.example.com", "pipeline:engineering")
 	d.bind(ci, d.role("release manager", "engineering", "Makes and moves tags"), "engineering")
 	analyst := d.identity("analyst", "security", "Reads advisories", "https://login.example.com", "analyst@example.com")
-	d.bind(analyst, platform.ViewerRole, "security")
+	d.bind(analyst, iam.ViewerRole, "security")
 }
 
 // signIn creates the ways by which more people can sign in: an identity provider,
@@ -90,19 +94,19 @@ func (d *seeder) signIn() {
 	if d.err != nil {
 		return
 	}
-	var provider *platform.IdentityProvider
-	provider, d.err = d.p.IdentityProviders.Create(d.ctx, d.root, fieldmask.TypedInput(&platform.IdentityProvider{
-		Name: "login", Description: "Everybody who works here", DefaultRole: platform.ViewerRole,
-		OIDC: &platform.OIDC{Issuer: "https://login.example.com", ClientID: Name, GroupsClaim: "groups"},
+	var provider *iam.IdentityProvider
+	provider, d.err = d.p.IdentityProviders.Create(d.ctx, d.root, fieldmask.TypedInput(&iam.IdentityProvider{
+		Name: "login", Description: "Everybody who works here", DefaultRole: iam.ViewerRole,
+		OIDC: &iam.OIDC{Issuer: "https://login.example.com", ClientID: Name, GroupsClaim: "groups"},
 	}, "name", "description", "defaultRole", "oidc"))
 	if d.err != nil {
 		return
 	}
-	developers := platform.ExternalGroupRoleMapping{ExternalGroupID: "developers", RoleUID: platform.EditorRole, Scope: d.teams["engineering"]}
+	developers := iam.ExternalGroupRoleMapping{ExternalGroupID: "developers", RoleUID: iam.EditorRole, Scope: d.teams["engineering"]}
 	if _, d.err = d.p.ExternalGroupRoleMappings.Create(d.ctx, provider.UID, fieldmask.TypedInput(&developers, "externalGroupId", "roleUid", "scope")); d.err != nil {
 		return
 	}
-	invite := platform.GroupInvite{RoleUID: platform.ViewerRole, TTL: platform.Duration(30 * 24 * time.Hour)}
+	invite := iam.GroupInvite{RoleUID: iam.ViewerRole, TTL: core.Duration(30 * 24 * time.Hour)}
 	_, d.err = d.p.GroupInvites.Create(d.ctx, d.teams["security"], fieldmask.TypedInput(&invite, "roleUid", "ttl"))
 }
 
@@ -110,20 +114,20 @@ func (d *seeder) team(name, parent, description string) {
 	if d.err != nil {
 		return
 	}
-	var group *platform.Group
-	group, d.err = d.p.Groups.Create(d.ctx, d.teams[parent], fieldmask.TypedInput(&platform.Group{Name: name, Description: description}, "name", "description"))
+	var group *iam.Group
+	group, d.err = d.p.Groups.Create(d.ctx, d.teams[parent], fieldmask.TypedInput(&iam.Group{Name: name, Description: description}, "name", "description"))
 	if d.err == nil {
 		d.teams[name] = group.UID
 	}
 }
 
-func (d *seeder) identity(name, team, description, issuer, subject string) platform.UID {
+func (d *seeder) identity(name, team, description, issuer, subject string) core.UID {
 	if d.err != nil {
 		return ""
 	}
-	var identity *platform.Identity
-	identity, d.err = d.p.Identities.Create(d.ctx, d.teams[team], fieldmask.TypedInput(&platform.Identity{
-		Name: name, Description: description, ClaimMatch: &platform.ClaimMatch{Issuer: issuer, Subject: subject},
+	var identity *iam.Identity
+	identity, d.err = d.p.Identities.Create(d.ctx, d.teams[team], fieldmask.TypedInput(&iam.Identity{
+		Name: name, Description: description, ClaimMatch: &iam.ClaimMatch{Issuer: issuer, Subject: subject},
 	}, "name", "description", "claimMatch"))
 	if d.err != nil {
 		return ""
@@ -131,15 +135,15 @@ func (d *seeder) identity(name, team, description, issuer, subject string) platf
 	return identity.UID
 }
 
-func (d *seeder) role(name, team, description string) platform.UID {
+func (d *seeder) role(name, team, description string) core.UID {
 	if d.err != nil {
 		return ""
 	}
-	var role *platform.Role
-	role, d.err = d.p.Roles.Create(d.ctx, d.teams[team], fieldmask.TypedInput(&platform.Role{
-		Name: name, Description: description, Capabilities: []platform.Capability{
-			platform.CapGroupsList, platform.CapRepoList, platform.CapTagList, platform.CapTagCreate, platform.CapTagUpdate,
-			platform.CapManifestMetadataList,
+	var role *iam.Role
+	role, d.err = d.p.Roles.Create(d.ctx, d.teams[team], fieldmask.TypedInput(&iam.Role{
+		Name: name, Description: description, Capabilities: []core.Capability{
+			core.CapGroupsList, core.CapRepoList, core.CapTagList, core.CapTagCreate, core.CapTagUpdate,
+			core.CapManifestMetadataList,
 		},
 	}, "name", "description", "capabilities"))
 	if d.err != nil {
@@ -148,33 +152,33 @@ func (d *seeder) role(name, team, description string) platform.UID {
 	return role.UID
 }
 
-func (d *seeder) bind(identity, role platform.UID, team string) {
+func (d *seeder) bind(identity, role core.UID, team string) {
 	if d.err != nil {
 		return
 	}
-	binding := platform.RoleBinding{IdentityUID: identity, RoleUID: role}
+	binding := iam.RoleBinding{IdentityUID: identity, RoleUID: role}
 	_, d.err = d.p.RoleBindings.Create(d.ctx, d.teams[team], fieldmask.TypedInput(&binding, "identityUid", "roleUid"))
 }
 
 // service creates a repo with the tags and images of its releases. The previous one
 // is deprecated.
 func (d *seeder) service(s service) {
-	repo := &platform.ImportedRepo{
-		Repo: platform.Repo{
-			Name: s.name, Description: s.description, CatalogTier: platform.CatalogTierApplication,
+	repo := &inventory.ImportedRepo{
+		Repo: inventory.Repo{
+			Name: s.name, Description: s.description, CatalogTier: core.CatalogTierApplication,
 			Aliases: []string{"registry.example.com/acme/" + s.name}, ActiveTags: []string{s.release, "latest"},
 		},
 		Readme: "# " + s.name + "\n\n" + s.description + ".\n\n```sh\ndocker run registry.example.com/acme/" + s.name + ":" + s.release + "\n```\n",
 	}
 	if d.err == nil {
-		_, d.err = d.p.Repos.Import(d.ctx, d.teams[s.team], []*platform.ImportedRepo{repo}, platform.ImportOptions{})
+		_, d.err = d.p.Repos.Import(d.ctx, d.teams[s.team], []*inventory.ImportedRepo{repo}, core.ImportOptions{})
 	}
 	if d.err != nil {
 		return
 	}
 	current, previous := fakeDigest(s.name, s.release), fakeDigest(s.name, s.previous)
-	tags := []*platform.ImportedTag{}
-	releases := []platform.Tag{
+	tags := []*inventory.ImportedTag{}
+	releases := []inventory.Tag{
 		{Name: "latest", Digest: current},
 		{Name: s.release, Digest: current},
 		{Name: s.release + "-r0", Digest: current},
@@ -182,15 +186,15 @@ func (d *seeder) service(s service) {
 		{Name: "sha256-" + current[len("sha256:"):] + ".sig", Digest: fakeDigest(s.name, s.release+".sig")},
 		{Name: s.previous, Digest: previous, Deprecated: true},
 	}
-	images := []*platform.Image{s.image(repo.UID, s.release, s.megabytes), s.image(repo.UID, s.previous, s.megabytes+9)}
+	images := []*inventory.Image{s.image(repo.UID, s.release, s.megabytes), s.image(repo.UID, s.previous, s.megabytes+9)}
 	if s.supported != "" {
-		releases = append(releases, platform.Tag{Name: s.supported, Digest: fakeDigest(s.name, s.supported)})
+		releases = append(releases, inventory.Tag{Name: s.supported, Digest: fakeDigest(s.name, s.supported)})
 		images = append(images, s.image(repo.UID, s.supported, s.megabytes+14))
 	}
 	for _, t := range releases {
-		tags = append(tags, &platform.ImportedTag{Repo: repo.UID, Tag: t})
+		tags = append(tags, &inventory.ImportedTag{Repo: repo.UID, Tag: t})
 	}
-	if _, d.err = d.p.Tags.Import(d.ctx, tags, platform.ImportOptions{}); d.err != nil {
+	if _, d.err = d.p.Tags.Import(d.ctx, tags, core.ImportOptions{}); d.err != nil {
 		return
 	}
 	if _, d.err = d.p.Images.Import(d.ctx, images); d.err != nil {
@@ -200,10 +204,10 @@ func (d *seeder) service(s service) {
 }
 
 // image returns the image of a release.
-func (s service) image(repo platform.UID, release string, megabytes int64) *platform.Image {
-	return &platform.Image{
+func (s service) image(repo core.UID, release string, megabytes int64) *inventory.Image {
+	return &inventory.Image{
 		Repo: repo, Digest: fakeDigest(s.name, release), Packages: append([]string{s.name}, s.packages...),
-		Architectures: []platform.Architecture{{Name: "amd64", Size: megabytes << 20}, {Name: "arm64", Size: (megabytes - 2) << 20}},
+		Architectures: []inventory.Architecture{{Name: "amd64", Size: megabytes << 20}, {Name: "arm64", Size: (megabytes - 2) << 20}},
 	}
 }
 
@@ -227,9 +231,9 @@ func (d *seeder) exception() {
 	if d.err != nil {
 		return
 	}
-	accepted := platform.Finding{State: platform.FindingAccepted, Note: "We load only models that we have trained ourselves", ExpireTime: exceptionEnds()}
-	_, d.err = d.p.Findings.Update(d.ctx, platform.FindingUpdate{
-		Within: d.teams["shop"], Where: &platform.FindingFilter{VulnerabilityIDs: []string{noFix}},
+	accepted := inventory.Finding{State: inventory.FindingAccepted, Note: "We load only models that we have trained ourselves", ExpireTime: exceptionEnds()}
+	_, d.err = d.p.Findings.Update(d.ctx, inventory.FindingUpdate{
+		Within: d.teams["shop"], Where: &inventory.FindingFilter{VulnerabilityIDs: []string{noFix}},
 		Change: fieldmask.TypedInput(&accepted, "state", "note", "expireTime"),
 	})
 	if d.err == nil {
@@ -247,6 +251,6 @@ func (d *seeder) subscription() {
 	if d.err != nil {
 		return
 	}
-	sink := platform.Subscription{Sink: "https://hooks.example.com/atrium"}
+	sink := webhooks.Subscription{Sink: "https://hooks.example.com/atrium"}
 	_, d.err = d.p.Subscriptions.Create(d.ctx, d.root, fieldmask.TypedInput(&sink, "sink"))
 }

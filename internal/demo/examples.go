@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"atrium/internal/web"
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // Examples lists queries for the demonstration data. Mutations among them create
 // their resources in group.
-func Examples(group platform.UID) []web.Example {
+func Examples(group core.UID) []web.Example {
 	return []web.Example{
 		{Name: "Overview", Query: readQuery("overview")},
 		{Name: "Repo", Query: readQuery("repo"), Variables: encodeVariable("name", "billing")},
@@ -21,7 +21,7 @@ func Examples(group platform.UID) []web.Example {
 		{Name: "Search", Query: readQuery("search"), Variables: encodeVariable("query", "bill")},
 		{Name: "Who has access", Query: readQuery("access"), Variables: encodeVariable("group", group)},
 		{Name: "Ways to sign in", Query: readQuery("sign_in")},
-		{Name: "Unused identities", Query: readQuery("stale"), Variables: encodeVariable("since", platform.At(time.Now()))},
+		{Name: "Unused identities", Query: readQuery("stale"), Variables: encodeVariable("since", core.At(time.Now()))},
 		{Name: "Advisories", Query: readQuery("advisories")},
 		{Name: "Libraries", Query: readQuery("libraries")},
 		{Name: "Live changes", Query: readQuery("changes")},

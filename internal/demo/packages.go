@@ -4,8 +4,9 @@ import (
 	"strings"
 	"time"
 
-	"atrium/platform"
 	"atrium/platform/affected"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 // This file has what is in the images of the services, and advisories about it. The packages and
@@ -49,12 +50,12 @@ var stacks = map[string]stack{
 var kindsOfPURL = map[string]string{debian: "deb/debian", npm: "npm", golang: "golang", pypi: "pypi"}
 
 // packages lists the packages as an SBOM names them.
-func (c contents) packages() (all []platform.InstalledPackage) {
+func (c contents) packages() (all []inventory.InstalledPackage) {
 	for ecosystem, texts := range c {
 		for _, text := range texts {
 			text, source, _ := strings.Cut(text, "<")
 			name, version, _ := strings.Cut(text, "@")
-			p := platform.InstalledPackage{
+			p := inventory.InstalledPackage{
 				Name: name, Version: version, Ecosystem: ecosystem, SourceName: source,
 				PURL: "pkg:" + kindsOfPURL[ecosystem] + "/" + name + "@" + strings.ReplaceAll(version, "+", "%2B"),
 			}
@@ -87,7 +88,7 @@ var flaws = []flaw{
 }
 
 // advisory returns the flaw as a feed describes it.
-func (f flaw) advisory() (*platform.Advisory, *platform.Vulnerability) {
+func (f flaw) advisory() (*inventory.Advisory, *inventory.Vulnerability) {
 	events := []affected.Event{{Introduced: "0"}}
 	if f.fixed != "" {
 		events = append(events, affected.Event{Fixed: f.fixed})
@@ -100,13 +101,13 @@ func (f flaw) advisory() (*platform.Advisory, *platform.Vulnerability) {
 
 // sboms returns what is in the images of a service. Of those without a stack only the names of
 // packages are known.
-func (s service) sboms(repo platform.UID) (all []*platform.ImportedSBOM) {
+func (s service) sboms(repo core.UID) (all []*inventory.ImportedSBOM) {
 	in, isKnown := stacks[s.stack]
 	if !isKnown {
 		return nil
 	}
 	add := func(version string, c contents) {
-		all = append(all, &platform.ImportedSBOM{Repo: repo, Digest: fakeDigest(s.name, version), Format: "CycloneDX 1.6", Packages: c.packages()})
+		all = append(all, &inventory.ImportedSBOM{Repo: repo, Digest: fakeDigest(s.name, version), Format: "CycloneDX 1.6", Packages: c.packages()})
 	}
 	add(s.release, in.current)
 	add(s.previous, in.current)
@@ -117,6 +118,6 @@ func (s service) sboms(repo platform.UID) (all []*platform.ImportedSBOM) {
 }
 
 // exceptionEnds returns when the accepted risk is to be looked at again.
-func exceptionEnds() platform.Time {
-	return platform.At(time.Now().AddDate(1, 0, 0).Truncate(24 * time.Hour))
+func exceptionEnds() core.Time {
+	return core.At(time.Now().AddDate(1, 0, 0).Truncate(24 * time.Hour))
 }

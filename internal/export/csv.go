@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 // A column is a column of a CSV file.
@@ -16,41 +17,41 @@ type column[T any] struct {
 	text func(T) string
 }
 
-var findingColumns = []column[*platform.ExportedFinding]{
-	{"vulnerabilityId", func(f *platform.ExportedFinding) string { return f.VulnerabilityID }},
-	{"summary", func(f *platform.ExportedFinding) string { return f.Summary }},
-	{"severity", func(f *platform.ExportedFinding) string { return lastWord(f.Severity.Rating, "SEVERITY_RATING_") }},
-	{"score", func(f *platform.ExportedFinding) string { return number(f.Severity.Score) }},
-	{"state", func(f *platform.ExportedFinding) string { return lastWord(f.State, "FINDING_STATE_") }},
-	{"package", func(f *platform.ExportedFinding) string { return f.Package }},
-	{"ecosystem", func(f *platform.ExportedFinding) string { return f.Ecosystem }},
-	{"installedVersion", func(f *platform.ExportedFinding) string { return f.InstalledVersion }},
-	{"fixedVersions", func(f *platform.ExportedFinding) string { return strings.Join(f.FixedVersions, " ") }},
-	{"repoName", func(f *platform.ExportedFinding) string { return f.RepoName }},
-	{"digest", func(f *platform.ExportedFinding) string { return f.Digest }},
-	{"knownExploited", func(f *platform.ExportedFinding) string { return fmt.Sprint(f.KnownExploited) }},
-	{"epss", func(f *platform.ExportedFinding) string { return number(f.EPSS) }},
-	{"basis", func(f *platform.ExportedFinding) string { return lastWord(f.Basis, "FINDING_BASIS_") }},
-	{"justification", func(f *platform.ExportedFinding) string { return f.Justification }},
-	{"note", func(f *platform.ExportedFinding) string { return f.Note }},
-	{"assignee", func(f *platform.ExportedFinding) string { return string(f.Assignee) }},
-	{"dueTime", func(f *platform.ExportedFinding) string { return moment(f.DueTime) }},
-	{"expireTime", func(f *platform.ExportedFinding) string { return moment(f.ExpireTime) }},
-	{"firstSeenTime", func(f *platform.ExportedFinding) string { return moment(f.FirstSeenTime) }},
-	{"resolvedTime", func(f *platform.ExportedFinding) string { return moment(f.ResolvedTime) }},
-	{"updateTime", func(f *platform.ExportedFinding) string { return moment(f.UpdateTime) }},
-	{"repo", func(f *platform.ExportedFinding) string { return string(f.Repo) }},
-	{"advisory", func(f *platform.ExportedFinding) string { return string(f.Advisory) }},
-	{"uid", func(f *platform.ExportedFinding) string { return string(f.UID) }},
+var findingColumns = []column[*inventory.ExportedFinding]{
+	{"vulnerabilityId", func(f *inventory.ExportedFinding) string { return f.VulnerabilityID }},
+	{"summary", func(f *inventory.ExportedFinding) string { return f.Summary }},
+	{"severity", func(f *inventory.ExportedFinding) string { return lastWord(f.Severity.Rating, "SEVERITY_RATING_") }},
+	{"score", func(f *inventory.ExportedFinding) string { return number(f.Severity.Score) }},
+	{"state", func(f *inventory.ExportedFinding) string { return lastWord(f.State, "FINDING_STATE_") }},
+	{"package", func(f *inventory.ExportedFinding) string { return f.Package }},
+	{"ecosystem", func(f *inventory.ExportedFinding) string { return f.Ecosystem }},
+	{"installedVersion", func(f *inventory.ExportedFinding) string { return f.InstalledVersion }},
+	{"fixedVersions", func(f *inventory.ExportedFinding) string { return strings.Join(f.FixedVersions, " ") }},
+	{"repoName", func(f *inventory.ExportedFinding) string { return f.RepoName }},
+	{"digest", func(f *inventory.ExportedFinding) string { return f.Digest }},
+	{"knownExploited", func(f *inventory.ExportedFinding) string { return fmt.Sprint(f.KnownExploited) }},
+	{"epss", func(f *inventory.ExportedFinding) string { return number(f.EPSS) }},
+	{"basis", func(f *inventory.ExportedFinding) string { return lastWord(f.Basis, "FINDING_BASIS_") }},
+	{"justification", func(f *inventory.ExportedFinding) string { return f.Justification }},
+	{"note", func(f *inventory.ExportedFinding) string { return f.Note }},
+	{"assignee", func(f *inventory.ExportedFinding) string { return string(f.Assignee) }},
+	{"dueTime", func(f *inventory.ExportedFinding) string { return moment(f.DueTime) }},
+	{"expireTime", func(f *inventory.ExportedFinding) string { return moment(f.ExpireTime) }},
+	{"firstSeenTime", func(f *inventory.ExportedFinding) string { return moment(f.FirstSeenTime) }},
+	{"resolvedTime", func(f *inventory.ExportedFinding) string { return moment(f.ResolvedTime) }},
+	{"updateTime", func(f *inventory.ExportedFinding) string { return moment(f.UpdateTime) }},
+	{"repo", func(f *inventory.ExportedFinding) string { return string(f.Repo) }},
+	{"advisory", func(f *inventory.ExportedFinding) string { return string(f.Advisory) }},
+	{"uid", func(f *inventory.ExportedFinding) string { return string(f.UID) }},
 }
 
-var packageColumns = []column[*platform.PackageVersion]{
-	{"package", func(v *platform.PackageVersion) string { return v.Package.Name }},
-	{"ecosystem", func(v *platform.PackageVersion) string { return v.Package.Ecosystem }},
-	{"version", func(v *platform.PackageVersion) string { return v.Version }},
-	{"purl", func(v *platform.PackageVersion) string { return v.PURL }},
-	{"licenses", func(v *platform.PackageVersion) string { return strings.Join(v.Licenses, "; ") }},
-	{"uid", func(v *platform.PackageVersion) string { return string(v.UID) }},
+var packageColumns = []column[*inventory.PackageVersion]{
+	{"package", func(v *inventory.PackageVersion) string { return v.Package.Name }},
+	{"ecosystem", func(v *inventory.PackageVersion) string { return v.Package.Ecosystem }},
+	{"version", func(v *inventory.PackageVersion) string { return v.Version }},
+	{"purl", func(v *inventory.PackageVersion) string { return v.PURL }},
+	{"licenses", func(v *inventory.PackageVersion) string { return strings.Join(v.Licenses, "; ") }},
+	{"uid", func(v *inventory.PackageVersion) string { return string(v.UID) }},
 }
 
 // lastWord returns the value of an enumeration as GraphQL writes it, such as HIGH.
@@ -65,7 +66,7 @@ func number(n *float64) string {
 	return fmt.Sprint(*n)
 }
 
-func moment(t platform.Time) string {
+func moment(t core.Time) string {
 	if t.IsZero() {
 		return ""
 	}

@@ -14,7 +14,8 @@ package export
 import (
 	"io"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 // A Format is the format of a file. It is also the ending of its name.
@@ -63,27 +64,27 @@ type List[T any] struct {
 }
 
 // Findings is the list of findings.
-var Findings = List[*platform.ExportedFinding]{
+var Findings = List[*inventory.ExportedFinding]{
 	Name: "findings", Formats: []Format{NDJSON, CSV, JSON, SARIF},
-	columns: findingColumns, object: func(f *platform.ExportedFinding) any { return f },
+	columns: findingColumns, object: func(f *inventory.ExportedFinding) any { return f },
 }
 
 // Packages is the list of the versions of packages.
-var Packages = List[*platform.PackageVersion]{
+var Packages = List[*inventory.PackageVersion]{
 	Name: "packages", Formats: []Format{NDJSON, CSV, JSON},
-	columns: packageColumns, object: func(v *platform.PackageVersion) any {
+	columns: packageColumns, object: func(v *inventory.PackageVersion) any {
 		return exportedPackage{v.Package.Name, v.Package.Ecosystem, v.Version, v.PURL, v.Licenses, v.UID}
 	},
 }
 
 // An exportedPackage is a version of a package in JSON.
 type exportedPackage struct {
-	Package   string       `json:"package"`
-	Ecosystem string       `json:"ecosystem,omitempty"`
-	Version   string       `json:"version,omitempty"`
-	PURL      string       `json:"purl,omitempty"`
-	Licenses  []string     `json:"licenses,omitempty"`
-	UID       platform.UID `json:"uid"`
+	Package   string   `json:"package"`
+	Ecosystem string   `json:"ecosystem,omitempty"`
+	Version   string   `json:"version,omitempty"`
+	PURL      string   `json:"purl,omitempty"`
+	Licenses  []string `json:"licenses,omitempty"`
+	UID       core.UID `json:"uid"`
 }
 
 // NewWriter returns a writer of a file in one of the formats of the list.

@@ -14,18 +14,19 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 const image = "sha256:1111111111111111111111111111111111111111111111111111111111111111"
 
-func finding(n int, change func(*platform.ExportedFinding)) *platform.ExportedFinding {
+func finding(n int, change func(*inventory.ExportedFinding)) *inventory.ExportedFinding {
 	score, epss := 9.8, 0.5
-	f := &platform.ExportedFinding{Finding: &platform.Finding{
-		UID: platform.UID(fmt.Sprintf("%040x/%016x/%016x", 1, 2, n)), Repo: platform.UID(fmt.Sprintf("%040x/%016x", 1, 2)), Digest: image,
+	f := &inventory.ExportedFinding{Finding: &inventory.Finding{
+		UID: core.UID(fmt.Sprintf("%040x/%016x/%016x", 1, 2, n)), Repo: core.UID(fmt.Sprintf("%040x/%016x", 1, 2)), Digest: image,
 		VulnerabilityID: fmt.Sprintf("CVE-2026-%d", n), Package: "openssl", Ecosystem: "Debian:12", InstalledVersion: "3.0.1", FixedVersions: []string{"3.0.2"},
-		Severity: platform.AdvisorySeverity{Rating: platform.SeverityCritical, Score: &score}, EPSS: &epss, KnownExploited: true,
-		Basis: platform.BasisVersion, State: platform.FindingOpen, FirstSeenTime: platform.At(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)),
+		Severity: inventory.AdvisorySeverity{Rating: core.SeverityCritical, Score: &score}, EPSS: &epss, KnownExploited: true,
+		Basis: inventory.BasisVersion, State: inventory.FindingOpen, FirstSeenTime: core.At(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)),
 	}, RepoName: "shop/api", Summary: "Reads too far, \"very\" far\n<b>"}
 	if change != nil {
 		change(f)
@@ -34,7 +35,7 @@ func finding(n int, change func(*platform.ExportedFinding)) *platform.ExportedFi
 }
 
 // write writes pages of findings.
-func write(t *testing.T, format Format, pages ...[]*platform.ExportedFinding) string {
+func write(t *testing.T, format Format, pages ...[]*inventory.ExportedFinding) string {
 	t.Helper()
 	var file bytes.Buffer
 	w := Findings.NewWriter(&file, format)
@@ -52,7 +53,7 @@ func write(t *testing.T, format Format, pages ...[]*platform.ExportedFinding) st
 func TestASpreadsheetRunsNoCellOfAFile(t *testing.T) {
 	t.Parallel()
 	for _, attack := range []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1"} {
-		file := write(t, CSV, []*platform.ExportedFinding{finding(1, func(f *platform.ExportedFinding) {
+		file := write(t, CSV, []*inventory.ExportedFinding{finding(1, func(f *inventory.ExportedFinding) {
 			f.Package, f.Note, f.Summary, f.RepoName = attack, attack, attack, attack
 		})})
 		rows, err := csv.NewReader(strings.NewReader(file)).ReadAll()
@@ -85,7 +86,7 @@ func TestAnEmptyFileIsWhole(t *testing.T) {
 
 func TestEveryFormOfJSONHasTheSameObjects(t *testing.T) {
 	t.Parallel()
-	pages := [][]*platform.ExportedFinding{{finding(1, nil), finding(2, nil)}, {}, {finding(3, nil)}}
+	pages := [][]*inventory.ExportedFinding{{finding(1, nil), finding(2, nil)}, {}, {finding(3, nil)}}
 	var array, lines []map[string]any
 	if err := json.Unmarshal([]byte(write(t, JSON, pages...)), &array); err != nil {
 		t.Fatal(err)
@@ -107,7 +108,7 @@ func TestAFileThatIsNotCompleteDoesNotLookComplete(t *testing.T) {
 	for _, format := range Findings.Formats {
 		var file bytes.Buffer
 		w := Findings.NewWriter(&file, format)
-		for _, err := range []error{w.Write([]*platform.ExportedFinding{finding(1, nil)}), w.Fail(map[string]int{"code": 14})} {
+		for _, err := range []error{w.Write([]*inventory.ExportedFinding{finding(1, nil)}), w.Fail(map[string]int{"code": 14})} {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -188,17 +189,17 @@ func readSARIF(t *testing.T, text string) (file sarifFile) {
 
 func TestSARIFIsValidAndSaysWhatFindingsSay(t *testing.T) {
 	t.Parallel()
-	file := readSARIF(t, write(t, SARIF, []*platform.ExportedFinding{
+	file := readSARIF(t, write(t, SARIF, []*inventory.ExportedFinding{
 		finding(1, nil),
-		finding(2, func(f *platform.ExportedFinding) {
-			f.Severity, f.Summary = platform.AdvisorySeverity{Rating: platform.SeverityLow}, ""
+		finding(2, func(f *inventory.ExportedFinding) {
+			f.Severity, f.Summary = inventory.AdvisorySeverity{Rating: core.SeverityLow}, ""
 		}),
-		finding(1, func(f *platform.ExportedFinding) {
-			f.State, f.Justification, f.Note = platform.FindingNotAffected, "COMPONENT_NOT_PRESENT", "removed"
+		finding(1, func(f *inventory.ExportedFinding) {
+			f.State, f.Justification, f.Note = inventory.FindingNotAffected, "COMPONENT_NOT_PRESENT", "removed"
 		}),
-		finding(3, func(f *platform.ExportedFinding) { f.State = platform.FindingResolved }),
-		finding(4, func(f *platform.ExportedFinding) {
-			f.RepoName, f.InstalledVersion, f.Basis, f.Severity.Rating, f.EPSS = "", "", platform.BasisName, platform.SeverityMedium, nil
+		finding(3, func(f *inventory.ExportedFinding) { f.State = inventory.FindingResolved }),
+		finding(4, func(f *inventory.ExportedFinding) {
+			f.RepoName, f.InstalledVersion, f.Basis, f.Severity.Rating, f.EPSS = "", "", inventory.BasisName, core.SeverityMedium, nil
 		}),
 	}))
 	if len(file.Runs) != 1 || len(file.Runs[0].Results) != 5 || len(file.Runs[0].Tool.Driver.Rules) != 4 {
@@ -230,7 +231,7 @@ func TestARunOfSARIFHoldsAsManyResultsAsToolsRead(t *testing.T) {
 		w := newSARIFWriter(&text)
 		w.most = 2
 		for i := range n {
-			if err := w.Write([]*platform.ExportedFinding{finding(i, nil)}); err != nil {
+			if err := w.Write([]*inventory.ExportedFinding{finding(i, nil)}); err != nil {
 				t.Fatal(err)
 			}
 		}

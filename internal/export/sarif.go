@@ -6,7 +6,8 @@ import (
 	"net/url"
 	"strings"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 // A sarifWriter writes findings in SARIF 2.1.0. The rules of a run come after its results,
@@ -66,7 +67,7 @@ type (
 	}
 )
 
-func (w *sarifWriter) Write(findings []*platform.ExportedFinding) error {
+func (w *sarifWriter) Write(findings []*inventory.ExportedFinding) error {
 	for _, f := range findings {
 		if w.rows == w.most {
 			if err := w.endRun(); err != nil {
@@ -80,7 +81,7 @@ func (w *sarifWriter) Write(findings []*platform.ExportedFinding) error {
 	return nil
 }
 
-func (w *sarifWriter) writeResult(f *platform.ExportedFinding) error {
+func (w *sarifWriter) writeResult(f *inventory.ExportedFinding) error {
 	separator := ","
 	if w.rows == 0 {
 		if err := w.beginRun(); err != nil {
@@ -96,7 +97,7 @@ func (w *sarifWriter) writeResult(f *platform.ExportedFinding) error {
 }
 
 // result returns the result of a finding, and adds its rule.
-func (w *sarifWriter) result(f *platform.ExportedFinding) sarifResult {
+func (w *sarifWriter) result(f *inventory.ExportedFinding) sarifResult {
 	result := sarifResult{
 		RuleID: f.VulnerabilityID, RuleIndex: w.rule(f), Level: sarifLevels[f.Severity.Rating],
 		Message: sarifText{describe(f)}, Fingerprints: map[string]string{"atriumFinding/v1": string(f.UID)}, Properties: f,
@@ -104,17 +105,17 @@ func (w *sarifWriter) result(f *platform.ExportedFinding) sarifResult {
 	}
 	result.Locations[0].Physical.Artifact.URI = imageURI(f)
 	switch f.State {
-	case platform.FindingAccepted, platform.FindingNotAffected:
+	case inventory.FindingAccepted, inventory.FindingNotAffected:
 		reason := strings.TrimSpace(f.Justification + " " + f.Note)
 		result.Suppressions = []sarifSuppression{{"external", "accepted", reason}}
-	case platform.FindingResolved:
+	case inventory.FindingResolved:
 		result.Kind, result.Level = "pass", "none"
 	}
 	return result
 }
 
 // rule returns the index of the rule of a finding in the run.
-func (w *sarifWriter) rule(f *platform.ExportedFinding) int {
+func (w *sarifWriter) rule(f *inventory.ExportedFinding) int {
 	i, known := w.index[f.VulnerabilityID]
 	if known {
 		return i
@@ -132,15 +133,15 @@ func (w *sarifWriter) rule(f *platform.ExportedFinding) int {
 }
 
 // sarifLevels maps ratings to levels.
-var sarifLevels = map[platform.SeverityRating]string{
-	platform.SeverityCritical: "error", platform.SeverityHigh: "error", platform.SeverityMedium: "warning",
-	platform.SeverityLow: "note", platform.SeverityNone: "none", platform.SeverityUnknown: "warning",
+var sarifLevels = map[core.SeverityRating]string{
+	core.SeverityCritical: "error", core.SeverityHigh: "error", core.SeverityMedium: "warning",
+	core.SeverityLow: "note", core.SeverityNone: "none", core.SeverityUnknown: "warning",
 }
 
 // describe says in a sentence what a finding is.
-func describe(f *platform.ExportedFinding) string {
+func describe(f *inventory.ExportedFinding) string {
 	text := strings.TrimSpace(f.Package+" "+f.InstalledVersion) + " is affected by " + f.VulnerabilityID
-	if f.Basis == platform.BasisName {
+	if f.Basis == inventory.BasisName {
 		text = "A version of " + f.Package + " is affected by " + f.VulnerabilityID + "; the installed version is not known"
 	}
 	if f.IsFixable() {
@@ -150,7 +151,7 @@ func describe(f *platform.ExportedFinding) string {
 }
 
 // imageURI names the image of a finding by a relative URI. A colon could end a scheme.
-func imageURI(f *platform.ExportedFinding) string {
+func imageURI(f *inventory.ExportedFinding) string {
 	name := f.RepoName
 	if name == "" {
 		name = string(f.Repo)

@@ -12,14 +12,16 @@ import (
 
 	"atrium/internal/vex"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 // VEXOptions say which decisions are written, and how.
 type VEXOptions struct {
-	Scope  platform.UID // group or repo
-	Digest string       // only those about this image of the repo; "" means all
-	Format string       // openvex or cyclonedx
-	Author string       // who makes the statements, in OpenVEX
+	Scope  core.UID // group or repo
+	Digest string   // only those about this image of the repo; "" means all
+	Format string   // openvex or cyclonedx
+	Author string   // who makes the statements, in OpenVEX
 }
 
 // VEX writes what was decided about findings as a document.
@@ -39,7 +41,7 @@ func VEX(ctx context.Context, p *platform.Platform, to io.Writer, o VEXOptions) 
 }
 
 // statements returns what was decided: the rules, those that count less first, and then single findings.
-func statements(d *platform.Decisions) (all []vex.Statement) {
+func statements(d *inventory.Decisions) (all []vex.Statement) {
 	for _, r := range d.Rules {
 		all = append(all, vex.Statement{
 			Vulnerability: r.VulnerabilityID, Target: vex.Target{Digest: r.Digest, Package: r.Package, Ecosystem: r.Ecosystem, Version: r.Version},
@@ -59,6 +61,6 @@ func statements(d *platform.Decisions) (all []vex.Statement) {
 	return all
 }
 
-func stateName(s platform.FindingState) string {
+func stateName(s inventory.FindingState) string {
 	return strings.TrimPrefix(string(s), "FINDING_STATE_")
 }

@@ -23,7 +23,7 @@ import (
 	"atrium/internal/graphql/execute"
 	"atrium/internal/graphql/limit"
 	"atrium/internal/graphql/transport"
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 	"atrium/resolvers"
 )
@@ -127,10 +127,10 @@ func stageStream(field graphql.CollectedField) execute.Next {
 		case "panics":
 			panic("of the stage")
 		case "breaks":
-			execute.EndWith(ctx, platform.Unavailable("the stage is away", nil))
+			execute.EndWith(ctx, core.Unavailable("the stage is away", nil))
 			return nil, false
 		case "expires":
-			execute.EndWith(ctx, platform.Unauthenticated("the token has expired"))
+			execute.EndWith(ctx, core.Unauthenticated("the token has expired"))
 			return nil, false
 		}
 		return fmt.Appendf(nil, `{"floods":"%s"}`, strings.Repeat("x", 1<<20)), true
@@ -172,20 +172,20 @@ func stageHandler(o stageOptions) http.Handler {
 		}
 		token, ok := strings.CutPrefix(authorization[0], "Bearer ")
 		if !ok || token == "bad" || token == "once" && used.Swap(true) {
-			return nil, platform.Unauthenticated("the token is no good")
+			return nil, core.Unauthenticated("the token is no good")
 		}
-		a := &platform.Actor{Issuer: "stage", Subject: token}
+		a := &core.Actor{Issuer: "stage", Subject: token}
 		var life int
 		if n, _ := fmt.Sscanf(token, "ann%d", &life); n == 1 {
 			a.Expires = time.Now().Add(time.Duration(life) * time.Millisecond)
 		}
-		return platform.WithActor(ctx, a), nil
+		return core.WithActor(ctx, a), nil
 	}
 	presenter := &resolvers.Presenter{Errors: apierror.Errors{Logger: o.Logger}, RequestID: func(context.Context) string { return "" }}
 	e := New(newStageEngine(), Options{
 		Settings: o.settings(), Schema: analysis.Schema{DefaultPage: 50, MaxPage: 200, IndexedConditions: []string{"ids"}}, CheckJSON: fieldmask.CheckJSON, Present: presenter.Present,
 		Identify: func(ctx context.Context) transport.Caller {
-			if actor := platform.ActorOf(ctx); actor != nil {
+			if actor := core.ActorOf(ctx); actor != nil {
 				return transport.Caller{Key: actor.Key(), Expires: actor.Expires}
 			}
 			return transport.Caller{}

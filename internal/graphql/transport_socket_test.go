@@ -15,7 +15,7 @@ import (
 	"github.com/coder/websocket"
 
 	"atrium/internal/graphql/transport"
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // A peer is a client of a websocket.
@@ -314,18 +314,18 @@ func TestTheResultOfAnOperationThatTheClientCompletesIsNotSent(t *testing.T) {
 // recorded too.
 func TestEveryOperationOfAWebsocketBeginsAndEnds(t *testing.T) {
 	t.Parallel()
-	ended, number := make(chan *platform.Trace, 10), atomic.Int32{}
+	ended, number := make(chan *core.Trace, 10), atomic.Int32{}
 	begin := func(ctx context.Context) context.Context {
-		own := &platform.Trace{ID: fmt.Sprint(number.Add(1))}
+		own := &core.Trace{ID: fmt.Sprint(number.Add(1))}
 		context.AfterFunc(ctx, func() { ended <- own })
-		return platform.WithTrace(ctx, own)
+		return core.WithTrace(ctx, own)
 	}
 	p := dialAs(t, serveStage(t, stageOptions{Begin: begin}), "ann")
 	for i, c := range []struct {
 		payload string
-		code    platform.Code // 0 if it is executed
+		code    core.Code // 0 if it is executed
 	}{
-		{`{"query": "{ping}"}`, 0}, {`{"query": "{nope}"}`, platform.CodeInvalidArgument}, {`{"query": "{"}`, platform.CodeInvalidArgument}, {`[]`, platform.CodeInvalidArgument},
+		{`{"query": "{ping}"}`, 0}, {`{"query": "{nope}"}`, core.CodeInvalidArgument}, {`{"query": "{"}`, core.CodeInvalidArgument}, {`[]`, core.CodeInvalidArgument},
 	} {
 		p.say(fmt.Sprintf(`{"id": "%d", "type": "subscribe", "payload": %s}`, i, c.payload))
 		p.listen()
@@ -371,8 +371,8 @@ func TestAdmitCountsOperationsOfAWebsocket(t *testing.T) {
 			default: // only the first one is awaited
 			}
 		}()
-		if platform.ActorOf(ctx) == nil || came.Add(1) > 2 {
-			return nil, nil, &platform.Error{Code: platform.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED", Message: "enough"}
+		if core.ActorOf(ctx) == nil || came.Add(1) > 2 {
+			return nil, nil, &core.Error{Code: core.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED", Message: "enough"}
 		}
 		open.Add(1)
 		return ctx, sync.OnceFunc(func() {

@@ -14,7 +14,7 @@ import (
 
 	"atrium/internal/graphql/limit"
 	"atrium/internal/graphql/transport"
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 const pinging = `{"query": "{ping}"}`
@@ -207,7 +207,7 @@ func TestATimeoutIsAnError(t *testing.T) {
 	t.Parallel()
 	h := stageHandler(stageOptions{Bounds: &transport.Bounds{Timeout: time.Nanosecond}})
 	r := post(t, h, "{ping}")
-	if r.status != http.StatusGatewayTimeout || r.Errors[0]["extensions"].(map[string]any)["status"] != float64(platform.CodeDeadlineExceeded) {
+	if r.status != http.StatusGatewayTimeout || r.Errors[0]["extensions"].(map[string]any)["status"] != float64(core.CodeDeadlineExceeded) {
 		t.Errorf("got status %d, want 504: %s", r.status, r.body)
 	}
 }

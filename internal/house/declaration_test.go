@@ -13,11 +13,12 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // A declaration is the declaration of a kind in platform, as it is written there.
 type declaration struct {
-	platform.KindInfo
+	core.KindInfo
 	name                string // the name of its files, such as widget
 	row, variable, file string // such as Widget, widgetKind, platform/widget.go
 	line                int
@@ -58,7 +59,7 @@ func (d *declaration) replace(example string) string { return replaceWidget(exam
 // declarations reads the declarations of all kinds.
 func declarations(t *testing.T) []*declaration {
 	t.Helper()
-	infos := map[string]platform.KindInfo{}
+	infos := map[string]core.KindInfo{}
 	for _, k := range platform.Kinds() {
 		infos[k.Row.Name()] = k
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // An interface that names all kinds makes everything know everything, and a fake needs all of it.
@@ -21,7 +22,7 @@ func TestNoInterfaceOfTheStoreNamesAllKinds(t *testing.T) {
 			t.Errorf("%s has %d methods, want at most %d", of, of.NumMethod(), most)
 		}
 	}
-	for _, of := range []reflect.Type{reflect.TypeFor[platform.Conn](), reflect.TypeFor[platform.Tx](), reflect.TypeFor[platform.Store](), reflect.TypeFor[platform.Tables]()} {
+	for _, of := range []reflect.Type{reflect.TypeFor[core.Conn](), reflect.TypeFor[core.Tx](), reflect.TypeFor[platform.Store](), reflect.TypeFor[platform.Tables]()} {
 		check(of)
 	}
 }

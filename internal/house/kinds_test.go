@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
 )
 
 // kindFiles lists the files of platform that contain a kind, without their extension: those
@@ -122,7 +124,7 @@ func TestEveryKindIsListedEverywhere(t *testing.T) {
 		checkRoutes(t, k, field)
 		for _, change := range []struct {
 			verb  string
-			needs platform.Capability
+			needs core.Capability
 		}{{"created", k.Create}, {"updated", k.Update}, {"deleted", k.Delete}} {
 			if change.needs != "" && k.Event != "" && len(k.Verbs) > 0 && !slices.Contains(k.Verbs, change.verb) && !otherChanges[k.Name+" "+change.verb] {
 				t.Errorf("%s: %s has the capability %s: add %q to Verbs of %s", places[k.Name].place(), k.Row.Name(), change.needs, change.verb, places[k.Name].variable)
@@ -176,7 +178,7 @@ const graphQLOnlyChange = "Subscription updated"
 
 // checkRoutes checks that REST serves a kind, whose operations are in a field of the
 // platform, with a route for each change.
-func checkRoutes(t *testing.T, k platform.KindInfo, field string) {
+func checkRoutes(t *testing.T, k core.KindInfo, field string) {
 	t.Helper()
 	if k.GraphOnly || !exists("internal/rest/"+k.Area+".go") {
 		return // TestEveryAreaHasItsRoutes reports a missing file.
@@ -210,7 +212,7 @@ func operationsOf(p *platform.Platform) map[reflect.Type]string {
 	for i := range value.NumField() {
 		field := value.Type().Field(i)
 		if kind := value.Field(i).MethodByName("Kind"); kind.IsValid() && !value.Field(i).IsZero() {
-			if described, ok := kind.Call(nil)[0].Interface().(interface{ Info() platform.KindInfo }); ok {
+			if described, ok := kind.Call(nil)[0].Interface().(interface{ Info() core.KindInfo }); ok {
 				fields[described.Info().Row] = field.Name
 			}
 		}
@@ -255,7 +257,7 @@ func TestTheContractsNameEveryCapabilityAndEvent(t *testing.T) {
 	t.Parallel()
 	const inGraphQL, inProto = "schema/capability.graphqls", "schema/proto/platform/iam/v2/capability.proto"
 	values, numbers := enumValues(t, inGraphQL, "Capability"), read(t, inProto)
-	for _, c := range platform.Capabilities() {
+	for _, c := range core.Capabilities() {
 		if name := enumName(string(c)); !slices.Contains(values, name) {
 			t.Errorf("%s: add to the enum Capability, then `make generate`\n\t%s", inGraphQL, name)
 		}
@@ -266,7 +268,7 @@ func TestTheContractsNameEveryCapabilityAndEvent(t *testing.T) {
 	const inEvents = "schema/event.graphqls"
 	values = enumValues(t, inEvents, "EventKind")
 	for _, full := range platform.AllEventTypes().All() {
-		if short := platform.ShortEventType(full); !slices.Contains(values, enumName(short)) {
+		if short := events.ShortEventType(full); !slices.Contains(values, enumName(short)) {
 			t.Errorf("%s: add to the enum EventKind, then `make generate`\n\t%s", inEvents, enumName(short))
 		}
 	}

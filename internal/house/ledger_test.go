@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 	"atrium/store/storetest"
 )
 
@@ -16,7 +18,7 @@ import (
 // tokens. They must never change and never get another meaning. New lines may be added.
 
 // core returns a platform with one organisation, and the actor of its owner.
-func corePackages(t *testing.T) (*platform.Platform, *platform.Actor) {
+func corePackages(t *testing.T) (*platform.Platform, *core.Actor) {
 	t.Helper()
 	p, err := platform.New(t.Context(), storetest.Open(t, storetest.SQLite(t)), platform.Options{})
 	if err != nil {
@@ -26,7 +28,7 @@ func corePackages(t *testing.T) (*platform.Platform, *platform.Actor) {
 	if _, err := p.Groups.Bootstrap(t.Context(), "acme", issuer, subject); err != nil {
 		t.Fatal(err)
 	}
-	owner, err := p.Authenticate(t.Context(), platform.Claims{Issuer: issuer, Subject: subject, ServiceAudience: true})
+	owner, err := p.Authenticate(t.Context(), iam.Claims{Issuer: issuer, Subject: subject, ServiceAudience: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,15 +84,15 @@ func TestCapabilitiesAreThoseOfTheTable(t *testing.T) {
 	t.Parallel()
 	rows, _ := capabilityTable(t)
 	rows = append(rows, ownCapabilities...)
-	all := platform.Capabilities()
+	all := core.Capabilities()
 	for _, c := range all {
 		if !slices.ContainsFunc(rows, func(r row) bool { return r.name == string(c) }) {
 			t.Errorf("%s is not in the ledger: add to ownCapabilities in internal/house/ledger_test.go\n\t{name: %[1]q, wire: %q, number: %d},", c, c.WireName(), c.Number())
 		}
 	}
-	numbers := map[int]platform.Capability{}
+	numbers := map[int]core.Capability{}
 	for _, r := range rows {
-		c, err := platform.ParseCapability(r.wire)
+		c, err := core.ParseCapability(r.wire)
 		if err != nil || string(c) != r.name || c.WireName() != r.wire || c.Number() != r.number || !slices.Contains(all, c) {
 			t.Errorf("%s is %s, %s, %d (%v), want %s, %s, %d", r.wire, c, c.WireName(), c.Number(), err, r.name, r.wire, r.number)
 		}
@@ -107,18 +109,18 @@ func TestCapabilitiesAreThoseOfTheTable(t *testing.T) {
 func TestEveryCapabilityConstantIsInTheLedger(t *testing.T) {
 	t.Parallel()
 	named := regexp.MustCompile(`(?m)^\s+(Cap\w+)\s+Capability = "([a-z._]+)"$`).FindAllStringSubmatch(read(t, "platform/capability.go"), -1)
-	if len(named) != len(platform.Capabilities()) {
-		t.Errorf("platform/capability.go: %d constants are named and %d are in the list capabilities", len(named), len(platform.Capabilities()))
+	if len(named) != len(core.Capabilities()) {
+		t.Errorf("platform/capability.go: %d constants are named and %d are in the list capabilities", len(named), len(core.Capabilities()))
 	}
 	for _, m := range named {
-		if _, err := platform.ParseCapability(m[2]); err != nil {
+		if _, err := core.ParseCapability(m[2]); err != nil {
 			t.Errorf("platform/capability.go: add to capabilities, with the number that it keeps\n\t{%s, \"CAP_%s\", 0},", m[1], enumName(m[2]))
 		}
 	}
 }
 
 // Stored role bindings contain the UIDs of built-in roles.
-var builtInUIDs = map[string]platform.UID{
+var builtInUIDs = map[string]core.UID{
 	"viewer":                      "fd3e96b609167d999bf93771df5bc582d05ea961",
 	"editor":                      "e39bd869953ef09043c4560eed5eba4b2e482cdf",
 	"owner":                       "7872e984573b3a80d1d5dcf9ac7fd799d10a760c",
@@ -133,17 +135,17 @@ func TestBuiltInRolesHoldWhatTheTableSays(t *testing.T) {
 	t.Parallel()
 	rows, roles := capabilityTable(t)
 	p, owner := corePackages(t)
-	ctx := platform.WithActor(t.Context(), owner)
-	page, err := p.Roles.List(ctx, platform.ListRequest[*platform.RoleFilter]{UIDP: platform.UIDFilter{InRoot: true}})
+	ctx := core.WithActor(t.Context(), owner)
+	page, err := p.Roles.List(ctx, core.ListRequest[*iam.RoleFilter]{UIDP: core.UIDFilter{InRoot: true}})
 	if err != nil || len(page.Items) != len(roles) {
 		t.Fatalf("there are %d built-in roles, the table has %d (%v)", len(page.Items), len(roles), err)
 	}
 	for _, role := range page.Items {
-		if role.UID != builtInUIDs[role.Name] || !platform.IsBuiltInRole(role.UID) || !slices.Contains(roles, role.Name) {
+		if role.UID != builtInUIDs[role.Name] || !iam.IsBuiltInRole(role.UID) || !slices.Contains(roles, role.Name) {
 			t.Errorf("%s has the UID %s, want %s", role.Name, role.UID, builtInUIDs[role.Name])
 		}
 		for _, r := range rows {
-			if got, want := slices.Contains(role.Capabilities, platform.Capability(r.name)), slices.Contains(r.roles, role.Name); got != want {
+			if got, want := slices.Contains(role.Capabilities, core.Capability(r.name)), slices.Contains(r.roles, role.Name); got != want {
 				t.Errorf("%s holds %s: %t, want %t", role.Name, r.name, got, want)
 			}
 		}

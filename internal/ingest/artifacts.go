@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/libraries"
 )
 
 // ImportArtifacts imports libraries with their versions from a file of JSON lines,
@@ -18,19 +20,19 @@ import (
 // or not at all. Fields that a version leaves out keep their stored values;
 // stored versions that a line does not name stay.
 func ImportArtifacts(ctx context.Context, p *platform.Platform, file string, o Options) (Summary, error) {
-	return importArtifacts(ctx, newDestination(p, o, platform.ImportOptions{}), file, o)
+	return importArtifacts(ctx, newDestination(p, o, core.ImportOptions{}), file, o)
 }
 
 // importArtifacts is ImportArtifacts with a destination.
 func importArtifacts(ctx context.Context, d destination, file string, o Options) (Summary, error) {
 	c := &artifactImport{reporter: &reporter{options: o}, versions: KindCounts{Name: "versions"}}
-	c.artifacts = newBatch("artifacts", c.reporter, func(ctx context.Context, rows []*platform.ImportedArtifact) (platform.Imported, error) {
+	c.artifacts = newBatch("artifacts", c.reporter, func(ctx context.Context, rows []*libraries.ImportedArtifact) (core.Imported, error) {
 		artifacts, versions, err := d.artifacts(ctx, rows)
 		c.versions.Added += versions.Added
 		c.versions.Updated += versions.Updated
 		c.versions.Unchanged += versions.Unchanged
 		return artifacts, err
-	}, (*platform.ImportedArtifact).Key)
+	}, (*libraries.ImportedArtifact).Key)
 	err := c.reporter.readLines(ctx, file, 1, c.reporter.reportUnreadable, func(at Place, line []byte) error { return c.importLine(ctx, at, line) })
 	if err == nil {
 		err = c.artifacts.flush(ctx)
@@ -42,7 +44,7 @@ func importArtifacts(ctx context.Context, d destination, file string, o Options)
 // An artifactImport is the import of one file of artifacts.
 type artifactImport struct {
 	reporter        *reporter
-	artifacts       *batch[platform.ImportedArtifact, platform.ArtifactName]
+	artifacts       *batch[libraries.ImportedArtifact, libraries.ArtifactName]
 	versions        KindCounts
 	versionsInBatch int
 }
@@ -57,9 +59,9 @@ func (c *artifactImport) importLine(ctx context.Context, at Place, line []byte) 
 		Remediated  bool   `json:"remediated"`
 		CudaVersion string `json:"cudaVersion"`
 		Versions    []struct {
-			Version   string        `json:"version"`
-			SizeBytes int64         `json:"sizeBytes"`
-			Time      platform.Time `json:"time"`
+			Version   string    `json:"version"`
+			SizeBytes int64     `json:"sizeBytes"`
+			Time      core.Time `json:"time"`
 		} `json:"versions"`
 	}
 	if line == nil {
@@ -70,11 +72,11 @@ func (c *artifactImport) importLine(ctx context.Context, at Place, line []byte) 
 		c.reporter.reportUnreadable(at, err)
 		return nil
 	}
-	record := &platform.ImportedArtifact{Artifact: platform.Artifact{
+	record := &libraries.ImportedArtifact{Artifact: libraries.Artifact{
 		Ecosystem: toEcosystem(a.Ecosystem), Name: a.Name, Description: a.Description, Remediated: a.Remediated, CudaVersion: a.CudaVersion,
 	}}
 	for _, v := range a.Versions {
-		record.Versions = append(record.Versions, &platform.ArtifactVersion{Version: v.Version, SizeBytes: v.SizeBytes, CreateTime: v.Time})
+		record.Versions = append(record.Versions, &libraries.ArtifactVersion{Version: v.Version, SizeBytes: v.SizeBytes, CreateTime: v.Time})
 	}
 	if err := c.artifacts.add(ctx, record, at, len(line)); err != nil {
 		return err
@@ -83,7 +85,7 @@ func (c *artifactImport) importLine(ctx context.Context, at Place, line []byte) 
 		c.versionsInBatch = 0
 		return nil
 	}
-	if c.versionsInBatch += len(record.Versions); c.versionsInBatch < platform.ImportBatch {
+	if c.versionsInBatch += len(record.Versions); c.versionsInBatch < core.ImportBatch {
 		return nil
 	}
 	c.versionsInBatch = 0
@@ -92,10 +94,10 @@ func (c *artifactImport) importLine(ctx context.Context, at Place, line []byte) 
 
 // toEcosystem completes a short name to the wire name. It does not check the name: the
 // core refuses unknown ones.
-func toEcosystem(name string) platform.Ecosystem {
+func toEcosystem(name string) libraries.Ecosystem {
 	const prefix = "ECOSYSTEM_"
 	if name != "" && !strings.HasPrefix(name, prefix) {
 		name = prefix + name
 	}
-	return platform.Ecosystem(name)
+	return libraries.Ecosystem(name)
 }

@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/libraries"
 )
 
 func importArtifactLines(t *testing.T, c *fakeCore, lines ...string) (Summary, reports) {
@@ -34,10 +35,10 @@ func TestALineIsAnArtifactWithItsVersions(t *testing.T) {
 		`{"ecosystem": "ECOSYSTEM_JAVA", "name": "a:b"}`)
 	r.check(t)
 	checkKinds(t, sum, KindCounts{Name: "artifacts", Added: 2}, KindCounts{Name: "versions", Added: 2})
-	want := &platform.ImportedArtifact{
-		Artifact: platform.Artifact{Ecosystem: platform.EcosystemPython, Name: "torch", Description: "d", Remediated: true, CudaVersion: "12.1"},
-		Versions: []*platform.ArtifactVersion{
-			{Version: "2.1.0+cu121", SizeBytes: 7, CreateTime: platform.At(time.Date(2026, 3, 27, 13, 55, 0, 0, time.UTC))}, {Version: "2.2.0"},
+	want := &libraries.ImportedArtifact{
+		Artifact: libraries.Artifact{Ecosystem: libraries.EcosystemPython, Name: "torch", Description: "d", Remediated: true, CudaVersion: "12.1"},
+		Versions: []*libraries.ArtifactVersion{
+			{Version: "2.1.0+cu121", SizeBytes: 7, CreateTime: core.At(time.Date(2026, 3, 27, 13, 55, 0, 0, time.UTC))}, {Version: "2.2.0"},
 		},
 	}
 	if got := c.artifacts["ECOSYSTEM_PYTHON torch"]; !reflect.DeepEqual(got, want) {

@@ -8,14 +8,14 @@ import (
 	"sync"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // SQLite has a single writer, which a commit occupies while a server may want to
 // write too. So the number of records in a batch adapts, to keep the time of its
 // statements between shortCommit and longCommit.
 const (
-	initialBatchSize = platform.ImportBatch / 4
+	initialBatchSize = core.ImportBatch / 4
 	minBatchSize     = 10
 	longCommit       = 250 * time.Millisecond
 	shortCommit      = 100 * time.Millisecond
@@ -45,7 +45,7 @@ type unsaved struct {
 // A batch collects records of one kind and imports them in one transaction.
 type batch[T any, K comparable] struct {
 	kind  KindCounts
-	write func(context.Context, []*T) (platform.Imported, error)
+	write func(context.Context, []*T) (core.Imported, error)
 	// key identifies a record. The core refuses two records with the same key in
 	// one batch, so the second one goes into the next batch.
 	key      func(*T) K
@@ -69,12 +69,12 @@ type sentRecords[T any, K comparable] struct {
 	keys    map[K]bool
 	first   int
 	ended   chan struct{}
-	done    platform.Imported
+	done    core.Imported
 	took    time.Duration // time of its statements
 	err     error
 }
 
-func newBatch[T any, K comparable](kind string, l *reporter, write func(context.Context, []*T) (platform.Imported, error), key func(*T) K) *batch[T, K] {
+func newBatch[T any, K comparable](kind string, l *reporter, write func(context.Context, []*T) (core.Imported, error), key func(*T) K) *batch[T, K] {
 	b := &batch[T, K]{kind: KindCounts{Name: kind}, write: write, key: key, reporter: l, keys: map[K]bool{}, size: initialBatchSize, atOnce: 1}
 	l.pipeline.batches = append(l.pipeline.batches, b)
 	return b
@@ -132,8 +132,8 @@ func (b *batch[T, K]) send(ctx context.Context) error {
 	go func() {
 		defer close(s.ended)
 		defer b.takeTurn()()
-		var spent platform.Trace // a transaction that waits for its turn is not a long one
-		s.done, s.err = b.write(platform.WithTrace(ctx, &spent), s.records)
+		var spent core.Trace // a transaction that waits for its turn is not a long one
+		s.done, s.err = b.write(core.WithTrace(ctx, &spent), s.records)
 		s.took = time.Duration(spent.Waited.Load())
 	}()
 	return nil
@@ -209,6 +209,6 @@ func (b *batch[T, K]) adaptSize(took time.Duration) {
 	case took > longCommit:
 		b.size = max(b.size/2, minBatchSize)
 	case took < shortCommit:
-		b.size = min(b.size*2, platform.ImportBatch)
+		b.size = min(b.size*2, core.ImportBatch)
 	}
 }

@@ -10,12 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 func TestABatchFitsTheTimeOfACommit(t *testing.T) {
 	t.Parallel()
-	b := newBatch("repos", &reporter{}, nil, func(*platform.ImportedRepo) string { return "" })
+	b := newBatch("repos", &reporter{}, nil, func(*inventory.ImportedRepo) string { return "" })
 	for _, step := range []struct {
 		took time.Duration
 		size int
@@ -35,9 +36,9 @@ func TestABatchFitsTheTimeOfACommit(t *testing.T) {
 func TestABatchIsLimitedInBytesAndContainsNoKeyTwice(t *testing.T) {
 	t.Parallel()
 	var written []int
-	write := func(_ context.Context, rows []*string) (platform.Imported, error) {
+	write := func(_ context.Context, rows []*string) (core.Imported, error) {
 		written = append(written, len(rows))
-		return platform.Imported{Added: len(rows)}, nil
+		return core.Imported{Added: len(rows)}, nil
 	}
 	b := newBatch("texts", &reporter{}, write, func(s *string) string { return *s })
 	add := func(s string, bytes int) {
@@ -64,9 +65,9 @@ func TestABatchIsImportedWhileTheNextIsRead(t *testing.T) {
 	t.Parallel()
 	read := make(chan struct{})
 	l := &reporter{}
-	b := newBatch("texts", l, func(_ context.Context, rows []*string) (platform.Imported, error) {
+	b := newBatch("texts", l, func(_ context.Context, rows []*string) (core.Imported, error) {
 		<-read // The test blocks if the records of the next batch are not accepted before this one has ended.
-		return platform.Imported{Added: len(rows)}, nil
+		return core.Imported{Added: len(rows)}, nil
 	}, func(s *string) string { return *s })
 	for _, s := range []string{"a", "b"} {
 		if err := b.add(t.Context(), &s, Place{}, maxBatchBytes/2+1); err != nil {
@@ -89,11 +90,11 @@ func TestBatchesAreImportedOneAtATime(t *testing.T) {
 	t.Parallel()
 	l := &reporter{}
 	var running, most atomic.Int32
-	write := func(_ context.Context, rows []*int) (platform.Imported, error) {
+	write := func(_ context.Context, rows []*int) (core.Imported, error) {
 		most.Store(max(most.Load(), running.Add(1)))
 		defer running.Add(-1)
 		runtime.Gosched()
-		return platform.Imported{Added: len(rows)}, nil
+		return core.Imported{Added: len(rows)}, nil
 	}
 	kinds := []*batch[int, int]{newBatch("a", l, write, func(i *int) int { return *i }), newBatch("b", l, write, func(i *int) int { return *i })}
 	for i := range 1000 {
@@ -114,7 +115,7 @@ func TestBatchesOfAKindAreImportedAtTheSameTime(t *testing.T) {
 	both := make(chan struct{}, atOnce)
 	var order []string
 	var lock sync.Mutex
-	b := newBatch("texts", l, func(_ context.Context, rows []*string) (platform.Imported, error) {
+	b := newBatch("texts", l, func(_ context.Context, rows []*string) (core.Imported, error) {
 		lock.Lock()
 		order = append(order, *rows[0])
 		lock.Unlock()
@@ -125,9 +126,9 @@ func TestBatchesOfAKindAreImportedAtTheSameTime(t *testing.T) {
 			}
 		}
 		if *rows[0] == "fails" {
-			return platform.Imported{}, errors.New("the database is gone")
+			return core.Imported{}, errors.New("the database is gone")
 		}
-		return platform.Imported{Added: len(rows)}, nil
+		return core.Imported{Added: len(rows)}, nil
 	}, func(s *string) string { return *s })
 	b.atOnce = atOnce
 	add := func(s string) error { return b.add(t.Context(), &s, Place{}, maxBatchBytes) }

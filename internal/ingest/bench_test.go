@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
@@ -29,7 +31,7 @@ func BenchmarkImportOSV(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				operator := platform.WithActor(b.Context(), platform.NewOperator("bench"))
+				operator := core.WithActor(b.Context(), core.NewOperator("bench"))
 				org, err := p.Groups.Bootstrap(operator, "acme", "https://issuer.example.com", "owner")
 				if err != nil {
 					b.Fatal(err)
@@ -72,12 +74,12 @@ func BenchmarkImportSBOM(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				operator := platform.WithActor(b.Context(), platform.NewOperator("bench"))
+				operator := core.WithActor(b.Context(), core.NewOperator("bench"))
 				org, err := p.Groups.Bootstrap(operator, "acme", "https://issuer.example.com", "owner")
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := p.Repos.Import(operator, org.Group.UID, []*platform.ImportedRepo{{Repo: platform.Repo{Name: "shop"}}}, platform.ImportOptions{}); err != nil {
+				if _, err := p.Repos.Import(operator, org.Group.UID, []*inventory.ImportedRepo{{Repo: inventory.Repo{Name: "shop"}}}, core.ImportOptions{}); err != nil {
 					b.Fatal(err)
 				}
 				path := sbomDocuments(b, images, packages, shared)

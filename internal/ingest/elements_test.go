@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/storetest"
 )
 
@@ -24,7 +25,7 @@ func TestARecordWithTooManyElementsIsRejectedAndTheRestIsImported(t *testing.T) 
 		if err != nil {
 			t.Fatal(err)
 		}
-		operator := platform.WithActor(t.Context(), platform.NewOperator("test"))
+		operator := core.WithActor(t.Context(), core.NewOperator("test"))
 		org, err := p.Groups.Bootstrap(operator, "acme", "https://issuer.example.com", "owner")
 		if err != nil {
 			t.Fatal(err)

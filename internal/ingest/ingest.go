@@ -10,6 +10,9 @@ import (
 	"unicode"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
+	"atrium/platform/libraries"
 )
 
 // MaxRecord is the largest document or line that is read, in bytes after
@@ -27,8 +30,8 @@ var errNUL = errors.New("contains the character U+0000, which no text may contai
 
 // Options configures an import. Both functions may be nil.
 type Options struct {
-	Group    platform.UID // the group into which advisories and repos are imported
-	NoEvents bool         // record no events for repos and tags
+	Group    core.UID // the group into which advisories and repos are imported
+	NoEvents bool     // record no events for repos and tags
 	// ReportProblem is called for every record that failed, and for every repo
 	// that vanished from its registry.
 	ReportProblem func(at Place, reason error)
@@ -112,14 +115,14 @@ func (s Summary) Failed() int {
 
 // A destination has the operations of the core that imports use.
 type destination struct {
-	repos           func(context.Context, []*platform.ImportedRepo) (platform.Imported, error)
-	tags            func(context.Context, []*platform.ImportedTag) (platform.Imported, error)
-	images          func(context.Context, []*platform.Image) (platform.Imported, error)
-	advisories      func(context.Context, []*platform.Advisory) (platform.Imported, error)
-	vulnerabilities func(context.Context, []*platform.Vulnerability) (platform.Imported, error)
-	artifacts       func(context.Context, []*platform.ImportedArtifact) (artifacts, versions platform.Imported, err error)
-	sboms           func(context.Context, []*platform.ImportedSBOM) (platform.Imported, error)
-	exploitations   func(context.Context, platform.Catalogue, []*platform.Exploitation) (platform.Imported, error)
+	repos           func(context.Context, []*inventory.ImportedRepo) (core.Imported, error)
+	tags            func(context.Context, []*inventory.ImportedTag) (core.Imported, error)
+	images          func(context.Context, []*inventory.Image) (core.Imported, error)
+	advisories      func(context.Context, []*inventory.Advisory) (core.Imported, error)
+	vulnerabilities func(context.Context, []*inventory.Vulnerability) (core.Imported, error)
+	artifacts       func(context.Context, []*libraries.ImportedArtifact) (artifacts, versions core.Imported, err error)
+	sboms           func(context.Context, []*inventory.ImportedSBOM) (core.Imported, error)
+	exploitations   func(context.Context, inventory.Catalogue, []*inventory.Exploitation) (core.Imported, error)
 
 	// keepKnownExploited takes all vulnerabilities but these out of the catalogue of those that
 	// are known to be exploited.
@@ -129,37 +132,37 @@ type destination struct {
 	writesAtOnce bool
 
 	// findRepo finds a repo of the group by its name; "" if there is none.
-	findRepo func(ctx context.Context, name string) (platform.UID, error)
+	findRepo func(ctx context.Context, name string) (core.UID, error)
 
 	// findRepoOfPath finds a repo by its path of names, such as acme/shop/checkout.
-	findRepoOfPath func(ctx context.Context, path string) (platform.UID, error)
+	findRepoOfPath func(ctx context.Context, path string) (core.UID, error)
 
 	// getImages reads images in the order of keys; nil for each that does not exist.
-	getImages func(ctx context.Context, keys []platform.ImageKey) ([]*platform.Image, error)
+	getImages func(ctx context.Context, keys []core.ImageKey) ([]*inventory.Image, error)
 
 	// countUntagged counts the images to which no tag points that is not deprecated.
-	countUntagged func(ctx context.Context, images []platform.ImageKey) (int, error)
+	countUntagged func(ctx context.Context, images []core.ImageKey) (int, error)
 
 	// listSources lists the repos of the group that have tags from a registry.
-	listSources func(ctx context.Context, registry string) ([]platform.RepoSource, error)
+	listSources func(ctx context.Context, registry string) ([]inventory.RepoSource, error)
 
 	// pruneTags removes the tags that came from source and are not in keep.
-	pruneTags func(ctx context.Context, source platform.RepoSource, keep []string) (removed int, err error)
+	pruneTags func(ctx context.Context, source inventory.RepoSource, keep []string) (removed int, err error)
 }
 
 // newDestination returns the operations of p, with the group and settings of o.
-func newDestination(p *platform.Platform, o Options, options platform.ImportOptions) destination {
+func newDestination(p *platform.Platform, o Options, options core.ImportOptions) destination {
 	options.NoEvents = o.NoEvents
 	return destination{
 		writesAtOnce: p.WritesAtOnce(),
-		repos: func(ctx context.Context, rows []*platform.ImportedRepo) (platform.Imported, error) {
+		repos: func(ctx context.Context, rows []*inventory.ImportedRepo) (core.Imported, error) {
 			return p.Repos.Import(ctx, o.Group, rows, options)
 		},
-		tags: func(ctx context.Context, rows []*platform.ImportedTag) (platform.Imported, error) {
+		tags: func(ctx context.Context, rows []*inventory.ImportedTag) (core.Imported, error) {
 			return p.Tags.Import(ctx, rows, options)
 		},
 		images: p.Images.Import,
-		advisories: func(ctx context.Context, rows []*platform.Advisory) (platform.Imported, error) {
+		advisories: func(ctx context.Context, rows []*inventory.Advisory) (core.Imported, error) {
 			return p.Advisories.Import(ctx, o.Group, rows)
 		},
 		vulnerabilities: p.Vulnerabilities.Import,
@@ -168,28 +171,28 @@ func newDestination(p *platform.Platform, o Options, options platform.ImportOpti
 		exploitations:   p.Vulnerabilities.ImportExploitations,
 
 		keepKnownExploited: p.Vulnerabilities.KeepKnownExploited,
-		findRepo: func(ctx context.Context, name string) (platform.UID, error) {
-			page, err := p.Repos.List(ctx, platform.ListRequest[*platform.RepoFilter]{
-				UIDP:   platform.UIDFilter{ChildrenOf: o.Group},
-				Filter: &platform.RepoFilter{Name: name}, PageSize: 1, Parts: platform.PartItems,
+		findRepo: func(ctx context.Context, name string) (core.UID, error) {
+			page, err := p.Repos.List(ctx, core.ListRequest[*inventory.RepoFilter]{
+				UIDP:   core.UIDFilter{ChildrenOf: o.Group},
+				Filter: &inventory.RepoFilter{Name: name}, PageSize: 1, Parts: core.PartItems,
 			})
 			if err != nil || len(page.Items) == 0 {
 				return "", err
 			}
 			return page.Items[0].UID, nil
 		},
-		findRepoOfPath: func(ctx context.Context, path string) (platform.UID, error) {
+		findRepoOfPath: func(ctx context.Context, path string) (core.UID, error) {
 			repo, err := p.Repos.GetByPath(ctx, path)
 			if err != nil {
 				return "", err
 			}
 			return repo.UID, nil
 		},
-		getImages: func(ctx context.Context, keys []platform.ImageKey) ([]*platform.Image, error) {
+		getImages: func(ctx context.Context, keys []core.ImageKey) ([]*inventory.Image, error) {
 			images, errs := p.Images.GetMany(ctx, keys)
 			for _, err := range errs {
-				var e *platform.Error
-				isMissing := errors.As(err, &e) && (e.Code == platform.CodeNotFound || e.Code == platform.CodeInvalidArgument)
+				var e *core.Error
+				isMissing := errors.As(err, &e) && (e.Code == core.CodeNotFound || e.Code == core.CodeInvalidArgument)
 				if err != nil && !isMissing {
 					return nil, err
 				}
@@ -197,10 +200,10 @@ func newDestination(p *platform.Platform, o Options, options platform.ImportOpti
 			return images, nil
 		},
 		countUntagged: p.Images.CountUntagged,
-		listSources: func(ctx context.Context, registry string) ([]platform.RepoSource, error) {
+		listSources: func(ctx context.Context, registry string) ([]inventory.RepoSource, error) {
 			return p.Repos.Sources(ctx, o.Group, registry)
 		},
-		pruneTags: func(ctx context.Context, source platform.RepoSource, keep []string) (int, error) {
+		pruneTags: func(ctx context.Context, source inventory.RepoSource, keep []string) (int, error) {
 			return p.Tags.Prune(ctx, source, keep, options)
 		},
 	}

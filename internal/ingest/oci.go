@@ -13,6 +13,8 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 // An OCISource names the registries and repos to import, and says how to read them.
@@ -40,7 +42,7 @@ type OCISource struct {
 // only tags that came from the source that is read. A repo that vanished from its
 // registry is reported; pruning removes its tags.
 func ImportOCI(ctx context.Context, p *platform.Platform, source OCISource, o Options) (Summary, error) {
-	return importOCI(ctx, newDestination(p, o, platform.ImportOptions{NamesOnly: true}), source, o, time.Second)
+	return importOCI(ctx, newDestination(p, o, core.ImportOptions{NamesOnly: true}), source, o, time.Second)
 }
 
 // Repos and tags are imported in chunks. Each chunk is stored before the next is
@@ -75,20 +77,20 @@ type ociImport struct {
 	source      OCISource
 	client      *ociClient
 	reporter    *reporter
-	repos       *batch[platform.ImportedRepo, string]
-	tags        *batch[platform.ImportedTag, platform.TagName]
-	images      *batch[platform.Image, platform.ImageKey]
+	repos       *batch[inventory.ImportedRepo, string]
+	tags        *batch[inventory.ImportedTag, inventory.TagName]
+	images      *batch[inventory.Image, core.ImageKey]
 	sboms       *sbomBatch
-	failed      map[platform.UID]bool            // repos with a tag or image that failed
-	sources     map[string][]platform.RepoSource // sources of earlier imports, by registry
-	seen        map[platform.ImageKey]bool       // images of the current chunk of repos
-	failures    int                              // failed requests in a row
+	failed      map[core.UID]bool                 // repos with a tag or image that failed
+	sources     map[string][]inventory.RepoSource // sources of earlier imports, by registry
+	seen        map[core.ImageKey]bool            // images of the current chunk of repos
+	failures    int                               // failed requests in a row
 }
 
 // An ociRepo is a repo of a registry.
 type ociRepo struct {
 	name.Repository
-	record platform.ImportedRepo
+	record inventory.ImportedRepo
 	tags   []string
 	err    error // reason why its tags cannot be listed
 }
@@ -96,8 +98,8 @@ type ociRepo struct {
 func (r *ociRepo) place() Place { return Place{File: r.Name()} }
 
 // source is the source that is stored with the tags of the repo.
-func (r *ociRepo) source() platform.RepoSource {
-	return platform.RepoSource{Repo: r.record.UID, Source: r.Name()}
+func (r *ociRepo) source() inventory.RepoSource {
+	return inventory.RepoSource{Repo: r.record.UID, Source: r.Name()}
 }
 
 // An ociTag is a tag of a registry.
@@ -110,24 +112,24 @@ type ociTag struct {
 
 func (t *ociTag) place() Place { return Place{File: t.repo.Name() + ":" + t.name} }
 
-func (t *ociTag) image() platform.ImageKey {
-	return platform.ImageKey{Repo: t.repo.record.UID, Digest: t.digest.String()}
+func (t *ociTag) image() core.ImageKey {
+	return core.ImageKey{Repo: t.repo.record.UID, Digest: t.digest.String()}
 }
 
 func (t *ociTag) manifest() manifestKey { return manifestKey{t.repo.Repository, t.digest, true} }
 
 // newOCIImport returns an import into d.
 func newOCIImport(d destination, source OCISource, client *ociClient, o Options) *ociImport {
-	r := &ociImport{destination: d, source: source, client: client, reporter: &reporter{options: o}, failed: map[platform.UID]bool{}, sources: map[string][]platform.RepoSource{}}
-	r.repos = newBatch("repos", r.reporter, d.repos, func(repo *platform.ImportedRepo) string { return repo.Name })
-	r.tags = newBatch("tags", r.reporter, r.writeTags, (*platform.ImportedTag).Key)
-	r.images = newBatch("images", r.reporter, d.images, (*platform.Image).Key)
+	r := &ociImport{destination: d, source: source, client: client, reporter: &reporter{options: o}, failed: map[core.UID]bool{}, sources: map[string][]inventory.RepoSource{}}
+	r.repos = newBatch("repos", r.reporter, d.repos, func(repo *inventory.ImportedRepo) string { return repo.Name })
+	r.tags = newBatch("tags", r.reporter, r.writeTags, (*inventory.ImportedTag).Key)
+	r.images = newBatch("images", r.reporter, d.images, (*inventory.Image).Key)
 	r.sboms = newSBOMBatch(d, r.reporter)
 	return r
 }
 
 // writeTags imports tags, and records the repos of those that the core rejects.
-func (r *ociImport) writeTags(ctx context.Context, tags []*platform.ImportedTag) (platform.Imported, error) {
+func (r *ociImport) writeTags(ctx context.Context, tags []*inventory.ImportedTag) (core.Imported, error) {
 	done, err := r.destination.tags(ctx, tags)
 	for i := range done.Rejected {
 		r.failed[tags[i].Repo] = true
@@ -157,7 +159,7 @@ func (r *ociImport) importRepos(ctx context.Context, repos []*ociRepo) error {
 	if err := r.listTags(ctx, repos); err != nil {
 		return err
 	}
-	r.seen = map[platform.ImageKey]bool{}
+	r.seen = map[core.ImageKey]bool{}
 	before := r.reporter.progress.Read
 	done, all := 0, 0
 	for _, repo := range repos {
@@ -250,7 +252,7 @@ func (r *ociImport) importTags(ctx context.Context, tags []*ociTag) error {
 		return err
 	}
 	for _, t := range tags {
-		record := &platform.ImportedTag{Repo: t.repo.record.UID, Tag: platform.Tag{Name: t.name, Digest: t.digest.String(), Source: t.repo.Name()}}
+		record := &inventory.ImportedTag{Repo: t.repo.record.UID, Tag: inventory.Tag{Name: t.name, Digest: t.digest.String(), Source: t.repo.Name()}}
 		if err := r.tags.add(ctx, record, t.place(), 0); err != nil {
 			return err
 		}
@@ -291,7 +293,7 @@ func (r *ociImport) importImages(ctx context.Context, tags []*ociTag) error {
 			continue
 		}
 		key := t.image()
-		record := &platform.Image{Repo: key.Repo, Digest: key.Digest, Architectures: architectures, Packages: packages[key]}
+		record := &inventory.Image{Repo: key.Repo, Digest: key.Digest, Architectures: architectures, Packages: packages[key]}
 		if err := r.images.add(ctx, record, t.place(), 0); err != nil {
 			return err
 		}
@@ -304,9 +306,9 @@ func (r *ociImport) importImages(ctx context.Context, tags []*ociTag) error {
 
 // findMissing returns one tag for every image that must be read, and one for each that is stored. packages has the
 // stored packages of images that are stored without their sizes.
-func (r *ociImport) findMissing(ctx context.Context, tags []*ociTag) (missing, stored []*ociTag, packages map[platform.ImageKey][]string, err error) {
+func (r *ociImport) findMissing(ctx context.Context, tags []*ociTag) (missing, stored []*ociTag, packages map[core.ImageKey][]string, err error) {
 	var unique []*ociTag
-	var keys []platform.ImageKey
+	var keys []core.ImageKey
 	for _, t := range tags {
 		if key := t.image(); !r.seen[key] {
 			r.seen[key] = true
@@ -317,12 +319,12 @@ func (r *ociImport) findMissing(ctx context.Context, tags []*ociTag) (missing, s
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("find images: %w", err)
 	}
-	packages = map[platform.ImageKey][]string{}
+	packages = map[core.ImageKey][]string{}
 	for i, t := range unique {
 		switch image := found[i]; {
 		case image == nil:
 			missing = append(missing, t)
-		case slices.ContainsFunc(image.Architectures, func(a platform.Architecture) bool { return a.Size == 0 }):
+		case slices.ContainsFunc(image.Architectures, func(a inventory.Architecture) bool { return a.Size == 0 }):
 			packages[keys[i]] = image.Packages
 			missing = append(missing, t)
 		default:

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
-	"atrium/platform"
+	"atrium/platform/inventory"
 )
 
 // describeImage lists the architectures of a tag's image, with their sizes.
@@ -132,7 +132,7 @@ func TestAnImageStoredWithoutSizesIsCompleted(t *testing.T) {
 	h, c := newHub(t), newFakeCore()
 	image := h.image("linux/amd64")
 	key := "uid of r@" + h.push("r:1", image)
-	c.images[key] = &platform.Image{Repo: "uid of r", Digest: strings.TrimPrefix(key, "uid of r@"), Architectures: []platform.Architecture{{Name: "amd64"}}, Packages: []string{"bash"}}
+	c.images[key] = &inventory.Image{Repo: "uid of r", Digest: strings.TrimPrefix(key, "uid of r@"), Architectures: []inventory.Architecture{{Name: "amd64"}}, Packages: []string{"bash"}}
 	o := h.pull(c, nil, "r")
 	checkKinds(t, o.Summary, KindCounts{Name: "repos", Added: 1}, KindCounts{Name: "tags", Added: 1}, KindCounts{Name: "images", Updated: 1})
 	if got := c.images[key]; got.Architectures[0].Size != h.sizeOf(image) || !slices.Equal(got.Packages, []string{"bash"}) {
@@ -325,7 +325,7 @@ func TestARepoThatVanishedIsReportedAndEmptiedByPruning(t *testing.T) {
 		h.push(tag, h.image("linux/amd64"))
 	}
 	h.pull(c, nil)
-	c.tags["uid of lost:own"] = &platform.ImportedTag{Repo: "uid of lost", Tag: platform.Tag{Name: "own"}} // A caller set this tag.
+	c.tags["uid of lost:own"] = &inventory.ImportedTag{Repo: "uid of lost", Tag: inventory.Tag{Name: "own"}} // A caller set this tag.
 	h.setHandler(hideRepos(h, http.StatusNotFound, nameUnknown, "lost"))
 
 	o := h.pull(c, nil)

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
-	"atrium/platform"
+	"atrium/platform/inventory"
 )
 
 // Limits of the manifests of one image.
@@ -177,7 +177,7 @@ func childKey(repo name.Repository, child childManifest) manifestKey {
 
 // architectures lists the architectures of an image, in the order of its index. omitted has
 // the reasons why manifests in the index are left out.
-func (all manifests) architectures(root manifestKey) (found []platform.Architecture, omitted []error, err error) {
+func (all manifests) architectures(root manifestKey) (found []inventory.Architecture, omitted []error, err error) {
 	if m := all[root]; m.err != nil {
 		return nil, nil, m.err
 	}
@@ -191,7 +191,7 @@ type collector struct {
 	all           manifests
 	root          manifestKey
 	indexes       map[manifestKey]bool // indexes that were collected already
-	architectures []platform.Architecture
+	architectures []inventory.Architecture
 	omitted       []error
 }
 
@@ -228,8 +228,8 @@ func (c *collector) collect(key manifestKey, declared *v1.Platform) error {
 		if key != c.root { // a single image without an architecture is often no program
 			c.omit(key, errors.New("has no platform"))
 		}
-	case !slices.ContainsFunc(c.architectures, func(a platform.Architecture) bool { return a.Name == name }):
-		c.architectures = append(c.architectures, platform.Architecture{Name: name, Size: m.size})
+	case !slices.ContainsFunc(c.architectures, func(a inventory.Architecture) bool { return a.Name == name }):
+		c.architectures = append(c.architectures, inventory.Architecture{Name: name, Size: m.size})
 	}
 	return nil
 }
@@ -272,5 +272,5 @@ func architectureName(p v1.Platform) (string, error) {
 	if len(parts) > 3 || slices.ContainsFunc(parts, func(part string) bool { return !platformPart.MatchString(part) }) {
 		return "", fmt.Errorf("has the platform %.100q, which is not valid", p.String())
 	}
-	return platform.ArchitectureName(strings.Join(parts, "/")), nil
+	return inventory.ArchitectureName(strings.Join(parts, "/")), nil
 }

@@ -13,7 +13,8 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 func TestFailuresAreNamedAndTheRestIsImported(t *testing.T) {
@@ -44,7 +45,7 @@ func TestFailuresAreNamedAndTheRestIsImported(t *testing.T) {
 	})
 	to := c.destination()
 	tags := to.tags
-	to.tags = func(ctx context.Context, rows []*platform.ImportedTag) (platform.Imported, error) {
+	to.tags = func(ctx context.Context, rows []*inventory.ImportedTag) (core.Imported, error) {
 		done, err := tags(ctx, rows)
 		for i, row := range rows {
 			if row.Name == "refused" {
@@ -53,9 +54,9 @@ func TestFailuresAreNamedAndTheRestIsImported(t *testing.T) {
 		}
 		return done, err
 	}
-	c.tags["uid of a:old"] = &platform.ImportedTag{Repo: "uid of a", Tag: platform.Tag{Name: "old", Source: h.host + "/a"}}
-	c.tags["uid of b:old"] = &platform.ImportedTag{Repo: "uid of b", Tag: platform.Tag{Name: "old", Source: h.host + "/b"}}
-	c.tags["uid of listless:old"] = &platform.ImportedTag{Repo: "uid of listless", Tag: platform.Tag{Name: "old", Source: h.host + "/listless"}}
+	c.tags["uid of a:old"] = &inventory.ImportedTag{Repo: "uid of a", Tag: inventory.Tag{Name: "old", Source: h.host + "/a"}}
+	c.tags["uid of b:old"] = &inventory.ImportedTag{Repo: "uid of b", Tag: inventory.Tag{Name: "old", Source: h.host + "/b"}}
+	c.tags["uid of listless:old"] = &inventory.ImportedTag{Repo: "uid of listless", Tag: inventory.Tag{Name: "old", Source: h.host + "/listless"}}
 
 	var o outcome
 	o.Summary, o.err = importOCI(t.Context(), to, OCISource{Names: []string{h.host}, Concurrency: 4, Prune: true}, o.options(), time.Millisecond)

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 // ImportOSV imports OSV records (https://ossf.github.io/osv-schema) from JSON and YAML files,
@@ -12,14 +14,14 @@ import (
 // affects. Other files in folders and archives are ignored. A path without any record counts as a
 // failure.
 func ImportOSV(ctx context.Context, p *platform.Platform, paths []string, o Options) (Summary, error) {
-	return importOSV(ctx, newDestination(p, o, platform.ImportOptions{}), paths, o)
+	return importOSV(ctx, newDestination(p, o, core.ImportOptions{}), paths, o)
 }
 
 // importOSV is ImportOSV with a destination.
 func importOSV(ctx context.Context, d destination, paths []string, o Options) (Summary, error) {
 	l := &reporter{options: o}
-	advisories := newBatch("advisories", l, d.advisories, (*platform.Advisory).Key)
-	vulnerabilities := newBatch("vulnerability metadata", l, d.vulnerabilities, func(v *platform.Vulnerability) string {
+	advisories := newBatch("advisories", l, d.advisories, (*inventory.Advisory).Key)
+	vulnerabilities := newBatch("vulnerability metadata", l, d.vulnerabilities, func(v *inventory.Vulnerability) string {
 		return v.ID
 	})
 	reader := documentReader{reporter: l, handle: func(at Place, document []byte) error {
@@ -51,7 +53,7 @@ func importOSV(ctx context.Context, d destination, paths []string, o Options) (S
 
 // ReadOSV reads OSV records as ImportOSV does, and imports nothing. It calls use for each record, with
 // the record as JSON and its advisories. An error of use ends it.
-func ReadOSV(ctx context.Context, paths []string, o Options, use func(document []byte, advisories []*platform.Advisory) error) error {
+func ReadOSV(ctx context.Context, paths []string, o Options, use func(document []byte, advisories []*inventory.Advisory) error) error {
 	l := &reporter{options: o}
 	reader := documentReader{reporter: l, handle: func(at Place, document []byte) error {
 		record, err := parseOSV(document)

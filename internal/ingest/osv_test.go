@@ -11,8 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
 	"atrium/platform/affected"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 // osvData is the Go vulnerability database. Tests that need it are skipped if it
@@ -50,9 +51,9 @@ func importOSVFile(t *testing.T, c *fakeCore, paths ...string) (Summary, reports
 	return sum, r
 }
 
-func parseTime(t *testing.T, s string) platform.Time {
+func parseTime(t *testing.T, s string) core.Time {
 	t.Helper()
-	at, err := platform.ParseTime(s)
+	at, err := core.ParseTime(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +67,7 @@ func TestASecondImportOfTheGoVulnerabilityDatabaseChangesNothing(t *testing.T) {
 	sum, r := importOSVFile(t, c, osvData)
 	checkKinds(t, sum, KindCounts{Name: "advisories", Added: 6060}, KindCounts{Name: "vulnerability metadata", Added: 4291})
 	r.check(t)
-	if largest := slices.Max(c.batches); largest > platform.ImportBatch {
+	if largest := slices.Max(c.batches); largest > core.ImportBatch {
 		t.Errorf("a batch had %d records", largest)
 	}
 	sum, r = importOSVFile(t, c, osvData)
@@ -108,36 +109,36 @@ func TestARecordBecomesMetadataAndOneAdvisoryPerPackage(t *testing.T) {
 	checkKinds(t, sum, KindCounts{Name: "advisories", Added: 3}, KindCounts{Name: "vulnerability metadata", Added: 1})
 
 	published, modified := parseTime(t, "2024-05-01T10:00:00.500Z"), parseTime(t, "2024-05-02T00:00:00Z")
-	event := platform.AdvisoryEvent{CreateTime: published, Author: "OSV", ReviewState: platform.ReviewStateApproved}
-	fixed := func(version, note string) platform.AdvisoryEvent {
+	event := inventory.AdvisoryEvent{CreateTime: published, Author: "OSV", ReviewState: inventory.ReviewStateApproved}
+	fixed := func(version, note string) inventory.AdvisoryEvent {
 		e := event
-		e.Fixed = &platform.Fixed{FixedVersion: version, Note: note}
+		e.Fixed = &inventory.Fixed{FixedVersion: version, Note: note}
 		return e
 	}
 	detected := event
-	detected.Detection = &platform.Detection{Manual: &struct{}{}}
-	bookworm := platform.Advisory{
+	detected.Detection = &inventory.Detection{Manual: &struct{}{}}
+	bookworm := inventory.Advisory{
 		AdvisoryID: "GHSA-1", CreateTime: published, UpdateTime: modified, DeleteTime: parseTime(t, "2025-01-01T00:00:00Z"),
 		Author: "OSV", Origin: "GitHub", ArtifactName: "openssl", ArtifactType: "Debian:12", Aliases: []string{"CVE-1"},
 		Upstream: []string{"X-1"}, Related: []string{"CVE-2"},
-		Events:     []platform.AdvisoryEvent{detected, fixed("1.1", ""), fixed("2.1", "")},
-		Severities: []platform.Severity{{Type: "TYPE_CVSS_V4", Score: "CVSS:4.0/AV:N"}, {Type: "TYPE_UNSPECIFIED", Score: "high"}},
+		Events:     []inventory.AdvisoryEvent{detected, fixed("1.1", ""), fixed("2.1", "")},
+		Severities: []inventory.Severity{{Type: "TYPE_CVSS_V4", Score: "CVSS:4.0/AV:N"}, {Type: "TYPE_UNSPECIFIED", Score: "high"}},
 		Affected:   &affected.Set{Ranges: []affected.Range{{Type: "ECOSYSTEM", Events: []affected.Event{{Fixed: "1.1"}, {Introduced: "2"}, {Fixed: "2.1"}}}}},
 	}
 	bullseye := bookworm
 	bullseye.Affected = &affected.Set{Versions: []string{"1.0"}, Ranges: []affected.Range{{Type: "ECOSYSTEM", Events: []affected.Event{{Introduced: "0"}, {Fixed: "1.1"}}}}}
 	bullseye.ArtifactType = "Debian:11"
-	bullseye.Events = []platform.AdvisoryEvent{detected, fixed("1.1", ""), fixed("c0ffee", "A commit of https://example.com/y")}
-	bullseye.Severities = []platform.Severity{{Type: "TYPE_CVSS_V3", Score: "CVSS:3.1/AV:N"}}
-	for _, want := range []*platform.Advisory{&bookworm, &bullseye} {
+	bullseye.Events = []inventory.AdvisoryEvent{detected, fixed("1.1", ""), fixed("c0ffee", "A commit of https://example.com/y")}
+	bullseye.Severities = []inventory.Severity{{Type: "TYPE_CVSS_V3", Score: "CVSS:3.1/AV:N"}}
+	for _, want := range []*inventory.Advisory{&bookworm, &bullseye} {
 		if got := c.advisories["GHSA-1 openssl "+want.ArtifactType]; !reflect.DeepEqual(got, want) {
 			t.Errorf("advisory\n%+v\nwant\n%+v", got, want)
 		}
 	}
-	wantMetadata := &platform.Vulnerability{
+	wantMetadata := &inventory.Vulnerability{
 		ID: "GHSA-1", Summary: "Short", Details: "Long", Aliases: []string{"CVE-1"}, Upstream: []string{"X-1"}, Related: []string{"CVE-2"}, UpdateTime: modified,
-		Severities: []platform.Severity{{Type: "TYPE_CVSS_V3", Score: "CVSS:3.1/AV:N"}},
-		References: []platform.Reference{{Type: "TYPE_FIX", URL: "https://example.com/fix"}, {Type: "TYPE_UNSPECIFIED", URL: "https://example.com/git"},
+		Severities: []inventory.Severity{{Type: "TYPE_CVSS_V3", Score: "CVSS:3.1/AV:N"}},
+		References: []inventory.Reference{{Type: "TYPE_FIX", URL: "https://example.com/fix"}, {Type: "TYPE_UNSPECIFIED", URL: "https://example.com/git"},
 			{Type: "TYPE_ADVISORY", URL: "https://example.com/GHSA-1"}},
 	}
 	if got := c.vulnerabilities["GHSA-1"]; !reflect.DeepEqual(got, wantMetadata) {
@@ -160,8 +161,8 @@ func TestExtraFieldsOfTheGoDatabaseAreRead(t *testing.T) {
 	if m == nil || m.ComponentName != "m/a, m/b" || m.ComponentType != "go-package" || len(m.Events) != 2 {
 		t.Fatalf("imported %+v, want ComponentName 'm/a, m/b', ComponentType 'go-package' and 2 events", m)
 	}
-	if e := m.Events[1]; e.Fixed.FixedVersion != "2.9.12" || e.ReviewState != platform.ReviewStatePending {
-		t.Errorf("fixed by %+v, want FixedVersion '2.9.12' and ReviewState %v", e, platform.ReviewStatePending)
+	if e := m.Events[1]; e.Fixed.FixedVersion != "2.9.12" || e.ReviewState != inventory.ReviewStatePending {
+		t.Errorf("fixed by %+v, want FixedVersion '2.9.12' and ReviewState %v", e, inventory.ReviewStatePending)
 	}
 	for _, name := range []string{"many Go", "odd PyPI"} {
 		if a := c.advisories["GO-1 "+name]; a == nil || a.ComponentName != "" || a.ComponentType != "" || a.Events[0].Detection == nil {
@@ -179,27 +180,27 @@ func TestAnAdvisoryWhoseLatestVersionsAreAffectedIsOpen(t *testing.T) {
 	const cut = `{"type": "SEMVER", "events": [{"introduced": "0"}, {"fixed": "1.2"}]}`
 	for name, c := range map[string]struct {
 		affected string // ranges of one or several entries of the same package
-		want     platform.AdvisoryState
+		want     inventory.AdvisoryState
 	}{
-		"fixed":                       {`"ranges": [` + cut + `]`, platform.AdvisoryFixed},
-		"introduced again":            {`"ranges": [{"type": "SEMVER", "events": [{"introduced": "0"}, {"fixed": "1.2"}, {"introduced": "2.0"}]}]`, platform.AdvisoryOpen},
-		"another range without end":   {`"ranges": [` + cut + `, {"type": "SEMVER", "events": [{"introduced": "2.0"}]}]`, platform.AdvisoryOpen},
-		"another range that ends":     {`"ranges": [` + cut + `, {"type": "SEMVER", "events": [{"introduced": "2.0"}, {"last_affected": "2.1"}]}]`, platform.AdvisoryFixed},
-		"another entry without fix":   {`"ranges": [` + cut + `]}, {"package": {"ecosystem": "Debian:11", "name": "p"}, "ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}]}]`, platform.AdvisoryOpen},
-		"another release without fix": {`"ranges": [` + cut + `]}, {"package": {"ecosystem": "Debian:12", "name": "p"}, "ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}]}]`, platform.AdvisoryFixed},
-		"the fix is given first":      {`"ranges": [{"type": "ECOSYSTEM", "events": [{"fixed": "2.4.1"}, {"introduced": "0"}]}]`, platform.AdvisoryFixed},
-		"both in one event":           {`"ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "0", "fixed": "2.4.1"}]}]`, platform.AdvisoryFixed},
-		"versions by their order":     {`"ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "1.10-1"}, {"fixed": "1.10-2"}, {"introduced": "0"}, {"fixed": "1.9-1"}]}]`, platform.AdvisoryFixed},
-		"introduced again, unsorted":  {`"ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "1.10-1"}, {"introduced": "0"}, {"fixed": "1.9-1"}]}]`, platform.AdvisoryOpen},
-		"one version only":            {`"ranges": [` + cut + `, {"type": "SEMVER", "events": [{"last_affected": "2.0"}, {"introduced": "2.0"}]}]`, platform.AdvisoryFixed},
-		"a limit":                     {`"ranges": [` + cut + `, {"type": "SEMVER", "events": [{"limit": "3.0"}, {"introduced": "2.0"}]}]`, platform.AdvisoryFixed},
-		"no limit":                    {`"ranges": [` + cut + `, {"type": "SEMVER", "events": [{"introduced": "2.0"}, {"limit": "*"}]}]`, platform.AdvisoryOpen},
-		"commits in any order":        {`"ranges": [{"type": "GIT", "events": [{"fixed": "abc"}, {"introduced": "0"}]}]`, platform.AdvisoryFixed},
-		"custom ranges decide":        {`"ranges": [{"type": "SEMVER", "events": [{"introduced": "0"}]}], "ecosystem_specific": {"custom_ranges": [` + cut + `]}`, platform.AdvisoryFixed},
-		"a custom range without end":  {`"ranges": [` + cut + `], "ecosystem_specific": {"custom_ranges": [{"type": "ECOSYSTEM", "events": [{"fixed": "1"}, {"introduced": "2"}]}]}`, platform.AdvisoryOpen},
-		"commits do not decide":       {`"ranges": [` + cut + `, {"type": "GIT", "events": [{"introduced": "c0ffee"}]}]`, platform.AdvisoryFixed},
-		"commits only":                {`"ranges": [{"type": "GIT", "events": [{"introduced": "0"}, {"fixed": "abc"}, {"introduced": "c0ffee"}]}]`, platform.AdvisoryOpen},
-		"never fixed":                 {`"ranges": [{"type": "SEMVER", "events": [{"introduced": "0"}]}]`, platform.AdvisoryOpen},
+		"fixed":                       {`"ranges": [` + cut + `]`, inventory.AdvisoryFixed},
+		"introduced again":            {`"ranges": [{"type": "SEMVER", "events": [{"introduced": "0"}, {"fixed": "1.2"}, {"introduced": "2.0"}]}]`, inventory.AdvisoryOpen},
+		"another range without end":   {`"ranges": [` + cut + `, {"type": "SEMVER", "events": [{"introduced": "2.0"}]}]`, inventory.AdvisoryOpen},
+		"another range that ends":     {`"ranges": [` + cut + `, {"type": "SEMVER", "events": [{"introduced": "2.0"}, {"last_affected": "2.1"}]}]`, inventory.AdvisoryFixed},
+		"another entry without fix":   {`"ranges": [` + cut + `]}, {"package": {"ecosystem": "Debian:11", "name": "p"}, "ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}]}]`, inventory.AdvisoryOpen},
+		"another release without fix": {`"ranges": [` + cut + `]}, {"package": {"ecosystem": "Debian:12", "name": "p"}, "ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}]}]`, inventory.AdvisoryFixed},
+		"the fix is given first":      {`"ranges": [{"type": "ECOSYSTEM", "events": [{"fixed": "2.4.1"}, {"introduced": "0"}]}]`, inventory.AdvisoryFixed},
+		"both in one event":           {`"ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "0", "fixed": "2.4.1"}]}]`, inventory.AdvisoryFixed},
+		"versions by their order":     {`"ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "1.10-1"}, {"fixed": "1.10-2"}, {"introduced": "0"}, {"fixed": "1.9-1"}]}]`, inventory.AdvisoryFixed},
+		"introduced again, unsorted":  {`"ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "1.10-1"}, {"introduced": "0"}, {"fixed": "1.9-1"}]}]`, inventory.AdvisoryOpen},
+		"one version only":            {`"ranges": [` + cut + `, {"type": "SEMVER", "events": [{"last_affected": "2.0"}, {"introduced": "2.0"}]}]`, inventory.AdvisoryFixed},
+		"a limit":                     {`"ranges": [` + cut + `, {"type": "SEMVER", "events": [{"limit": "3.0"}, {"introduced": "2.0"}]}]`, inventory.AdvisoryFixed},
+		"no limit":                    {`"ranges": [` + cut + `, {"type": "SEMVER", "events": [{"introduced": "2.0"}, {"limit": "*"}]}]`, inventory.AdvisoryOpen},
+		"commits in any order":        {`"ranges": [{"type": "GIT", "events": [{"fixed": "abc"}, {"introduced": "0"}]}]`, inventory.AdvisoryFixed},
+		"custom ranges decide":        {`"ranges": [{"type": "SEMVER", "events": [{"introduced": "0"}]}], "ecosystem_specific": {"custom_ranges": [` + cut + `]}`, inventory.AdvisoryFixed},
+		"a custom range without end":  {`"ranges": [` + cut + `], "ecosystem_specific": {"custom_ranges": [{"type": "ECOSYSTEM", "events": [{"fixed": "1"}, {"introduced": "2"}]}]}`, inventory.AdvisoryOpen},
+		"commits do not decide":       {`"ranges": [` + cut + `, {"type": "GIT", "events": [{"introduced": "c0ffee"}]}]`, inventory.AdvisoryFixed},
+		"commits only":                {`"ranges": [{"type": "GIT", "events": [{"introduced": "0"}, {"fixed": "abc"}, {"introduced": "c0ffee"}]}]`, inventory.AdvisoryOpen},
+		"never fixed":                 {`"ranges": [{"type": "SEMVER", "events": [{"introduced": "0"}]}]`, inventory.AdvisoryOpen},
 	} {
 		core := newFakeCore()
 		importOSVFile(t, core, write(t, filepath.Join(t.TempDir(), "a.json"), `{"id": "A-1", "published": "2026-01-01T00:00:00Z", "affected": [{"package": {"ecosystem": "Debian:11", "name": "p"}, `+c.affected+`}]}`))
@@ -259,7 +260,7 @@ func TestTheRangesOfRealRecordsContainTheVersionsThatTheyName(t *testing.T) {
 
 // countNamedVersions counts the versions that begin a range and are not affected, those that fix an advisory and
 // are affected by it, and those that are listed and in no range.
-func countNamedVersions(a *platform.Advisory, counts map[string]int) {
+func countNamedVersions(a *inventory.Advisory, counts map[string]int) {
 	all, ranges := a.Affected.Matcher(a.ArtifactType), affected.Set{Ranges: a.Affected.Ranges}
 	for _, r := range ranges.Ranges {
 		for _, e := range r.Events {

@@ -7,8 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"atrium/platform"
 	"atrium/platform/affected"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 // An osvRecord has the fields of an OSV record that are imported. Other fields are
@@ -42,7 +43,7 @@ type osvRecord struct {
 	Affects   *osvAffected       `json:"affects"`
 	Ecosystem ecosystemSpecifics `json:"ecosystem_specific"`
 
-	published, modified, withdrawn platform.Time
+	published, modified, withdrawn core.Time
 }
 
 type osvSeverity struct {
@@ -123,13 +124,13 @@ func parseOSV(document []byte) (*osvRecord, error) {
 	}
 	for _, t := range []struct {
 		field, text string
-		to          *platform.Time
+		to          *core.Time
 	}{{"published", r.Published, &r.published}, {"modified", r.Modified, &r.modified}, {"withdrawn", r.Withdrawn, &r.withdrawn}} {
 		if t.text == "" {
 			continue
 		}
 		var err error
-		if *t.to, err = platform.ParseTime(t.text); err != nil {
+		if *t.to, err = core.ParseTime(t.text); err != nil {
 			return nil, fmt.Errorf("%s: %w", t.field, err)
 		}
 	}
@@ -200,21 +201,21 @@ func describeJSONError(err error) error {
 // A packageAdvisory is an advisory that is being made from the entries of a record for one
 // package.
 type packageAdvisory struct {
-	*platform.Advisory
+	*inventory.Advisory
 	parts  []string
-	fixes  map[string]bool            // versions that fix it
-	scores map[platform.Severity]bool // its severities
-	sets   []affected.Set             // the versions that each entry affects
-	open   bool                       // whether its latest versions are affected
+	fixes  map[string]bool             // versions that fix it
+	scores map[inventory.Severity]bool // its severities
+	sets   []affected.Set              // the versions that each entry affects
+	open   bool                        // whether its latest versions are affected
 }
 
 // advisories returns one advisory for each ecosystem and package. Several entries for the same
 // package become one advisory.
-func (r *osvRecord) advisories() []*platform.Advisory {
+func (r *osvRecord) advisories() []*inventory.Advisory {
 	var all []*packageAdvisory
-	byName := map[platform.AdvisoryName]*packageAdvisory{}
+	byName := map[inventory.AdvisoryName]*packageAdvisory{}
 	for _, entry := range r.Affected {
-		a := &packageAdvisory{Advisory: r.newAdvisory(entry.Package), fixes: map[string]bool{}, scores: map[platform.Severity]bool{}}
+		a := &packageAdvisory{Advisory: r.newAdvisory(entry.Package), fixes: map[string]bool{}, scores: map[inventory.Severity]bool{}}
 		if known := byName[a.Key()]; known != nil {
 			a = known
 		} else {
@@ -228,13 +229,13 @@ func (r *osvRecord) advisories() []*platform.Advisory {
 		a.open = a.open || entry.remainsAffected()
 		a.addSeverities(r.severitiesOf(entry))
 	}
-	advisories := make([]*platform.Advisory, len(all))
+	advisories := make([]*inventory.Advisory, len(all))
 	for i, a := range all {
 		advisories[i] = a.Advisory
 		versions := affected.Merge(a.sets...)
 		a.Affected = &versions
 		if word := r.Database.value.Severity; word != "" && len(a.Severities) == 0 {
-			a.Severities = []platform.Severity{{Type: "TYPE_UNSPECIFIED", Score: word}}
+			a.Severities = []inventory.Severity{{Type: "TYPE_UNSPECIFIED", Score: word}}
 		}
 		setComponents(a.Advisory, a.parts)
 		if a.open { // the detection comes after the fixes, because the last event is the state
@@ -245,18 +246,18 @@ func (r *osvRecord) advisories() []*platform.Advisory {
 }
 
 // newAdvisory returns an advisory about a package, with its detection.
-func (r *osvRecord) newAdvisory(of *osvPackage) *platform.Advisory {
-	return &platform.Advisory{
+func (r *osvRecord) newAdvisory(of *osvPackage) *inventory.Advisory {
+	return &inventory.Advisory{
 		AdvisoryID: r.ID, CreateTime: r.published, UpdateTime: r.modified, DeleteTime: r.withdrawn,
 		Author: osvAuthor, Origin: originName(r.ID), Aliases: r.Aliases, Upstream: r.Upstream, Related: r.Related,
 		ArtifactName: of.Name, ArtifactType: of.Ecosystem,
-		Events: []platform.AdvisoryEvent{r.newEvent(platform.AdvisoryEvent{Detection: &platform.Detection{Manual: &struct{}{}}})},
+		Events: []inventory.AdvisoryEvent{r.newEvent(inventory.AdvisoryEvent{Detection: &inventory.Detection{Manual: &struct{}{}}})},
 	}
 }
 
 // newEvent completes an event of the record with author, time and review state.
 // That a package is affected is an event too: its detection.
-func (r *osvRecord) newEvent(e platform.AdvisoryEvent) platform.AdvisoryEvent {
+func (r *osvRecord) newEvent(e inventory.AdvisoryEvent) inventory.AdvisoryEvent {
 	e.Author, e.CreateTime = osvAuthor, r.published
 	if e.CreateTime.IsZero() {
 		e.CreateTime = r.modified
@@ -264,9 +265,9 @@ func (r *osvRecord) newEvent(e platform.AdvisoryEvent) platform.AdvisoryEvent {
 	reviewed := r.Database.value.Reviewed
 	switch {
 	case r.Database.value.ReviewStatus == "REVIEWED", reviewed != nil && *reviewed:
-		e.ReviewState = platform.ReviewStateApproved
+		e.ReviewState = inventory.ReviewStateApproved
 	case r.Database.value.ReviewStatus == "UNREVIEWED", reviewed != nil:
-		e.ReviewState = platform.ReviewStatePending
+		e.ReviewState = inventory.ReviewStatePending
 	}
 	return e
 }
@@ -274,7 +275,7 @@ func (r *osvRecord) newEvent(e platform.AdvisoryEvent) platform.AdvisoryEvent {
 // setComponents sets the affected parts of a package. An advisory has a single
 // name for them, so several parts are joined with commas. A list that is too long
 // for a name is left out.
-func setComponents(a *platform.Advisory, parts []string) {
+func setComponents(a *inventory.Advisory, parts []string) {
 	const maxLength = 255
 	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
 	slices.Sort(parts)
@@ -304,11 +305,11 @@ func (r *osvRecord) addFixes(a *packageAdvisory, entry osvAffected) {
 				continue
 			}
 			a.fixes[event.Fixed] = true
-			fixed := &platform.Fixed{FixedVersion: event.Fixed}
+			fixed := &inventory.Fixed{FixedVersion: event.Fixed}
 			if versions.Type == "GIT" {
 				fixed.Note = strings.TrimSpace("A commit of " + versions.Repo)
 			}
-			a.Events = append(a.Events, r.newEvent(platform.AdvisoryEvent{Fixed: fixed}))
+			a.Events = append(a.Events, r.newEvent(inventory.AdvisoryEvent{Fixed: fixed}))
 		}
 	}
 }
@@ -331,26 +332,26 @@ func (a *packageAdvisory) addSeverities(scores []osvSeverity) {
 	}
 }
 
-func toSeverities(list []osvSeverity) []platform.Severity {
-	var all []platform.Severity
+func toSeverities(list []osvSeverity) []inventory.Severity {
+	var all []inventory.Severity
 	for _, s := range list {
-		all = append(all, platform.Severity{Type: wireType(s.Type, "CVSS_V2", "CVSS_V3", "CVSS_V4"), Score: s.Score})
+		all = append(all, inventory.Severity{Type: wireType(s.Type, "CVSS_V2", "CVSS_V3", "CVSS_V4"), Score: s.Score})
 	}
 	return all
 }
 
 // vulnerability returns the metadata of the record, without the affected packages.
-func (r *osvRecord) vulnerability() *platform.Vulnerability {
-	v := &platform.Vulnerability{
+func (r *osvRecord) vulnerability() *inventory.Vulnerability {
+	v := &inventory.Vulnerability{
 		ID: r.ID, Summary: r.Summary, Details: r.Details, Aliases: r.Aliases, Upstream: r.Upstream, Related: r.Related,
 		UpdateTime: r.modified, Severities: toSeverities(r.Severity),
 	}
 	for _, reference := range r.References {
-		v.References = append(v.References, platform.Reference{URL: reference.URL, Type: wireType(reference.Type,
+		v.References = append(v.References, inventory.Reference{URL: reference.URL, Type: wireType(reference.Type,
 			"ADVISORY", "ARTICLE", "DETECTION", "DISCUSSION", "REPORT", "FIX", "INTRODUCED", "PACKAGE", "EVIDENCE", "WEB")})
 	}
-	home := platform.Reference{URL: r.Database.value.URL, Type: "TYPE_ADVISORY"} // the record's own page
-	if isHome := func(x platform.Reference) bool { return x.URL == home.URL }; strings.HasPrefix(home.URL, "https://") && !slices.ContainsFunc(v.References, isHome) {
+	home := inventory.Reference{URL: r.Database.value.URL, Type: "TYPE_ADVISORY"} // the record's own page
+	if isHome := func(x inventory.Reference) bool { return x.URL == home.URL }; strings.HasPrefix(home.URL, "https://") && !slices.ContainsFunc(v.References, isHome) {
 		v.References = append(v.References, home)
 	}
 	return v

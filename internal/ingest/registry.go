@@ -9,6 +9,8 @@ import (
 
 	"atrium/internal/sbom"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 // ImportRegistry imports repos, tags and images from a file of JSON lines, plain or
@@ -23,7 +25,7 @@ import (
 // version, the packages become an SBOM of the image. Tags and images name a repo that is anywhere in this file or already in
 // the group.
 func ImportRegistry(ctx context.Context, p *platform.Platform, file string, o Options) (Summary, error) {
-	return importRegistry(ctx, newDestination(p, o, platform.ImportOptions{}), file, o)
+	return importRegistry(ctx, newDestination(p, o, core.ImportOptions{}), file, o)
 }
 
 // importRegistry is ImportRegistry with a destination.
@@ -53,28 +55,28 @@ type registryImport struct {
 	destination  destination
 	file         string
 	reporter     *reporter
-	repos        *batch[platform.ImportedRepo, string]
-	tags         *batch[platform.ImportedTag, platform.TagName]
-	images       *batch[listedImage, platform.ImageKey]
+	repos        *batch[inventory.ImportedRepo, string]
+	tags         *batch[inventory.ImportedTag, inventory.TagName]
+	images       *batch[listedImage, core.ImageKey]
 	sboms        KindCounts
-	uids         map[string]platform.UID // uids of repos by name; "" if no repo has the name
-	isSecondPass bool                    // whether the first pass has reported unreadable lines already
+	uids         map[string]core.UID // uids of repos by name; "" if no repo has the name
+	isSecondPass bool                // whether the first pass has reported unreadable lines already
 }
 
 func newRegistryImport(d destination, file string, o Options) *registryImport {
-	r := &registryImport{destination: d, file: file, reporter: &reporter{options: o}, uids: map[string]platform.UID{}}
-	r.repos = newBatch("repos", r.reporter, r.writeRepos, func(repo *platform.ImportedRepo) string { return repo.Name })
-	r.tags = newBatch("tags", r.reporter, d.tags, (*platform.ImportedTag).Key)
+	r := &registryImport{destination: d, file: file, reporter: &reporter{options: o}, uids: map[string]core.UID{}}
+	r.repos = newBatch("repos", r.reporter, r.writeRepos, func(repo *inventory.ImportedRepo) string { return repo.Name })
+	r.tags = newBatch("tags", r.reporter, d.tags, (*inventory.ImportedTag).Key)
 	if d.writesAtOnce {
 		r.tags.atOnce = 2 // While a batch is being stored, the next one is prepared.
 	}
-	r.images = newBatch("images", r.reporter, r.writeImages, func(i *listedImage) platform.ImageKey { return i.Key() })
+	r.images = newBatch("images", r.reporter, r.writeImages, func(i *listedImage) core.ImageKey { return i.Key() })
 	r.sboms.Name = sbomKind
 	return r
 }
 
 // writeRepos imports repos, and records their UIDs.
-func (r *registryImport) writeRepos(ctx context.Context, repos []*platform.ImportedRepo) (platform.Imported, error) {
+func (r *registryImport) writeRepos(ctx context.Context, repos []*inventory.ImportedRepo) (core.Imported, error) {
 	done, err := r.destination.repos(ctx, repos)
 	for i, repo := range repos {
 		if err == nil && done.Rejected[i] == nil {
@@ -86,18 +88,18 @@ func (r *registryImport) writeRepos(ctx context.Context, repos []*platform.Impor
 
 // A listedImage is an image with what its packages say if some have versions.
 type listedImage struct {
-	platform.Image
-	sbom *platform.ImportedSBOM // nil if only names are known
+	inventory.Image
+	sbom *inventory.ImportedSBOM // nil if only names are known
 }
 
 // writeImages imports images, and then the SBOMs of those that were not rejected.
-func (r *registryImport) writeImages(ctx context.Context, images []*listedImage) (platform.Imported, error) {
-	rows := make([]*platform.Image, len(images))
+func (r *registryImport) writeImages(ctx context.Context, images []*listedImage) (core.Imported, error) {
+	rows := make([]*inventory.Image, len(images))
 	for i, image := range images {
 		rows[i] = &image.Image
 	}
 	done, err := r.destination.images(ctx, rows)
-	var sboms []*platform.ImportedSBOM
+	var sboms []*inventory.ImportedSBOM
 	var of []int // their places among the images
 	for i, image := range images {
 		if image.sbom != nil && done.Rejected[i] == nil {
@@ -187,7 +189,7 @@ func (r *registryImport) importRepo(ctx context.Context, at Place, line []byte) 
 		r.repos.fail(at, err)
 		return nil
 	}
-	record := &platform.ImportedRepo{Readme: repo.Readme}
+	record := &inventory.ImportedRepo{Readme: repo.Readme}
 	record.Name, record.Description = repo.Name, repo.Description
 	return r.repos.add(ctx, record, at, len(line))
 }
@@ -249,7 +251,7 @@ func (r *registryImport) importTag(ctx context.Context, at Place, line []byte) e
 		r.tags.fail(at, unknownRepoError(tag.Repo))
 		return nil
 	}
-	record := &platform.ImportedTag{Repo: repo, Tag: platform.Tag{Name: tag.Name, Digest: tag.Digest, Deprecated: tag.Deprecated}}
+	record := &inventory.ImportedTag{Repo: repo, Tag: inventory.Tag{Name: tag.Name, Digest: tag.Digest, Deprecated: tag.Deprecated}}
 	return r.tags.add(ctx, record, at, len(line))
 }
 
@@ -278,9 +280,9 @@ func (r *registryImport) importImage(ctx context.Context, at Place, line []byte)
 		r.images.fail(at, err)
 		return nil
 	}
-	record := &listedImage{Image: platform.Image{Repo: repo, Digest: image.Digest, Packages: names}}
+	record := &listedImage{Image: inventory.Image{Repo: repo, Digest: image.Digest, Packages: names}}
 	for _, a := range image.Architectures {
-		record.Architectures = append(record.Architectures, platform.Architecture(a))
+		record.Architectures = append(record.Architectures, inventory.Architecture(a))
 	}
 	if packages != nil {
 		record.sbom = newSBOM(packages, record.Key(), "")
@@ -289,7 +291,7 @@ func (r *registryImport) importImage(ctx context.Context, at Place, line []byte)
 }
 
 // findRepo finds a repo of the file or of the group; "" if there is none.
-func (r *registryImport) findRepo(ctx context.Context, name string) (platform.UID, error) {
+func (r *registryImport) findRepo(ctx context.Context, name string) (core.UID, error) {
 	if uid, known := r.uids[name]; known || name == "" { // an empty name would find any repo
 		return uid, nil
 	}
@@ -319,7 +321,7 @@ func decodeJSON(data []byte, target any) error {
 }
 
 // An architecture is given as its name, or as an object with its size.
-type architecture platform.Architecture
+type architecture inventory.Architecture
 
 func (a *architecture) UnmarshalJSON(b []byte) error {
 	if b[0] == '"' {

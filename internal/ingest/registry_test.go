@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/inventory"
 )
 
 // registryData has the definitions of the official images. Tests that need it are
@@ -47,7 +47,7 @@ const digest = "sha256:f6d3b8dcd1f60bb7dcb1b9fc301648b6db37f79b4c47fd458133bffb1
 func TestTagsAndImagesFindTheirRepoAnywhereInTheFile(t *testing.T) {
 	t.Parallel()
 	c := newFakeCore()
-	c.repos["there"] = &platform.ImportedRepo{}
+	c.repos["there"] = &inventory.ImportedRepo{}
 	sum, r := importRegistryFile(t, c, write(t, filepath.Join(t.TempDir(), "a.jsonl"), "\ufeff"+strings.Join([]string{
 		`{"kind": "tag", "repo": "later", "name": "1", "digest": "` + digest + `", "deprecated": true, "unknown": 1}`,
 		`{"kind": "repo", "name": "later", "description": "d", "readme": "r"}`,
@@ -58,9 +58,9 @@ func TestTagsAndImagesFindTheirRepoAnywhereInTheFile(t *testing.T) {
 	}, "\n")))
 	r.check(t)
 	checkKinds(t, sum, KindCounts{Name: "repos", Added: 1}, KindCounts{Name: "tags", Added: 2, Updated: 1}, KindCounts{Name: "images", Added: 1})
-	want := &platform.Image{
+	want := &inventory.Image{
 		Repo: "uid of later", Digest: digest, Packages: []string{"bash"},
-		Architectures: []platform.Architecture{{Name: "amd64"}, {Name: "arm64", Size: 12}},
+		Architectures: []inventory.Architecture{{Name: "amd64"}, {Name: "arm64", Size: 12}},
 	}
 	if got := c.images["uid of later@"+digest]; !reflect.DeepEqual(got, want) {
 		t.Errorf("image %+v, want %+v", got, want)

@@ -13,6 +13,8 @@ import (
 
 	"atrium/internal/sbom"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 // An SBOMSource says which documents to import, and what they are about.
@@ -31,7 +33,7 @@ type SBOMSource struct {
 // gzip), zip archives, and a pipe. Of several documents about one image and architecture, it
 // imports the one with the most packages. A document replaces what an earlier import has stored.
 func ImportSBOM(ctx context.Context, p *platform.Platform, source SBOMSource, o Options) (Summary, error) {
-	return importSBOM(ctx, newDestination(p, o, platform.ImportOptions{}), source, o)
+	return importSBOM(ctx, newDestination(p, o, core.ImportOptions{}), source, o)
 }
 
 // importSBOM is ImportSBOM with a destination.
@@ -43,7 +45,7 @@ func importSBOM(ctx context.Context, d destination, source SBOMSource, o Options
 	}
 	defer remove()
 	r := &sbomImport{
-		images: imageFinder{destination: d, repos: map[string]platform.UID{}}, source: source, reporter: l,
+		images: imageFinder{destination: d, repos: map[string]core.UID{}}, source: source, reporter: l,
 		largest: map[sbomKey]contender{}, sboms: newSBOMBatch(d, l),
 	}
 	if source.Image != "" {
@@ -65,17 +67,17 @@ func importSBOM(ctx context.Context, d destination, source SBOMSource, o Options
 
 // An sbomKey identifies an SBOM.
 type sbomKey struct {
-	platform.ImageKey
+	core.ImageKey
 	architecture string
 }
 
-func keyOfSBOM(b *platform.ImportedSBOM) sbomKey {
-	return sbomKey{platform.ImageKey{Repo: b.Repo, Digest: b.Digest}, b.Architecture}
+func keyOfSBOM(b *inventory.ImportedSBOM) sbomKey {
+	return sbomKey{core.ImageKey{Repo: b.Repo, Digest: b.Digest}, b.Architecture}
 }
 
 // An sbomBatch is a batch of SBOMs.
 type sbomBatch struct {
-	*batch[platform.ImportedSBOM, sbomKey]
+	*batch[inventory.ImportedSBOM, sbomKey]
 	packages int // of the collected SBOMs
 }
 
@@ -90,7 +92,7 @@ func newSBOMBatch(d destination, l *reporter) *sbomBatch {
 }
 
 // add adds an SBOM that was read from that many bytes.
-func (b *sbomBatch) add(ctx context.Context, record *platform.ImportedSBOM, at Place, bytes int) error {
+func (b *sbomBatch) add(ctx context.Context, record *inventory.ImportedSBOM, at Place, bytes int) error {
 	if err := b.batch.add(ctx, record, at, bytes); err != nil {
 		return err
 	}
@@ -121,17 +123,17 @@ type sbomImport struct {
 	source   SBOMSource
 	reporter *reporter
 	sboms    *sbomBatch
-	image    platform.ImageKey // that all documents are about; zero if each names its own
+	image    core.ImageKey // that all documents are about; zero if each names its own
 	largest  map[sbomKey]contender
 }
 
 // listStored lists the images whose documents were to be imported.
-func (r *sbomImport) listStored() []platform.ImageKey {
-	images := make([]platform.ImageKey, 0, len(r.largest))
+func (r *sbomImport) listStored() []core.ImageKey {
+	images := make([]core.ImageKey, 0, len(r.largest))
 	for key := range r.largest {
 		images = append(images, key.ImageKey)
 	}
-	slices.SortFunc(images, func(a, b platform.ImageKey) int {
+	slices.SortFunc(images, func(a, b core.ImageKey) int {
 		return cmp.Or(cmp.Compare(a.Repo, b.Repo), cmp.Compare(a.Digest, b.Digest))
 	})
 	return slices.Compact(images) // an image has a document for each architecture
@@ -191,13 +193,13 @@ func leftOut(packages int, largest fmt.Stringer, most int) error {
 
 // read reads a document, and finds its image. reason says why it cannot be imported, and err why
 // the import must end.
-func (r *sbomImport) read(ctx context.Context, document []byte) (b *platform.ImportedSBOM, reason, err error) {
+func (r *sbomImport) read(ctx context.Context, document []byte) (b *inventory.ImportedSBOM, reason, err error) {
 	d, reason := sbom.Parse(document)
 	if reason != nil {
 		return nil, reason, nil
 	}
 	image := r.image
-	if image == (platform.ImageKey{}) {
+	if image == (core.ImageKey{}) {
 		if image, reason, err = r.images.findSubject(ctx, d.Subject); reason != nil || err != nil {
 			return nil, reason, err
 		}
@@ -206,12 +208,12 @@ func (r *sbomImport) read(ctx context.Context, document []byte) (b *platform.Imp
 }
 
 // newSBOM returns what a document says of an image.
-func newSBOM(d *sbom.Document, image platform.ImageKey, architecture string) *platform.ImportedSBOM {
-	b := &platform.ImportedSBOM{
-		Repo: image.Repo, Digest: image.Digest, Architecture: platform.ArchitectureName(architecture), Format: d.Format, Packages: make([]platform.InstalledPackage, len(d.Packages)),
+func newSBOM(d *sbom.Document, image core.ImageKey, architecture string) *inventory.ImportedSBOM {
+	b := &inventory.ImportedSBOM{
+		Repo: image.Repo, Digest: image.Digest, Architecture: inventory.ArchitectureName(architecture), Format: d.Format, Packages: make([]inventory.InstalledPackage, len(d.Packages)),
 	}
 	for i, p := range d.Packages {
-		b.Packages[i] = platform.InstalledPackage{
+		b.Packages[i] = inventory.InstalledPackage{
 			Name: p.Name, Version: p.Version, Ecosystem: p.Ecosystem, PURL: p.PURL, Licenses: p.Licenses, SourceName: p.SourceName, SourceVersion: p.SourceVersion,
 		}
 	}
@@ -221,24 +223,24 @@ func newSBOM(d *sbom.Document, image platform.ImageKey, architecture string) *pl
 // An imageFinder finds images by what people and documents call them.
 type imageFinder struct {
 	destination destination
-	repos       map[string]platform.UID // repos of the group by name; "" if there is none
+	repos       map[string]core.UID // repos of the group by name; "" if there is none
 }
 
 // findImage finds an image by PATH@DIGEST.
-func (f imageFinder) findImage(ctx context.Context, text string) (platform.ImageKey, error) {
+func (f imageFinder) findImage(ctx context.Context, text string) (core.ImageKey, error) {
 	path, digest, found := strings.Cut(text, "@")
 	if !found {
-		return platform.ImageKey{}, fmt.Errorf("--image %.300q: must be the path of the repo, @ and the digest, such as acme/shop/checkout@sha256:DIGEST", text)
+		return core.ImageKey{}, fmt.Errorf("--image %.300q: must be the path of the repo, @ and the digest, such as acme/shop/checkout@sha256:DIGEST", text)
 	}
 	repo, err := f.destination.findRepoOfPath(ctx, path)
 	if err != nil {
-		return platform.ImageKey{}, fmt.Errorf("--image %.300q: %w", text, err)
+		return core.ImageKey{}, fmt.Errorf("--image %.300q: %w", text, err)
 	}
-	return platform.ImageKey{Repo: repo, Digest: digest}, nil
+	return core.ImageKey{Repo: repo, Digest: digest}, nil
 }
 
 // findSubject finds the image that a document names. reason says why there is none.
-func (f imageFinder) findSubject(ctx context.Context, subject sbom.Subject) (key platform.ImageKey, reason, err error) {
+func (f imageFinder) findSubject(ctx context.Context, subject sbom.Subject) (key core.ImageKey, reason, err error) {
 	switch {
 	case len(subject.Digests) == 0:
 		return key, errors.New("names no digest of its image; name the image with --image PATH@sha256:DIGEST"), nil
@@ -252,9 +254,9 @@ func (f imageFinder) findSubject(ctx context.Context, subject sbom.Subject) (key
 	if repo == "" {
 		return key, fmt.Errorf("is about %.300q, and the group has no repo of that name; name the image with --image PATH@sha256:DIGEST", subject.Name), nil
 	}
-	keys := make([]platform.ImageKey, len(subject.Digests))
+	keys := make([]core.ImageKey, len(subject.Digests))
 	for i, digest := range subject.Digests {
-		keys[i] = platform.ImageKey{Repo: repo, Digest: digest}
+		keys[i] = core.ImageKey{Repo: repo, Digest: digest}
 	}
 	if len(keys) == 1 {
 		return keys[0], nil, nil
@@ -273,7 +275,7 @@ func (f imageFinder) findSubject(ctx context.Context, subject sbom.Subject) (key
 
 // findRepo finds the repo of the group that an image belongs to, by the name of the image: with its registry
 // or without it, and official images of Docker Hub also without library.
-func (f imageFinder) findRepo(ctx context.Context, image string) (platform.UID, error) {
+func (f imageFinder) findRepo(ctx context.Context, image string) (core.UID, error) {
 	names := []string{image}
 	if ref, err := name.ParseReference(image); err == nil {
 		path := ref.Context().RepositoryStr()

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"atrium/internal/sbom"
-	"atrium/platform"
+	"atrium/platform/inventory"
 )
 
 // digestOf returns the digest of an image with a number.
@@ -31,7 +31,7 @@ func bom(image string, digest int, packages ...string) string {
 // shopCore is a core whose group has the repo shop.
 func shopCore() *fakeCore {
 	c := newFakeCore()
-	c.repos["shop"] = &platform.ImportedRepo{Repo: platform.Repo{Name: "shop", UID: "uid of shop"}}
+	c.repos["shop"] = &inventory.ImportedRepo{Repo: inventory.Repo{Name: "shop", UID: "uid of shop"}}
 	return c
 }
 
@@ -195,7 +195,7 @@ func TestTheNameOfAnImageFindsItsRepo(t *testing.T) {
 		"registry.example.com:5000/shop": "registry.example.com:5000/shop", "My Shop": "My Shop",
 	} {
 		c := newFakeCore()
-		c.repos[repo] = &platform.ImportedRepo{}
+		c.repos[repo] = &inventory.ImportedRepo{}
 		r, _ := importSBOMs(t, c, SBOMSource{Paths: []string{writeDocument(t, "x.json", strings.Replace(bom("x", 1, "a@1"), `"name": "x"`, fmt.Sprintf(`"name": %q`, image), 1))}})
 		if r.check(t); c.sboms["uid of "+repo+"@"+digestOf(1)] == nil {
 			t.Errorf("%s: %s, want an SBOM of %s", image, c.held(), repo)

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
@@ -62,7 +64,7 @@ func TestTheComputedRatingIsTheFeedsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	operator := platform.WithActor(t.Context(), platform.NewOperator("test"))
+	operator := core.WithActor(t.Context(), core.NewOperator("test"))
 	org, err := p.Groups.Bootstrap(operator, "acme", "https://issuer.example.com", "owner")
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +74,7 @@ func TestTheComputedRatingIsTheFeedsOwn(t *testing.T) {
 		t.Fatalf("%+v (%v)", sum, err)
 	}
 	words, versions, compared := feedWords(t), map[string]int{}, 0
-	req := platform.ListRequest[*platform.AdvisoryFilter]{UIDP: platform.UIDFilter{DescendantsOf: org.Group.UID}, PageSize: 200, Filter: &platform.AdvisoryFilter{Withdrawn: true}}
+	req := core.ListRequest[*inventory.AdvisoryFilter]{UIDP: core.UIDFilter{DescendantsOf: org.Group.UID}, PageSize: 200, Filter: &inventory.AdvisoryFilter{Withdrawn: true}}
 	for {
 		page, err := p.Advisories.List(operator, req)
 		if err != nil {

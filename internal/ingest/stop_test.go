@@ -9,16 +9,16 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 var errGone = errors.New("the database is gone")
 
 // stopAfter lets a destination store so many batches of a kind, and then fails.
-func stopAfter[T any](batches int, write func(context.Context, []T) (platform.Imported, error)) func(context.Context, []T) (platform.Imported, error) {
-	return func(ctx context.Context, rows []T) (platform.Imported, error) {
+func stopAfter[T any](batches int, write func(context.Context, []T) (core.Imported, error)) func(context.Context, []T) (core.Imported, error) {
+	return func(ctx context.Context, rows []T) (core.Imported, error) {
 		if batches--; batches < 0 {
-			return platform.Imported{}, errGone
+			return core.Imported{}, errGone
 		}
 		return write(ctx, rows)
 	}

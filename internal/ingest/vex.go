@@ -6,6 +6,8 @@ import (
 
 	"atrium/internal/vex"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 // ImportVEX imports statements of VEX documents (OpenVEX, and CycloneDX) from JSON files, folders and archives, as
@@ -13,9 +15,9 @@ import (
 // documents of the same import.
 func ImportVEX(ctx context.Context, p *platform.Platform, paths []string, o Options) (Summary, error) {
 	c := &vexImport{reporter: &reporter{options: o}}
-	c.rules = newBatch("decisions", c.reporter, func(ctx context.Context, rows []*platform.TriageRule) (platform.Imported, error) {
+	c.rules = newBatch("decisions", c.reporter, func(ctx context.Context, rows []*inventory.TriageRule) (core.Imported, error) {
 		return p.Findings.ImportRules(ctx, o.Group, rows)
-	}, func(r *platform.TriageRule) string {
+	}, func(r *inventory.TriageRule) string {
 		return r.VulnerabilityID + "\x00" + r.Package + "\x00" + r.Ecosystem + "\x00" + r.Version + "\x00" + r.Digest
 	})
 	reader := documentReader{reporter: c.reporter, handle: func(at Place, document []byte) error { return c.read(ctx, at, document) }}
@@ -36,7 +38,7 @@ func ImportVEX(ctx context.Context, p *platform.Platform, paths []string, o Opti
 // A vexImport is one import of VEX documents.
 type vexImport struct {
 	reporter *reporter
-	rules    *batch[platform.TriageRule, string]
+	rules    *batch[inventory.TriageRule, string]
 	library  vex.Library
 	waiting  []placedDocument // those that may be about components of others, and those with such components
 }
@@ -90,10 +92,10 @@ func (c *vexImport) add(ctx context.Context, at Place, d *vex.Document, bytes in
 		c.rules.fail(at, problem)
 	}
 	for _, s := range d.Statements {
-		rule := &platform.TriageRule{
+		rule := &inventory.TriageRule{
 			VulnerabilityID: s.Vulnerability, Package: s.Target.Package, Ecosystem: s.Target.Ecosystem, Version: s.Target.Version, Digest: s.Target.Digest,
-			State: platform.FindingState("FINDING_STATE_" + s.State), Justification: s.Justification, Note: s.Note,
-			CreateTime: platform.At(s.Time), ExpireTime: platform.At(s.ExpireTime),
+			State: inventory.FindingState("FINDING_STATE_" + s.State), Justification: s.Justification, Note: s.Note,
+			CreateTime: core.At(s.Time), ExpireTime: core.At(s.ExpireTime),
 		}
 		if err := c.rules.add(ctx, rule, at, bytes/len(d.Statements)); err != nil {
 			return err

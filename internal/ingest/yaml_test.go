@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/inventory"
 )
 
 // pysec is a record in the form of the Python advisory database.
@@ -61,8 +61,8 @@ func TestRecordsInYAMLAreReadAsThoseInJSON(t *testing.T) {
 			}
 		}
 		if a.UpdateTime != parseTime(t, "2021-04-15T20:15:00.5Z") || a.CreateTime != parseTime(t, "2021-04-01T00:00:00Z") || !a.DeleteTime.IsZero() ||
-			!slices.Equal(fixed, []string{"1.10", "2.0.1"}) || !slices.Equal(a.Aliases, []string{"CVE-2021-1"}) || a.Events[0].ReviewState != platform.ReviewStateApproved {
-			t.Errorf("%s: %+v, fixed in %q, want %v, Aliases %v and ReviewState %v", path, a, fixed, []string{"1.10", "2.0.1"}, []string{"CVE-2021-1"}, platform.ReviewStateApproved)
+			!slices.Equal(fixed, []string{"1.10", "2.0.1"}) || !slices.Equal(a.Aliases, []string{"CVE-2021-1"}) || a.Events[0].ReviewState != inventory.ReviewStateApproved {
+			t.Errorf("%s: %+v, fixed in %q, want %v, Aliases %v and ReviewState %v", path, a, fixed, []string{"1.10", "2.0.1"}, []string{"CVE-2021-1"}, inventory.ReviewStateApproved)
 		}
 		if v := c.vulnerabilities["PYSEC-2021-1"]; v.Summary != "A text that is folded" {
 			t.Errorf("%s: %+v, want Summary 'A text that is folded'", path, v)

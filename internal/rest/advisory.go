@@ -6,37 +6,39 @@ import (
 	"strings"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 func advisoryRoutes(p *platform.Platform) []route {
 	return []route{
 		listAll("/advisory/v2/documents", p.AdvisoryDocuments,
-			textFilter("id", func(f *platform.DocumentFilter) *string { return &f.ID }),
-			textsFilter("cves", func(f *platform.DocumentFilter) *[]string { return &f.CVEs })),
+			textFilter("id", func(f *inventory.DocumentFilter) *string { return &f.ID }),
+			textsFilter("cves", func(f *inventory.DocumentFilter) *[]string { return &f.CVEs })),
 		listAll("/advisory/v2/metadata", p.Vulnerabilities,
-			textFilter("id", func(f *platform.VulnerabilityFilter) *string { return &f.ID }),
-			textsFilter("ids", func(f *platform.VulnerabilityFilter) *[]string { return &f.IDs })),
+			textFilter("id", func(f *inventory.VulnerabilityFilter) *string { return &f.ID }),
+			textsFilter("ids", func(f *inventory.VulnerabilityFilter) *[]string { return &f.IDs })),
 		listResolvedVulnsReports(p.ResolvedVulnerabilities),
 	}
 }
 
 // listResolvedVulnsReports returns a route that lists reports about images.
-func listResolvedVulnsReports(operations platform.ResolvedVulnerabilities) route {
-	type resolved = platform.ResolvedVulnerabilityFilter
-	refs := values("imageRefs", parseImageRef, func(l *platform.ListRequest[*resolved]) *[]platform.ImageRef { return &l.Filter.ImageRefs }).asRequired()
+func listResolvedVulnsReports(operations inventory.ResolvedVulnerabilities) route {
+	type resolved = inventory.ResolvedVulnerabilityFilter
+	refs := values("imageRefs", parseImageRef, func(l *core.ListRequest[*resolved]) *[]inventory.ImageRef { return &l.Filter.ImageRefs }).asRequired()
 	refs.valueType = reflect.TypeFor[string]()
 	r := listAll("/advisory/v2/images/resolvedVulns", operations, refs,
-		timeFilter("start_time", func(f *resolved) *platform.Time { return &f.StartTime }).asRequired(),
-		timeFilter("end_time", func(f *resolved) *platform.Time { return &f.EndTime }).asRequired())
-	r.capabilities = capabilityList(platform.CapRepoList, platform.CapManifestMetadataList, platform.CapTagList)
+		timeFilter("start_time", func(f *resolved) *core.Time { return &f.StartTime }).asRequired(),
+		timeFilter("end_time", func(f *resolved) *core.Time { return &f.EndTime }).asRequired())
+	r.capabilities = capabilityList(core.CapRepoList, core.CapManifestMetadataList, core.CapTagList)
 	return r
 }
 
 // parseImageRef reads `repo[:tag[,tag...]]`. Neither a repo's uid nor its name
 // has a colon.
-func parseImageRef(s string) (platform.ImageRef, error) {
+func parseImageRef(s string) (inventory.ImageRef, error) {
 	repo, tags, tagged := strings.Cut(s, ":")
-	ref := platform.ImageRef{Repo: repo}
+	ref := inventory.ImageRef{Repo: repo}
 	if tagged {
 		ref.Tags = strings.Split(tags, ",")
 	}

@@ -5,21 +5,22 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 func TestDocumentsAndReportsHaveTheFormOfTheReference(t *testing.T) {
 	t.Parallel()
 	w := newPopulated(t)
-	ctx := platform.WithActor(t.Context(), platform.NewOperator("import"))
-	at, err := platform.ParseTime("2024-01-05T10:00:00Z")
+	ctx := core.WithActor(t.Context(), core.NewOperator("import"))
+	at, err := core.ParseTime("2024-01-05T10:00:00Z")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.p.Advisories.Import(ctx, platform.UID(w.org), []*platform.Advisory{{
-		AdvisoryID: "GO-1", ArtifactName: "base", ArtifactType: "Go", Aliases: []string{"CVE-1"}, Severities: []platform.Severity{{Type: "TYPE_CVSS_V3", Score: "9"}},
-		Events: []platform.AdvisoryEvent{
-			{CreateTime: at, Findings: []byte{0, 255}, Detection: &platform.Detection{Manual: &struct{}{}}}, {CreateTime: at, Fixed: &platform.Fixed{FixedVersion: "2", Note: "n"}},
+	if _, err := w.p.Advisories.Import(ctx, core.UID(w.org), []*inventory.Advisory{{
+		AdvisoryID: "GO-1", ArtifactName: "base", ArtifactType: "Go", Aliases: []string{"CVE-1"}, Severities: []inventory.Severity{{Type: "TYPE_CVSS_V3", Score: "9"}},
+		Events: []inventory.AdvisoryEvent{
+			{CreateTime: at, Findings: []byte{0, 255}, Detection: &inventory.Detection{Manual: &struct{}{}}}, {CreateTime: at, Fixed: &inventory.Fixed{FixedVersion: "2", Note: "n"}},
 		},
 	}}); err != nil {
 		t.Fatal(err)
@@ -67,8 +68,8 @@ func TestDocumentsAndReportsHaveTheFormOfTheReference(t *testing.T) {
 func TestDocumentsPageInBothVersions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ctx := platform.WithActor(t.Context(), platform.NewOperator("import"))
-	if _, err := w.p.Advisories.Import(ctx, "", []*platform.Advisory{{AdvisoryID: "GO-1", ArtifactName: "lib-1"}, {AdvisoryID: "GO-2", ArtifactName: "lib-2"}}); err != nil {
+	ctx := core.WithActor(t.Context(), core.NewOperator("import"))
+	if _, err := w.p.Advisories.Import(ctx, "", []*inventory.Advisory{{AdvisoryID: "GO-1", ArtifactName: "lib-1"}, {AdvisoryID: "GO-2", ArtifactName: "lib-2"}}); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{

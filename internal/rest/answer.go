@@ -8,17 +8,17 @@ import (
 	"strconv"
 	"sync"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // An envelope is the response of a list: a page under the plural of its kind.
 type envelope[T any] struct {
 	plural string
-	page   platform.Page[T]
+	page   core.Page[T]
 	next   string // the page token
 }
 
-func newEnvelope[T any](plural string, page platform.Page[T]) envelope[T] {
+func newEnvelope[T any](plural string, page core.Page[T]) envelope[T] {
 	return envelope[T]{plural, page, page.NextPageToken()}
 }
 

@@ -10,27 +10,28 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 func TestAPageIsWrittenAsAnEnvelope(t *testing.T) {
 	t.Parallel()
-	repo := func(name string) *platform.Repo { return &platform.Repo{UID: "u", Name: name, Description: "<&>"} }
+	repo := func(name string) *inventory.Repo { return &inventory.Repo{UID: "u", Name: name, Description: "<&>"} }
 	for _, c := range []struct {
-		page platform.Page[*platform.Repo]
+		page core.Page[*inventory.Repo]
 		next string
 		want string
 	}{
-		{platform.Page[*platform.Repo]{}, "", `{"repos":[],"totalCount":"0","skipped":0}`},
-		{platform.Page[*platform.Repo]{Skipped: 10, TotalCount: 12}, "", `{"repos":[],"totalCount":"12","skipped":10}`},
+		{core.Page[*inventory.Repo]{}, "", `{"repos":[],"totalCount":"0","skipped":0}`},
+		{core.Page[*inventory.Repo]{Skipped: 10, TotalCount: 12}, "", `{"repos":[],"totalCount":"12","skipped":10}`},
 		{
-			platform.Page[*platform.Repo]{Items: []*platform.Repo{repo("a"), repo("b")}, TotalCount: 1 << 60}, "A-_z",
+			core.Page[*inventory.Repo]{Items: []*inventory.Repo{repo("a"), repo("b")}, TotalCount: 1 << 60}, "A-_z",
 			`{"repos":[{"uid":"u","name":"a","description":"<&>"},{"uid":"u","name":"b","description":"<&>"}],` +
 				`"nextPageToken":"A-_z","totalCount":"1152921504606846976","skipped":0}`,
 		},
 	} {
 		var b bytes.Buffer
-		if err := (envelope[*platform.Repo]{"repos", c.page, c.next}).stream(&b); err != nil {
+		if err := (envelope[*inventory.Repo]{"repos", c.page, c.next}).stream(&b); err != nil {
 			t.Fatal(err)
 		}
 		if got := string(bytes.ReplaceAll(b.Bytes(), []byte("\n"), nil)); got != c.want {
@@ -59,7 +60,7 @@ func (f *limitedWriter) Write(b []byte) (int, error) {
 
 func TestAFailedWriteEndsTheResponseAndIsLogged(t *testing.T) {
 	t.Parallel()
-	page := newEnvelope("repos", platform.Page[*platform.Repo]{Items: []*platform.Repo{{}, {}}})
+	page := newEnvelope("repos", core.Page[*inventory.Repo]{Items: []*inventory.Repo{{}, {}}})
 	var whole bytes.Buffer
 	if err := page.stream(&whole); err != nil {
 		t.Fatal(err)

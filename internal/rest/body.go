@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
@@ -17,7 +17,7 @@ const MaxBody = 1 << 20
 // readBody reads a JSON body. It ignores Content-Type, because clients send the
 // default of their library. An empty body is not nil.
 func (r *request) readBody() ([]byte, error) {
-	if err := platform.RequireAuthenticated(r.Context()); err != nil {
+	if err := core.RequireAuthenticated(r.Context()); err != nil {
 		return nil, err
 	}
 	if coding := strings.Join(r.Header.Values("Content-Encoding"), ", "); coding != "" && !strings.EqualFold(coding, "identity") {
@@ -37,12 +37,12 @@ func BodyError(err error) error {
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
 		description := fmt.Sprintf("must be at most %d bytes", tooLarge.Limit)
-		return &statusError{http.StatusRequestEntityTooLarge, platform.Invalid(fieldmask.Violation{Field: "body", Description: description})}
+		return &statusError{http.StatusRequestEntityTooLarge, core.Invalid(fieldmask.Violation{Field: "body", Description: description})}
 	}
-	return platform.Invalid(fieldmask.Violation{Field: "body", Description: "could not be read completely"})
+	return core.Invalid(fieldmask.Violation{Field: "body", Description: "could not be read completely"})
 }
 
 // errEncoding is the error for a compressed body.
-var errEncoding = &statusError{http.StatusUnsupportedMediaType, platform.Invalid(fieldmask.Violation{
+var errEncoding = &statusError{http.StatusUnsupportedMediaType, core.Invalid(fieldmask.Violation{
 	Field: "Content-Encoding", Description: "must be identity or absent, because compressed bodies are not supported",
 })}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 func TestABodyIsRejectedByItsHeadersAndSize(t *testing.T) {
@@ -37,7 +37,7 @@ func TestABodyIsRejectedByItsHeadersAndSize(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := httptest.NewRequest(http.MethodPost, "/iam/v2/groups", c.body)
-			r = r.WithContext(platform.WithActor(r.Context(), &platform.Actor{}))
+			r = r.WithContext(core.WithActor(r.Context(), &core.Actor{}))
 			r.Header.Set("Content-Type", c.contentType)
 			r.Header.Set("Content-Encoding", c.encoding)
 			w := httptest.NewRecorder()
@@ -52,7 +52,7 @@ func TestABodyIsRejectedByItsHeadersAndSize(t *testing.T) {
 			if accepted := w.Header().Get("Accept-Encoding"); (accepted == "identity") != (c.status == http.StatusUnsupportedMediaType) {
 				t.Errorf("Accept-Encoding is %q", accepted)
 			}
-			if e := platform.AsError(err); w.Code != c.status || e.Violations[0].Field != c.field {
+			if e := core.AsError(err); w.Code != c.status || e.Violations[0].Field != c.field {
 				t.Errorf("got %d %+v, want %d %s", w.Code, e, c.status, c.field)
 			}
 		})
@@ -65,7 +65,7 @@ func TestABodyWithoutATokenIsNotRead(t *testing.T) {
 	body := strings.NewReader("{}")
 	r := httptest.NewRequest(http.MethodPost, "/iam/v2/groups", body)
 	_, err := newRequest(httptest.NewRecorder(), r, &route{}, nil).readBody()
-	if platform.AsError(err).Code != platform.CodeUnauthenticated || body.Len() != 2 {
+	if core.AsError(err).Code != core.CodeUnauthenticated || body.Len() != 2 {
 		t.Errorf("%v, and %d bytes are left, want 2", err, body.Len())
 	}
 }

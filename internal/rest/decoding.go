@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
@@ -81,8 +81,8 @@ func (d *decoding) allMembers(prefix string, raw []byte) (given map[string]json.
 	return given, true
 }
 
-func (d *decoding) uid(field string, raw json.RawMessage) platform.UID {
-	var uid platform.UID
+func (d *decoding) uid(field string, raw json.RawMessage) core.UID {
+	var uid core.UID
 	if raw != nil && json.Unmarshal(raw, &uid) != nil {
 		d.add(field, "must be a string")
 	}

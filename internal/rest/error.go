@@ -7,14 +7,14 @@ import (
 	"net/http"
 
 	"atrium/internal/apierror"
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
 // A statusError is an error with an HTTP status of its own.
 type statusError struct {
 	status int
-	shown  *platform.Error
+	shown  *core.Error
 }
 
 func (r *statusError) Error() string { return r.shown.Error() }
@@ -24,7 +24,7 @@ func (r *statusError) Unwrap() error { return r.shown }
 
 // HeadersTooLarge returns the error for a request line or headers that are too large.
 func HeadersTooLarge(what string, most int) error {
-	return &statusError{http.StatusRequestHeaderFieldsTooLarge, platform.Invalid(fieldmask.Violation{
+	return &statusError{http.StatusRequestHeaderFieldsTooLarge, core.Invalid(fieldmask.Violation{
 		Field: what, Description: fmt.Sprintf("must be at most %d bytes", most),
 	})}
 }
@@ -34,14 +34,14 @@ func UnsupportedMethod() error { return noMethod }
 
 // The errors for requests that reach no operation.
 var (
-	noPath = &platform.Error{
-		Code: platform.CodeNotFound, Reason: "NOT_FOUND", Message: "Not found: there is nothing at this path",
+	noPath = &core.Error{
+		Code: core.CodeNotFound, Reason: "NOT_FOUND", Message: "Not found: there is nothing at this path",
 	}
-	noMethod = &statusError{http.StatusMethodNotAllowed, &platform.Error{
-		Code: platform.CodeUnimplemented, Reason: "UNIMPLEMENTED", Message: "Unimplemented: this path does not have this method",
+	noMethod = &statusError{http.StatusMethodNotAllowed, &core.Error{
+		Code: core.CodeUnimplemented, Reason: "UNIMPLEMENTED", Message: "Unimplemented: this path does not have this method",
 	}}
-	noV1 = &platform.Error{
-		Code: platform.CodeUnimplemented, Reason: "UNIMPLEMENTED", Message: "Unimplemented: v1 is not served here; see v2",
+	noV1 = &core.Error{
+		Code: core.CodeUnimplemented, Reason: "UNIMPLEMENTED", Message: "Unimplemented: v1 is not served here; see v2",
 	}
 )
 

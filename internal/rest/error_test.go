@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
@@ -42,11 +42,11 @@ func writeError(t *testing.T, o Options, r *http.Request, err error) errorRespon
 
 func TestEveryCodeHasItsHTTPStatus(t *testing.T) {
 	t.Parallel()
-	for code, want := range map[platform.Code]int{3: 400, 4: 504, 5: 404, 6: 409, 7: 403, 8: 429, 9: 400, 10: 409, 12: 501, 13: 500, 14: 503, 16: 401} {
+	for code, want := range map[core.Code]int{3: 400, 4: 504, 5: 404, 6: 409, 7: 403, 8: 429, 9: 400, 10: 409, 12: 501, 13: 500, 14: 503, 16: 401} {
 		t.Run(code.String(), func(t *testing.T) {
 			t.Parallel()
 			r := httptest.NewRequest(http.MethodGet, "/registry/v2/repos", nil)
-			got := writeError(t, Options{}, r, fmt.Errorf("wrapped: %w", &platform.Error{Code: code, Reason: code.String(), Message: "m"}))
+			got := writeError(t, Options{}, r, fmt.Errorf("wrapped: %w", &core.Error{Code: code, Reason: code.String(), Message: "m"}))
 			if got.http != want || got.body.Code != int(code) || got.body.Message != "m" {
 				t.Errorf("got %d %+v, want %d", got.http, got.body, want)
 			}
@@ -77,7 +77,7 @@ func TestTheDomainOfAnErrorIsItsAreaThenItsPath(t *testing.T) {
 		{"/somewhere", "", "iam.example.org"},
 	} {
 		r := httptest.NewRequest(http.MethodGet, c.path, nil)
-		got := writeError(t, Options{ServiceDomain: "example.org"}, r, &platform.Error{Code: platform.CodeNotFound, Area: c.area})
+		got := writeError(t, Options{ServiceDomain: "example.org"}, r, &core.Error{Code: core.CodeNotFound, Area: c.area})
 		if domain := got.body.Details[0]["domain"]; domain != c.want {
 			t.Errorf("%s %q: %v, want %s", c.path, c.area, domain, c.want)
 		}
@@ -87,7 +87,7 @@ func TestTheDomainOfAnErrorIsItsAreaThenItsPath(t *testing.T) {
 func TestRetryAfterIsRoundedUp(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
-	got := writeError(t, Options{}, r, &platform.Error{Code: platform.CodeResourceExhausted, RetryAfter: 1100 * time.Millisecond})
+	got := writeError(t, Options{}, r, &core.Error{Code: core.CodeResourceExhausted, RetryAfter: 1100 * time.Millisecond})
 	if after := got.header.Get("Retry-After"); after != "2" {
 		t.Errorf("Retry-After %q, want 2", after)
 	}
@@ -106,9 +106,9 @@ func TestAnInternalCauseIsLoggedOnceAndNeverShown(t *testing.T) {
 		details int
 	}{
 		{"internal", t.Context(), secret, "level=ERROR", 1},
-		{"unavailable", t.Context(), platform.Unavailable("the store is away", secret), "level=WARN", 2},
-		{"unavailable without a cause", t.Context(), platform.Unavailable("shutting down", nil), "", 2},
-		{"the client's fault", t.Context(), platform.Invalid(fieldmask.Violation{Field: "f", Description: "d"}), "", 2},
+		{"unavailable", t.Context(), core.Unavailable("the store is away", secret), "level=WARN", 2},
+		{"unavailable without a cause", t.Context(), core.Unavailable("shutting down", nil), "", 2},
+		{"the client's fault", t.Context(), core.Invalid(fieldmask.Violation{Field: "f", Description: "d"}), "", 2},
 		{"the client is gone", gone, secret, "", 1},
 		{"cancelled", gone, fmt.Errorf("query: %w", context.Canceled), "", 2},
 		{"deadline", t.Context(), fmt.Errorf("query: %w", context.DeadlineExceeded), "", 2},

@@ -1,6 +1,8 @@
 package rest
 
-import "atrium/platform"
+import (
+	"atrium/platform"
+)
 
 func eventsRoutes(p *platform.Platform) []route {
 	return []route{

@@ -15,7 +15,9 @@ import (
 	"atrium/internal/apierror"
 	"atrium/internal/export"
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
+	"atrium/platform/inventory"
 )
 
 // Limits of an export. It holds one page of rows and this buffer in memory.
@@ -30,15 +32,15 @@ const (
 // the OpenAPI document does not have them.
 func exportRoutes(p *platform.Platform, o Options) []route {
 	type (
-		finding = platform.FindingFilter
-		pkg     = platform.PackageFilter
+		finding = inventory.FindingFilter
+		pkg     = inventory.PackageFilter
 	)
 	return []route{
 		exportRoute(o, "ExportFindings", export.Findings, p.Findings.Export,
-			enumsFilter("severities", func(f *finding) *[]platform.SeverityRating { return &f.Severities }),
+			enumsFilter("severities", func(f *finding) *[]core.SeverityRating { return &f.Severities }),
 			numberFilter("minScore", func(f *finding) **float64 { return &f.MinScore }),
-			enumsFilter("states", func(f *finding) *[]platform.FindingState { return &f.States }),
-			enumsFilter("basis", func(f *finding) *[]platform.FindingBasis { return &f.Basis }),
+			enumsFilter("states", func(f *finding) *[]inventory.FindingState { return &f.States }),
+			enumsFilter("basis", func(f *finding) *[]inventory.FindingBasis { return &f.Basis }),
 			choiceFilter("fixable", func(f *finding) **bool { return &f.Fixable }),
 			choiceFilter("knownExploited", func(f *finding) **bool { return &f.KnownExploited }),
 			numberFilter("minEpss", func(f *finding) **float64 { return &f.MinEPSS }),
@@ -46,17 +48,17 @@ func exportRoutes(p *platform.Platform, o Options) []route {
 			textsFilter("packages", func(f *finding) *[]string { return &f.Packages }),
 			textsFilter("ecosystems", func(f *finding) *[]string { return &f.Ecosystems }),
 			textFilter("query", func(f *finding) *string { return &f.Query }),
-			textFilter("assignee", func(f *finding) *platform.UID { return &f.Assignee }),
-			timeFilter("firstSeenSince", func(f *finding) *platform.Time { return &f.FirstSeenSince }),
-			timeFilter("firstSeenBefore", func(f *finding) *platform.Time { return &f.FirstSeenBefore }),
-			timeFilter("resolvedSince", func(f *finding) *platform.Time { return &f.ResolvedSince }),
-			timeFilter("updatedSince", func(f *finding) *platform.Time { return &f.UpdatedSince }),
-			timeFilter("dueBefore", func(f *finding) *platform.Time { return &f.DueBefore }),
-			value("withoutLiveTags", parseBool, func(l *platform.ListRequest[*finding]) *bool { return &l.Filter.WithoutLiveTags }),
+			textFilter("assignee", func(f *finding) *core.UID { return &f.Assignee }),
+			timeFilter("firstSeenSince", func(f *finding) *core.Time { return &f.FirstSeenSince }),
+			timeFilter("firstSeenBefore", func(f *finding) *core.Time { return &f.FirstSeenBefore }),
+			timeFilter("resolvedSince", func(f *finding) *core.Time { return &f.ResolvedSince }),
+			timeFilter("updatedSince", func(f *finding) *core.Time { return &f.UpdatedSince }),
+			timeFilter("dueBefore", func(f *finding) *core.Time { return &f.DueBefore }),
+			value("withoutLiveTags", parseBool, func(l *core.ListRequest[*finding]) *bool { return &l.Filter.WithoutLiveTags }),
 			textsFilter("digests", func(f *finding) *[]string { return &f.Digests }),
-			textsFilter("advisories", func(f *finding) *[]platform.UID { return &f.Advisories }),
+			textsFilter("advisories", func(f *finding) *[]core.UID { return &f.Advisories }),
 			textsFilter("labels", func(f *finding) *[]string { return &f.Labels }),
-			value("decided", parseBool, func(l *platform.ListRequest[*finding]) *bool { return &l.Filter.Decided })),
+			value("decided", parseBool, func(l *core.ListRequest[*finding]) *bool { return &l.Filter.Decided })),
 		exportRoute(o, "ExportPackages", export.Packages, p.Packages.Export,
 			textsFilter("names", func(f *pkg) *[]string { return &f.Names }),
 			textsFilter("ecosystems", func(f *pkg) *[]string { return &f.Ecosystems }),
@@ -65,15 +67,15 @@ func exportRoutes(p *platform.Platform, o Options) []route {
 }
 
 // exportRoute returns the route of a file with all rows that run passes on.
-func exportRoute[T, F any](o Options, name string, list export.List[T], run func(context.Context, platform.ExportRequest[F], func([]T) error) error, filters ...filter[platform.ListRequest[F]]) route {
+func exportRoute[T, F any](o Options, name string, list export.List[T], run func(context.Context, inventory.ExportRequest[F], func([]T) error) error, filters ...filter[core.ListRequest[F]]) route {
 	filters = append(filters,
-		value("within", parseText[platform.UID], func(l *platform.ListRequest[F]) *platform.UID { return &l.UIDP.DescendantsOf }),
-		value("orderBy", parseOptional, func(l *platform.ListRequest[F]) *string { return &l.OrderBy }))
+		value("within", parseText[core.UID], func(l *core.ListRequest[F]) *core.UID { return &l.UIDP.DescendantsOf }),
+		value("orderBy", parseOptional, func(l *core.ListRequest[F]) *string { return &l.OrderBy }))
 	return route{
 		name: name, method: http.MethodGet, pattern: "/export/" + list.Name, reportsQuery: true,
 		query: append(parametersOf(filters), parameter{name: "format", valueType: reflect.TypeFor[string]()}),
 		call: func(r *request) (any, error) {
-			if err := platform.RequireAuthenticated(r.Context()); err != nil {
+			if err := core.RequireAuthenticated(r.Context()); err != nil {
 				return nil, err
 			}
 			asked := listRequest(r, filters)
@@ -81,7 +83,7 @@ func exportRoute[T, F any](o Options, name string, list export.List[T], run func
 			if err != nil {
 				return nil, err
 			}
-			req := platform.ExportRequest[F]{Within: asked.UIDP.DescendantsOf, Filter: asked.Filter, OrderBy: asked.OrderBy, MaxRows: exportRows, Malformed: asked.Malformed}
+			req := inventory.ExportRequest[F]{Within: asked.UIDP.DescendantsOf, Filter: asked.Filter, OrderBy: asked.OrderBy, MaxRows: exportRows, Malformed: asked.Malformed}
 			body := newExportBody(r.writer, list.Name, format)
 			return nil, sendExport(o, r, body, list.NewWriter(body.buffer, format), func(ctx context.Context, yield func([]T) error) error {
 				return run(ctx, req, yield)
@@ -91,8 +93,8 @@ func exportRoute[T, F any](o Options, name string, list export.List[T], run func
 }
 
 // choiceFilter is a filter by true or false. Without it, both match.
-func choiceFilter[F any](name string, at func(F) **bool) filter[platform.ListRequest[F]] {
-	return filter[platform.ListRequest[F]]{parameter{name: name, valueType: reflect.TypeFor[bool]()}, func(l *platform.ListRequest[F], s string) error {
+func choiceFilter[F any](name string, at func(F) **bool) filter[core.ListRequest[F]] {
+	return filter[core.ListRequest[F]]{parameter{name: name, valueType: reflect.TypeFor[bool]()}, func(l *core.ListRequest[F], s string) error {
 		is, err := parseBool(s)
 		*at(l.Filter) = &is
 		return err
@@ -103,7 +105,7 @@ func choiceFilter[F any](name string, at func(F) **bool) filter[platform.ListReq
 func enumsFilter[F any, E interface {
 	~string
 	Values() []string
-}](name string, at func(F) *[]E) filter[platform.ListRequest[F]] {
+}](name string, at func(F) *[]E) filter[core.ListRequest[F]] {
 	parse := func(s string) (E, error) {
 		value, err := parseText[E](s)
 		if whole := fieldmask.EnumPrefix(value.Values()) + s; slices.Contains(value.Values(), whole) {
@@ -111,7 +113,7 @@ func enumsFilter[F any, E interface {
 		}
 		return value, err
 	}
-	return values(name, parse, func(l *platform.ListRequest[F]) *[]E { return at(l.Filter) })
+	return values(name, parse, func(l *core.ListRequest[F]) *[]E { return at(l.Filter) })
 }
 
 // An exportBody is the body of a file. Its headers are set when its first part is sent.
@@ -209,7 +211,7 @@ func chooseFormat(r *request, formats []export.Format, malformed *[]fieldmask.Vi
 		}
 	}
 	if best == "" {
-		return "", &statusError{http.StatusNotAcceptable, platform.Invalid(fieldmask.Violation{
+		return "", &statusError{http.StatusNotAcceptable, core.Invalid(fieldmask.Violation{
 			Field: "Accept", Description: "must allow one of " + joinFormats(formats, export.Format.MediaType),
 		})}
 	}

@@ -13,7 +13,9 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
@@ -23,25 +25,25 @@ const (
 )
 
 // crowd fills a repo with findings: each image holds every package, and each package has an advisory.
-func (w *world) crowd() (repo platform.UID) {
+func (w *world) crowd() (repo core.UID) {
 	w.t.Helper()
-	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("test"))
-	repo = platform.UID(w.create("/registry/v2/repos/"+w.org, `{"name": "crowd"}`))
-	advisories := make([]*platform.Advisory, crowdPackages)
-	held := make([]platform.InstalledPackage, crowdPackages)
+	ctx := core.WithActor(w.t.Context(), core.NewOperator("test"))
+	repo = core.UID(w.create("/registry/v2/repos/"+w.org, `{"name": "crowd"}`))
+	advisories := make([]*inventory.Advisory, crowdPackages)
+	held := make([]inventory.InstalledPackage, crowdPackages)
 	for i := range held {
 		name := fmt.Sprintf("package-%d", i)
-		held[i] = platform.InstalledPackage{Name: name, Version: "1.0.0", Ecosystem: "npm", PURL: "pkg:npm/" + name + "@1.0.0"}
-		advisories[i] = &platform.Advisory{AdvisoryID: fmt.Sprintf("CVE-%d", i), ArtifactName: name, ArtifactType: "npm",
-			Events: []platform.AdvisoryEvent{{Fixed: &platform.Fixed{FixedVersion: "1.0.1"}}}}
+		held[i] = inventory.InstalledPackage{Name: name, Version: "1.0.0", Ecosystem: "npm", PURL: "pkg:npm/" + name + "@1.0.0"}
+		advisories[i] = &inventory.Advisory{AdvisoryID: fmt.Sprintf("CVE-%d", i), ArtifactName: name, ArtifactType: "npm",
+			Events: []inventory.AdvisoryEvent{{Fixed: &inventory.Fixed{FixedVersion: "1.0.1"}}}}
 	}
-	documents := make([]*platform.ImportedSBOM, crowdImages)
+	documents := make([]*inventory.ImportedSBOM, crowdImages)
 	for i := range documents {
 		digest := fmt.Sprintf("sha256:%064x", i)
-		documents[i] = &platform.ImportedSBOM{Repo: repo, Digest: digest, Format: "CycloneDX 1.5", Packages: held}
+		documents[i] = &inventory.ImportedSBOM{Repo: repo, Digest: digest, Format: "CycloneDX 1.5", Packages: held}
 		w.create("/registry/v2/tags/"+string(repo), fmt.Sprintf(`{"name": "v%d", "digest": %q}`, i, digest))
 	}
-	_, err := w.p.Advisories.Import(ctx, platform.UID(w.org), advisories)
+	_, err := w.p.Advisories.Import(ctx, core.UID(w.org), advisories)
 	if err == nil {
 		_, err = w.p.Images.ImportSBOMs(ctx, documents)
 	}
@@ -180,7 +182,7 @@ type cutStore struct {
 }
 
 type cutTable struct {
-	platform.Table[*platform.Finding, *platform.FindingFilter]
+	core.Table[*inventory.Finding, *inventory.FindingFilter]
 	store *cutStore
 }
 
@@ -190,9 +192,9 @@ func (s *cutStore) Tables() platform.Tables {
 	return all
 }
 
-func (c cutTable) List(ctx context.Context, on platform.Conn, q platform.Query[*platform.FindingFilter]) (platform.Rows[*platform.Finding], error) {
+func (c cutTable) List(ctx context.Context, on core.Conn, q core.Query[*inventory.FindingFilter]) (core.Rows[*inventory.Finding], error) {
 	if c.store.lists--; c.store.lists < 0 {
-		return platform.Rows[*platform.Finding]{}, errors.New("the disk is broken")
+		return core.Rows[*inventory.Finding]{}, errors.New("the disk is broken")
 	}
 	return c.Table.List(ctx, on, q)
 }

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
@@ -34,8 +34,8 @@ func decodeFilters[R any](r *request, filters []filter[R], in *R) []fieldmask.Vi
 }
 
 // listRequest decodes the query of a list.
-func listRequest[F any](r *request, filters []filter[platform.ListRequest[F]]) platform.ListRequest[F] {
-	list := platform.ListRequest[F]{Filter: platform.NewFilter[F](), NamedMustExist: true}
+func listRequest[F any](r *request, filters []filter[core.ListRequest[F]]) core.ListRequest[F] {
+	list := core.ListRequest[F]{Filter: core.NewFilter[F](), NamedMustExist: true}
 	list.Malformed = decodeFilters(r, filters, &list)
 	return list
 }
@@ -49,18 +49,18 @@ func parametersOf[R any](filters []filter[R]) []parameter {
 }
 
 // textFilter is a filter by one value.
-func textFilter[F any, S ~string](name string, at func(F) *S) filter[platform.ListRequest[F]] {
-	return value(name, parseText[S], func(l *platform.ListRequest[F]) *S { return at(l.Filter) })
+func textFilter[F any, S ~string](name string, at func(F) *S) filter[core.ListRequest[F]] {
+	return value(name, parseText[S], func(l *core.ListRequest[F]) *S { return at(l.Filter) })
 }
 
 // textsFilter is a filter by any of several values.
-func textsFilter[F any, S ~string](name string, at func(F) *[]S) filter[platform.ListRequest[F]] {
-	return values(name, parseText[S], func(l *platform.ListRequest[F]) *[]S { return at(l.Filter) })
+func textsFilter[F any, S ~string](name string, at func(F) *[]S) filter[core.ListRequest[F]] {
+	return values(name, parseText[S], func(l *core.ListRequest[F]) *[]S { return at(l.Filter) })
 }
 
 // numberFilter is a filter by a number, which may be 0.
-func numberFilter[F any](name string, at func(F) **float64) filter[platform.ListRequest[F]] {
-	return filter[platform.ListRequest[F]]{parameter{name: name, valueType: reflect.TypeFor[float64]()}, func(l *platform.ListRequest[F], s string) error {
+func numberFilter[F any](name string, at func(F) **float64) filter[core.ListRequest[F]] {
+	return filter[core.ListRequest[F]]{parameter{name: name, valueType: reflect.TypeFor[float64]()}, func(l *core.ListRequest[F], s string) error {
 		n, err := strconv.ParseFloat(s, 64)
 		if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
 			return errors.New("must be a number")
@@ -71,27 +71,27 @@ func numberFilter[F any](name string, at func(F) **float64) filter[platform.List
 }
 
 // timeFilter is a filter by a time.
-func timeFilter[F any](name string, at func(F) *platform.Time) filter[platform.ListRequest[F]] {
-	return value(name, platform.ParseTime, func(l *platform.ListRequest[F]) *platform.Time { return at(l.Filter) })
+func timeFilter[F any](name string, at func(F) *core.Time) filter[core.ListRequest[F]] {
+	return value(name, core.ParseTime, func(l *core.ListRequest[F]) *core.Time { return at(l.Filter) })
 }
 
 // scopeFilters returns the parameters of every list in the tree.
-func scopeFilters[F any]() []filter[platform.ListRequest[F]] {
-	type request = platform.ListRequest[F]
+func scopeFilters[F any]() []filter[core.ListRequest[F]] {
+	type request = core.ListRequest[F]
 	return []filter[request]{
-		value("uidp.ancestors_of", parseText[platform.UID], func(l *request) *platform.UID { return &l.UIDP.AncestorsOf }),
-		value("uidp.descendants_of", parseText[platform.UID], func(l *request) *platform.UID { return &l.UIDP.DescendantsOf }),
-		value("uidp.children_of", parseText[platform.UID], func(l *request) *platform.UID { return &l.UIDP.ChildrenOf }),
+		value("uidp.ancestors_of", parseText[core.UID], func(l *request) *core.UID { return &l.UIDP.AncestorsOf }),
+		value("uidp.descendants_of", parseText[core.UID], func(l *request) *core.UID { return &l.UIDP.DescendantsOf }),
+		value("uidp.children_of", parseText[core.UID], func(l *request) *core.UID { return &l.UIDP.ChildrenOf }),
 		value("uidp.in_root", parseBool, func(l *request) *bool { return &l.UIDP.InRoot }).withDefault(false),
-		values("uidp.ids", parseText[platform.UID], func(l *request) *[]platform.UID { return &l.UIDP.IDs }),
+		values("uidp.ids", parseText[core.UID], func(l *request) *[]core.UID { return &l.UIDP.IDs }),
 	}
 }
 
 // pagingFilters returns the parameters of every list.
-func pagingFilters[F, T any](kind *platform.Kind[T]) []filter[platform.ListRequest[F]] {
-	type request = platform.ListRequest[F]
+func pagingFilters[F, T any](kind *core.Kind[T]) []filter[core.ListRequest[F]] {
+	type request = core.ListRequest[F]
 	return []filter[request]{
-		value("page_size", parseNumber, func(l *request) *int { return &l.PageSize }).withDefault(platform.DefaultPageSize),
+		value("page_size", parseNumber, func(l *request) *int { return &l.PageSize }).withDefault(core.DefaultPageSize),
 		value("page_token", parseOptional, func(l *request) *string { return &l.PageToken }),
 		orderFilter(kind, value("order_by", parseOptional, func(l *request) *string { return &l.OrderBy })),
 		value("skip", parseNumber, func(l *request) *int { return &l.Skip }).withDefault(0),
@@ -99,7 +99,7 @@ func pagingFilters[F, T any](kind *platform.Kind[T]) []filter[platform.ListReque
 }
 
 // orderFilter returns f with the pattern and the default of the orders of a kind.
-func orderFilter[R, T any](kind *platform.Kind[T], f filter[R]) filter[R] {
+func orderFilter[R, T any](kind *core.Kind[T], f filter[R]) filter[R] {
 	var fields []string
 	for _, order := range kind.Orders {
 		fields = append(append(fields, order.Name), order.Spellings...)

@@ -3,21 +3,22 @@ package rest
 import (
 	"net/http"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 // The bodies and responses of operations that are specific to one kind.
 type (
 	batchDeletion struct {
-		Parent platform.UID   `json:"parent"`
-		Names  []platform.UID `json:"names"` // UIDs of the mappings to delete
+		Parent core.UID   `json:"parent"`
+		Names  []core.UID `json:"names"` // UIDs of the mappings to delete
 	}
 	batchDeleted struct {
-		Parent                    platform.UID                         `json:"parent"`
-		ExternalGroupRoleMappings []*platform.ExternalGroupRoleMapping `json:"externalGroupRoleMappings"`
+		Parent                    core.UID                        `json:"parent"`
+		ExternalGroupRoleMappings []*iam.ExternalGroupRoleMapping `json:"externalGroupRoleMappings"`
 	}
 	verification struct {
-		UID platform.UID `json:"uid"`
+		UID core.UID `json:"uid"`
 	}
 	invitation struct {
 		Code string `json:"code"`
@@ -38,20 +39,20 @@ func (r *request) decode(read func(d *decoding, body []byte)) error {
 		read(&d, body)
 	}
 	if len(d.malformed) > 0 {
-		return platform.Invalid(d.malformed...)
+		return core.Invalid(d.malformed...)
 	}
 	return nil
 }
 
-func batchDelete(operations platform.ExternalGroupRoleMappings) operation {
+func batchDelete(operations iam.ExternalGroupRoleMappings) operation {
 	return func(r *request) (any, error) {
-		var parent platform.UID
-		var names []platform.UID
+		var parent core.UID
+		var names []core.UID
 		if err := r.decode(func(d *decoding, body []byte) {
 			given := d.object("", body, "parent", "names")
 			parent = d.uid("parent", given["parent"])
 			for _, name := range d.texts("names", given["names"]) {
-				names = append(names, platform.UID(name))
+				names = append(names, core.UID(name))
 			}
 		}); err != nil {
 			return nil, err
@@ -61,7 +62,7 @@ func batchDelete(operations platform.ExternalGroupRoleMappings) operation {
 	}
 }
 
-func acceptInvite(operations platform.GroupInvites) operation {
+func acceptInvite(operations iam.GroupInvites) operation {
 	return func(r *request) (any, error) {
 		var code string
 		if err := r.decode(func(d *decoding, body []byte) { code = d.text("code", d.object("", body, "code")["code"]) }); err != nil {
@@ -71,9 +72,9 @@ func acceptInvite(operations platform.GroupInvites) operation {
 	}
 }
 
-func verifyProvider(operations platform.IdentityProviders) operation {
+func verifyProvider(operations iam.IdentityProviders) operation {
 	return func(r *request) (any, error) {
-		var uid platform.UID
+		var uid core.UID
 		if err := r.decode(func(d *decoding, body []byte) { uid = d.uid("uid", d.object("", body, "uid")["uid"]) }); err != nil {
 			return nil, err
 		}
@@ -81,7 +82,7 @@ func verifyProvider(operations platform.IdentityProviders) operation {
 	}
 }
 
-func acceptTerms(operations platform.Terms) operation {
+func acceptTerms(operations iam.Terms) operation {
 	return func(r *request) (any, error) {
 		var documents []string
 		if err := r.decode(func(d *decoding, body []byte) {
@@ -95,12 +96,12 @@ func acceptTerms(operations platform.Terms) operation {
 
 // listTerms returns a route that lists the terms that were accepted for the group in the
 // path or for a group above it.
-func listTerms(operations platform.Terms) route {
+func listTerms(operations iam.Terms) route {
 	kind := operations.Kind()
-	filters := pagingFilters[*platform.TermsFilter](kind)
+	filters := pagingFilters[*iam.TermsFilter](kind)
 	return route{
 		name: "ListTermsAcceptances", method: http.MethodGet, pattern: "/iam/v2/terms/{group=**}", capabilities: capabilityList(kind.ReadCapabilities()...),
-		query: parametersOf(filters), answer: platform.TermsAcceptance{}, plural: kind.Plural, kind: factsOf(kind),
+		query: parametersOf(filters), answer: iam.TermsAcceptance{}, plural: kind.Plural, kind: factsOf(kind),
 		call: func(r *request) (any, error) {
 			page, err := operations.ListOf(r.Context(), r.uid(), listRequest(r, filters))
 			return newEnvelope(kind.Plural, page), err

@@ -4,28 +4,30 @@ import (
 	"net/http"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/libraries"
 )
 
 func librariesRoutes(p *platform.Platform) []route {
-	type filter = platform.ArtifactFilter
+	type filter = libraries.ArtifactFilter
 	return []route{
 		listAll("/libraries/v2/artifacts", p.Artifacts,
-			textsFilter("ecosystems", func(f *filter) *[]platform.Ecosystem { return &f.Ecosystems }).asRequired(),
+			textsFilter("ecosystems", func(f *filter) *[]libraries.Ecosystem { return &f.Ecosystems }).asRequired(),
 			textFilter("query", func(f *filter) *string { return &f.Query }),
 			textFilter("cuda_version", func(f *filter) *string { return &f.CudaVersion }),
-			value("remediated", parseBool, func(l *platform.ListRequest[*filter]) *bool { return &l.Filter.Remediated })),
+			value("remediated", parseBool, func(l *core.ListRequest[*filter]) *bool { return &l.Filter.Remediated })),
 		listArtifactVersions(p.ArtifactVersions),
 		{
 			name: "GetArtifactCount", method: http.MethodGet, pattern: "/libraries/v2/artifacts/count",
-			capabilities: capabilityList(platform.CapLibrariesArtifactsList),
+			capabilities: capabilityList(core.CapLibrariesArtifactsList),
 			query:        parametersOf(counted), answer: artifactCount{}, call: countArtifacts(p.Artifacts),
 		},
 	}
 }
 
 // listArtifactVersions returns a route that lists the versions of the artifact in the path.
-func listArtifactVersions(operations platform.ArtifactVersions) route {
-	filters := pagingFilters[*platform.ArtifactVersionFilter](operations.Kind())
+func listArtifactVersions(operations libraries.ArtifactVersions) route {
+	filters := pagingFilters[*libraries.ArtifactVersionFilter](operations.Kind())
 	list := listAll("/libraries/v2/artifacts/{artifact_id=*}/versions", operations)
 	list.call = func(r *request) (any, error) {
 		page, err := operations.ListOf(r.Context(), r.uid(), listRequest(r, filters))
@@ -35,19 +37,19 @@ func listArtifactVersions(operations platform.ArtifactVersions) route {
 }
 
 type artifactCount struct {
-	Counts []*platform.EcosystemCount `json:"counts"`
+	Counts []*libraries.EcosystemCount `json:"counts"`
 }
 
 // counted is the query of countArtifacts.
-var counted = []filter[[]platform.Ecosystem]{
-	values("ecosystems", parseText[platform.Ecosystem], func(asked *[]platform.Ecosystem) *[]platform.Ecosystem { return asked }).asRequired(),
+var counted = []filter[[]libraries.Ecosystem]{
+	values("ecosystems", parseText[libraries.Ecosystem], func(asked *[]libraries.Ecosystem) *[]libraries.Ecosystem { return asked }).asRequired(),
 }
 
-func countArtifacts(operations platform.Artifacts) operation {
+func countArtifacts(operations libraries.Artifacts) operation {
 	return func(r *request) (any, error) {
-		var asked []platform.Ecosystem
+		var asked []libraries.Ecosystem
 		if malformed := decodeFilters(r, counted, &asked); len(malformed) > 0 {
-			return nil, platform.Invalid(malformed...)
+			return nil, core.Invalid(malformed...)
 		}
 		counts, err := operations.Counts(r.Context(), asked)
 		return artifactCount{counts}, err

@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"atrium/internal/apierror"
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 )
 
 func TestThePageEqualsTheExampleOfTheSpecification(t *testing.T) {
@@ -69,12 +71,12 @@ func TestAPageTokenIsTheCursorOfTheCore(t *testing.T) {
 	for _, name := range []string{"a", "b", "c"} {
 		w.create("/registry/v2/repos/"+w.org, `{"name":"`+name+`"}`)
 	}
-	actor, err := w.p.Authenticate(t.Context(), platform.Claims{Issuer: testIssuer, Subject: theOwner, ServiceAudience: true})
+	actor, err := w.p.Authenticate(t.Context(), iam.Claims{Issuer: testIssuer, Subject: theOwner, ServiceAudience: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := platform.WithActor(t.Context(), actor)
-	request := platform.ListRequest[*platform.RepoFilter]{UIDP: platform.UIDFilter{DescendantsOf: platform.UID(w.org)}}
+	ctx := core.WithActor(t.Context(), actor)
+	request := core.ListRequest[*inventory.RepoFilter]{UIDP: core.UIDFilter{DescendantsOf: core.UID(w.org)}}
 	page, err := w.p.Repos.List(ctx, request)
 	if err != nil {
 		t.Fatal(err)

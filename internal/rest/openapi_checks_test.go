@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"go.yaml.in/yaml/v4"
@@ -216,7 +216,7 @@ func TestTheUIDPatternIsWhatTheCoreAccepts(t *testing.T) {
 		root, root + segment, root + strings.Repeat(segment, 28), root + strings.Repeat(segment, 29), "", root[1:], root + "/", root + segment[1:],
 		strings.ToUpper(root), root + segment + "/", segment, root + "//" + segment,
 	} {
-		if got, want := pattern.MatchString(uid), platform.UID(uid).Valid(); got != want {
+		if got, want := pattern.MatchString(uid), core.UID(uid).Valid(); got != want {
 			t.Errorf("%q: the pattern says %t, the core %t", uid, got, want)
 		}
 	}

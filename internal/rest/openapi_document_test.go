@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"atrium/platform"
+	"atrium/platform/core"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"go.yaml.in/yaml/v4"
@@ -140,7 +140,7 @@ func (r *route) isUnscoped() bool {
 	return r.method == http.MethodGet && (!strings.Contains(r.pattern, "=**}") || r.kind != nil && r.kind.global)
 }
 
-func wireNames(capabilities []platform.Capability) []string {
+func wireNames(capabilities []core.Capability) []string {
 	names := make([]string, len(capabilities))
 	for i, c := range capabilities {
 		names[i] = c.WireName()

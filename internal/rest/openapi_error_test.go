@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
@@ -19,7 +19,7 @@ type documentedRefusal struct {
 	name      string
 	header    string // This is the header of the response.
 	appliesTo func(*route) bool
-	example   *platform.Error
+	example   *core.Error
 }
 
 func (r documentedRefusal) key() string { return strconv.Itoa(r.status) }
@@ -29,34 +29,34 @@ func needsToken(r *route) bool { return !r.public }
 func isWrite(r *route) bool    { return r.method != http.MethodGet }
 func hasBody(r *route) bool    { return r.body != nil }
 
-const exampleUID = platform.UID("0123456789abcdef0123456789abcdef01234567")
+const exampleUID = core.UID("0123456789abcdef0123456789abcdef01234567")
 
 // documentedRefusals lists all error statuses.
 func documentedRefusals() []documentedRefusal {
-	resource := &platform.ResourceInfo{Kind: "Group", Name: string(exampleUID), Description: "group " + string(exampleUID) + " does not exist"}
+	resource := &core.ResourceInfo{Kind: "Group", Name: string(exampleUID), Description: "group " + string(exampleUID) + " does not exist"}
 	return []documentedRefusal{
-		{http.StatusBadRequest, "InvalidArgument", "", isAlways, platform.Invalid(fieldmask.Violation{Field: "name", Description: `name must match "^[a-z0-9 ._-]{1,}$"`})},
-		{http.StatusUnauthorized, "Unauthenticated", "WWW-Authenticate", isAlways, platform.Unauthenticated("a token is needed")},
-		{http.StatusForbidden, "PermissionDenied", "", needsToken, &platform.Error{
-			Code: platform.CodePermissionDenied, Reason: "PERMISSION_DENIED", Message: "Permission denied: capability repo.list is needed on " + string(exampleUID),
+		{http.StatusBadRequest, "InvalidArgument", "", isAlways, core.Invalid(fieldmask.Violation{Field: "name", Description: `name must match "^[a-z0-9 ._-]{1,}$"`})},
+		{http.StatusUnauthorized, "Unauthenticated", "WWW-Authenticate", isAlways, core.Unauthenticated("a token is needed")},
+		{http.StatusForbidden, "PermissionDenied", "", needsToken, &core.Error{
+			Code: core.CodePermissionDenied, Reason: "PERMISSION_DENIED", Message: "Permission denied: capability repo.list is needed on " + string(exampleUID),
 			Metadata: map[string]string{"capability": "repo.list", "resource": string(exampleUID)},
 		}},
-		{http.StatusNotFound, "NotFound", "", needsToken, &platform.Error{
-			Code: platform.CodeNotFound, Reason: "NOT_FOUND", Message: "Not found: " + resource.Description, Resource: resource,
+		{http.StatusNotFound, "NotFound", "", needsToken, &core.Error{
+			Code: core.CodeNotFound, Reason: "NOT_FOUND", Message: "Not found: " + resource.Description, Resource: resource,
 		}},
-		{http.StatusConflict, "AlreadyExists", "", isWrite, &platform.Error{
-			Code: platform.CodeAlreadyExists, Reason: "ALREADY_EXISTS", Message: "Already exists: the group exists already",
-			Resource: &platform.ResourceInfo{Kind: "Group", Name: string(exampleUID), Description: "the group exists already"},
+		{http.StatusConflict, "AlreadyExists", "", isWrite, &core.Error{
+			Code: core.CodeAlreadyExists, Reason: "ALREADY_EXISTS", Message: "Already exists: the group exists already",
+			Resource: &core.ResourceInfo{Kind: "Group", Name: string(exampleUID), Description: "the group exists already"},
 		}},
-		{http.StatusRequestEntityTooLarge, "TooLarge", "", hasBody, platform.Invalid(fieldmask.Violation{Field: "body", Description: "must be at most 1048576 bytes"})},
+		{http.StatusRequestEntityTooLarge, "TooLarge", "", hasBody, core.Invalid(fieldmask.Violation{Field: "body", Description: "must be at most 1048576 bytes"})},
 		{http.StatusUnsupportedMediaType, "UnsupportedMediaType", "", hasBody, errEncoding.shown},
-		{http.StatusTooManyRequests, "ResourceExhausted", "Retry-After", isAlways, &platform.Error{
-			Code: platform.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED", Message: "Resource exhausted: too many requests", RetryAfter: time.Second,
+		{http.StatusTooManyRequests, "ResourceExhausted", "Retry-After", isAlways, &core.Error{
+			Code: core.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED", Message: "Resource exhausted: too many requests", RetryAfter: time.Second,
 		}},
-		{http.StatusInternalServerError, "Internal", "", isAlways, &platform.Error{Code: platform.CodeInternal, Reason: "INTERNAL", Message: "Internal error."}},
-		{http.StatusServiceUnavailable, "Unavailable", "Retry-After", isAlways, platform.Unavailable("the database does not answer", nil)},
-		{http.StatusGatewayTimeout, "DeadlineExceeded", "Retry-After", isAlways, &platform.Error{
-			Code: platform.CodeDeadlineExceeded, Reason: "DEADLINE_EXCEEDED", Message: "The request exceeded its time limit.", RetryAfter: time.Second,
+		{http.StatusInternalServerError, "Internal", "", isAlways, &core.Error{Code: core.CodeInternal, Reason: "INTERNAL", Message: "Internal error."}},
+		{http.StatusServiceUnavailable, "Unavailable", "Retry-After", isAlways, core.Unavailable("the database does not answer", nil)},
+		{http.StatusGatewayTimeout, "DeadlineExceeded", "Retry-After", isAlways, &core.Error{
+			Code: core.CodeDeadlineExceeded, Reason: "DEADLINE_EXCEEDED", Message: "The request exceeded its time limit.", RetryAfter: time.Second,
 		}},
 	}
 }
@@ -108,7 +108,7 @@ func (d *description) status() {
 	others := openapi3.SchemaRefs{
 		info,
 		detail("BadRequest", openapi3.Schemas{"fieldViolations": listOf(reflect.TypeFor[fieldmask.Violation]())}, "fieldViolations"),
-		detail("PreconditionFailure", openapi3.Schemas{"violations": listOf(reflect.TypeFor[platform.Precondition]())}, "violations"),
+		detail("PreconditionFailure", openapi3.Schemas{"violations": listOf(reflect.TypeFor[core.Precondition]())}, "violations"),
 		detail("ResourceInfo", openapi3.Schemas{
 			"resourceType": newSchema("string", ""), "resourceName": newSchema("string", ""), "description": newSchema("string", ""),
 		}, "resourceType", "resourceName", "description"),

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"regexp"
 
-	"atrium/platform"
+	"atrium/platform/core"
 
 	"github.com/getkin/kin-openapi/openapi3"
 )
@@ -27,7 +27,7 @@ func (d *description) variables(path string, r *route) openapi3.Parameters {
 	for i, own := range pathVariable.FindAllStringSubmatch(r.pattern, -1) {
 		schema := newSchema("string", "")
 		if own[2] == "=**" {
-			schema = d.schemaOf(reflect.TypeFor[platform.UID](), inAnswer)
+			schema = d.schemaOf(reflect.TypeFor[core.UID](), inAnswer)
 		}
 		parameters = append(parameters, &openapi3.ParameterRef{Value: &openapi3.Parameter{
 			Name: names[i][1], In: "path", Required: true,

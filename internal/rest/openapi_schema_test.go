@@ -8,7 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
@@ -38,17 +39,17 @@ type schemas struct {
 
 // scalars lists the types whose JSON form does not follow from their Go type.
 var scalars = map[reflect.Type]func() *openapi3.Schema{
-	reflect.TypeFor[platform.UID](): func() *openapi3.Schema {
+	reflect.TypeFor[core.UID](): func() *openapi3.Schema {
 		return &openapi3.Schema{Type: &openapi3.Types{"string"}, Pattern: uidPattern}
 	},
-	reflect.TypeFor[platform.Time](): func() *openapi3.Schema {
+	reflect.TypeFor[core.Time](): func() *openapi3.Schema {
 		return &openapi3.Schema{Type: &openapi3.Types{"string"}, Format: "date-time"}
 	},
-	reflect.TypeFor[platform.Duration](): func() *openapi3.Schema {
+	reflect.TypeFor[core.Duration](): func() *openapi3.Schema {
 		return &openapi3.Schema{Type: &openapi3.Types{"string"}, Pattern: `^-?[0-9]+(\.[0-9]{1,9})?s$`}
 	},
-	reflect.TypeFor[platform.Int64](): longNumber,
-	reflect.TypeFor[platform.Secret](): func() *openapi3.Schema {
+	reflect.TypeFor[core.Int64](): longNumber,
+	reflect.TypeFor[iam.Secret](): func() *openapi3.Schema {
 		return &openapi3.Schema{Type: &openapi3.Types{"string"}}
 	},
 }
@@ -113,8 +114,8 @@ func hasJSONMethod(t reflect.Type) bool {
 // valuesOf lists the values of an enumeration; nil means that t is not one.
 func valuesOf(t reflect.Type) []string {
 	switch zero := reflect.Zero(t).Interface().(type) {
-	case platform.Capability:
-		return wireNames(platform.Capabilities())
+	case core.Capability:
+		return wireNames(core.Capabilities())
 	case interface{ Values() []string }:
 		return zero.Values()
 	default:

@@ -10,20 +10,21 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 // tagFilters returns parameters of every type.
 func tagFilters() []filter[tagRequest] {
-	filters := append(scopeFilters[*platform.TagFilter](),
-		textFilter("name", func(f *platform.TagFilter) *string { return &f.Name }),
-		timeFilter("updated_since", func(f *platform.TagFilter) *platform.Time { return &f.UpdatedSince }),
-		classFilter("include_dates", platform.TagClassDate),
-		textsFilter("names", func(f *platform.TagFilter) *[]string { return &f.Names }))
-	return append(filters, pagingFilters[*platform.TagFilter](&platform.Kind[*platform.Tag]{})...)
+	filters := append(scopeFilters[*inventory.TagFilter](),
+		textFilter("name", func(f *inventory.TagFilter) *string { return &f.Name }),
+		timeFilter("updated_since", func(f *inventory.TagFilter) *core.Time { return &f.UpdatedSince }),
+		classFilter("include_dates", inventory.TagClassDate),
+		textsFilter("names", func(f *inventory.TagFilter) *[]string { return &f.Names }))
+	return append(filters, pagingFilters[*inventory.TagFilter](&core.Kind[*inventory.Tag]{})...)
 }
 
-func decodeTags(query string) platform.ListRequest[*platform.TagFilter] {
+func decodeTags(query string) core.ListRequest[*inventory.TagFilter] {
 	filters := tagFilters()
 	r := &http.Request{URL: &url.URL{RawQuery: query}}
 	return listRequest(newRequest(httptest.NewRecorder(), r, &route{query: parametersOf(filters)}, nil), filters)
@@ -31,8 +32,8 @@ func decodeTags(query string) platform.ListRequest[*platform.TagFilter] {
 
 func TestAQueryBecomesAListRequest(t *testing.T) {
 	t.Parallel()
-	type request = platform.ListRequest[*platform.TagFilter]
-	since := platform.At(time.Date(2026, 3, 27, 13, 55, 0, 785e6, time.UTC))
+	type request = core.ListRequest[*inventory.TagFilter]
+	since := core.At(time.Date(2026, 3, 27, 13, 55, 0, 785e6, time.UTC))
 	for query, want := range map[string]request{
 		"":                                             {},
 		"page_size=5":                                  {PageSize: 5},
@@ -43,25 +44,25 @@ func TestAQueryBecomesAListRequest(t *testing.T) {
 		"order_by=name+desc":                           {OrderBy: "name desc"},
 		"page_token=&order_by=":                        {},
 		"pageToken=abc":                                {PageToken: "abc"},
-		"uidp.descendants_of=" + root:                  {UIDP: platform.UIDFilter{DescendantsOf: root}},
-		"uidp.descendantsOf=" + root:                   {UIDP: platform.UIDFilter{DescendantsOf: root}},
-		"uidp.children_of=" + child:                    {UIDP: platform.UIDFilter{ChildrenOf: child}},
-		"uidp.childrenOf=" + root:                      {UIDP: platform.UIDFilter{ChildrenOf: root}},
-		"uidp.ancestors_of=" + child:                   {UIDP: platform.UIDFilter{AncestorsOf: child}},
-		"uidp.ancestorsOf=" + child:                    {UIDP: platform.UIDFilter{AncestorsOf: child}},
-		"uidp.in_root=true":                            {UIDP: platform.UIDFilter{InRoot: true}},
+		"uidp.descendants_of=" + root:                  {UIDP: core.UIDFilter{DescendantsOf: root}},
+		"uidp.descendantsOf=" + root:                   {UIDP: core.UIDFilter{DescendantsOf: root}},
+		"uidp.children_of=" + child:                    {UIDP: core.UIDFilter{ChildrenOf: child}},
+		"uidp.childrenOf=" + root:                      {UIDP: core.UIDFilter{ChildrenOf: root}},
+		"uidp.ancestors_of=" + child:                   {UIDP: core.UIDFilter{AncestorsOf: child}},
+		"uidp.ancestorsOf=" + child:                    {UIDP: core.UIDFilter{AncestorsOf: child}},
+		"uidp.in_root=true":                            {UIDP: core.UIDFilter{InRoot: true}},
 		"uidp.inRoot=false":                            {},
-		"uidp.ids=a&uidp.ids=b":                        {UIDP: platform.UIDFilter{IDs: []platform.UID{"a", "b"}}},
-		"name=a%2Cb":                                   {Filter: &platform.TagFilter{Name: "a,b"}},
-		"names=a,b&names=c":                            {Filter: &platform.TagFilter{Names: []string{"a,b", "c"}}},
+		"uidp.ids=a&uidp.ids=b":                        {UIDP: core.UIDFilter{IDs: []core.UID{"a", "b"}}},
+		"name=a%2Cb":                                   {Filter: &inventory.TagFilter{Name: "a,b"}},
+		"names=a,b&names=c":                            {Filter: &inventory.TagFilter{Names: []string{"a,b", "c"}}},
 		"include_dates=true":                           {},
-		"include_dates=false":                          {Filter: &platform.TagFilter{Without: []platform.TagClass{platform.TagClassDate}}},
-		"includeDates=false":                           {Filter: &platform.TagFilter{Without: []platform.TagClass{platform.TagClassDate}}},
-		"updated_since=" + since.String():              {Filter: &platform.TagFilter{UpdatedSince: since}},
-		"updatedSince=2026-03-27T14:55:00.785%2B01:00": {Filter: &platform.TagFilter{UpdatedSince: since}},
+		"include_dates=false":                          {Filter: &inventory.TagFilter{Without: []inventory.TagClass{inventory.TagClassDate}}},
+		"includeDates=false":                           {Filter: &inventory.TagFilter{Without: []inventory.TagClass{inventory.TagClassDate}}},
+		"updated_since=" + since.String():              {Filter: &inventory.TagFilter{UpdatedSince: since}},
+		"updatedSince=2026-03-27T14:55:00.785%2B01:00": {Filter: &inventory.TagFilter{UpdatedSince: since}},
 	} {
 		if want.Filter == nil {
-			want.Filter = &platform.TagFilter{}
+			want.Filter = &inventory.TagFilter{}
 		}
 		want.NamedMustExist = true
 		if got := decodeTags(query); !reflect.DeepEqual(got, want) {

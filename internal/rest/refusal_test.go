@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/iam"
 )
 
 func TestEveryErrorHasItsDetails(t *testing.T) {
@@ -41,8 +41,8 @@ func TestEveryErrorHasItsDetails(t *testing.T) {
 		{"not empty", theOwner, "DELETE", "/registry/v2/repos/" + w.repo, "", 400, 9, "FAILED_PRECONDITION", "PreconditionFailure", "", "RESOURCE_NOT_EMPTY"},
 		{"in use", theOwner, "DELETE", "/iam/v2/identities/" + w.identity, "", 400, 9, "FAILED_PRECONDITION", "PreconditionFailure", "", "RESOURCE_IN_USE"},
 		{"role in use", theOwner, "DELETE", "/iam/v2/roles/" + w.role, "", 400, 9, "FAILED_PRECONDITION", "PreconditionFailure", "", "RESOURCE_IN_USE"},
-		{"built-in", theOwner, "PATCH", "/iam/v2/roles/" + string(platform.ViewerRole), `{"name":"x"}`, 400, 9, "FAILED_PRECONDITION", "PreconditionFailure", "", "BUILT_IN_ROLE"},
-		{"built-in, delete", theOwner, "DELETE", "/iam/v2/roles/" + string(platform.ViewerRole), "", 400, 9, "FAILED_PRECONDITION", "PreconditionFailure", "", "BUILT_IN_ROLE"},
+		{"built-in", theOwner, "PATCH", "/iam/v2/roles/" + string(iam.ViewerRole), `{"name":"x"}`, 400, 9, "FAILED_PRECONDITION", "PreconditionFailure", "", "BUILT_IN_ROLE"},
+		{"built-in, delete", theOwner, "DELETE", "/iam/v2/roles/" + string(iam.ViewerRole), "", 400, 9, "FAILED_PRECONDITION", "PreconditionFailure", "", "BUILT_IN_ROLE"},
 		{"empty identity", theOwner, "POST", "/iam/v2/identities/" + w.org, `{}`, 400, 3, "INVALID_ARGUMENT", "BadRequest", "", "name"},
 		{"no UID", theOwner, "GET", "/iam/v2/groups/nonsense", "", 400, 3, "INVALID_ARGUMENT", "BadRequest", "", "uid"},
 		{"an empty UID", theOwner, "GET", "/iam/v2/groups/", "", 400, 3, "INVALID_ARGUMENT", "BadRequest", "", "uid"},
@@ -127,7 +127,7 @@ func TestABatchIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	w := newPopulated(t)
 	before := w.get("/iam/v2/roleBindings").json["totalCount"]
-	body := `{"parent":"` + w.org + `","roleUid":"` + string(platform.ViewerRole) + `","requests":[{"roleBinding":{"identityUid":"` + w.identity + `"}},` +
+	body := `{"parent":"` + w.org + `","roleUid":"` + string(iam.ViewerRole) + `","requests":[{"roleBinding":{"identityUid":"` + w.identity + `"}},` +
 		`{"roleBinding":{"identityUid":"` + w.org + `/ffffffffffffffff"}}]}`
 	w.do(http.MethodPost, "/iam/v2/roleBindings:batchCreate", body).expectStatus(http.StatusNotFound)
 	if after := w.get("/iam/v2/roleBindings").json["totalCount"]; after != before {

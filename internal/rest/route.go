@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"atrium/internal/apierror"
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
@@ -19,8 +19,8 @@ import (
 type route struct {
 	name         string // name of the operation in gRPC, such as ListRepos
 	method       string
-	pattern      string                // path in the notation of internal/wiretest/wire.txt
-	capabilities []platform.Capability // required capabilities; empty if the operation itself decides
+	pattern      string            // path in the notation of internal/wiretest/wire.txt
+	capabilities []core.Capability // required capabilities; empty if the operation itself decides
 	query        []parameter
 	body         any        // zero value of the type of the body; nil means no body
 	answer       any        // zero value of the response, or of one item of a list; nil means an empty response
@@ -41,7 +41,7 @@ type kindFacts struct {
 	global   bool     // whether some resources belong to no organisation
 }
 
-func factsOf[T any](kind *platform.Kind[T]) *kindFacts {
+func factsOf[T any](kind *core.Kind[T]) *kindFacts {
 	return &kindFacts{kind.Name, reflect.TypeFor[T]().Elem(), kind.Fields, kind.Required, kind.IsBuiltIn != nil}
 }
 
@@ -59,14 +59,14 @@ type request struct {
 
 // run calls the operation.
 func (r *route) run(w http.ResponseWriter, req *http.Request, variables []string) (any, error) {
-	ctx, end := platform.TraceOf(req.Context()).BeginOperation(req.Context(), r.name, r.pattern)
+	ctx, end := core.TraceOf(req.Context()).BeginOperation(req.Context(), r.name, r.pattern)
 	defer end()
 	if ctx != req.Context() {
 		req = req.WithContext(ctx)
 	}
 	decoded := newRequest(w, req, r, variables)
 	if len(decoded.malformed) > 0 && !r.reportsQuery {
-		return nil, platform.Invalid(decoded.malformed...)
+		return nil, core.Invalid(decoded.malformed...)
 	}
 	return r.call(decoded)
 }
@@ -77,45 +77,45 @@ func newRequest(w http.ResponseWriter, r *http.Request, route *route, variables 
 }
 
 // uid returns the first variable of the path, or "" if there is none.
-func (r *request) uid() platform.UID {
+func (r *request) uid() core.UID {
 	if len(r.variables) == 0 {
 		return ""
 	}
-	return platform.UID(r.variables[0])
+	return core.UID(r.variables[0])
 }
 
 // The routes that most kinds have. Each constructor takes an interface with the one
 // operation that it calls.
 type (
 	lister[T, F any] interface {
-		Kind() *platform.Kind[T]
-		List(context.Context, platform.ListRequest[F]) (platform.Page[T], error)
+		Kind() *core.Kind[T]
+		List(context.Context, core.ListRequest[F]) (core.Page[T], error)
 	}
 	getter[T any] interface {
-		Kind() *platform.Kind[T]
-		Get(context.Context, platform.UID) (T, error)
+		Kind() *core.Kind[T]
+		Get(context.Context, core.UID) (T, error)
 	}
 	creator[T any] interface {
-		Kind() *platform.Kind[T]
-		Create(context.Context, platform.UID, fieldmask.Input[T]) (T, error)
+		Kind() *core.Kind[T]
+		Create(context.Context, core.UID, fieldmask.Input[T]) (T, error)
 	}
 	updater[T any] interface {
-		Kind() *platform.Kind[T]
-		Update(context.Context, platform.UID, fieldmask.Input[T]) (T, error)
+		Kind() *core.Kind[T]
+		Update(context.Context, core.UID, fieldmask.Input[T]) (T, error)
 	}
 	remover[T any] interface {
-		Kind() *platform.Kind[T]
-		Delete(context.Context, platform.UID) error
+		Kind() *core.Kind[T]
+		Delete(context.Context, core.UID) error
 	}
 )
 
 // list returns the route that lists a kind in the tree. It has filters by scope.
-func list[T, F any](pattern string, operations lister[T, F], filters ...filter[platform.ListRequest[F]]) route {
+func list[T, F any](pattern string, operations lister[T, F], filters ...filter[core.ListRequest[F]]) route {
 	return listAll(pattern, operations, slices.Concat(scopeFilters[F](), filters)...)
 }
 
 // listAll returns the route that lists a kind outside the tree.
-func listAll[T, F any](pattern string, operations lister[T, F], filters ...filter[platform.ListRequest[F]]) route {
+func listAll[T, F any](pattern string, operations lister[T, F], filters ...filter[core.ListRequest[F]]) route {
 	kind := operations.Kind()
 	filters = slices.Concat(filters, pagingFilters[F](kind))
 	return route{
@@ -163,7 +163,7 @@ func update[T any](pattern string, operations updater[T]) route {
 }
 
 // patch returns the route of a partial update.
-func patch[T any](name, pattern string, update func(context.Context, platform.UID, fieldmask.Input[T]) (T, error), needed ...platform.Capability) route {
+func patch[T any](name, pattern string, update func(context.Context, core.UID, fieldmask.Input[T]) (T, error), needed ...core.Capability) route {
 	return route{
 		name: name, method: http.MethodPatch, pattern: pattern, capabilities: needed,
 		query: []parameter{updateMask}, body: zeroOf[T](), answer: zeroOf[T](), reportsQuery: true,
@@ -194,8 +194,8 @@ func remove[T any](pattern string, operations remover[T]) route {
 func zeroOf[T any]() any { return reflect.Zero(reflect.TypeFor[T]().Elem()).Interface() }
 
 // capabilityList returns the capabilities that are not "".
-func capabilityList(capabilities ...platform.Capability) []platform.Capability {
-	return slices.DeleteFunc(capabilities, func(c platform.Capability) bool { return c == "" })
+func capabilityList(capabilities ...core.Capability) []core.Capability {
+	return slices.DeleteFunc(capabilities, func(c core.Capability) bool { return c == "" })
 }
 
 // words splits a name into words: "role binding" for RoleBinding and roleBinding.

@@ -8,7 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/libraries"
 )
 
 // A populated is a world with one resource of each kind that clients can only read, and a
@@ -37,30 +40,30 @@ func newPopulated(t *testing.T) *populated {
 	invite := w.do(http.MethodPost, "/iam/v2/groupInvites/"+w.org, `{"roleUid":"`+w.role+`","ttl":"3600s"}`).expectStatus(http.StatusOK)
 	w.invite, w.code = invite.text("uid"), invite.text("code")
 	w.do(http.MethodPost, "/iam/v2/terms/"+w.org, `{"document_ids":["privacy"]}`).expectStatus(http.StatusOK)
-	ctx := platform.WithActor(t.Context(), platform.NewOperator("import"))
-	advisory := &platform.Advisory{AdvisoryID: "GO-2024-0001", ArtifactName: "stdlib", Author: "osv", Aliases: []string{"CVE-2024-1"}, Origin: "osv",
-		Events: []platform.AdvisoryEvent{{Author: "osv", Fixed: &platform.Fixed{FixedVersion: "1.2.3"}}}}
-	other := &platform.Advisory{AdvisoryID: "GO-2024-0002", ArtifactName: "net", ArtifactType: "go"}
-	if _, err := w.p.Advisories.Import(ctx, platform.UID(w.org), []*platform.Advisory{advisory, other}); err != nil {
+	ctx := core.WithActor(t.Context(), core.NewOperator("import"))
+	advisory := &inventory.Advisory{AdvisoryID: "GO-2024-0001", ArtifactName: "stdlib", Author: "osv", Aliases: []string{"CVE-2024-1"}, Origin: "osv",
+		Events: []inventory.AdvisoryEvent{{Author: "osv", Fixed: &inventory.Fixed{FixedVersion: "1.2.3"}}}}
+	other := &inventory.Advisory{AdvisoryID: "GO-2024-0002", ArtifactName: "net", ArtifactType: "go"}
+	if _, err := w.p.Advisories.Import(ctx, core.UID(w.org), []*inventory.Advisory{advisory, other}); err != nil {
 		t.Fatal(err)
 	}
 	w.advisory = string(advisory.UID)
-	if _, err := w.p.Vulnerabilities.Import(ctx, []*platform.Vulnerability{
+	if _, err := w.p.Vulnerabilities.Import(ctx, []*inventory.Vulnerability{
 		{ID: "GO-2024-0001", Summary: "bad", Aliases: []string{"CVE-2024-1"}}, {ID: "GO-2024-0002"}, {ID: "GO-2024-0003"},
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.p.Images.Import(ctx, []*platform.Image{{Repo: platform.UID(w.repo), Digest: imageDigest, Architectures: []platform.Architecture{
+	if _, err := w.p.Images.Import(ctx, []*inventory.Image{{Repo: core.UID(w.repo), Digest: imageDigest, Architectures: []inventory.Architecture{
 		{Name: "arm64", Size: 7}, {Name: "amd64", Size: 1 << 40},
 	}}}); err != nil {
 		t.Fatal(err)
 	}
-	guava := &platform.ImportedArtifact{
-		Artifact: platform.Artifact{Ecosystem: platform.EcosystemJava, Name: "com.google.guava:guava", Description: "Collections", Remediated: true},
-		Versions: []*platform.ArtifactVersion{{Version: "9.0", SizeBytes: 1 << 40}, {Version: "33.4.8-jre"}, {Version: "33.4.8-android"}},
+	guava := &libraries.ImportedArtifact{
+		Artifact: libraries.Artifact{Ecosystem: libraries.EcosystemJava, Name: "com.google.guava:guava", Description: "Collections", Remediated: true},
+		Versions: []*libraries.ArtifactVersion{{Version: "9.0", SizeBytes: 1 << 40}, {Version: "33.4.8-jre"}, {Version: "33.4.8-android"}},
 	}
-	numpy := &platform.ImportedArtifact{Artifact: platform.Artifact{Ecosystem: platform.EcosystemPython, Name: "numpy", CudaVersion: "12.1"}}
-	if _, _, err := w.p.Artifacts.Import(ctx, []*platform.ImportedArtifact{guava, numpy}); err != nil {
+	numpy := &libraries.ImportedArtifact{Artifact: libraries.Artifact{Ecosystem: libraries.EcosystemPython, Name: "numpy", CudaVersion: "12.1"}}
+	if _, _, err := w.p.Artifacts.Import(ctx, []*libraries.ImportedArtifact{guava, numpy}); err != nil {
 		t.Fatal(err)
 	}
 	w.artifact = string(guava.UID)
@@ -113,7 +116,7 @@ func (w *populated) requests() map[string]func(n int) (uid, suffix, body string)
 		"ListRoleBindings":  collection,
 		"GetRoleBinding":    repeat(w.binding, "", ""),
 		"CreateRoleBinding": func(n int) (string, string, string) { return w.org, "", binding(n) },
-		"UpdateRoleBinding": repeat(w.binding, "", `{"roleUid":"`+string(platform.ViewerRole)+`"}`),
+		"UpdateRoleBinding": repeat(w.binding, "", `{"roleUid":"`+string(iam.ViewerRole)+`"}`),
 		"DeleteRoleBinding": func(n int) (string, string, string) {
 			return w.create("/iam/v2/roleBindings/"+w.org, binding(n)), "", ""
 		},
@@ -275,7 +278,7 @@ func TestResponsesHaveTheFieldsOfTheReference(t *testing.T) {
 		"/iam/v2/groups/" + w.group:                                                   "createTime description name status uid updateTime verified",
 		"/iam/v2/identities/" + w.identity:                                            "claimMatch createTime name uid updateTime",
 		"/iam/v2/roles/" + w.role:                                                     "capabilities createTime name uid updateTime",
-		"/iam/v2/roles/" + string(platform.ViewerRole):                                "description name uid",
+		"/iam/v2/roles/" + string(iam.ViewerRole):                                     "description name uid",
 		"/iam/v2/roleBindings/" + w.binding:                                           "createTime group identity role uid",
 		"/registry/v2/repos/" + w.repo:                                                "createTime name uid updateTime",
 		"/registry/v2/repos/" + w.repo + "/readme":                                    "uid",

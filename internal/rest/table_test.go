@@ -10,7 +10,7 @@ import (
 
 	"atrium/internal/apierror"
 	"atrium/internal/wiretest"
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // A wireRoute is an operation of the reference, with the fields of its request that are query parameters.
@@ -122,7 +122,7 @@ func TestEveryRouteDescribesItsBodyAndItsResponse(t *testing.T) {
 			t.Errorf("%s %s: plural %q", r.method, r.pattern, r.plural)
 		}
 		for _, c := range r.capabilities {
-			if !slices.Contains(platform.Capabilities(), c) {
+			if !slices.Contains(core.Capabilities(), c) {
 				t.Errorf("%s %s: capability %q", r.method, r.pattern, c)
 			}
 		}

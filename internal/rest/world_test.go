@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 	"atrium/store/storetest"
 )
 
@@ -54,12 +56,12 @@ func (w *world) authenticate(next http.Handler) http.Handler {
 		rw.Header().Set("X-Request-Id", "req-1")
 		ctx := r.Context()
 		if subject := r.Header.Get("X-Subject"); subject != nobody {
-			actor, err := w.p.Authenticate(ctx, platform.Claims{Issuer: testIssuer, Subject: subject, ServiceAudience: true})
+			actor, err := w.p.Authenticate(ctx, iam.Claims{Issuer: testIssuer, Subject: subject, ServiceAudience: true})
 			if err != nil {
 				Options{}.WriteError(rw, r, err)
 				return
 			}
-			ctx = platform.WithActor(ctx, actor)
+			ctx = core.WithActor(ctx, actor)
 		}
 		next.ServeHTTP(rw, r.WithContext(ctx))
 	})

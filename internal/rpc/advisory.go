@@ -8,6 +8,7 @@ import (
 	advisoryv2 "atrium/gen/platform/advisory/v2"
 	"atrium/gen/platform/advisory/v2/advisoryv2connect"
 	"atrium/platform"
+	"atrium/platform/inventory"
 )
 
 func advisoryServices(p *platform.Platform, o connect.HandlerOption) []service {
@@ -17,9 +18,9 @@ func advisoryServices(p *platform.Platform, o connect.HandlerOption) []service {
 }
 
 type securityAdvisory struct {
-	documents       platform.AdvisoryDocuments
-	vulnerabilities platform.Vulnerabilities
-	resolved        platform.ResolvedVulnerabilities
+	documents       inventory.AdvisoryDocuments
+	vulnerabilities inventory.Vulnerabilities
+	resolved        inventory.ResolvedVulnerabilities
 }
 
 // isWhole reports whether a request has none of the fields for paging. The first version of the contract had no such
@@ -29,7 +30,7 @@ func isWhole(r listing) bool {
 }
 
 func (s securityAdvisory) ListDocuments(ctx context.Context, r *advisoryv2.ListDocumentsRequest) (*advisoryv2.ListDocumentsResponse, error) {
-	request := list(r, &platform.DocumentFilter{ID: r.GetId(), CVEs: texts[string](r.GetCves())})
+	request := list(r, &inventory.DocumentFilter{ID: r.GetId(), CVEs: texts[string](r.GetCves())})
 	if isWhole(r) {
 		all, err := s.documents.ListAll(ctx, request)
 		return &advisoryv2.ListDocumentsResponse{Documents: convertEach(all, document), TotalCount: new(int64(len(all)))}, err
@@ -42,7 +43,7 @@ func (s securityAdvisory) ListDocuments(ctx context.Context, r *advisoryv2.ListD
 }
 
 func (s securityAdvisory) ListVulnerabilityMetadata(ctx context.Context, r *advisoryv2.ListVulnerabilityMetadataRequest) (*advisoryv2.ListVulnerabilityMetadataResponse, error) {
-	page, err := s.vulnerabilities.List(ctx, list(r, &platform.VulnerabilityFilter{ID: r.GetId(), IDs: r.GetIds()}))
+	page, err := s.vulnerabilities.List(ctx, list(r, &inventory.VulnerabilityFilter{ID: r.GetId(), IDs: r.GetIds()}))
 	return &advisoryv2.ListVulnerabilityMetadataResponse{
 		VulnerabilityMetadata: convertEach(page.Items, vulnerability),
 		NextPageToken:         page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
@@ -52,7 +53,7 @@ func (s securityAdvisory) ListVulnerabilityMetadata(ctx context.Context, r *advi
 func (s securityAdvisory) ListResolvedVulnsReports(ctx context.Context, r *advisoryv2.ListResolvedVulnsReportsRequest) (*advisoryv2.ListResolvedVulnsReportsResponse, error) {
 	start, badStart := parseTime("start_time", r.GetStartTime())
 	end, badEnd := parseTime("end_time", r.GetEndTime())
-	filter := platform.ResolvedVulnerabilityFilter{ImageRefs: imageRefs(r.GetImageRefs()), StartTime: start, EndTime: end}
+	filter := inventory.ResolvedVulnerabilityFilter{ImageRefs: imageRefs(r.GetImageRefs()), StartTime: start, EndTime: end}
 	if isWhole(r) && badStart == nil && badEnd == nil {
 		all, err := s.resolved.ListAll(ctx, filter)
 		return &advisoryv2.ListResolvedVulnsReportsResponse{ResolvedVulnsReports: convertEach(all, resolvedReport), TotalCount: new(int64(len(all)))}, err
@@ -64,40 +65,40 @@ func (s securityAdvisory) ListResolvedVulnsReports(ctx context.Context, r *advis
 	}, err
 }
 
-func imageRefs(messages []*advisoryv2.ImageRef) []platform.ImageRef {
-	refs := make([]platform.ImageRef, len(messages))
+func imageRefs(messages []*advisoryv2.ImageRef) []inventory.ImageRef {
+	refs := make([]inventory.ImageRef, len(messages))
 	for i, m := range messages {
-		refs[i] = platform.ImageRef{Repo: m.GetRepo(), Tags: m.GetTags()}
+		refs[i] = inventory.ImageRef{Repo: m.GetRepo(), Tags: m.GetTags()}
 	}
 	return refs
 }
 
-func vulnerability(v *platform.Vulnerability) *advisoryv2.VulnerabilityMetadata {
+func vulnerability(v *inventory.Vulnerability) *advisoryv2.VulnerabilityMetadata {
 	return &advisoryv2.VulnerabilityMetadata{
 		Id: v.ID, Summary: v.Summary, Details: v.Details,
 		References: convertValues(v.References, reference), Severities: convertValues(v.Severities, vulnerabilitySeverity),
 	}
 }
 
-func reference(r *platform.Reference) *advisoryv2.Reference {
+func reference(r *inventory.Reference) *advisoryv2.Reference {
 	return &advisoryv2.Reference{Type: enumValue[advisoryv2.Reference_Type](advisoryv2.Reference_Type_value, r.Type), Url: r.URL}
 }
 
-func vulnerabilitySeverity(s *platform.Severity) *advisoryv2.Severity {
+func vulnerabilitySeverity(s *inventory.Severity) *advisoryv2.Severity {
 	return &advisoryv2.Severity{Type: enumValue[advisoryv2.Severity_Type](advisoryv2.Severity_Type_value, s.Type), Score: s.Score}
 }
 
-func document(d *platform.AdvisoryDocument) *advisoryv2.Document {
+func document(d *inventory.AdvisoryDocument) *advisoryv2.Document {
 	return &advisoryv2.Document{Id: d.ID, Advisories: convertValues(d.Advisories, documentAdvisory)}
 }
 
-func documentAdvisory(a *platform.DocumentAdvisory) *advisoryv2.DocumentAdvisory {
+func documentAdvisory(a *inventory.DocumentAdvisory) *advisoryv2.DocumentAdvisory {
 	return &advisoryv2.DocumentAdvisory{
 		Id: a.ID, Events: convertValues(a.Events, documentEvent), Aliases: a.Aliases, PackageNamespace: a.PackageNamespace,
 	}
 }
 
-func documentEvent(e *platform.DocumentEvent) *advisoryv2.DocumentEvent {
+func documentEvent(e *inventory.DocumentEvent) *advisoryv2.DocumentEvent {
 	m := &advisoryv2.DocumentEvent{Timestamp: timestamp(e.Timestamp)}
 	switch {
 	case e.TruePositiveDetermination != nil:
@@ -120,18 +121,18 @@ func documentEvent(e *platform.DocumentEvent) *advisoryv2.DocumentEvent {
 	return m
 }
 
-func documentFixed(f *platform.DocumentFixed) *advisoryv2.Fixed {
+func documentFixed(f *inventory.DocumentFixed) *advisoryv2.Fixed {
 	return &advisoryv2.Fixed{
 		FixedVersion: f.FixedVersion, ScannerVersion: f.ScannerVersion, GrypeDbBuilt: f.GrypeDBBuilt, GrypeDbChecksum: f.GrypeDBChecksum,
 	}
 }
 
-func documentFalsePositive(f *platform.FalsePositiveDetermination) *advisoryv2.FalsePositiveDetermination {
+func documentFalsePositive(f *inventory.FalsePositiveDetermination) *advisoryv2.FalsePositiveDetermination {
 	types := advisoryv2.FalsePositiveDetermination_Type_value
 	return &advisoryv2.FalsePositiveDetermination{Type: enumValue[advisoryv2.FalsePositiveDetermination_Type](types, f.Type), Note: f.Note}
 }
 
-func documentDetection(d *platform.DocumentDetection) *advisoryv2.Detection {
+func documentDetection(d *inventory.DocumentDetection) *advisoryv2.Detection {
 	m := &advisoryv2.Detection{}
 	switch {
 	case d.NVDAPI != nil:
@@ -146,7 +147,7 @@ func documentDetection(d *platform.DocumentDetection) *advisoryv2.Detection {
 	return m
 }
 
-func documentScan(s *platform.DocumentScanV1) *advisoryv2.DetectionTypeScanV1 {
+func documentScan(s *inventory.DocumentScanV1) *advisoryv2.DetectionTypeScanV1 {
 	return &advisoryv2.DetectionTypeScanV1{
 		Scanner: s.Scanner, SubpackageName: s.SubpackageName, ComponentId: s.ComponentID, ComponentName: s.ComponentName,
 		ComponentVersion: s.ComponentVersion, ComponentType: s.ComponentType, ComponentLocation: s.ComponentLocation,
@@ -154,13 +155,13 @@ func documentScan(s *platform.DocumentScanV1) *advisoryv2.DetectionTypeScanV1 {
 	}
 }
 
-func resolvedReport(r *platform.ResolvedVulnerabilityReport) *advisoryv2.ResolvedVulnsReport {
+func resolvedReport(r *inventory.ResolvedVulnerabilityReport) *advisoryv2.ResolvedVulnsReport {
 	return &advisoryv2.ResolvedVulnsReport{
 		Date: timestamp(r.Date), ResolvedVulns: convertValues(r.ResolvedVulns, resolvedVuln),
 		ImageRef: &advisoryv2.ImageRef{Repo: r.ImageRef.Repo, Tags: r.ImageRef.Tags},
 	}
 }
 
-func resolvedVuln(v *platform.ResolvedVulnerability) *advisoryv2.ResolvedVuln {
+func resolvedVuln(v *inventory.ResolvedVulnerability) *advisoryv2.ResolvedVuln {
 	return &advisoryv2.ResolvedVuln{Id: v.ID, Aliases: v.Aliases, CvssSeverities: convertValues(v.CVSSSeverities, vulnerabilitySeverity)}
 }

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 const advisoryService = "/platform.advisory.v2.SecurityAdvisoryService/"
@@ -15,14 +16,14 @@ const advisoryService = "/platform.advisory.v2.SecurityAdvisoryService/"
 func TestARequestWithoutFieldsForPagingGetsAllDocuments(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	const many = 2*platform.MaxPageSize + 1
-	var advisories []*platform.Advisory
+	const many = 2*core.MaxPageSize + 1
+	var advisories []*inventory.Advisory
 	for i := range many {
-		advisories = append(advisories, &platform.Advisory{AdvisoryID: fmt.Sprintf("GO-%d", i), ArtifactName: fmt.Sprintf("library-%d", i)})
+		advisories = append(advisories, &inventory.Advisory{AdvisoryID: fmt.Sprintf("GO-%d", i), ArtifactName: fmt.Sprintf("library-%d", i)})
 	}
-	ctx := platform.WithActor(t.Context(), platform.NewOperator("import"))
-	must[platform.Imported](t)(w.p.Advisories.Import(ctx, platform.UID(w.org), advisories))
-	for asked, want := range map[string]int{`{}`: many, `{"cves": ["GO-1"]}`: 1, `{"pageSize": 7}`: 7, `{"orderBy": "name desc"}`: platform.DefaultPageSize, `{"skip": 400}`: 1} {
+	ctx := core.WithActor(t.Context(), core.NewOperator("import"))
+	must[core.Imported](t)(w.p.Advisories.Import(ctx, core.UID(w.org), advisories))
+	for asked, want := range map[string]int{`{}`: many, `{"cves": ["GO-1"]}`: 1, `{"pageSize": 7}`: 7, `{"orderBy": "name desc"}`: core.DefaultPageSize, `{"skip": 400}`: 1} {
 		status, _, got := w.post(theOwner, advisoryService+"ListDocuments", asked)
 		if n := strings.Count(got, `"advisories"`); status != http.StatusOK || n != want {
 			t.Errorf("%s: %d, %d documents, want %d", asked, status, n, want)

@@ -4,7 +4,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // convert converts the result of an operation into a message.
@@ -39,7 +39,7 @@ func convertValues[T, M any](items []T, message func(*T) *M) []*M {
 }
 
 // timestamp converts a time; it returns nil for the zero time.
-func timestamp(t platform.Time) *timestamppb.Timestamp {
+func timestamp(t core.Time) *timestamppb.Timestamp {
 	if t.IsZero() {
 		return nil
 	}

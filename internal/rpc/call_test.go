@@ -13,7 +13,8 @@ import (
 
 	iamv2 "atrium/gen/platform/iam/v2"
 	registryv2 "atrium/gen/platform/registry/v2"
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 func mask(paths ...string) *fieldmaskpb.FieldMask { return &fieldmaskpb.FieldMask{Paths: paths} }
@@ -27,7 +28,7 @@ func TestEachProtocolCreatesReadsListsUpdatesAndDeletes(t *testing.T) {
 			Name: "nginx", Description: "A web server", CatalogTier: registryv2.CatalogTier_CATALOG_TIER_FIPS,
 			SyncConfig: &registryv2.SyncConfig{Source: "upstream/nginx"},
 		}}))
-		if !platform.UID(made.GetUid()).Valid() || made.GetCreateTime() == nil || made.GetSyncConfig().GetSource() != "upstream/nginx" {
+		if !core.UID(made.GetUid()).Valid() || made.GetCreateTime() == nil || made.GetSyncConfig().GetSource() != "upstream/nginx" {
 			t.Errorf("%s: made %v, want Source 'upstream/nginx'", protocol, made)
 		}
 		if got := must[*registryv2.Repo](t)(c.repos.GetRepo(t.Context(), &registryv2.GetRepoRequest{Uid: made.GetUid()})); !proto.Equal(got, made) {
@@ -135,7 +136,7 @@ func TestViolationsAreThoseOfREST(t *testing.T) {
 		},
 		"requests": func() error {
 			_, err := c.bindings.BatchCreateRoleBindings(t.Context(), &iamv2.BatchCreateRoleBindingsRequest{
-				Parent: w.org, Requests: make([]*iamv2.CreateRoleBindingRequest, platform.MaxBatchBindings+1),
+				Parent: w.org, Requests: make([]*iamv2.CreateRoleBindingRequest, iam.MaxBatchBindings+1),
 			})
 			return err
 		},
@@ -151,7 +152,7 @@ func TestAnInviteHasATimeToLiveAndIsAcceptedByItsCode(t *testing.T) {
 	w := newWorld(t)
 	c := w.owner()
 	made := must[*iamv2.GroupInvite](t)(c.invites.CreateGroupInvite(t.Context(), &iamv2.CreateGroupInviteRequest{
-		Parent: w.org, GroupInvite: &iamv2.GroupInvite{RoleUid: string(platform.ViewerRole), Ttl: durationpb.New(time.Hour), SingleUse: true},
+		Parent: w.org, GroupInvite: &iamv2.GroupInvite{RoleUid: string(iam.ViewerRole), Ttl: durationpb.New(time.Hour), SingleUse: true},
 	}))
 	if got := made.GetExpirationTime().AsTime().Sub(made.GetCreateTime().AsTime()); got != time.Hour || made.GetRole().GetName() != "viewer" {
 		t.Errorf("made %v, want %v and Name 'viewer'", made, time.Hour)
@@ -167,7 +168,7 @@ func TestTheSecretOfAProviderIsStoredAndNeverShown(t *testing.T) {
 	w := newWorld(t)
 	c := w.owner()
 	provider := func(secret string) *iamv2.IdentityProvider {
-		return &iamv2.IdentityProvider{Name: "sso", DefaultRole: string(platform.ViewerRole), Configuration: &iamv2.IdentityProvider_Oidc{
+		return &iamv2.IdentityProvider{Name: "sso", DefaultRole: string(iam.ViewerRole), Configuration: &iamv2.IdentityProvider_Oidc{
 			Oidc: &iamv2.IdentityProvider_OIDC{Issuer: "https://sso.example.com", ClientId: "atrium", ClientSecret: secret},
 		}}
 	}
@@ -177,7 +178,7 @@ func TestTheSecretOfAProviderIsStoredAndNeverShown(t *testing.T) {
 	if made.GetOidc().GetClientId() != "atrium" || made.GetOidc().GetClientSecret() != "" {
 		t.Errorf("made %v, want ClientId 'atrium' and ClientSecret \"\"", made)
 	}
-	stored, err := w.p.IdentityProviders.Get(platform.WithActor(t.Context(), platform.NewOperator("test")), platform.UID(made.GetUid()))
+	stored, err := w.p.IdentityProviders.Get(core.WithActor(t.Context(), core.NewOperator("test")), core.UID(made.GetUid()))
 	if err != nil || len(stored.EncryptedSecret) == 0 {
 		t.Errorf("what is stored is %+v (%v)", stored, err)
 	}

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
@@ -152,7 +152,7 @@ func unknownFields(m protoreflect.Message) (found []fieldmask.Violation) {
 	}
 	listed := fieldsOfMask(maskOf(m))
 	for _, below := range append([]nestedMessage{{"", m}}, nestedMessages("", m)...) {
-		if len(found) >= platform.MaxViolations {
+		if len(found) >= core.MaxViolations {
 			break
 		}
 		if below.message == m || listed.contain(below.path) {
@@ -172,7 +172,7 @@ func unknownIn(p nestedMessage) (found []fieldmask.Violation) {
 		return found
 	}
 	seen := map[protowire.Number]bool{}
-	for rest := p.message.GetUnknown(); len(rest) > 0 && len(seen) < platform.MaxViolations; {
+	for rest := p.message.GetUnknown(); len(rest) > 0 && len(seen) < core.MaxViolations; {
 		number, _, n := protowire.ConsumeField(rest)
 		if n < 0 {
 			return found

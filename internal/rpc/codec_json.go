@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 	"google.golang.org/protobuf/types/known/fieldmaskpb"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
@@ -153,7 +153,7 @@ type jsonViolations struct {
 }
 
 func (j *jsonViolations) add(field, description string) {
-	if len(j.found) < platform.MaxViolations {
+	if len(j.found) < core.MaxViolations {
 		j.found = append(j.found, fieldmask.Violation{Field: field, Description: description})
 	}
 }

@@ -20,7 +20,8 @@ import (
 	pingv2 "atrium/gen/platform/ping/v2"
 	"atrium/gen/platform/ping/v2/pingv2connect"
 	registryv2 "atrium/gen/platform/registry/v2"
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 func TestViolationsOfAJSONMessageAreNamed(t *testing.T) {
@@ -254,14 +255,14 @@ func TestAMessageHasAtMostTheViolationsOfOneResponse(t *testing.T) {
 		{"JSON", jsonCodec{"json"}, []byte("{" + strings.Join(names, ",") + "}"), &pingv2.PingRequest{}},
 		{"nested JSON", jsonCodec{"json"}, []byte(`{"requests": [` + strings.Join(scalars, ",") + "]}"), &iamv2.BatchCreateRoleBindingsRequest{}},
 	} {
-		if err := x.codec.Unmarshal(x.body, x.into); err != nil || len(violationsIn(x.into)) != platform.MaxViolations {
-			t.Errorf("%s: %d violations (%v), want %d", x.name, len(violationsIn(x.into)), err, platform.MaxViolations)
+		if err := x.codec.Unmarshal(x.body, x.into); err != nil || len(violationsIn(x.into)) != core.MaxViolations {
+			t.Errorf("%s: %d violations (%v), want %d", x.name, len(violationsIn(x.into)), err, core.MaxViolations)
 		}
 	}
 	masks := []byte("{" + strings.Repeat(`"updateMask": 0,`, many) + `"repo": {}}`)
 	var update registryv2.UpdateRepoRequest
-	if err := (jsonCodec{"json"}).Unmarshal(masks, &update); err != nil || len(violationsIn(&update)) > platform.MaxViolations {
-		t.Errorf("masks: %d violations (%v), want at most %d", len(violationsIn(&update)), err, platform.MaxViolations)
+	if err := (jsonCodec{"json"}).Unmarshal(masks, &update); err != nil || len(violationsIn(&update)) > core.MaxViolations {
+		t.Errorf("masks: %d violations (%v), want at most %d", len(violationsIn(&update)), err, core.MaxViolations)
 	}
 	w := newWorld(t)
 	request := &pingv2.PingRequest{}
@@ -271,12 +272,12 @@ func TestAMessageHasAtMostTheViolationsOfOneResponse(t *testing.T) {
 			continue // JSON has names instead of numbers.
 		}
 		_, err := pingv2connect.NewPingServiceClient(newHTTP2Client(), w.server.URL, protocols[protocol]).Ping(t.Context(), request)
-		if got, want := violations(t, expectError(t, err, connect.CodeInvalidArgument)), strings.Join(numbers[:platform.MaxViolations], " "); got != want {
+		if got, want := violations(t, expectError(t, err, connect.CodeInvalidArgument)), strings.Join(numbers[:core.MaxViolations], " "); got != want {
 			t.Errorf("%s: violations of %q, want %q", protocol, got, want)
 		}
 	}
-	if _, _, text := w.post(nobody, "/platform.ping.v2.PingService/Ping", "{"+strings.Join(names, ",")+"}"); len(postedViolations(t, text)) != platform.MaxViolations {
-		t.Errorf("JSON: %d violations, want %d", len(postedViolations(t, text)), platform.MaxViolations)
+	if _, _, text := w.post(nobody, "/platform.ping.v2.PingService/Ping", "{"+strings.Join(names, ",")+"}"); len(postedViolations(t, text)) != core.MaxViolations {
+		t.Errorf("JSON: %d violations, want %d", len(postedViolations(t, text)), core.MaxViolations)
 	}
 }
 
@@ -328,10 +329,10 @@ func TestEnumNumbersInJSONAreThoseOfTheMessages(t *testing.T) {
 		numbers map[string]int32
 		values  []string
 	}{
-		{iamv2.OrgKind_value, platform.OrgKind("").Values()},
-		{iamv2.OrgStatus_value, platform.OrgStatus("").Values()},
-		{iamv2.IdentityProvider_OIDC_CorrelationRule_value, platform.CorrelationRule("").Values()},
-		{registryv2.CatalogTier_value, platform.CatalogTier("").Values()},
+		{iamv2.OrgKind_value, iam.OrgKind("").Values()},
+		{iamv2.OrgStatus_value, iam.OrgStatus("").Values()},
+		{iamv2.IdentityProvider_OIDC_CorrelationRule_value, iam.CorrelationRule("").Values()},
+		{registryv2.CatalogTier_value, core.CatalogTier("").Values()},
 	} {
 		if len(x.numbers) != len(x.values)+1 {
 			t.Errorf("%d numbers of %q", len(x.numbers), x.values)

@@ -16,17 +16,17 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 
 	"atrium/internal/apierror"
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // noProcedure is the error for unknown procedures.
-var noProcedure = &platform.Error{
-	Code: platform.CodeUnimplemented, Reason: "UNIMPLEMENTED", Message: "Unimplemented: there is no such procedure",
+var noProcedure = &core.Error{
+	Code: core.CodeUnimplemented, Reason: "UNIMPLEMENTED", Message: "Unimplemented: there is no such procedure",
 }
 
 // noV1 is the error for procedures of v1, if no other service answers them.
-var noV1 = &platform.Error{
-	Code: platform.CodeUnimplemented, Reason: "UNIMPLEMENTED", Message: "Unimplemented: v1 is not served here; see v2",
+var noV1 = &core.Error{
+	Code: core.CodeUnimplemented, Reason: "UNIMPLEMENTED", Message: "Unimplemented: v1 is not served here; see v2",
 }
 
 // refuseUnknown answers requests for procedures of no service.
@@ -41,11 +41,11 @@ func (o Options) refuseUnknown(w http.ResponseWriter, r *http.Request) {
 // WriteError answers err in the protocol of the request. Authentication and limits, which
 // run before the services, use it too.
 func (o Options) WriteError(w http.ResponseWriter, r *http.Request, err error) {
-	shown, reason := o.presentError(r.Context(), r.URL.Path, w.Header().Get(apierror.RequestIDHeader), err), platform.AsError(err)
+	shown, reason := o.presentError(r.Context(), r.URL.Path, w.Header().Get(apierror.RequestIDHeader), err), core.AsError(err)
 	apierror.SetHeaders(w.Header(), reason)
 	if IsGRPC(r) {
 		omitLength(w.Header())
-		if reason.Code != platform.CodeResourceExhausted && reason.Code != platform.CodeUnavailable { // A busy server reads nothing.
+		if reason.Code != core.CodeResourceExhausted && reason.Code != core.CodeUnavailable { // A busy server reads nothing.
 			discardMessage(w, r)
 		}
 	}
@@ -79,7 +79,7 @@ func discardMessage(w http.ResponseWriter, r *http.Request) {
 func (o Options) interceptor(allowStandby func(context.Context) context.Context) connect.Interceptor {
 	return connect.UnaryInterceptorFunc(func(next connect.UnaryFunc) connect.UnaryFunc {
 		return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) {
-			ctx, end := platform.TraceOf(ctx).BeginOperation(ctx, path.Base(r.Spec().Procedure), r.Spec().Procedure)
+			ctx, end := core.TraceOf(ctx).BeginOperation(ctx, path.Base(r.Spec().Procedure), r.Spec().Procedure)
 			defer end()
 			if r.Spec().IdempotencyLevel == connect.IdempotencyNoSideEffects {
 				ctx = allowStandby(ctx)
@@ -87,13 +87,13 @@ func (o Options) interceptor(allowStandby func(context.Context) context.Context)
 			var answer connect.AnyResponse
 			var err error
 			if found := violationsIn(r.Any()); len(found) > 0 {
-				err = platform.Invalid(found...)
+				err = core.Invalid(found...)
 			} else if answer, err = next(ctx, r); err == nil {
 				return answer, nil
 			}
 			shown := o.presentError(ctx, r.Spec().Procedure, r.Header().Get(apierror.RequestIDHeader), err)
 			if r.Peer().Protocol == connect.ProtocolConnect { // with other protocols they would become trailers, where HTTP forbids them
-				apierror.SetHeaders(shown.Meta(), platform.AsError(err))
+				apierror.SetHeaders(shown.Meta(), core.AsError(err))
 			}
 			return nil, shown
 		}
@@ -109,7 +109,7 @@ func recoverPanic(_ context.Context, _ connect.Spec, _ http.Header, cause any) e
 func (o Options) presentError(ctx context.Context, procedure, requestID string, err error) *connect.Error {
 	var own *connect.Error
 	if errors.As(err, &own) {
-		platform.TraceOf(ctx).NoteCode(platform.Code(own.Code()))
+		core.TraceOf(ctx).NoteCode(core.Code(own.Code()))
 		return own // an error of the protocol itself
 	}
 	e := apierror.Show(err, apierror.AreaOf(procedure))

@@ -24,6 +24,8 @@ import (
 	registryv2 "atrium/gen/platform/registry/v2"
 	"atrium/gen/platform/registry/v2/registryv2connect"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 	"atrium/store/storetest"
 )
 
@@ -115,9 +117,9 @@ func TestErrorsComeWithTheDetailsOfREST(t *testing.T) {
 			t.Errorf("%s: %v, want Reason 'IDENTITY_NOT_FOUND', capability 'repo.list' and Domain 'registry.atrium.dev'", protocol, info)
 		}
 
-		_, err = c.roles.DeleteRole(t.Context(), &iamv2.DeleteRoleRequest{Uid: string(platform.OwnerRole)})
+		_, err = c.roles.DeleteRole(t.Context(), &iamv2.DeleteRoleRequest{Uid: string(iam.OwnerRole)})
 		blocked := detail[*errdetails.PreconditionFailure](t, expectError(t, err, connect.CodeFailedPrecondition)).GetViolations()
-		if len(blocked) != 1 || blocked[0].GetType() != "BUILT_IN_ROLE" || blocked[0].GetSubject() != string(platform.OwnerRole) {
+		if len(blocked) != 1 || blocked[0].GetType() != "BUILT_IN_ROLE" || blocked[0].GetSubject() != string(iam.OwnerRole) {
 			t.Errorf("%s: %v, want 1 of them", protocol, blocked)
 		}
 
@@ -158,7 +160,7 @@ func TestInternalErrorsAreLoggedAndNotShown(t *testing.T) {
 
 func TestErrorsSayWhenToRetry(t *testing.T) {
 	t.Parallel()
-	_, handler := pingv2connect.NewPingServiceHandler(failingPing{func() error { return platform.Unavailable("the store is away", errors.New("no route")) }},
+	_, handler := pingv2connect.NewPingServiceHandler(failingPing{func() error { return core.Unavailable("the store is away", errors.New("no route")) }},
 		connect.WithInterceptors(Options{}.interceptor(func(ctx context.Context) context.Context { return ctx })))
 	client := pingv2connect.NewPingServiceClient(&http.Client{Transport: inMemory{withRequestID(handler)}}, "http://atrium")
 	_, err := client.Ping(t.Context(), &pingv2.PingRequest{})
@@ -204,7 +206,7 @@ func TestAnInvalidTokenIsAnErrorOfTheProtocol(t *testing.T) {
 	refusing := New(w.p, Options{})
 	handler := http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" {
-			Options{ServiceDomain: "example.com"}.WriteError(rw, r, platform.Unauthenticated("the token has expired"))
+			Options{ServiceDomain: "example.com"}.WriteError(rw, r, core.Unauthenticated("the token has expired"))
 			return
 		}
 		refusing.ServeHTTP(rw, r)
@@ -259,7 +261,7 @@ func TestARefusedCallIsAnsweredAfterItsMessage(t *testing.T) {
 		message := strings.NewReader("\x00\x00\x00\x00\x00")
 		r := httptest.NewRequest(http.MethodPost, registryv2connect.ReposServiceListReposProcedure, message)
 		r.Header.Set("Content-Type", media)
-		Options{}.WriteError(httptest.NewRecorder(), r, platform.Unauthenticated("test"))
+		Options{}.WriteError(httptest.NewRecorder(), r, core.Unauthenticated("test"))
 		if message.Len() != want {
 			t.Errorf("%s: %d bytes of the message are left, want %d", media, message.Len(), want)
 		}

@@ -9,6 +9,8 @@ import (
 	eventsv2 "atrium/gen/platform/events/v2"
 	"atrium/gen/platform/events/v2/eventsv2connect"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/webhooks"
 )
 
 func eventsServices(p *platform.Platform, o connect.HandlerOption) []service {
@@ -17,18 +19,18 @@ func eventsServices(p *platform.Platform, o connect.HandlerOption) []service {
 	}
 }
 
-type subscriptions struct{ operations platform.Subscriptions }
+type subscriptions struct{ operations webhooks.Subscriptions }
 
 func (s subscriptions) GetSubscription(ctx context.Context, r *eventsv2.GetSubscriptionRequest) (*eventsv2.Subscription, error) {
-	return convert(subscription)(s.operations.Get(ctx, platform.UID(r.GetUid())))
+	return convert(subscription)(s.operations.Get(ctx, core.UID(r.GetUid())))
 }
 
 func (s subscriptions) CreateSubscription(ctx context.Context, r *eventsv2.CreateSubscriptionRequest) (*eventsv2.Subscription, error) {
-	return convert(subscription)(s.operations.Create(ctx, platform.UID(r.GetParent()), input[*platform.Subscription](r.GetSubscription(), nil)))
+	return convert(subscription)(s.operations.Create(ctx, core.UID(r.GetParent()), input[*webhooks.Subscription](r.GetSubscription(), nil)))
 }
 
 func (s subscriptions) ListSubscriptions(ctx context.Context, r *eventsv2.ListSubscriptionsRequest) (*eventsv2.ListSubscriptionsResponse, error) {
-	page, err := s.operations.List(ctx, list(r, &platform.SubscriptionFilter{}))
+	page, err := s.operations.List(ctx, list(r, &webhooks.SubscriptionFilter{}))
 	return &eventsv2.ListSubscriptionsResponse{
 		Subscriptions: convertEach(page.Items, subscription),
 		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
@@ -36,10 +38,10 @@ func (s subscriptions) ListSubscriptions(ctx context.Context, r *eventsv2.ListSu
 }
 
 func (s subscriptions) DeleteSubscription(ctx context.Context, r *eventsv2.DeleteSubscriptionRequest) (*emptypb.Empty, error) {
-	return emptyResult(s.operations.Delete(ctx, platform.UID(r.GetUid())))
+	return emptyResult(s.operations.Delete(ctx, core.UID(r.GetUid())))
 }
 
-func subscription(s *platform.Subscription) *eventsv2.Subscription {
+func subscription(s *webhooks.Subscription) *eventsv2.Subscription {
 	return &eventsv2.Subscription{
 		Uid: string(s.UID), Sink: s.Sink, Types: s.Types, Secret: s.Secret,
 		CreateTime: timestamp(s.CreateTime), UpdateTime: timestamp(s.UpdateTime),

@@ -9,6 +9,8 @@ import (
 	iamv2 "atrium/gen/platform/iam/v2"
 	"atrium/gen/platform/iam/v2/iamv2connect"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 func iamServices(p *platform.Platform, o connect.HandlerOption) []service {
@@ -25,19 +27,19 @@ func iamServices(p *platform.Platform, o connect.HandlerOption) []service {
 	}
 }
 
-type groups struct{ operations platform.Groups }
+type groups struct{ operations iam.Groups }
 
 func (s groups) GetGroup(ctx context.Context, r *iamv2.GetGroupRequest) (*iamv2.Group, error) {
-	return convert(group)(s.operations.Get(ctx, platform.UID(r.GetUid())))
+	return convert(group)(s.operations.Get(ctx, core.UID(r.GetUid())))
 }
 
 func (s groups) DeleteGroup(ctx context.Context, r *iamv2.DeleteGroupRequest) (*emptypb.Empty, error) {
-	return emptyResult(s.operations.Delete(ctx, platform.UID(r.GetUid())))
+	return emptyResult(s.operations.Delete(ctx, core.UID(r.GetUid())))
 }
 
 func (s groups) ListGroups(ctx context.Context, r *iamv2.ListGroupsRequest) (*iamv2.ListGroupsResponse, error) {
-	page, err := s.operations.List(ctx, list(r, &platform.GroupFilter{
-		Name: r.GetName(), Query: r.GetQuery(), LabelFilter: platform.LabelFilter{Labels: r.GetLabels()},
+	page, err := s.operations.List(ctx, list(r, &iam.GroupFilter{
+		Name: r.GetName(), Query: r.GetQuery(), LabelFilter: core.LabelFilter{Labels: r.GetLabels()},
 	}, checkNotEmpty("query", r.Query)))
 	return &iamv2.ListGroupsResponse{
 		Groups:        convertEach(page.Items, group),
@@ -46,34 +48,34 @@ func (s groups) ListGroups(ctx context.Context, r *iamv2.ListGroupsRequest) (*ia
 }
 
 func (s groups) CreateGroup(ctx context.Context, r *iamv2.CreateGroupRequest) (*iamv2.Group, error) {
-	return convert(group)(s.operations.Create(ctx, platform.UID(r.GetParent()), input[*platform.Group](r.GetGroup(), nil)))
+	return convert(group)(s.operations.Create(ctx, core.UID(r.GetParent()), input[*iam.Group](r.GetGroup(), nil)))
 }
 
 func (s groups) UpdateGroup(ctx context.Context, r *iamv2.UpdateGroupRequest) (*iamv2.Group, error) {
-	return convert(group)(s.operations.Update(ctx, platform.UID(r.GetGroup().GetUid()), input[*platform.Group](r.GetGroup(), r.GetUpdateMask())))
+	return convert(group)(s.operations.Update(ctx, core.UID(r.GetGroup().GetUid()), input[*iam.Group](r.GetGroup(), r.GetUpdateMask())))
 }
 
-type identities struct{ operations platform.Identities }
+type identities struct{ operations iam.Identities }
 
 func (s identities) CreateIdentity(ctx context.Context, r *iamv2.CreateIdentityRequest) (*iamv2.Identity, error) {
-	return convert(identity)(s.operations.Create(ctx, platform.UID(r.GetParent()), input[*platform.Identity](r.GetIdentity(), nil)))
+	return convert(identity)(s.operations.Create(ctx, core.UID(r.GetParent()), input[*iam.Identity](r.GetIdentity(), nil)))
 }
 
 func (s identities) GetIdentity(ctx context.Context, r *iamv2.GetIdentityRequest) (*iamv2.Identity, error) {
-	return convert(identity)(s.operations.Get(ctx, platform.UID(r.GetUid())))
+	return convert(identity)(s.operations.Get(ctx, core.UID(r.GetUid())))
 }
 
 func (s identities) DeleteIdentity(ctx context.Context, r *iamv2.DeleteIdentityRequest) (*emptypb.Empty, error) {
-	return emptyResult(s.operations.Delete(ctx, platform.UID(r.GetUid())))
+	return emptyResult(s.operations.Delete(ctx, core.UID(r.GetUid())))
 }
 
 func (s identities) UpdateIdentity(ctx context.Context, r *iamv2.UpdateIdentityRequest) (*iamv2.Identity, error) {
-	return convert(identity)(s.operations.Update(ctx, platform.UID(r.GetIdentity().GetUid()), input[*platform.Identity](r.GetIdentity(), r.GetUpdateMask())))
+	return convert(identity)(s.operations.Update(ctx, core.UID(r.GetIdentity().GetUid()), input[*iam.Identity](r.GetIdentity(), r.GetUpdateMask())))
 }
 
 func (s identities) ListIdentities(ctx context.Context, r *iamv2.ListIdentitiesRequest) (*iamv2.ListIdentitiesResponse, error) {
-	page, err := s.operations.List(ctx, list(r, &platform.IdentityFilter{
-		Name: r.GetName(), RelationshipType: name[platform.RelationshipType](r.GetRelationshipType()), Query: r.GetQuery(),
+	page, err := s.operations.List(ctx, list(r, &iam.IdentityFilter{
+		Name: r.GetName(), RelationshipType: name[iam.RelationshipType](r.GetRelationshipType()), Query: r.GetQuery(),
 	}, checkNotEmpty("query", r.Query)))
 	return &iamv2.ListIdentitiesResponse{
 		Identities:    convertEach(page.Items, identity),
@@ -86,14 +88,14 @@ func (s identities) LookupIdentity(ctx context.Context, r *iamv2.LookupIdentityR
 	return &iamv2.LookupIdentityResponse{Uid: string(uid)}, err
 }
 
-type roles struct{ operations platform.Roles }
+type roles struct{ operations iam.Roles }
 
 func (s roles) GetRole(ctx context.Context, r *iamv2.GetRoleRequest) (*iamv2.Role, error) {
-	return convert(role)(s.operations.Get(ctx, platform.UID(r.GetUid())))
+	return convert(role)(s.operations.Get(ctx, core.UID(r.GetUid())))
 }
 
 func (s roles) ListRoles(ctx context.Context, r *iamv2.ListRolesRequest) (*iamv2.ListRolesResponse, error) {
-	page, err := s.operations.List(ctx, list(r, &platform.RoleFilter{Name: r.GetName(), Query: r.GetQuery()}, checkNotEmpty("query", r.Query)))
+	page, err := s.operations.List(ctx, list(r, &iam.RoleFilter{Name: r.GetName(), Query: r.GetQuery()}, checkNotEmpty("query", r.Query)))
 	return &iamv2.ListRolesResponse{
 		Roles:         convertEach(page.Items, role),
 		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
@@ -101,34 +103,34 @@ func (s roles) ListRoles(ctx context.Context, r *iamv2.ListRolesRequest) (*iamv2
 }
 
 func (s roles) CreateRole(ctx context.Context, r *iamv2.CreateRoleRequest) (*iamv2.Role, error) {
-	return convert(role)(s.operations.Create(ctx, platform.UID(r.GetParent()), input[*platform.Role](r.GetRole(), nil)))
+	return convert(role)(s.operations.Create(ctx, core.UID(r.GetParent()), input[*iam.Role](r.GetRole(), nil)))
 }
 
 func (s roles) UpdateRole(ctx context.Context, r *iamv2.UpdateRoleRequest) (*iamv2.Role, error) {
-	return convert(role)(s.operations.Update(ctx, platform.UID(r.GetRole().GetUid()), input[*platform.Role](r.GetRole(), r.GetUpdateMask())))
+	return convert(role)(s.operations.Update(ctx, core.UID(r.GetRole().GetUid()), input[*iam.Role](r.GetRole(), r.GetUpdateMask())))
 }
 
 func (s roles) DeleteRole(ctx context.Context, r *iamv2.DeleteRoleRequest) (*emptypb.Empty, error) {
-	return emptyResult(s.operations.Delete(ctx, platform.UID(r.GetUid())))
+	return emptyResult(s.operations.Delete(ctx, core.UID(r.GetUid())))
 }
 
-type roleBindings struct{ operations platform.RoleBindings }
+type roleBindings struct{ operations iam.RoleBindings }
 
 func (s roleBindings) GetRoleBinding(ctx context.Context, r *iamv2.GetRoleBindingRequest) (*iamv2.RoleBinding, error) {
-	return convert(roleBinding)(s.operations.Get(ctx, platform.UID(r.GetUid())))
+	return convert(roleBinding)(s.operations.Get(ctx, core.UID(r.GetUid())))
 }
 
 func (s roleBindings) CreateRoleBinding(ctx context.Context, r *iamv2.CreateRoleBindingRequest) (*iamv2.RoleBinding, error) {
-	return convert(roleBinding)(s.operations.Create(ctx, platform.UID(r.GetParent()), input[*platform.RoleBinding](r.GetRoleBinding(), nil)))
+	return convert(roleBinding)(s.operations.Create(ctx, core.UID(r.GetParent()), input[*iam.RoleBinding](r.GetRoleBinding(), nil)))
 }
 
 func (s roleBindings) DeleteRoleBinding(ctx context.Context, r *iamv2.DeleteRoleBindingRequest) (*emptypb.Empty, error) {
-	return emptyResult(s.operations.Delete(ctx, platform.UID(r.GetUid())))
+	return emptyResult(s.operations.Delete(ctx, core.UID(r.GetUid())))
 }
 
 func (s roleBindings) ListRoleBindings(ctx context.Context, r *iamv2.ListRoleBindingsRequest) (*iamv2.ListRoleBindingsResponse, error) {
-	page, err := s.operations.List(ctx, list(r, &platform.RoleBindingFilter{
-		Identity: platform.UID(r.GetIdentity()), Group: platform.UID(r.GetGroup()), Role: platform.UID(r.GetRole()),
+	page, err := s.operations.List(ctx, list(r, &iam.RoleBindingFilter{
+		Identity: core.UID(r.GetIdentity()), Group: core.UID(r.GetGroup()), Role: core.UID(r.GetRole()),
 	}))
 	return &iamv2.ListRoleBindingsResponse{
 		RoleBindings:  convertEach(page.Items, roleBinding),
@@ -137,7 +139,7 @@ func (s roleBindings) ListRoleBindings(ctx context.Context, r *iamv2.ListRoleBin
 }
 
 func (s roleBindings) UpdateRoleBinding(ctx context.Context, r *iamv2.UpdateRoleBindingRequest) (*iamv2.RoleBinding, error) {
-	return convert(roleBinding)(s.operations.Update(ctx, platform.UID(r.GetRoleBinding().GetUid()), input[*platform.RoleBinding](r.GetRoleBinding(), r.GetUpdateMask())))
+	return convert(roleBinding)(s.operations.Update(ctx, core.UID(r.GetRoleBinding().GetUid()), input[*iam.RoleBinding](r.GetRoleBinding(), r.GetUpdateMask())))
 }
 
 func (s roleBindings) BatchCreateRoleBindings(ctx context.Context, r *iamv2.BatchCreateRoleBindingsRequest) (*iamv2.BatchCreateRoleBindingsResponse, error) {
@@ -146,21 +148,21 @@ func (s roleBindings) BatchCreateRoleBindings(ctx context.Context, r *iamv2.Batc
 }
 
 // readBatch converts a batch.
-func readBatch(r *iamv2.BatchCreateRoleBindingsRequest) platform.BindingBatch {
-	batch := platform.BindingBatch{
-		Parent: platform.UID(r.GetParent()), RoleUID: platform.UID(r.GetRoleUid()),
-		Requests: make([]platform.BatchRequest[*platform.RoleBinding], len(r.GetRequests())),
+func readBatch(r *iamv2.BatchCreateRoleBindingsRequest) iam.BindingBatch {
+	batch := iam.BindingBatch{
+		Parent: core.UID(r.GetParent()), RoleUID: core.UID(r.GetRoleUid()),
+		Requests: make([]core.BatchRequest[*iam.RoleBinding], len(r.GetRequests())),
 	}
-	if len(batch.Requests) > platform.MaxBatchBindings {
+	if len(batch.Requests) > iam.MaxBatchBindings {
 		return batch // the operation rejects so many without reading them
 	}
 	for i, one := range r.GetRequests() {
-		batch.Requests[i] = platform.BatchRequest[*platform.RoleBinding]{UID: platform.UID(one.GetParent()), Input: input[*platform.RoleBinding](one.GetRoleBinding(), nil)}
+		batch.Requests[i] = core.BatchRequest[*iam.RoleBinding]{UID: core.UID(one.GetParent()), Input: input[*iam.RoleBinding](one.GetRoleBinding(), nil)}
 	}
 	return batch
 }
 
-func group(g *platform.Group) *iamv2.Group {
+func group(g *iam.Group) *iamv2.Group {
 	return &iamv2.Group{
 		Uid: string(g.UID), Name: g.Name, Description: g.Description, ResourceLimits: limits(g.ResourceLimits), Verified: g.Verified,
 		CreateTime: timestamp(g.CreateTime), UpdateTime: timestamp(g.UpdateTime),
@@ -179,7 +181,7 @@ func limits(all map[string]int) map[string]int32 {
 	return message
 }
 
-func identity(i *platform.Identity) *iamv2.Identity {
+func identity(i *iam.Identity) *iamv2.Identity {
 	m := &iamv2.Identity{
 		Uid: string(i.UID), Name: i.Name, Description: i.Description, Email: i.Email, EmailUnverified: i.EmailUnverified, Company: i.Company,
 		LastSeenTime: timestamp(i.LastSeenTime), CreateTime: timestamp(i.CreateTime), UpdateTime: timestamp(i.UpdateTime),
@@ -193,7 +195,7 @@ func identity(i *platform.Identity) *iamv2.Identity {
 	return m
 }
 
-func claimMatch(c *platform.ClaimMatch) *iamv2.Identity_ClaimMatch {
+func claimMatch(c *iam.ClaimMatch) *iamv2.Identity_ClaimMatch {
 	m := &iamv2.Identity_ClaimMatch{Claims: c.Claims, ClaimPatterns: c.ClaimPatterns}
 	switch {
 	case c.Issuer != "":
@@ -216,13 +218,13 @@ func claimMatch(c *platform.ClaimMatch) *iamv2.Identity_ClaimMatch {
 	return m
 }
 
-func staticKeys(k *platform.StaticKeys) *iamv2.Identity_StaticKeys {
+func staticKeys(k *iam.StaticKeys) *iamv2.Identity_StaticKeys {
 	return &iamv2.Identity_StaticKeys{
 		Issuer: k.Issuer, Subject: k.Subject, IssuerKeys: k.IssuerKeys, ExpirationTime: timestamp(k.ExpirationTime), Audiences: k.Audiences,
 	}
 }
 
-func role(r *platform.Role) *iamv2.Role {
+func role(r *iam.Role) *iamv2.Role {
 	r = r.Outline()
 	return &iamv2.Role{
 		Uid: string(r.UID), Name: r.Name, Description: r.Description, Capabilities: capabilities(r.Capabilities),
@@ -230,7 +232,7 @@ func role(r *platform.Role) *iamv2.Role {
 	}
 }
 
-func capabilities(all []platform.Capability) []iamv2.Capability {
+func capabilities(all []core.Capability) []iamv2.Capability {
 	messages := make([]iamv2.Capability, len(all))
 	for i, c := range all {
 		messages[i] = iamv2.Capability(c.Number())
@@ -238,7 +240,7 @@ func capabilities(all []platform.Capability) []iamv2.Capability {
 	return messages
 }
 
-func roleBinding(b *platform.RoleBinding) *iamv2.RoleBinding {
+func roleBinding(b *iam.RoleBinding) *iamv2.RoleBinding {
 	return &iamv2.RoleBinding{
 		Uid: string(b.UID), CreateTime: timestamp(b.CreateTime), ExpireTime: timestamp(b.ExpireTime),
 		ReviewTime: timestamp(b.ReviewTime), Reviewer: b.Reviewer, ReviewNote: b.ReviewNote,

@@ -14,7 +14,10 @@ import (
 	registryv2 "atrium/gen/platform/registry/v2"
 	vulnerabilitiesv2 "atrium/gen/platform/vulnerabilities/v2"
 	"atrium/internal/wiretest"
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/libraries"
 )
 
 // These fields and procedures are not in the reference. The numbers of our own fields
@@ -258,7 +261,7 @@ func TestTheUIDFilterIsThatOfTheWire(t *testing.T) {
 
 func TestCapabilitiesHaveTheNumbersOfTheCore(t *testing.T) {
 	t.Parallel()
-	all := platform.Capabilities()
+	all := core.Capabilities()
 	if len(iamv2.Capability_name) != len(all)+1 {
 		t.Errorf("there are %d, and one that says nothing; the core has %d", len(iamv2.Capability_name), len(all))
 	}
@@ -290,15 +293,15 @@ func TestTheValuesOfEnumsHaveTheirNumbers(t *testing.T) {
 		values []string
 		number func(string) int32
 	}{
-		{platform.CatalogTier("").Values(), func(s string) int32 { return registryv2.CatalogTier_value[s] }},
-		{platform.RelationshipType("").Values(), func(s string) int32 { return iamv2.RelationshipType_value[s] }},
-		{platform.OrgKind("").Values(), func(s string) int32 { return iamv2.OrgKind_value[s] }},
-		{platform.OrgStatus("").Values(), func(s string) int32 { return iamv2.OrgStatus_value[s] }},
-		{platform.Ecosystem("").Values(), func(s string) int32 { return librariesv2.Ecosystem_value[s] }},
-		{platform.ReviewState("").Values(), func(s string) int32 { return vulnerabilitiesv2.ReviewState_value[s] }},
-		{platform.EventType("").Values(), func(s string) int32 { return vulnerabilitiesv2.EventTypeFilter_value[s] }},
-		{platform.SeverityRating("").Values(), func(s string) int32 { return vulnerabilitiesv2.SeverityRating_value[s] }},
-		{platform.AdvisoryState("").Values(), func(s string) int32 { return vulnerabilitiesv2.AdvisoryState_value[s] }},
+		{core.CatalogTier("").Values(), func(s string) int32 { return registryv2.CatalogTier_value[s] }},
+		{iam.RelationshipType("").Values(), func(s string) int32 { return iamv2.RelationshipType_value[s] }},
+		{iam.OrgKind("").Values(), func(s string) int32 { return iamv2.OrgKind_value[s] }},
+		{iam.OrgStatus("").Values(), func(s string) int32 { return iamv2.OrgStatus_value[s] }},
+		{libraries.Ecosystem("").Values(), func(s string) int32 { return librariesv2.Ecosystem_value[s] }},
+		{inventory.ReviewState("").Values(), func(s string) int32 { return vulnerabilitiesv2.ReviewState_value[s] }},
+		{inventory.EventType("").Values(), func(s string) int32 { return vulnerabilitiesv2.EventTypeFilter_value[s] }},
+		{core.SeverityRating("").Values(), func(s string) int32 { return vulnerabilitiesv2.SeverityRating_value[s] }},
+		{inventory.AdvisoryState("").Values(), func(s string) int32 { return vulnerabilitiesv2.AdvisoryState_value[s] }},
 	} {
 		for i, name := range e.values {
 			if got := e.number(name); got != int32(i)+1 {

@@ -8,6 +8,8 @@ import (
 	librariesv2 "atrium/gen/platform/libraries/v2"
 	"atrium/gen/platform/libraries/v2/librariesv2connect"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/libraries"
 )
 
 func librariesServices(p *platform.Platform, o connect.HandlerOption) []service {
@@ -17,13 +19,13 @@ func librariesServices(p *platform.Platform, o connect.HandlerOption) []service 
 }
 
 type artifacts struct {
-	operations platform.Artifacts
-	versions   platform.ArtifactVersions
+	operations libraries.Artifacts
+	versions   libraries.ArtifactVersions
 }
 
 func (s artifacts) ListArtifacts(ctx context.Context, r *librariesv2.ListArtifactsRequest) (*librariesv2.ListArtifactsResponse, error) {
-	page, err := s.operations.List(ctx, list(r, &platform.ArtifactFilter{
-		Ecosystems: names[platform.Ecosystem](r.GetEcosystems()), Query: r.GetQuery(),
+	page, err := s.operations.List(ctx, list(r, &libraries.ArtifactFilter{
+		Ecosystems: names[libraries.Ecosystem](r.GetEcosystems()), Query: r.GetQuery(),
 		CudaVersion: r.GetCudaVersion(), Remediated: r.GetRemediated(),
 	}, checkNotEmpty("cuda_version", r.CudaVersion)))
 	return &librariesv2.ListArtifactsResponse{
@@ -33,7 +35,7 @@ func (s artifacts) ListArtifacts(ctx context.Context, r *librariesv2.ListArtifac
 }
 
 func (s artifacts) ListArtifactVersions(ctx context.Context, r *librariesv2.ListArtifactVersionsRequest) (*librariesv2.ListArtifactVersionsResponse, error) {
-	page, err := s.versions.ListOf(ctx, platform.UID(r.GetArtifactId()), list(r, &platform.ArtifactVersionFilter{}))
+	page, err := s.versions.ListOf(ctx, core.UID(r.GetArtifactId()), list(r, &libraries.ArtifactVersionFilter{}))
 	return &librariesv2.ListArtifactVersionsResponse{
 		ArtifactVersions: convertEach(page.Items, artifactVersion),
 		NextPageToken:    page.NextPageToken(), TotalCount: page.TotalCount, Skipped: int32(page.Skipped),
@@ -41,11 +43,11 @@ func (s artifacts) ListArtifactVersions(ctx context.Context, r *librariesv2.List
 }
 
 func (s artifacts) GetArtifactCount(ctx context.Context, r *librariesv2.GetArtifactCountRequest) (*librariesv2.GetArtifactCountResponse, error) {
-	counts, err := s.operations.Counts(ctx, names[platform.Ecosystem](r.GetEcosystems()))
+	counts, err := s.operations.Counts(ctx, names[libraries.Ecosystem](r.GetEcosystems()))
 	return &librariesv2.GetArtifactCountResponse{Counts: convertEach(counts, ecosystemCount)}, err
 }
 
-func artifact(a *platform.Artifact) *librariesv2.Artifact {
+func artifact(a *libraries.Artifact) *librariesv2.Artifact {
 	return &librariesv2.Artifact{
 		Uid: string(a.UID), Name: a.Name, Description: a.Description, Ecosystem: ecosystem(a.Ecosystem),
 		LatestVersion: a.LatestVersion, VersionCount: a.VersionCount,
@@ -53,17 +55,17 @@ func artifact(a *platform.Artifact) *librariesv2.Artifact {
 	}
 }
 
-func artifactVersion(v *platform.ArtifactVersion) *librariesv2.ArtifactVersion {
+func artifactVersion(v *libraries.ArtifactVersion) *librariesv2.ArtifactVersion {
 	return &librariesv2.ArtifactVersion{
 		Uid: string(v.UID), Name: v.Name, Version: v.Version, Description: v.Description, SizeBytes: v.SizeBytes,
 		CreateTime: timestamp(v.CreateTime), UpdateTime: timestamp(v.UpdateTime),
 	}
 }
 
-func ecosystemCount(c *platform.EcosystemCount) *librariesv2.GetArtifactCountResponse_EcosystemCount {
+func ecosystemCount(c *libraries.EcosystemCount) *librariesv2.GetArtifactCountResponse_EcosystemCount {
 	return &librariesv2.GetArtifactCountResponse_EcosystemCount{Ecosystem: ecosystem(c.Ecosystem), TotalCount: c.TotalCount}
 }
 
-func ecosystem(e platform.Ecosystem) librariesv2.Ecosystem {
+func ecosystem(e libraries.Ecosystem) librariesv2.Ecosystem {
 	return enumValue[librariesv2.Ecosystem](librariesv2.Ecosystem_value, e)
 }

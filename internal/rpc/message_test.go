@@ -13,7 +13,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 func itoa[N ~int32](n N) string { return strconv.Itoa(int(n)) }
@@ -158,7 +159,7 @@ func compareFields(t *testing.T, coreType reflect.Type, message protoreflect.Mes
 		if field.IsMap() {
 			field = field.MapValue()
 		}
-		if field.Message() != nil && inner.Kind() == reflect.Struct && inner != reflect.TypeFor[platform.Time]() {
+		if field.Message() != nil && inner.Kind() == reflect.Struct && inner != reflect.TypeFor[core.Time]() {
 			compareFields(t, inner, field.Message())
 		}
 	}
@@ -166,8 +167,8 @@ func compareFields(t *testing.T, coreType reflect.Type, message protoreflect.Mes
 
 func TestBuiltInRolesShowWhatTheSpecificationShows(t *testing.T) {
 	t.Parallel()
-	got := role(&platform.Role{
-		UID: platform.ViewerRole, Name: "viewer", Description: "Reads.", Capabilities: platform.Capabilities(), CreateTime: platform.Time{},
+	got := role(&iam.Role{
+		UID: iam.ViewerRole, Name: "viewer", Description: "Reads.", Capabilities: core.Capabilities(), CreateTime: core.Time{},
 	})
 	if got.GetName() != "viewer" || got.GetDescription() != "Reads." || len(got.GetCapabilities()) > 0 {
 		t.Errorf("it shows %v, want Name 'viewer', Description 'Reads.' and no Capabilities", got)

@@ -9,6 +9,8 @@ import (
 	registryv2 "atrium/gen/platform/registry/v2"
 	"atrium/gen/platform/registry/v2/registryv2connect"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 func registryServices(p *platform.Platform, o connect.HandlerOption) []service {
@@ -19,28 +21,28 @@ func registryServices(p *platform.Platform, o connect.HandlerOption) []service {
 	}
 }
 
-type repos struct{ operations platform.Repos }
+type repos struct{ operations inventory.Repos }
 
 func (s repos) GetRepo(ctx context.Context, r *registryv2.GetRepoRequest) (*registryv2.Repo, error) {
-	return convert(repo)(s.operations.Get(ctx, platform.UID(r.GetUid())))
+	return convert(repo)(s.operations.Get(ctx, core.UID(r.GetUid())))
 }
 
 func (s repos) CreateRepo(ctx context.Context, r *registryv2.CreateRepoRequest) (*registryv2.Repo, error) {
-	return convert(repo)(s.operations.Create(ctx, platform.UID(r.GetParent()), input[*platform.Repo](r.GetRepo(), nil)))
+	return convert(repo)(s.operations.Create(ctx, core.UID(r.GetParent()), input[*inventory.Repo](r.GetRepo(), nil)))
 }
 
 func (s repos) UpdateRepo(ctx context.Context, r *registryv2.UpdateRepoRequest) (*registryv2.Repo, error) {
-	return convert(repo)(s.operations.Update(ctx, platform.UID(r.GetRepo().GetUid()), input[*platform.Repo](r.GetRepo(), r.GetUpdateMask())))
+	return convert(repo)(s.operations.Update(ctx, core.UID(r.GetRepo().GetUid()), input[*inventory.Repo](r.GetRepo(), r.GetUpdateMask())))
 }
 
 func (s repos) DeleteRepo(ctx context.Context, r *registryv2.DeleteRepoRequest) (*emptypb.Empty, error) {
-	return emptyResult(s.operations.Delete(ctx, platform.UID(r.GetUid())))
+	return emptyResult(s.operations.Delete(ctx, core.UID(r.GetUid())))
 }
 
 func (s repos) ListRepos(ctx context.Context, r *registryv2.ListReposRequest) (*registryv2.ListReposResponse, error) {
-	page, err := s.operations.List(ctx, list(r, &platform.RepoFilter{
-		Name: r.GetName(), Query: r.GetQuery(), Tiers: names[platform.CatalogTier](r.GetTiers()), Bundles: r.GetBundles(), Aliases: r.GetAliases(),
-		LabelFilter: platform.LabelFilter{Labels: r.GetLabels()},
+	page, err := s.operations.List(ctx, list(r, &inventory.RepoFilter{
+		Name: r.GetName(), Query: r.GetQuery(), Tiers: names[core.CatalogTier](r.GetTiers()), Bundles: r.GetBundles(), Aliases: r.GetAliases(),
+		LabelFilter: core.LabelFilter{Labels: r.GetLabels()},
 	}, checkNotEmpty("name", r.Name), checkNotEmpty("query", r.Query)))
 	return &registryv2.ListReposResponse{
 		Repos:         convertEach(page.Items, repo),
@@ -49,22 +51,22 @@ func (s repos) ListRepos(ctx context.Context, r *registryv2.ListReposRequest) (*
 }
 
 func (s repos) GetRepoReadme(ctx context.Context, r *registryv2.GetRepoReadmeRequest) (*registryv2.RepoReadme, error) {
-	return convert(readme)(s.operations.Readme(ctx, platform.UID(r.GetUid())))
+	return convert(readme)(s.operations.Readme(ctx, core.UID(r.GetUid())))
 }
 
 func (s repos) UpdateRepoReadme(ctx context.Context, r *registryv2.UpdateRepoReadmeRequest) (*registryv2.RepoReadme, error) {
-	return convert(readme)(s.operations.UpdateReadme(ctx, platform.UID(r.GetRepoReadme().GetUid()), input[*platform.Readme](r.GetRepoReadme(), r.GetUpdateMask())))
+	return convert(readme)(s.operations.UpdateReadme(ctx, core.UID(r.GetRepoReadme().GetUid()), input[*inventory.Readme](r.GetRepoReadme(), r.GetUpdateMask())))
 }
 
-type tags struct{ operations platform.Tags }
+type tags struct{ operations inventory.Tags }
 
 func (s tags) GetTag(ctx context.Context, r *registryv2.GetTagRequest) (*registryv2.Tag, error) {
-	return convert(tag)(s.operations.Get(ctx, platform.UID(r.GetUid())))
+	return convert(tag)(s.operations.Get(ctx, core.UID(r.GetUid())))
 }
 
 func (s tags) ListTags(ctx context.Context, r *registryv2.ListTagsRequest) (*registryv2.ListTagsResponse, error) {
 	since, malformed := parseTime("updated_since", r.GetUpdatedSince())
-	page, err := s.operations.List(ctx, list(r, &platform.TagFilter{
+	page, err := s.operations.List(ctx, list(r, &inventory.TagFilter{
 		Name: r.GetName(), UpdatedSince: since, Digest: r.GetDigest(), Without: excludedClasses(r), Query: r.GetQuery(),
 	}, malformed, checkNotEmpty("query", r.Query)))
 	return &registryv2.ListTagsResponse{
@@ -75,12 +77,12 @@ func (s tags) ListTags(ctx context.Context, r *registryv2.ListTagsRequest) (*reg
 
 // excludedClasses returns the classes of tags that a request excludes. A class is listed
 // unless its field is false.
-func excludedClasses(r *registryv2.ListTagsRequest) (classes []platform.TagClass) {
+func excludedClasses(r *registryv2.ListTagsRequest) (classes []inventory.TagClass) {
 	for _, x := range []struct {
 		included *bool
-		class    platform.TagClass
+		class    inventory.TagClass
 	}{
-		{r.IncludeReferrers, platform.TagClassReferrer}, {r.IncludeDates, platform.TagClassDate}, {r.IncludeEpochs, platform.TagClassEpoch},
+		{r.IncludeReferrers, inventory.TagClassReferrer}, {r.IncludeDates, inventory.TagClassDate}, {r.IncludeEpochs, inventory.TagClassEpoch},
 	} {
 		if x.included != nil && !*x.included {
 			classes = append(classes, x.class)
@@ -90,25 +92,25 @@ func excludedClasses(r *registryv2.ListTagsRequest) (classes []platform.TagClass
 }
 
 func (s tags) CreateTag(ctx context.Context, r *registryv2.CreateTagRequest) (*registryv2.Tag, error) {
-	return convert(tag)(s.operations.Create(ctx, platform.UID(r.GetParent()), input[*platform.Tag](r.GetTag(), nil)))
+	return convert(tag)(s.operations.Create(ctx, core.UID(r.GetParent()), input[*inventory.Tag](r.GetTag(), nil)))
 }
 
 func (s tags) DeleteTag(ctx context.Context, r *registryv2.DeleteTagRequest) (*emptypb.Empty, error) {
-	return emptyResult(s.operations.Delete(ctx, platform.UID(r.GetUid())))
+	return emptyResult(s.operations.Delete(ctx, core.UID(r.GetUid())))
 }
 
-type images struct{ operations platform.Images }
+type images struct{ operations inventory.Images }
 
 func (s images) GetArchitectures(ctx context.Context, r *registryv2.GetArchitecturesRequest) (*registryv2.Architectures, error) {
-	return convert(architectures)(s.operations.Get(ctx, platform.ImageKey{Repo: platform.UID(r.GetRepoUid()), Digest: r.GetDigest()}))
+	return convert(architectures)(s.operations.Get(ctx, core.ImageKey{Repo: core.UID(r.GetRepoUid()), Digest: r.GetDigest()}))
 }
 
 func (s images) GetSize(ctx context.Context, r *registryv2.GetSizeRequest) (*registryv2.Size, error) {
-	size, err := s.operations.Size(ctx, platform.ImageKey{Repo: platform.UID(r.GetRepoUid()), Digest: r.GetDigest()}, r.GetArchitecture())
+	size, err := s.operations.Size(ctx, core.ImageKey{Repo: core.UID(r.GetRepoUid()), Digest: r.GetDigest()}, r.GetArchitecture())
 	return imageSize(&size), err
 }
 
-func repo(r *platform.Repo) *registryv2.Repo {
+func repo(r *inventory.Repo) *registryv2.Repo {
 	return &registryv2.Repo{
 		Uid: string(r.UID), Name: r.Name, Description: r.Description,
 		CatalogTier: enumValue[registryv2.CatalogTier](registryv2.CatalogTier_value, r.CatalogTier),
@@ -117,7 +119,7 @@ func repo(r *platform.Repo) *registryv2.Repo {
 	}
 }
 
-func syncConfig(c *platform.SyncConfig) *registryv2.SyncConfig {
+func syncConfig(c *inventory.SyncConfig) *registryv2.SyncConfig {
 	if c == nil {
 		return nil
 	}
@@ -127,21 +129,21 @@ func syncConfig(c *platform.SyncConfig) *registryv2.SyncConfig {
 	}
 }
 
-func readme(r *platform.Readme) *registryv2.RepoReadme {
+func readme(r *inventory.Readme) *registryv2.RepoReadme {
 	return &registryv2.RepoReadme{Uid: string(r.UID), Content: r.Content}
 }
 
-func tag(t *platform.Tag) *registryv2.Tag {
+func tag(t *inventory.Tag) *registryv2.Tag {
 	return &registryv2.Tag{
 		Uid: string(t.UID), Name: t.Name, Digest: t.Digest,
 		UpdateTime: timestamp(t.UpdateTime), Deprecated: t.Deprecated, Bundles: t.Bundles,
 	}
 }
 
-func architectures(i *platform.Image) *registryv2.Architectures {
+func architectures(i *inventory.Image) *registryv2.Architectures {
 	return &registryv2.Architectures{Architectures: i.ArchitectureNames()}
 }
 
-func imageSize(s *platform.ImageSize) *registryv2.Size {
+func imageSize(s *inventory.ImageSize) *registryv2.Size {
 	return &registryv2.Size{Size: s.Size, Architecture: s.Architecture}
 }

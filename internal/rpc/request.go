@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	uidpv2 "atrium/gen/platform/uidp/v2"
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
@@ -34,16 +34,16 @@ type listing interface {
 
 // list returns the request for a page. found are violations of fields that could not be
 // decoded; each may be nil.
-func list[F any](r listing, filter F, found ...*fieldmask.Violation) platform.ListRequest[F] {
-	request := platform.ListRequest[F]{
+func list[F any](r listing, filter F, found ...*fieldmask.Violation) core.ListRequest[F] {
+	request := core.ListRequest[F]{
 		Filter: filter, PageSize: int(r.GetPageSize()), PageToken: r.GetPageToken(), OrderBy: r.GetOrderBy(), Skip: int(r.GetSkip()),
 		NamedMustExist: true, Malformed: violationsOf(found...),
 	}
 	if scoped, ok := r.(interface{ GetUidp() *uidpv2.UIDPFilter }); ok {
 		f := scoped.GetUidp()
-		request.UIDP = platform.UIDFilter{
-			AncestorsOf: platform.UID(f.GetAncestorsOf()), DescendantsOf: platform.UID(f.GetDescendantsOf()),
-			ChildrenOf: platform.UID(f.GetChildrenOf()), InRoot: f.GetInRoot(), IDs: texts[platform.UID](f.GetIds()),
+		request.UIDP = core.UIDFilter{
+			AncestorsOf: core.UID(f.GetAncestorsOf()), DescendantsOf: core.UID(f.GetDescendantsOf()),
+			ChildrenOf: core.UID(f.GetChildrenOf()), InRoot: f.GetInRoot(), IDs: texts[core.UID](f.GetIds()),
 		}
 	}
 	return request
@@ -80,14 +80,14 @@ func texts[S ~string](values []string) []S {
 }
 
 // parseTime converts the time in a field. It returns the zero time for an absent one.
-func parseTime(field string, t *timestamppb.Timestamp) (platform.Time, *fieldmask.Violation) {
+func parseTime(field string, t *timestamppb.Timestamp) (core.Time, *fieldmask.Violation) {
 	if t == nil {
-		return platform.Time{}, nil
+		return core.Time{}, nil
 	}
 	if err := t.CheckValid(); err != nil {
-		return platform.Time{}, &fieldmask.Violation{Field: field, Description: "must be a time of the years 1 to 9999"}
+		return core.Time{}, &fieldmask.Violation{Field: field, Description: "must be a time of the years 1 to 9999"}
 	}
-	return platform.At(t.AsTime()), nil
+	return core.At(t.AsTime()), nil
 }
 
 // An enum is an enum of a message. Its number 0 means unspecified.

@@ -18,6 +18,7 @@ import (
 
 	"atrium/internal/apierror"
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
@@ -114,7 +115,7 @@ func (o Options) guard(s service) http.Handler {
 			o.WriteError(w, r, noProcedure)
 			return
 		}
-		if err := platform.RequireAuthenticated(r.Context()); err != nil && !s.public {
+		if err := core.RequireAuthenticated(r.Context()); err != nil && !s.public {
 			o.WriteError(w, r, err)
 			return
 		}
@@ -147,7 +148,7 @@ func checkQuery(r *http.Request) error {
 		encoding = base64.URLEncoding
 	}
 	if _, err := encoding.DecodeString(message); err != nil {
-		return platform.Invalid(fieldmask.Violation{Field: "message", Description: "must be base64url"})
+		return core.Invalid(fieldmask.Violation{Field: "message", Description: "must be base64url"})
 	}
 	return nil
 }

@@ -8,6 +8,8 @@ import (
 	vulnerabilitiesv2 "atrium/gen/platform/vulnerabilities/v2"
 	"atrium/gen/platform/vulnerabilities/v2/vulnerabilitiesv2connect"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 func vulnerabilitiesServices(p *platform.Platform, o connect.HandlerOption) []service {
@@ -16,23 +18,23 @@ func vulnerabilitiesServices(p *platform.Platform, o connect.HandlerOption) []se
 	}
 }
 
-type advisories struct{ operations platform.Advisories }
+type advisories struct{ operations inventory.Advisories }
 
 func (s advisories) GetAdvisory(ctx context.Context, r *vulnerabilitiesv2.GetAdvisoryRequest) (*vulnerabilitiesv2.Advisory, error) {
-	return convert(advisory)(s.operations.Get(ctx, platform.UID(r.GetUid())))
+	return convert(advisory)(s.operations.Get(ctx, core.UID(r.GetUid())))
 }
 
 func (s advisories) ListAdvisories(ctx context.Context, r *vulnerabilitiesv2.ListAdvisoriesRequest) (*vulnerabilitiesv2.ListAdvisoriesResponse, error) {
-	page, err := s.operations.List(ctx, list(r, &platform.AdvisoryFilter{
+	page, err := s.operations.List(ctx, list(r, &inventory.AdvisoryFilter{
 		AdvisoryIDs: r.GetAdvisoryIds(), LegacyAdvisoryIDs: r.GetLegacyAdvisoryIds(),
 		ArtifactNames: r.GetArtifactNames(), ArtifactTypes: r.GetArtifactTypes(), ArtifactArchitectures: r.GetArtifactArchitectures(),
 		ComponentNames: r.GetComponentNames(), ComponentTypes: r.GetComponentTypes(), ComponentLocations: r.GetComponentLocations(),
 		Aliases: r.GetAliases(), Origin: r.GetOrigin(),
-		EventReviewStates: names[platform.ReviewState](r.GetEventReviewStates()),
+		EventReviewStates: names[inventory.ReviewState](r.GetEventReviewStates()),
 		EventAuthors:      r.GetEventAuthors(), ExcludeEventAuthors: r.GetExcludeEventAuthors(), EventReviewers: r.GetEventReviewers(),
-		EventTypes: names[platform.EventType](r.GetEventTypes()), LatestEventType: latestEventType(r),
-		Query: r.GetQuery(), Severities: names[platform.SeverityRating](r.GetSeverities()), MinScore: r.MinScore, Withdrawn: r.GetWithdrawn(),
-		States: names[platform.AdvisoryState](r.GetStates()),
+		EventTypes: names[inventory.EventType](r.GetEventTypes()), LatestEventType: latestEventType(r),
+		Query: r.GetQuery(), Severities: names[core.SeverityRating](r.GetSeverities()), MinScore: r.MinScore, Withdrawn: r.GetWithdrawn(),
+		States: names[inventory.AdvisoryState](r.GetStates()),
 	}, checkNotEmpty("origin", r.Origin)))
 	return &vulnerabilitiesv2.ListAdvisoriesResponse{
 		Advisories:    convertEach(page.Items, advisory),
@@ -42,14 +44,14 @@ func (s advisories) ListAdvisories(ctx context.Context, r *vulnerabilitiesv2.Lis
 
 // latestEventType returns the name of the requested type, even if it is unspecified: the
 // operation rejects that.
-func latestEventType(r *vulnerabilitiesv2.ListAdvisoriesRequest) platform.EventType {
+func latestEventType(r *vulnerabilitiesv2.ListAdvisoriesRequest) inventory.EventType {
 	if r.LatestEventType == nil {
 		return ""
 	}
-	return platform.EventType(r.GetLatestEventType().String())
+	return inventory.EventType(r.GetLatestEventType().String())
 }
 
-func advisory(a *platform.Advisory) *vulnerabilitiesv2.Advisory {
+func advisory(a *inventory.Advisory) *vulnerabilitiesv2.Advisory {
 	return &vulnerabilitiesv2.Advisory{
 		Uid: string(a.UID), AdvisoryId: a.AdvisoryID, LegacyAdvisoryId: optional(a.LegacyAdvisoryID), Aliases: a.Aliases,
 		CreateTime: timestamp(a.CreateTime), UpdateTime: timestamp(a.UpdateTime), DeleteTime: timestamp(a.DeleteTime), Author: a.Author,
@@ -60,7 +62,7 @@ func advisory(a *platform.Advisory) *vulnerabilitiesv2.Advisory {
 	}
 }
 
-func advisorySeverity(s *platform.AdvisorySeverity) *vulnerabilitiesv2.AdvisorySeverity {
+func advisorySeverity(s *inventory.AdvisorySeverity) *vulnerabilitiesv2.AdvisorySeverity {
 	return &vulnerabilitiesv2.AdvisorySeverity{
 		Rating: enumValue[vulnerabilitiesv2.SeverityRating](vulnerabilitiesv2.SeverityRating_value, s.Rating),
 		Score:  s.Score, Vector: s.Vector, Version: s.Version,
@@ -68,11 +70,11 @@ func advisorySeverity(s *platform.AdvisorySeverity) *vulnerabilitiesv2.AdvisoryS
 	}
 }
 
-func severity(s *platform.Severity) *vulnerabilitiesv2.Severity {
+func severity(s *inventory.Severity) *vulnerabilitiesv2.Severity {
 	return &vulnerabilitiesv2.Severity{Type: enumValue[vulnerabilitiesv2.Severity_Type](vulnerabilitiesv2.Severity_Type_value, s.Type), Score: s.Score}
 }
 
-func advisoryEvent(e *platform.AdvisoryEvent) *vulnerabilitiesv2.AdvisoryEvent {
+func advisoryEvent(e *inventory.AdvisoryEvent) *vulnerabilitiesv2.AdvisoryEvent {
 	m := &vulnerabilitiesv2.AdvisoryEvent{
 		Uid: string(e.UID), CreateTime: timestamp(e.CreateTime), Findings: e.Findings, Author: e.Author, Reviewer: e.Reviewer,
 		ReviewState: enumValue[vulnerabilitiesv2.ReviewState](vulnerabilitiesv2.ReviewState_value, e.ReviewState), Issue: optional(e.Issue),
@@ -102,19 +104,19 @@ func advisoryEvent(e *platform.AdvisoryEvent) *vulnerabilitiesv2.AdvisoryEvent {
 	return m
 }
 
-func fixedVersion(f *platform.Fixed) *vulnerabilitiesv2.Fixed {
+func fixedVersion(f *inventory.Fixed) *vulnerabilitiesv2.Fixed {
 	return &vulnerabilitiesv2.Fixed{
 		FixedVersion: f.FixedVersion, Note: f.Note,
 		ScannerVersion: f.ScannerVersion, GrypeDbBuilt: f.GrypeDBBuilt, GrypeDbChecksum: f.GrypeDBChecksum,
 	}
 }
 
-func falsePositive(f *platform.FalsePositiveDetermination) *vulnerabilitiesv2.FalsePositiveDetermination {
+func falsePositive(f *inventory.FalsePositiveDetermination) *vulnerabilitiesv2.FalsePositiveDetermination {
 	types := vulnerabilitiesv2.FalsePositiveDetermination_Type_value
 	return &vulnerabilitiesv2.FalsePositiveDetermination{Type: enumValue[vulnerabilitiesv2.FalsePositiveDetermination_Type](types, f.Type), Note: f.Note}
 }
 
-func detection(d *platform.Detection) *vulnerabilitiesv2.Detection {
+func detection(d *inventory.Detection) *vulnerabilitiesv2.Detection {
 	m := &vulnerabilitiesv2.Detection{}
 	switch {
 	case d.NVDAPI != nil:
@@ -129,7 +131,7 @@ func detection(d *platform.Detection) *vulnerabilitiesv2.Detection {
 	return m
 }
 
-func scan(s *platform.ScanV1) *vulnerabilitiesv2.ScanV1 {
+func scan(s *inventory.ScanV1) *vulnerabilitiesv2.ScanV1 {
 	return &vulnerabilitiesv2.ScanV1{
 		Scanner: s.Scanner, Subpackage: s.Subpackage, ComponentId: s.ComponentID, Component: s.Component,
 		ComponentVersion: s.ComponentVersion, ComponentType: s.ComponentType, ComponentLocation: s.ComponentLocation,

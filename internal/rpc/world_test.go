@@ -15,6 +15,8 @@ import (
 	"atrium/gen/platform/iam/v2/iamv2connect"
 	"atrium/gen/platform/registry/v2/registryv2connect"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 	"atrium/store/storetest"
 )
 
@@ -62,12 +64,12 @@ func (w *world) authenticate(next http.Handler, o Options) http.Handler {
 		rw.Header().Set("X-Request-Id", "req-1")
 		ctx := r.Context()
 		if subject := r.Header.Get("X-Subject"); subject != nobody && subject != "" {
-			actor, err := w.p.Authenticate(ctx, platform.Claims{Issuer: testIssuer, Subject: subject, ServiceAudience: true})
+			actor, err := w.p.Authenticate(ctx, iam.Claims{Issuer: testIssuer, Subject: subject, ServiceAudience: true})
 			if err != nil {
 				o.WriteError(rw, r, err)
 				return
 			}
-			ctx = platform.WithActor(ctx, actor)
+			ctx = core.WithActor(ctx, actor)
 		}
 		next.ServeHTTP(rw, r.WithContext(ctx))
 	})

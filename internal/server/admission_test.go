@@ -17,7 +17,7 @@ import (
 	"atrium/internal/rest"
 	"atrium/internal/server/admission"
 	"atrium/internal/telemetry"
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // limitHandler returns a handler behind limits. The context of a request has its caller.
@@ -26,11 +26,11 @@ func limitHandler(c Config, handler http.HandlerFunc) http.Handler {
 	return admitting.AdmitRequests(admitting.IdentifyCallers(handler))
 }
 
-func ask(t *testing.T, handler http.Handler, remote string, actor *platform.Actor) *httptest.ResponseRecorder {
+func ask(t *testing.T, handler http.Handler, remote string, actor *core.Actor) *httptest.ResponseRecorder {
 	t.Helper()
 	ctx := t.Context()
 	if actor != nil {
-		ctx = platform.WithActor(ctx, actor)
+		ctx = core.WithActor(ctx, actor)
 	}
 	request := httptest.NewRequestWithContext(ctx, http.MethodGet, "/registry/v2/repos", nil)
 	request.RemoteAddr = remote
@@ -70,7 +70,7 @@ func TestRefusalsAreStructuredInEveryProtocol(t *testing.T) {
 			}
 			if c.code == "" {
 				status := answer.Header.Get("Grpc-Status") + answer.Trailer.Get("Grpc-Status")
-				if status != strconv.Itoa(int(platform.CodeResourceExhausted)) || answer.Trailer.Get("Grpc-Status-Details-Bin") == "" {
+				if status != strconv.Itoa(int(core.CodeResourceExhausted)) || answer.Trailer.Get("Grpc-Status-Details-Bin") == "" {
 					t.Errorf("%s: grpc-status %q, want 8: %v", path, status, answer.Header)
 				}
 			} else if answer.StatusCode != http.StatusTooManyRequests || answer.Header.Get("Retry-After") != "1" || !json.Valid(body) ||
@@ -124,13 +124,13 @@ func TestTooManyRequestsAreAnsweredWithRetryAfter(t *testing.T) {
 
 func TestRequestsCountForTheirSender(t *testing.T) {
 	t.Parallel()
-	ann := &platform.Actor{Issuer: "i", Subject: "ann", Identities: []platform.UID{"b", "a"}}
-	annElsewhere := &platform.Actor{Issuer: "i", Subject: "ann 2", Identities: []platform.UID{"a", "b"}}
-	bob := &platform.Actor{Issuer: "i", Subject: "bob"}
+	ann := &core.Actor{Issuer: "i", Subject: "ann", Identities: []core.UID{"b", "a"}}
+	annElsewhere := &core.Actor{Issuer: "i", Subject: "ann 2", Identities: []core.UID{"a", "b"}}
+	bob := &core.Actor{Issuer: "i", Subject: "bob"}
 	for _, c := range []struct {
 		name               string
 		remote, nextRemote string
-		actor, next        *platform.Actor
+		actor, next        *core.Actor
 		same               bool
 	}{
 		{"an address", "192.0.2.1:1", "192.0.2.1:2", nil, nil, true},
@@ -142,8 +142,8 @@ func TestRequestsCountForTheirSender(t *testing.T) {
 		{"identities from anywhere", "192.0.2.1:1", "192.0.2.2:1", ann, annElsewhere, true},
 		{"identities and others at the address", "192.0.2.1:1", "192.0.2.1:1", ann, nil, false},
 		{"a token without identity", "192.0.2.1:1", "192.0.2.2:1", bob, bob, true},
-		{"two tokens without identity", "192.0.2.1:1", "192.0.2.1:1", bob, &platform.Actor{Issuer: "i", Subject: "eve"}, false},
-		{"a subject that looks like another's", "192.0.2.1:1", "192.0.2.1:1", &platform.Actor{Issuer: `i""`, Subject: "x"}, &platform.Actor{Issuer: "i", Subject: `""x`}, false},
+		{"two tokens without identity", "192.0.2.1:1", "192.0.2.1:1", bob, &core.Actor{Issuer: "i", Subject: "eve"}, false},
+		{"a subject that looks like another's", "192.0.2.1:1", "192.0.2.1:1", &core.Actor{Issuer: `i""`, Subject: "x"}, &core.Actor{Issuer: "i", Subject: `""x`}, false},
 	} {
 		handler := limitHandler(Config{RateLimit: 1, RateBurst: 1}, answerOK)
 		ask(t, handler, c.remote, c.actor)
@@ -168,7 +168,7 @@ func TestInvalidTokensCountForTheirAddress(t *testing.T) {
 	if first, second := bad(), bad(); first != http.StatusUnauthorized || second != http.StatusTooManyRequests {
 		t.Errorf("got %d, want 401, then %d, want 429", first, second)
 	}
-	if got := ask(t, c.AdmitRequests(c.IdentifyCallers(http.HandlerFunc(answerOK))), "192.0.2.1:1", &platform.Actor{Subject: "ann"}); got.Code != http.StatusOK {
+	if got := ask(t, c.AdmitRequests(c.IdentifyCallers(http.HandlerFunc(answerOK))), "192.0.2.1:1", &core.Actor{Subject: "ann"}); got.Code != http.StatusOK {
 		t.Errorf("a good token at the address: status %d, want 200", got.Code)
 	}
 }
@@ -189,12 +189,12 @@ func TestOperationsOfAWebsocketCountToo(t *testing.T) {
 	metrics := telemetry.New("test")
 	r := (&Config{Logger: discardLogger(), Metrics: metrics}).newRecorder()
 	admit := admitOperations(admission.New(admission.Settings{Rate: 1, Burst: 1}))
-	ctx := platform.WithActor(t.Context(), &platform.Actor{Subject: "ann"})
+	ctx := core.WithActor(t.Context(), &core.Actor{Subject: "ann"})
 	if _, _, err := admit(ctx); err != nil {
 		t.Fatal(err)
 	}
-	trace := &platform.Trace{}
-	if _, _, err := admit(platform.WithTrace(ctx, trace)); !errors.Is(err, &platform.Error{Code: platform.CodeResourceExhausted}) {
+	trace := &core.Trace{}
+	if _, _, err := admit(core.WithTrace(ctx, trace)); !errors.Is(err, &core.Error{Code: core.CodeResourceExhausted}) {
 		t.Errorf("got %v", err)
 	}
 	if limit := trace.Facts().Limit; limit != "rate" {

@@ -23,6 +23,7 @@ import (
 
 	"atrium/internal/auth"
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/storetest"
 )
 
@@ -47,7 +48,7 @@ func newAliasedServer(t *testing.T, c Config) *aliasedServer {
 	p := check(platform.New(t.Context(), storetest.Open(t, storetest.SQLite(t)), platform.Options{}))(t)
 	issuer := check(newDevelopmentIssuer())(t)
 	s.issuer = issuer
-	operator := platform.WithActor(t.Context(), platform.NewOperator("test"))
+	operator := core.WithActor(t.Context(), core.NewOperator("test"))
 	s.org = string(check(p.Groups.Bootstrap(operator, "acme", auth.DevelopmentIssuer, "owner"))(t).Group.UID)
 	s.token = check(issuer.Mint("owner", "atrium", time.Hour, nil))(t)
 	c.Logger, c.GraphQL, c.Audience, c.PackageAliases = slog.New(slog.NewTextHandler(s.logs, nil)), DefaultGraphQL(), []string{"atrium"}, []string{"other", testAlias}

@@ -24,7 +24,10 @@ import (
 
 	"atrium/internal/auth"
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 	"atrium/store/sqlstore"
 	"atrium/store/storetest"
 )
@@ -33,8 +36,8 @@ import (
 // the caller of an earlier request as proven and checks nothing.
 type trustingDirectory struct{ *platform.Platform }
 
-func (trustingDirectory) Presume(ctx context.Context, _ platform.Claims, last *platform.Actor) context.Context {
-	return platform.WithActor(ctx, last)
+func (trustingDirectory) Presume(ctx context.Context, _ iam.Claims, last *core.Actor) context.Context {
+	return core.WithActor(ctx, last)
 }
 
 // replicas are three servers on one database, with callers who may and may not read a
@@ -44,10 +47,10 @@ type replicas struct {
 	store    *sqlstore.Store
 	handlers []http.Handler
 	operator context.Context //nolint:containedctx // This context serves the whole test.
-	org      platform.UID
-	repo     platform.UID
-	alice    platform.UID
-	role     platform.UID // This role reads repos.
+	org      core.UID
+	repo     core.UID
+	alice    core.UID
+	role     core.UID // This role reads repos.
 	token    string
 }
 
@@ -55,7 +58,7 @@ func newReplicas(t *testing.T, url, org string, directory func(*platform.Platfor
 	t.Helper()
 	key := check(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	issuer := check(auth.NewDevelopmentIssuer(check(x509.MarshalPKCS8PrivateKey(key))(t), nil))(t)
-	w := &replicas{operator: platform.WithActor(t.Context(), platform.NewOperator("test"))}
+	w := &replicas{operator: core.WithActor(t.Context(), core.NewOperator("test"))}
 	var store *sqlstore.Store
 	for range 3 {
 		if store == nil || !strings.HasPrefix(url, "sqlite:") { // Only one process can open a file.
@@ -68,9 +71,9 @@ func newReplicas(t *testing.T, url, org string, directory func(*platform.Platfor
 		w.p, w.store, w.handlers = p, store, append(w.handlers, c.routes(p, verifier, c.newAdmission(newErrorWriter(c.answerOptions())), nil, "", nil, c.answerOptions()))
 	}
 	w.org = check(w.p.Groups.Bootstrap(w.operator, org, auth.DevelopmentIssuer, "owner"))(t).Group.UID
-	w.alice = check(w.p.Identities.Create(w.operator, w.org, input[*platform.Identity](`{"name":"alice","claimMatch":{"issuer":%q,"subject":"alice"}}`, auth.DevelopmentIssuer)))(t).UID
-	w.role = check(w.p.Roles.Create(w.operator, w.org, input[*platform.Role](`{"name":"reader","capabilities":["repo.list"]}`)))(t).UID
-	w.repo = check(w.p.Repos.Create(w.operator, w.org, input[*platform.Repo](`{"name":"secret-repo"}`)))(t).UID
+	w.alice = check(w.p.Identities.Create(w.operator, w.org, input[*iam.Identity](`{"name":"alice","claimMatch":{"issuer":%q,"subject":"alice"}}`, auth.DevelopmentIssuer)))(t).UID
+	w.role = check(w.p.Roles.Create(w.operator, w.org, input[*iam.Role](`{"name":"reader","capabilities":["repo.list"]}`)))(t).UID
+	w.repo = check(w.p.Repos.Create(w.operator, w.org, input[*inventory.Repo](`{"name":"secret-repo"}`)))(t).UID
 	w.token = check(issuer.Mint("alice", "atrium", time.Hour, nil))(t)
 	return w
 }
@@ -116,9 +119,9 @@ type right struct {
 
 func (w *replicas) rights(t *testing.T) []right {
 	t.Helper()
-	var binding platform.UID
+	var binding core.UID
 	bind := func() error {
-		made, err := w.p.RoleBindings.Create(w.operator, w.org, input[*platform.RoleBinding](`{"identityUid":%q,"roleUid":%q}`, w.alice, w.role))
+		made, err := w.p.RoleBindings.Create(w.operator, w.org, input[*iam.RoleBinding](`{"identityUid":%q,"roleUid":%q}`, w.alice, w.role))
 		if err == nil {
 			binding = made.UID
 		}
@@ -127,13 +130,13 @@ func (w *replicas) rights(t *testing.T) []right {
 	unbind := func() error { return w.p.RoleBindings.Delete(w.operator, binding) }
 	setCapability := func(name string) func() error {
 		return func() error {
-			_, err := w.p.Roles.Update(w.operator, w.role, input[*platform.Role](`{"capabilities":[%q]}`, name))
+			_, err := w.p.Roles.Update(w.operator, w.role, input[*iam.Role](`{"capabilities":[%q]}`, name))
 			return err
 		}
 	}
 	setSubject := func(subject string) func() error {
 		return func() error {
-			_, err := w.p.Identities.Update(w.operator, w.alice, input[*platform.Identity](`{"claimMatch":{"issuer":%q,"subject":%q}}`, auth.DevelopmentIssuer, subject))
+			_, err := w.p.Identities.Update(w.operator, w.alice, input[*iam.Identity](`{"claimMatch":{"issuer":%q,"subject":%q}}`, auth.DevelopmentIssuer, subject))
 			return err
 		}
 	}
@@ -255,7 +258,7 @@ type revokingDirectory struct {
 	revoke func()
 }
 
-func (d revokingDirectory) Presume(ctx context.Context, c platform.Claims, last *platform.Actor) context.Context {
+func (d revokingDirectory) Presume(ctx context.Context, c iam.Claims, last *core.Actor) context.Context {
 	presumed := d.Directory.Presume(ctx, c, last)
 	d.revoke()
 	return presumed

@@ -15,33 +15,36 @@ import (
 	"atrium/internal/rest"
 	"atrium/internal/rpc"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
 // newBenchmark returns a platform with 200 repos, the uid of one of them, and an owner.
-func newBenchmark(b *testing.B) (p *platform.Platform, repo string, owner *platform.Actor) {
+func newBenchmark(b *testing.B) (p *platform.Platform, repo string, owner *core.Actor) {
 	b.Helper()
 	p, err := platform.New(b.Context(), storetest.Open(b, storetest.SQLite(b)), platform.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	operator := platform.WithActor(b.Context(), platform.NewOperator("bench"))
+	operator := core.WithActor(b.Context(), core.NewOperator("bench"))
 	org, err := p.Groups.Bootstrap(operator, "acme", "https://issuer.example.com", "owner")
 	if err != nil {
 		b.Fatal(err)
 	}
-	repos := make([]*platform.ImportedRepo, 200)
+	repos := make([]*inventory.ImportedRepo, 200)
 	for i := range repos {
-		repos[i] = &platform.ImportedRepo{Repo: platform.Repo{Name: fmt.Sprintf("repo-%d", i), Description: "One of many"}}
+		repos[i] = &inventory.ImportedRepo{Repo: inventory.Repo{Name: fmt.Sprintf("repo-%d", i), Description: "One of many"}}
 	}
-	if _, err := p.Repos.Import(operator, org.Group.UID, repos, platform.ImportOptions{}); err != nil {
+	if _, err := p.Repos.Import(operator, org.Group.UID, repos, core.ImportOptions{}); err != nil {
 		b.Fatal(err)
 	}
-	owner, err = p.Authenticate(b.Context(), platform.Claims{Issuer: "https://issuer.example.com", Subject: "owner", ServiceAudience: true})
+	owner, err = p.Authenticate(b.Context(), iam.Claims{Issuer: "https://issuer.example.com", Subject: "owner", ServiceAudience: true})
 	if err != nil {
 		b.Fatal(err)
 	}
-	page, err := p.Repos.List(platform.WithActor(b.Context(), owner), platform.ListRequest[*platform.RepoFilter]{PageSize: 1})
+	page, err := p.Repos.List(core.WithActor(b.Context(), owner), core.ListRequest[*inventory.RepoFilter]{PageSize: 1})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -86,7 +89,7 @@ func BenchmarkProtocols(b *testing.B) {
 			for b.Loop() {
 				w := httptest.NewRecorder()
 				r := c.request()
-				c.handler.ServeHTTP(w, r.WithContext(platform.WithActor(r.Context(), owner)))
+				c.handler.ServeHTTP(w, r.WithContext(core.WithActor(r.Context(), owner)))
 				if answer := w.Result(); answer.StatusCode != http.StatusOK || answer.Trailer.Get("Grpc-Status") > "0" {
 					b.Fatalf("got %v %v, want StatusCode 200", answer, w.Body)
 				}

@@ -21,6 +21,8 @@ import (
 
 	"atrium/internal/auth"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
@@ -28,13 +30,13 @@ import (
 func newCompressing(t *testing.T) (url, token string) {
 	t.Helper()
 	p := check(platform.New(t.Context(), storetest.Open(t, storetest.SQLite(t)), platform.Options{}))(t)
-	operator := platform.WithActor(t.Context(), platform.NewOperator("test"))
+	operator := core.WithActor(t.Context(), core.NewOperator("test"))
 	org := check(p.Groups.Bootstrap(operator, "acme", auth.DevelopmentIssuer, "owner"))(t).Group.UID
-	repos := make([]*platform.ImportedRepo, 50)
+	repos := make([]*inventory.ImportedRepo, 50)
 	for i := range repos {
-		repos[i] = &platform.ImportedRepo{Repo: platform.Repo{Name: fmt.Sprintf("repo-%d", i), Description: "One of many repos of this organisation"}}
+		repos[i] = &inventory.ImportedRepo{Repo: inventory.Repo{Name: fmt.Sprintf("repo-%d", i), Description: "One of many repos of this organisation"}}
 	}
-	check(p.Repos.Import(operator, org, repos, platform.ImportOptions{}))(t)
+	check(p.Repos.Import(operator, org, repos, core.ImportOptions{}))(t)
 	issuer := check(newDevelopmentIssuer())(t)
 	c := Config{Audience: []string{"atrium"}, ServiceDomain: "atrium.dev", GraphQL: DefaultGraphQL(), Logger: discardLogger(), MaxConcurrent: 4, RateLimit: 1000, RateBurst: 1000, MaxInFlight: 10}
 	s := httptest.NewServer(Handler(p, c, issuer))

@@ -18,6 +18,7 @@ import (
 	"atrium/internal/telemetry"
 	"atrium/internal/web"
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/resolvers"
 	"atrium/store"
 )
@@ -60,10 +61,10 @@ type Config struct {
 	PackageAliases rpc.Aliases
 
 	RateLimit, RateBurst, MaxInFlight int // limits of a caller; a RateLimit or MaxInFlight of 0 means no limit
-	Memory                            platform.MemoryLimits
+	Memory                            core.MemoryLimits
 
 	// SharedIdentities are the identities whose tokens many people share, such as those of gateways.
-	SharedIdentities []platform.UID
+	SharedIdentities []core.UID
 
 	// MaxConcurrent is how many requests are worked on at the same time; others wait for a
 	// moment. 0 means no limit, and FitConcurrency as many as the connections to the
@@ -88,7 +89,7 @@ type Config struct {
 
 	// SchemaReaders are the identities that may read the SDL even if GraphQL
 	// hides the schema, such as gateways and tools that compose schemas.
-	SchemaReaders []platform.UID
+	SchemaReaders []core.UID
 
 	Webhooks  bool   // whether this process delivers events
 	PublicURL string // URL of the service in events and tokens; "" means that of Address
@@ -143,7 +144,7 @@ func (c *Config) guard(exempt []string) *auth.Guard {
 // A Start describes a server that has started.
 type Start struct {
 	URL          string
-	Organisation platform.UID // the demonstration organisation; "" if there is none
+	Organisation core.UID // the demonstration organisation; "" if there is none
 }
 
 // Run starts a server and serves until ctx ends. Then it shuts down gracefully.

@@ -16,6 +16,7 @@ import (
 
 	"atrium/internal/auth"
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/storetest"
 )
 
@@ -33,7 +34,7 @@ func TestTheReadsOfAnOrganisationLeaveConnectionsToOthers(t *testing.T) {
 	issuer := check(newDevelopmentIssuer())(t)
 	tokens := map[string]string{}
 	for _, subject := range []string{"loud", "quiet"} {
-		check(p.Groups.Bootstrap(platform.WithActor(t.Context(), platform.NewOperator("test")), subject, auth.DevelopmentIssuer, subject))(t)
+		check(p.Groups.Bootstrap(core.WithActor(t.Context(), core.NewOperator("test")), subject, auth.DevelopmentIssuer, subject))(t)
 		tokens[subject] = check(issuer.Mint(subject, "atrium", time.Hour, nil))(t)
 	}
 	handler := Handler(p, Config{

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // preflightLife is how long a browser may cache the answer to a preflight request.
@@ -91,7 +91,7 @@ func foreignOrigin(origin string) error {
 	if u, err := url.Parse(origin); err == nil && u.Host != "" && len(origin) <= maxShownOrigin {
 		message = fmt.Sprintf("Permission denied: a page of %s may not send this request; the operator of the server can allow that with --cors-origin %[1]s", origin)
 	}
-	return &platform.Error{Code: platform.CodePermissionDenied, Reason: "PERMISSION_DENIED", Message: message}
+	return &core.Error{Code: core.CodePermissionDenied, Reason: "PERMISSION_DENIED", Message: message}
 }
 
 // socketOrigins returns path.Match patterns that match exactly these origins.

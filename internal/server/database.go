@@ -11,6 +11,7 @@ import (
 	"atrium/internal/demo"
 	"atrium/internal/telemetry"
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store"
 	"atrium/store/dbfile"
 )
@@ -77,7 +78,7 @@ const backlogTimeout = 2 * time.Second
 // backlog reads the backlog for the metrics. Every server does, because the one that should
 // deliver may be missing.
 func backlog(p *platform.Platform) (telemetry.Backlog, error) {
-	ctx, cancel := context.WithTimeout(platform.InBackground(context.Background()), backlogTimeout)
+	ctx, cancel := context.WithTimeout(core.InBackground(context.Background()), backlogTimeout)
 	defer cancel()
 	found, err := p.Webhooks.Backlog(ctx)
 	return telemetry.Backlog(found), err
@@ -147,7 +148,7 @@ func (c *Config) warnOfSlowSearch(ctx context.Context, s interface {
 // development holds what exists only in development mode.
 type development struct {
 	issuer       *auth.Issuer // the issuer whose tokens are accepted
-	organisation platform.UID // the demonstration organisation; "" if the database has none
+	organisation core.UID     // the demonstration organisation; "" if the database has none
 }
 
 // development fills an empty database and creates the development issuer. It returns

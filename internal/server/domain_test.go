@@ -10,6 +10,7 @@ import (
 
 	"atrium/internal/auth"
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/resolvers"
 	"atrium/store/storetest"
 )
@@ -17,7 +18,7 @@ import (
 func TestEachDomainHasAPathOfItsOwn(t *testing.T) {
 	t.Parallel()
 	p := check(platform.New(t.Context(), storetest.Open(t, storetest.SQLite(t)), platform.Options{}))(t)
-	check(p.Groups.Bootstrap(platform.WithActor(t.Context(), platform.NewOperator("test")), "acme", auth.DevelopmentIssuer, "owner"))(t)
+	check(p.Groups.Bootstrap(core.WithActor(t.Context(), core.NewOperator("test")), "acme", auth.DevelopmentIssuer, "owner"))(t)
 	issuer := check(newDevelopmentIssuer())(t)
 	token := check(issuer.Mint("owner", "atrium", time.Hour, nil))(t)
 	trusted := DefaultGraphQL()

@@ -8,24 +8,26 @@ import (
 
 	"atrium/internal/auth"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 	"atrium/store/storetest"
 )
 
 // now reads the clock that decides when a binding expires.
-func (w *replicas) now(t *testing.T) platform.Time {
+func (w *replicas) now(t *testing.T) core.Time {
 	t.Helper()
 	return check(w.store.Now(t.Context()))(t)
 }
 
 // bindUntil binds alice's role until a time.
-func (w *replicas) bindUntil(t *testing.T, end platform.Time) platform.UID {
+func (w *replicas) bindUntil(t *testing.T, end core.Time) core.UID {
 	t.Helper()
-	return check(w.p.RoleBindings.Create(w.operator, w.org, input[*platform.RoleBinding](`{"identityUid":%q,"roleUid":%q,"expireTime":%q}`, w.alice, w.role, end)))(t).UID
+	return check(w.p.RoleBindings.Create(w.operator, w.org, input[*iam.RoleBinding](`{"identityUid":%q,"roleUid":%q,"expireTime":%q}`, w.alice, w.role, end)))(t).UID
 }
 
 // expectUntil asks again and again until alice may no longer read the repo. No answer that
 // begins at the end of the binding or later may show it, and none that ends before may hide it.
-func (w *replicas) expectUntil(t *testing.T, what string, end platform.Time, shows func() bool) {
+func (w *replicas) expectUntil(t *testing.T, what string, end core.Time, shows func() bool) {
 	t.Helper()
 	for {
 		before := w.now(t)
@@ -51,7 +53,7 @@ func TestABindingThatHasExpiredGivesNothing(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newReplicas(t, url, "acme", func(p *platform.Platform) auth.Directory { return p })
-		hour := platform.At(w.now(t).Add(time.Hour))
+		hour := core.At(w.now(t).Add(time.Hour))
 		binding := w.bindUntil(t, hour)
 		query := fmt.Sprintf(`{ repos(childrenOf: %q) { nodes { name } } }`, w.org)
 		ways := map[string]func() bool{}
@@ -64,8 +66,8 @@ func TestABindingThatHasExpiredGivesNothing(t *testing.T) {
 				ways[fmt.Sprintf("replica %d, %s %s (%d)", replica, r.Method, r.URL.Path, i)] = func() bool { return w.ask(t, replica, w.requests()[i]) }
 			}
 		}
-		setEnd := func(end platform.Time) {
-			check(w.p.RoleBindings.Update(w.operator, binding, input[*platform.RoleBinding](`{"expireTime":%q}`, end)))(t)
+		setEnd := func(end core.Time) {
+			check(w.p.RoleBindings.Update(w.operator, binding, input[*iam.RoleBinding](`{"expireTime":%q}`, end)))(t)
 		}
 		expect := func(when string, want bool) {
 			for name, shows := range ways {
@@ -79,7 +81,7 @@ func TestABindingThatHasExpiredGivesNothing(t *testing.T) {
 		expect("before the binding expires", true)
 
 		// The processes know the end, so it has to come. Each way is asked before and after.
-		end := platform.At(w.now(t).Add(time.Second))
+		end := core.At(w.now(t).Add(time.Second))
 		setEnd(end)
 		for range 3 {
 			for _, shows := range ways {

@@ -16,6 +16,7 @@ import (
 
 	"atrium/internal/rest"
 	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // listen binds the port. This comes before any access to the database, so that a second
@@ -122,7 +123,7 @@ func (f *front) await(ctx context.Context) {
 
 // newStartingHandler returns the handler of requests while the database is not open yet.
 func newStartingHandler(refuse errorWriter) http.Handler {
-	err := platform.Unavailable("the server is starting: its database is not ready yet", nil)
+	err := core.Unavailable("the server is starting: its database is not ready yet", nil)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/livez":
@@ -159,7 +160,7 @@ func (c *Config) readyCheck(p *platform.Platform) func(context.Context) error {
 	return func(ctx context.Context) error {
 		select {
 		case <-c.draining:
-			return platform.Unavailable("the server is shutting down", nil)
+			return core.Unavailable("the server is shutting down", nil)
 		default:
 			return p.Ready(ctx)
 		}

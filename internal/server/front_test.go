@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"atrium/internal/rest"
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 func TestAPortInUseIsReportedBeforeTheDatabaseIsOpened(t *testing.T) {
@@ -130,7 +130,7 @@ func TestAServerThatShutsDownIsNotReadyAndServesDuringTheDrainDelay(t *testing.T
 			t.Error("it goes on too long")
 		}
 		c := Config{draining: ctx.Done()}
-		if err := c.readyCheck(nil)(t.Context()); !errors.Is(err, &platform.Error{Code: platform.CodeUnavailable}) {
+		if err := c.readyCheck(nil)(t.Context()); !errors.Is(err, &core.Error{Code: core.CodeUnavailable}) {
 			t.Errorf("readiness: %v", err)
 		}
 	})

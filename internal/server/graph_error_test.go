@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"atrium/internal/rest"
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // A request that is rejected before it reaches the GraphQL endpoint gets a GraphQL
@@ -23,9 +23,9 @@ func TestRefusalsOfGraphQLRequestsAreGraphQLErrors(t *testing.T) {
 		code          string
 		header        string
 	}{
-		{"application/graphql-response+json", "application/graphql-response+json", platform.Unauthenticated("who?"), 401, "UNAUTHENTICATED", "WWW-Authenticate"},
+		{"application/graphql-response+json", "application/graphql-response+json", core.Unauthenticated("who?"), 401, "UNAUTHENTICATED", "WWW-Authenticate"},
 		{"application/graphql-response+json, application/json;q=0.9", "application/graphql-response+json", crowded, 429, "RESOURCE_EXHAUSTED", "Retry-After"},
-		{"application/json", "application/json", platform.Unauthenticated("who?"), 401, "UNAUTHENTICATED", "WWW-Authenticate"},
+		{"application/json", "application/json", core.Unauthenticated("who?"), 401, "UNAUTHENTICATED", "WWW-Authenticate"},
 		{"", "application/json", crowded, 429, "RESOURCE_EXHAUSTED", "Retry-After"},
 		{"text/event-stream", "application/json", crowded, 429, "RESOURCE_EXHAUSTED", "Retry-After"},
 	} {
@@ -64,4 +64,4 @@ func TestRefusalsOfGraphQLRequestsAreGraphQLErrors(t *testing.T) {
 	}
 }
 
-var crowded = &platform.Error{Code: platform.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED", Message: "Resource exhausted: too many", RetryAfter: 1e9}
+var crowded = &core.Error{Code: core.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED", Message: "Resource exhausted: too many", RetryAfter: 1e9}

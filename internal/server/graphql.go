@@ -18,6 +18,7 @@ import (
 	"atrium/internal/server/admission"
 	"atrium/internal/web"
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 	"atrium/resolvers"
 )
@@ -65,7 +66,7 @@ func (c *Config) graphql(p *platform.Platform, verifier *auth.Verifier, admittin
 		CheckJSON: fieldmask.CheckJSON,
 		Present:   noteLimits(presenter.Present),
 		Observe:   c.observeOperation(p),
-		Began:     func(ctx context.Context) time.Time { return beganAt(platform.TraceOf(ctx)) },
+		Began:     func(ctx context.Context) time.Time { return beganAt(core.TraceOf(ctx)) },
 		Identify:  func(ctx context.Context) transport.Caller { return identify(ctx, admitting) },
 		Authorize: verifier.Authorize,
 		Begin:     c.recorder.beginOperation,
@@ -119,17 +120,17 @@ func (c *Config) observeOperation(p *platform.Platform) func(context.Context, gr
 // authenticated, as for introspection. If introspection is off, the caller must be one
 // of SchemaReaders.
 func (c *Config) mayReadSDL(ctx context.Context) error {
-	actor := platform.ActorOf(ctx)
+	actor := core.ActorOf(ctx)
 	switch {
 	case actor == nil:
-		return platform.Unauthenticated("reading the schema requires a bearer token")
+		return core.Unauthenticated("reading the schema requires a bearer token")
 	case !c.GraphQL.HideSchema:
 		return nil
-	case slices.ContainsFunc(actor.Identities, func(uid platform.UID) bool { return slices.Contains(c.SchemaReaders, uid) }):
+	case slices.ContainsFunc(actor.Identities, func(uid core.UID) bool { return slices.Contains(c.SchemaReaders, uid) }):
 		return nil
 	default:
-		return &platform.Error{
-			Code: platform.CodePermissionDenied, Reason: "INTROSPECTION_OFF",
+		return &core.Error{
+			Code: core.CodePermissionDenied, Reason: "INTROSPECTION_OFF",
 			Message: "Permission denied: the schema is shown only to identities that the operator names (--schema-reader)",
 		}
 	}
@@ -137,7 +138,7 @@ func (c *Config) mayReadSDL(ctx context.Context) error {
 
 // identify returns the caller for the transports.
 func identify(ctx context.Context, admitting *admission.Controller) transport.Caller {
-	actor := platform.ActorOf(ctx)
+	actor := core.ActorOf(ctx)
 	if actor == nil {
 		return transport.Caller{}
 	}
@@ -146,7 +147,7 @@ func identify(ctx context.Context, admitting *admission.Controller) transport.Ca
 
 // requestID returns the ID that the response and its errors show.
 func requestID(ctx context.Context) string {
-	if trace := platform.TraceOf(ctx); trace != nil {
+	if trace := core.TraceOf(ctx); trace != nil {
 		return trace.ID
 	}
 	return ""

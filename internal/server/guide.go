@@ -10,7 +10,8 @@ import (
 	"atrium/docs"
 	"atrium/internal/apierror"
 	"atrium/internal/web"
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 // guide returns the handler of the guide. Its tables of roles and codes are made here.
@@ -20,14 +21,14 @@ func guide(links web.Links) http.Handler {
 
 // rolesTable returns a table of the capabilities of the built-in roles.
 func rolesTable() web.Table {
-	roles := platform.BuiltInRoles()
-	slices.SortStableFunc(roles, func(a, b *platform.Role) int { return cmp.Compare(len(b.Capabilities), len(a.Capabilities)) })
+	roles := iam.BuiltInRoles()
+	slices.SortStableFunc(roles, func(a, b *iam.Role) int { return cmp.Compare(len(b.Capabilities), len(a.Capabilities)) })
 	head := []string{"capability"}
 	for _, role := range roles {
 		head = append(head, role.Name)
 	}
 	var rows [][]string
-	for _, capability := range platform.Capabilities() {
+	for _, capability := range core.Capabilities() {
 		row := []string{string(capability)}
 		for _, role := range roles {
 			mark := ""
@@ -44,7 +45,7 @@ func rolesTable() web.Table {
 // codesTable returns a table of the codes of errors.
 func codesTable() web.Table {
 	var rows [][]string
-	for code := platform.Code(1); code <= platform.CodeUnauthenticated; code++ {
+	for code := core.Code(1); code <= core.CodeUnauthenticated; code++ {
 		if status := apierror.HTTPStatus(code); status != 0 {
 			rows = append(rows, []string{code.String(), strconv.Itoa(int(code)), fmt.Sprintf("%d %s", status, http.StatusText(status))})
 		}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"atrium/internal/web"
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 func TestTheTablesOfTheGuideAreThoseOfTheProgram(t *testing.T) {
@@ -17,7 +17,7 @@ func TestTheTablesOfTheGuideAreThoseOfTheProgram(t *testing.T) {
 		rows int
 		row  string
 	}{
-		"/guide/concepts": {len(platform.Capabilities()), "<tr><td><code>repo.list</code></td><td>yes</td>"},
+		"/guide/concepts": {len(core.Capabilities()), "<tr><td><code>repo.list</code></td><td>yes</td>"},
 		"/guide/errors":   {12, "<tr><td><code>NOT_FOUND</code></td><td>5</td><td>404 Not Found</td></tr>"},
 	} {
 		w := httptest.NewRecorder()

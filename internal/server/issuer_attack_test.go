@@ -19,7 +19,9 @@ import (
 
 	"atrium/internal/auth"
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
+	"atrium/platform/iam"
 	"atrium/store/storetest"
 )
 
@@ -46,7 +48,7 @@ func TestAnIssuerThatDoesNotAnswerKeepsNobodyFromSigningIn(t *testing.T) {
 	defer silent.Close()
 	known, unknown := check(newDevelopmentIssuer())(t), check(newDevelopmentIssuer())(t)
 	p := check(platform.New(t.Context(), storetest.Open(t, storetest.SQLite(t)), platform.Options{}))(t)
-	operator := platform.WithActor(t.Context(), platform.NewOperator("test"))
+	operator := core.WithActor(t.Context(), core.NewOperator("test"))
 	for name, issuer := range map[string]string{"acme": auth.DevelopmentIssuer, "evil": silent.URL} {
 		check(p.Groups.Bootstrap(operator, name, issuer, "owner"))(t)
 	}
@@ -82,15 +84,15 @@ func TestForgedTokensLockOutNoMachine(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		p := check(platform.New(t.Context(), storetest.Open(t, url), platform.Options{}))(t)
-		made := check(p.Groups.Bootstrap(platform.WithActor(t.Context(), platform.NewOperator("test")), "acme", "https://issuer.example.com", "owner"))(t)
-		owner := platform.WithActor(t.Context(), check(p.Authenticate(t.Context(), platform.Claims{Issuer: "https://issuer.example.com", Subject: "owner", ServiceAudience: true}))(t))
+		made := check(p.Groups.Bootstrap(core.WithActor(t.Context(), core.NewOperator("test")), "acme", "https://issuer.example.com", "owner"))(t)
+		owner := core.WithActor(t.Context(), check(p.Authenticate(t.Context(), iam.Claims{Issuer: "https://issuer.example.com", Subject: "owner", ServiceAudience: true}))(t))
 		const machines = "https://machines.example.com"
 		key := check(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 		machine := check(auth.NewDevelopmentIssuer(check(x509.MarshalPKCS8PrivateKey(key))(t), nil))(t)
 		public := jose.JSONWebKey{Key: key.Public()}
 		public.KeyID = base64.RawURLEncoding.EncodeToString(check(public.Thumbprint(crypto.SHA256))(t))
 		keys := check(json.Marshal(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{public}}))(t)
-		robot := &platform.Identity{Name: "robot", StaticKeys: &platform.StaticKeys{Issuer: machines, Subject: "robot", IssuerKeys: string(keys)}}
+		robot := &iam.Identity{Name: "robot", StaticKeys: &iam.StaticKeys{Issuer: machines, Subject: "robot", IssuerKeys: string(keys)}}
 		check(p.Identities.Create(owner, made.Group.UID, fieldmask.TypedInput(robot, "name", "staticKeys")))(t)
 
 		c := Config{ServiceDomain: "atrium.dev", GraphQL: DefaultGraphQL(), Logger: discardLogger(), RateLimit: 1, RateBurst: 5, Audience: []string{"atrium"}}

@@ -16,6 +16,8 @@ import (
 
 	"atrium/internal/auth"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 	"atrium/store/storetest"
 )
 
@@ -58,7 +60,7 @@ func readLife(t *testing.T) (layers []*regexp.Regexp) {
 func TestTheLifeOfARequest(t *testing.T) {
 	t.Parallel()
 	p := check(platform.New(t.Context(), storetest.Open(t, storetest.SQLite(t)), platform.Options{}))(t)
-	check(p.Groups.Bootstrap(platform.WithActor(t.Context(), platform.NewOperator("test")), "acme", auth.DevelopmentIssuer, "owner"))(t)
+	check(p.Groups.Bootstrap(core.WithActor(t.Context(), core.NewOperator("test")), "acme", auth.DevelopmentIssuer, "owner"))(t)
 	issuer := check(newDevelopmentIssuer())(t)
 	handler := Handler(p, Config{
 		Audience: []string{"atrium"}, ServiceDomain: "atrium.dev", GraphQL: DefaultGraphQL(), Logger: discardLogger(), MaxConcurrent: 4, RateLimit: 1000, RateBurst: 1000, MaxInFlight: 10,
@@ -103,7 +105,7 @@ func TestAHandlerOfAPresumedCallerMayRunTwice(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		p := check(platform.New(t.Context(), storetest.Open(t, url), platform.Options{}))(t)
-		operator := platform.WithActor(t.Context(), platform.NewOperator("test"))
+		operator := core.WithActor(t.Context(), core.NewOperator("test"))
 		org := check(p.Groups.Bootstrap(operator, "acme", auth.DevelopmentIssuer, "owner"))(t).Group.UID
 		issuer := check(newDevelopmentIssuer())(t)
 		verifier := auth.New(auth.Options{Directory: p, Audience: []string{"atrium"}, Development: issuer, Guard: auth.NewGuard(nil), Logger: discardLogger()})
@@ -111,7 +113,7 @@ func TestAHandlerOfAPresumedCallerMayRunTwice(t *testing.T) {
 		runs := 0
 		handler := auth.Middleware(verifier, func(_ http.ResponseWriter, _ *http.Request, err error) { t.Error(err) })(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			runs++
-			page, err := p.Groups.List(r.Context(), platform.ListRequest[*platform.GroupFilter]{})
+			page, err := p.Groups.List(r.Context(), core.ListRequest[*iam.GroupFilter]{})
 			if err == nil {
 				_, _ = w.Write([]byte(page.Items[0].Name))
 			}
@@ -129,9 +131,9 @@ func TestAHandlerOfAPresumedCallerMayRunTwice(t *testing.T) {
 		send(1, "a new token")
 		send(1, "nothing has changed")
 		owner := check(verifier.Authorize(t.Context(), []string{"Bearer " + token}))(t)
-		identity := check(p.Identities.List(owner, platform.ListRequest[*platform.IdentityFilter]{UIDP: platform.UIDFilter{DescendantsOf: org}}))(t).Items[0]
-		role := check(p.Roles.List(owner, platform.ListRequest[*platform.RoleFilter]{Filter: &platform.RoleFilter{Name: "viewer"}}))(t).Items[0]
-		_ = check(p.RoleBindings.Create(owner, org, input[*platform.RoleBinding](`{"identityUid":%q,"roleUid":%q}`, identity.UID, role.UID)))(t)
+		identity := check(p.Identities.List(owner, core.ListRequest[*iam.IdentityFilter]{UIDP: core.UIDFilter{DescendantsOf: org}}))(t).Items[0]
+		role := check(p.Roles.List(owner, core.ListRequest[*iam.RoleFilter]{Filter: &iam.RoleFilter{Name: "viewer"}}))(t).Items[0]
+		_ = check(p.RoleBindings.Create(owner, org, input[*iam.RoleBinding](`{"identityUid":%q,"roleUid":%q}`, identity.UID, role.UID)))(t)
 		send(2, "the caller has got a role")
 		send(1, "nothing has changed since")
 	})

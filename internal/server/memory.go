@@ -4,12 +4,12 @@ import (
 	"net/http"
 	"runtime/debug"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // countMemory counts the memory of responses. It runs after the authentication.
-func countMemory(limits platform.MemoryLimits) layer {
-	pool := platform.NewMemoryPool(limits, debug.FreeOSMemory)
+func countMemory(limits core.MemoryLimits) layer {
+	pool := core.NewMemoryPool(limits, debug.FreeOSMemory)
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			ctx, end := pool.Open(r.Context())

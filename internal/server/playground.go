@@ -7,7 +7,7 @@ import (
 	"atrium/docs"
 	"atrium/internal/demo"
 	"atrium/internal/web"
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // pageTokenLife is how long the token of the playground is valid: a working day,
@@ -27,7 +27,7 @@ func (c *Config) home(dev *development) http.Handler {
 // playground returns the handler of the playground. In development mode, the page
 // contains a token of the owner of the demonstration organisation.
 func (c *Config) playground(dev *development) http.Handler {
-	var organisation platform.UID
+	var organisation core.UID
 	if dev != nil {
 		organisation = dev.organisation
 	}

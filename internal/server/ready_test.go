@@ -17,7 +17,7 @@ import (
 
 	"atrium/internal/rest"
 	"atrium/internal/webhook"
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // The attack is many requests that arrive together. If each of them ran the check, they
@@ -63,7 +63,7 @@ func TestChecksThatArriveTogetherAreOne(t *testing.T) {
 // The attack is requests one after another. A failure is kept no longer than a success.
 func TestTheResultOfACheckIsKeptForASecond(t *testing.T) {
 	t.Parallel()
-	for _, want := range []error{nil, platform.Unavailable("the database is away", nil)} {
+	for _, want := range []error{nil, core.Unavailable("the database is away", nil)} {
 		synctest.Test(t, func(t *testing.T) {
 			runs, result := 0, want
 			ready := shareCheck(func(context.Context) error { runs++; return result }, nil)
@@ -143,7 +143,7 @@ func TestTheMetricsShowWhatReadyzAnswers(t *testing.T) {
 	var result error
 	r.use(func(context.Context) error { return result })
 	expect("once it has started", true, true)
-	result = platform.Unavailable("the database is away", nil)
+	result = core.Unavailable("the database is away", nil)
 	expect("without a database", false, true)
 	drain()
 	expect("while it drains", false, false)
@@ -164,8 +164,8 @@ func TestRequestsForThePublicKeysShareOneRead(t *testing.T) {
 			}
 			return der
 		}
-		reads, stored := 0, []platform.Key{{ID: 1, Material: material()}}
-		served := wellKnown(func(context.Context) ([]platform.Key, error) { reads++; return stored, nil }, "https://atrium.example.com", rest.Options{})[webhook.KeySetPath]
+		reads, stored := 0, []core.Key{{ID: 1, Material: material()}}
+		served := wellKnown(func(context.Context) ([]core.Key, error) { reads++; return stored, nil }, "https://atrium.example.com", rest.Options{})[webhook.KeySetPath]
 		count := func() int {
 			answer := httptest.NewRecorder()
 			served.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, webhook.KeySetPath, nil))
@@ -183,7 +183,7 @@ func TestRequestsForThePublicKeysShareOneRead(t *testing.T) {
 		if reads != 1 {
 			t.Errorf("the keys were read %d times, want 1", reads)
 		}
-		stored = append(stored, platform.Key{ID: 2, Material: material()})
+		stored = append(stored, core.Key{ID: 2, Material: material()})
 		time.Sleep(sharedFor)
 		if n := count(); n != 2 || reads != 2 {
 			t.Errorf("after a second the document has %d keys after %d reads, want 2 and 2", n, reads)

@@ -23,7 +23,7 @@ import (
 	"atrium/internal/server/admission"
 	"atrium/internal/telemetry"
 	"atrium/internal/web"
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // A recorder logs and counts each request, with the facts that the layers have noted in
@@ -70,9 +70,9 @@ func (c *Config) knownOperations() []string {
 // reject a request.
 func (r *recorder) recordRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
-		e := &exchange{recorder: r, request: request, start: time.Now(), protocol: protocolOf(request), trace: &platform.Trace{}}
+		e := &exchange{recorder: r, request: request, start: time.Now(), protocol: protocolOf(request), trace: &core.Trace{}}
 		e.trace.Began, e.trace.ID, e.trace.Remote = e.start, w.Header().Get(apierror.RequestIDHeader), withoutZeroPort(request.RemoteAddr)
-		ctx := e.beginSpan(platform.WithTrace(request.Context(), e.trace))
+		ctx := e.beginSpan(core.WithTrace(request.Context(), e.trace))
 		seen := &observed{ResponseWriter: w, streaming: e.streams, challenge: func() string { return r.challenge(request) }}
 		if e.protocol != "v1" { // it has time limits of its own
 			seen.within = writeTimeout
@@ -124,7 +124,7 @@ type exchange struct {
 	request   *http.Request
 	start     time.Time
 	protocol  string
-	trace     *platform.Trace
+	trace     *core.Trace
 	isStream  bool
 	endStream func()
 	span      *telemetry.Span // nil if the request is not recorded
@@ -176,8 +176,8 @@ func isAsset(name string) bool {
 const cancelled = "CANCELLED"
 
 // code returns the result of the request as a code that all protocols share.
-func (e *exchange) code(facts platform.Facts, seen *observed) string {
-	if len(facts.Codes) > 0 && facts.Codes[0] == platform.CodeDeadlineExceeded && errors.Is(e.request.Context().Err(), context.Canceled) {
+func (e *exchange) code(facts core.Facts, seen *observed) string {
+	if len(facts.Codes) > 0 && facts.Codes[0] == core.CodeDeadlineExceeded && errors.Is(e.request.Context().Err(), context.Canceled) {
 		return cancelled // the client has disconnected, which the core cannot tell from a time limit
 	}
 	if len(facts.Codes) > 0 {
@@ -185,13 +185,13 @@ func (e *exchange) code(facts platform.Facts, seen *observed) string {
 	}
 	if seen.unsent != nil && !e.isStream {
 		if seen.isLate() {
-			return platform.CodeDeadlineExceeded.String()
+			return core.CodeDeadlineExceeded.String()
 		}
 		return cancelled
 	}
 	if text := grpcStatus(seen.Header()); text != "" && text != "0" {
 		n, _ := strconv.Atoi(text) // 0 has no name
-		if name := platform.Code(n).String(); name != "" {
+		if name := core.Code(n).String(); name != "" {
 			return name
 		}
 		return "UNKNOWN"
@@ -200,9 +200,9 @@ func (e *exchange) code(facts platform.Facts, seen *observed) string {
 	case seen.status == 0 && e.request.Context().Err() != nil:
 		return cancelled
 	case status >= http.StatusInternalServerError:
-		return platform.CodeUnavailable.String()
+		return core.CodeUnavailable.String()
 	case status >= http.StatusBadRequest:
-		return platform.CodeInvalidArgument.String()
+		return core.CodeInvalidArgument.String()
 	}
 	return "OK"
 }
@@ -217,8 +217,8 @@ func grpcStatus(h http.Header) string {
 // A finished is a request, or an operation on a websocket, that has ended.
 type finished struct {
 	protocol string
-	trace    *platform.Trace
-	facts    platform.Facts
+	trace    *core.Trace
+	facts    core.Facts
 	code     string
 	took     time.Duration
 	stream   bool
@@ -317,7 +317,7 @@ func appendFacts(attributes []slog.Attr, f finished) []slog.Attr {
 }
 
 // appendDenial appends why a caller was denied, and who it is by its token, since it may have no identity.
-func appendDenial(attributes []slog.Attr, f platform.Facts) []slog.Attr {
+func appendDenial(attributes []slog.Attr, f core.Facts) []slog.Attr {
 	attributes = append(attributes, slog.String("reason", f.Denial.Reason), slog.String("message", cut(f.Denial.Message)))
 	if capability := f.Denial.Metadata["capability"]; capability != "" {
 		attributes = append(attributes, slog.String("capability", capability))
@@ -337,7 +337,7 @@ func cut(text string) string { return text[:min(len(text), maxLoggedPath)] }
 // milliseconds returns a duration in milliseconds with three decimals.
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-func joinUIDs(identities []platform.UID) string {
+func joinUIDs(identities []core.UID) string {
 	if len(identities) == 1 {
 		return string(identities[0])
 	}
@@ -348,7 +348,7 @@ func joinUIDs(identities []platform.UID) string {
 	return strings.Join(texts, " ")
 }
 
-func codeNames(codes []platform.Code) []string {
+func codeNames(codes []core.Code) []string {
 	names := make([]string, len(codes))
 	for i, code := range codes {
 		names[i] = code.String()
@@ -370,7 +370,7 @@ func (r *recorder) operation(f finished) string {
 
 // observe notes a GraphQL operation in the trace of the request.
 func (r *recorder) observe(ctx context.Context, o graphql.Operation) (context.Context, func(*gqlgen.Response)) {
-	trace := platform.TraceOf(ctx)
+	trace := core.TraceOf(ctx)
 	if trace == nil {
 		return ctx, nil
 	}
@@ -389,13 +389,13 @@ func (r *recorder) observe(ctx context.Context, o graphql.Operation) (context.Co
 // beginOperation gives an operation on a websocket a trace of its own, and records it when its
 // context ends, also if it was refused before it was executed.
 func (r *recorder) beginOperation(ctx context.Context) context.Context {
-	start, shared := time.Now(), platform.TraceOf(ctx)
+	start, shared := time.Now(), core.TraceOf(ctx)
 	if shared == nil {
 		return ctx
 	}
-	own := &platform.Trace{Began: start, ID: shared.ID, Remote: shared.Remote, TraceID: shared.TraceID, Parent: shared.Parent}
-	own.NoteCaller(platform.ActorOf(ctx))
-	ctx = platform.WithTrace(ctx, own)
+	own := &core.Trace{Began: start, ID: shared.ID, Remote: shared.Remote, TraceID: shared.TraceID, Parent: shared.Parent}
+	own.NoteCaller(core.ActorOf(ctx))
+	ctx = core.WithTrace(ctx, own)
 	context.AfterFunc(ctx, func() {
 		facts, code := own.Facts(), "OK"
 		switch {
@@ -415,7 +415,7 @@ func admitOperations(c *admission.Controller) func(context.Context) (admitted co
 	return func(ctx context.Context) (admitted context.Context, leave func(), err error) {
 		admitted, leave, limit, err := c.AdmitOperation(ctx)
 		if limit != "" {
-			platform.TraceOf(ctx).NoteLimit(limit)
+			core.TraceOf(ctx).NoteLimit(limit)
 		}
 		return admitted, leave, err
 	}
@@ -431,7 +431,7 @@ func noteLimits(present gqlgen.ErrorPresenterFunc) gqlgen.ErrorPresenterFunc {
 		shown := present(ctx, err)
 		if exceeded, ok := shown.Extensions["limit"].(map[string]any); ok {
 			name, _ := exceeded["name"].(string)
-			platform.TraceOf(ctx).NoteLimit(name)
+			core.TraceOf(ctx).NoteLimit(name)
 		}
 		return shown
 	}

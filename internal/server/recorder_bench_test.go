@@ -11,7 +11,7 @@ import (
 
 	"atrium/internal/graphql"
 	"atrium/internal/telemetry"
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store"
 )
 
@@ -21,9 +21,9 @@ func TestTracesThatAreOffAllocateNothing(t *testing.T) { //nolint:paralleltest /
 	r := (&Config{Logger: discardLogger()}).newRecorder()
 	request := httptest.NewRequest(http.MethodPost, "/graphql", http.NoBody)
 	request.Header.Set("Traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
-	trace := &platform.Trace{}
+	trace := &core.Trace{}
 	e := &exchange{recorder: r, request: request, protocol: "rest", trace: trace}
-	ctx := platform.WithTrace(t.Context(), trace)
+	ctx := core.WithTrace(t.Context(), trace)
 	statements, seen := []*store.Statement{{SQL: "SELECT 1"}}, &observed{}
 	if n := testing.AllocsPerRun(100, func() {
 		inner := e.beginSpan(ctx)
@@ -31,7 +31,7 @@ func TestTracesThatAreOffAllocateNothing(t *testing.T) { //nolint:paralleltest /
 		inner, _ = r.beginGraphQLSpan(inner, trace, graphql.Operation{Name: "Page", Type: "query"})
 		r.traceRoundTrip(inner, statements, time.Millisecond, nil)
 		end()
-		e.endSpan("OK", platform.Facts{}, seen)
+		e.endSpan("OK", core.Facts{}, seen)
 	}); n != 0 {
 		t.Errorf("traces that are off allocate %v times in a request", n)
 	}
@@ -72,7 +72,7 @@ func BenchmarkRecorder(b *testing.B) {
 		r := c.newRecorder()
 		statements := []*store.Statement{{SQL: "SELECT 1"}}
 		handler := r.recordRequests(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
-			ctx, end := r.beginGraphQLSpan(request.Context(), platform.TraceOf(request.Context()), graphql.Operation{Name: "Page", Type: "query", Cost: 50})
+			ctx, end := r.beginGraphQLSpan(request.Context(), core.TraceOf(request.Context()), graphql.Operation{Name: "Page", Type: "query", Cost: 50})
 			r.observe(ctx, graphql.Operation{Name: "Page", Cost: 50})
 			if end != nil {
 				defer end(nil)
@@ -84,7 +84,7 @@ func BenchmarkRecorder(b *testing.B) {
 			}
 			for range 3 {
 				took := time.Since(time.Now())
-				platform.TraceOf(ctx).NoteWait(took)
+				core.TraceOf(ctx).NoteWait(took)
 				r.RoundTrip(ctx, statements, took, nil)
 			}
 			w.WriteHeader(http.StatusOK)

@@ -6,7 +6,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 func TestARequestWhoseClientHasDisconnectedIsCancelled(t *testing.T) {
@@ -14,7 +14,7 @@ func TestARequestWhoseClientHasDisconnectedIsCancelled(t *testing.T) {
 	ctx, disconnect := context.WithCancel(t.Context())
 	e := &exchange{request: httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil)}
 	seen := &observed{ResponseWriter: httptest.NewRecorder()}
-	late := platform.Facts{Codes: []platform.Code{platform.CodeDeadlineExceeded}}
+	late := core.Facts{Codes: []core.Code{core.CodeDeadlineExceeded}}
 	if code := e.code(late, seen); code != "DEADLINE_EXCEEDED" {
 		t.Errorf("code %s of a request that took too long", code)
 	}

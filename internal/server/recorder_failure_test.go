@@ -16,7 +16,7 @@ import (
 	"atrium/internal/apierror"
 	"atrium/internal/rest"
 	"atrium/internal/telemetry"
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
@@ -31,8 +31,8 @@ func TestAFailedRequestIsInTheLogOnce(t *testing.T) {
 		want    []string
 	}{
 		"an internal error":       {fail(errors.New("the cause")), []string{"level=ERROR msg=request ", "code=INTERNAL", "the cause", "path=/registry/v2/repos"}},
-		"a database that is away": {fail(platform.Unavailable("the database", errors.New("the cause"))), []string{"level=WARN msg=request ", "code=UNAVAILABLE", "the cause"}},
-		"an invalid request":      {fail(platform.Invalid(fieldmask.Violation{Field: "name", Description: "is required"})), []string{"level=INFO msg=request ", "code=INVALID_ARGUMENT"}},
+		"a database that is away": {fail(core.Unavailable("the database", errors.New("the cause"))), []string{"level=WARN msg=request ", "code=UNAVAILABLE", "the cause"}},
+		"an invalid request":      {fail(core.Invalid(fieldmask.Violation{Field: "name", Description: "is required"})), []string{"level=INFO msg=request ", "code=INVALID_ARGUMENT"}},
 		"a panic":                 {func(http.ResponseWriter, *http.Request) { panic("the cause") }, []string{"level=ERROR msg=request ", "code=INTERNAL", "panic: the cause", "stack=", "recorder_failure_test.go"}},
 		"a panic after the start of the answer": {func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusOK)
@@ -64,10 +64,10 @@ func TestAFailedRequestIsInTheLogOnce(t *testing.T) {
 func TestAFailureOfAStreamIsLoggedAtOnce(t *testing.T) {
 	t.Parallel()
 	var logs bytes.Buffer
-	trace := &platform.Trace{}
+	trace := &core.Trace{}
 	trace.NoteStream()
 	errs := apierror.Errors{Logger: slog.New(slog.NewTextHandler(&logs, nil))}
-	errs.Report(platform.WithTrace(t.Context(), trace), apierror.Show(errors.New("the cause"), ""), "req-1", "events")
+	errs.Report(core.WithTrace(t.Context(), trace), apierror.Show(errors.New("the cause"), ""), "req-1", "events")
 	if got := logs.String(); !strings.Contains(got, "level=ERROR") || !strings.Contains(got, "request_id=req-1") || !strings.Contains(got, "events: ") || len(trace.Facts().Failures) > 0 {
 		t.Errorf("logged %q, want an error with the request id, and no failure in %v", got, trace.Facts())
 	}
@@ -85,16 +85,16 @@ func testOpenLimits(t *testing.T) {
 	r := (&Config{Logger: slog.New(slog.NewTextHandler(&logs, nil)), Metrics: metrics}).newRecorder()
 	shown := func(name string) func(context.Context, error) *gqlerror.Error {
 		return noteLimits(func(context.Context, error) *gqlerror.Error {
-			return &gqlerror.Error{Extensions: map[string]any{"status": int(platform.CodeResourceExhausted), "limit": map[string]any{"name": name}}}
+			return &gqlerror.Error{Extensions: map[string]any{"status": int(core.CodeResourceExhausted), "limit": map[string]any{"name": name}}}
 		})
 	}
 	// A stream of its own.
-	stream := &platform.Trace{ID: "stream", Remote: "192.0.2.1:7"}
-	_ = shown("subscriptions")(platform.WithTrace(t.Context(), stream), nil)
+	stream := &core.Trace{ID: "stream", Remote: "192.0.2.1:7"}
+	_ = shown("subscriptions")(core.WithTrace(t.Context(), stream), nil)
 	r.finish(finished{protocol: "graphql", trace: stream, facts: stream.Facts(), code: "RESOURCE_EXHAUSTED"})
 	// An operation on a websocket, and the websocket itself.
-	socket := &platform.Trace{ID: "socket", Remote: "192.0.2.2:7"}
-	connected, disconnect := context.WithCancel(platform.WithTrace(t.Context(), socket))
+	socket := &core.Trace{ID: "socket", Remote: "192.0.2.2:7"}
+	connected, disconnect := context.WithCancel(core.WithTrace(t.Context(), socket))
 	_ = shown("operations")(r.beginOperation(connected), nil)
 	if limit := socket.Facts().Limit; limit != "" {
 		t.Errorf("the websocket has exceeded the limit %q of its operation", limit)

@@ -10,7 +10,8 @@ import (
 	"testing"
 
 	"atrium/internal/telemetry"
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/webhooks"
 )
 
 // The attack is a client that invents names of operations until no other name is counted.
@@ -24,7 +25,7 @@ func TestInventedNamesOfOperationsHideNoTrustedOnes(t *testing.T) {
 	settings.Trusted = check(ReadTrustedDocuments(manifest))(t)
 	r := (&Config{GraphQL: settings}).newRecorder()
 	count := func(name string) string {
-		return r.operation(finished{protocol: "graphql", code: "OK", facts: platform.Facts{Operation: name}})
+		return r.operation(finished{protocol: "graphql", code: "OK", facts: core.Facts{Operation: name}})
 	}
 	for i := range 2 * maxOperationNames {
 		count(fmt.Sprintf("Invented%d", i))
@@ -40,13 +41,13 @@ func TestFailuresOfSinksAreCountedByHost(t *testing.T) {
 	t.Parallel()
 	metrics := telemetry.New("test")
 	r := (&Config{Metrics: metrics}).newRecorder()
-	r.DeliveryTried("https://fails.example.com/events?key=hush", platform.DeliveryRetrying, 0)
-	r.DeliveryTried("https://fails.example.com/other", platform.DeliveryFailed, 0)
-	r.DeliveryTried("https://works.example.com/", platform.DeliveryDelivered, 0)
+	r.DeliveryTried("https://fails.example.com/events?key=hush", webhooks.DeliveryRetrying, 0)
+	r.DeliveryTried("https://fails.example.com/other", webhooks.DeliveryFailed, 0)
+	r.DeliveryTried("https://works.example.com/", webhooks.DeliveryDelivered, 0)
 	long := strings.Repeat(strings.Repeat("a", 62)+".", 4) + ":65535" // as long as a host can be
-	r.DeliveryTried("https://"+long+"/", platform.DeliveryRetrying, 0)
+	r.DeliveryTried("https://"+long+"/", webhooks.DeliveryRetrying, 0)
 	for i := range maxSinkNames {
-		r.DeliveryTried(fmt.Sprintf("https://%d.example.com/", i), platform.DeliveryRetrying, 0)
+		r.DeliveryTried(fmt.Sprintf("https://%d.example.com/", i), webhooks.DeliveryRetrying, 0)
 	}
 	scraped := httptest.NewRecorder()
 	metrics.Handler().ServeHTTP(scraped, httptest.NewRequest(http.MethodGet, "/metrics", nil))

@@ -7,6 +7,8 @@ import (
 
 	"atrium/internal/telemetry"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/webhooks"
 	"atrium/store"
 )
 
@@ -24,14 +26,14 @@ func (r *recorder) RoundTrip(ctx context.Context, statements []*store.Statement,
 		for i, s := range statements {
 			operations[i] = verb(s.SQL)
 		}
-		r.metrics.CountRoundTrip(operations, took, err != nil && ctx.Err() == nil, recordedTrace(platform.TraceOf(ctx)))
+		r.metrics.CountRoundTrip(operations, took, err != nil && ctx.Err() == nil, recordedTrace(core.TraceOf(ctx)))
 	}
 	r.traceRoundTrip(ctx, statements, took, err)
 	if r.slow == 0 || took < r.slow {
 		return
 	}
 	attributes := []any{"ms", milliseconds(took), "statements", len(statements), "sql", cutSQL(statements)}
-	if trace := platform.TraceOf(ctx); trace != nil {
+	if trace := core.TraceOf(ctx); trace != nil {
 		attributes = append(attributes, "request_id", trace.ID, "operation", trace.Facts().Operation)
 	}
 	r.logger.WarnContext(ctx, "slow statement", attributes...)
@@ -63,10 +65,10 @@ func cutSQL(statements []*store.Statement) string {
 func (r *recorder) EventRead(lag time.Duration) { r.metrics.CountEventRead(lag) }
 
 // DeliveryTried counts an attempt of a delivery.
-func (r *recorder) DeliveryTried(sink string, state platform.DeliveryState, lag time.Duration) {
-	delivered := state == platform.DeliveryDelivered
+func (r *recorder) DeliveryTried(sink string, state webhooks.DeliveryState, lag time.Duration) {
+	delivered := state == webhooks.DeliveryDelivered
 	r.metrics.CountDelivery(strings.ToLower(string(state)), lag, delivered)
 	if !delivered {
-		r.metrics.CountDeliveryFailure(r.sinks.Limit(platform.SinkHost(sink), true))
+		r.metrics.CountDeliveryFailure(r.sinks.Limit(webhooks.SinkHost(sink), true))
 	}
 }

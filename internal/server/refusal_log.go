@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // A refusalLog logs requests that were not admitted: after an interval with some, one line for each of the
@@ -34,7 +34,7 @@ const (
 // A refusalSource is what refusals are counted by: the caller, or its address if the caller is not known.
 type refusalSource struct {
 	limit           string
-	organisation    platform.UID
+	organisation    core.UID
 	issuer, subject string
 	address         string
 }

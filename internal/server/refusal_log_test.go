@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"atrium/internal/rest"
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // The attack is a flood of one tenant, which hides among others, and which ends before the next line would be due.
@@ -21,17 +21,17 @@ func TestRefusalsAreLoggedByTheirSourcesWithinSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var logs bytes.Buffer
 		s := refusalLog{logger: slog.New(slog.NewTextHandler(&logs, nil))}
-		refuse := func(times int, id, remote string, f platform.Facts) {
+		refuse := func(times int, id, remote string, f core.Facts) {
 			for range times {
-				s.add(finished{trace: &platform.Trace{ID: id, Remote: remote}, facts: f})
+				s.add(finished{trace: &core.Trace{ID: id, Remote: remote}, facts: f})
 			}
 		}
 		organisation := strings.Repeat("a", 40)
-		member := platform.Facts{Limit: "rate", Issuer: "https://issuer.example.com", Subject: "alice", Identities: []platform.UID{platform.UID(organisation + "/0123456789abcdef")}}
-		refuse(3, "first", "192.0.2.1:7", platform.Facts{Limit: "queue"})
+		member := core.Facts{Limit: "rate", Issuer: "https://issuer.example.com", Subject: "alice", Identities: []core.UID{core.UID(organisation + "/0123456789abcdef")}}
+		refuse(3, "first", "192.0.2.1:7", core.Facts{Limit: "queue"})
 		refuse(90, "flood", "192.0.2.2:7", member)
 		for i := range maxRefusalSources {
-			refuse(1, "one", fmt.Sprintf("192.0.%d.%d:7", 100+i/200, i%200), platform.Facts{Limit: "queue"})
+			refuse(1, "one", fmt.Sprintf("192.0.%d.%d:7", 100+i/200, i%200), core.Facts{Limit: "queue"})
 		}
 		time.Sleep(refusalInterval)
 		synctest.Wait()
@@ -50,7 +50,7 @@ func TestRefusalsAreLoggedByTheirSourcesWithinSeconds(t *testing.T) {
 		}
 		logs.Reset()
 		time.Sleep(time.Hour)
-		refuse(1, "next", "192.0.2.1:7", platform.Facts{Limit: "queue"})
+		refuse(1, "next", "192.0.2.1:7", core.Facts{Limit: "queue"})
 		time.Sleep(refusalInterval)
 		synctest.Wait()
 		if got := logs.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "refused=1 request_id=next") {
@@ -67,7 +67,7 @@ func TestARefusalNamesTheCallerOfTheToken(t *testing.T) {
 	recorder := (&Config{Logger: logger}).newRecorder()
 	handler := addOuterLayers(limitHandler(Config{RateLimit: 1, RateBurst: 1}, answerOK), rest.Options{Logger: logger}, recorder, nil)
 	organisation := strings.Repeat("a", 40)
-	alice := &platform.Actor{Issuer: "https://issuer.example.com", Subject: "alice", Identities: []platform.UID{platform.UID(organisation + "/0123456789abcdef")}, Expires: time.Now().Add(time.Hour)}
+	alice := &core.Actor{Issuer: "https://issuer.example.com", Subject: "alice", Identities: []core.UID{core.UID(organisation + "/0123456789abcdef")}, Expires: time.Now().Add(time.Hour)}
 	for _, want := range []int{http.StatusOK, http.StatusTooManyRequests} {
 		if answer := ask(t, handler, "192.0.2.1:1", alice); answer.Code != want {
 			t.Fatalf("status %d, want %d", answer.Code, want)

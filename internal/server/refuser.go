@@ -11,7 +11,7 @@ import (
 
 	"atrium/internal/apierror"
 	"atrium/internal/rpc"
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // A refuser answers requests that are not admitted. A flood has many of them, so it keeps
@@ -26,7 +26,7 @@ type refuser struct {
 
 // A refusalKey has everything that the answer depends on.
 type refusalKey struct {
-	code                       platform.Code
+	code                       core.Code
 	message                    string
 	retryAfter                 time.Duration
 	area, contentType, accepts string
@@ -36,7 +36,7 @@ type refusalKey struct {
 }
 
 // refusalKeyOf returns the key of the answer to a request.
-func refusalKeyOf(r *http.Request, e *platform.Error) refusalKey {
+func refusalKeyOf(r *http.Request, e *core.Error) refusalKey {
 	return refusalKey{
 		code: e.Code, message: e.Message, retryAfter: e.RetryAfter,
 		area: apierror.AreaOf(r.URL.Path), contentType: r.Header.Get("Content-Type"), accepts: strings.Join(r.Header.Values("Accept"), "\n"),
@@ -72,9 +72,9 @@ func newRefuser(write errorWriter) *refuser {
 
 // refuse notes the limit that a request has exceeded, and answers it.
 func (f *refuser) refuse(w http.ResponseWriter, r *http.Request, limit string, err error) {
-	trace := platform.TraceOf(r.Context())
+	trace := core.TraceOf(r.Context())
 	trace.NoteLimit(limit)
-	e := platform.AsError(err)
+	e := core.AsError(err)
 	key := refusalKeyOf(r, e)
 	f.lock.RLock()
 	answer := f.kept[key]

@@ -13,10 +13,10 @@ import (
 	"weak"
 
 	"atrium/internal/rest"
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
-var errCrowded = &platform.Error{Code: platform.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED", Message: "Resource exhausted: too many", RetryAfter: time.Second}
+var errCrowded = &core.Error{Code: core.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED", Message: "Resource exhausted: too many", RetryAfter: time.Second}
 
 // The attack is a refusal whose form is kept for requests that must get another one.
 func TestARefusalIsKeptOnlyForRequestsOfItsForm(t *testing.T) {

@@ -8,16 +8,17 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store"
 	"atrium/store/dbfile"
 )
 
 // A Repair is the result of checking a restored database.
 type Repair struct {
-	EventsMoved bool          // whether the events had the order of another server
-	Counters    int64         // number of corrected counters
-	Newest      platform.Time // time of the newest event; zero if there is none
-	Kept        string        // path of the replaced database; "" if there was none
+	EventsMoved bool      // whether the events had the order of another server
+	Counters    int64     // number of corrected counters
+	Newest      core.Time // time of the newest event; zero if there is none
+	Kept        string    // path of the replaced database; "" if there was none
 }
 
 // RestoreOptions are the options of Restore.
@@ -134,14 +135,14 @@ func repairStore(ctx context.Context, s repairable, key []byte) (*Repair, error)
 }
 
 // newestEvent returns the time of the newest event, or zero if there is none.
-func newestEvent(ctx context.Context, s platform.Store) (platform.Time, error) {
+func newestEvent(ctx context.Context, s platform.Store) (core.Time, error) {
 	at, found, err := s.EventPosition(ctx, "")
 	if err != nil || !found {
-		return platform.Time{}, err
+		return core.Time{}, err
 	}
-	newest, err := s.Tables().Events.EventsUpTo(ctx, s, nil, platform.EventPosition{Transaction: at.Transaction, Number: at.Number - 1}, at, 1)
+	newest, err := s.Tables().Events.EventsUpTo(ctx, s, nil, core.EventPosition{Transaction: at.Transaction, Number: at.Number - 1}, at, 1)
 	if err != nil || len(newest) == 0 {
-		return platform.Time{}, err
+		return core.Time{}, err
 	}
 	return newest[0].Time, nil
 }

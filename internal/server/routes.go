@@ -17,6 +17,7 @@ import (
 	"atrium/internal/rpc"
 	"atrium/internal/server/admission"
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/resolvers"
 )
 
@@ -106,7 +107,7 @@ func newErrorWriter(o rest.Options) errorWriter {
 		switch {
 		case rpc.Serves(r.URL.Path):
 			remote(w, r, err)
-		case isGraph(r.URL.Path) && platform.AsError(err).Code != platform.CodeInvalidArgument: // other errors than those of HTTP itself
+		case isGraph(r.URL.Path) && core.AsError(err).Code != core.CodeInvalidArgument: // other errors than those of HTTP itself
 			graph(w, r, err)
 		default:
 			o.WriteError(w, r, err)
@@ -163,7 +164,7 @@ func health(check func(context.Context) error) http.Handler {
 		defer cancel()
 		status, answer := http.StatusOK, map[string]string{"status": "ok"}
 		if err := check(ctx); err != nil {
-			status, answer = http.StatusServiceUnavailable, map[string]string{"status": "unavailable", "message": platform.AsError(err).Message}
+			status, answer = http.StatusServiceUnavailable, map[string]string{"status": "unavailable", "message": core.AsError(err).Message}
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)

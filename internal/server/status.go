@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/webhooks"
 	"atrium/store"
 )
 
@@ -13,7 +14,7 @@ import (
 type Status struct {
 	*store.Status
 	Migrations []store.MigrationState
-	Backlog    platform.Backlog
+	Backlog    webhooks.Backlog
 	Now        time.Time // time of the database
 }
 
@@ -46,7 +47,7 @@ func readStatus(ctx context.Context, s statusReader, most int) (*Status, error) 
 	if err != nil {
 		return nil, err
 	}
-	backlog, err := platform.ReadBacklog(ctx, s)
+	backlog, err := webhooks.ReadBacklog(ctx, s)
 	if err != nil {
 		return nil, err
 	}

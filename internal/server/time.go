@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // beganAt returns when a request arrived, or the zero time if that is not known.
-func beganAt(t *platform.Trace) time.Time {
+func beganAt(t *core.Trace) time.Time {
 	if t == nil {
 		return time.Time{}
 	}
@@ -21,7 +21,7 @@ func beganAt(t *platform.Trace) time.Time {
 // request has waited. Files of exports have a limit of their own, and so has GraphQL.
 func limitTime(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		began := beganAt(platform.TraceOf(r.Context()))
+		began := beganAt(core.TraceOf(r.Context()))
 		if began.IsZero() || strings.HasPrefix(r.URL.Path, "/export/") {
 			next.ServeHTTP(w, r)
 			return

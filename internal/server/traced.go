@@ -14,7 +14,8 @@ import (
 	"atrium/internal/graphql"
 	"atrium/internal/rpc"
 	"atrium/internal/telemetry"
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/webhooks"
 	"atrium/store"
 )
 
@@ -63,7 +64,7 @@ func traceID(parent string) string {
 const maxTraceParent = 128
 
 // recordedTrace returns the id of a trace that somebody records, and otherwise "".
-func recordedTrace(t *platform.Trace) string {
+func recordedTrace(t *core.Trace) string {
 	if t == nil || t.TraceID == "" || len(t.Parent) < 55 {
 		return ""
 	}
@@ -114,7 +115,7 @@ func (e *exchange) beginOperation(ctx context.Context, operation, route string) 
 
 // endSpan ends the span of the request, and adds the attributes that are known only
 // at the end.
-func (e *exchange) endSpan(code string, facts platform.Facts, seen *observed) {
+func (e *exchange) endSpan(code string, facts core.Facts, seen *observed) {
 	if !e.span.IsRecording() {
 		e.span.End("")
 		return
@@ -164,7 +165,7 @@ func serverFault(code string) string {
 // beginGraphQLSpan begins the span of a GraphQL operation. It returns the context of
 // the operation, and a function to call with the response. The span of a subscription
 // ends with its context, so no function is returned for it.
-func (r *recorder) beginGraphQLSpan(ctx context.Context, own *platform.Trace, o graphql.Operation) (context.Context, func(*gqlgen.Response)) {
+func (r *recorder) beginGraphQLSpan(ctx context.Context, own *core.Trace, o graphql.Operation) (context.Context, func(*gqlgen.Response)) {
 	if !r.traces.IsRecording(ctx) {
 		return ctx, nil
 	}
@@ -204,7 +205,7 @@ func (r *recorder) fieldObserver() func(ctx context.Context, object, field strin
 			telemetry.Text("atrium.graphql.field.parent", object), telemetry.Text("atrium.graphql.field.name", field), telemetry.Number("atrium.graphql.objects", objects))
 		return ctx, func(err error) {
 			if err != nil {
-				span.End(serverFault(platform.AsError(err).Code.String()))
+				span.End(serverFault(core.AsError(err).Code.String()))
 				return
 			}
 			span.End("")
@@ -238,10 +239,10 @@ func databaseSystem(databaseURL string) string {
 
 // traceAttempts wraps send. Each attempt is recorded in the trace of the request that
 // made the change. If the server records nothing, that trace is passed on to the sink.
-func (r *recorder) traceAttempts(send func(context.Context, *platform.Dispatch) platform.Attempt) func(context.Context, *platform.Dispatch) platform.Attempt {
-	return func(ctx context.Context, d *platform.Dispatch) platform.Attempt {
-		trace := &platform.Trace{Parent: d.Event.Cause}
-		ctx = platform.WithTrace(ctx, trace)
+func (r *recorder) traceAttempts(send func(context.Context, *webhooks.Dispatch) webhooks.Attempt) func(context.Context, *webhooks.Dispatch) webhooks.Attempt {
+	return func(ctx context.Context, d *webhooks.Dispatch) webhooks.Attempt {
+		trace := &core.Trace{Parent: d.Event.Cause}
+		ctx = core.WithTrace(ctx, trace)
 		if r.traces == nil {
 			return send(ctx, d)
 		}

@@ -22,7 +22,7 @@ import (
 	"atrium/internal/apierror"
 	"atrium/internal/rest"
 	"atrium/internal/rpc"
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
@@ -62,7 +62,7 @@ func (v *V1) forward(authorize authorizer, o rest.Options) http.Handler {
 	proxy, refuse := v.proxy(o), newErrorWriter(o)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if canLeaveV1(r.URL.EscapedPath()) {
-			refuse(w, r, platform.Invalid(fieldmask.Violation{
+			refuse(w, r, core.Invalid(fieldmask.Violation{
 				Field: "path", Description: fmt.Sprintf("must not contain the segments . and .., in any encoding, nor be encoded more than %d times", maxEncodings),
 			}))
 			return
@@ -106,8 +106,8 @@ func limitTunnels(r *http.Request, authorize authorizer) error {
 		return nil
 	}
 	ctx, err := authorize(r.Context(), r.Header["Authorization"])
-	if err == nil && platform.ActorOf(ctx) == nil {
-		err = platform.Unauthenticated("a websocket of v1 needs a token in the Authorization header")
+	if err == nil && core.ActorOf(ctx) == nil {
+		err = core.Unauthenticated("a websocket of v1 needs a token in the Authorization header")
 	}
 	return err
 }
@@ -188,7 +188,7 @@ func (v *V1) proxy(o rest.Options) *httputil.ReverseProxy {
 			maps.DeleteFunc(p.Out.Header, func(name string, _ []string) bool { return isProxyHeader(name) })
 			p.SetXForwarded()
 			p.Out.Header["X-Real-Ip"] = p.Out.Header["X-Forwarded-For"]
-			if t := platform.TraceOf(p.In.Context()); t != nil && t.Parent != "" {
+			if t := core.TraceOf(p.In.Context()); t != nil && t.Parent != "" {
 				p.Out.Header.Set("Traceparent", t.Parent)
 			}
 		},
@@ -213,11 +213,11 @@ func v1Error(err error) error {
 	switch {
 	case errors.As(err, &dial) && dial.Op == "dial":
 	case errors.Is(err, context.Canceled), errors.As(err, &network) && network.Timeout():
-		return &platform.Error{
-			Code: platform.CodeDeadlineExceeded, Reason: "DEADLINE_EXCEEDED", Message: "The v1 API exceeded the time limit.", RetryAfter: time.Second,
+		return &core.Error{
+			Code: core.CodeDeadlineExceeded, Reason: "DEADLINE_EXCEEDED", Message: "The v1 API exceeded the time limit.", RetryAfter: time.Second,
 		}
 	}
-	return platform.Unavailable("v1 does not answer", err)
+	return core.Unavailable("v1 does not answer", err)
 }
 
 // A passage is a response without a time limit for the whole. Each write has a time

@@ -17,6 +17,7 @@ import (
 
 	"atrium/internal/rest"
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/storetest"
 )
 
@@ -36,9 +37,9 @@ func newV1Proxy(t *testing.T, upstream string, timeout time.Duration, change ...
 		case len(authorization) == 0:
 			return ctx, nil
 		case authorization[0] == "Bearer known":
-			return platform.WithActor(ctx, platform.NewOperator("known")), nil
+			return core.WithActor(ctx, core.NewOperator("known")), nil
 		default:
-			return nil, platform.Unauthenticated("the token is not known")
+			return nil, core.Unauthenticated("the token is not known")
 		}
 	}
 	forwarding := v1.route(v2, func(next http.Handler) http.Handler { return next }, authorize, o)

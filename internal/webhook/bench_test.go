@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"atrium/internal/webhook"
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/storetest"
 )
 
@@ -56,8 +56,8 @@ func BenchmarkLag(b *testing.B) {
 		w.subscribe(sink.url)
 		w.deliverFrom(w.p, quiet)
 		w.warm(b, sink)
-		committed := map[platform.UID]time.Time{}
-		var uids []platform.UID
+		committed := map[core.UID]time.Time{}
+		var uids []core.UID
 		tick := time.NewTicker(20 * time.Millisecond)
 		defer tick.Stop()
 		b.ResetTimer()

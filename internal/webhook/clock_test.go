@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/webhooks"
 	"atrium/store/storetest"
 )
 
@@ -39,7 +41,7 @@ func TestClocksOfProcessesDoNotDecideWhatIsDue(t *testing.T) {
 		w.deliverFrom(w.withClock(-time.Hour), quickLease)
 		began, uids := time.Now(), w.write(8)
 		for id, d := range w.awaitEnd(s) {
-			if d.State != platform.DeliveryDelivered || d.Attempts != 2 || d.Ticket != 2 {
+			if d.State != webhooks.DeliveryDelivered || d.Attempts != 2 || d.Ticket != 2 {
 				t.Errorf("the delivery of %s is %s after %d attempts and %d claims, want 2 of both", id, d.State, d.Attempts, d.Ticket)
 			}
 			if took := d.LastAttemptTime.Sub(d.CreateTime.Time); took < 700*time.Millisecond || d.CreateTime.Sub(began).Abs() > patience {
@@ -63,7 +65,7 @@ func TestFirstAttemptsDoNotWaitForClocksThatDiffer(t *testing.T) {
 		uid := w.write(1)[0]
 		await(t, "the first delivery", func() bool { return to.arrivals(uid) == 1 })
 		for _, d := range w.awaitEnd(s) {
-			if _, err := ahead.Deliveries.Redeliver(w.ctx, []platform.UID{d.UID}); err != nil {
+			if _, err := ahead.Deliveries.Redeliver(w.ctx, []core.UID{d.UID}); err != nil {
 				t.Fatal(err)
 			}
 		}

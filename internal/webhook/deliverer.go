@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/webhooks"
 )
 
 // DelivererOptions configures a Deliverer. A duration of zero means the default.
 type DelivererOptions struct {
 	// Send makes one attempt to deliver. In production it is Sender.Send.
-	Send   func(context.Context, *platform.Dispatch) platform.Attempt
+	Send   func(context.Context, *webhooks.Dispatch) webhooks.Attempt
 	Logger *slog.Logger
 
 	// DrainTimeout is how long Run waits at shutdown for running attempts.
@@ -42,10 +44,10 @@ const (
 // A Deliverer delivers recorded events to the sinks of subscriptions. The
 // Deliverers of several processes share the work.
 type Deliverer struct {
-	webhooks platform.Webhooks
-	queue    *platform.DeliveryQueue
+	webhooks webhooks.Webhooks
+	queue    *webhooks.DeliveryQueue
 	changed  func() <-chan struct{}
-	send     func(context.Context, *platform.Dispatch) platform.Attempt
+	send     func(context.Context, *webhooks.Dispatch) webhooks.Attempt
 	logger   *slog.Logger
 	lease    time.Duration
 	poll     time.Duration
@@ -77,7 +79,7 @@ func (d *Deliverer) Running() int { return d.slots.count() }
 // once. It may not return while the database does not answer, so the caller must limit how
 // long it waits for Run.
 func (d *Deliverer) Run(ctx context.Context) {
-	ctx = platform.InBackground(ctx) // attempts inherit it from this context
+	ctx = core.InBackground(ctx) // attempts inherit it from this context
 	attempting, interrupt := context.WithCancel(context.WithoutCancel(ctx))
 	defer interrupt()
 	var loops, renewing sync.WaitGroup

@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"atrium/internal/webhook"
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/webhooks"
 	"atrium/store/storetest"
 )
 
@@ -24,8 +25,8 @@ func TestASinkReceivesTheEventOfEveryWrite(t *testing.T) {
 		uids := w.write(200)
 		await(t, "every event", func() bool { return sink.countArrived(uids) == len(uids) })
 		for id, d := range w.awaitEnd(s) {
-			if d.State != platform.DeliveryDelivered || d.Attempts != 1 || d.LastStatus != http.StatusOK {
-				t.Errorf("the delivery of %s is %s after %d attempts, want %s and 1, the last with %d", id, d.State, d.Attempts, platform.DeliveryDelivered, d.LastStatus)
+			if d.State != webhooks.DeliveryDelivered || d.Attempts != 1 || d.LastStatus != http.StatusOK {
+				t.Errorf("the delivery of %s is %s after %d attempts, want %s and 1, the last with %d", id, d.State, d.Attempts, webhooks.DeliveryDelivered, d.LastStatus)
 			}
 		}
 	})
@@ -44,8 +45,8 @@ func TestAFailedAttemptIsRetriedWithTheSameID(t *testing.T) {
 		uids := w.write(5)
 		await(t, "the fourth attempts", func() bool { return sink.countArrived(uids) == len(uids) && sink.arrivals(uids[4]) == 4 })
 		for id, d := range w.awaitEnd(s) {
-			if d.State != platform.DeliveryDelivered || d.Attempts != 4 || d.LastError != "" {
-				t.Errorf("the delivery of %s is %s after %d attempts, want %s and 4: %s", id, d.State, d.Attempts, platform.DeliveryDelivered, d.LastError)
+			if d.State != webhooks.DeliveryDelivered || d.Attempts != 4 || d.LastError != "" {
+				t.Errorf("the delivery of %s is %s after %d attempts, want %s and 4: %s", id, d.State, d.Attempts, webhooks.DeliveryDelivered, d.LastError)
 			}
 		}
 		if len(sink.torn) > 0 {
@@ -100,8 +101,8 @@ func TestA410DisablesTheSubscription(t *testing.T) {
 			t.Errorf("%d events came after it was disabled", n)
 		}
 		for id, d := range w.deliveries(s) {
-			if d.State != platform.DeliveryFailed || d.LastError == "" {
-				t.Errorf("the delivery of %s is %s, want %s: %q", id, d.State, platform.DeliveryFailed, d.LastError)
+			if d.State != webhooks.DeliveryFailed || d.LastError == "" {
+				t.Errorf("the delivery of %s is %s, want %s: %q", id, d.State, webhooks.DeliveryFailed, d.LastError)
 			}
 		}
 	})
@@ -127,8 +128,8 @@ func TestASinkThatHangsDelaysNoOther(t *testing.T) {
 			t.Errorf("%d attempts hang", n)
 		}
 		for id, d := range w.deliveries(stuck) {
-			if d.State != platform.DeliveryPending {
-				t.Errorf("the delivery of %s to the sink that hangs is %s, want %s", id, d.State, platform.DeliveryPending)
+			if d.State != webhooks.DeliveryPending {
+				t.Errorf("the delivery of %s to the sink that hangs is %s, want %s", id, d.State, webhooks.DeliveryPending)
 			}
 		}
 	})
@@ -143,7 +144,7 @@ func TestReplicasShareTheWork(t *testing.T) {
 		w.subscribe(sinks[i].url)
 	}
 	a, b := w.deliver(), w.deliver()
-	var uids []platform.UID
+	var uids []core.UID
 	arrived := func(s *sink) bool { return s.countArrived(uids) == len(uids) }
 	await(t, "both to deliver", func() bool {
 		if !slices.ContainsFunc(sinks, func(s *sink) bool { return !arrived(s) }) { // Without this wait, the writes would overtake a slow relay.
@@ -160,7 +161,7 @@ func TestARestartLosesNothing(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		sink := newSink(t, nil)
 		s := w.subscribe(sink.url)
-		var uids []platform.UID
+		var uids []core.UID
 		for range 4 {
 			r := w.deliver(func(o *webhook.DelivererOptions) { o.DrainTimeout = time.Millisecond })
 			uids = append(uids, w.write(25)...)
@@ -183,10 +184,10 @@ func TestAnAttemptThatDoesNotEndIsRepeatedByAnotherProcess(t *testing.T) {
 		started := make(chan struct{}, 100)
 		first := w.deliver(quickLease, func(o *webhook.DelivererOptions) {
 			o.DrainTimeout = time.Millisecond
-			o.Send = func(context.Context, *platform.Dispatch) platform.Attempt {
+			o.Send = func(context.Context, *webhooks.Dispatch) webhooks.Attempt {
 				started <- struct{}{}
 				<-dead
-				return platform.Attempt{Error: "dead"}
+				return webhooks.Attempt{Error: "dead"}
 			}
 		})
 		uids := w.write(1)
@@ -208,7 +209,7 @@ func TestASlowSinkReceivesAnEventOnce(t *testing.T) {
 		uids := w.write(20)
 		await(t, "every event", func() bool { return sink.countArrived(uids) == len(uids) })
 		for id, d := range w.awaitEnd(s) {
-			if d.State != platform.DeliveryDelivered || d.Attempts != 1 || d.Ticket != 1 {
+			if d.State != webhooks.DeliveryDelivered || d.Attempts != 1 || d.Ticket != 1 {
 				t.Errorf("the delivery of %s is %s after %d attempts and %d claims, want it delivered with the first", id, d.State, d.Attempts, d.Ticket)
 			}
 		}
@@ -222,7 +223,7 @@ func TestADeliveryWhoseSecretCannotBeReadSaysSo(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		to := newSink(t, nil)
 		s := w.subscribe(to.url)
-		spoil := func(tx platform.Tx) error {
+		spoil := func(tx core.Tx) error {
 			secrets, err := storetest.Tables.Secrets.Secrets(t.Context(), tx)
 			if err != nil {
 				return err

@@ -19,7 +19,7 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 
-	"atrium/platform"
+	"atrium/platform/webhooks"
 )
 
 // These tests read and verify deliveries by the text of the specifications. The suite
@@ -320,19 +320,19 @@ func TestAnEventThatCannotBeSignedIsNotSent(t *testing.T) {
 	sink, all := newSink(t)
 	for _, c := range []struct {
 		want  string
-		spoil func(*service, *platform.Dispatch)
+		spoil func(*service, *webhooks.Dispatch)
 	}{
-		{"the secret of the subscription is not valid", func(_ *service, d *platform.Dispatch) { d.Secrets = append(d.Secrets, "whsec_not base64") }},
-		{"the secret of the subscription is not valid", func(_ *service, d *platform.Dispatch) { d.Secrets = nil }},
-		{"the service could not sign the delivery", func(s *service, _ *platform.Dispatch) { s.err = errors.New("dial 10.0.0.7: the password is wrong") }},
-		{"the service could not sign the delivery", func(s *service, _ *platform.Dispatch) { s.keys = nil }},
-		{"the service could not sign the delivery", func(s *service, _ *platform.Dispatch) { s.keys[0].Material = []byte("x") }},
-		{"the sink is not a URL", func(_ *service, d *platform.Dispatch) { d.Sink = "https://a.example:x/" }},
-		{"the event cannot be written", func(_ *service, d *platform.Dispatch) { d.Event.Body = json.RawMessage("{") }},
+		{"the secret of the subscription is not valid", func(_ *service, d *webhooks.Dispatch) { d.Secrets = append(d.Secrets, "whsec_not base64") }},
+		{"the secret of the subscription is not valid", func(_ *service, d *webhooks.Dispatch) { d.Secrets = nil }},
+		{"the service could not sign the delivery", func(s *service, _ *webhooks.Dispatch) { s.err = errors.New("dial 10.0.0.7: the password is wrong") }},
+		{"the service could not sign the delivery", func(s *service, _ *webhooks.Dispatch) { s.keys = nil }},
+		{"the service could not sign the delivery", func(s *service, _ *webhooks.Dispatch) { s.keys[0].Material = []byte("x") }},
+		{"the sink is not a URL", func(_ *service, d *webhooks.Dispatch) { d.Sink = "https://a.example:x/" }},
+		{"the event cannot be written", func(_ *service, d *webhooks.Dispatch) { d.Event.Body = json.RawMessage("{") }},
 	} {
 		s, d := newService(t, http.DefaultClient), dispatch(sink)
 		c.spoil(s, d)
-		if got := s.Send(t.Context(), d); got != (platform.Attempt{Error: c.want}) {
+		if got := s.Send(t.Context(), d); got != (webhooks.Attempt{Error: c.want}) {
 			t.Errorf("got %+v, want %q", got, c.want)
 		}
 	}

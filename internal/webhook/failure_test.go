@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/webhooks"
 )
 
 func TestTheReasonWhyASinkDidNotAnswer(t *testing.T) {
@@ -47,14 +47,14 @@ func TestTheReasonWhyASinkDidNotAnswer(t *testing.T) {
 		{http.DefaultClient, strings.Replace(plain.URL, "http:", "https:", 1), "the host does not speak TLS"},
 	} {
 		s := newService(t, c.client)
-		if got, want := s.Send(t.Context(), dispatch(c.sink+"/?token=s3cret")), (platform.Attempt{Error: c.want}); got != want {
+		if got, want := s.Send(t.Context(), dispatch(c.sink+"/?token=s3cret")), (webhooks.Attempt{Error: c.want}); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	s := newService(t, http.DefaultClient)
 	stop()
-	if got := s.Send(stopped, dispatch(plain.URL)); got != (platform.Attempt{Error: "the attempt was interrupted"}) {
+	if got := s.Send(stopped, dispatch(plain.URL)); got != (webhooks.Attempt{Error: "the attempt was interrupted"}) {
 		t.Errorf("of an attempt that was stopped: %+v", got)
 	}
 }

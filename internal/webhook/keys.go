@@ -14,7 +14,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // DiscoveryPath and KeySetPath are the paths under the public URL of the service
@@ -26,7 +26,7 @@ const (
 
 // A KeyReader returns the signing keys (ECDSA P-256 in PKCS #8 DER form), oldest
 // first. The newest key signs; all are published.
-type KeyReader func(context.Context) ([]platform.Key, error)
+type KeyReader func(context.Context) ([]core.Key, error)
 
 // privateKeys reads the keys. The id of each is its RFC 7638 thumbprint.
 func (read KeyReader) privateKeys(ctx context.Context) ([]jose.JSONWebKey, error) {

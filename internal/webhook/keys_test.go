@@ -13,7 +13,7 @@ import (
 	"net/http"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // ask requests a document.
@@ -112,7 +112,7 @@ func TestWithoutValidKeysThereIsNoKeySet(t *testing.T) {
 	}
 }
 
-func otherCurve(t *testing.T) platform.Key {
+func otherCurve(t *testing.T) core.Key {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
 	if err != nil {
@@ -122,5 +122,5 @@ func otherCurve(t *testing.T) platform.Key {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return platform.Key{ID: 2, Material: material}
+	return core.Key{ID: 2, Material: material}
 }

@@ -13,7 +13,8 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // This is the driver for plain SQL.
 
 	"atrium/internal/webhook"
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/webhooks"
 	"atrium/store/storetest"
 )
 
@@ -146,10 +147,10 @@ func TestAnAttemptThatThisProcessInterruptsDoesNotCount(t *testing.T) {
 		started := make(chan struct{}, 1000)
 		r := w.deliver(func(o *webhook.DelivererOptions) {
 			o.DrainTimeout = time.Millisecond
-			o.Send = func(ctx context.Context, _ *platform.Dispatch) platform.Attempt {
+			o.Send = func(ctx context.Context, _ *webhooks.Dispatch) webhooks.Attempt {
 				started <- struct{}{}
 				<-ctx.Done()
-				return platform.Attempt{Error: "interrupted"}
+				return webhooks.Attempt{Error: "interrupted"}
 			}
 		})
 		uids := w.write(30)
@@ -181,7 +182,7 @@ func TestARedeliveryIsMade(t *testing.T) {
 				if d.EventID != sink.ids[string(uid)] {
 					continue
 				}
-				if _, err := w.p.Deliveries.Redeliver(w.ctx, []platform.UID{d.UID}); err != nil {
+				if _, err := w.p.Deliveries.Redeliver(w.ctx, []core.UID{d.UID}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -220,16 +221,16 @@ func TestAnAttemptWithoutSigningKeysDoesNotCount(t *testing.T) {
 	s := w.subscribe(sink.url)
 	w.write(1)
 	var reads atomic.Int64
-	keys := func(ctx context.Context) ([]platform.Key, error) {
+	keys := func(ctx context.Context) ([]core.Key, error) {
 		if reads.Add(1) == 1 {
-			return nil, platform.Unavailable("the database does not answer", errors.New("connection refused"))
+			return nil, core.Unavailable("the database does not answer", errors.New("connection refused"))
 		}
 		return w.p.Webhooks.Keys(ctx)
 	}
 	sender := webhook.NewSender(webhook.SenderOptions{Client: newSinkClient(), Keys: keys, Issuer: "https://atrium.example.com"})
 	w.deliver(quickLease, func(o *webhook.DelivererOptions) { o.Send = sender.Send })
 	for id, d := range w.awaitEnd(s) {
-		if d.State != platform.DeliveryDelivered || d.Attempts != 1 {
+		if d.State != webhooks.DeliveryDelivered || d.Attempts != 1 {
 			t.Errorf("the delivery of %s is %s after %d attempts, want it delivered with the first", id, d.State, d.Attempts)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // maxData is the largest data, in bytes, that is sent with its body.
@@ -17,12 +18,12 @@ const audience = "customer"
 
 // encodeData encodes the data of an event as JSON. The same event always gives
 // the same bytes.
-func encodeData(e *platform.Event) ([]byte, error) {
+func encodeData(e *core.Event) ([]byte, error) {
 	type data struct {
-		Actor       platform.EventActor `json:"actor"`
-		Body        json.RawMessage     `json:"body"`
-		BodyOmitted bool                `json:"bodyOmitted,omitempty"`
-		Denied      string              `json:"denied,omitempty"` // why the change was denied
+		Actor       core.EventActor `json:"actor"`
+		Body        json.RawMessage `json:"body"`
+		BodyOmitted bool            `json:"bodyOmitted,omitempty"`
+		Denied      string          `json:"denied,omitempty"` // why the change was denied
 	}
 	encoded, err := json.Marshal(data{Actor: e.Actor, Body: e.Body, Denied: e.Denied})
 	if err == nil && len(encoded) > maxData {
@@ -32,7 +33,7 @@ func encodeData(e *platform.Event) ([]byte, error) {
 }
 
 // setEventHeaders sets the headers of the binary mode of CloudEvents 1.0.
-func setEventHeaders(header http.Header, e *platform.Event, source string) {
+func setEventHeaders(header http.Header, e *core.Event, source string) {
 	header.Set("Content-Type", "application/json")
 	attributes := map[string]string{
 		"ce-specversion": "1.0",

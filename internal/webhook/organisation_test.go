@@ -8,21 +8,23 @@ import (
 	"time"
 
 	"atrium/internal/webhook"
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/webhooks"
 )
 
 // organisation returns a world of another organisation in the same database.
 func (w *world) organisation(name string) *world {
 	w.t.Helper()
-	org, err := w.p.Groups.Bootstrap(platform.WithActor(w.t.Context(), platform.NewOperator("test")), name, "https://issuer.example.com", "owner of "+name)
+	org, err := w.p.Groups.Bootstrap(core.WithActor(w.t.Context(), core.NewOperator("test")), name, "https://issuer.example.com", "owner of "+name)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	actor, err := w.p.Authenticate(w.t.Context(), platform.Claims{Issuer: "https://issuer.example.com", Subject: "owner of " + name, ServiceAudience: true})
+	actor, err := w.p.Authenticate(w.t.Context(), iam.Claims{Issuer: "https://issuer.example.com", Subject: "owner of " + name, ServiceAudience: true})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return &world{t: w.t, url: w.url, p: w.p, ctx: platform.WithActor(w.t.Context(), actor), org: org.Group.UID}
+	return &world{t: w.t, url: w.url, p: w.p, ctx: core.WithActor(w.t.Context(), actor), org: org.Group.UID}
 }
 
 const repoCreated = "dev.atrium.api.platform.registry.repo.created.v1"
@@ -44,13 +46,13 @@ func TestAnOrganisationWhoseSinksHangDelaysNoOther(t *testing.T) {
 		w.deliver(func(o *webhook.DelivererOptions) {
 			send := o.Send
 			o.DrainTimeout = time.Millisecond
-			o.Send = func(ctx context.Context, d *platform.Dispatch) platform.Attempt {
+			o.Send = func(ctx context.Context, d *webhooks.Dispatch) webhooks.Attempt {
 				if d.Delivery.UID.Root() != w.org {
 					return send(ctx, d)
 				}
 				hanging.Add(1)
 				<-released // Thus no attempt ends while the other organisation waits.
-				return platform.Attempt{Error: "no answer within 15 s"}
+				return webhooks.Attempt{Error: "no answer within 15 s"}
 			}
 		})
 		t.Cleanup(func() { close(released) }) // This cleanup runs before the replica is stopped.

@@ -11,7 +11,8 @@ import (
 	"time"
 	"unicode"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/webhooks"
 )
 
 const (
@@ -64,19 +65,19 @@ func NewSender(o SenderOptions) *Sender {
 // Send makes one attempt, of at most 15 seconds, and returns its result. It stores
 // nothing. If ctx ends first, the result has no answer, and the caller decides
 // whether the attempt counts.
-func (s *Sender) Send(ctx context.Context, d *platform.Dispatch) platform.Attempt {
+func (s *Sender) Send(ctx context.Context, d *webhooks.Dispatch) webhooks.Attempt {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	request, err := s.request(ctx, d)
 	switch {
-	case errors.Is(err, &platform.Error{Code: platform.CodeUnavailable}):
-		return platform.Attempt{OwnFault: err}
+	case errors.Is(err, &core.Error{Code: core.CodeUnavailable}):
+		return webhooks.Attempt{OwnFault: err}
 	case err != nil:
-		return platform.Attempt{Error: failureReason(err)}
+		return webhooks.Attempt{Error: failureReason(err)}
 	}
 	response, err := s.client.Do(request)
 	if err != nil {
-		return platform.Attempt{Error: failureReason(err)}
+		return webhooks.Attempt{Error: failureReason(err)}
 	}
 	defer func() { _ = response.Body.Close() }()
 	var answer []byte
@@ -85,7 +86,7 @@ func (s *Sender) Send(ctx context.Context, d *platform.Dispatch) platform.Attemp
 		// An answer with an incomplete body is still an answer.
 		answer, _ = io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	}
-	return platform.Attempt{
+	return webhooks.Attempt{
 		Status:     response.StatusCode,
 		Answer:     toPrintable(answer),
 		RetryAfter: parseRetryAfter(response.Header.Get("Retry-After"), s.now()),
@@ -93,7 +94,7 @@ func (s *Sender) Send(ctx context.Context, d *platform.Dispatch) platform.Attemp
 }
 
 // request builds the request of a delivery with all its headers.
-func (s *Sender) request(ctx context.Context, d *platform.Dispatch) (*http.Request, error) {
+func (s *Sender) request(ctx context.Context, d *webhooks.Dispatch) (*http.Request, error) {
 	data, err := encodeData(d.Event)
 	if err != nil {
 		return nil, requestError{"the event cannot be written", err}
@@ -111,7 +112,7 @@ func (s *Sender) request(ctx context.Context, d *platform.Dispatch) (*http.Reque
 	header.Set("Authorization", "Bearer "+token)
 	header.Set("User-Agent", s.userAgent)
 	setEventHeaders(header, d.Event, s.issuer.url)
-	if t := platform.TraceOf(ctx); t != nil && t.Parent != "" {
+	if t := core.TraceOf(ctx); t != nil && t.Parent != "" {
 		header.Set("Traceparent", t.Parent)
 	}
 	if err := setSignatureHeaders(header, d.Event.ID, s.now(), data, d.Secrets); err != nil {

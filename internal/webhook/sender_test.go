@@ -12,7 +12,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/webhooks"
 )
 
 func TestAnAttemptRecordsTheAnswerOfTheSink(t *testing.T) {
@@ -34,21 +35,21 @@ func TestAnAttemptRecordsTheAnswerOfTheSink(t *testing.T) {
 
 	for name, c := range map[string]struct {
 		answer answer
-		want   platform.Attempt
+		want   webhooks.Attempt
 	}{
-		"200":                       {answer{200, "", "thanks"}, platform.Attempt{Status: 200, Answer: "thanks"}},
-		"202 without a body":        {answer{202, "", ""}, platform.Attempt{Status: 202}},
-		"410":                       {answer{410, "", "gone"}, platform.Attempt{Status: 410, Answer: "gone"}},
-		"429 with seconds":          {answer{429, "120", ""}, platform.Attempt{Status: 429, RetryAfter: 2 * time.Minute}},
-		"503 with a date":           {answer{503, "Fri, 27 Mar 2026 13:56:00 GMT", ""}, platform.Attempt{Status: 503, RetryAfter: 59215 * time.Millisecond}},
-		"503 with a date of before": {answer{503, "Fri, 27 Mar 2026 13:54:00 GMT", ""}, platform.Attempt{Status: 503}},
-		"a wait below zero":         {answer{503, "-5", ""}, platform.Attempt{Status: 503}},
-		"a wait that is no number":  {answer{503, "soon", ""}, platform.Attempt{Status: 503}},
-		"a wait without end":        {answer{503, strings.Repeat("9", 30), ""}, platform.Attempt{Status: 503, RetryAfter: maxRetryAfter}},
-		"a wait of a century":       {answer{503, "3153600000", ""}, platform.Attempt{Status: 503, RetryAfter: maxRetryAfter}},
-		"lines and a terminal's":    {answer{500, "", "a\r\n\tb\x1b[31m\x00\u202ec\n"}, platform.Attempt{Status: 500, Answer: "a   b[31mc"}},
-		"no UTF-8":                  {answer{500, "", "a\xff\xfeb"}, platform.Attempt{Status: 500, Answer: "ab"}},
-		"a body that is cut":        {answer{500, "", strings.Repeat("x", 1023) + "üyz"}, platform.Attempt{Status: 500, Answer: strings.Repeat("x", 1023)}},
+		"200":                       {answer{200, "", "thanks"}, webhooks.Attempt{Status: 200, Answer: "thanks"}},
+		"202 without a body":        {answer{202, "", ""}, webhooks.Attempt{Status: 202}},
+		"410":                       {answer{410, "", "gone"}, webhooks.Attempt{Status: 410, Answer: "gone"}},
+		"429 with seconds":          {answer{429, "120", ""}, webhooks.Attempt{Status: 429, RetryAfter: 2 * time.Minute}},
+		"503 with a date":           {answer{503, "Fri, 27 Mar 2026 13:56:00 GMT", ""}, webhooks.Attempt{Status: 503, RetryAfter: 59215 * time.Millisecond}},
+		"503 with a date of before": {answer{503, "Fri, 27 Mar 2026 13:54:00 GMT", ""}, webhooks.Attempt{Status: 503}},
+		"a wait below zero":         {answer{503, "-5", ""}, webhooks.Attempt{Status: 503}},
+		"a wait that is no number":  {answer{503, "soon", ""}, webhooks.Attempt{Status: 503}},
+		"a wait without end":        {answer{503, strings.Repeat("9", 30), ""}, webhooks.Attempt{Status: 503, RetryAfter: maxRetryAfter}},
+		"a wait of a century":       {answer{503, "3153600000", ""}, webhooks.Attempt{Status: 503, RetryAfter: maxRetryAfter}},
+		"lines and a terminal's":    {answer{500, "", "a\r\n\tb\x1b[31m\x00\u202ec\n"}, webhooks.Attempt{Status: 500, Answer: "a   b[31mc"}},
+		"no UTF-8":                  {answer{500, "", "a\xff\xfeb"}, webhooks.Attempt{Status: 500, Answer: "ab"}},
+		"a body that is cut":        {answer{500, "", strings.Repeat("x", 1023) + "üyz"}, webhooks.Attempt{Status: 500, Answer: strings.Repeat("x", 1023)}},
 	} {
 		next = c.answer
 		if got := s.Send(t.Context(), dispatch(sink.URL)); got != c.want {
@@ -80,7 +81,7 @@ func TestNothingIsReadOfAnAnswerThatSwitchesProtocols(t *testing.T) {
 		return &http.Response{StatusCode: http.StatusSwitchingProtocols, Body: body}, nil
 	})}
 	got := newService(t, client).Send(t.Context(), dispatch("https://sink.example"))
-	if want := (platform.Attempt{Status: http.StatusSwitchingProtocols}); got != want {
+	if want := (webhooks.Attempt{Status: http.StatusSwitchingProtocols}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if body.read != 0 || !body.closed {
@@ -117,7 +118,7 @@ func TestARedirectIsAnAnswer(t *testing.T) {
 			_, _ = io.WriteString(w, "over there")
 		}))
 		s := newService(t, sink.Client())
-		if got, want := s.Send(t.Context(), dispatch(sink.URL)), (platform.Attempt{Status: status, Answer: "over there"}); got != want {
+		if got, want := s.Send(t.Context(), dispatch(sink.URL)), (webhooks.Attempt{Status: status, Answer: "over there"}); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
 		sink.Close()
@@ -133,12 +134,12 @@ func TestASinkThatHangsIsLeftAfterFifteenSeconds(t *testing.T) {
 		<-r.Context().Done()
 		return nil, r.Context().Err()
 	})}
-	keys := []platform.Key{newKey(t, 1)}
+	keys := []core.Key{newKey(t, 1)}
 	synctest.Test(t, func(t *testing.T) {
-		s := NewSender(SenderOptions{Client: hang, Keys: func(context.Context) ([]platform.Key, error) { return keys, nil }})
+		s := NewSender(SenderOptions{Client: hang, Keys: func(context.Context) ([]core.Key, error) { return keys, nil }})
 		began := time.Now()
 		got := s.Send(t.Context(), dispatch("https://sink.example"))
-		if want := (platform.Attempt{Error: "no answer within 15 s"}); got != want {
+		if want := (webhooks.Attempt{Error: "no answer within 15 s"}); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
 		if took := time.Since(began); took != sendTimeout {
@@ -155,7 +156,7 @@ func TestAnAnswerThatBreaksOffIsAnAnswer(t *testing.T) {
 	}))
 	t.Cleanup(sink.Close)
 	got := newService(t, sink.Client()).Send(t.Context(), dispatch(sink.URL))
-	if want := (platform.Attempt{Status: http.StatusOK, Answer: "part"}); got != want {
+	if want := (webhooks.Attempt{Status: http.StatusOK, Answer: "part"}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

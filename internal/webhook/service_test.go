@@ -15,11 +15,12 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/webhooks"
 )
 
 const (
-	root         = platform.UID("0123456789abcdef0123456789abcdef01234567")
+	root         = core.UID("0123456789abcdef0123456789abcdef01234567")
 	group        = root + "/00000000000000aa"
 	subscription = group + "/00000000000000bb"
 	repo         = group + "/00000000000000cc"
@@ -35,13 +36,13 @@ type service struct {
 
 	mu   sync.Mutex
 	at   time.Time
-	keys []platform.Key
+	keys []core.Key
 	err  error
 }
 
 func newService(t *testing.T, client *http.Client) *service {
 	t.Helper()
-	s := &service{at: time.Date(2026, 3, 27, 13, 55, 0, 785e6, time.UTC), keys: []platform.Key{newKey(t, 1)}}
+	s := &service{at: time.Date(2026, 3, 27, 13, 55, 0, 785e6, time.UTC), keys: []core.Key{newKey(t, 1)}}
 	mux := http.NewServeMux()
 	s.Server = httptest.NewServer(mux)
 	t.Cleanup(s.Close)
@@ -53,7 +54,7 @@ func newService(t *testing.T, client *http.Client) *service {
 	return s
 }
 
-func newKey(t *testing.T, id int) platform.Key {
+func newKey(t *testing.T, id int) core.Key {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -63,7 +64,7 @@ func newKey(t *testing.T, id int) platform.Key {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return platform.Key{ID: id, Material: material}
+	return core.Key{ID: id, Material: material}
 }
 
 func (s *service) clock() time.Time {
@@ -78,7 +79,7 @@ func (s *service) advanceClock(d time.Duration) {
 	s.at = s.at.Add(d)
 }
 
-func (s *service) readKeys(context.Context) ([]platform.Key, error) {
+func (s *service) readKeys(context.Context) ([]core.Key, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.keys), s.err
@@ -112,15 +113,15 @@ func newSink(t *testing.T) (url string, all func() []receivedRequest) {
 	}
 }
 
-func dispatch(sink string) *platform.Dispatch {
-	return &platform.Dispatch{
-		Delivery: &platform.Delivery{UID: subscription + "/00000000000000dd", EventID: "019d2f5c-8e51-7000-8000-000000000001"},
-		Event: &platform.Event{
+func dispatch(sink string) *webhooks.Dispatch {
+	return &webhooks.Dispatch{
+		Delivery: &webhooks.Delivery{UID: subscription + "/00000000000000dd", EventID: "019d2f5c-8e51-7000-8000-000000000001"},
+		Event: &core.Event{
 			ID: "019d2f5c-8e51-7000-8000-000000000001", Type: "dev.atrium.api.platform.registry.repo.created.v1",
 			Subject: repo, Group: group,
-			Actor: platform.EventActor{Subject: string(root + "/00000000000000ee"), Act: map[string]string{"sub": "ada", "iss": "https://issuer.example", "email": "ada@example.com"}},
+			Actor: core.EventActor{Subject: string(root + "/00000000000000ee"), Act: map[string]string{"sub": "ada", "iss": "https://issuer.example", "email": "ada@example.com"}},
 			Body:  json.RawMessage(`{"uid":"` + repo + `", "name":"a<b> ü"}`),
-			Time:  platform.At(time.Date(2026, 3, 27, 13, 54, 59, 0, time.UTC)),
+			Time:  core.At(time.Date(2026, 3, 27, 13, 54, 59, 0, time.UTC)),
 		},
 		Sink:    sink,
 		Secrets: []string{secret},
@@ -128,7 +129,7 @@ func dispatch(sink string) *platform.Dispatch {
 }
 
 // deliver makes one attempt, which must succeed.
-func (s *service) deliver(t *testing.T, d *platform.Dispatch) {
+func (s *service) deliver(t *testing.T, d *webhooks.Dispatch) {
 	t.Helper()
 	if got := s.Send(t.Context(), d); got.Status != http.StatusOK || got.Error != "" {
 		t.Fatalf("the attempt: %+v, want Status 200 and Error \"\"", got)

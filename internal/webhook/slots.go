@@ -5,7 +5,8 @@ import (
 	"slices"
 	"sync"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/webhooks"
 )
 
 const (
@@ -22,20 +23,20 @@ const (
 type slots struct {
 	lock    sync.Mutex
 	total   int
-	taken   map[platform.UID]int
-	tickets map[platform.Ticket]bool // tickets of the running attempts
+	taken   map[core.UID]int
+	tickets map[webhooks.Ticket]bool // tickets of the running attempts
 	refused bool                     // whether a delivery has found no free slot
 }
 
 func newSlots() slots {
-	return slots{taken: map[platform.UID]int{}, tickets: map[platform.Ticket]bool{}}
+	return slots{taken: map[core.UID]int{}, tickets: map[webhooks.Ticket]bool{}}
 }
 
 // reserve takes slots for deliveries, and returns those that have got one. An organisation
 // gets slots only while it has fewer than are free. So one organisation has at most half of
 // them, and however many organisations have sinks that hang, some slots stay free for the
 // others.
-func (s *slots) reserve(due []platform.UID) (reserved []platform.UID) {
+func (s *slots) reserve(due []core.UID) (reserved []core.UID) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	for _, uid := range due {
@@ -52,7 +53,7 @@ func (s *slots) reserve(due []platform.UID) (reserved []platform.UID) {
 
 // occupy keeps the slots of the deliveries that were claimed, and frees the other reserved
 // ones.
-func (s *slots) occupy(reserved []platform.UID, claimed []platform.Ticket) {
+func (s *slots) occupy(reserved []core.UID, claimed []webhooks.Ticket) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	for _, uid := range reserved {
@@ -66,7 +67,7 @@ func (s *slots) occupy(reserved []platform.UID, claimed []platform.Ticket) {
 
 // free frees the slot of a ticket. It returns whether a delivery may wait for it: one has
 // found no free slot since the last call, or none was free.
-func (s *slots) free(ticket platform.Ticket) (awaited bool) {
+func (s *slots) free(ticket webhooks.Ticket) (awaited bool) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	awaited, s.refused = s.refused || s.total == maxAttempts, false
@@ -76,9 +77,9 @@ func (s *slots) free(ticket platform.Ticket) (awaited bool) {
 }
 
 // add changes the counts of a subscription. The caller must hold the lock.
-func (s *slots) add(subscription platform.UID, n int) {
+func (s *slots) add(subscription core.UID, n int) {
 	s.total += n
-	for _, uid := range []platform.UID{subscription, subscription.Root()} {
+	for _, uid := range []core.UID{subscription, subscription.Root()} {
 		if s.taken[uid] += n; s.taken[uid] == 0 {
 			delete(s.taken, uid)
 		}
@@ -96,7 +97,7 @@ func (s *slots) count() int {
 }
 
 // held returns the tickets of the running attempts.
-func (s *slots) held() []platform.Ticket {
+func (s *slots) held() []webhooks.Ticket {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	return slices.Collect(maps.Keys(s.tickets))

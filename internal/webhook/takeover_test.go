@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"atrium/internal/webhook"
-	"atrium/platform"
+	"atrium/platform/webhooks"
 	"atrium/store/storetest"
 )
 
@@ -34,10 +34,10 @@ func (w *world) newVictim(attempts int64) *victim {
 	}
 	var began atomic.Int64
 	v.replica = viaRelay.deliver(func(o *webhook.DelivererOptions) {
-		o.Send = func(context.Context, *platform.Dispatch) platform.Attempt {
+		o.Send = func(context.Context, *webhooks.Dispatch) webhooks.Attempt {
 			began.Add(1)
 			<-v.released
-			return platform.Attempt{Status: http.StatusGone}
+			return webhooks.Attempt{Status: http.StatusGone}
 		}
 	})
 	w.t.Cleanup(v.release) // This cleanup runs before the one that waits for the replica.
@@ -97,8 +97,8 @@ func TestAnotherReplicaTakesOverFromAKilledOne(t *testing.T) {
 		v.release()
 		v.stop()
 		for id, d := range rest.awaitEnd(s) {
-			if d.State != platform.DeliveryDelivered || d.Attempts != 1 || d.LastStatus != http.StatusOK {
-				t.Errorf("the delivery of %s is %s after %d attempts, want %s and 1, the last with %d", id, d.State, d.Attempts, platform.DeliveryDelivered, d.LastStatus)
+			if d.State != webhooks.DeliveryDelivered || d.Attempts != 1 || d.LastStatus != http.StatusOK {
+				t.Errorf("the delivery of %s is %s after %d attempts, want %s and 1, the last with %d", id, d.State, d.Attempts, webhooks.DeliveryDelivered, d.LastStatus)
 			}
 		}
 		if len(sink.torn) > 0 {
@@ -116,10 +116,10 @@ func TestAReplicaThatEndsReleasesItsDeliveries(t *testing.T) {
 		started := make(chan struct{}, 100)
 		r := w.deliver(func(o *webhook.DelivererOptions) {
 			o.DrainTimeout, o.Lease = time.Millisecond, time.Hour
-			o.Send = func(ctx context.Context, _ *platform.Dispatch) platform.Attempt {
+			o.Send = func(ctx context.Context, _ *webhooks.Dispatch) webhooks.Attempt {
 				started <- struct{}{}
 				<-ctx.Done()
-				return platform.Attempt{Error: "interrupted"}
+				return webhooks.Attempt{Error: "interrupted"}
 			}
 		})
 		for range 13 { // and the event of the subscription

@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 const (
@@ -50,7 +50,7 @@ type webhook struct {
 }
 
 // token returns a token by which data is sent for a subscription of group.
-func (i *issuer) token(ctx context.Context, group platform.UID, data []byte) (string, error) {
+func (i *issuer) token(ctx context.Context, group core.UID, data []byte) (string, error) {
 	signer, err := i.newestSigner(ctx)
 	if err != nil {
 		return "", err

@@ -4,7 +4,8 @@ import (
 	"context"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/webhooks"
 )
 
 // claimPause is the shortest time between two looks at the queue. It lets one claim take
@@ -27,7 +28,7 @@ func (d *Deliverer) claimDeliveries(ctx, attempting context.Context) {
 // returns the time until it should be called again, if no signal comes before.
 func (d *Deliverer) claimDue(ctx, attempting context.Context) (next time.Duration, err error) {
 	for turns := 0; turns < 2 && d.slots.haveRoom(); { // all subscriptions had their turn since the last claim
-		var due platform.DueDeliveries
+		var due webhooks.DueDeliveries
 		var claimed int
 		err := withTimeout(ctx, func(ctx context.Context) (err error) {
 			if due, err = d.queue.Due(ctx); err == nil {
@@ -54,7 +55,7 @@ func (d *Deliverer) claimDue(ctx, attempting context.Context) (next time.Duratio
 
 // claim claims those of the deliveries for which there is a free slot, and starts their
 // attempts.
-func (d *Deliverer) claim(ctx, attempting context.Context, due []platform.UID) (claimed int, err error) {
+func (d *Deliverer) claim(ctx, attempting context.Context, due []core.UID) (claimed int, err error) {
 	wanted := d.slots.reserve(due)
 	if len(wanted) == 0 {
 		return 0, nil
@@ -70,7 +71,7 @@ func (d *Deliverer) claim(ctx, attempting context.Context, due []platform.UID) (
 // work makes the attempt of a ticket. If an attempt has no result because of this process,
 // its lease ends, and the delivery is due again. At shutdown the ticket of an interrupted
 // attempt is given back, so that another process makes the attempt immediately.
-func (d *Deliverer) work(ctx context.Context, ticket platform.Ticket) {
+func (d *Deliverer) work(ctx context.Context, ticket webhooks.Ticket) {
 	again, err := d.process(ctx, ticket)
 	if err != nil && ctx.Err() != nil {
 		err = withTimeout(context.WithoutCancel(ctx), func(ctx context.Context) error { return d.queue.Release(ctx, ticket) })
@@ -85,7 +86,7 @@ func (d *Deliverer) work(ctx context.Context, ticket platform.Ticket) {
 
 // warn logs that an attempt has no result, at most once a minute, because in an outage
 // hundreds have none.
-func (d *Deliverer) warn(ticket platform.Ticket, err error) {
+func (d *Deliverer) warn(ticket webhooks.Ticket, err error) {
 	now, last := time.Now().Unix(), d.warned.Load()
 	if now-last >= 60 && d.warned.CompareAndSwap(last, now) {
 		d.logger.Warn("a delivery has no result and will be attempted again", "delivery", ticket.Delivery, "error", err)
@@ -95,8 +96,8 @@ func (d *Deliverer) warn(ticket platform.Ticket, err error) {
 // process makes the attempt of a ticket and records its result. It does nothing for a
 // ticket that is no longer valid. again reports whether a further attempt is planned. The
 // error is one of the database or of this program, never one of the sink.
-func (d *Deliverer) process(ctx context.Context, ticket platform.Ticket) (again bool, err error) {
-	var dispatch *platform.Dispatch
+func (d *Deliverer) process(ctx context.Context, ticket webhooks.Ticket) (again bool, err error) {
+	var dispatch *webhooks.Dispatch
 	err = withTimeout(ctx, func(ctx context.Context) (err error) {
 		dispatch, err = d.webhooks.BeginAttempt(ctx, ticket)
 		return err
@@ -122,9 +123,9 @@ func (d *Deliverer) process(ctx context.Context, ticket platform.Ticket) (again 
 }
 
 // attempt makes the attempt of a dispatch, unless that has a fault.
-func (d *Deliverer) attempt(ctx context.Context, dispatch *platform.Dispatch) platform.Attempt {
+func (d *Deliverer) attempt(ctx context.Context, dispatch *webhooks.Dispatch) webhooks.Attempt {
 	if dispatch.Fault != "" {
-		return platform.Attempt{Error: dispatch.Fault}
+		return webhooks.Attempt{Error: dispatch.Fault}
 	}
 	return d.send(ctx, dispatch)
 }

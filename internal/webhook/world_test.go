@@ -17,7 +17,11 @@ import (
 
 	"atrium/internal/webhook"
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/webhooks"
 	"atrium/store/storetest"
 )
 
@@ -30,7 +34,7 @@ type world struct {
 	url string
 	p   *platform.Platform
 	ctx context.Context // The actor of this context is the owner of org.
-	org platform.UID
+	org core.UID
 }
 
 // onEachEngine runs test on every engine. The world has no replica yet.
@@ -48,17 +52,17 @@ func newWorld(t testing.TB, url string) *world {
 	t.Helper()
 	w := &world{t: t, url: url}
 	w.p = w.platform(storetest.Open(t, url))
-	operator := platform.WithActor(t.Context(), platform.NewOperator("test"))
+	operator := core.WithActor(t.Context(), core.NewOperator("test"))
 	org, err := w.p.Groups.Bootstrap(operator, "acme", "https://issuer.example.com", "owner")
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.org = org.Group.UID
-	actor, err := w.p.Authenticate(t.Context(), platform.Claims{Issuer: "https://issuer.example.com", Subject: "owner", ServiceAudience: true})
+	actor, err := w.p.Authenticate(t.Context(), iam.Claims{Issuer: "https://issuer.example.com", Subject: "owner", ServiceAudience: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.ctx = platform.WithActor(t.Context(), actor)
+	w.ctx = core.WithActor(t.Context(), actor)
 	return w
 }
 
@@ -90,7 +94,7 @@ func (w *world) deliverFrom(p *platform.Platform, change ...func(*webhook.Delive
 	r := new(replica)
 	options := webhook.DelivererOptions{
 		Logger: slog.New(slog.NewTextHandler(testLog{w.t}, nil)), PollInterval: 50 * time.Millisecond,
-		Send: func(ctx context.Context, d *platform.Dispatch) platform.Attempt {
+		Send: func(ctx context.Context, d *webhooks.Dispatch) webhooks.Attempt {
 			r.sent.Add(1)
 			return sender.Send(ctx, d)
 		},
@@ -114,9 +118,9 @@ func (l testLog) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-func (w *world) subscribe(sink string, types ...string) *platform.Subscription {
+func (w *world) subscribe(sink string, types ...string) *webhooks.Subscription {
 	w.t.Helper()
-	s, err := w.p.Subscriptions.Create(w.ctx, w.org, fieldmask.TypedInput(&platform.Subscription{Sink: sink, Types: types}, "sink", "types"))
+	s, err := w.p.Subscriptions.Create(w.ctx, w.org, fieldmask.TypedInput(&webhooks.Subscription{Sink: sink, Types: types}, "sink", "types"))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -124,11 +128,11 @@ func (w *world) subscribe(sink string, types ...string) *platform.Subscription {
 }
 
 // write creates n repos and returns their uids.
-func (w *world) write(n int) []platform.UID {
+func (w *world) write(n int) []core.UID {
 	w.t.Helper()
-	uids := make([]platform.UID, n)
+	uids := make([]core.UID, n)
 	for i := range uids {
-		g, err := w.p.Repos.Create(w.ctx, w.org, fieldmask.TypedInput(&platform.Repo{Name: strings.ToLower(rand.Text())}, "name"))
+		g, err := w.p.Repos.Create(w.ctx, w.org, fieldmask.TypedInput(&inventory.Repo{Name: strings.ToLower(rand.Text())}, "name"))
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -188,7 +192,7 @@ func (s *sink) note(subject, id string) (arrivals int) {
 }
 
 // countArrived counts the uids of which an event has arrived.
-func (s *sink) countArrived(uids []platform.UID) (n int) {
+func (s *sink) countArrived(uids []core.UID) (n int) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	for _, uid := range uids {
@@ -199,7 +203,7 @@ func (s *sink) countArrived(uids []platform.UID) (n int) {
 	return n
 }
 
-func (s *sink) arrivals(uid platform.UID) int {
+func (s *sink) arrivals(uid core.UID) int {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	return s.count[string(uid)]
@@ -225,10 +229,10 @@ func await(t testing.TB, what string, done func() bool) {
 }
 
 // deliveries lists the deliveries of a subscription by event id.
-func (w *world) deliveries(s *platform.Subscription) map[string]*platform.Delivery {
+func (w *world) deliveries(s *webhooks.Subscription) map[string]*webhooks.Delivery {
 	w.t.Helper()
-	all := map[string]*platform.Delivery{}
-	request := platform.ListRequest[*platform.DeliveryFilter]{UIDP: platform.UIDFilter{ChildrenOf: s.UID}, PageSize: platform.MaxPageSize}
+	all := map[string]*webhooks.Delivery{}
+	request := core.ListRequest[*webhooks.DeliveryFilter]{UIDP: core.UIDFilter{ChildrenOf: s.UID}, PageSize: core.MaxPageSize}
 	for {
 		page, err := w.p.Deliveries.List(w.ctx, request)
 		if err != nil {
@@ -244,12 +248,12 @@ func (w *world) deliveries(s *platform.Subscription) map[string]*platform.Delive
 }
 
 // awaitEnd waits until every delivery of a subscription has ended, and returns them.
-func (w *world) awaitEnd(s *platform.Subscription) (all map[string]*platform.Delivery) {
+func (w *world) awaitEnd(s *webhooks.Subscription) (all map[string]*webhooks.Delivery) {
 	w.t.Helper()
 	await(w.t, "the deliveries to end", func() bool {
 		all = w.deliveries(s)
 		for _, d := range all {
-			if d.State == platform.DeliveryPending || d.State == platform.DeliveryRetrying {
+			if d.State == webhooks.DeliveryPending || d.State == webhooks.DeliveryRetrying {
 				return false
 			}
 		}

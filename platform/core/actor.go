@@ -1,4 +1,4 @@
-package platform
+package core
 
 import (
 	"context"
@@ -15,33 +15,33 @@ type Actor struct {
 	Identities             []UID
 	Expires                time.Time // expiry of the token; feeds and streams must end then
 
-	personal            []UID    // the identities that only the bearer of the token can be
-	audience            string   // an audience of the token, if the token was not issued for this service
-	issuerOrganisations []string // organisations that the token's issuer names in OrganisationClaim
-	hasStaticKeys       bool     // whether keys of the identities signed the token, so that its issuer says nothing
-	staticKeys          string   // these keys
-	grants              []grant
-	mappedGroups        []mappedGroup // external groups that give further grants
-	operator            string        // name of an operator's command, which needs no capabilities
+	Personal            []UID    // the identities that only the bearer of the token can be
+	Audience            string   // an audience of the token, if the token was not issued for this service
+	IssuerOrganisations []string // organisations that the token's issuer names in OrganisationClaim
+	HasStaticKeys       bool     // whether keys of the identities signed the token, so that its issuer says nothing
+	StaticKeys          string   // these keys
+	Grants              []HeldGrant
+	MappedGroups        []MappedGroup // external groups that give further grants
+	Operator            string        // name of an operator's command, which needs no capabilities
 
 	key    string        // the result of Key; "" if the actor was not authenticated
-	prover prover        // proves the grants; nil if they were read in this request
-	proof  any           // what proves them in later requests with the same token
+	Prover Prover        // proves the grants; nil if they were read in this request
+	Proof  any           // what proves them in later requests with the same token
 	checks *accessChecks // records which objects the caller may read; nil if nobody needs them
 }
 
-// A grant is the effect of a role binding, limited to the subtree of the group
+// A HeldGrant is the effect of a role binding, limited to the subtree of the group
 // that contains the identity.
-type grant struct {
-	scope UID
-	set   capabilitySet
+type HeldGrant struct {
+	Scope UID
+	set   CapabilitySet
 	end   Time // when the role binding expires; zero means never
 }
 
-// A mappedGroup is an external group of an identity provider that the token lists.
-type mappedGroup struct {
-	provider UID
-	group    string
+// A MappedGroup is an external group of an identity provider that the token lists.
+type MappedGroup struct {
+	Provider UID
+	Group    string
 }
 
 // Key identifies a caller for counters and limits: by its identities, or by
@@ -63,8 +63,8 @@ func (a *Actor) Key() string {
 	return key
 }
 
-// keepKey computes Key once.
-func (a *Actor) keepKey() { a.key = a.Key() }
+// KeepKey computes Key once.
+func (a *Actor) KeepKey() { a.key = a.Key() }
 
 type actorKey struct{}
 
@@ -74,8 +74,8 @@ func WithActor(ctx context.Context, a *Actor) context.Context {
 	return context.WithValue(ctx, actorKey{}, a)
 }
 
-// withoutActor returns a context without a caller, for what nobody has asked for.
-func withoutActor(ctx context.Context) context.Context {
+// WithoutActor returns a context without a caller, for what nobody has asked for.
+func WithoutActor(ctx context.Context) context.Context {
 	return context.WithValue(ctx, actorKey{}, (*Actor)(nil))
 }
 
@@ -85,8 +85,8 @@ func ActorOf(ctx context.Context) *Actor {
 	return a
 }
 
-// A prover proves that a caller is as a request presumes.
-type prover interface {
+// A Prover proves that a caller is as a request presumes.
+type Prover interface {
 	// Prove fails if the caller is not. Then the request must not be answered.
 	Prove(ctx context.Context) error
 }
@@ -94,25 +94,25 @@ type prover interface {
 // Prove proves what the request presumes about the caller, if it presumes anything. If it fails, the request must not
 // be answered.
 func Prove(ctx context.Context) error {
-	if a := ActorOf(ctx); a != nil && a.prover != nil {
-		return a.prover.Prove(ctx)
+	if a := ActorOf(ctx); a != nil && a.Prover != nil {
+		return a.Prover.Prove(ctx)
 	}
 	return nil
 }
 
 // NewOperator returns the actor of a command that the operator of the service
 // runs, such as an import. It needs no capabilities.
-func NewOperator(name string) *Actor { return &Actor{Subject: name, operator: name} }
+func NewOperator(name string) *Actor { return &Actor{Subject: name, Operator: name} }
 
 // RequireAuthenticated fails if the request has no valid token, with the same
 // error as the operations. Adapters call it before they read a body.
 func RequireAuthenticated(ctx context.Context) error {
-	_, err := requireCaller(ctx)
+	_, err := RequireCaller(ctx)
 	return err
 }
 
-// requireCaller returns the authenticated caller, or UNAUTHENTICATED.
-func requireCaller(ctx context.Context) (*Actor, error) {
+// RequireCaller returns the authenticated caller, or UNAUTHENTICATED.
+func RequireCaller(ctx context.Context) (*Actor, error) {
 	return requireActor(ActorOf(ctx))
 }
 
@@ -123,17 +123,17 @@ func requireActor(a *Actor) (*Actor, error) {
 	return nil, Unauthenticated("a bearer token is needed")
 }
 
-// limitToHome limits each grant to the group that contains its identity: an
+// LimitToHome limits each grant to the group that contains its identity: an
 // identity of a subgroup never acts above or beside that group.
-func limitToHome(bound []Grant) []grant {
-	grants := make([]grant, 0, len(bound))
+func LimitToHome(bound []Grant) []HeldGrant {
+	grants := make([]HeldGrant, 0, len(bound))
 	for _, g := range bound {
 		home := g.Identity.Parent()
 		switch {
 		case g.Group.Within(home):
-			grants = append(grants, grant{g.Group, setOf(g.Capabilities), g.ExpireTime})
+			grants = append(grants, HeldGrant{g.Group, CapabilitySetOf(g.Capabilities), g.ExpireTime})
 		case home.Within(g.Group):
-			grants = append(grants, grant{home, setOf(g.Capabilities), g.ExpireTime})
+			grants = append(grants, HeldGrant{home, CapabilitySetOf(g.Capabilities), g.ExpireTime})
 		}
 	}
 	return grants
@@ -141,26 +141,26 @@ func limitToHome(bound []Grant) []grant {
 
 // Can reports whether the actor holds capability on uid or on a group above it.
 func (a *Actor) Can(capability Capability, uid UID) bool {
-	return a.operator != "" || a.capabilitySetOn(uid).has(capability)
+	return a.Operator != "" || a.CapabilitySetOn(uid).has(capability)
 }
 
 // CapabilitiesOn lists the capabilities of the actor on uid, whether or not the
 // resource exists.
 func (a *Actor) CapabilitiesOn(uid UID) ([]Capability, error) {
-	if err := invalidUID("on", uid); err != nil {
+	if err := InvalidUID("on", uid); err != nil {
 		return nil, err
 	}
-	return a.capabilitySetOn(uid).list(), nil
+	return a.CapabilitySetOn(uid).List(), nil
 }
 
-// capabilitySetOn returns every capability that the actor holds on uid.
-func (a *Actor) capabilitySetOn(uid UID) capabilitySet {
-	if a.operator != "" {
-		return ^capabilitySet(0)
+// CapabilitySetOn returns every capability that the actor holds on uid.
+func (a *Actor) CapabilitySetOn(uid UID) CapabilitySet {
+	if a.Operator != "" {
+		return ^CapabilitySet(0)
 	}
-	var set capabilitySet
-	for _, g := range a.grants {
-		if uid.Within(g.scope) {
+	var set CapabilitySet
+	for _, g := range a.Grants {
+		if uid.Within(g.Scope) {
 			set |= g.set
 		}
 	}
@@ -169,26 +169,26 @@ func (a *Actor) capabilitySetOn(uid UID) capabilitySet {
 
 // capabilitySetUntil returns every capability that the actor will still hold on uid at a time; zero means
 // for ever.
-func (a *Actor) capabilitySetUntil(uid UID, end Time) capabilitySet {
+func (a *Actor) capabilitySetUntil(uid UID, end Time) CapabilitySet {
 	lasting := *a
-	lasting.grants = slices.DeleteFunc(slices.Clone(a.grants), func(g grant) bool {
+	lasting.Grants = slices.DeleteFunc(slices.Clone(a.Grants), func(g HeldGrant) bool {
 		return !g.end.IsZero() && (end.IsZero() || g.end.Before(end.Time))
 	})
-	return lasting.capabilitySetOn(uid)
+	return lasting.CapabilitySetOn(uid)
 }
 
 // holdsAnywhere reports whether the actor holds a capability on any resource.
 func (a *Actor) holdsAnywhere(capability Capability) bool {
-	return slices.ContainsFunc(a.grants, func(g grant) bool { return g.set.has(capability) })
+	return slices.ContainsFunc(a.Grants, func(g HeldGrant) bool { return g.set.has(capability) })
 }
 
-// scopes lists the topmost UIDs on which the actor holds capability, sorted. None
+// Scopes lists the topmost UIDs on which the actor holds capability, sorted. None
 // of them lies within another.
-func (a *Actor) scopes(capability Capability) []UID {
+func (a *Actor) Scopes(capability Capability) []UID {
 	var held []UID
-	for _, g := range a.grants {
+	for _, g := range a.Grants {
 		if g.set.has(capability) {
-			held = append(held, g.scope)
+			held = append(held, g.Scope)
 		}
 	}
 	slices.Sort(held)

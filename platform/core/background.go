@@ -1,4 +1,4 @@
-package platform
+package core
 
 import (
 	"context"
@@ -20,28 +20,28 @@ func IsBackground(ctx context.Context) bool {
 	return marked
 }
 
-// A chore is background work that is done again and again. The log tells when it begins to fail, and when it works
+// A Chore is background work that is done again and again. The log tells when it begins to fail, and when it works
 // again, but not each time that it fails, because an outage of the database fails all of them every second.
-type chore struct {
-	logger  *slog.Logger
-	warning string // what the log says when it fails
+type Chore struct {
+	Logger  *slog.Logger
+	Warning string // what the log says when it fails
 	failing bool
 }
 
-// newChore returns a chore of this process.
-func (p *Core) newChore(warning string) *chore {
-	return &chore{logger: p.logger, warning: warning}
+// NewChore returns a chore of this process.
+func (p *Core) NewChore(warning string) *Chore {
+	return &Chore{Logger: p.Logger, Warning: warning}
 }
 
-// note notes how the work has ended. An error of a shutdown is none.
-func (c *chore) note(ctx context.Context, err error) {
+// Note notes how the work has ended. An error of a shutdown is none.
+func (c *Chore) Note(ctx context.Context, err error) {
 	switch {
 	case ctx.Err() != nil:
 		return
 	case err != nil && !c.failing:
-		c.logger.Warn(c.warning, "error", err)
+		c.Logger.Warn(c.Warning, "error", err)
 	case err == nil && c.failing:
-		c.logger.Info("background work succeeds again", "warning", c.warning)
+		c.Logger.Info("background work succeeds again", "warning", c.Warning)
 	}
 	c.failing = err != nil
 }

@@ -1,4 +1,4 @@
-package platform
+package core
 
 import (
 	"bytes"
@@ -12,14 +12,14 @@ import (
 func TestAChoreTellsWhenItFailsAndWhenItWorksAgain(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	work := chore{logger: slog.New(slog.NewTextHandler(&log, nil)), warning: "rows were not swept"}
+	work := Chore{Logger: slog.New(slog.NewTextHandler(&log, nil)), Warning: "rows were not swept"}
 	away := errors.New("the database is away")
 	for _, err := range []error{nil, away, away, nil, nil, away} {
-		work.note(t.Context(), err)
+		work.Note(t.Context(), err)
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	work.note(ended, nil) // a shutdown says nothing about the database
+	work.Note(ended, nil) // a shutdown says nothing about the database
 	var told []string
 	for line := range strings.Lines(log.String()) {
 		_, text, _ := strings.Cut(strings.TrimSpace(line), " ")

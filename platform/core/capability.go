@@ -1,4 +1,4 @@
-package platform
+package core
 
 import (
 	"encoding/json"
@@ -135,8 +135,8 @@ func Capabilities() []Capability {
 	return all
 }
 
-// readingCapabilities lists the capabilities that only read.
-func readingCapabilities() []Capability {
+// ReadingCapabilities lists the capabilities that only read.
+func ReadingCapabilities() []Capability {
 	return slices.DeleteFunc(Capabilities(), func(c Capability) bool { return !c.reads() })
 }
 
@@ -154,7 +154,8 @@ func ParseCapability(s string) (Capability, error) {
 	return "", fmt.Errorf("%q is not a capability; an example is %s", fieldmask.TruncateForMessage(s), capabilities[0].wire)
 }
 
-func (c Capability) isKnown() bool { _, ok := capabilityBit[c]; return ok }
+// IsKnown reports whether the capability exists.
+func (c Capability) IsKnown() bool { _, ok := capabilityBit[c]; return ok }
 
 // WireName returns the name of c in the API's enum.
 func (c Capability) WireName() string {
@@ -195,11 +196,12 @@ func (c *Capability) UnmarshalText(b []byte) error {
 	return err
 }
 
-// A capabilitySet holds one bit per capability of the ledger.
-type capabilitySet uint64
+// A CapabilitySet holds one bit per capability of the ledger.
+type CapabilitySet uint64
 
-func setOf(list []Capability) capabilitySet {
-	var s capabilitySet
+// CapabilitySetOf returns the set of capabilities.
+func CapabilitySetOf(list []Capability) CapabilitySet {
+	var s CapabilitySet
 	for _, c := range list {
 		if i, ok := capabilityBit[c]; ok {
 			s |= 1 << i
@@ -208,14 +210,16 @@ func setOf(list []Capability) capabilitySet {
 	return s
 }
 
-func (s capabilitySet) has(c Capability) bool {
+func (s CapabilitySet) has(c Capability) bool {
 	i, ok := capabilityBit[c]
 	return ok && s&(1<<i) != 0
 }
 
-func (s capabilitySet) without(t capabilitySet) capabilitySet { return s &^ t }
+// Without returns the capabilities that are not in another set.
+func (s CapabilitySet) Without(t CapabilitySet) CapabilitySet { return s &^ t }
 
-func (s capabilitySet) list() []Capability {
+// List lists the capabilities in the order of their numbers.
+func (s CapabilitySet) List() []Capability {
 	all := make([]Capability, 0, bits.OnesCount64(uint64(s)))
 	for i, c := range capabilities {
 		if s&(1<<i) != 0 {
@@ -225,9 +229,9 @@ func (s capabilitySet) list() []Capability {
 	return all
 }
 
-func (s capabilitySet) String() string {
+func (s CapabilitySet) String() string {
 	names := make([]string, 0, 4)
-	for _, c := range s.list() {
+	for _, c := range s.List() {
 		names = append(names, string(c))
 	}
 	return strings.Join(names, ", ")

@@ -1,4 +1,4 @@
-package platform
+package core
 
 import (
 	"encoding/json"
@@ -33,12 +33,12 @@ func TestACapabilitySetContainsExactlyItsMembers(t *testing.T) {
 	if len(all) > 64 {
 		t.Fatalf("%d capabilities do not fit into a set", len(all))
 	}
-	if got := setOf(all).list(); !slices.Equal(got, all) {
+	if got := CapabilitySetOf(all).List(); !slices.Equal(got, all) {
 		t.Errorf("all of them are %v, want %v", got, all)
 	}
 	for i, c := range all {
-		one := setOf([]Capability{c, c, "unknown"})
-		if !slices.Equal(one.list(), []Capability{c}) || one.String() != string(c) {
+		one := CapabilitySetOf([]Capability{c, c, "unknown"})
+		if !slices.Equal(one.List(), []Capability{c}) || one.String() != string(c) {
 			t.Errorf("%s alone is %s", c, one)
 		}
 		for j, d := range all {
@@ -46,12 +46,12 @@ func TestACapabilitySetContainsExactlyItsMembers(t *testing.T) {
 				t.Errorf("{%s} has %s: %t", c, d, one.has(d))
 			}
 		}
-		rest := setOf(all).without(one)
-		if rest.has(c) || len(rest.list()) != len(all)-1 {
+		rest := CapabilitySetOf(all).Without(one)
+		if rest.has(c) || len(rest.List()) != len(all)-1 {
 			t.Errorf("without %s: %s", c, rest)
 		}
 	}
-	if setOf(all).has("unknown") || setOf(nil) != 0 || capabilitySet(0).String() != "" {
+	if CapabilitySetOf(all).has("unknown") || CapabilitySetOf(nil) != 0 || CapabilitySet(0).String() != "" {
 		t.Error("what is unknown is in no set")
 	}
 }

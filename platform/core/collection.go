@@ -1,43 +1,46 @@
-package platform
+package core
 
-import "context"
+import (
+	"context"
+)
 
 // A Collection reads and writes the resources of a kind for the operations of its area. The types of rows and filters
 // are pointers (T is *Repo), because Go compiles a generic function once for all
 // pointer types, but again for each struct type. (A constraint that includes
 // comparable would undo that.)
-type Collection[T any, F filter] struct {
-	core *Core
-	kind *Kind[T]
+type Collection[T any, F Filter] struct {
+	Core *Core
+	Kind *Kind[T]
 	// keyFilter returns the filter that finds the row in a group with the unique key of a
 	// row. It is nil for a kind without a unique key.
 	keyFilter func(row T) F
-	table     Table[T, F]
-	// checkNames returns NOT_FOUND with the field by which a filter names what is not there. The caller may list rows
+	Table     Table[T, F]
+	// CheckNames returns NOT_FOUND with the field by which a filter names what is not there. The caller may list rows
 	// within the UIDs listed. It is nil for a kind whose filter names nothing.
-	checkNames func(ctx context.Context, filter F, listed []UID) error
+	CheckNames func(ctx context.Context, filter F, listed []UID) error
 }
 
-func newCollection[T any, F filter](core *Core, kind *Kind[T], keyFilter func(T) F, table Table[T, F]) *Collection[T, F] {
-	return &Collection[T, F]{core: core, kind: kind, keyFilter: keyFilter, table: table}
+// NewCollection returns the collection of a kind.
+func NewCollection[T any, F Filter](core *Core, kind *Kind[T], keyFilter func(T) F, table Table[T, F]) *Collection[T, F] {
+	return &Collection[T, F]{Core: core, Kind: kind, keyFilter: keyFilter, Table: table}
 }
 
 // Resources returns what the collection offers to callers.
 func (r *Collection[T, F]) Resources() Resources[T, F] { return Resources[T, F]{r} }
 
-// also returns the collection for callers who hold further capabilities where they read.
-func (r *Collection[T, F]) also(capabilities ...Capability) *Collection[T, F] {
+// Also returns the collection for callers who hold further capabilities where they read.
+func (r *Collection[T, F]) Also(capabilities ...Capability) *Collection[T, F] {
 	narrowed := *r
-	narrowed.kind = r.kind.also(capabilities)
+	narrowed.Kind = r.Kind.also(capabilities)
 	return &narrowed
 }
 
 // Resources are the operations on a kind that all areas offer to their callers. The caller is that of the context, and
 // what the caller may not see is not there.
-type Resources[T any, F filter] struct{ rows *Collection[T, F] }
+type Resources[T any, F Filter] struct{ rows *Collection[T, F] }
 
 // Kind returns the facts about the kind.
-func (r Resources[T, F]) Kind() *Kind[T] { return r.rows.kind }
+func (r Resources[T, F]) Kind() *Kind[T] { return r.rows.Kind }
 
 // Get reads a resource.
 func (r Resources[T, F]) Get(ctx context.Context, uid UID) (T, error) { return r.rows.Get(ctx, uid) }

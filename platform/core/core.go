@@ -1,4 +1,4 @@
-package platform
+package core
 
 import (
 	"context"
@@ -8,25 +8,27 @@ import (
 
 // A Core is what the operations of all areas share. Its fields are set before it is used.
 type Core struct {
-	store  CoreStore
-	clock  func() time.Time
-	logger *slog.Logger
-	tokens pageTokens
+	Store  Store
+	Clock  func() time.Time
+	Logger *slog.Logger
+	Tokens PageTokens
 
 	denials denials
 }
 
-func newCore(store CoreStore, clock func() time.Time, logger *slog.Logger) *Core {
-	c := &Core{store: store, clock: clock, logger: logger}
-	c.tokens = pageTokens{clock: clock, turn: make(chan struct{}, 1)}
+// NewCore returns the core of a platform over a store.
+func NewCore(store Store, clock func() time.Time, logger *slog.Logger) *Core {
+	c := &Core{Store: store, Clock: clock, Logger: logger}
+	c.Tokens = PageTokens{clock: clock, turn: make(chan struct{}, 1)}
 	c.denials.core = c
 	return c
 }
 
-func (c *Core) now() Time { return At(c.clock()) }
+// Now returns the time.
+func (c *Core) Now() Time { return At(c.Clock()) }
 
-// event makes an event for a change of a resource. The verb is created, updated,
+// Event makes an event for a change of a resource. The verb is created, updated,
 // deleted, and so on.
-func (c *Core) event(ctx context.Context, kind, verb string, subject, group UID, body any) *Event {
-	return newEvent(ctx, c.now(), kind, verb, subject, group, body)
+func (c *Core) Event(ctx context.Context, kind, verb string, subject, group UID, body any) *Event {
+	return NewEvent(ctx, c.Now(), kind, verb, subject, group, body)
 }

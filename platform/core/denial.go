@@ -1,4 +1,4 @@
-package platform
+package core
 
 import (
 	"context"
@@ -19,14 +19,14 @@ import (
 // minute share one row with a count. The row has the subject, the body and the
 // message of the first one.
 
-// recordIfDenied records a change that failed because the caller lacks a
+// RecordIfDenied records a change that failed because the caller lacks a
 // capability, and returns the error for the client. It returns other errors, and
 // nil, unchanged.
-func (r *Collection[T, F]) recordIfDenied(ctx context.Context, verb string, subject UID, err error) error {
-	if failure := r.core.recordDenial(ctx, r.kind.Event, verb, subject, err); failure != nil {
+func (r *Collection[T, F]) RecordIfDenied(ctx context.Context, verb string, subject UID, err error) error {
+	if failure := r.Core.recordDenial(ctx, r.Kind.Event, verb, subject, err); failure != nil {
 		err = failure
 	}
-	return r.kind.addArea(err)
+	return r.Kind.AddArea(err)
 }
 
 // recordDenial records a denied change if its organisation exists. It returns
@@ -36,19 +36,19 @@ func (r *Collection[T, F]) recordIfDenied(ctx context.Context, verb string, subj
 func (c *Core) recordDenial(ctx context.Context, kind, verb string, subject UID, err error) error {
 	var denial *Error
 	actor := ActorOf(ctx)
-	if !errors.As(err, &denial) || denial.Code != CodePermissionDenied || !subject.Valid() || actor == nil || actor.operator != "" {
+	if !errors.As(err, &denial) || denial.Code != CodePermissionDenied || !subject.Valid() || actor == nil || actor.Operator != "" {
 		return nil
 	}
 	if err := Prove(ctx); err != nil {
 		return err // the grants of the caller have changed: the request is run again
 	}
-	entry := c.event(ctx, kind, verb, subject, "", denial.Metadata)
+	entry := c.Event(ctx, kind, verb, subject, "", denial.Metadata)
 	if entry.Denied = denial.Message; len(denial.Metadata) == 0 {
 		entry.Body = json.RawMessage("{}")
 	}
 	entry.Denial = entry.denialKey(actor)
 	if err := c.denials.record(entry); err != nil {
-		c.logger.Error("recording a denied change failed; the client got UNAVAILABLE", "error", err, "type", entry.Type, "subject", subject)
+		c.Logger.Error("recording a denied change failed; the client got UNAVAILABLE", "error", err, "type", entry.Type, "subject", subject)
 		return Unavailable("the request is not permitted, and the denial could not be recorded in the audit log; try again", err)
 	}
 	return nil
@@ -62,7 +62,7 @@ const DenialInterval = time.Minute
 // token could fill the audit log of any organisation, with one row for each UID.
 func (e *Event) denialKey(caller *Actor) string {
 	same := []any{e.Actor, e.Type, e.Subject, e.Denied, e.Body, e.Time.Truncate(DenialInterval)}
-	if root := e.Subject.Root(); !slices.ContainsFunc(caller.grants, func(g grant) bool { return g.scope.Root() == root }) {
+	if root := e.Subject.Root(); !slices.ContainsFunc(caller.Grants, func(g HeldGrant) bool { return g.Scope.Root() == root }) {
 		same = []any{caller.Key(), caller.Issuer, caller.Subject, e.Type, root, e.Time.Truncate(DenialInterval)}
 	}
 	b, _ := json.Marshal(same) // cannot fail for plain data
@@ -127,7 +127,7 @@ func (d *denials) storeAll() {
 func (d *denials) storeBatch(batch []denial) {
 	err := d.store(batch)
 	separately := err != nil && len(batch) > 1 &&
-		!errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, errUncertain) && AsError(err).Code != CodeUnavailable
+		!errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, ErrUncertain) && AsError(err).Code != CodeUnavailable
 	for i, one := range batch {
 		if separately {
 			err = d.store(batch[i : i+1])
@@ -144,7 +144,7 @@ func (d *denials) store(batch []denial) error {
 	if err != nil || len(entries) == 0 {
 		return err
 	}
-	return d.core.store.Write(ctx, func(tx Tx) error { tx.Record(entries...); return nil })
+	return d.core.Store.Write(ctx, func(tx Tx) error { tx.Record(entries...); return nil })
 }
 
 // locateEntries returns the entries of denials in existing organisations, each
@@ -157,7 +157,7 @@ func (d *denials) locateEntries(ctx context.Context, batch []denial) ([]*Event, 
 		asked = append(append(asked, one.entry.Subject.Ancestors()...), one.entry.Subject)
 	}
 	slices.Sort(asked)
-	groups, err := d.core.store.ExistingGroups(ctx, slices.Compact(asked))
+	groups, err := d.core.Store.ExistingGroups(ctx, slices.Compact(asked))
 	if err != nil {
 		return nil, err
 	}

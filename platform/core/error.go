@@ -1,4 +1,4 @@
-package platform
+package core
 
 import (
 	"context"
@@ -138,13 +138,13 @@ func Unavailable(description string, cause error) *Error {
 	return &Error{Code: CodeUnavailable, Reason: "UNAVAILABLE", Message: "Unavailable: " + description, RetryAfter: time.Second, cause: cause}
 }
 
-// newAborted returns the error for a request that collided with another one.
-func newAborted(description string, cause error) *Error {
+// NewAborted returns the error for a request that collided with another one.
+func NewAborted(description string, cause error) *Error {
 	return &Error{Code: CodeAborted, Reason: "ABORTED", Message: "Aborted: " + description + "; try again", cause: cause}
 }
 
-// errUncertain is the target of errors.Is for the error of Uncertain.
-var errUncertain = &Error{Code: CodeAborted, Reason: "COMMIT_UNCERTAIN"}
+// ErrUncertain is the target of errors.Is for the error of Uncertain.
+var ErrUncertain = &Error{Code: CodeAborted, Reason: "COMMIT_UNCERTAIN"}
 
 // Uncertain returns the error for a change whose commit was sent to the database without an
 // answer, so that nobody knows whether the change was made. A client that repeats it blindly
@@ -153,7 +153,7 @@ var errUncertain = &Error{Code: CodeAborted, Reason: "COMMIT_UNCERTAIN"}
 // the same reason there is no RetryAfter.
 func Uncertain(cause error) *Error {
 	return &Error{
-		Code: errUncertain.Code, Reason: errUncertain.Reason, cause: cause,
+		Code: ErrUncertain.Code, Reason: ErrUncertain.Reason, cause: cause,
 		Message: "Aborted: the database did not answer whether it has stored the change, so the change may have been made; look for its result before you repeat it",
 	}
 }
@@ -171,12 +171,13 @@ func permissionDenied(capability Capability, on UID) *Error {
 	}
 }
 
-// newRefusal returns the error for a caller whom no capability would help.
-func newRefusal(because string) *Error {
+// NewRefusal returns the error for a caller whom no capability would help.
+func NewRefusal(because string) *Error {
 	return &Error{Code: CodePermissionDenied, Reason: "PERMISSION_DENIED", Message: "Permission denied: " + because}
 }
 
-func failedPrecondition(kind, subject, description string) *Error {
+// FailedPrecondition returns FAILED_PRECONDITION with a violation.
+func FailedPrecondition(kind, subject, description string) *Error {
 	return &Error{
 		Code: CodeFailedPrecondition, Reason: "FAILED_PRECONDITION",
 		Message:       "Precondition failed: " + description,
@@ -200,7 +201,7 @@ const typeURL = "type.googleapis.com/google.rpc."
 func (e *Error) Status(serviceDomain, requestID string) Status {
 	area := e.Area
 	if area == "" {
-		area = areaIAM
+		area = AreaIAM
 	}
 	domain := area + "." + serviceDomain
 	info := map[string]any{"@type": typeURL + "ErrorInfo", "reason": e.Reason, "domain": domain}
@@ -241,32 +242,35 @@ func (e *Error) metadataWithRequestID(requestID string) map[string]string {
 	return shown
 }
 
-// violations collects the violations of a request. Checks add them in any order;
+// Violations collects the violations of a request. Checks add them in any order;
 // sortByField sorts them.
-type violations []fieldmask.Violation
+type Violations []fieldmask.Violation
 
-func (v *violations) add(field, format string, args ...any) {
+// Add adds a violation of a field.
+func (v *Violations) Add(field, format string, args ...any) {
 	*v = append(*v, fieldmask.Violation{Field: field, Description: fmt.Sprintf(format, args...)})
 }
 
-func (v violations) has(field string) bool {
+// Has reports whether a field has a violation.
+func (v Violations) Has(field string) bool {
 	return slices.ContainsFunc(v, func(x fieldmask.Violation) bool {
 		top, _, _ := strings.Cut(x.Field, ".")
 		return top == field
 	})
 }
 
-func (v violations) err() error {
+// Err returns INVALID_ARGUMENT with the violations, or nil if there are none.
+func (v Violations) Err() error {
 	if len(v) == 0 {
 		return nil
 	}
 	return Invalid(v...)
 }
 
-// sortByField sorts violations in the order of fields. The parent comes first and
+// SortByField sorts violations in the order of fields. The parent comes first and
 // unknown fields come last. If the body could not be decoded, violations of its
 // fields are dropped.
-func (v violations) sortByField(fields []string) violations {
+func (v Violations) SortByField(fields []string) Violations {
 	position := func(x fieldmask.Violation) int {
 		top, _, _ := strings.Cut(x.Field, ".")
 		switch i := slices.Index(fields, top); {
@@ -281,7 +285,7 @@ func (v violations) sortByField(fields []string) violations {
 		}
 	}
 	slices.SortStableFunc(v, func(a, b fieldmask.Violation) int { return position(a) - position(b) })
-	if v.has("body") {
+	if v.Has("body") {
 		v = slices.DeleteFunc(v, func(x fieldmask.Violation) bool { return position(x) >= 0 && position(x) < len(fields) })
 	}
 	return v

@@ -1,4 +1,4 @@
-package platform
+package core
 
 import (
 	"context"
@@ -24,26 +24,26 @@ func TestEveryErrorIsShownAsAStatusWithTypedDetails(t *testing.T) {
 			`{"code":3,"message":"Invalid argument: name: is required","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"iam.atrium.dev","reason":"INVALID_ARGUMENT"},
 				{"@type":"type.googleapis.com/google.rpc.BadRequest","fieldViolations":[{"field":"name","description":"is required"},{"field":"description","description":"must be one line"}]}]}`},
-		{inArea(areaRegistry, newNotFound(repoRef, rootA)),
+		{InArea(AreaRegistry, NewNotFound(RepoRef, rootA)),
 			`{"code":5,"message":"Not found: repo ` + uid + ` does not exist","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"registry.atrium.dev","reason":"NOT_FOUND"},
 				{"@type":"type.googleapis.com/google.rpc.ResourceInfo","description":"repo ` + uid + ` does not exist","resourceName":"` + uid + `","resourceType":"registry.atrium.dev/Repo"}]}`},
-		{inArea(areaRegistry, newNotFound(groupRef, rootA)), // This is an error of the registry about a group.
+		{InArea(AreaRegistry, NewNotFound(GroupRef, rootA)), // This is an error of the registry about a group.
 			`{"code":5,"message":"Not found: group ` + uid + ` does not exist","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"registry.atrium.dev","reason":"NOT_FOUND"},
 				{"@type":"type.googleapis.com/google.rpc.ResourceInfo","description":"group ` + uid + ` does not exist","resourceName":"` + uid + `","resourceType":"iam.atrium.dev/Group"}]}`},
-		{inArea(areaEvents, newAlreadyExists(Ref{"Subscription", areaEvents}, rootA)),
+		{InArea(AreaEvents, NewAlreadyExists(Ref{"Subscription", AreaEvents}, rootA)),
 			`{"code":6,"message":"Already exists: the subscription exists already","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"events.atrium.dev","reason":"ALREADY_EXISTS"},
 				{"@type":"type.googleapis.com/google.rpc.ResourceInfo","description":"the subscription exists already","resourceName":"` + uid + `","resourceType":"events.atrium.dev/Subscription"}]}`},
-		{newAlreadyExists(Ref{"AccountAssociation", areaIAM}, rootA), // The message has the name of the kind in words.
+		{NewAlreadyExists(Ref{"AccountAssociation", AreaIAM}, rootA), // The message has the name of the kind in words.
 			`{"code":6,"message":"Already exists: the account association exists already","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"iam.atrium.dev","reason":"ALREADY_EXISTS"},
 				{"@type":"type.googleapis.com/google.rpc.ResourceInfo","description":"the account association exists already","resourceName":"` + uid + `","resourceType":"iam.atrium.dev/AccountAssociation"}]}`},
-		{inArea(areaVulnerabilities, permissionDenied(CapAdvisoriesList, rootA)),
+		{InArea(AreaVulnerabilities, permissionDenied(CapAdvisoriesList, rootA)),
 			`{"code":7,"message":"Permission denied: capability advisories.list is needed on ` + uid + `","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"vulnerabilities.atrium.dev","metadata":{"capability":"advisories.list","resource":"` + uid + `"},"reason":"PERMISSION_DENIED"}]}`},
-		{failedPrecondition("RESOURCE_NOT_EMPTY", uid, "the group still holds other resources"),
+		{FailedPrecondition("RESOURCE_NOT_EMPTY", uid, "the group still holds other resources"),
 			`{"code":9,"message":"Precondition failed: the group still holds other resources","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"iam.atrium.dev","reason":"FAILED_PRECONDITION"},
 				{"@type":"type.googleapis.com/google.rpc.PreconditionFailure","violations":[{"type":"RESOURCE_NOT_EMPTY","subject":"` + uid + `","description":"the group still holds other resources"}]}]}`},
@@ -131,36 +131,36 @@ func TestTheCauseIsForTheLogAndForErrorsIs(t *testing.T) {
 func TestMarkingTheAreaLeavesTheOriginalAlone(t *testing.T) {
 	t.Parallel()
 	original := permissionDenied(CapRepoList, rootA)
-	marked := AsError(inArea(areaRegistry, original))
+	marked := AsError(InArea(AreaRegistry, original))
 	if original.Area != "" || marked.Area != "registry" {
 		t.Errorf("original %q, want none, marked %q, want registry", original.Area, marked.Area)
 	}
-	if again := AsError(inArea(areaIAM, marked)); again.Area != "registry" {
+	if again := AsError(InArea(AreaIAM, marked)); again.Area != "registry" {
 		t.Errorf("marked twice it is %q, want registry", again.Area)
 	}
-	if inArea(areaIAM, nil) != nil {
+	if InArea(AreaIAM, nil) != nil {
 		t.Error("no error becomes one")
 	}
 }
 
 func TestViolationsComeInTheOrderOfFields(t *testing.T) {
 	t.Parallel()
-	var v violations
+	var v Violations
 	for _, field := range []string{"nope", "claimMatch.subject", "updateMask", "description", "name", "claimMatch.issuer", "parent"} {
-		v.add(field, "is wrong")
+		v.Add(field, "is wrong")
 	}
-	if got := joinFields(v.sortByField([]string{"uid", "name", "description", "claimMatch"})); got != "parent name description claimMatch.subject claimMatch.issuer nope updateMask" {
+	if got := joinFields(v.SortByField([]string{"uid", "name", "description", "claimMatch"})); got != "parent name description claimMatch.subject claimMatch.issuer nope updateMask" {
 		t.Errorf("got %v, want 'parent name description claimMatch.subject claimMatch.issuer nope updateMask'", got)
 	}
 }
 
 func TestAnErrorForInvalidInputIsLimited(t *testing.T) {
 	t.Parallel()
-	var v violations
+	var v Violations
 	for i := range 5000 {
-		v.add(fmt.Sprint("field", i), "is not a field of this resource")
+		v.Add(fmt.Sprint("field", i), "is not a field of this resource")
 	}
-	for _, err := range []error{v.err(), Invalid(v...)} {
+	for _, err := range []error{v.Err(), Invalid(v...)} {
 		if n := len(AsError(err).Violations); n != MaxViolations {
 			t.Errorf("%d violations are shown, want %d", n, MaxViolations)
 		}
@@ -168,7 +168,7 @@ func TestAnErrorForInvalidInputIsLimited(t *testing.T) {
 }
 
 // joinFields joins the fields of violations.
-func joinFields(all violations) string {
+func joinFields(all Violations) string {
 	fields := make([]string, len(all))
 	for i, v := range all {
 		fields[i] = v.Field

@@ -1,4 +1,4 @@
-package platform
+package core
 
 import (
 	"cmp"
@@ -8,20 +8,21 @@ import (
 	"strings"
 )
 
-// eventPrefix is the reverse-DNS prefix of every event type.
-const eventPrefix = "dev.atrium.api."
+// EventPrefix is the reverse-DNS prefix of every event type.
+const EventPrefix = "dev.atrium.api."
 
-func eventType(kind, verb string) string { return eventPrefix + kind + "." + verb + eventVersion }
+// EventTypeOf returns the type of an event of a kind.
+func EventTypeOf(kind, verb string) string { return EventPrefix + kind + "." + verb + EventVersion }
 
 const (
-	eventVersion = ".v1"
-	// batchVersion ends the types of changes that were made together with others. A filter
+	EventVersion = ".v1"
+	// BatchVersion ends the types of changes that were made together with others. A filter
 	// by the type of a single change selects them too.
-	batchVersion = ".batch" + eventVersion
+	BatchVersion = ".batch" + EventVersion
 )
 
 // deniedVersion ends the types under which denied changes are delivered to sinks.
-const deniedVersion = ".denied" + eventVersion
+const deniedVersion = ".denied" + EventVersion
 
 // An Event records one change. It is stored in the transaction of the change, so
 // that neither exists without the other.
@@ -57,8 +58,8 @@ type Event struct {
 // comes after all events that were committed before it was recorded.
 type EventPosition struct{ Transaction, Number int64 }
 
-// before reports whether p comes before q.
-func (p EventPosition) before(q EventPosition) bool {
+// Before reports whether p comes before q.
+func (p EventPosition) Before(q EventPosition) bool {
 	return p.Transaction < q.Transaction || p.Transaction == q.Transaction && p.Number < q.Number
 }
 
@@ -68,8 +69,8 @@ type EventActor struct {
 	Act     map[string]string `json:"act,omitempty"`
 }
 
-// size estimates the size of the event's content in bytes.
-func (e *Event) size() int {
+// Size estimates the size of the event's content in bytes.
+func (e *Event) Size() int {
 	n := len(e.Body)
 	for _, c := range e.Changes {
 		n += len(c.Before) + len(c.After)
@@ -91,38 +92,39 @@ func (e *Event) Cursor() string { return e.ID }
 // NodeID returns the id as the key of the event in global ids.
 func (e *Event) NodeID() UID { return UID(e.ID) }
 
-func newEvent(ctx context.Context, at Time, kind, verb string, subject, group UID, body any) *Event {
+// NewEvent makes the event of a change.
+func NewEvent(ctx context.Context, at Time, kind, verb string, subject, group UID, body any) *Event {
 	b, _ := json.Marshal(body) // cannot fail for plain data
 	return &Event{
-		ID: newEventID(at.Time), Type: eventType(kind, verb),
-		Subject: subject, Group: group, Actor: changeActor(ctx, subject), Body: b, Time: at, Count: 1, Cause: TraceOf(ctx).traceParent(),
+		ID: NewEventID(at.Time), Type: EventTypeOf(kind, verb),
+		Subject: subject, Group: group, Actor: ChangeActor(ctx, subject), Body: b, Time: at, Count: 1, Cause: TraceOf(ctx).traceParent(),
 	}
 }
 
-// changeActor returns the actor of a change of subject.
-func changeActor(ctx context.Context, changed UID) EventActor {
+// ChangeActor returns the actor of a change of subject.
+func ChangeActor(ctx context.Context, changed UID) EventActor {
 	a := ActorOf(ctx)
 	switch {
 	case a == nil:
 		return EventActor{}
-	case a.operator != "":
+	case a.Operator != "":
 		return EventActor{Subject: a.Subject}
 	}
-	subject := truncateStorable(a.Subject, maxActorBytes) // used for a token without an identity
+	subject := truncateStorable(a.Subject, MaxActorBytes) // used for a token without an identity
 	act := map[string]string{"iss": a.Issuer, "sub": subject}
 	if a.Email != "" {
-		act["email"] = truncateStorable(a.Email, maxActorBytes)
+		act["email"] = truncateStorable(a.Email, MaxActorBytes)
 	}
 	if len(a.Identities) > 0 {
-		subject = string(a.identityOn(changed))
+		subject = string(a.IdentityOn(changed))
 	}
 	return EventActor{Subject: subject, Act: act}
 }
 
-// identityOn returns the identity as which the actor acts on a resource: one that can have rights
+// IdentityOn returns the identity as which the actor acts on a resource: one that can have rights
 // on it, or else one of its organisation, or else the first. An organisation must not learn
 // identities of others, and must find its own ones in its audit log.
-func (a *Actor) identityOn(uid UID) UID {
+func (a *Actor) IdentityOn(uid UID) UID {
 	closeness := func(identity UID) int {
 		switch {
 		case uid.Within(identity.Parent()):
@@ -136,10 +138,10 @@ func (a *Actor) identityOn(uid UID) UID {
 	return slices.MaxFunc(a.Identities, func(x, y UID) int { return cmp.Compare(closeness(x), closeness(y)) })
 }
 
-// maxActorBytes limits the subject and the email address of a token that are stored
+// MaxActorBytes limits the subject and the email address of a token that are stored
 // with an event. The subject of an actor without an identity is indexed, and nobody
 // should fill an audit log with long texts.
-const maxActorBytes = 1024
+const MaxActorBytes = 1024
 
 // DeliveredType returns the type under which the event is delivered to sinks. That of a denied change differs from that
 // of the change, so that no sink takes it for one that was made.
@@ -147,14 +149,14 @@ func (e *Event) DeliveredType() string {
 	if e.Denied == "" {
 		return e.Type
 	}
-	return strings.TrimSuffix(e.Type, eventVersion) + deniedVersion
+	return strings.TrimSuffix(e.Type, EventVersion) + deniedVersion
 }
 
-// isOfType reports whether a filter by full types selects the event.
-func (e *Event) isOfType(types []string) bool {
+// IsOfType reports whether a filter by full types selects the event.
+func (e *Event) IsOfType(types []string) bool {
 	if slices.Contains(types, e.Type) {
 		return true
 	}
-	single, isBatch := strings.CutSuffix(e.Type, batchVersion)
-	return isBatch && slices.Contains(types, single+eventVersion)
+	single, isBatch := strings.CutSuffix(e.Type, BatchVersion)
+	return isBatch && slices.Contains(types, single+EventVersion)
 }

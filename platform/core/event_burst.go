@@ -1,4 +1,4 @@
-package platform
+package core
 
 import (
 	"context"
@@ -12,13 +12,14 @@ type Burst struct {
 	Actor  *Actor // the caller
 	Events []*Event
 
-	round  *feedRound
+	round  *FeedRound
 	checks accessChecks // of what was read for the answers
 	once   sync.Once
 	kept   any
 }
 
-func newBurst(r *feedRound) *Burst { return &Burst{Actor: r.actor, round: r} }
+// NewBurst returns a burst for the caller of a round.
+func NewBurst(r *FeedRound) *Burst { return &Burst{Actor: r.Actor, round: r} }
 
 // Record lets read read n keys for an answer, with a context that records the checks whether the caller may read
 // what they name. Other callers share only what was read in this way.
@@ -29,11 +30,11 @@ func (b *Burst) Record(ctx context.Context, n int, read func(context.Context)) {
 	b.checks.addRead(recorded.checks, n)
 }
 
-// mayRead reports whether the caller may read the resource uid of a kind. Other callers share the answer only if the same
+// MayRead reports whether the caller may read the resource uid of a kind. Other callers share the answer only if the same
 // holds for them.
-func (b *Burst) mayRead(kind AnyKind, uid UID) bool {
-	isReadable := kind.readableBy(b.Actor, uid)
-	b.checks.add(accessCheck{func(other *Actor) bool { return kind.readableBy(other, uid) }, isReadable})
+func (b *Burst) MayRead(kind AnyKind, uid UID) bool {
+	isReadable := kind.ReadableBy(b.Actor, uid)
+	b.checks.add(accessCheck{func(other *Actor) bool { return kind.ReadableBy(other, uid) }, isReadable})
 	return isReadable
 }
 
@@ -52,11 +53,11 @@ func (e *Event) Share(key any, isForAll bool, answer func() (data []byte, isShar
 	if e.Burst != nil {
 		round := e.Burst.round
 		if isForAll {
-			if data, found := round.answers.find(answerKey{e.ID, key, nil}).get(e.Burst, answer); found {
+			if data, found := round.Answers.find(answerKey{e.ID, key, nil}).get(e.Burst, answer); found {
 				return data
 			}
 		}
-		if data, found := round.answers.find(answerKey{e.ID, key, round.actor}).get(e.Burst, answer); found {
+		if data, found := round.Answers.find(answerKey{e.ID, key, round.Actor}).get(e.Burst, answer); found {
 			return data
 		}
 	}
@@ -64,27 +65,27 @@ func (e *Event) Share(key any, isForAll bool, answer func() (data []byte, isShar
 	return data
 }
 
-// A feedRound is a caller with the grants of a time, and the answers that its live feeds share with those
+// A FeedRound is a caller with the grants of a time, and the answers that its live feeds share with those
 // of all callers whose grants were read with it. No answer is older than the grants.
-type feedRound struct {
-	actor   *Actor
-	answers *sharedAnswers
+type FeedRound struct {
+	Actor   *Actor
+	Answers *SharedAnswers
 }
 
 const (
-	// roundTime is how long feeds may join a round. A client that is slow gets objects as they are
+	// RoundTime is how long feeds may join a round. A client that is slow gets objects as they are
 	// when its events are delivered.
-	roundTime = time.Second
-	// maxShared limits the answers of a round. Feeds that deliver together are never far apart.
-	maxShared = 1024
-	// maxUnshared is how often others wait for an answer that turns out not to be sharable.
-	maxUnshared = 3
+	RoundTime = time.Second
+	// MaxShared limits the answers of a round. Feeds that deliver together are never far apart.
+	MaxShared = 1024
+	// MaxUnshared is how often others wait for an answer that turns out not to be sharable.
+	MaxUnshared = 3
 )
 
-// sharedAnswers are the answers of a round.
-type sharedAnswers struct {
+// SharedAnswers are the answers of a round.
+type SharedAnswers struct {
 	lock sync.Mutex
-	all  map[answerKey]*sharedAnswer
+	All  map[answerKey]*sharedAnswer
 }
 
 // An answerKey identifies what an answer is given to.
@@ -94,19 +95,20 @@ type answerKey struct {
 	caller *Actor // nil means all
 }
 
-func newSharedAnswers() *sharedAnswers { return &sharedAnswers{all: map[answerKey]*sharedAnswer{}} }
+// NewSharedAnswers returns the answers of a round, of which there are none yet.
+func NewSharedAnswers() *SharedAnswers { return &SharedAnswers{All: map[answerKey]*sharedAnswer{}} }
 
 // find returns the answer with a key, which may have no data yet.
-func (s *sharedAnswers) find(k answerKey) *sharedAnswer {
+func (s *SharedAnswers) find(k answerKey) *sharedAnswer {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	a := s.all[k]
+	a := s.All[k]
 	if a == nil {
-		if len(s.all) == maxShared {
-			clear(s.all)
+		if len(s.All) == MaxShared {
+			clear(s.All)
 		}
 		a = &sharedAnswer{}
-		s.all[k] = a
+		s.All[k] = a
 	}
 	return a
 }
@@ -127,13 +129,13 @@ func (s *sharedAnswer) get(b *Burst, answer func() (data []byte, isSharable bool
 	defer s.lock.Unlock()
 	switch {
 	case s.data != nil:
-		return s.data, s.caller == b.round.actor || s.checks.haveSameOutcomes(b.round.actor)
-	case s.unshared == maxUnshared:
+		return s.data, s.caller == b.round.Actor || s.checks.haveSameOutcomes(b.round.Actor)
+	case s.unshared == MaxUnshared:
 		return nil, false
 	}
 	data, isSharable := answer()
 	if isSharable {
-		s.data, s.caller, s.checks = data, b.round.actor, b.checks.soFar()
+		s.data, s.caller, s.checks = data, b.round.Actor, b.checks.soFar()
 	} else {
 		s.unshared++
 	}

@@ -1,4 +1,4 @@
-package platform
+package core
 
 import (
 	"context"
@@ -11,13 +11,13 @@ func TestCallersShareAnswersThatDependOnEqualChecks(t *testing.T) {
 	t.Parallel()
 	org := UID(strings.Repeat("0", 39) + "1")
 	team, repo := org+"/0000000000000002", org+"/0000000000000002/0000000000000003"
-	repos := &Collection[*thing, *thingFilter]{core: &Core{}, kind: &thingKind}
+	repos := &Collection[*thing, *thingFilter]{Core: &Core{}, Kind: &thingKind}
 	caller := func(scope UID, capabilities ...Capability) *Actor {
-		return &Actor{grants: []grant{{scope: scope, set: setOf(capabilities)}}}
+		return &Actor{Grants: []HeldGrant{{Scope: scope, set: CapabilitySetOf(capabilities)}}}
 	}
 	viewer, teamViewer, stranger := caller(org, CapRepoList, CapTagList), caller(team, CapRepoList), caller(team, CapGroupsList)
 	read := func(ctx context.Context) {
-		_, _ = readEach(ctx, repos, []UID{repo}, func(context.Context, Conn, Keys) ([]*thing, error) { return []*thing{{UID: repo}}, nil }, repos.kind.UID)
+		_, _ = ReadEach(ctx, repos, []UID{repo}, func(context.Context, Conn, Keys) ([]*thing, error) { return []*thing{{UID: repo}}, nil }, repos.Kind.UID)
 	}
 	nothing := func(context.Context, *Burst) {}
 	one := func(ctx context.Context, b *Burst) { b.Record(ctx, 1, read) }
@@ -41,9 +41,9 @@ func TestCallersShareAnswersThatDependOnEqualChecks(t *testing.T) {
 		{"what the caller may do", nothing, false, viewer, teamViewer, false},
 		{"what the same caller may do", nothing, false, viewer, viewer, true},
 	} {
-		answers, computed := newSharedAnswers(), 0
+		answers, computed := NewSharedAnswers(), 0
 		share := func(a *Actor) {
-			e := &Event{ID: "1", Burst: newBurst(&feedRound{a, answers})}
+			e := &Event{ID: "1", Burst: NewBurst(&FeedRound{a, answers})}
 			e.Share("key", c.isForAll, func() ([]byte, bool) {
 				computed++
 				c.answer(WithActor(t.Context(), a), e.Burst)

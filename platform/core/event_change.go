@@ -1,4 +1,4 @@
-package platform
+package core
 
 import (
 	"encoding/json"
@@ -18,9 +18,9 @@ type EventChange struct {
 // new value is in the body of the event.
 const maxChangeBytes = 16 << 10
 
-// describeChanges compares a row before and after the update c, in the order of
+// DescribeChanges compares a row before and after the update c, in the order of
 // the fields of the kind. Both rows must have been read from the store.
-func describeChanges[T any](c *fieldmask.Change[T], before, after T, fields []fieldmask.Field) []EventChange {
+func DescribeChanges[T any](c *fieldmask.Change[T], before, after T, fields []fieldmask.Field) []EventChange {
 	old, now := membersOf(before), membersOf(after)
 	var changes []EventChange
 	for _, f := range fields {
@@ -48,8 +48,8 @@ func limitValue(value json.RawMessage) json.RawMessage {
 	return value
 }
 
-// newValueChange makes the change of a field from Go values.
-func newValueChange(field string, before, after any) EventChange {
+// NewValueChange makes the change of a field from Go values.
+func NewValueChange(field string, before, after any) EventChange {
 	old, _ := json.Marshal(before) // plain data: it cannot fail
 	now, _ := json.Marshal(after)
 	return newChange(field, old, now)

@@ -1,4 +1,4 @@
-package platform
+package core
 
 import (
 	"crypto/rand"
@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// newEventID returns a UUID of version 7, which sorts by time.
-func newEventID(now time.Time) string {
+// NewEventID returns a UUID of version 7, which sorts by time.
+func NewEventID(now time.Time) string {
 	var b [16]byte
 	_, _ = rand.Read(b[6:])
 	binary.BigEndian.PutUint64(b[:8], uint64(now.UnixMilli())<<16|uint64(b[6])<<8|uint64(b[7]))

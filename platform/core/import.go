@@ -1,4 +1,4 @@
-package platform
+package core
 
 import (
 	"context"
@@ -28,29 +28,29 @@ type ImportOptions struct {
 	NamesOnly bool
 }
 
-// An importPlan defines how records of one kind are imported.
-type importPlan[T any, K comparable] struct {
-	key         func(T) K                                                 // identifies a record
-	check       func(T, *violations)                                      // makes the same checks as a creation
-	existing    func(ctx context.Context, tx Tx, rows []T) ([]T, error)   // reads the existing rows of these keys; it may return more
-	isUnchanged func(known, row T) bool                                   // reports whether row needs no change
-	replace     func(ctx context.Context, tx Tx, known T, row T) error    // replaces known by row; nil means that insert does it
-	insert      func(ctx context.Context, tx Tx, rows []T) error          // inserts new rows
-	markKept    func(ctx context.Context, tx Tx, kept []keptRow[T]) error // records the source of unchanged rows, or its time; nil means that neither is recorded
+// An ImportPlan defines how records of one kind are imported.
+type ImportPlan[T any, K comparable] struct {
+	Key         func(T) K                                                 // identifies a record
+	Check       func(T, *Violations)                                      // makes the same checks as a creation
+	Existing    func(ctx context.Context, tx Tx, rows []T) ([]T, error)   // reads the existing rows of these keys; it may return more
+	IsUnchanged func(known, row T) bool                                   // reports whether row needs no change
+	Replace     func(ctx context.Context, tx Tx, known T, row T) error    // replaces known by row; nil means that insert does it
+	Insert      func(ctx context.Context, tx Tx, rows []T) error          // inserts new rows
+	MarkKept    func(ctx context.Context, tx Tx, kept []KeptRow[T]) error // records the source of unchanged rows, or its time; nil means that neither is recorded
 }
 
-// A keptRow is a record that changes nothing, with the row that is known.
-type keptRow[T any] struct{ known, row T }
+// A KeptRow is a record that changes nothing, with the row that is known.
+type KeptRow[T any] struct{ Known, Row T }
 
-// run imports one batch.
-func (in importPlan[T, K]) run(ctx context.Context, store CoreStore, batch []T) (Imported, error) {
+// Run imports one batch.
+func (in ImportPlan[T, K]) Run(ctx context.Context, store Store, batch []T) (Imported, error) {
 	rows, rejected := in.validate(batch)
 	done := Imported{Rejected: rejected}
 	if len(rows) == 0 {
 		return done, nil
 	}
-	err := retryCollisions(func() error {
-		return writePatiently(ctx, store, func(tx Tx) (err error) {
+	err := RetryCollisions(func() error {
+		return WritePatiently(ctx, store, func(tx Tx) (err error) {
 			done, err = in.put(ctx, tx, rows)
 			done.Rejected = rejected
 			return err
@@ -63,14 +63,14 @@ func (in importPlan[T, K]) run(ctx context.Context, store CoreStore, batch []T) 
 // may wait, which is two seconds unless the URL of the database says otherwise.
 const maxLockTries = 150
 
-// writePatiently runs unit in a transaction. It runs unit again while another transaction has a
+// WritePatiently runs unit in a transaction. It runs unit again while another transaction has a
 // lock that the unit needs, because an import waits for other imports longer than a request
 // waits for other requests.
-func writePatiently(ctx context.Context, store CoreStore, unit func(Tx) error) error {
+func WritePatiently(ctx context.Context, store Store, unit func(Tx) error) error {
 	for try := 1; ; try++ {
 		err := store.Write(ctx, unit)
 		switch {
-		case errors.Is(err, errUncertain): // a batch may be imported twice
+		case errors.Is(err, ErrUncertain): // a batch may be imported twice
 			return Unavailable("the database did not answer whether it has stored these records; run the same command again", err)
 		case ctx.Err() != nil || !errors.Is(err, ErrLocked):
 			return err
@@ -81,106 +81,108 @@ func writePatiently(ctx context.Context, store CoreStore, unit func(Tx) error) e
 }
 
 // put writes new and changed rows.
-func (in importPlan[T, K]) put(ctx context.Context, tx Tx, rows []T) (done Imported, err error) {
-	stored, err := in.existing(ctx, tx, rows)
+func (in ImportPlan[T, K]) put(ctx context.Context, tx Tx, rows []T) (done Imported, err error) {
+	stored, err := in.Existing(ctx, tx, rows)
 	if err != nil {
 		return done, err
 	}
 	known := make(map[K]T, len(stored))
 	for _, row := range stored {
-		known[in.key(row)] = row
+		known[in.Key(row)] = row
 	}
 	var inserted []T
-	var kept []keptRow[T]
+	var kept []KeptRow[T]
 	for _, row := range rows {
-		switch old, found := known[in.key(row)]; {
+		switch old, found := known[in.Key(row)]; {
 		case !found:
 			done.Added++
 			inserted = append(inserted, row)
-		case in.isUnchanged(old, row):
-			kept = append(kept, keptRow[T]{old, row})
-		case in.replace == nil:
+		case in.IsUnchanged(old, row):
+			kept = append(kept, KeptRow[T]{old, row})
+		case in.Replace == nil:
 			done.Updated++
 			inserted = append(inserted, row)
 		default:
 			done.Updated++
-			if err := in.replace(ctx, tx, old, row); err != nil {
+			if err := in.Replace(ctx, tx, old, row); err != nil {
 				return done, err
 			}
 		}
 	}
 	done.Unchanged = len(kept)
 	if len(inserted) > 0 {
-		if err := in.insert(ctx, tx, inserted); err != nil {
+		if err := in.Insert(ctx, tx, inserted); err != nil {
 			return done, err
 		}
 	}
-	if in.markKept == nil || done.Unchanged == 0 {
+	if in.MarkKept == nil || done.Unchanged == 0 {
 		return done, nil
 	}
-	return done, in.markKept(ctx, tx, kept)
+	return done, in.MarkKept(ctx, tx, kept)
 }
 
 // validate rejects records that are invalid or occur twice.
-func (in importPlan[T, K]) validate(batch []T) (rows []T, rejected map[int]error) {
+func (in ImportPlan[T, K]) validate(batch []T) (rows []T, rejected map[int]error) {
 	seen := make(map[K]bool, len(batch))
 	rejected = map[int]error{}
 	for i, row := range batch {
-		var v violations
-		if in.check(row, &v); len(v) == 0 && seen[in.key(row)] {
-			v.add("name", "is in this batch already")
+		var v Violations
+		if in.Check(row, &v); len(v) == 0 && seen[in.Key(row)] {
+			v.Add("name", "is in this batch already")
 		}
 		if len(v) > 0 {
-			rejected[i] = v.err()
+			rejected[i] = v.Err()
 			continue
 		}
-		seen[in.key(row)] = true
+		seen[in.Key(row)] = true
 		rows = append(rows, row)
 	}
 	return rows, rejected
 }
 
-// requireOperator fails unless the caller is an operator.
-func requireOperator(ctx context.Context) error {
-	actor, err := requireCaller(ctx)
-	if err == nil && actor.operator == "" {
-		err = newRefusal("only a command of the operator may do this")
+// RequireOperator fails unless the caller is an operator.
+func RequireOperator(ctx context.Context) error {
+	actor, err := RequireCaller(ctx)
+	if err == nil && actor.Operator == "" {
+		err = NewRefusal("only a command of the operator may do this")
 	}
 	return err
 }
 
-// requireImport fails unless the caller is an operator and the group exists.
-func (p *Core) requireImport(ctx context.Context, group UID) error {
-	if err := requireOperator(ctx); err != nil {
+// RequireImport fails unless the caller is an operator and the group exists.
+func (p *Core) RequireImport(ctx context.Context, group UID) error {
+	if err := RequireOperator(ctx); err != nil {
 		return err
 	}
-	if err := invalidUID("group", group); err != nil {
+	if err := InvalidUID("group", group); err != nil {
 		return err
 	}
-	found, err := p.store.Exists(ctx, group)
+	found, err := p.Store.Exists(ctx, group)
 	if err == nil && !found {
-		return newNotFound(groupRef, group)
+		return NewNotFound(GroupRef, group)
 	}
 	return err
 }
 
-// recordImported records a change of verb to each row, unless the operator
+// RecordImported records a change of verb to each row, unless the operator
 // wants no events.
-func recordImported[T any, F filter](ctx context.Context, tx Tx, r *Collection[T, F], verb string, o ImportOptions, rows ...T) {
+func RecordImported[T any, F Filter](ctx context.Context, tx Tx, r *Collection[T, F], verb string, o ImportOptions, rows ...T) {
 	if o.NoEvents {
 		return
 	}
 	for _, row := range rows {
-		tx.Record(r.core.event(ctx, r.kind.Event, verb, r.kind.UID(row), r.kind.Group(row), row))
+		tx.Record(r.Core.Event(ctx, r.Kind.Event, verb, r.Kind.UID(row), r.Kind.Group(row), row))
 	}
 }
 
-// noLimit is the limit of reads whose filter limits the number of rows.
-const noLimit = 1 << 20
+// NoLimit is the limit of reads whose filter limits the number of rows.
+const NoLimit = 1 << 20
 
-func alwaysTrue(string) bool { return true }
+// EveryField says of each field that it was changed.
+func EveryField(string) bool { return true }
 
-func equalJSON(a, b any) bool {
+// EqualJSON reports whether two values have the same JSON.
+func EqualJSON(a, b any) bool {
 	x, _ := json.Marshal(a)
 	y, _ := json.Marshal(b)
 	return string(x) == string(y)

@@ -1,4 +1,4 @@
-package platform
+package core
 
 import (
 	"errors"
@@ -62,7 +62,7 @@ type Kind[T any] struct {
 	// Begin notes the event of the creation in a row before it is stored; nil means that nothing is noted.
 	Begin func(row T, created *Event)
 	// Check adds the violations of the changed fields of a row.
-	Check func(row T, changed func(field string) bool, v *violations)
+	Check func(row T, changed func(field string) bool, v *Violations)
 	// Guarded lists what callers need, beside what they need to read, for a list in an order: it says
 	// something that the rows themselves do not show.
 	Guarded map[string][]Capability
@@ -74,8 +74,8 @@ type Kind[T any] struct {
 	IsBuiltIn func(UID) bool
 }
 
-// A filter is a pointer to the conditions of a list; nil means no conditions.
-type filter interface{ check(v *violations) }
+// A Filter is a pointer to the conditions of a list; nil means no conditions.
+type Filter interface{ Check(v *Violations) }
 
 // NewFilter returns an empty filter of the pointer type F.
 func NewFilter[F any]() F {
@@ -83,16 +83,16 @@ func NewFilter[F any]() F {
 	return filter
 }
 
-// fillFilter replaces a filter that is nil by an empty one.
-func fillFilter[F filter](f F) F {
+// FillFilter replaces a filter that is nil by an empty one.
+func FillFilter[F Filter](f F) F {
 	if reflect.ValueOf(f).IsNil() {
 		return NewFilter[F]()
 	}
 	return f
 }
 
-// changeFilter returns a changed copy of a filter, which can be nil.
-func changeFilter[V any](f *V, change func(*V)) *V {
+// EditFilter returns a changed copy of a filter, which can be nil.
+func EditFilter[V any](f *V, change func(*V)) *V {
 	var changed V
 	if f != nil {
 		changed = *f
@@ -114,11 +114,11 @@ func (k *Kind[T]) also(capabilities []Capability) *Kind[T] {
 	return &guarded
 }
 
-// forFilter returns the kind for callers who may list rows by a filter. A filter that looks at other kinds says by its
+// ForFilter returns the kind for callers who may list rows by a filter. A filter that looks at other kinds says by its
 // method capabilities what that needs: rows where the caller lacks it are left out.
-func (k *Kind[T]) forFilter(f any) *Kind[T] {
-	if asking, ok := f.(interface{ capabilities() []Capability }); ok {
-		return k.also(asking.capabilities())
+func (k *Kind[T]) ForFilter(f any) *Kind[T] {
+	if asking, ok := f.(interface{ Capabilities() []Capability }); ok {
+		return k.also(asking.Capabilities())
 	}
 	return k
 }
@@ -128,29 +128,29 @@ type Ref struct{ Name, Area string }
 
 // The kinds that others name.
 var (
-	groupRef    = Ref{"Group", areaIAM}
-	identityRef = Ref{"Identity", areaIAM}
-	repoRef     = Ref{"Repo", areaRegistry}
+	GroupRef    = Ref{"Group", AreaIAM}
+	IdentityRef = Ref{"Identity", AreaIAM}
+	RepoRef     = Ref{"Repo", AreaRegistry}
 )
 
-// ref names the kind.
-func (k *Kind[T]) ref() Ref { return Ref{k.Name, k.Area} }
+// Ref names the kind.
+func (k *Kind[T]) Ref() Ref { return Ref{k.Name, k.Area} }
 
-// addArea sets the area of an error that has none to that of the kind.
-func (k *Kind[T]) addArea(err error) error { return inArea(k.Area, err) }
+// AddArea sets the area of an error that has none to that of the kind.
+func (k *Kind[T]) AddArea(err error) error { return InArea(k.Area, err) }
 
 // The areas of the API. A path in REST begins with one.
 const (
-	areaIAM             = "iam"
-	areaRegistry        = "registry"
-	areaVulnerabilities = "vulnerabilities"
-	areaAdvisory        = "advisory"
-	areaLibraries       = "libraries"
-	areaEvents          = "events"
+	AreaIAM             = "iam"
+	AreaRegistry        = "registry"
+	AreaVulnerabilities = "vulnerabilities"
+	AreaAdvisory        = "advisory"
+	AreaLibraries       = "libraries"
+	AreaEvents          = "events"
 )
 
-// inArea sets the area of an error that has none.
-func inArea(area string, err error) error {
+// InArea sets the area of an error that has none.
+func InArea(area string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -163,30 +163,31 @@ func inArea(area string, err error) error {
 	return &marked
 }
 
-func (k *Kind[T]) notFound(uid UID) error { return k.addArea(newNotFound(k.ref(), uid)) }
+// NotFound returns NOT_FOUND for a resource of the kind.
+func (k *Kind[T]) NotFound(uid UID) error { return k.AddArea(NewNotFound(k.Ref(), uid)) }
 
-// newNotFound returns the error for a missing resource, for a caller who may know that it
+// NewNotFound returns the error for a missing resource, for a caller who may know that it
 // is missing.
-func newNotFound[Name ~string](kind Ref, name Name) *Error {
-	return newNotFoundBecause(kind, string(name), fmt.Sprintf("%s %s does not exist", spellKind(kind.Name), name))
+func NewNotFound[Name ~string](kind Ref, name Name) *Error {
+	return NewNotFoundBecause(kind, string(name), fmt.Sprintf("%s %s does not exist", spellKind(kind.Name), name))
 }
 
-// newNotFoundBecause returns the error for a resource that a request names in another way
+// NewNotFoundBecause returns the error for a resource that a request names in another way
 // than by its UID.
-func newNotFoundBecause(kind Ref, name, description string) *Error {
+func NewNotFoundBecause(kind Ref, name, description string) *Error {
 	return &Error{
 		Code: CodeNotFound, Reason: "NOT_FOUND", Message: "Not found: " + description,
 		Resource: &ResourceInfo{Kind: kind.Name, Area: kind.Area, Name: name, Description: description},
 	}
 }
 
-// newAlreadyExists returns the error for a resource whose fields named unique are those of
+// NewAlreadyExists returns the error for a resource whose fields named unique are those of
 // another one, which has the UID.
-func newAlreadyExists(kind Ref, uid UID, unique ...string) *Error {
+func NewAlreadyExists(kind Ref, uid UID, unique ...string) *Error {
 	description := fmt.Sprintf("the %s exists already", spellKind(kind.Name))
-	var v violations
+	var v Violations
 	for _, field := range unique {
-		v.add(field, "is that of another %s, and must be different", spellKind(kind.Name))
+		v.Add(field, "is that of another %s, and must be different", spellKind(kind.Name))
 	}
 	return &Error{
 		Code: CodeAlreadyExists, Reason: "ALREADY_EXISTS", Message: "Already exists: " + description, Violations: v,
@@ -218,7 +219,8 @@ func (k *Kind[T]) parent(uid UID) UID {
 // below reports whether a resource of the kind lies below scope.
 func (k *Kind[T]) below(uid, scope UID) bool { return k.parent(uid).Within(scope) }
 
-func (k *Kind[T]) fieldNames() []string {
+// FieldNames lists the names of the fields.
+func (k *Kind[T]) FieldNames() []string {
 	names := make([]string, len(k.Fields), len(k.Fields)+1)
 	for i, f := range k.Fields {
 		names[i] = f.Name
@@ -238,8 +240,8 @@ func spellKind(kind string) string {
 	return b.String()
 }
 
-// parentOf returns a function that finds the group of a row: the parent of its
+// ParentOf returns a function that finds the group of a row: the parent of its
 // UID. Most kinds use it.
-func parentOf[T any](uid func(T) UID) func(T) UID {
+func ParentOf[T any](uid func(T) UID) func(T) UID {
 	return func(row T) UID { return uid(row).Parent() }
 }

@@ -1,14 +1,37 @@
-package platform
+package core
 
 import (
 	"cmp"
 	"reflect"
+	"slices"
+	"strings"
 )
+
+// Subject returns the kind of the subjects of a kind's events.
+func (k KindInfo) Subject() string {
+	if k.EventsOfParent {
+		return k.Parent
+	}
+	return k.Name
+}
+
+// Matches reports whether an event belongs to the kind.
+func (k EventKind) Matches(e *Event) bool {
+	verb, ours := strings.CutPrefix(e.Type, EventPrefix+k.Event+".")
+	return ours && slices.Contains(k.Verbs, strings.TrimSuffix(verb, EventVersion))
+}
+
+// IsAboutParent reports whether a denied change is about the parent, because its
+// resource does not exist yet or because it is about many resources.
+func (k EventKind) IsAboutParent(e *Event) bool {
+	verb := strings.TrimPrefix(e.Type, EventPrefix+k.Event+".")
+	return strings.HasPrefix(verb, "created") || strings.Contains(verb, ".batch")
+}
 
 // An AnyKind is a Kind of any type of rows.
 type AnyKind interface {
 	Info() KindInfo
-	readableBy(a *Actor, uid UID) bool
+	ReadableBy(a *Actor, uid UID) bool
 }
 
 // An EventKind describes events: the middle of their types and the verbs, the type of their bodies, and the kind of

@@ -1,4 +1,4 @@
-package platform
+package core
 
 import (
 	"maps"
@@ -48,17 +48,18 @@ func (l Labels) Conditions() []string {
 	return met
 }
 
-func (l Labels) check(v *violations) {
+// Check adds the violations of the fields.
+func (l Labels) Check(v *Violations) {
 	if len(l) > maxLabelsOfResource {
-		v.add("labels", "must be at most %d", maxLabelsOfResource)
+		v.Add("labels", "must be at most %d", maxLabelsOfResource)
 		return
 	}
 	for _, label := range l.List() {
 		switch {
 		case !labelKeyPattern.MatchString(label.Key):
-			v.add("labels", "must not have the key %q: a key is 1 to 63 letters, digits, dots, hyphens and underscores that begin and end with a letter or a digit, after an optional domain and slash", fieldmask.TruncateForMessage(label.Key))
+			v.Add("labels", "must not have the key %q: a key is 1 to 63 letters, digits, dots, hyphens and underscores that begin and end with a letter or a digit, after an optional domain and slash", fieldmask.TruncateForMessage(label.Key))
 		case !labelValuePattern.MatchString(label.Value):
-			v.add("labels", "must not have the value %q of %s: a value is empty, or at most 63 letters, digits, dots, hyphens and underscores that begin and end with a letter or a digit", fieldmask.TruncateForMessage(label.Value), label.Key)
+			v.Add("labels", "must not have the value %q of %s: a value is empty, or at most 63 letters, digits, dots, hyphens and underscores that begin and end with a letter or a digit", fieldmask.TruncateForMessage(label.Value), label.Key)
 		default:
 			continue
 		}
@@ -71,14 +72,15 @@ type LabelFilter struct {
 	Labels []string `json:",omitempty"` // each is key=value, or a key for any value
 }
 
-func (f *LabelFilter) check(v *violations) {
+// Check adds the violations of the conditions.
+func (f *LabelFilter) Check(v *Violations) {
 	if len(f.Labels) > maxLabelConditions {
-		v.add("labels", "must be at most %d", maxLabelConditions)
+		v.Add("labels", "must be at most %d", maxLabelConditions)
 		return
 	}
 	for _, condition := range f.Labels {
 		if key, value, _ := strings.Cut(condition, "="); !labelKeyPattern.MatchString(key) || !labelValuePattern.MatchString(value) {
-			v.add("labels", "must be key=value, or a key for any value")
+			v.Add("labels", "must be key=value, or a key for any value")
 			return
 		}
 	}

@@ -1,4 +1,4 @@
-package platform
+package core
 
 import (
 	"cmp"
@@ -9,14 +9,14 @@ import (
 
 // List reads one page of the resources that the caller may see.
 func (r *Collection[T, F]) List(ctx context.Context, req ListRequest[F]) (_ Page[T], err error) {
-	defer func() { err = r.kind.addArea(err) }()
-	q, err := r.query(ctx, req)
+	defer func() { err = r.Kind.AddArea(err) }()
+	q, err := r.Query(ctx, req)
 	if err != nil {
 		return Page[T]{}, err
 	}
-	page, err := r.read(ctx, req, q)
+	page, err := r.Read(ctx, req, q)
 	if err == nil && len(page.Items) == 0 && page.TotalCount == 0 {
-		if err = r.scopeExists(ctx, req.UIDP); err == nil {
+		if err = r.ScopeExists(ctx, req.UIDP); err == nil {
 			err = r.checkNamed(ctx, req)
 		}
 	}
@@ -26,16 +26,16 @@ func (r *Collection[T, F]) List(ctx context.Context, req ListRequest[F]) (_ Page
 	return page, nil
 }
 
-// read reads the page of an authorised query.
-func (r *Collection[T, F]) read(ctx context.Context, req ListRequest[F], q Query[F]) (Page[T], error) {
+// Read reads the page of an authorised query.
+func (r *Collection[T, F]) Read(ctx context.Context, req ListRequest[F], q Query[F]) (Page[T], error) {
 	var rows Rows[T]
-	if !q.isEmpty() {
+	if !q.IsEmpty() {
 		var err error
-		if rows, err = r.table.List(ctx, r.core.store, q); err != nil {
+		if rows, err = r.Table.List(ctx, r.Core.Store, q); err != nil {
 			return Page[T]{}, err
 		}
 	}
-	return r.newPage(req, q, rows), nil
+	return r.NewPage(req, q, rows), nil
 }
 
 // ListEach reads the same page of many scopes with one read. The results are in
@@ -51,17 +51,17 @@ func (r *Collection[T, F]) ListEach(ctx context.Context, req ListRequest[F], sco
 		}
 		return pages, errs
 	}
-	return r.readEach(ctx, len(scopes), func(i int) (ListRequest[F], Query[F], error) {
+	return r.ReadEach(ctx, len(scopes), func(i int) (ListRequest[F], Query[F], error) {
 		req.UIDP = scopes[i]
-		q, err := r.query(ctx, req)
+		q, err := r.Query(ctx, req)
 		return req, q, err
 	})
 }
 
-// readEach reads the same page of n lists, whose queries differ only in their scopes. The
+// ReadEach reads the same page of n lists, whose queries differ only in their scopes. The
 // function prepare returns the request and the query of the i-th list. All pages need one
 // read, except those of requests with a page token: a token belongs to one list.
-func (r *Collection[T, F]) readEach(ctx context.Context, n int, prepare func(i int) (ListRequest[F], Query[F], error)) ([]Page[T], []error) {
+func (r *Collection[T, F]) ReadEach(ctx context.Context, n int, prepare func(i int) (ListRequest[F], Query[F], error)) ([]Page[T], []error) {
 	pages, errs := make([]Page[T], n), make([]error, n)
 	requests := make([]ListRequest[F], n)
 	var shared Query[F]
@@ -71,10 +71,10 @@ func (r *Collection[T, F]) readEach(ctx context.Context, n int, prepare func(i i
 		req, q, err := prepare(i)
 		switch {
 		case err != nil:
-			errs[i] = r.kind.addArea(err)
-		case req.PageToken != "" || q.isEmpty():
-			pages[i], err = r.read(ctx, req, q)
-			errs[i] = r.kind.addArea(err)
+			errs[i] = r.Kind.AddArea(err)
+		case req.PageToken != "" || q.IsEmpty():
+			pages[i], err = r.Read(ctx, req, q)
+			errs[i] = r.Kind.AddArea(err)
 		default:
 			requests[i], shared = req, q
 			scopes, indices = append(scopes, q.Scope), append(indices, i)
@@ -83,27 +83,27 @@ func (r *Collection[T, F]) readEach(ctx context.Context, n int, prepare func(i i
 	if len(scopes) == 0 {
 		return pages, errs
 	}
-	found, err := r.table.ListEach(ctx, r.core.store, shared, scopes)
+	found, err := r.Table.ListEach(ctx, r.Core.Store, shared, scopes)
 	for at, i := range indices {
-		if errs[i] = r.kind.addArea(err); err == nil {
+		if errs[i] = r.Kind.AddArea(err); err == nil {
 			shared.Scope = scopes[at]
-			pages[i] = r.newPage(requests[i], shared, found[at])
+			pages[i] = r.NewPage(requests[i], shared, found[at])
 		}
 	}
 	return pages, errs
 }
 
-// listReferring reads, with one read, the same page of n lists of rows that refer
+// ListReferring reads, with one read, the same page of n lists of rows that refer
 // to an object. The function point changes the request into that of the i-th plain
 // list, and returns a function that narrows a branch to the rows which refer to
 // the i-th object.
-func listReferring[T any, F filter](ctx context.Context, r *Collection[T, F], req ListRequest[F], n int, point func(i int, req *ListRequest[F]) func(Branch) []Branch) ([]Page[T], []error) {
+func ListReferring[T any, F Filter](ctx context.Context, r *Collection[T, F], req ListRequest[F], n int, point func(i int, req *ListRequest[F]) func(Branch) []Branch) ([]Page[T], []error) {
 	pages, errs := make([]Page[T], n), make([]error, n)
 	requests, scopes := make([]ListRequest[F], n), make([]Scope, n)
 	// Only scopes of whole subtrees can be narrowed to the rows that refer to an object.
-	req.Filter = fillFilter(req.Filter)
-	nothing := matchesNothing(req.Filter)
-	separately := !nothing && (req.PageToken != "" || req.UIDP.isNarrow())
+	req.Filter = FillFilter(req.Filter)
+	nothing := MatchesNothing(req.Filter)
+	separately := !nothing && (req.PageToken != "" || req.UIDP.IsNarrow())
 	var q Query[F]
 	for i := range n {
 		requests[i] = req
@@ -112,8 +112,8 @@ func listReferring[T any, F filter](ctx context.Context, r *Collection[T, F], re
 			pages[i], errs[i] = r.List(ctx, requests[i])
 			continue
 		}
-		if q, errs[i] = r.query(ctx, requests[i]); errs[i] != nil {
-			errs[i] = r.kind.addArea(errs[i])
+		if q, errs[i] = r.Query(ctx, requests[i]); errs[i] != nil {
+			errs[i] = r.Kind.AddArea(errs[i])
 			continue
 		}
 		for _, b := range q.Scope.Branches {
@@ -126,21 +126,21 @@ func listReferring[T any, F filter](ctx context.Context, r *Collection[T, F], re
 		return pages, errs
 	}
 	q.Filter = req.Filter // the scopes say the rest
-	found, err := r.table.ListEach(ctx, r.core.store, q, scopes)
+	found, err := r.Table.ListEach(ctx, r.Core.Store, q, scopes)
 	for i := range n {
 		if errs[i] == nil {
-			errs[i] = r.kind.addArea(err)
+			errs[i] = r.Kind.AddArea(err)
 		}
 		if errs[i] == nil {
 			q.Scope = scopes[i]
-			pages[i] = r.newPage(requests[i], q, found[i])
+			pages[i] = r.NewPage(requests[i], q, found[i])
 		}
 	}
 	return pages, errs
 }
 
-// readGroups reads a value for each item, with one call of read for all items with the same key.
-func readGroups[K comparable, T, V any](items []T, key func(T) K, read func(K, []T) ([]V, []error)) ([]V, []error) {
+// ReadGroups reads a value for each item, with one call of read for all items with the same key.
+func ReadGroups[K comparable, T, V any](items []T, key func(T) K, read func(K, []T) ([]V, []error)) ([]V, []error) {
 	values, errs, done := make([]V, len(items)), make([]error, len(items)), map[K]bool{}
 	for _, first := range items {
 		k := key(first)
@@ -163,14 +163,14 @@ func readGroups[K comparable, T, V any](items []T, key func(T) K, read func(K, [
 	return values, errs
 }
 
-// pageOf returns the rows of a page of a list that is in memory.
-func pageOf[T, F any](k *Kind[T], q Query[F], all []T) Rows[T] {
-	order, sign := k.order(q.Order.Field), 1
+// PageOf returns the rows of a page of a list that is in memory.
+func PageOf[T, F any](k *Kind[T], q Query[F], all []T) Rows[T] {
+	order, sign := k.Order(q.Order.Field), 1
 	if q.Order.Desc != q.Backward {
 		sign = -1
 	}
 	compare := func(a, b Position) int {
-		return sign * cmp.Or(comparePositions(a.Value, b.Value), compareTexts(a.UID, b.UID))
+		return sign * cmp.Or(comparePositions(a.Value, b.Value), CompareTexts(a.UID, b.UID))
 	}
 	at := func(row T) Position { return Position{order.Value(row), k.UID(row)} }
 	rows := slices.SortedFunc(slices.Values(all), func(a, b T) int { return compare(at(a), at(b)) })
@@ -194,86 +194,86 @@ func comparePositions(a, b any) int {
 	}
 	x, _ := a.(string)
 	y, _ := b.(string)
-	return compareTexts(x, y)
+	return CompareTexts(x, y)
 }
 
-// narrowTo returns a function that narrows a branch by one condition.
-func narrowTo(set func(*Branch)) func(Branch) []Branch {
+// NarrowTo returns a function that narrows a branch by one condition.
+func NarrowTo(set func(*Branch)) func(Branch) []Branch {
 	return func(b Branch) []Branch {
 		set(&b)
 		return []Branch{b}
 	}
 }
 
-// listInScope reads a page of a given scope instead of the scope of the request.
+// ListInScope reads a page of a given scope instead of the scope of the request.
 // It does not set the area of its errors.
-func (r *Collection[T, F]) listInScope(ctx context.Context, scope Scope, req ListRequest[F]) (Page[T], error) {
-	q, err := r.buildQuery(ctx, req)
+func (r *Collection[T, F]) ListInScope(ctx context.Context, scope Scope, req ListRequest[F]) (Page[T], error) {
+	q, err := r.BuildQuery(ctx, req)
 	if err != nil {
 		return Page[T]{}, err
 	}
 	q.Scope = scope
-	return r.read(ctx, req, q)
+	return r.Read(ctx, req, q)
 }
 
-// query checks and authorises a request.
-func (r *Collection[T, F]) query(ctx context.Context, req ListRequest[F]) (Query[F], error) {
-	TraceOf(ctx).NoteResource(r.kind.Name, req.UIDP.scope())
-	q, err := r.buildQuery(ctx, req)
+// Query checks and authorises a request.
+func (r *Collection[T, F]) Query(ctx context.Context, req ListRequest[F]) (Query[F], error) {
+	TraceOf(ctx).NoteResource(r.Kind.Name, req.UIDP.Scope())
+	q, err := r.BuildQuery(ctx, req)
 	if err != nil {
 		return q, err
 	}
-	q.Scope, err = r.kind.inOrder(q.Order).forFilter(q.Filter).scope(ActorOf(ctx), req.UIDP)
+	q.Scope, err = r.Kind.inOrder(q.Order).ForFilter(q.Filter).Scope(ActorOf(ctx), req.UIDP)
 	return q, err
 }
 
-// buildQuery checks a request and converts it into a query without a scope.
-func (r *Collection[T, F]) buildQuery(ctx context.Context, req ListRequest[F]) (Query[F], error) {
-	if _, err := requireCaller(ctx); err != nil {
+// BuildQuery checks a request and converts it into a query without a scope.
+func (r *Collection[T, F]) BuildQuery(ctx context.Context, req ListRequest[F]) (Query[F], error) {
+	if _, err := RequireCaller(ctx); err != nil {
 		return Query[F]{}, err
 	}
-	req.Filter = fillFilter(req.Filter)
-	v := violations(slices.Clone(req.Malformed))
-	req.UIDP.check(&v)
-	req.Filter.check(&v)
+	req.Filter = FillFilter(req.Filter)
+	v := Violations(slices.Clone(req.Malformed))
+	req.UIDP.Check(&v)
+	req.Filter.Check(&v)
 	var unopened string
 	if len(v) > 0 { // a token opens only for the list it belongs to, and that list is unknown
 		unopened, req.PageToken = req.PageToken, ""
 	}
 	q, err := r.parsePaging(ctx, req, &v)
-	if unopened != "" && !looksSealed(unopened) {
-		v.add("page_token", "%s", errToken)
+	if unopened != "" && !LooksSealed(unopened) {
+		v.Add("page_token", "%s", ErrToken)
 	}
 	if err == nil {
-		err = v.err()
+		err = v.Err()
 	}
 	return q, err
 }
 
 // parsePaging checks the page size and the order of a request, and opens its page token.
 // The query begins where the token says, unless the token has expired.
-func (r *Collection[T, F]) parsePaging(ctx context.Context, req ListRequest[F], v *violations) (Query[F], error) {
-	q := Query[F]{Filter: req.Filter, Backward: req.Backward, Limit: pageLimit(req.PageSize, req.Empty, v), Skip: req.Skip, Parts: req.Parts, Without: req.Without | r.kind.Hidden}
+func (r *Collection[T, F]) parsePaging(ctx context.Context, req ListRequest[F], v *Violations) (Query[F], error) {
+	q := Query[F]{Filter: req.Filter, Backward: req.Backward, Limit: PageLimit(req.PageSize, req.Empty, v), Skip: req.Skip, Parts: req.Parts, Without: req.Without | r.Kind.Hidden}
 	if req.Skip < 0 {
-		v.add("skip", "must not be negative")
+		v.Add("skip", "must not be negative")
 	}
-	q.Order = r.kind.parseOrder(req.OrderBy, v)
+	q.Order = r.Kind.ParseOrder(req.OrderBy, v)
 	if req.PageToken == "" {
 		return q, nil
 	}
-	t, err := r.core.tokens.open(ctx, req.PageToken, listName(r.kind.Name, req.UIDP, req.Filter))
+	t, err := r.Core.Tokens.Open(ctx, req.PageToken, listName(r.Kind.Name, req.UIDP, req.Filter))
 	switch {
-	case errors.Is(err, errToken), err == nil && t.order >= len(r.kind.Orders):
-		v.add("page_token", "%s", errToken)
+	case errors.Is(err, ErrToken), err == nil && t.order >= len(r.Kind.Orders):
+		v.Add("page_token", "%s", ErrToken)
 		return q, nil
 	case err != nil:
 		return q, err
 	}
-	order := Order{r.kind.Orders[t.order].Name, t.desc}
+	order := Order{r.Kind.Orders[t.order].Name, t.desc}
 	switch {
 	case req.OrderBy != "" && order != q.Order:
-		v.add("page_token", "was made with another order_by")
-	case !r.core.tokens.isExpired(t):
+		v.Add("page_token", "was made with another order_by")
+	case !r.Core.Tokens.isExpired(t):
 		q.From, q.Order = &t.Position, order
 	default: // the token has expired: the list restarts
 		q.Order = order
@@ -281,8 +281,8 @@ func (r *Collection[T, F]) parsePaging(ctx context.Context, req ListRequest[F], 
 	return q, nil
 }
 
-// newPage makes the page of the rows that a query has read.
-func (r *Collection[T, F]) newPage(req ListRequest[F], q Query[F], rows Rows[T]) Page[T] {
+// NewPage makes the page of the rows that a query has read.
+func (r *Collection[T, F]) NewPage(req ListRequest[F], q Query[F], rows Rows[T]) Page[T] {
 	page := Page[T]{Items: rows.Items, TotalCount: rows.Total, Skipped: req.Skip, asked: q}
 	passed := q.From != nil || req.Skip > 0 && len(rows.Items) > 0
 	more := rows.More && q.Parts.Has(PartMore)
@@ -291,9 +291,9 @@ func (r *Collection[T, F]) newPage(req ListRequest[F], q Query[F], rows Rows[T])
 		page.HasNext, page.HasPrevious = passed, more
 	}
 	page.cursors = &cursors[T]{
-		kind: r.kind, order: slices.IndexFunc(r.kind.Orders, func(o OrderField[T]) bool { return o.Name == q.Order.Field }), desc: q.Order.Desc,
-		issued: r.core.tokens.time(), sealer: r.core.tokens.sealer.Load(),
-		uidp: req.UIDP, filter: fillFilter(req.Filter),
+		kind: r.Kind, order: slices.IndexFunc(r.Kind.Orders, func(o OrderField[T]) bool { return o.Name == q.Order.Field }), desc: q.Order.Desc,
+		issued: r.Core.Tokens.time(), sealer: r.Core.Tokens.sealer.Load(),
+		uidp: req.UIDP, filter: FillFilter(req.Filter),
 	}
 	if more && len(rows.Items) > 0 {
 		page.edge = rows.Items[len(rows.Items)-1:]
@@ -304,8 +304,8 @@ func (r *Collection[T, F]) newPage(req ListRequest[F], q Query[F], rows Rows[T])
 	return page
 }
 
-// failAll returns the same error for each of n values.
-func failAll[V any](n int, err error) ([]V, []error) {
+// FailAll returns the same error for each of n values.
+func FailAll[V any](n int, err error) ([]V, []error) {
 	errs := make([]error, n)
 	for i := range errs {
 		errs[i] = err

@@ -1,4 +1,4 @@
-package platform
+package core
 
 import (
 	"context"
@@ -16,58 +16,58 @@ func (r *Collection[T, F]) checkNamed(ctx context.Context, req ListRequest[F]) e
 	if !req.NamedMustExist {
 		return nil
 	}
-	if err := r.findNamed(ctx, "uidp.ids", false, req.UIDP.IDs...); err != nil {
+	if err := r.FindNamed(ctx, "uidp.ids", false, req.UIDP.IDs...); err != nil {
 		return err
 	}
-	if r.checkNames == nil {
+	if r.CheckNames == nil {
 		return nil
 	}
-	listed, err := ActorOf(ctx).scopesWithAll(r.kind.ReadCapabilities()...)
+	listed, err := ActorOf(ctx).ScopesWithAll(r.Kind.ReadCapabilities()...)
 	if err != nil {
 		return err
 	}
-	return r.checkNames(ctx, fillFilter(req.Filter), listed)
+	return r.CheckNames(ctx, FillFilter(req.Filter), listed)
 }
 
-// findNamed returns NOT_FOUND with a field unless one of the resources that it names exists. Of a resource that
+// FindNamed returns NOT_FOUND with a field unless one of the resources that it names exists. Of a resource that
 // the caller may not read, the error is the same whether it exists or not. There is none at all if the caller
 // sees the rows that belong to the resource, since their list is then really empty. Callers know that their
 // own identities exist.
-func (r *Collection[T, F]) findNamed(ctx context.Context, field string, seesRows bool, uids ...UID) error {
+func (r *Collection[T, F]) FindNamed(ctx context.Context, field string, seesRows bool, uids ...UID) error {
 	a := ActorOf(ctx)
 	isOwn := func(uid UID) bool { return slices.Contains(a.Identities, uid) }
 	if len(uids) == 0 || uids[0] == "" || slices.ContainsFunc(uids, isOwn) {
 		return nil
 	}
-	readable := filterUIDs(uids, func(uid UID) bool { return r.kind.readableBy(a, uid) })
+	readable := filterUIDs(uids, func(uid UID) bool { return r.Kind.ReadableBy(a, uid) })
 	if len(readable) == 0 && seesRows {
 		return nil
 	}
 	slices.Sort(readable)
-	found, err := r.table.Get(ctx, r.core.store, Keys{UIDs: slices.Compact(readable), Without: r.kind.Hidden})
+	found, err := r.Table.Get(ctx, r.Core.Store, Keys{UIDs: slices.Compact(readable), Without: r.Kind.Hidden})
 	if err == nil && len(found) == 0 {
-		err = newNamedNotFound(field, r.kind.ref(), uids[0])
+		err = NewNamedNotFound(field, r.Kind.Ref(), uids[0])
 	}
 	return err
 }
 
-// newNamedNotFound returns the error for a resource that a field names. It does not tell whether the resource
+// NewNamedNotFound returns the error for a resource that a field names. It does not tell whether the resource
 // exists.
-func newNamedNotFound[Name ~string](field string, kind Ref, name Name) *Error {
+func NewNamedNotFound[Name ~string](field string, kind Ref, name Name) *Error {
 	description := fmt.Sprintf("%s %s does not exist, or you may not read it", spellKind(kind.Name), name)
-	e := newNotFoundBecause(kind, string(name), description)
-	var v violations
-	v.add(field, "%s", description)
+	e := NewNotFoundBecause(kind, string(name), description)
+	var v Violations
+	v.Add(field, "%s", description)
 	e.Violations = v
 	return e
 }
 
-// contains reports whether one of the UIDs is uid or above it.
-func contains(uids []UID, uid UID) bool { return slices.ContainsFunc(uids, uid.Within) }
+// AnyContains reports whether one of the UIDs is uid or above it.
+func AnyContains(uids []UID, uid UID) bool { return slices.ContainsFunc(uids, uid.Within) }
 
-// touches reports whether one of the UIDs is at, above or below the group that a resource lives under. Built-in
+// AnyTouches reports whether one of the UIDs is at, above or below the group that a resource lives under. Built-in
 // resources live under none and are of use everywhere.
-func touches(uids []UID, resource UID) bool {
+func AnyTouches(uids []UID, resource UID) bool {
 	home := resource.Parent()
-	return home == "" || contains(uids, home) || slices.ContainsFunc(uids, func(uid UID) bool { return uid.Within(home) })
+	return home == "" || AnyContains(uids, home) || slices.ContainsFunc(uids, func(uid UID) bool { return uid.Within(home) })
 }

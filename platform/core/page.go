@@ -1,4 +1,4 @@
-package platform
+package core
 
 import (
 	"cmp"
@@ -9,6 +9,9 @@ import (
 
 	"atrium/platform/fieldmask"
 )
+
+// CompareTexts compares texts by bytes.
+func CompareTexts[S ~string](a, b S) int { return cmp.Compare(a, b) }
 
 // Sizes of a page.
 const (
@@ -26,8 +29,8 @@ type UIDFilter struct {
 	IDs           []UID `json:",omitempty"` // the UID is one of these
 }
 
-// scope returns the UID that f names, or "".
-func (f UIDFilter) scope() UID {
+// Scope returns the UID that f names, or "".
+func (f UIDFilter) Scope() UID {
 	uid := cmp.Or(f.ChildrenOf, f.DescendantsOf, f.AncestorsOf)
 	if uid == "" && len(f.IDs) > 0 {
 		uid = f.IDs[0]
@@ -35,18 +38,18 @@ func (f UIDFilter) scope() UID {
 	return uid
 }
 
-// isNarrow reports whether f selects less than a whole subtree.
-func (f UIDFilter) isNarrow() bool {
+// IsNarrow reports whether f selects less than a whole subtree.
+func (f UIDFilter) IsNarrow() bool {
 	return f.IDs != nil || f.AncestorsOf != "" || f.ChildrenOf != "" || f.InRoot
 }
 
-// isEmpty reports whether no row can match, so that nothing need be read.
-func (q Query[F]) isEmpty() bool { return len(q.Scope.Branches) == 0 || matchesNothing(q.Filter) }
+// IsEmpty reports whether no row can match, so that nothing need be read.
+func (q Query[F]) IsEmpty() bool { return len(q.Scope.Branches) == 0 || MatchesNothing(q.Filter) }
 
-// matchesNothing reports whether a filter has an empty list that is not nil, which
+// MatchesNothing reports whether a filter has an empty list that is not nil, which
 // no value can match. Lists of values to exclude are tagged `excludes`; an empty
 // one excludes nothing.
-func matchesNothing(filter any) bool {
+func MatchesNothing(filter any) bool {
 	return matchesNothingIn(reflect.ValueOf(filter).Elem())
 }
 
@@ -129,11 +132,11 @@ type ListRequest[F any] struct {
 	Malformed []fieldmask.Violation
 }
 
-// pageLimit returns the number of items that a request allows, and checks it.
-func pageLimit(size int, isEmpty bool, v *violations) int {
+// PageLimit returns the number of items that a request allows, and checks it.
+func PageLimit(size int, isEmpty bool, v *Violations) int {
 	switch {
 	case size < 0:
-		v.add("page_size", "must not be negative")
+		v.Add("page_size", "must not be negative")
 		return 0
 	case isEmpty:
 		return 0
@@ -185,7 +188,7 @@ type cursors[T any] struct {
 
 func (c *cursors[T]) seal(row T) string {
 	position := Position{c.kind.Orders[c.order].Value(row), c.kind.UID(row)}
-	return c.sealer.seal(token{issued: c.issued, order: c.order, desc: c.desc, Position: position}, c.listName())
+	return c.sealer.seal(Token{issued: c.issued, order: c.order, desc: c.desc, Position: position}, c.listName())
 }
 
 func (c *cursors[T]) listName() []byte {
@@ -212,8 +215,8 @@ type OrderField[T any] struct {
 
 // The spellings of times that order_by accepts.
 var (
-	createTimeSpellings = []string{"created_at", "createTime"}
-	updateTimeSpellings = []string{"updated_at", "updateTime"}
+	CreateTimeSpellings = []string{"created_at", "createTime"}
+	UpdateTimeSpellings = []string{"updated_at", "updateTime"}
 )
 
 // A Position is the position of a row in an order.
@@ -222,8 +225,8 @@ type Position struct {
 	UID   UID
 }
 
-// order returns the order field with a name, in any spelling, or nil.
-func (k *Kind[T]) order(field string) *OrderField[T] {
+// Order returns the order field with a name, in any spelling, or nil.
+func (k *Kind[T]) Order(field string) *OrderField[T] {
 	for i := range k.Orders {
 		o := &k.Orders[i]
 		if o.Name == field {
@@ -238,15 +241,15 @@ func (k *Kind[T]) order(field string) *OrderField[T] {
 	return nil
 }
 
-// parseOrder parses an order_by such as "name desc". "" means the default order.
-func (k *Kind[T]) parseOrder(s string, v *violations) Order {
+// ParseOrder parses an order_by such as "name desc". "" means the default order.
+func (k *Kind[T]) ParseOrder(s string, v *Violations) Order {
 	if s == "" {
 		return k.DefaultOrder
 	}
 	words := strings.Split(s, " ")
 	desc := len(words) == 2 && words[1] == "desc"
 	if len(words) == 1 || desc || len(words) == 2 && words[1] == "asc" {
-		if f := k.order(words[0]); f != nil {
+		if f := k.Order(words[0]); f != nil {
 			return Order{f.Name, desc}
 		}
 	}
@@ -254,7 +257,7 @@ func (k *Kind[T]) parseOrder(s string, v *violations) Order {
 	for i, o := range k.Orders {
 		names[i] = o.matchSpelling(s)
 	}
-	v.add("order_by", "must be one of %s, optionally followed by asc or desc", strings.Join(names, ", "))
+	v.Add("order_by", "must be one of %s, optionally followed by asc or desc", strings.Join(names, ", "))
 	return Order{}
 }
 

@@ -1,4 +1,4 @@
-package platform
+package core
 
 import (
 	"bytes"
@@ -39,7 +39,7 @@ func TestATokenOpensToWhatWasSealed(t *testing.T) {
 		{string(rootA), rootA},
 	} {
 		for _, desc := range []bool{false, true} {
-			in := token{issued: tokenTime.Time, order: 3, desc: desc, Position: p}
+			in := Token{issued: tokenTime.Time, order: 3, desc: desc, Position: p}
 			if first, second := s.seal(in, ofRepos), s.seal(in, ofRepos); first != second {
 				t.Errorf("%v has two tokens, want %v", in, second)
 			}
@@ -61,13 +61,13 @@ func TestATokenIsAtMost512BytesNineLevelsDeep(t *testing.T) {
 		if value == nil {
 			value = string(uid)
 		}
-		sealed := s.seal(token{issued: tokenTime.Time, order: 1, Position: Position{value, uid}}, ofRepos)
+		sealed := s.seal(Token{issued: tokenTime.Time, order: 1, Position: Position{value, uid}}, ofRepos)
 		if strings.Trim(sealed, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
 			t.Errorf("%s is not safe in a URL", sealed)
 		}
 		return len(sealed)
 	}
-	name, longest := strings.Repeat("n", maxRepoBytes), strings.Repeat("n", maxNameBytes)
+	name, longest := strings.Repeat("n", MaxRepoBytes), strings.Repeat("n", MaxNameBytes)
 	for _, x := range []struct {
 		value       any
 		depth, most int
@@ -84,7 +84,7 @@ func TestATokenIsAtMost512BytesNineLevelsDeep(t *testing.T) {
 func TestATokenIsNotOpenedElsewhere(t *testing.T) {
 	t.Parallel()
 	s := testSealer(t)
-	sealed := s.seal(token{issued: tokenTime.Time, Position: Position{"golang", rootA + seg("1")}}, ofRepos)
+	sealed := s.seal(Token{issued: tokenTime.Time, Position: Position{"golang", rootA + seg("1")}}, ofRepos)
 	for what, list := range map[string][]byte{
 		"another kind":     listName("Tag", UIDFilter{DescendantsOf: rootA}, &thingFilter{}),
 		"another scope":    listName("Repo", UIDFilter{DescendantsOf: rootB}, &thingFilter{}),
@@ -94,8 +94,8 @@ func TestATokenIsNotOpenedElsewhere(t *testing.T) {
 		"another filter":   listName("Repo", UIDFilter{DescendantsOf: rootA}, &thingFilter{Name: "golang"}),
 		"nothing":          nil,
 	} {
-		if got, err := s.open(sealed, list); !errors.Is(err, errToken) {
-			t.Errorf("%s: opened as %v (%v, want %v)", what, got, err, errToken)
+		if got, err := s.open(sealed, list); !errors.Is(err, ErrToken) {
+			t.Errorf("%s: opened as %v (%v, want %v)", what, got, err, ErrToken)
 		}
 	}
 }
@@ -103,14 +103,14 @@ func TestATokenIsNotOpenedElsewhere(t *testing.T) {
 func TestABrokenTokenIsNotOpened(t *testing.T) {
 	t.Parallel()
 	s := testSealer(t)
-	sealed := s.seal(token{issued: tokenTime.Time, Position: Position{"golang", rootA + seg("1")}}, ofRepos)
+	sealed := s.seal(Token{issued: tokenTime.Time, Position: Position{"golang", rootA + seg("1")}}, ofRepos)
 	if _, err := s.open(sealed, ofRepos); err != nil {
 		t.Fatal(err)
 	}
 	refused := func(what, token string) {
 		t.Helper()
-		if got, err := s.open(token, ofRepos); !errors.Is(err, errToken) {
-			t.Errorf("%s: %q opened as %v (%v, want %v)", what, token, got, err, errToken)
+		if got, err := s.open(token, ofRepos); !errors.Is(err, ErrToken) {
+			t.Errorf("%s: %q opened as %v (%v, want %v)", what, token, got, err, ErrToken)
 		}
 	}
 	for n := range len(sealed) {
@@ -160,7 +160,7 @@ func TestARetiredKeyStillOpens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := token{issued: tokenTime.Time, Position: Position{"golang", rootA}}
+	in := Token{issued: tokenTime.Time, Position: Position{"golang", rootA}}
 	if _, err := both.open(old.seal(in, ofRepos), ofRepos); err != nil {
 		t.Errorf("a token of the retired key: %v", err)
 	}
@@ -171,7 +171,7 @@ func TestARetiredKeyStillOpens(t *testing.T) {
 
 func FuzzTokenOpen(f *testing.F) {
 	s := testSealer(f)
-	f.Add(s.seal(token{issued: tokenTime.Time, Position: Position{"golang", rootA}}, ofRepos))
+	f.Add(s.seal(Token{issued: tokenTime.Time, Position: Position{"golang", rootA}}, ofRepos))
 	f.Add("")
 	f.Add("AQ")
 	f.Add("AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
@@ -184,7 +184,7 @@ func FuzzTokenOpen(f *testing.F) {
 }
 
 // sameNonce seals t with the nonce of sealed.
-func (s *sealer) sameNonce(sealed string, t token) string {
+func (s *sealer) sameNonce(sealed string, t Token) string {
 	b, _ := base64.RawURLEncoding.DecodeString(sealed)
 	nonce := b[1:13]
 	return base64.RawURLEncoding.EncodeToString(s.keys[b[0]].Seal(b[:13:13], nonce, t.bytes(), ofRepos))
@@ -192,9 +192,9 @@ func (s *sealer) sameNonce(sealed string, t token) string {
 
 // The content of a seal is always our own, but may have another version.
 func FuzzTokenParse(f *testing.F) {
-	f.Add(token{issued: tokenTime.Time, order: 1, desc: true, Position: Position{"golang", rootA + seg("1")}}.bytes())
-	f.Add(token{issued: tokenTime.Time, Position: Position{tokenTime, rootA}}.bytes())
-	f.Add(token{issued: tokenTime.Time, Position: Position{"GO-1", "GO-1"}}.bytes())
+	f.Add(Token{issued: tokenTime.Time, order: 1, desc: true, Position: Position{"golang", rootA + seg("1")}}.bytes())
+	f.Add(Token{issued: tokenTime.Time, Position: Position{tokenTime, rootA}}.bytes())
+	f.Add(Token{issued: tokenTime.Time, Position: Position{"GO-1", "GO-1"}}.bytes())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		got, err := parseToken(b)
 		if err != nil {
@@ -211,21 +211,21 @@ func FuzzTokenParse(f *testing.F) {
 // until a caller asks for one.
 func TestAPageSealsOnlyRequestedTokens(t *testing.T) {
 	t.Parallel()
-	p := newCore(nil, time.Now, slog.New(slog.DiscardHandler))
-	repos := &Collection[*thing, *thingFilter]{core: p, kind: &thingKind}
+	p := NewCore(nil, time.Now, slog.New(slog.DiscardHandler))
+	repos := &Collection[*thing, *thingFilter]{Core: p, Kind: &thingKind}
 	rows := Rows[*thing]{Items: []*thing{{UID: rootA + seg("1"), Name: "a"}, {UID: rootA + seg("2"), Name: "b"}}, More: true}
 	q := Query[*thingFilter]{Order: thingKind.DefaultOrder}
-	if page := repos.newPage(ListRequest[*thingFilter]{}, q, rows); !page.HasNext || len(page.Items) != 2 {
+	if page := repos.NewPage(ListRequest[*thingFilter]{}, q, rows); !page.HasNext || len(page.Items) != 2 {
 		t.Errorf("the page is %+v, want 2 items", page)
 	}
-	p.tokens.sealer.Store(testSealer(t))
-	forward := repos.newPage(ListRequest[*thingFilter]{}, q, rows)
-	backward := repos.newPage(ListRequest[*thingFilter]{Backward: true}, q, rows)
+	p.Tokens.sealer.Store(testSealer(t))
+	forward := repos.NewPage(ListRequest[*thingFilter]{}, q, rows)
+	backward := repos.NewPage(ListRequest[*thingFilter]{Backward: true}, q, rows)
 	if forward.NextPageToken() != forward.Cursor(1) || backward.NextPageToken() == "" || backward.NextPageToken() != backward.Cursor(0) {
 		t.Errorf("%q goes on after %q, %q before %q", forward.NextPageToken(), forward.Cursor(1), backward.NextPageToken(), backward.Cursor(0))
 	}
 	rows.More = false
-	if last := repos.newPage(ListRequest[*thingFilter]{}, q, rows); last.NextPageToken() != "" {
+	if last := repos.NewPage(ListRequest[*thingFilter]{}, q, rows); last.NextPageToken() != "" {
 		t.Error("the last page has a next one")
 	}
 }

@@ -1,8 +1,17 @@
-package platform
+package core
 
 import (
 	"slices"
 )
+
+// An ImageKey identifies an image.
+type ImageKey struct {
+	Repo   UID
+	Digest string
+}
+
+// Text returns the key as errors name the image.
+func (k ImageKey) Text() string { return string(k.Repo) + "@" + k.Digest }
 
 // The types of this file are requests to a store. The operations have checked and
 // authorised them.

@@ -1,4 +1,4 @@
-package platform
+package core
 
 import (
 	"cmp"
@@ -22,26 +22,26 @@ func (r *Collection[T, F]) GetMany(ctx context.Context, uids []UID) ([]T, []erro
 // GetManyWithout is like GetMany, but leaves the given fields empty.
 func (r *Collection[T, F]) GetManyWithout(ctx context.Context, uids []UID, fields CostlyFields) ([]T, []error) {
 	read := func(ctx context.Context, on Conn, keys Keys) ([]T, error) {
-		keys.Without = fields | r.kind.Hidden
-		return r.table.Get(ctx, on, keys)
+		keys.Without = fields | r.Kind.Hidden
+		return r.Table.Get(ctx, on, keys)
 	}
-	return readEach(ctx, r, uids, read, r.kind.UID)
+	return ReadEach(ctx, r, uids, read, r.Kind.UID)
 }
 
-// readEach reads a value for each UID of the kind that the caller may read, with
+// ReadEach reads a value for each UID of the kind that the caller may read, with
 // one read. Other UIDs have an error.
-func readEach[T, V any, F filter](ctx context.Context, r *Collection[T, F], uids []UID, read func(context.Context, Conn, Keys) ([]V, error), uidOf func(V) UID) ([]V, []error) {
+func ReadEach[T, V any, F Filter](ctx context.Context, r *Collection[T, F], uids []UID, read func(context.Context, Conn, Keys) ([]V, error), uidOf func(V) UID) ([]V, []error) {
 	rows, errs := make([]V, len(uids)), make([]error, len(uids))
 	if len(uids) > 0 {
-		TraceOf(ctx).NoteResource(r.kind.Name, uids[0])
+		TraceOf(ctx).NoteResource(r.Kind.Name, uids[0])
 	}
-	actor, err := requireCaller(ctx)
+	actor, err := RequireCaller(ctx)
 	var keys Keys
 	for i, uid := range uids {
 		if errs[i] = err; err == nil {
-			errs[i] = r.kind.addArea(r.checkReadableBy(actor, uid))
+			errs[i] = r.Kind.AddArea(r.checkReadableBy(actor, uid))
 			if actor.checks != nil {
-				actor.checks.add(r.kind.newAccessCheck(uid, errs[i] == nil))
+				actor.checks.add(r.Kind.newAccessCheck(uid, errs[i] == nil))
 			}
 		}
 		if errs[i] == nil {
@@ -53,7 +53,7 @@ func readEach[T, V any, F filter](ctx context.Context, r *Collection[T, F], uids
 	}
 	slices.Sort(keys.UIDs)
 	keys.UIDs = slices.Compact(keys.UIDs)
-	found, err := read(ctx, r.core.store, keys)
+	found, err := read(ctx, r.Core.Store, keys)
 	slices.SortFunc(found, func(a, b V) int { return cmp.Compare(uidOf(a), uidOf(b)) })
 	for i, uid := range uids {
 		switch at, known := slices.BinarySearchFunc(found, uid, func(row V, uid UID) int { return cmp.Compare(uidOf(row), uid) }); {
@@ -61,7 +61,7 @@ func readEach[T, V any, F filter](ctx context.Context, r *Collection[T, F], uids
 		case err != nil:
 			errs[i] = err
 		case !known:
-			errs[i] = r.kind.notFound(uid)
+			errs[i] = r.Kind.NotFound(uid)
 		default:
 			rows[i] = found[at]
 		}
@@ -73,45 +73,46 @@ func readEach[T, V any, F filter](ctx context.Context, r *Collection[T, F], uids
 // INVALID_ARGUMENT, PERMISSION_DENIED or nil. It is for resources that are known to
 // exist from a row that was just read.
 func (r *Collection[T, F]) CheckReadable(ctx context.Context, uid UID) error {
-	actor, err := requireCaller(ctx)
+	actor, err := RequireCaller(ctx)
 	if err != nil {
 		return err
 	}
-	return r.kind.addArea(r.checkReadableBy(actor, uid))
+	return r.Kind.AddArea(r.checkReadableBy(actor, uid))
 }
 
 func (r *Collection[T, F]) checkReadableBy(a *Actor, uid UID) error {
 	if !uid.Valid() {
-		return invalidUID("uid", uid)
+		return InvalidUID("uid", uid)
 	}
-	if !r.kind.readableBy(a, uid) {
-		return r.kind.refuseReadingOf(a, uid)
+	if !r.Kind.ReadableBy(a, uid) {
+		return r.Kind.RefuseReadingOf(a, uid)
 	}
 	return nil
 }
 
-func invalidUID(field string, uid UID) error {
-	var v violations
-	v.checkUID(field, uid)
-	return v.err()
+// InvalidUID returns INVALID_ARGUMENT unless uid is a UID.
+func InvalidUID(field string, uid UID) error {
+	var v Violations
+	v.CheckUID(field, uid)
+	return v.Err()
 }
 
-// scopeExists returns NOT_FOUND if the resource of a scope does not exist. It is
+// ScopeExists returns NOT_FOUND if the resource of a scope does not exist. It is
 // called only when a list is empty.
-func (r *Collection[T, F]) scopeExists(ctx context.Context, f UIDFilter) error {
+func (r *Collection[T, F]) ScopeExists(ctx context.Context, f UIDFilter) error {
 	scopes := []struct {
 		kind Ref
 		uid  UID
-	}{{groupRef, f.AncestorsOf}, {groupRef, f.DescendantsOf}, {r.kind.Parent, f.ChildrenOf}}
+	}{{GroupRef, f.AncestorsOf}, {GroupRef, f.DescendantsOf}, {r.Kind.Parent, f.ChildrenOf}}
 	for _, scope := range scopes {
 		if scope.uid == "" {
 			continue
 		}
-		switch found, err := r.core.store.Exists(ctx, scope.uid); {
+		switch found, err := r.Core.Store.Exists(ctx, scope.uid); {
 		case err != nil:
 			return err
 		case !found:
-			return newNotFound(scope.kind, scope.uid)
+			return NewNotFound(scope.kind, scope.uid)
 		}
 	}
 	return nil

@@ -1,6 +1,6 @@
-package platform
+package core
 
-// A reference is a UID in a request that names another resource. The same mistake
+// A UIDReference is a UID in a request that names another resource. The same mistake
 // has the same error everywhere:
 //
 //	required but absent, or not a UID                   INVALID_ARGUMENT, the field
@@ -9,20 +9,20 @@ package platform
 //
 // Whether a resource can be used follows from its UID alone. Thus a caller who
 // names a resource of another organisation learns nothing about it.
-type reference struct {
+type UIDReference struct {
 	unreachable string // violation text for a resource whose group does not contain the group where it would be used
 }
 
 // The references in the fields of requests.
 var (
-	identityReference = reference{"acts only within the group it lives under, %s"}
-	roleReference     = reference{"can be bound only within the group it lives under, %s"}
+	IdentityReference = UIDReference{"acts only within the group it lives under, %s"}
+	RoleReference     = UIDReference{"can be bound only within the group it lives under, %s"}
 )
 
-// checkReach checks that the resource uid can be used on group. A UID without a
+// CheckReach checks that the resource uid can be used on group. A UID without a
 // parent is accepted, because it can name a built-in role.
-func (r reference) checkReach(v *violations, field string, uid, group UID) {
+func (r UIDReference) CheckReach(v *Violations, field string, uid, group UID) {
 	if home := uid.Parent(); home != "" && !group.Within(home) {
-		v.add(field, r.unreachable, home)
+		v.Add(field, r.unreachable, home)
 	}
 }

@@ -1,4 +1,8 @@
-package platform
+package core
+
+import (
+	"atrium/platform/fieldmask"
+)
 
 // A TagCondition asks repos for a tag that meets all of this.
 type TagCondition struct {
@@ -8,10 +12,11 @@ type TagCondition struct {
 	UpdatedSince Time   `json:",omitzero"`  // the last update is at this time or later
 }
 
-func (c *TagCondition) check(v *violations) {
+// Check adds the violations of the conditions.
+func (c *TagCondition) Check(v *Violations) {
 	if c != nil {
-		v.checkFilter("tags.name", c.Name)
-		v.checkFilter("tags.digest", c.Digest)
+		v.CheckFilter("tags.name", c.Name)
+		v.CheckFilter("tags.digest", c.Digest)
 	}
 }
 
@@ -23,21 +28,22 @@ type RepoCondition struct {
 	UpdatedSince   Time             `json:",omitzero"`  // the last update is at this time or later
 }
 
-func (c *RepoCondition) check(v *violations) {
+// Check adds the violations of the conditions.
+func (c *RepoCondition) Check(v *Violations) {
 	if c == nil {
 		return
 	}
-	v.checkFilter("repos.name", c.Name)
+	v.CheckFilter("repos.name", c.Name)
 	for _, t := range c.Tiers {
-		checkOneOf(v, "repos.tiers", t, catalogTiers)
+		CheckOneOf(v, "repos.tiers", t, CatalogTiers)
 	}
 	for _, r := range c.OpenSeverities {
-		checkOneOf(v, "repos.openSeverities", r, SeverityRatings())
+		CheckOneOf(v, "repos.openSeverities", r, SeverityRatings())
 	}
 }
 
-// capabilities lists what callers need for the condition where they list groups.
-func (c *RepoCondition) capabilities() []Capability {
+// Capabilities lists what callers need for the condition where they list groups.
+func (c *RepoCondition) Capabilities() []Capability {
 	switch {
 	case c == nil:
 		return nil
@@ -46,3 +52,27 @@ func (c *RepoCondition) capabilities() []Capability {
 	}
 	return []Capability{CapRepoList}
 }
+
+// CatalogTier is the part of the catalogue that a repo belongs to.
+type CatalogTier string
+
+// The catalogue's parts.
+const (
+	CatalogTierApplication CatalogTier = "CATALOG_TIER_APPLICATION"
+	CatalogTierBase        CatalogTier = "CATALOG_TIER_BASE"
+	CatalogTierFIPS        CatalogTier = "CATALOG_TIER_FIPS"
+	CatalogTierAI          CatalogTier = "CATALOG_TIER_AI"
+	CatalogTierDevtools    CatalogTier = "CATALOG_TIER_DEVTOOLS"
+	CatalogTierCommercial  CatalogTier = "CATALOG_TIER_COMMERCIAL"
+)
+
+// CatalogTiers lists the tiers.
+var CatalogTiers = []CatalogTier{CatalogTierApplication, CatalogTierBase, CatalogTierFIPS, CatalogTierAI, CatalogTierDevtools, CatalogTierCommercial}
+
+// UnmarshalJSON reads the name or the number of a part.
+func (t *CatalogTier) UnmarshalJSON(b []byte) error {
+	return fieldmask.UnmarshalEnum(b, t, CatalogTiers)
+}
+
+// Values lists the parts.
+func (CatalogTier) Values() []string { return fieldmask.Texts(CatalogTiers) }

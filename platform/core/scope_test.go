@@ -1,4 +1,4 @@
-package platform
+package core
 
 import (
 	"errors"
@@ -37,8 +37,8 @@ func (f UIDFilter) meets(row UID) bool {
 
 // The kinds of the test, beside things in groups: groups, and a kind with rows of no organisation.
 var (
-	groups  = Kind[*thing]{Name: groupRef.Name, Area: groupRef.Area, Parent: groupRef, List: CapGroupsList}
-	roles   = Kind[*thing]{Name: "Role", Area: areaIAM, Parent: groupRef, List: CapRolesList, IsBuiltIn: func(uid UID) bool { return slices.Contains(builtIn, uid) }}
+	groups  = Kind[*thing]{Name: GroupRef.Name, Area: GroupRef.Area, Parent: GroupRef, List: CapGroupsList}
+	roles   = Kind[*thing]{Name: "Role", Area: AreaIAM, Parent: GroupRef, List: CapRolesList, IsBuiltIn: func(uid UID) bool { return slices.Contains(builtIn, uid) }}
 	builtIn = []UID{rootA[:39] + "e", rootA[:39] + "f"}
 )
 
@@ -99,10 +99,10 @@ func TestAScopeIsTheReadablePartOfTheRequest(t *testing.T) {
 		actor := &Actor{Identities: []UID{rootA + seg("f")}}
 		for range f.IntN(4) {
 			set := []Capability{CapRolesList, CapGroupsList, CapRepoList}[:1+f.IntN(3)]
-			actor.grants = append(actor.grants, grant{f.some(), setOf(set), Time{}})
+			actor.Grants = append(actor.Grants, HeldGrant{f.some(), CapabilitySetOf(set), Time{}})
 		}
 		if f.IntN(3) == 0 {
-			actor.grants = append(actor.grants, grant{rootA, setOf([]Capability{CapRolesList, CapGroupsList, CapRepoList}), Time{}})
+			actor.Grants = append(actor.Grants, HeldGrant{rootA, CapabilitySetOf([]Capability{CapRolesList, CapGroupsList, CapRepoList}), Time{}})
 		}
 		asked := f.randomFilter()
 		inGroups := slices.DeleteFunc(slices.Clone(f.rows), UID.IsRoot) // All kinds except groups are in groups.
@@ -117,7 +117,7 @@ func TestAScopeIsTheReadablePartOfTheRequest(t *testing.T) {
 
 func checkScope[T any](t *testing.T, seed uint64, k *Kind[T], actor *Actor, asked UIDFilter, rows []UID, denied, empty *int) {
 	t.Helper()
-	scope, err := k.scope(actor, asked)
+	scope, err := k.Scope(actor, asked)
 	if err != nil {
 		if *denied++; !errors.Is(err, &Error{Code: CodePermissionDenied}) {
 			t.Fatalf("seed %d: %s: %v", seed, k.Name, err)
@@ -139,11 +139,11 @@ func checkScope[T any](t *testing.T, seed uint64, k *Kind[T], actor *Actor, aske
 			}
 		}
 		want := 0
-		if asked.meets(row) && k.readableBy(actor, row) {
+		if asked.meets(row) && k.ReadableBy(actor, row) {
 			want, found = 1, found+1
 		}
 		if in != want {
-			t.Fatalf("seed %d: %s %+v: %s is in %d branches of %v, want %d; the caller holds %v", seed, k.Name, asked, row, in, scope.Branches, want, actor.grants)
+			t.Fatalf("seed %d: %s %+v: %s is in %d branches of %v, want %d; the caller holds %v", seed, k.Name, asked, row, in, scope.Branches, want, actor.Grants)
 		}
 	}
 	if found == 0 {
@@ -157,7 +157,7 @@ func checkScope[T any](t *testing.T, seed uint64, k *Kind[T], actor *Actor, aske
 // is held.
 func (k *Kind[T]) isRelated(a *Actor, asked UIDFilter) bool {
 	holds := func(at func(UID) bool) bool {
-		return slices.ContainsFunc(a.grants, func(g grant) bool { return g.set.has(k.List) && at(g.scope) })
+		return slices.ContainsFunc(a.Grants, func(g HeldGrant) bool { return g.set.has(k.List) && at(g.Scope) })
 	}
 	ok := holds(func(UID) bool { return true })
 	for _, u := range []UID{asked.AncestorsOf, asked.DescendantsOf} {
@@ -178,10 +178,10 @@ func TestGrantsAreLimitedToTheSubtreeOfTheirIdentity(t *testing.T) {
 		{team, rootA, team}, {team, team, team}, {team, sub, sub}, {sub, rootA, sub}, {sub, team, sub},
 		{team, other, ""}, {other, sub, ""}, {rootB, rootA, ""}, {rootB, team, ""},
 	} {
-		got := limitToHome([]Grant{{Identity: x.home + seg("9"), Group: x.bound, Capabilities: []Capability{CapRepoList}}})
+		got := LimitToHome([]Grant{{Identity: x.home + seg("9"), Group: x.bound, Capabilities: []Capability{CapRepoList}}})
 		scope := UID("")
 		if len(got) == 1 {
-			scope = got[0].scope
+			scope = got[0].Scope
 		}
 		if scope != x.want {
 			t.Errorf("bound on %s, an identity of %s reaches %q, want %q", x.bound, x.home, scope, x.want)

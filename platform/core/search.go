@@ -1,4 +1,4 @@
-package platform
+package core
 
 import (
 	"context"
@@ -119,52 +119,53 @@ func (p SearchPage) Cursor(i int) string { return p.cursor(p.Hits[i].place) }
 type Search struct {
 	core   *Core
 	tables SearchQueries
-	kinds  map[SearchKind]searchable
+	kinds  map[SearchKind]Searchable
 }
 
-// A searchable provides what a search needs to know about a kind.
-type searchable interface {
+// A Searchable provides what a search needs to know about a kind.
+type Searchable interface {
 	number() byte
-	scope(a *Actor, within UID) (Scope, error)
-	read(ctx context.Context, uids []UID, words []string, found map[UID]SearchHit) error
+	Scope(a *Actor, within UID) (Scope, error)
+	Read(ctx context.Context, uids []UID, words []string, found map[UID]SearchHit) error
 	checkScope(ctx context.Context, within UID) error
 }
 
 // searchableKind implements searchable for a kind.
-type searchableKind[T any, F filter] struct {
+type searchableKind[T any, F Filter] struct {
 	*Collection[T, F]
-	texts func(T) []fieldText
+	texts func(T) []FieldText
 }
 
-// newSearch returns a search of the kinds that areas have.
-func newSearch(core *Core, tables SearchQueries, areas ...map[SearchKind]searchable) Search {
-	s := Search{core, tables, map[SearchKind]searchable{}}
+// NewSearch returns a search of the kinds that areas have.
+func NewSearch(core *Core, tables SearchQueries, areas ...map[SearchKind]Searchable) Search {
+	s := Search{core, tables, map[SearchKind]Searchable{}}
 	for _, kinds := range areas {
 		maps.Copy(s.kinds, kinds)
 	}
 	return s
 }
 
-// searchableBy returns what a search needs of a kind, whose rows have texts.
-func searchableBy[T any, F filter](rows *Collection[T, F], texts func(T) []fieldText) searchable {
+// SearchableBy returns what a search needs of a kind, whose rows have texts.
+func SearchableBy[T any, F Filter](rows *Collection[T, F], texts func(T) []FieldText) Searchable {
 	return searchableKind[T, F]{rows, texts}
 }
 
-func (s searchableKind[T, F]) number() byte { return s.kind.Number }
+func (s searchableKind[T, F]) number() byte { return s.Kind.Number }
 
-func (s searchableKind[T, F]) scope(a *Actor, within UID) (Scope, error) {
-	return s.kind.scope(a, UIDFilter{DescendantsOf: within})
+// Scope returns what a caller may find within a UID.
+func (s searchableKind[T, F]) Scope(a *Actor, within UID) (Scope, error) {
+	return s.Kind.Scope(a, UIDFilter{DescendantsOf: within})
 }
 
 func (s searchableKind[T, F]) checkScope(ctx context.Context, within UID) error {
-	return s.scopeExists(ctx, UIDFilter{DescendantsOf: within})
+	return s.ScopeExists(ctx, UIDFilter{DescendantsOf: within})
 }
 
-// read reads rows that the caller may see.
-func (s searchableKind[T, F]) read(ctx context.Context, uids []UID, words []string, found map[UID]SearchHit) error {
-	rows, err := s.table.Get(ctx, s.core.store, Keys{UIDs: uids})
+// Read reads rows that the caller may see.
+func (s searchableKind[T, F]) Read(ctx context.Context, uids []UID, words []string, found map[UID]SearchHit) error {
+	rows, err := s.Table.Get(ctx, s.Core.Store, Keys{UIDs: uids})
 	for _, row := range rows {
-		found[s.kind.UID(row)] = SearchHit{Object: row, Field: matchedField(s.texts(row), words, s.core.store.FoldText)}
+		found[s.Kind.UID(row)] = SearchHit{Object: row, Field: matchedField(s.texts(row), words, s.Core.Store.FoldText)}
 	}
 	return err
 }
@@ -173,16 +174,16 @@ func (s searchableKind[T, F]) read(ctx context.Context, uids []UID, words []stri
 // the caller may not list in the scope, and returns PERMISSION_DENIED if no kind
 // is left.
 func (s Search) List(ctx context.Context, req SearchRequest) (SearchPage, error) {
-	actor, err := requireCaller(ctx)
+	actor, err := RequireCaller(ctx)
 	if err != nil {
 		return SearchPage{}, err
 	}
-	v := violations(slices.Clone(req.Malformed))
-	req.check(&v)
-	req.Query = s.core.store.FoldText(req.Query)
+	v := Violations(slices.Clone(req.Malformed))
+	req.Check(&v)
+	req.Query = s.core.Store.FoldText(req.Query)
 	q, err := s.query(ctx, req, &v)
 	if err == nil {
-		err = v.err()
+		err = v.Err()
 	}
 	if err != nil {
 		return SearchPage{}, err
@@ -193,32 +194,33 @@ func (s Search) List(ctx context.Context, req SearchRequest) (SearchPage, error)
 	return s.page(ctx, req, q)
 }
 
-func (req SearchRequest) check(v *violations) {
-	if v.checkQuery(req.Query); req.Query == "" {
-		v.add("query", "is required")
+// Check adds the violations of the fields.
+func (req SearchRequest) Check(v *Violations) {
+	if v.CheckQuery(req.Query); req.Query == "" {
+		v.Add("query", "is required")
 	}
 	for _, k := range req.Kinds {
-		if checkOneOf(v, "kinds", k, searchKinds); k == "" {
-			v.add("kinds", "must not hold an empty text")
+		if CheckOneOf(v, "kinds", k, searchKinds); k == "" {
+			v.Add("kinds", "must not hold an empty text")
 		}
 	}
 	if req.Within != "" {
-		v.checkUID("within", req.Within)
+		v.CheckUID("within", req.Within)
 	}
 }
 
 // query converts a request into a query without scopes.
-func (s Search) query(ctx context.Context, req SearchRequest, v *violations) (SearchQuery, error) {
-	q := SearchQuery{query: req.Query, limit: pageLimit(req.PageSize, req.Empty, v)}
+func (s Search) query(ctx context.Context, req SearchRequest, v *Violations) (SearchQuery, error) {
+	q := SearchQuery{query: req.Query, limit: PageLimit(req.PageSize, req.Empty, v)}
 	if req.PageToken == "" || len(*v) > 0 {
 		return q, nil
 	}
-	t, err := s.core.tokens.open(ctx, req.PageToken, req.name())
-	if errors.Is(err, errToken) {
-		v.add("page_token", "%s", errToken)
+	t, err := s.core.Tokens.Open(ctx, req.PageToken, req.name())
+	if errors.Is(err, ErrToken) {
+		v.Add("page_token", "%s", ErrToken)
 		return q, nil
 	}
-	if err == nil && !s.core.tokens.isExpired(t) { // otherwise the list restarts
+	if err == nil && !s.core.Tokens.isExpired(t) { // otherwise the list restarts
 		q.after = placeOf(t)
 	}
 	return q, err
@@ -231,13 +233,13 @@ func (req SearchRequest) name() []byte {
 
 // placeOf decodes the place in a page token. The order of the token is the stage,
 // and its value begins with the number of the kind.
-func placeOf(t token) *SearchPlace {
+func placeOf(t Token) *SearchPlace {
 	value, _ := t.Value.(string)
 	return &SearchPlace{SearchStage(t.order), value[1:], value[0], t.UID}
 }
 
-func (p SearchPlace) token(issued time.Time) token {
-	return token{issued: issued, order: int(p.Stage), Position: Position{string([]byte{p.Kind}) + p.Name, p.UID}}
+func (p SearchPlace) token(issued time.Time) Token {
+	return Token{issued: issued, order: int(p.Stage), Position: Position{string([]byte{p.Kind}) + p.Name, p.UID}}
 }
 
 // scopes returns the scopes of the requested kinds that the caller may list.
@@ -248,7 +250,7 @@ func (s Search) scopes(actor *Actor, req SearchRequest) ([]SearchScope, error) {
 		if req.Kinds != nil && !slices.Contains(req.Kinds, name) {
 			continue
 		}
-		scope, err := s.kinds[name].scope(actor, req.Within)
+		scope, err := s.kinds[name].Scope(actor, req.Within)
 		switch {
 		case err == nil:
 			scopes = append(scopes, SearchScope{s.kinds[name].number(), scope})
@@ -269,7 +271,7 @@ func (s Search) page(ctx context.Context, req SearchRequest, q SearchQuery) (Sea
 	var places []SearchPlace
 	if len(q.scopes) > 0 {
 		var err error
-		if places, err = s.tables.Search(ctx, s.core.store, q); err != nil {
+		if places, err = s.tables.Search(ctx, s.core.Store, q); err != nil {
 			return SearchPage{}, err
 		}
 	}
@@ -281,8 +283,8 @@ func (s Search) page(ctx context.Context, req SearchRequest, q SearchQuery) (Sea
 		}
 	}
 	name := sync.OnceValue(req.name)
-	issued := s.core.tokens.time()
-	page.cursor = func(p SearchPlace) string { return s.core.tokens.seal(p.token(issued), name()) }
+	issued := s.core.Tokens.time()
+	page.cursor = func(p SearchPlace) string { return s.core.Tokens.Seal(p.token(issued), name()) }
 	var err error
 	page.Hits, err = s.hits(ctx, q, places)
 	return page, err
@@ -303,7 +305,7 @@ func (s Search) hits(ctx context.Context, q SearchQuery, places []SearchPlace) (
 		if len(uids) == 0 {
 			continue
 		}
-		if err := s.kinds[name].read(ctx, uids, words, found); err != nil {
+		if err := s.kinds[name].Read(ctx, uids, words, found); err != nil {
 			return nil, err
 		}
 	}

@@ -1,4 +1,4 @@
-package platform
+package core
 
 import (
 	"slices"
@@ -51,18 +51,18 @@ func SearchWords(query string) []string {
 // maxWords limits the words of a query.
 const maxWords = 16
 
-// checkQuery checks a search query; "" means no query.
-func (v *violations) checkQuery(text string) {
+// CheckQuery checks a search query; "" means no query.
+func (v *Violations) CheckQuery(text string) {
 	const field = "query"
 	switch words := strings.Fields(text); {
 	case text == "":
 	case len(words) == 0:
-		v.add(field, "must hold a word")
+		v.Add(field, "must hold a word")
 	case len(words) > maxWords:
-		v.add(field, "must be at most %d words", maxWords)
+		v.Add(field, "must be at most %d words", maxWords)
 	default:
-		v.checkLine(field, text)
-		v.checkFilter(field, text)
+		v.CheckLine(field, text)
+		v.CheckFilter(field, text)
 	}
 }
 
@@ -77,67 +77,34 @@ const (
 	SearchEmail       SearchField = "EMAIL"
 )
 
-// fieldText is a text of a row and its field.
-type fieldText struct {
-	field SearchField
-	text  string
+// FieldText is a text of a row and its field.
+type FieldText struct {
+	Field SearchField
+	Text  string
 }
 
-func (g *Group) searchTexts() []fieldText {
-	return []fieldText{{SearchName, g.Name}, {SearchDescription, g.Description}}
-}
-
-func (i *Identity) searchTexts() []fieldText {
-	return []fieldText{{SearchName, i.Name}, {SearchDescription, i.Description}, {SearchEmail, i.Email}, {SearchEmail, i.EmailUnverified}}
-}
-
-func (r *Role) searchTexts() []fieldText {
-	return []fieldText{{SearchName, r.Name}, {SearchDescription, r.Description}}
-}
-
-func (r *Repo) searchTexts() []fieldText {
-	texts := []fieldText{{SearchName, r.Name}, {SearchDescription, r.Description}}
-	for _, alias := range r.Aliases {
-		texts = append(texts, fieldText{SearchAliases, alias})
-	}
-	return texts
-}
-
-func (t *Tag) searchTexts() []fieldText { return []fieldText{{SearchName, t.Name}} }
-
-// SearchText returns the text that searches look at, which is not folded.
-func (g *Group) SearchText() string { return joinSearchText(g.searchTexts()) }
-
-// SearchText returns the text that searches look at, which is not folded.
-func (i *Identity) SearchText() string { return joinSearchText(i.searchTexts()) }
-
-// SearchText returns the text that searches look at, which is not folded.
-func (r *Role) SearchText() string { return joinSearchText(r.searchTexts()) }
-
-// SearchText returns the text that searches look at, which is not folded.
-func (r *Repo) SearchText() string { return joinSearchText(r.searchTexts()) }
-
-func joinSearchText(searched []fieldText) string {
+// JoinSearchText returns the text that searches look at.
+func JoinSearchText(searched []FieldText) string {
 	texts := make([]string, len(searched))
 	for i, s := range searched {
-		texts[i] = s.text
+		texts[i] = s.Text
 	}
 	return SearchText(texts...)
 }
 
 // matchedField returns the field of a row that contains the most words of a folded query;
 // of several such fields, the first.
-func matchedField(searched []fieldText, words []string, fold func(string) string) SearchField {
+func matchedField(searched []FieldText, words []string, fold func(string) string) SearchField {
 	most, best := 0, SearchName
 	for _, s := range searched {
-		text, held := fold(SearchText(s.text)), 0
+		text, held := fold(SearchText(s.Text)), 0
 		for _, word := range words {
 			if strings.Contains(text, word) {
 				held++
 			}
 		}
 		if held > most {
-			most, best = held, s.field
+			most, best = held, s.Field
 		}
 	}
 	return best

@@ -1,15 +1,15 @@
-package platform
+package core
 
 import (
 	"context"
 	"errors"
 )
 
-// CoreStore is what the operations of all areas need of the database.
+// Store is what the operations of all areas need of the database.
 //
 // Lists and reads take a Scope or Keys, which are made here. Thus
 // access is decided before the store is called.
-type CoreStore interface {
+type Store interface {
 	Conn
 
 	// Write runs unit in one transaction. It commits if unit returns nil, and

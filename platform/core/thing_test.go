@@ -1,4 +1,4 @@
-package platform
+package core
 
 // A thing is a resource in a group, for tests.
 type thing struct {
@@ -12,10 +12,10 @@ type thing struct {
 // A thingFilter restricts a list of things.
 type thingFilter struct{ Name string }
 
-func (*thingFilter) check(*violations) {}
+func (*thingFilter) Check(*Violations) {}
 
 var thingKind = Kind[*thing]{
-	Name: "Thing", Area: areaRegistry, Parent: groupRef, List: CapRepoList,
+	Name: "Thing", Area: AreaRegistry, Parent: GroupRef, List: CapRepoList,
 	Orders:       []OrderField[*thing]{{"name", nil, func(t *thing) any { return t.Name }}},
 	DefaultOrder: Order{Field: "name"},
 	UID:          func(t *thing) UID { return t.UID },

@@ -1,4 +1,4 @@
-package platform
+package core
 
 import (
 	"encoding/json"

@@ -1,10 +1,10 @@
-package platform
+package core
 
 import (
 	"errors"
 	"strings"
 	"time"
-	_ "time/tzdata" // the zones, for machines that have no files of them
+	_ "time/tzdata"
 )
 
 // maxTimeZone limits the length of the name of a time zone.

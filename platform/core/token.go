@@ -1,4 +1,4 @@
-package platform
+package core
 
 import (
 	"context"
@@ -23,10 +23,10 @@ const tokenLifetime = 3 * 24 * time.Hour
 // clients see that nothing has changed.
 const tokenPeriod = time.Hour
 
-// pageTokens seals and opens page tokens.
-type pageTokens struct {
+// PageTokens seals and opens page tokens.
+type PageTokens struct {
 	clock func() time.Time
-	read  func(context.Context) ([]Key, error) // reads the keys, oldest first
+	Read  func(context.Context) ([]Key, error) // reads the keys, oldest first
 
 	sealer atomic.Pointer[sealer]
 	turn   chan struct{} // holds one element while the keys are read
@@ -35,14 +35,14 @@ type pageTokens struct {
 
 // time returns the time of issue of the tokens that are made now: the end of the period, so
 // that none of them expires before its lifetime.
-func (p *pageTokens) time() time.Time { return p.clock().Add(tokenPeriod - 1).Truncate(tokenPeriod) }
+func (p *PageTokens) time() time.Time { return p.clock().Add(tokenPeriod - 1).Truncate(tokenPeriod) }
 
 // isExpired reports whether a token is too old to continue a list.
-func (p *pageTokens) isExpired(t token) bool { return p.clock().Sub(t.issued) > tokenLifetime }
+func (p *PageTokens) isExpired(t Token) bool { return p.clock().Sub(t.issued) > tokenLifetime }
 
-// load reads the keys.
-func (p *pageTokens) load(ctx context.Context) error {
-	keys, err := p.read(ctx)
+// Load reads the keys.
+func (p *PageTokens) Load(ctx context.Context) error {
+	keys, err := p.Read(ctx)
 	if err != nil {
 		return err
 	}
@@ -56,10 +56,10 @@ func (p *pageTokens) load(ctx context.Context) error {
 // sealerPause keeps forged page tokens from causing reads.
 const sealerPause = 10 * time.Second
 
-// open opens a page token. If another replica has made the key of the token,
+// Open opens a page token. If another replica has made the key of the token,
 // open reads the keys again, one request at a time and not too often. If the
 // keys cannot be read, it returns UNAVAILABLE, because the token may be valid.
-func (p *pageTokens) open(ctx context.Context, sealed string, list []byte) (token, error) {
+func (p *PageTokens) Open(ctx context.Context, sealed string, list []byte) (Token, error) {
 	s := p.sealer.Load()
 	t, err := s.open(sealed, list)
 	if err == nil || s.hasKey(sealed) {
@@ -69,25 +69,25 @@ func (p *pageTokens) open(ctx context.Context, sealed string, list []byte) (toke
 	case p.turn <- struct{}{}:
 		defer func() { <-p.turn }()
 	case <-ctx.Done():
-		return token{}, ctx.Err()
+		return Token{}, ctx.Err()
 	}
 	if now := p.clock(); now.Sub(p.last) > sealerPause {
-		if err := p.load(context.WithoutCancel(ctx)); err != nil { // others wait for the result, even if the client disconnects
-			return token{}, Unavailable("the keys of page tokens cannot be read", err)
+		if err := p.Load(context.WithoutCancel(ctx)); err != nil { // others wait for the result, even if the client disconnects
+			return Token{}, Unavailable("the keys of page tokens cannot be read", err)
 		}
 		p.last = now
 	}
 	return p.sealer.Load().open(sealed, list)
 }
 
-// seal seals a token.
-func (p *pageTokens) seal(t token, list []byte) string { return p.sealer.Load().seal(t, list) }
+// Seal seals a token.
+func (p *PageTokens) Seal(t Token, list []byte) string { return p.sealer.Load().seal(t, list) }
 
-// A token is the content of a page token. It is sealed, so that clients can
+// A Token is the content of a page token. It is sealed, so that clients can
 // neither read nor make one. The list it belongs to is its associated data: it does
 // not open for another kind, scope or filter. It grants no access; every page is
 // authorised again.
-type token struct {
+type Token struct {
 	issued time.Time
 	order  int // index into the kind's Orders
 	desc   bool
@@ -99,9 +99,10 @@ const (
 	tokenDesc    = 0x80 // bit of a descending order, in the byte of the order
 )
 
-var errToken = errors.New("is not a page token of this list")
+// ErrToken is the error of a text that is not a page token of a list.
+var ErrToken = errors.New("is not a page token of this list")
 
-func (t token) bytes() []byte {
+func (t Token) bytes() []byte {
 	b := []byte{tokenVersion, byte(t.order)}
 	if t.desc {
 		b[1] |= tokenDesc
@@ -118,30 +119,30 @@ func (t token) bytes() []byte {
 }
 
 // parseToken parses the result of bytes.
-func parseToken(b []byte) (t token, err error) {
+func parseToken(b []byte) (t Token, err error) {
 	if len(b) < 2 || b[0] != tokenVersion {
-		return t, errToken
+		return t, ErrToken
 	}
 	t.order, t.desc = int(b[1]&^tokenDesc), b[1]&tokenDesc != 0
 	issued, n := binary.Varint(b[2:])
 	if n <= 0 {
-		return t, errToken
+		return t, ErrToken
 	}
 	t.issued = time.UnixMilli(issued)
 	if t.UID, b, err = unpackUID(b[2+n:]); err != nil || len(b) == 0 {
-		return t, errToken
+		return t, ErrToken
 	}
 	switch b[0] {
 	case 't':
 		ms, n := binary.Varint(b[1:])
 		if n <= 0 {
-			return t, errToken
+			return t, ErrToken
 		}
 		t.Value = At(time.UnixMilli(ms))
 	case 's':
 		t.Value = string(b[1:])
 	default:
-		return t, errToken
+		return t, ErrToken
 	}
 	return t, nil
 }
@@ -159,21 +160,21 @@ func packUID(u UID) []byte {
 // unpackUID reads the result of packUID, and returns what follows it in b.
 func unpackUID(b []byte) (UID, []byte, error) {
 	if len(b) < 2 {
-		return "", nil, errToken
+		return "", nil, ErrToken
 	}
 	if n := int(b[0]); n > 0 {
 		if len(b) < 1+n {
-			return "", nil, errToken
+			return "", nil, ErrToken
 		}
 		u, ok := UnpackUID(b[1 : 1+n])
 		if !ok {
-			return "", nil, errToken
+			return "", nil, ErrToken
 		}
 		return u, b[1+n:], nil
 	}
 	n := int(b[1])
 	if len(b) < 2+n {
-		return "", nil, errToken
+		return "", nil, ErrToken
 	}
 	return UID(b[2 : 2+n]), b[2+n:], nil
 }
@@ -222,31 +223,31 @@ func newSealer(keys []Key) (*sealer, error) {
 }
 
 // seal returns base64url(key id | nonce | ciphertext).
-func (s *sealer) seal(t token, list []byte) string {
+func (s *sealer) seal(t Token, list []byte) string {
 	key, plain := s.keys[s.newest], t.bytes()
 	b := append([]byte{s.newest}, key.nonce(plain, list)...)
 	return base64.RawURLEncoding.EncodeToString(key.Seal(b, b[1:], plain, list))
 }
 
-// looksSealed reports whether text has the form of a page token.
-func looksSealed(text string) bool {
+// LooksSealed reports whether text has the form of a page token.
+func LooksSealed(text string) bool {
 	const keyNonceTag = 1 + 12 + 16
 	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	return err == nil && len(b) > keyNonceTag
 }
 
-func (s *sealer) open(sealed string, list []byte) (token, error) {
+func (s *sealer) open(sealed string, list []byte) (Token, error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(sealed)
 	if err != nil || len(b) == 0 || strings.ContainsAny(sealed, "\r\n") { // the decoder ignores line breaks
-		return token{}, errToken
+		return Token{}, ErrToken
 	}
 	aead, ok := s.keys[b[0]]
 	if !ok || len(b) < 1+aead.NonceSize() {
-		return token{}, errToken
+		return Token{}, ErrToken
 	}
 	plain, err := aead.Open(nil, b[1:1+aead.NonceSize()], b[1+aead.NonceSize():], list)
 	if err != nil {
-		return token{}, errToken
+		return Token{}, ErrToken
 	}
 	return parseToken(plain)
 }

@@ -1,6 +1,8 @@
-package platform
+package core
 
-import "context"
+import (
+	"context"
+)
 
 // Turns decide when a request may use another connection to the database. The store asks them
 // before each read and each transaction, so that connections are shared as fairly as requests are admitted. They are

@@ -1,4 +1,4 @@
-package platform
+package core
 
 import (
 	"crypto/rand"
@@ -18,10 +18,10 @@ type UID string
 
 const (
 	rootDigits    = 40
-	segmentDigits = 16
+	SegmentDigits = 16
 	// maxDepth limits the depth of the tree, and thereby the size of page tokens.
 	maxDepth     = 29
-	maxUIDLength = rootDigits + (maxDepth-1)*(1+segmentDigits)
+	maxUIDLength = rootDigits + (maxDepth-1)*(1+SegmentDigits)
 )
 
 // Valid reports whether u is well formed. The resource need not exist.
@@ -29,8 +29,8 @@ func (u UID) Valid() bool {
 	if len(u) < rootDigits || len(u) > maxUIDLength || !isLowerHex(string(u[:rootDigits])) {
 		return false
 	}
-	for rest := u[rootDigits:]; rest != ""; rest = rest[1+segmentDigits:] {
-		if len(rest) < 1+segmentDigits || rest[0] != '/' || !isLowerHex(string(rest[1:1+segmentDigits])) {
+	for rest := u[rootDigits:]; rest != ""; rest = rest[1+SegmentDigits:] {
+		if len(rest) < 1+SegmentDigits || rest[0] != '/' || !isLowerHex(string(rest[1:1+SegmentDigits])) {
 			return false
 		}
 	}
@@ -46,7 +46,7 @@ func (u UID) globalType() (typeName string, isGlobal bool) {
 		return "", false
 	}
 	parts := globalID.FindSubmatch(decoded)
-	if parts == nil || len(parts[1]) > maxLineBytes {
+	if parts == nil || len(parts[1]) > MaxLineBytes {
 		return "", false
 	}
 	return string(parts[1]), true
@@ -59,10 +59,10 @@ func (u UID) Packed() ([]byte, bool) {
 	if !u.Valid() {
 		return nil, false
 	}
-	packed := make([]byte, rootDigits/2, rootDigits/2+(u.Depth()-1)*segmentDigits/2)
+	packed := make([]byte, rootDigits/2, rootDigits/2+(u.Depth()-1)*SegmentDigits/2)
 	_, _ = hex.Decode(packed, []byte(u[:rootDigits])) // Valid has checked the digits
-	for rest := u[rootDigits:]; rest != ""; rest = rest[1+segmentDigits:] {
-		packed, _ = hex.AppendDecode(packed, []byte(rest[1:1+segmentDigits]))
+	for rest := u[rootDigits:]; rest != ""; rest = rest[1+SegmentDigits:] {
+		packed, _ = hex.AppendDecode(packed, []byte(rest[1:1+SegmentDigits]))
 	}
 	return packed, true
 }
@@ -77,7 +77,7 @@ func UnpackUID(packed []byte) (UID, bool) {
 // AppendUID appends the UID that packed was made from by Packed. It returns false,
 // and appends nothing, if packed is not such a result.
 func AppendUID(text, packed []byte) ([]byte, bool) {
-	const root, segment = rootDigits / 2, segmentDigits / 2
+	const root, segment = rootDigits / 2, SegmentDigits / 2
 	if len(packed) < root || (len(packed)-root)%segment != 0 {
 		return text, false
 	}
@@ -117,7 +117,7 @@ func (u UID) Depth() int {
 	if u == "" {
 		return 0
 	}
-	return 1 + (len(u)-rootDigits)/(1+segmentDigits)
+	return 1 + (len(u)-rootDigits)/(1+SegmentDigits)
 }
 
 // Parent returns u without its last segment, or the zero UID for a root.
@@ -135,7 +135,7 @@ func (u UID) prefix(depth int) UID {
 	if depth < 1 {
 		return ""
 	}
-	return u[:min(len(u), rootDigits+(depth-1)*(1+segmentDigits))]
+	return u[:min(len(u), rootDigits+(depth-1)*(1+SegmentDigits))]
 }
 
 // Within reports whether u is scope or anywhere below it.
@@ -155,22 +155,24 @@ func (u UID) Ancestors() []UID {
 	return above
 }
 
-func newRootUID() UID { return UID(randomHex(rootDigits / 2)) }
+// NewRootUID returns the UID of a new organisation.
+func NewRootUID() UID { return UID(RandomHex(rootDigits / 2)) }
 
-func (u UID) newChild() UID { return u + "/" + UID(randomHex(segmentDigits/2)) }
+// NewChild returns the UID of a new resource below u.
+func (u UID) NewChild() UID { return u + "/" + UID(RandomHex(SegmentDigits/2)) }
 
-// A uidSeries makes UIDs for the rows of one batch. The first segment is random,
+// A UidSeries makes UIDs for the rows of one batch. The first segment is random,
 // and each further one is larger by a random step of up to 2^32. Thus the rows of a
 // batch are neighbours in every index by UID, and storing a batch changes only a
 // few pages of an index.
-type uidSeries struct {
+type UidSeries struct {
 	last  uint64
 	begun bool
 }
 
-// child makes the UID of a new row inside parent.
-func (s *uidSeries) child(parent UID) UID {
-	var random, segment [segmentDigits / 2]byte
+// Child makes the UID of a new row inside parent.
+func (s *UidSeries) Child(parent UID) UID {
+	var random, segment [SegmentDigits / 2]byte
 	_, _ = rand.Read(random[:]) // never fails: crypto/rand ends the program instead
 	if n := binary.BigEndian.Uint64(random[:]); s.begun {
 		s.last += 1 + n>>32
@@ -181,7 +183,8 @@ func (s *uidSeries) child(parent UID) UID {
 	return parent + "/" + UID(hex.EncodeToString(segment[:]))
 }
 
-func randomHex(bytes int) string {
+// RandomHex returns random hexadecimal digits.
+func RandomHex(bytes int) string {
 	b := make([]byte, bytes)
 	_, _ = rand.Read(b) // never fails: crypto/rand ends the program instead
 	return hex.EncodeToString(b)

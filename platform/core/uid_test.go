@@ -1,4 +1,4 @@
-package platform
+package core
 
 import (
 	"regexp"
@@ -14,7 +14,7 @@ const (
 )
 
 // seg returns one segment below the root.
-func seg(digit string) UID { return "/" + UID(strings.Repeat(digit, segmentDigits)) }
+func seg(digit string) UID { return "/" + UID(strings.Repeat(digit, SegmentDigits)) }
 
 var uidGrammar = regexp.MustCompile(`^[0-9a-f]{40}(/[0-9a-f]{16})*$`)
 
@@ -124,8 +124,8 @@ func TestNewUIDsAreValidAndNeverTheSame(t *testing.T) {
 	t.Parallel()
 	seen := map[UID]bool{}
 	for range 1000 {
-		root := newRootUID()
-		child := root.newChild()
+		root := NewRootUID()
+		child := root.NewChild()
 		if !root.Valid() || !root.IsRoot() || !child.Valid() || child.Parent() != root || seen[root] || seen[child] {
 			t.Fatalf("made %q and below it %q", root, child)
 		}
@@ -135,14 +135,14 @@ func TestNewUIDsAreValidAndNeverTheSame(t *testing.T) {
 
 func TestUIDsOfABatchAreNeighbours(t *testing.T) {
 	t.Parallel()
-	var one, other uidSeries
-	group := newRootUID().newChild()
-	first := one.child(group)
-	if far := other.child(group); far[:len(far)-8] == first[:len(first)-8] {
+	var one, other UidSeries
+	group := NewRootUID().NewChild()
+	first := one.Child(group)
+	if far := other.Child(group); far[:len(far)-8] == first[:len(first)-8] {
 		t.Errorf("two batches begin at %q and %q: a batch begins anywhere", first, far)
 	}
 	for last, n := first, 1; n < 1000; n++ {
-		uid := one.child(group)
+		uid := one.Child(group)
 		if !uid.Valid() || uid.Parent() != group {
 			t.Fatalf("made %q below %q, want Parent %v", uid, group, group)
 		}

@@ -1,9 +1,11 @@
-package platform
+package events
 
 import (
 	"context"
 	"sync"
 	"time"
+
+	"atrium/platform/core"
 )
 
 // An eventAnchor remembers the newest event that this process has read. A standby that
@@ -12,28 +14,28 @@ import (
 // is no longer stored would skip those. Therefore readers check the anchor after each
 // read, before they use what they have read.
 type eventAnchor struct {
-	store     EventsStore
-	tables    EventQueries
+	store     Store
+	tables    Queries
 	retention time.Duration
 	clock     func() time.Time
 
 	lock   sync.Mutex
-	newest *Event // nil means unknown
+	newest *core.Event // nil means unknown
 }
 
 // note remembers an event that was read, if it is the newest.
-func (a *eventAnchor) note(e *Event) {
+func (a *eventAnchor) note(e *core.Event) {
 	a.lock.Lock()
 	defer a.lock.Unlock()
-	if a.newest == nil || a.newest.Position.before(e.Position) {
+	if a.newest == nil || a.newest.Position.Before(e.Position) {
 		a.newest = e
 	}
 }
 
 // noteAt reads the event at a position, and remembers it instead of an earlier one.
-func (a *eventAnchor) noteAt(ctx context.Context, at EventPosition) error {
+func (a *eventAnchor) noteAt(ctx context.Context, at core.EventPosition) error {
 	a.forget()
-	found, err := a.tables.EventsUpTo(ctx, a.store, nil, EventPosition{at.Transaction, at.Number - 1}, at, 1)
+	found, err := a.tables.EventsUpTo(ctx, a.store, nil, core.EventPosition{Transaction: at.Transaction, Number: at.Number - 1}, at, 1)
 	if err == nil && len(found) == 1 {
 		a.note(found[0])
 	}
@@ -47,7 +49,7 @@ func (a *eventAnchor) forget() {
 }
 
 // errEventsLost is the error of a feed that may have delivered events which are lost.
-var errEventsLost = inArea(areaEvents, Unavailable("the database was replaced by a copy that lacks the newest events, which this feed may have delivered; continue after the last event that is still stored", nil))
+var errEventsLost = core.InArea(core.AreaEvents, core.Unavailable("the database was replaced by a copy that lacks the newest events, which this feed may have delivered; continue after the last event that is still stored", nil))
 
 // holds reports whether the newest event is still stored where it was.
 func (a *eventAnchor) holds(ctx context.Context) (bool, error) {

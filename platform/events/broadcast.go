@@ -1,4 +1,4 @@
-package platform
+package events
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"atrium/platform/core"
 )
 
 // New events are read when Changed signals them, and in any case once per
@@ -33,10 +35,10 @@ const (
 // at least one feed listens. It dispatches events in memory to the listeners of
 // their organisation.
 type broadcast struct {
-	store        EventsStore
-	tables       EventQueries
+	store        Store
+	tables       Queries
 	logger       *slog.Logger
-	observer     EventObserver
+	observer     Observer
 	clock        func() time.Time
 	callers      feedCallers
 	anchor       eventAnchor
@@ -44,32 +46,32 @@ type broadcast struct {
 	catchUpSlots chan struct{} // holds one element for each feed that reads from the store
 
 	lock      sync.Mutex
-	at        EventPosition // position of the last event that was dispatched
-	listeners map[UID]map[*listener]struct{}
+	at        core.EventPosition // position of the last event that was dispatched
+	listeners map[core.UID]map[*listener]struct{}
 	listening int                // number of listeners
 	stop      context.CancelFunc // stops the reader; nil while there are no listeners
 	ended     chan struct{}      // closed when the reader has ended
 }
 
-func newBroadcast(area *eventsArea) *broadcast {
+func newBroadcast(area *Area) *broadcast {
 	b := &broadcast{
-		store: area.store, tables: area.tables, logger: area.logger, observer: area.options.Observer, clock: area.clock,
-		catchUpSlots: make(chan struct{}, maxCatchUps), listeners: map[UID]map[*listener]struct{}{},
+		store: area.Store, tables: area.tables, logger: area.Logger, observer: area.options.Observer, clock: area.Clock,
+		catchUpSlots: make(chan struct{}, maxCatchUps), listeners: map[core.UID]map[*listener]struct{}{},
 	}
-	b.anchor = eventAnchor{store: area.store, tables: area.tables, retention: area.options.AuditRetention, clock: area.clock}
-	b.callers = feedCallers{store: area.store, tables: area.iam.tables, identify: area.iam.identify, trouble: chore{logger: area.logger, warning: "reading grants failed; live feeds wait for a retry"}, reads: &b.reads, open: map[string]*feedCaller{}}
+	b.anchor = eventAnchor{store: area.Store, tables: area.tables, retention: area.options.AuditRetention, clock: area.Clock}
+	b.callers = feedCallers{store: area.Store, tables: area.iam.Tables, identify: area.iam.Identify, trouble: core.Chore{Logger: area.Logger, Warning: "reading grants failed; live feeds wait for a retry"}, reads: &b.reads, open: map[string]*feedCaller{}}
 	return b
 }
 
 // A listener is the queue of new events of a feed.
 type listener struct {
 	caller *feedCaller
-	roots  []UID // the organisations that it listens to
-	wants  func(*Event) bool
+	roots  []core.UID // the organisations that it listens to
+	wants  func(*core.Event) bool
 	wake   chan struct{} // holds one element when the queue has events
 
 	lock   sync.Mutex
-	queue  []*Event
+	queue  []*core.Event
 	bytes  int
 	read   int64 // number of the read that returned the last event of the queue
 	behind bool  // whether the queue was full, so later events were not queued
@@ -78,13 +80,13 @@ type listener struct {
 }
 
 // allRoots is the key of listeners to all organisations.
-const allRoots UID = ""
+const allRoots core.UID = ""
 
 // subscribe adds a listener of a caller to organisations, or to all if roots is
 // empty. The listener gets every event after the position that is returned.
-func (b *broadcast) subscribe(ctx context.Context, caller *feedCaller, roots []UID, wants func(*Event) bool) (*listener, EventPosition, error) {
+func (b *broadcast) subscribe(ctx context.Context, caller *feedCaller, roots []core.UID, wants func(*core.Event) bool) (*listener, core.EventPosition, error) {
 	if len(roots) == 0 {
-		roots = []UID{allRoots}
+		roots = []core.UID{allRoots}
 	}
 	l := &listener{caller: caller, roots: roots, wants: wants, wake: make(chan struct{}, 1)}
 	b.lock.Lock()
@@ -111,7 +113,7 @@ func (b *broadcast) subscribe(ctx context.Context, caller *feedCaller, roots []U
 }
 
 // findNewest returns the position of the newest event, and anchors it.
-func (b *broadcast) findNewest(ctx context.Context) (EventPosition, error) {
+func (b *broadcast) findNewest(ctx context.Context) (core.EventPosition, error) {
 	newest, found, err := b.store.EventPosition(ctx, "")
 	if err == nil && found {
 		err = b.anchor.noteAt(ctx, newest)
@@ -121,7 +123,7 @@ func (b *broadcast) findNewest(ctx context.Context) (EventPosition, error) {
 
 // resume lets a listener that was behind receive events again: every event after
 // the position that is returned.
-func (b *broadcast) resume(l *listener) EventPosition {
+func (b *broadcast) resume(l *listener) core.EventPosition {
 	b.lock.Lock()
 	defer b.lock.Unlock()
 	l.lock.Lock()
@@ -152,8 +154,8 @@ func (b *broadcast) unsubscribe(l *listener) {
 }
 
 // start starts the reader at a position.
-func (b *broadcast) start(at EventPosition) {
-	ctx, cancel := context.WithCancel(InBackground(context.Background()))
+func (b *broadcast) start(at core.EventPosition) {
+	ctx, cancel := context.WithCancel(core.InBackground(context.Background()))
 	ended := make(chan struct{})
 	b.at, b.stop, b.ended = at, cancel, ended
 	go func() {
@@ -164,8 +166,8 @@ func (b *broadcast) start(at EventPosition) {
 
 // run reads events until ctx ends. While the store fails, feeds wait. No event is
 // lost, because reading continues at the same position.
-func (b *broadcast) run(ctx context.Context, at EventPosition) {
-	reading := chore{logger: b.logger, warning: "reading new events failed; live feeds wait for a retry"}
+func (b *broadcast) run(ctx context.Context, at core.EventPosition) {
+	reading := core.Chore{Logger: b.logger, Warning: "reading new events failed; live feeds wait for a retry"}
 	for ctx.Err() == nil {
 		changed := b.store.Changed()
 		events, err := b.tables.EventsAfter(ctx, b.store, nil, at, broadcastBatch)
@@ -175,7 +177,7 @@ func (b *broadcast) run(ctx context.Context, at EventPosition) {
 		if ctx.Err() != nil {
 			return
 		}
-		if reading.note(ctx, err); err != nil {
+		if reading.Note(ctx, err); err != nil {
 			changed = nil // an immediate retry would add load to a failing store
 		}
 		if len(events) > 0 {
@@ -198,7 +200,7 @@ func (b *broadcast) run(ctx context.Context, at EventPosition) {
 // checkAnchor checks the anchor after a read at a position. If events are lost, it ends all
 // feeds, because they may have delivered them, and returns the position of the newest event
 // that is left.
-func (b *broadcast) checkAnchor(ctx context.Context, at EventPosition, read []*Event) (EventPosition, []*Event, error) {
+func (b *broadcast) checkAnchor(ctx context.Context, at core.EventPosition, read []*core.Event) (core.EventPosition, []*core.Event, error) {
 	intact, err := b.anchor.holds(ctx)
 	if intact || err != nil {
 		return at, read, err
@@ -213,7 +215,7 @@ func (b *broadcast) checkAnchor(ctx context.Context, at EventPosition, read []*E
 }
 
 // endFeeds ends all feeds with errEventsLost. Later ones begin at a position.
-func (b *broadcast) endFeeds(at EventPosition) {
+func (b *broadcast) endFeeds(at core.EventPosition) {
 	b.lock.Lock()
 	defer b.lock.Unlock()
 	b.at = at
@@ -237,7 +239,7 @@ type wakeList struct {
 }
 
 // observe reports the lag of dispatched events to the observer.
-func (b *broadcast) observe(events []*Event) {
+func (b *broadcast) observe(events []*core.Event) {
 	now := b.clock()
 	for _, e := range events {
 		b.observer.EventRead(now.Sub(e.Time.Time))
@@ -246,7 +248,7 @@ func (b *broadcast) observe(events []*Event) {
 
 // dispatch adds events to the queues of their listeners. Before it wakes the
 // first listener, it requests the grants of all their callers.
-func (b *broadcast) dispatch(ctx context.Context, events []*Event) (to wakeList) {
+func (b *broadcast) dispatch(ctx context.Context, events []*core.Event) (to wakeList) {
 	read := b.reads.Add(1)
 	b.lock.Lock()
 	defer b.lock.Unlock()
@@ -306,7 +308,7 @@ func wakeAll(ctx context.Context, listeners []*listener) {
 
 // enqueue adds an event if the listener wants it. It reports whether it did, and
 // whether the caller must wake the listener.
-func (l *listener) enqueue(e *Event, read int64) (added, first bool) {
+func (l *listener) enqueue(e *core.Event, read int64) (added, first bool) {
 	if !l.wants(e) {
 		return false, false
 	}
@@ -319,7 +321,7 @@ func (l *listener) enqueue(e *Event, read int64) (added, first bool) {
 		l.behind = true
 	default:
 		l.queue = append(l.queue, e)
-		l.bytes += e.size()
+		l.bytes += e.Size()
 		l.read, added = read, true
 	}
 	first, l.due = !l.due, true
@@ -356,7 +358,7 @@ func (l *listener) isLost() bool {
 
 // drain empties the queue. It returns the number of the read that returned the
 // events, and whether later events were not queued.
-func (l *listener) drain() (events []*Event, read int64, behind bool) {
+func (l *listener) drain() (events []*core.Event, read int64, behind bool) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	events, l.queue, l.bytes = l.queue, nil, 0
@@ -365,14 +367,14 @@ func (l *listener) drain() (events []*Event, read int64, behind bool) {
 
 // readUpTo reads events that a feed has missed, up to a position of the broadcast. It
 // returns the number of the read as well.
-func (b *broadcast) readUpTo(ctx context.Context, roots []UID, after, upTo EventPosition) (events []*Event, read int64, err error) {
+func (b *broadcast) readUpTo(ctx context.Context, roots []core.UID, after, upTo core.EventPosition) (events []*core.Event, read int64, err error) {
 	select {
 	case b.catchUpSlots <- struct{}{}:
 		defer func() { <-b.catchUpSlots }()
 	case <-ctx.Done():
 		return nil, 0, ctx.Err()
 	}
-	ctx = InBackground(ctx)
+	ctx = core.InBackground(ctx)
 	events, err = b.tables.EventsUpTo(ctx, b.store, roots, after, upTo, feedBatch)
 	if err != nil {
 		return nil, 0, err

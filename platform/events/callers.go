@@ -1,4 +1,4 @@
-package platform
+package events
 
 import (
 	"context"
@@ -10,17 +10,20 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 // feedCallers reads the grants of the callers of live feeds: once for all feeds
 // of a caller, and in one statement for many callers. While the store fails,
 // feeds wait: no event is delivered with outdated grants.
 type feedCallers struct {
-	store    Conn
-	tables   IAMTables
-	identify func(ctx context.Context, c Claims) (*Actor, error) // finds the identities of a token again
-	trouble  chore                                               // what the log says of reads
-	reads    *atomic.Int64                                       // number of reads of events
+	store    core.Conn
+	tables   iam.Tables
+	identify func(ctx context.Context, c iam.Claims) (*core.Actor, error) // finds the identities of a token again
+	trouble  core.Chore                                                   // what the log says of reads
+	reads    *atomic.Int64                                                // number of reads of events
 
 	lock    sync.Mutex
 	open    map[string]*feedCaller // callers with feeds
@@ -32,13 +35,13 @@ type feedCallers struct {
 // A feedCaller is a caller with feeds, which share its grants.
 type feedCaller struct {
 	key   string
-	actor *Actor
+	actor *core.Actor
 	feeds int
 
 	asked  *grantRead // the last read that was requested
-	grants []grant
-	read   int64      // the grants are newer than the events of this read and of earlier reads
-	round  *feedRound // nil between rounds
+	grants []core.HeldGrant
+	read   int64           // the grants are newer than the events of this read and of earlier reads
+	round  *core.FeedRound // nil between rounds
 
 	confirmLock sync.Mutex
 	isConfirmed bool // whether the token had its identities when the first feed was opened
@@ -56,8 +59,8 @@ type grantRead struct {
 }
 
 // acquire returns the feedCaller that the feeds of an actor share.
-func (h *feedCallers) acquire(ctx context.Context, a *Actor) (*feedCaller, error) {
-	key := a.feedKey()
+func (h *feedCallers) acquire(ctx context.Context, a *core.Actor) (*feedCaller, error) {
+	key := feedKeyOf(a)
 	h.lock.Lock()
 	if h.open[key] == nil {
 		h.open[key] = &feedCaller{key: key, actor: a, read: -1}
@@ -90,17 +93,17 @@ func (h *feedCallers) confirmFirst(ctx context.Context, one *feedCaller) error {
 	return nil
 }
 
-// feedKey identifies actors that always have the same identities and grants, and expire at
+// feedKeyOf identifies actors that always have the same identities and grants, and expire at
 // the same time: those of the same claims, while static keys keep their expiry.
-func (a *Actor) feedKey() string {
-	parts := make([]string, len(a.mappedGroups))
-	for i, m := range a.mappedGroups {
-		parts[i] = string(m.provider) + strconv.Quote(m.group)
+func feedKeyOf(a *core.Actor) string {
+	parts := make([]string, len(a.MappedGroups))
+	for i, m := range a.MappedGroups {
+		parts[i] = string(m.Provider) + strconv.Quote(m.Group)
 	}
 	slices.Sort(parts)
-	key := strconv.Quote(a.operator) + a.Key() + strings.Join(parts, "") + a.Expires.UTC().String()
-	if a.proof != nil {
-		claims, _ := json.Marshal(claimsOf(a)) // they were decoded from JSON
+	key := strconv.Quote(a.Operator) + a.Key() + strings.Join(parts, "") + a.Expires.UTC().String()
+	if a.Proof != nil {
+		claims, _ := json.Marshal(iam.ClaimsOf(a)) // they were decoded from JSON
 		sum := sha256.Sum256(claims)
 		key += string(sum[:])
 	}
@@ -108,15 +111,15 @@ func (a *Actor) feedKey() string {
 }
 
 // errSignedOut ends the feeds of a token that has lost an identity.
-var errSignedOut = inArea(areaEvents, Unauthenticated("the token no longer stands for the identity that opened the feed"))
+var errSignedOut = core.InArea(core.AreaEvents, core.Unauthenticated("the token no longer stands for the identity that opened the feed"))
 
 // confirm returns the callers whose tokens no longer stand for their identities, also if it
 // returns an error. It reads the identities of a token only if their rules can have changed.
 func (h *feedCallers) confirm(ctx context.Context, callers []*feedCaller) (lost []*feedCaller, err error) {
-	var roots []UID
+	var roots []core.UID
 	var issuers []string
 	for _, one := range callers {
-		roots, issuers = append(roots, one.actor.roots()...), append(issuers, one.actor.issuers()...)
+		roots, issuers = append(roots, rootsOf(one.actor)...), append(issuers, issuersOf(one.actor)...)
 	}
 	slices.Sort(roots)
 	slices.Sort(issuers)
@@ -128,20 +131,20 @@ func (h *feedCallers) confirm(ctx context.Context, callers []*feedCaller) (lost 
 		return nil, err
 	}
 	for _, one := range callers {
-		rootVersions, issuerVersions := joinVersions(versions.Roots, one.actor.roots()), joinVersions(versions.Issuers, one.actor.issuers())
+		rootVersions, issuerVersions := joinVersions(versions.Roots, rootsOf(one.actor)), joinVersions(versions.Issuers, issuersOf(one.actor))
 		if rootVersions == one.rootVersions || issuerVersions == one.issuerVersions {
 			continue
 		}
-		fresh, err := h.identify(ctx, claimsOf(one.actor))
+		fresh, err := h.identify(ctx, iam.ClaimsOf(one.actor))
 		switch {
 		case err != nil:
 			return lost, err
-		case !fresh.standsFor(one.actor):
+		case !standsFor(fresh, one.actor):
 			lost = append(lost, one)
 			continue
 		}
 		kept := *one.actor
-		kept.mappedGroups = fresh.mappedGroups
+		kept.MappedGroups = fresh.MappedGroups
 		one.rootVersions, one.issuerVersions = rootVersions, issuerVersions
 		h.lock.Lock()
 		one.actor = &kept
@@ -158,12 +161,12 @@ func joinVersions[K comparable](versions map[K]string, keys []K) string {
 	return joined
 }
 
-// roots lists the organisations of the identities of a token. An operator has none.
-func (a *Actor) roots() []UID {
-	if a.proof == nil {
+// rootsOf lists the organisations of the identities of a token. An operator has none.
+func rootsOf(a *core.Actor) []core.UID {
+	if a.Proof == nil {
 		return nil
 	}
-	var roots []UID
+	var roots []core.UID
 	for _, identity := range a.Identities {
 		roots = append(roots, identity.Root())
 	}
@@ -171,19 +174,19 @@ func (a *Actor) roots() []UID {
 	return slices.Compact(roots)
 }
 
-// issuers lists the issuers that rules for a token can name.
-func (a *Actor) issuers() []string {
-	if a.proof == nil {
+// issuersOf lists the issuers that rules for a token can name.
+func issuersOf(a *core.Actor) []string {
+	if a.Proof == nil {
 		return nil
 	}
-	return append([]string{"", bearerOf(a).Issuer}, bearerOf(a).Issuers...)
+	return append([]string{"", iam.BearerOf(a).Issuer}, iam.BearerOf(a).Issuers...)
 }
 
 // standsFor reports whether a has all identities of b, the same keys if they have keys, and
 // does not expire earlier.
-func (a *Actor) standsFor(b *Actor) bool {
+func standsFor(a *core.Actor, b *core.Actor) bool {
 	isShorter := !a.Expires.IsZero() && (b.Expires.IsZero() || a.Expires.Before(b.Expires))
-	return !isShorter && a.staticKeys == b.staticKeys && !slices.ContainsFunc(b.Identities, func(uid UID) bool { return !slices.Contains(a.Identities, uid) })
+	return !isShorter && a.StaticKeys == b.StaticKeys && !slices.ContainsFunc(b.Identities, func(uid core.UID) bool { return !slices.Contains(a.Identities, uid) })
 }
 
 func (h *feedCallers) release(one *feedCaller) {
@@ -204,10 +207,10 @@ func (h *feedCallers) forget(one *feedCaller) {
 
 // join returns the round of a caller, whose grants were read after the given read of events. Thus
 // an event that was recorded after a grant was revoked is not delivered.
-func (h *feedCallers) join(ctx context.Context, one *feedCaller, read int64) (*feedRound, error) {
+func (h *feedCallers) join(ctx context.Context, one *feedCaller, read int64) (*core.FeedRound, error) {
 	h.lock.Lock()
 	defer h.lock.Unlock()
-	for one.actor.operator == "" && one.read < read {
+	for one.actor.Operator == "" && one.read < read {
 		asked := h.requestRead(one, read)
 		h.lock.Unlock()
 		select {
@@ -230,17 +233,17 @@ func (h *feedCallers) join(ctx context.Context, one *feedCaller, read int64) (*f
 // beginRounds begins a round of each of some callers, which share answers, and ends these rounds after
 // roundTime. The caller must hold the lock.
 func (h *feedCallers) beginRounds(callers ...*feedCaller) {
-	answers := newSharedAnswers()
+	answers := core.NewSharedAnswers()
 	for _, one := range callers {
 		fresh := *one.actor
-		fresh.grants = one.grants
-		one.round = &feedRound{&fresh, answers}
+		fresh.Grants = one.grants
+		one.round = &core.FeedRound{Actor: &fresh, Answers: answers}
 	}
-	time.AfterFunc(roundTime, func() {
+	time.AfterFunc(core.RoundTime, func() {
 		h.lock.Lock()
 		defer h.lock.Unlock()
 		for _, one := range callers {
-			if one.round != nil && one.round.answers == answers {
+			if one.round != nil && one.round.Answers == answers {
 				one.round = nil
 			}
 		}
@@ -293,15 +296,15 @@ func (h *feedCallers) readNow() bool {
 	now := h.now
 	now.read = h.reads.Load()
 	h.lock.Unlock()
-	ctx, cancel := context.WithTimeout(InBackground(context.Background()), grantsTimeout)
+	ctx, cancel := context.WithTimeout(core.InBackground(context.Background()), grantsTimeout)
 	lost, err := h.confirm(ctx, now.asking)
-	var held [][]grant
+	var held [][]core.HeldGrant
 	if err == nil {
-		actors := make([]*Actor, len(now.asking))
+		actors := make([]*core.Actor, len(now.asking))
 		for i, one := range now.asking {
 			actors[i] = one.actor
 		}
-		held, err = readGrants(ctx, h.tables, h.store, actors)
+		held, err = iam.ReadGrants(ctx, h.tables, h.store, actors)
 	}
 	cancel()
 	h.lock.Lock()
@@ -309,7 +312,7 @@ func (h *feedCallers) readNow() bool {
 		one.isSignedOut = true
 		h.forget(one) // the token may get its identity back, and open other feeds
 	}
-	if h.trouble.note(context.Background(), err); err != nil {
+	if h.trouble.Note(context.Background(), err); err != nil {
 		return false
 	}
 	for i, one := range now.asking {
@@ -317,53 +320,4 @@ func (h *feedCallers) readNow() bool {
 	}
 	h.beginRounds(now.asking...)
 	return true
-}
-
-// grantsPerStatement limits the identities of one statement.
-const grantsPerStatement = 1000
-
-// readGrants reads the current grants of actors, in their order, with one
-// statement for all identities and one for each identity provider.
-func readGrants(ctx context.Context, t IAMTables, r Conn, actors []*Actor) ([][]grant, error) {
-	var identities []UID
-	groups := map[UID][]string{}
-	for _, a := range actors {
-		identities = append(identities, a.Identities...)
-		for _, m := range a.mappedGroups {
-			groups[m.provider] = append(groups[m.provider], m.group)
-		}
-	}
-	slices.Sort(identities)
-	bound := map[UID][]Grant{}
-	for batch := range slices.Chunk(slices.Compact(identities), grantsPerStatement) {
-		found, err := t.Grants(ctx, r, batch)
-		if err != nil {
-			return nil, err
-		}
-		for _, g := range found {
-			bound[g.Identity] = append(bound[g.Identity], g)
-		}
-	}
-	given := map[mappedGroup][]Grant{}
-	for provider, listed := range groups {
-		slices.Sort(listed)
-		found, err := t.MappedGrants(ctx, r, provider, slices.Compact(listed)...)
-		if err != nil {
-			return nil, err
-		}
-		for _, g := range found {
-			from := mappedGroup{provider, g.ExternalGroup}
-			given[from] = append(given[from], g)
-		}
-	}
-	held := make([][]grant, len(actors))
-	for i, a := range actors {
-		for _, identity := range a.Identities {
-			held[i] = append(held[i], limitToHome(bound[identity])...)
-		}
-		for _, m := range a.mappedGroups {
-			held[i] = append(held[i], limitToHome(given[m])...)
-		}
-	}
-	return held, nil
 }

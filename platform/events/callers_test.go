@@ -1,4 +1,4 @@
-package platform
+package events
 
 import (
 	"context"
@@ -8,17 +8,20 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 // A newVersions has another version for each organisation and issuer at each read.
 type newVersions struct {
-	SignInQueries
+	iam.SignInQueries
 	reads byte
 }
 
-func (r *newVersions) AuthorityVersions(_ context.Context, _ Conn, roots []UID, issuers []string) (AuthorityVersions, error) {
+func (r *newVersions) AuthorityVersions(_ context.Context, _ core.Conn, roots []core.UID, issuers []string) (iam.AuthorityVersions, error) {
 	r.reads++
-	return AuthorityVersions{Roots: map[UID]string{roots[0]: string('a' + r.reads)}, Issuers: map[string]string{issuers[0]: string('a' + r.reads)}}, nil
+	return iam.AuthorityVersions{Roots: map[core.UID]string{roots[0]: string('a' + r.reads)}, Issuers: map[string]string{issuers[0]: string('a' + r.reads)}}, nil
 }
 
 // The attack is a failure that makes a feed forget that its token has lost an identity: that
@@ -26,13 +29,13 @@ func (r *newVersions) AuthorityVersions(_ context.Context, _ Conn, roots []UID, 
 func TestALostIdentityIsNotForgottenAfterAFailure(t *testing.T) {
 	t.Parallel()
 	caller := func(name string) *feedCaller {
-		return &feedCaller{key: name, actor: &Actor{Identities: []UID{UID(name)}, proof: &Proof{claims: Claims{Subject: name}}}}
+		return &feedCaller{key: name, actor: &core.Actor{Identities: []core.UID{core.UID(name)}, Proof: &iam.Proof{Claims: iam.Claims{Subject: name}}}}
 	}
 	loser, other := caller("loser"), caller("other")
 	failure := errors.New("the store is away")
-	h := &feedCallers{tables: IAMTables{SignInQueries: &newVersions{}}, identify: func(_ context.Context, c Claims) (*Actor, error) {
+	h := &feedCallers{tables: iam.Tables{SignInQueries: &newVersions{}}, identify: func(_ context.Context, c iam.Claims) (*core.Actor, error) {
 		if c.Subject == "loser" {
-			return &Actor{}, nil
+			return &core.Actor{}, nil
 		}
 		return other.actor, failure
 	}}
@@ -52,8 +55,8 @@ func TestTheFeedsOfACallerShareARound(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := &feedCallers{open: map[string]*feedCaller{}}
-		one, other := &feedCaller{actor: &Actor{}, read: 5}, &feedCaller{actor: &Actor{}, read: 5}
-		join := func(caller *feedCaller) *feedRound {
+		one, other := &feedCaller{actor: &core.Actor{}, read: 5}, &feedCaller{actor: &core.Actor{}, read: 5}
+		join := func(caller *feedCaller) *core.FeedRound {
 			t.Helper()
 			round, err := h.join(t.Context(), caller, 5)
 			if err != nil {
@@ -65,11 +68,11 @@ func TestTheFeedsOfACallerShareARound(t *testing.T) {
 		if join(one) != first || join(other) == first {
 			t.Error("want one round for each caller")
 		}
-		time.Sleep(roundTime / 2)
+		time.Sleep(core.RoundTime / 2)
 		if join(one) != first {
 			t.Error("want the same round soon afterwards")
 		}
-		time.Sleep(roundTime)
+		time.Sleep(core.RoundTime)
 		second := join(one)
 		if second == first {
 			t.Error("want another round later")
@@ -86,11 +89,11 @@ func TestTheFeedsOfACallerShareARound(t *testing.T) {
 		}
 		read(one, other)
 		third := join(one)
-		if third == second || third == join(other) || third.answers == second.answers || third.answers != join(other).answers {
+		if third == second || third == join(other) || third.Answers == second.Answers || third.Answers != join(other).Answers {
 			t.Error("want other rounds with grants that were read later, which share answers")
 		}
 		read(one)
-		if join(one).answers == join(other).answers {
+		if join(one).Answers == join(other).Answers {
 			t.Error("want other answers with grants that were read later")
 		}
 	})
@@ -99,21 +102,21 @@ func TestTheFeedsOfACallerShareARound(t *testing.T) {
 // The attack is a flood of events, whose answers must not fill the memory.
 func TestARoundKeepsFewAnswers(t *testing.T) {
 	t.Parallel()
-	r := &feedRound{&Actor{}, newSharedAnswers()}
-	for i := range 10 * maxShared {
-		e := &Event{ID: strconv.Itoa(i), Burst: newBurst(r)}
+	r := &core.FeedRound{Actor: &core.Actor{}, Answers: core.NewSharedAnswers()}
+	for i := range 10 * core.MaxShared {
+		e := &core.Event{ID: strconv.Itoa(i), Burst: core.NewBurst(r)}
 		if got := askTwice(e, e, true); got != 1 {
 			t.Fatalf("event %d is answered %d times, want once", i, got)
 		}
-		if len(r.answers.all) > maxShared {
-			t.Fatalf("a round keeps %d answers, want at most %d", len(r.answers.all), maxShared)
+		if len(r.Answers.All) > core.MaxShared {
+			t.Fatalf("a round keeps %d answers, want at most %d", len(r.Answers.All), core.MaxShared)
 		}
 	}
 }
 
 // askTwice shares two answers, and returns how many were computed.
-func askTwice(one, other *Event, isSharable bool) (computed int) {
-	for _, e := range []*Event{one, other} {
+func askTwice(one, other *core.Event, isSharable bool) (computed int) {
+	for _, e := range []*core.Event{one, other} {
 		e.Share("key", true, func() ([]byte, bool) { computed++; return []byte("{}"), isSharable })
 	}
 	return computed
@@ -122,9 +125,9 @@ func askTwice(one, other *Event, isSharable bool) (computed int) {
 // Answers that turn out not to be sharable, such as those with errors, must not keep others waiting for ever.
 func TestFeedsStopWaitingForAnswersThatAreNotSharable(t *testing.T) {
 	t.Parallel()
-	r := &feedRound{&Actor{}, newSharedAnswers()}
-	e := &Event{ID: "1", Burst: newBurst(r)}
-	for range maxUnshared {
+	r := &core.FeedRound{Actor: &core.Actor{}, Answers: core.NewSharedAnswers()}
+	e := &core.Event{ID: "1", Burst: core.NewBurst(r)}
+	for range core.MaxUnshared {
 		if got := askTwice(e, e, false); got != 2 {
 			t.Fatalf("%d answers were computed, want both", got)
 		}
@@ -137,6 +140,6 @@ func TestFeedsStopWaitingForAnswersThatAreNotSharable(t *testing.T) {
 }
 
 // noGrants has no grants.
-type noGrants struct{ SignInQueries }
+type noGrants struct{ iam.SignInQueries }
 
-func (noGrants) Grants(context.Context, Conn, []UID) ([]Grant, error) { return nil, nil }
+func (noGrants) Grants(context.Context, core.Conn, []core.UID) ([]core.Grant, error) { return nil, nil }

@@ -1,4 +1,4 @@
-package platform
+package events
 
 import (
 	"context"
@@ -6,29 +6,31 @@ import (
 	"math"
 	"slices"
 
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
+	"atrium/platform/inventory"
 )
 
-// EventQueries read and write events in other ways than a Table does.
-type EventQueries interface {
+// Queries read and write events in other ways than a Table does.
+type Queries interface {
 	// EventsAfter reads events after a position, in order. An empty roots selects
 	// all organisations. It returns an event only when no earlier event can still
 	// be committed. It may return fewer events than there are, for a moment.
-	EventsAfter(ctx context.Context, on Conn, roots []UID, after EventPosition, limit int) ([]*Event, error)
+	EventsAfter(ctx context.Context, on core.Conn, roots []core.UID, after core.EventPosition, limit int) ([]*core.Event, error)
 
 	// EventsUpTo reads all events after a position up to the position of an event that
 	// EventsAfter has returned, in order, but at most limit.
-	EventsUpTo(ctx context.Context, on Conn, roots []UID, after, upTo EventPosition, limit int) ([]*Event, error)
+	EventsUpTo(ctx context.Context, on core.Conn, roots []core.UID, after, upTo core.EventPosition, limit int) ([]*core.Event, error)
 }
 
 // EventStore has the operations on events outside of transactions.
 type EventStore interface {
 	// EventPosition finds the position of an event, or of the newest event if id
 	// is "". found is false if there is no such event.
-	EventPosition(ctx context.Context, id string) (at EventPosition, found bool, err error)
+	EventPosition(ctx context.Context, id string) (at core.EventPosition, found bool, err error)
 
 	// Event reads one event, or nil if it does not exist.
-	Event(ctx context.Context, id string) (*Event, error)
+	Event(ctx context.Context, id string) (*core.Event, error)
 
 	// Follow exchanges notifications of stored events with other processes until
 	// ctx ends. Notifications of others are signalled by Changed. Follow never
@@ -38,15 +40,15 @@ type EventStore interface {
 }
 
 // Events are the operations on recorded events.
-type Events struct{ area *eventsArea }
+type Events struct{ area *Area }
 
 // An EventRequest asks for the live feed of events.
 type EventRequest struct {
-	DescendantsOf UID      // this group and everything below; "" means everything that the caller may see
+	DescendantsOf core.UID // this group and everything below; "" means everything that the caller may see
 	Types, Kinds  []string // the only types, and more of them; nil in both means all
 	Actor         string   // the only actor, as in an AuditRequest
 	// Findings restricts events about findings, and no others; nil means all.
-	Findings *FindingConditions
+	Findings *inventory.FindingConditions
 	// After is the id of the event after which the feed continues, or a position that Position
 	// has returned. "" means from the oldest event, and nil means only new events.
 	After *string
@@ -58,56 +60,56 @@ const feedBatch = 100
 
 // A Feed is an open live feed of events.
 type Feed struct {
-	area  *eventsArea
+	area  *Area
 	req   EventRequest
-	actor *Actor
-	after string        // id of the event after which the feed continues; "" means that there is none
-	at    EventPosition // position of the last event that was read
-	left  int           // remaining number of events; a negative number means no limit
+	actor *core.Actor
+	after string             // id of the event after which the feed continues; "" means that there is none
+	at    core.EventPosition // position of the last event that was read
+	left  int                // remaining number of events; a negative number means no limit
 }
 
 // Open checks a request and finds the position at which its feed begins. A caller
 // needs any grant at, above or below the scope.
 func (s Events) Open(ctx context.Context, req EventRequest) (*Feed, error) {
 	feed, err := s.open(ctx, req)
-	return feed, inArea(areaEvents, s.area.types.listIn(err))
+	return feed, core.InArea(core.AreaEvents, s.area.Types.ListIn(err))
 }
 
 func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
-	actor, err := requireCaller(ctx)
+	actor, err := core.RequireCaller(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := Prove(ctx); err != nil {
+	if err := core.Prove(ctx); err != nil {
 		return nil, err // the feed continues after the first response
 	}
-	var v violations
+	var v core.Violations
 	if req.DescendantsOf != "" {
-		v.checkUID("descendantsOf", req.DescendantsOf)
+		v.CheckUID("descendantsOf", req.DescendantsOf)
 	}
-	v.checkFilter("actor", req.Actor)
+	v.CheckFilter("actor", req.Actor)
 	if req.Findings != nil {
-		req.Findings.check(req.DescendantsOf, &v)
+		req.Findings.Check(req.DescendantsOf, &v)
 	}
 	if req.First < 0 {
-		v.add("first", "must not be negative")
+		v.Add("first", "must not be negative")
 	}
 	for _, list := range []struct {
 		field string
 		types []string
 	}{{"types", req.Types}, {"kinds", req.Kinds}} {
-		s.area.types.check(&v, list.field, list.types)
+		s.area.Types.Check(&v, list.field, list.types)
 		if list.types != nil && len(list.types) == 0 {
-			v.add(list.field, "must not be empty; leave it out for all types")
+			v.Add(list.field, "must not be empty; leave it out for all types")
 		}
 	}
-	if err := v.err(); err != nil {
+	if err := v.Err(); err != nil {
 		return nil, err
 	}
-	if !actor.mayOpenFeed(req.DescendantsOf) {
-		return nil, actor.permissionError(CapGroupsList, req.DescendantsOf)
+	if !mayOpenFeed(actor, req.DescendantsOf) {
+		return nil, actor.PermissionError(core.CapGroupsList, req.DescendantsOf)
 	}
-	req.Types = s.area.types.selectTypes(req.Types, req.Kinds)
+	req.Types = s.area.Types.selectTypes(req.Types, req.Kinds)
 	feed := &Feed{area: s.area, req: req, actor: actor, left: req.First}
 	if req.First == 0 {
 		feed.left = -1
@@ -117,7 +119,7 @@ func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
 		return feed, nil
 	}
 	if req.After == nil {
-		feed.at, _, err = s.area.store.EventPosition(ctx, "")
+		feed.at, _, err = s.area.Store.EventPosition(ctx, "")
 		return feed, err
 	}
 	if feed.after, err = s.eventOf(ctx, *req.After); err != nil {
@@ -134,32 +136,32 @@ var feedTokens = []byte("feed")
 // has all events up to there. It is sealed, because the newest event can belong to an organisation that
 // the caller does not see. A caller needs any grant.
 func (s Events) Position(ctx context.Context) (string, error) {
-	actor, err := requireCaller(ctx)
-	if err == nil && !actor.mayOpenFeed("") {
-		err = actor.permissionError(CapGroupsList, "")
+	actor, err := core.RequireCaller(ctx)
+	if err == nil && !mayOpenFeed(actor, "") {
+		err = actor.PermissionError(core.CapGroupsList, "")
 	}
 	if err != nil {
-		return "", inArea(areaEvents, err)
+		return "", core.InArea(core.AreaEvents, err)
 	}
-	at, found, err := s.area.store.EventPosition(ctx, "")
+	at, found, err := s.area.Store.EventPosition(ctx, "")
 	if err != nil || !found {
-		return "", inArea(areaEvents, err)
+		return "", core.InArea(core.AreaEvents, err)
 	}
-	newest, err := s.area.tables.EventsUpTo(ctx, s.area.store, nil, EventPosition{at.Transaction, at.Number - 1}, at, 1)
+	newest, err := s.area.tables.EventsUpTo(ctx, s.area.Store, nil, core.EventPosition{Transaction: at.Transaction, Number: at.Number - 1}, at, 1)
 	if err != nil || len(newest) == 0 { // Retention may have deleted it; "" is before all that is stored.
-		return "", inArea(areaEvents, err)
+		return "", core.InArea(core.AreaEvents, err)
 	}
-	return s.area.tokens.seal(token{Position: Position{Value: "", UID: UID(newest[0].ID)}}, feedTokens), nil
+	return s.area.Tokens.Seal(core.Token{Position: core.Position{Value: "", UID: core.UID(newest[0].ID)}}, feedTokens), nil
 }
 
 // eventOf returns the id of the event that an After names.
 func (s Events) eventOf(ctx context.Context, after string) (string, error) {
-	if IsEventID(after) || !looksSealed(after) {
+	if core.IsEventID(after) || !core.LooksSealed(after) {
 		return after, nil
 	}
-	t, err := s.area.tokens.open(ctx, after, feedTokens)
-	if errors.Is(err, errToken) {
-		return "", Invalid(fieldmask.Violation{Field: "after", Description: "is neither the id of an event nor a feedPosition"})
+	t, err := s.area.Tokens.Open(ctx, after, feedTokens)
+	if errors.Is(err, core.ErrToken) {
+		return "", core.Invalid(fieldmask.Violation{Field: "after", Description: "is neither the id of an event nor a feedPosition"})
 	}
 	return string(t.UID), err
 }
@@ -168,23 +170,23 @@ func (s Events) eventOf(ctx context.Context, after string) (string, error) {
 // yet when it continues after the event id. That is the position of the event, or an earlier
 // one: the audit log has events at once, while a transaction that still runs can store events
 // at earlier positions.
-func (s Events) positionAfter(ctx context.Context, id string) (EventPosition, error) {
-	at, found, err := s.area.store.EventPosition(ctx, id)
+func (s Events) positionAfter(ctx context.Context, id string) (core.EventPosition, error) {
+	at, found, err := s.area.Store.EventPosition(ctx, id)
 	if err != nil {
 		return at, err
 	}
 	if !found {
-		return at, Invalid(fieldmask.Violation{Field: "after", Description: "is not the id of a stored event"})
+		return at, core.Invalid(fieldmask.Violation{Field: "after", Description: "is not the id of a stored event"})
 	}
-	settled, _, err := s.area.store.EventPosition(ctx, "")
-	if settled.before(at) {
+	settled, _, err := s.area.Store.EventPosition(ctx, "")
+	if settled.Before(at) {
 		at = settled
 	}
 	return at, err
 }
 
 var (
-	errExpired = inArea(areaEvents, Unauthenticated("the token has expired"))
+	errExpired = core.InArea(core.AreaEvents, core.Unauthenticated("the token has expired"))
 	errEnough  = errors.New("the requested number of events has been delivered")
 )
 
@@ -195,7 +197,7 @@ var (
 // from the broadcast of the process. The feed reads older events from the store,
 // and also events that did not fit into its queue because yield is slow. Follow
 // may be called once.
-func (f *Feed) Follow(ctx context.Context, yield func(*Event) error) error {
+func (f *Feed) Follow(ctx context.Context, yield func(*core.Event) error) error {
 	if !f.actor.Expires.IsZero() {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithDeadlineCause(ctx, f.actor.Expires, errExpired)
@@ -211,8 +213,8 @@ func (f *Feed) Follow(ctx context.Context, yield func(*Event) error) error {
 	return err
 }
 
-func (f *Feed) follow(ctx context.Context, yield func(*Event) error) error {
-	b, roots := f.area.broadcast, f.actor.feedRoots(f.req.DescendantsOf)
+func (f *Feed) follow(ctx context.Context, yield func(*core.Event) error) error {
+	b, roots := f.area.broadcast, feedRootsOf(f.actor, f.req.DescendantsOf)
 	caller, err := b.callers.acquire(ctx, f.actor)
 	if err != nil {
 		return err
@@ -223,7 +225,7 @@ func (f *Feed) follow(ctx context.Context, yield func(*Event) error) error {
 		return err
 	}
 	defer b.unsubscribe(l)
-	give := func(events []*Event, read int64) error {
+	give := func(events []*core.Event, read int64) error {
 		if l.isLost() {
 			return errEventsLost
 		}
@@ -242,8 +244,8 @@ func (f *Feed) follow(ctx context.Context, yield func(*Event) error) error {
 
 // catchUp delivers the stored events up to the position at which the broadcast
 // takes over, which is that of an event that the broadcast has read.
-func (f *Feed) catchUp(ctx context.Context, roots []UID, upTo EventPosition, give func([]*Event, int64) error) error {
-	for f.at.before(upTo) {
+func (f *Feed) catchUp(ctx context.Context, roots []core.UID, upTo core.EventPosition, give func([]*core.Event, int64) error) error {
+	for f.at.Before(upTo) {
 		events, read, err := f.area.broadcast.readUpTo(ctx, roots, f.at, upTo)
 		if err != nil {
 			return err
@@ -255,7 +257,7 @@ func (f *Feed) catchUp(ctx context.Context, roots []UID, upTo EventPosition, giv
 		if err := give(events, read); err != nil {
 			return err
 		}
-		if f.at.before(last) {
+		if f.at.Before(last) {
 			f.at = last
 		}
 	}
@@ -263,7 +265,7 @@ func (f *Feed) catchUp(ctx context.Context, roots []UID, upTo EventPosition, giv
 }
 
 // listen delivers new events until some were not queued because yield is slow.
-func (f *Feed) listen(ctx context.Context, l *listener, give func([]*Event, int64) error) error {
+func (f *Feed) listen(ctx context.Context, l *listener, give func([]*core.Event, int64) error) error {
 	for {
 		events, read, behind := l.drain()
 		if err := give(events, read); err != nil || behind {
@@ -279,8 +281,8 @@ func (f *Feed) listen(ctx context.Context, l *listener, give func([]*Event, int6
 
 // deliver yields the events that the request and the caller's grants allow and
 // that were not delivered before.
-func (f *Feed) deliver(ctx context.Context, caller *feedCaller, events []*Event, read int64, yield func(*Event) error) error {
-	isNew := func(e *Event) bool { return f.at.before(e.Position) && e.ID != f.after && f.req.wants(e) }
+func (f *Feed) deliver(ctx context.Context, caller *feedCaller, events []*core.Event, read int64, yield func(*core.Event) error) error {
+	isNew := func(e *core.Event) bool { return f.at.Before(e.Position) && e.ID != f.after && f.req.wants(e) }
 	if !slices.ContainsFunc(events, isNew) {
 		return nil
 	}
@@ -288,14 +290,14 @@ func (f *Feed) deliver(ctx context.Context, caller *feedCaller, events []*Event,
 	if err != nil {
 		return err
 	}
-	f.actor = round.actor
-	maySee := func(e *Event) bool { return isNew(e) && f.area.types.maySee(f.actor, e) }
-	burst := newBurst(round)
+	f.actor = round.Actor
+	maySee := func(e *core.Event) bool { return isNew(e) && f.area.Types.maySee(f.actor, e) }
+	burst := core.NewBurst(round)
 	for _, e := range events {
 		if maySee(e) && len(burst.Events) != f.left {
 			own := *e // other feeds get the same event
 			own.Burst = burst
-			own.hideNames()
+			inventory.HideNames(&own)
 			burst.Events = append(burst.Events, &own)
 		}
 	}
@@ -312,31 +314,31 @@ func (f *Feed) deliver(ctx context.Context, caller *feedCaller, events []*Event,
 	return nil
 }
 
-func (r EventRequest) wants(e *Event) bool {
+func (r EventRequest) wants(e *core.Event) bool {
 	return (len(r.Types) == 0 || slices.Contains(r.Types, e.Type)) && (r.Actor == "" || r.Actor == e.Actor.Subject) &&
-		(r.DescendantsOf == "" || e.Subject.Within(r.DescendantsOf)) && (r.Findings == nil || r.Findings.areMet(e))
+		(r.DescendantsOf == "" || e.Subject.Within(r.DescendantsOf)) && (r.Findings == nil || r.Findings.AreMet(e))
 }
 
 // mayOpenFeed reports whether the actor has any grant at, above or below a scope.
-func (a *Actor) mayOpenFeed(scope UID) bool {
-	return a.operator != "" || slices.ContainsFunc(a.grants, func(g grant) bool {
-		return scope == "" || scope.Within(g.scope) || g.scope.Within(scope)
+func mayOpenFeed(a *core.Actor, scope core.UID) bool {
+	return a.Operator != "" || slices.ContainsFunc(a.Grants, func(g core.HeldGrant) bool {
+		return scope == "" || scope.Within(g.Scope) || g.Scope.Within(scope)
 	})
 }
 
-// feedRoots lists the organisations whose events the actor can receive, whatever
+// feedRootsOf lists the organisations whose events the actor can receive, whatever
 // it is granted later: the organisation of the scope, or those of its identities
 // and providers.
-func (a *Actor) feedRoots(scope UID) []UID {
+func feedRootsOf(a *core.Actor, scope core.UID) []core.UID {
 	if scope != "" {
-		return []UID{scope.Root()}
+		return []core.UID{scope.Root()}
 	}
-	var roots []UID
+	var roots []core.UID
 	for _, identity := range a.Identities {
 		roots = append(roots, identity.Root())
 	}
-	for _, m := range a.mappedGroups {
-		roots = append(roots, m.provider.Root())
+	for _, m := range a.MappedGroups {
+		roots = append(roots, m.Provider.Root())
 	}
 	slices.Sort(roots)
 	return slices.Compact(roots)

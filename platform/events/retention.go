@@ -1,9 +1,11 @@
-package platform
+package events
 
 import (
 	"context"
 	"errors"
 	"time"
+
+	"atrium/platform/core"
 )
 
 // RetentionStore prepares and drops the partitions of events and deliveries, and deletes old rows.
@@ -12,11 +14,11 @@ type RetentionStore interface {
 	// has the events of a time of this width. If now is much later than the clock of the
 	// database, PartitionEvents uses an earlier time. It returns the time that it used, or
 	// zero if it has not found out. A store without partitions does nothing.
-	PartitionEvents(ctx context.Context, now Time, width time.Duration) (used Time, err error)
+	PartitionEvents(ctx context.Context, now core.Time, width time.Duration) (used core.Time, err error)
 
 	// PartitionDeliveries does so for the deliveries that end after now, which must be a
 	// time that PartitionEvents has used.
-	PartitionDeliveries(ctx context.Context, now Time, width time.Duration) error
+	PartitionDeliveries(ctx context.Context, now core.Time, width time.Duration) error
 
 	// PurgeEvents deletes at most limit relayed events with smaller ids, and before that
 	// drops whole partitions of such events. It may keep events of the partition to
@@ -25,19 +27,20 @@ type RetentionStore interface {
 	// drops whole partitions. It may keep those of the partition to which before belongs.
 	// Both return how many they deleted.
 	PurgeEvents(ctx context.Context, before string, limit int) (int64, error)
-	PurgeDeliveries(ctx context.Context, before Time, limit int) (int64, error)
+	PurgeDeliveries(ctx context.Context, before core.Time, limit int) (int64, error)
 
 	// PurgeEventMentions deletes at most limit entries of the index of the resources that
 	// events mention. Their events were deleted before.
 	PurgeEventMentions(ctx context.Context, limit int) (int64, error)
 }
 
-const retentionInterval, retentionBatch = 10 * time.Minute, 1000
+// RetentionInterval is the time between two runs of Maintain.
+const RetentionInterval, retentionBatch = 10 * time.Minute, 1000
 
 // Maintain makes the partitions of the coming events and deliveries, where the store has
 // partitions, and deletes recorded events and ended deliveries whose retention time is over.
 // Run calls it when it starts and at intervals.
-func (p *eventsArea) Maintain(ctx context.Context) error {
+func (p *Area) Maintain(ctx context.Context) error {
 	now, err := p.makePartitions(ctx)
 	if now.IsZero() {
 		return err
@@ -48,22 +51,22 @@ func (p *eventsArea) Maintain(ctx context.Context) error {
 // makePartitions makes the partitions of the coming events and deliveries. It returns the time
 // that decides which rows have expired, or zero if it is unknown. A process whose clock is wrong
 // must not delete everything, so a database that has a clock of its own limits this time.
-func (p *eventsArea) makePartitions(ctx context.Context) (now Time, err error) {
-	now, err = p.store.PartitionEvents(ctx, p.now(), partitionWidth(p.options.AuditRetention, eventPartitions))
+func (p *Area) makePartitions(ctx context.Context) (now core.Time, err error) {
+	now, err = p.Store.PartitionEvents(ctx, p.Now(), partitionWidth(p.options.AuditRetention, eventPartitions))
 	if now.IsZero() {
 		return now, err
 	}
-	return now, errors.Join(err, p.store.PartitionDeliveries(ctx, now, partitionWidth(p.options.DeliveryRetention, deliveryPartitions)))
+	return now, errors.Join(err, p.Store.PartitionDeliveries(ctx, now, partitionWidth(p.options.DeliveryRetention, deliveryPartitions)))
 }
 
 // deleteExpired deletes recorded events and ended deliveries whose retention time is over.
 // Events that have not been relayed to subscriptions yet are kept.
-func (p *eventsArea) deleteExpired(ctx context.Context, now Time) error {
-	oldest, ended := FirstEventID(At(now.Add(-p.options.AuditRetention))), At(now.Add(-p.options.DeliveryRetention))
+func (p *Area) deleteExpired(ctx context.Context, now core.Time) error {
+	oldest, ended := core.FirstEventID(core.At(now.Add(-p.options.AuditRetention))), core.At(now.Add(-p.options.DeliveryRetention))
 	return errors.Join(
-		deleteInBatches(func() (int64, error) { return p.store.PurgeEvents(ctx, oldest, retentionBatch) }),
-		deleteInBatches(func() (int64, error) { return p.store.PurgeEventMentions(ctx, retentionBatch) }),
-		deleteInBatches(func() (int64, error) { return p.store.PurgeDeliveries(ctx, ended, retentionBatch) }),
+		deleteInBatches(func() (int64, error) { return p.Store.PurgeEvents(ctx, oldest, retentionBatch) }),
+		deleteInBatches(func() (int64, error) { return p.Store.PurgeEventMentions(ctx, retentionBatch) }),
+		deleteInBatches(func() (int64, error) { return p.Store.PurgeDeliveries(ctx, ended, retentionBatch) }),
 	)
 }
 
@@ -78,8 +81,8 @@ const eventPartitions, deliveryPartitions = 12, 4
 // than a day, and otherwise whole hours.
 func partitionWidth(retention time.Duration, n int) time.Duration {
 	width := retention / time.Duration(n)
-	if width > day {
-		return width.Truncate(day)
+	if width > core.Day {
+		return width.Truncate(core.Day)
 	}
 	return max(width.Truncate(time.Hour), time.Hour)
 }

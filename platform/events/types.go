@@ -1,4 +1,4 @@
-package platform
+package events
 
 import (
 	"errors"
@@ -6,11 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
-// EventTypes has the types of all events, as the kinds describe them.
-type EventTypes struct {
+// Types has the types of all events, as the kinds describe them.
+type Types struct {
 	kinds []eventKind
 	all   []string
 	named map[string]string // by names as values of an enum, such as IAM_GROUP_CREATED
@@ -18,17 +19,18 @@ type EventTypes struct {
 
 // An eventKind describes events that callers may see who may read a kind.
 type eventKind struct {
-	EventKind
-	read   AnyKind
+	core.EventKind
+	read   core.AnyKind
 	parent string // the parent kind of the subjects
 }
 
-func newEventTypes(kinds []AnyKind) *EventTypes {
-	t := &EventTypes{named: map[string]string{}}
+// NewTypes returns the types of the events of kinds.
+func NewTypes(kinds []core.AnyKind) *Types {
+	t := &Types{named: map[string]string{}}
 	for _, read := range kinds {
 		k := read.Info()
 		if len(k.Verbs) > 0 {
-			t.kinds = append(t.kinds, eventKind{EventKind{k.Event, k.Verbs, k.EventBody, k.subject()}, read, k.Parent})
+			t.kinds = append(t.kinds, eventKind{core.EventKind{Event: k.Event, Verbs: k.Verbs, Body: k.EventBody, Resource: k.Subject()}, read, k.Parent})
 		}
 	}
 	for _, read := range kinds { // after the others: the order of kinds is that of the documentation
@@ -38,32 +40,18 @@ func newEventTypes(kinds []AnyKind) *EventTypes {
 	}
 	for _, k := range t.kinds {
 		for _, verb := range k.Verbs {
-			full := eventType(k.Event, verb)
+			full := core.EventTypeOf(k.Event, verb)
 			t.all, t.named[eventKindName(full)] = append(t.all, full), full
 		}
 	}
 	return t
 }
 
-// subject returns the kind of the subjects of a kind's events.
-func (k KindInfo) subject() string {
-	if k.EventsOfParent {
-		return k.Parent
-	}
-	return k.Name
-}
-
-// matches reports whether an event belongs to the kind.
-func (k EventKind) matches(e *Event) bool {
-	verb, ours := strings.CutPrefix(e.Type, eventPrefix+k.Event+".")
-	return ours && slices.Contains(k.Verbs, strings.TrimSuffix(verb, eventVersion))
-}
-
 // kindOf returns the kind that the event belongs to. All of its fields are empty if this
 // version does not know the type of the event.
-func (t *EventTypes) kindOf(e *Event) eventKind {
+func (t *Types) kindOf(e *core.Event) eventKind {
 	for _, k := range t.kinds {
-		if k.matches(e) {
+		if k.Matches(e) {
 			return k
 		}
 	}
@@ -71,15 +59,15 @@ func (t *EventTypes) kindOf(e *Event) eventKind {
 }
 
 // All lists the types.
-func (t *EventTypes) All() []string { return slices.Clone(t.all) }
+func (t *Types) All() []string { return slices.Clone(t.all) }
 
 // BodyOf returns the area and the kind of the body of an event, such as iam.Group, or "" if the
 // kind of the event is unknown.
-func (t *EventTypes) BodyOf(e *Event) string { return t.kindOf(e).Body }
+func (t *Types) BodyOf(e *core.Event) string { return t.kindOf(e).Body }
 
 // IdentityProviderOf returns the provider of the mapping that the event is about,
 // or "" for events of other kinds.
-func (t *EventTypes) IdentityProviderOf(e *Event) UID {
+func (t *Types) IdentityProviderOf(e *core.Event) core.UID {
 	if t.kindOf(e).Resource != "ExternalGroupRoleMapping" {
 		return ""
 	}
@@ -88,37 +76,30 @@ func (t *EventTypes) IdentityProviderOf(e *Event) UID {
 
 // ResourceOf returns the kind and the UID of the resource that the event is about.
 // For a denied creation, this is the parent. The kind is "" if it is unknown.
-func (t *EventTypes) ResourceOf(e *Event) (kind string, uid UID) {
+func (t *Types) ResourceOf(e *core.Event) (kind string, uid core.UID) {
 	k := t.kindOf(e)
-	if e.Denied != "" && k.isAboutParent(e) {
+	if e.Denied != "" && k.IsAboutParent(e) {
 		return k.parent, e.Subject
 	}
 	return k.Resource, e.Subject
 }
 
-// isAboutParent reports whether a denied change is about the parent, because its
-// resource does not exist yet or because it is about many resources.
-func (k EventKind) isAboutParent(e *Event) bool {
-	verb := strings.TrimPrefix(e.Type, eventPrefix+k.Event+".")
-	return strings.HasPrefix(verb, "created") || strings.Contains(verb, ".batch")
-}
-
 // maySee reports whether the actor may read the resource of an event.
-func (t *EventTypes) maySee(a *Actor, e *Event) bool {
+func (t *Types) maySee(a *core.Actor, e *core.Event) bool {
 	k := t.kindOf(e)
-	return k.read != nil && k.read.readableBy(a, e.Subject)
+	return k.read != nil && k.read.ReadableBy(a, e.Subject)
 }
 
 // selectTypes lists the types of the events that a filter selects by types and by kinds,
 // which are more types. It returns nil, which means all, if both are nil.
-func (t *EventTypes) selectTypes(types, kinds []string) []string {
+func (t *Types) selectTypes(types, kinds []string) []string {
 	if types == nil && kinds == nil {
 		return nil
 	}
 	selected := []string{}
-	for _, full := range t.fullTypes(slices.Concat(types, kinds)) {
+	for _, full := range t.FullTypes(slices.Concat(types, kinds)) {
 		selected = append(selected, full)
-		if batch := strings.TrimSuffix(full, eventVersion) + batchVersion; slices.Contains(t.all, batch) {
+		if batch := strings.TrimSuffix(full, core.EventVersion) + core.BatchVersion; slices.Contains(t.all, batch) {
 			selected = append(selected, batch)
 		}
 	}
@@ -128,25 +109,25 @@ func (t *EventTypes) selectTypes(types, kinds []string) []string {
 
 const maxEventTypes = 100
 
-// check adds violations unless all types exist.
-func (t *EventTypes) check(v *violations, field string, types []string) {
+// Check adds violations unless all types exist.
+func (t *Types) Check(v *core.Violations, field string, types []string) {
 	if len(types) > maxEventTypes {
-		v.add(field, "must be at most %d", maxEventTypes)
+		v.Add(field, "must be at most %d", maxEventTypes)
 		return
 	}
 	for i, one := range types {
 		if !slices.Contains(t.all, t.fullType(one)) {
-			v.add(fmt.Sprintf("%s[%d]", field, i), unknownEventType)
+			v.Add(fmt.Sprintf("%s[%d]", field, i), unknownEventType)
 		}
 	}
 }
 
 const unknownEventType = "must be the type of an event, such as iam.group.created; the metadata of this error lists all types"
 
-// listIn adds the list of all types to an error about an unknown one. It is in the
+// ListIn adds the list of all types to an error about an unknown one. It is in the
 // metadata, because the text of a violation occurs several times in a response.
-func (t *EventTypes) listIn(err error) error {
-	var e *Error
+func (t *Types) ListIn(err error) error {
+	var e *core.Error
 	if !errors.As(err, &e) || !slices.ContainsFunc(e.Violations, func(v fieldmask.Violation) bool { return v.Description == unknownEventType }) {
 		return err
 	}
@@ -161,21 +142,21 @@ func (t *EventTypes) listIn(err error) error {
 
 // fullType converts the short form of an event type, such as iam.group.created, or the
 // name of its kind, such as IAM_GROUP_CREATED, into the type.
-func (t *EventTypes) fullType(one string) string {
+func (t *Types) fullType(one string) string {
 	if full, isName := t.named[one]; isName {
 		return full
 	}
-	if !strings.HasPrefix(one, eventPrefix) {
-		one = eventPrefix + one
+	if !strings.HasPrefix(one, core.EventPrefix) {
+		one = core.EventPrefix + one
 	}
-	if !strings.HasSuffix(one, eventVersion) {
-		one += eventVersion
+	if !strings.HasSuffix(one, core.EventVersion) {
+		one += core.EventVersion
 	}
 	return one
 }
 
-// fullTypes converts short types into full types; nil stays nil.
-func (t *EventTypes) fullTypes(types []string) []string {
+// FullTypes converts short types into full types; nil stays nil.
+func (t *Types) FullTypes(types []string) []string {
 	if types == nil {
 		return nil
 	}
@@ -188,7 +169,7 @@ func (t *EventTypes) fullTypes(types []string) []string {
 
 // KindName returns the name of a type as the value of an enum, such as IAM_GROUP_CREATED,
 // and whether the type exists.
-func (t *EventTypes) KindName(full string) (name string, known bool) {
+func (t *Types) KindName(full string) (name string, known bool) {
 	return eventKindName(full), slices.Contains(t.all, full)
 }
 
@@ -199,5 +180,5 @@ func eventKindName(full string) string {
 
 // ShortEventType returns a type without prefix and version.
 func ShortEventType(full string) string {
-	return strings.TrimSuffix(strings.TrimPrefix(full, eventPrefix), eventVersion)
+	return strings.TrimSuffix(strings.TrimPrefix(full, core.EventPrefix), core.EventVersion)
 }

@@ -1,10 +1,12 @@
-package platform
+package events
 
 import (
 	"context"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"atrium/platform/core"
 )
 
 // Others must get their turn between the waves in which feeds are woken: Go reads answers
@@ -14,11 +16,11 @@ func TestManyFeedsAreWokenInWaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		crowd := make([]*listener, 2*wakeBatch+1)
 		for i := range crowd {
-			crowd[i] = &listener{wants: func(*Event) bool { return true }, wake: make(chan struct{}, 1)}
-			if added, first := crowd[i].enqueue(&Event{}, 1); !added || !first {
+			crowd[i] = &listener{wants: func(*core.Event) bool { return true }, wake: make(chan struct{}, 1)}
+			if added, first := crowd[i].enqueue(&core.Event{}, 1); !added || !first {
 				t.Fatal("the event was not added to an empty queue")
 			}
-			if added, first := crowd[i].enqueue(&Event{}, 1); !added || first {
+			if added, first := crowd[i].enqueue(&core.Event{}, 1); !added || first {
 				t.Fatal("a listener that is to be woken is woken twice")
 			}
 		}

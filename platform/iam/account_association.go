@@ -1,4 +1,4 @@
-package platform
+package iam
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
@@ -13,15 +14,15 @@ import (
 // GitHub and of the platform's own services. A group has at most one. The
 // association has the same UID as its group.
 type AccountAssociation struct {
-	UID         UID               `json:"uid"`
+	UID         core.UID          `json:"uid"`
 	Name        string            `json:"name"`
 	Description string            `json:"description,omitempty"`
 	Amazon      *AmazonAccount    `json:"amazon,omitempty"`
 	Google      *GoogleAccount    `json:"google,omitempty"`
 	Platform    *PlatformServices `json:"platform,omitempty"`
 	Azure       *AzureAccount     `json:"azure,omitempty"`
-	CreateTime  Time              `json:"createTime,omitzero"`
-	UpdateTime  Time              `json:"updateTime,omitzero"`
+	CreateTime  core.Time         `json:"createTime,omitzero"`
+	UpdateTime  core.Time         `json:"updateTime,omitzero"`
 	GitHub      *GitHubAccount    `json:"github,omitempty"`
 }
 
@@ -90,8 +91,8 @@ func (i *GitHubAppInstallations) UnmarshalJSON(b []byte) error {
 
 // A GitHubInstallation is one installation of an app.
 type GitHubInstallation struct {
-	InstallationID Int64  `json:"installationId"`
-	Name           string `json:"name,omitempty"`
+	InstallationID core.Int64 `json:"installationId"`
+	Name           string     `json:"name,omitempty"`
 }
 
 // UnmarshalJSON decodes an installation. Unknown members are an error.
@@ -101,17 +102,19 @@ func (i *GitHubInstallation) UnmarshalJSON(b []byte) error {
 
 // AccountAssociationFilter restricts a list of account associations.
 type AccountAssociationFilter struct {
-	ChangeFilter
+	core.ChangeFilter
 
 	Name string `json:",omitempty"` // exact name
 }
 
-func (f *AccountAssociationFilter) check(v *violations) { v.checkFilter("name", f.Name) }
+// Check adds the violations of the conditions.
+func (f *AccountAssociationFilter) Check(v *core.Violations) { v.CheckFilter("name", f.Name) }
 
-var accountAssociationKind = Kind[*AccountAssociation]{
-	Name: "AccountAssociation", Plural: "accountAssociations", Area: areaIAM, Number: 11, Event: "iam.account_associations", Parent: groupRef,
+// AccountAssociationKind has the facts about account associations.
+var AccountAssociationKind = core.Kind[*AccountAssociation]{
+	Name: "AccountAssociation", Plural: "accountAssociations", Area: core.AreaIAM, Number: 11, Event: "iam.account_associations", Parent: core.GroupRef,
 	Verbs: []string{"created", "updated", "deleted"},
-	List:  CapAccountAssociationsList, Create: CapAccountAssociationsCreate, Update: CapAccountAssociationsUpdate, Delete: CapAccountAssociationsDelete,
+	List:  core.CapAccountAssociationsList, Create: core.CapAccountAssociationsCreate, Update: core.CapAccountAssociationsUpdate, Delete: core.CapAccountAssociationsDelete,
 	SharesUID: true,
 	Fields: []fieldmask.Field{
 		{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "name", Mode: fieldmask.Updatable},
@@ -121,39 +124,41 @@ var accountAssociationKind = Kind[*AccountAssociation]{
 		{Name: "updateTime", Mode: fieldmask.Volatile}, {Name: "github", Mode: fieldmask.Updatable},
 	},
 	Required: []string{"name"},
-	Orders: []OrderField[*AccountAssociation]{
-		{"name", nil, func(a *AccountAssociation) any { return a.Name }},
-		{"create_time", createTimeSpellings, func(a *AccountAssociation) any { return a.CreateTime }},
-		{"update_time", updateTimeSpellings, func(a *AccountAssociation) any { return a.UpdateTime }},
-		{"uid", nil, func(a *AccountAssociation) any { return string(a.UID) }},
+	Orders: []core.OrderField[*AccountAssociation]{
+		{Name: "name", Value: func(a *AccountAssociation) any { return a.Name }},
+		{Name: "create_time", Spellings: core.CreateTimeSpellings, Value: func(a *AccountAssociation) any { return a.CreateTime }},
+		{Name: "update_time", Spellings: core.UpdateTimeSpellings, Value: func(a *AccountAssociation) any { return a.UpdateTime }},
+		{Name: "uid", Value: func(a *AccountAssociation) any { return string(a.UID) }},
 	},
-	DefaultOrder: Order{Field: "name"},
-	UID:          func(a *AccountAssociation) UID { return a.UID },
-	Group:        func(a *AccountAssociation) UID { return a.UID },
-	Stamp:        func(a *AccountAssociation, uid UID, now Time) { a.UID, a.CreateTime, a.UpdateTime = uid, now, now },
-	Check: func(a *AccountAssociation, changed func(string) bool, v *violations) {
+	DefaultOrder: core.Order{Field: "name"},
+	UID:          func(a *AccountAssociation) core.UID { return a.UID },
+	Group:        func(a *AccountAssociation) core.UID { return a.UID },
+	Stamp: func(a *AccountAssociation, uid core.UID, now core.Time) {
+		a.UID, a.CreateTime, a.UpdateTime = uid, now, now
+	},
+	Check: func(a *AccountAssociation, changed func(string) bool, v *core.Violations) {
 		if changed("name") {
-			v.checkRequiredLine("name", a.Name)
+			v.CheckRequiredLine("name", a.Name)
 		}
 		if changed("description") {
-			v.checkLine("description", a.Description)
+			v.CheckLine("description", a.Description)
 		}
 		if changed("amazon") && a.Amazon != nil {
-			v.checkRequiredLine("amazon.account", a.Amazon.Account)
+			v.CheckRequiredLine("amazon.account", a.Amazon.Account)
 		}
 		if changed("google") && a.Google != nil {
-			v.checkRequiredLine("google.projectId", a.Google.ProjectID)
-			v.checkRequiredLine("google.projectNumber", a.Google.ProjectNumber)
+			v.CheckRequiredLine("google.projectId", a.Google.ProjectID)
+			v.CheckRequiredLine("google.projectNumber", a.Google.ProjectNumber)
 		}
 		if changed("platform") && a.Platform != nil {
-			v.checkLabels("platform.serviceBindings", a.Platform.ServiceBindings)
+			checkAccountLabels(v, "platform.serviceBindings", a.Platform.ServiceBindings)
 		}
 		if changed("azure") && a.Azure != nil {
-			v.checkRequiredLine("azure.tenantId", a.Azure.TenantID)
-			v.checkLabels("azure.clientIds", a.Azure.ClientIDs)
+			v.CheckRequiredLine("azure.tenantId", a.Azure.TenantID)
+			checkAccountLabels(v, "azure.clientIds", a.Azure.ClientIDs)
 		}
 		if changed("github") && a.GitHub != nil {
-			a.GitHub.check(v)
+			a.GitHub.Check(v)
 		}
 	},
 }
@@ -161,51 +166,52 @@ var accountAssociationKind = Kind[*AccountAssociation]{
 // maxAccounts limits each list of an association.
 const maxAccounts = 100
 
-// checkLabels checks a map from labels to labels, which must not be empty.
-func (v *violations) checkLabels(field string, m map[string]string) {
+// checkAccountLabels checks a map from labels to labels, which must not be empty.
+func checkAccountLabels(v *core.Violations, field string, m map[string]string) {
 	switch {
 	case len(m) == 0:
-		v.add(field, "is required")
+		v.Add(field, "is required")
 	case len(m) > maxAccounts:
-		v.add(field, "must be at most %d", maxAccounts)
+		v.Add(field, "must be at most %d", maxAccounts)
 	default:
 		for _, name := range slices.Sorted(maps.Keys(m)) {
-			v.checkRequiredLine(field+"."+fieldmask.TruncateForMessage(name), m[name])
-			v.checkLine(field, name)
+			v.CheckRequiredLine(field+"."+fieldmask.TruncateForMessage(name), m[name])
+			v.CheckLine(field, name)
 		}
 	}
 }
 
-func (a *GitHubAccount) check(v *violations) {
+// Check adds the violations of the fields.
+func (a *GitHubAccount) Check(v *core.Violations) {
 	switch {
 	case len(a.AppInstallations) == 0:
-		v.add("github.appInstallations", "is required")
+		v.Add("github.appInstallations", "is required")
 		return
 	case len(a.AppInstallations) > maxAccounts:
-		v.add("github.appInstallations", "must be at most %d", maxAccounts)
+		v.Add("github.appInstallations", "must be at most %d", maxAccounts)
 		return
 	}
 	for _, app := range slices.Sorted(maps.Keys(a.AppInstallations)) {
 		field := fmt.Sprintf("github.appInstallations.%d.installations", app)
 		installations := a.AppInstallations[app].Installations
 		if len(installations) > maxAccounts {
-			v.add(field, "must be at most %d", maxAccounts)
+			v.Add(field, "must be at most %d", maxAccounts)
 			continue
 		}
 		for i, installation := range installations {
 			if installation.InstallationID == 0 {
-				v.add(fmt.Sprintf("%s[%d].installationId", field, i), "is required")
+				v.Add(fmt.Sprintf("%s[%d].installationId", field, i), "is required")
 			}
-			v.checkLine(fmt.Sprintf("%s[%d].name", field, i), installation.Name)
+			v.CheckLine(fmt.Sprintf("%s[%d].name", field, i), installation.Name)
 		}
 	}
 }
 
 // AccountAssociations are the operations on account associations.
 type AccountAssociations struct {
-	Resources[*AccountAssociation, *AccountAssociationFilter]
-	rows *Collection[*AccountAssociation, *AccountAssociationFilter]
-	area *iamArea
+	core.Resources[*AccountAssociation, *AccountAssociationFilter]
+	rows *core.Collection[*AccountAssociation, *AccountAssociationFilter]
+	area *Area
 }
 
 // associationKeyFilter finds the association of a group: there is at most one.
@@ -214,17 +220,17 @@ func associationKeyFilter(*AccountAssociation) *AccountAssociationFilter {
 }
 
 // Create creates the association of a group.
-func (s AccountAssociations) Create(ctx context.Context, parent UID, in fieldmask.Input[*AccountAssociation]) (*AccountAssociation, error) {
-	association, err := s.rows.authorizeCreate(ctx, parent, in)
+func (s AccountAssociations) Create(ctx context.Context, parent core.UID, in fieldmask.Input[*AccountAssociation]) (*AccountAssociation, error) {
+	association, err := s.rows.AuthorizeCreate(ctx, parent, in)
 	if err != nil {
-		return nil, s.rows.recordIfDenied(ctx, "created", parent, err)
+		return nil, s.rows.RecordIfDenied(ctx, "created", parent, err)
 	}
-	return s.rows.insert(ctx, parent, association, func(tx Tx) error { return s.checkServiceBindings(ctx, tx, parent, association) })
+	return s.rows.Insert(ctx, parent, association, func(tx core.Tx) error { return s.checkServiceBindings(ctx, tx, parent, association) })
 }
 
 // Update changes the association of a group.
-func (s AccountAssociations) Update(ctx context.Context, uid UID, in fieldmask.Input[*AccountAssociation]) (*AccountAssociation, error) {
-	return s.rows.updateChecked(ctx, uid, in, func(tx Tx, change *fieldmask.Change[*AccountAssociation]) error {
+func (s AccountAssociations) Update(ctx context.Context, uid core.UID, in fieldmask.Input[*AccountAssociation]) (*AccountAssociation, error) {
+	return s.rows.UpdateChecked(ctx, uid, in, func(tx core.Tx, change *fieldmask.Change[*AccountAssociation]) error {
 		return s.checkServiceBindings(ctx, tx, uid, change.Row)
 	})
 }
@@ -232,19 +238,19 @@ func (s AccountAssociations) Update(ctx context.Context, uid UID, in fieldmask.I
 // checkServiceBindings fails unless the caller holds everything that is bound to
 // the identities that services will act as in the group. Values that are not UIDs
 // are skipped, because no service can act as them.
-func (s AccountAssociations) checkServiceBindings(ctx context.Context, tx Tx, group UID, a *AccountAssociation) error {
+func (s AccountAssociations) checkServiceBindings(ctx context.Context, tx core.Tx, group core.UID, a *AccountAssociation) error {
 	if a.Platform == nil {
 		return nil
 	}
-	var v violations
-	var identities []UID
+	var v core.Violations
+	var identities []core.UID
 	for _, service := range slices.Sorted(maps.Keys(a.Platform.ServiceBindings)) {
-		if identity := UID(a.Platform.ServiceBindings[service]); identity.Valid() {
-			identityReference.checkReach(&v, "platform.serviceBindings."+fieldmask.TruncateForMessage(service), identity, group)
+		if identity := core.UID(a.Platform.ServiceBindings[service]); identity.Valid() {
+			core.IdentityReference.CheckReach(&v, "platform.serviceBindings."+fieldmask.TruncateForMessage(service), identity, group)
 			identities = append(identities, identity)
 		}
 	}
-	if err := v.err(); err != nil || len(identities) == 0 {
+	if err := v.Err(); err != nil || len(identities) == 0 {
 		return err
 	}
 	caller, bound, err := s.area.readCallerAndBound(ctx, tx, identities...)
@@ -253,12 +259,12 @@ func (s AccountAssociations) checkServiceBindings(ctx context.Context, tx Tx, gr
 	}
 	for _, identity := range identities {
 		if identity.IsRoot() { // no identity has the UID of a root group
-			return newNotFound(identityRef, identity)
+			return core.NewNotFound(core.IdentityRef, identity)
 		}
-		if _, err := caller.checkMayGrantAll(bound[identity]); err != nil {
+		if _, err := checkMayGrantAll(caller, bound[identity]); err != nil {
 			// The error must not reveal the roles of the identity or their groups.
-			return &Error{
-				Code: CodePermissionDenied, Reason: "PERMISSION_DENIED", Metadata: map[string]string{"resource": string(identity)},
+			return &core.Error{
+				Code: core.CodePermissionDenied, Reason: "PERMISSION_DENIED", Metadata: map[string]string{"resource": string(identity)},
 				Message: "Permission denied: you do not hold all that is bound to the identity " + string(identity),
 			}
 		}
@@ -267,6 +273,6 @@ func (s AccountAssociations) checkServiceBindings(ctx context.Context, tx Tx, gr
 }
 
 // Delete deletes the association of a group.
-func (s AccountAssociations) Delete(ctx context.Context, uid UID) error {
-	return s.rows.remove(ctx, uid)
+func (s AccountAssociations) Delete(ctx context.Context, uid core.UID) error {
+	return s.rows.Remove(ctx, uid)
 }

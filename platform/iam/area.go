@@ -1,40 +1,43 @@
-package platform
+package iam
 
 import (
 	"context"
+
+	"atrium/platform/core"
+	"atrium/platform/secrets"
 )
 
-// IAMOptions are the settings of access control.
-type IAMOptions struct {
+// Options are the settings of access control.
+type Options struct {
 	AllowSignup   bool           // whether identities of organisations may create organisations
 	AllowIssuers  bool           // whether every issuer is treated as proven, for development
 	SharedIssuers []SharedIssuer // issuers that serve many tenants
 	// IssuerFile reads the organisations that an issuer lists at IssuerFileURL. It returns
 	// none if the issuer has no such file. If it is nil, no issuer is proven by a file.
-	IssuerFile func(ctx context.Context, issuer string) ([]UID, error)
+	IssuerFile func(ctx context.Context, issuer string) ([]core.UID, error)
 }
 
-// IAMStore is what access control needs of the database.
-type IAMStore interface {
-	CoreStore
+// Store is what access control needs of the database.
+type Store interface {
+	core.Store
 
 	// MarkSeen sets the last seen time of identities. It changes no update time
 	// and records no event.
-	MarkSeen(ctx context.Context, identities []UID, at Time) error
+	MarkSeen(ctx context.Context, identities []core.UID, at core.Time) error
 
 	// SyncBuiltInRoles makes the stored built-in roles equal to roles.
 	SyncBuiltInRoles(ctx context.Context, roles []*Role) error
 }
 
-// An iamArea has the operations on who may do what.
-type iamArea struct {
-	*Core
-	store    IAMStore
-	tables   IAMTables
-	options  IAMOptions
-	secrets  *Secrets
+// An Area has the operations on who may do what.
+type Area struct {
+	*core.Core
+	Store    Store
+	Tables   Tables
+	options  Options
+	secrets  *secrets.Secrets
 	patterns *patterns
-	seen     chan UID
+	Seen     chan core.UID
 
 	Groups                    Groups
 	Identities                Identities
@@ -48,52 +51,53 @@ type iamArea struct {
 	Issuers                   Issuers
 }
 
-func newIAM(c *Core, store IAMStore, tables IAMTables, secrets *Secrets, options IAMOptions) *iamArea {
-	area := &iamArea{Core: c, store: store, tables: tables, options: options, secrets: secrets, patterns: newPatterns(), seen: make(chan UID, 256)}
-	groups := newCollection(c, &groupKind, groupKeyFilter, tables.Groups)
+// New returns the area.
+func New(c *core.Core, store Store, tables Tables, secrets *secrets.Secrets, options Options) *Area {
+	area := &Area{Core: c, Store: store, Tables: tables, options: options, secrets: secrets, patterns: newPatterns(), Seen: make(chan core.UID, 256)}
+	groups := core.NewCollection(c, &GroupKind, groupKeyFilter, tables.Groups)
 	area.Groups = Groups{groups.Resources(), groups, area}
-	identities := newCollection(c, &identityKind, nil, tables.Identities)
+	identities := core.NewCollection(c, &IdentityKind, nil, tables.Identities)
 	area.Identities = Identities{identities.Resources(), identities, area}
-	roles := newCollection(c, &roleKind, roleKeyFilter, tables.Roles)
+	roles := core.NewCollection(c, &RoleKind, roleKeyFilter, tables.Roles)
 	area.Roles = Roles{roles.Resources(), roles, area}
-	bindings := newCollection(c, &roleBindingKind, bindingKeyFilter, tables.RoleBindings)
+	bindings := core.NewCollection(c, &RoleBindingKind, bindingKeyFilter, tables.RoleBindings)
 	area.RoleBindings = RoleBindings{bindings.Resources(), bindings, area}
-	bindings.checkNames = area.RoleBindings.checkNames
-	providers := newCollection(c, &identityProviderKind, providerKeyFilter, tables.IdentityProviders)
+	bindings.CheckNames = area.RoleBindings.checkNames
+	providers := core.NewCollection(c, &IdentityProviderKind, providerKeyFilter, tables.IdentityProviders)
 	area.IdentityProviders = IdentityProviders{providers.Resources(), providers, area}
-	associations := newCollection(c, &accountAssociationKind, associationKeyFilter, tables.AccountAssociations)
+	associations := core.NewCollection(c, &AccountAssociationKind, associationKeyFilter, tables.AccountAssociations)
 	area.AccountAssociations = AccountAssociations{associations.Resources(), associations, area}
-	invites := newCollection(c, &groupInviteKind, nil, tables.GroupInvites)
+	invites := core.NewCollection(c, &GroupInviteKind, nil, tables.GroupInvites)
 	area.GroupInvites = GroupInvites{invites.Resources(), invites, area}
-	mappings := newCollection(c, &externalGroupRoleMappingKind, mappingKeyFilter, tables.ExternalGroupRoleMappings)
+	mappings := core.NewCollection(c, &ExternalGroupRoleMappingKind, mappingKeyFilter, tables.ExternalGroupRoleMappings)
 	area.ExternalGroupRoleMappings = ExternalGroupRoleMappings{mappings.Resources(), mappings, area}
-	mappings.checkNames = area.ExternalGroupRoleMappings.checkNames
-	terms := newCollection(c, &termsKind, nil, tables.TermsAcceptances)
+	mappings.CheckNames = area.ExternalGroupRoleMappings.checkNames
+	terms := core.NewCollection(c, &TermsKind, nil, tables.TermsAcceptances)
 	area.Terms = Terms{terms.Resources(), terms, area}
 	area.Issuers = Issuers{area}
 	return area
 }
 
-// searchables returns the kinds that a search finds.
-func (area *iamArea) searchables() map[SearchKind]searchable {
-	return map[SearchKind]searchable{
-		SearchGroups:     searchableBy(area.Groups.rows, (*Group).searchTexts),
-		SearchIdentities: searchableBy(area.Identities.rows, (*Identity).searchTexts),
-		SearchRoles:      searchableBy(area.Roles.rows, (*Role).searchTexts),
+// Searchables returns the kinds that a search finds.
+func (area *Area) Searchables() map[core.SearchKind]core.Searchable {
+	return map[core.SearchKind]core.Searchable{
+		core.SearchGroups:     core.SearchableBy(area.Groups.rows, (*Group).searchTexts),
+		core.SearchIdentities: core.SearchableBy(area.Identities.rows, (*Identity).searchTexts),
+		core.SearchRoles:      core.SearchableBy(area.Roles.rows, (*Role).searchTexts),
 	}
 }
 
-// IAMTables has who may do what.
-type IAMTables struct {
-	Groups                    Table[*Group, *GroupFilter]
-	Identities                Table[*Identity, *IdentityFilter]
-	Roles                     Table[*Role, *RoleFilter]
-	RoleBindings              Table[*RoleBinding, *RoleBindingFilter]
-	IdentityProviders         Table[*IdentityProvider, *IdentityProviderFilter]
-	AccountAssociations       Table[*AccountAssociation, *AccountAssociationFilter]
-	GroupInvites              Table[*GroupInvite, *GroupInviteFilter]
-	ExternalGroupRoleMappings Table[*ExternalGroupRoleMapping, *ExternalGroupRoleMappingFilter]
-	TermsAcceptances          Table[*TermsAcceptance, *TermsFilter]
+// Tables has who may do what.
+type Tables struct {
+	Groups                    core.Table[*Group, *GroupFilter]
+	Identities                core.Table[*Identity, *IdentityFilter]
+	Roles                     core.Table[*Role, *RoleFilter]
+	RoleBindings              core.Table[*RoleBinding, *RoleBindingFilter]
+	IdentityProviders         core.Table[*IdentityProvider, *IdentityProviderFilter]
+	AccountAssociations       core.Table[*AccountAssociation, *AccountAssociationFilter]
+	GroupInvites              core.Table[*GroupInvite, *GroupInviteFilter]
+	ExternalGroupRoleMappings core.Table[*ExternalGroupRoleMapping, *ExternalGroupRoleMappingFilter]
+	TermsAcceptances          core.Table[*TermsAcceptance, *TermsFilter]
 
 	GroupQueries
 	IdentityQueries

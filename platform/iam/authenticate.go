@@ -1,10 +1,12 @@
-package platform
+package iam
 
 import (
 	"context"
 	"slices"
 	"strings"
 	"time"
+
+	"atrium/platform/core"
 )
 
 // Claims holds the claims of a verified token.
@@ -21,25 +23,25 @@ type Claims struct {
 	// StaticIdentities are the identities whose own keys verified the token
 	// (Platform.StaticKeys). If there are any, the token acts as these only.
 	// If there are none, it never acts as an identity with keys of its own.
-	StaticIdentities []UID
+	StaticIdentities []core.UID
 	// ServiceAudience says that the token was issued for this service. Without
 	// it, only identities with an audience rule can match.
 	ServiceAudience bool
 }
 
-// ownRule returns the rule of a new identity that belongs to the bearer of the token. It
+// ownRuleOf returns the rule of a new identity that belongs to the bearer of the token. It
 // fails if the token was signed with keys of an identity. Such a token acts as this
 // identity only, so no new identity may get the rights of its issuer and subject: it would
 // belong to somebody else. It also fails if no identity may have the rule. A subject with
 // control characters could look like a pattern in the key of the rule.
-func (a *Actor) ownRule() (*ClaimMatch, error) {
-	if a.hasStaticKeys {
-		return nil, failedPrecondition("STATIC_KEYS", a.Key(), "the token is signed with keys of an identity and acts as that identity only; use a token of its issuer")
+func ownRuleOf(a *core.Actor) (*ClaimMatch, error) {
+	if a.HasStaticKeys {
+		return nil, core.FailedPrecondition("STATIC_KEYS", a.Key(), "the token is signed with keys of an identity and acts as that identity only; use a token of its issuer")
 	}
-	own := &ClaimMatch{Issuer: a.Issuer, Subject: a.Subject, Audience: a.audience}
-	var v violations
-	if own.check(&v); len(v) > 0 {
-		return nil, failedPrecondition("TOKEN_UNSUITABLE", v[0].Field, "no identity can have a rule for this token, because its "+strings.TrimPrefix(v[0].Field, "claimMatch.")+" "+v[0].Description+"; use a token of another user")
+	own := &ClaimMatch{Issuer: a.Issuer, Subject: a.Subject, Audience: a.Audience}
+	var v core.Violations
+	if own.Check(&v); len(v) > 0 {
+		return nil, core.FailedPrecondition("TOKEN_UNSUITABLE", v[0].Field, "no identity can have a rule for this token, because its "+strings.TrimPrefix(v[0].Field, "claimMatch.")+" "+v[0].Description+"; use a token of another user")
 	}
 	return own, nil
 }
@@ -49,36 +51,36 @@ func (a *Actor) ownRule() (*ClaimMatch, error) {
 // the next request on. The first token of a user of an identity provider creates
 // an identity for that user. A token that matches no identity returns an actor
 // that may only do what needs no identity.
-func (p *iamArea) Authenticate(ctx context.Context, c Claims) (*Actor, error) {
-	if isUnstorable(c.Issuer) || isUnstorable(c.Subject) {
+func (p *Area) Authenticate(ctx context.Context, c Claims) (*core.Actor, error) {
+	if core.IsUnstorable(c.Issuer) || core.IsUnstorable(c.Subject) {
 		return p.recognise(c, nil, nil).actor, nil // no stored rule can contain such texts
 	}
 	bearer := p.bearer(c)
-	candidates, options, err := p.tables.Candidates(ctx, p.store, bearer)
+	candidates, options, err := p.Tables.Candidates(ctx, p.Store, bearer)
 	if err != nil {
 		return nil, err
 	}
 	found := p.recognise(c, candidates, options)
-	found.actor.proof = &Proof{claims: c, bearer: bearer}
+	found.actor.Proof = &Proof{Claims: c, bearer: bearer}
 	p.noteAllSeen(found.seen)
 	for _, e := range found.firstSignIns {
 		if err := p.provision(ctx, found.actor, c, e); err != nil {
 			return nil, err
 		}
 	}
-	found.actor.keepKey()
+	found.actor.KeepKey()
 	return found.actor, nil
 }
 
-// identify finds the identities that a token of an earlier request matches now. It records
+// Identify finds the identities that a token of an earlier request matches now. It records
 // nothing.
-func (p *iamArea) identify(ctx context.Context, c Claims) (*Actor, error) {
-	return p.identifyIn(ctx, p.store, c)
+func (p *Area) Identify(ctx context.Context, c Claims) (*core.Actor, error) {
+	return p.identifyIn(ctx, p.Store, c)
 }
 
 // identifyIn is identify for a transaction.
-func (p *iamArea) identifyIn(ctx context.Context, r Conn, c Claims) (*Actor, error) {
-	candidates, options, err := p.tables.Candidates(ctx, r, p.bearer(c))
+func (p *Area) identifyIn(ctx context.Context, r core.Conn, c Claims) (*core.Actor, error) {
+	candidates, options, err := p.Tables.Candidates(ctx, r, p.bearer(c))
 	if err != nil {
 		return nil, err
 	}
@@ -87,24 +89,24 @@ func (p *iamArea) identifyIn(ctx context.Context, r Conn, c Claims) (*Actor, err
 
 // A recognition is the result of matching a token with the rows read for it.
 type recognition struct {
-	actor        *Actor
+	actor        *core.Actor
 	seen         []*Identity
 	firstSignIns []*SignInOption // providers that accept the bearer for the first time
 }
 
 // recognise matches a token with candidates and identity providers. It reads
 // nothing from the store.
-func (p *iamArea) recognise(c Claims, candidates []Candidate, options []SignInOption) recognition {
-	a := &Actor{Issuer: c.Issuer, Subject: c.Subject, Email: c.Email, Expires: c.Expires, hasStaticKeys: len(c.StaticIdentities) > 0}
+func (p *Area) recognise(c Claims, candidates []Candidate, options []SignInOption) recognition {
+	a := &core.Actor{Issuer: c.Issuer, Subject: c.Subject, Email: c.Email, Expires: c.Expires, HasStaticKeys: len(c.StaticIdentities) > 0}
 	if !c.ServiceAudience && len(c.Audience) > 0 {
-		a.audience = c.Audience[0]
+		a.Audience = c.Audience[0]
 	}
-	if !a.hasStaticKeys { // whoever has the keys of an identity can write such a token
+	if !a.HasStaticKeys { // whoever has the keys of an identity can write such a token
 		a.EmailVerified = c.EmailVerified
-		a.issuerOrganisations = claimTexts(c.Values[OrganisationClaim])
+		a.IssuerOrganisations = claimTexts(c.Values[OrganisationClaim])
 	}
 	found := recognition{actor: a}
-	matchers := map[UID]*matcher{}
+	matchers := map[core.UID]*matcher{}
 	for _, candidate := range candidates {
 		identity := candidate.Identity
 		m := matchers[identity.UID.Root()]
@@ -112,12 +114,12 @@ func (p *iamArea) recognise(c Claims, candidates []Candidate, options []SignInOp
 			m = &matcher{patterns: p.patterns}
 			matchers[identity.UID.Root()] = m
 		}
-		if !p.mayAdmit(candidate) || !m.matches(identity, c, p.now()) {
+		if !p.mayAdmit(candidate) || !m.matches(identity, c, p.Now()) {
 			continue
 		}
-		a.addIdentity(candidate)
-		if a.hasStaticKeys {
-			a.addKeys(identity.StaticKeys)
+		addIdentity(a, candidate)
+		if a.HasStaticKeys {
+			addKeys(a, identity.StaticKeys)
 		}
 		found.seen = append(found.seen, identity)
 	}
@@ -128,8 +130,8 @@ func (p *iamArea) recognise(c Claims, candidates []Candidate, options []SignInOp
 }
 
 // addKeys adds the keys of an identity that signed the token, which expire with it.
-func (a *Actor) addKeys(k *StaticKeys) {
-	a.staticKeys += k.IssuerKeys
+func addKeys(a *core.Actor, k *StaticKeys) {
+	a.StaticKeys += k.IssuerKeys
 	if end := k.ExpirationTime; !end.IsZero() && (a.Expires.IsZero() || end.Before(a.Expires)) {
 		a.Expires = end.Time
 	}
@@ -137,60 +139,60 @@ func (a *Actor) addKeys(k *StaticKeys) {
 
 // mayAdmit reports whether the rule of a candidate is in effect: its issuer is
 // proven, or the rule needs no proof.
-func (p *iamArea) mayAdmit(c Candidate) bool {
+func (p *Area) mayAdmit(c Candidate) bool {
 	rule := c.Identity.ClaimMatch
 	return c.Proven || !rule.Key().hasPattern() || p.namesTenant(rule)
 }
 
 // addIdentity adds an identity and its grants to the actor. An identity is personal unless
 // others can match its rule too.
-func (a *Actor) addIdentity(c Candidate) {
+func addIdentity(a *core.Actor, c Candidate) {
 	identity := c.Identity
 	if slices.Contains(a.Identities, identity.UID) {
 		return // both its rule and a provider match
 	}
 	a.Identities = append(a.Identities, identity.UID)
 	if !identity.ClaimMatch.Key().hasPattern() {
-		a.personal = append(a.personal, identity.UID)
+		a.Personal = append(a.Personal, identity.UID)
 	}
-	a.grants = append(a.grants, limitToHome(c.Grants)...)
+	a.Grants = append(a.Grants, core.LimitToHome(c.Grants)...)
 }
 
 // KnowsIssuer reports whether an identity or an identity provider names exactly
 // this issuer. Only then may the keys of the issuer be fetched.
-func (p *iamArea) KnowsIssuer(ctx context.Context, issuer string) (bool, error) {
-	return p.tables.KnowsIssuer(ctx, p.store, issuer)
+func (p *Area) KnowsIssuer(ctx context.Context, issuer string) (bool, error) {
+	return p.Tables.KnowsIssuer(ctx, p.Store, issuer)
 }
 
 // withCurrentGrants returns the actor with grants that are read again, inside a
 // transaction.
-func (a *Actor) withCurrentGrants(ctx context.Context, t IAMTables, r Conn) (*Actor, error) {
-	if a.operator != "" {
+func withCurrentGrants(a *core.Actor, ctx context.Context, t Tables, r core.Conn) (*core.Actor, error) {
+	if a.Operator != "" {
 		return a, nil
 	}
-	held, err := readGrants(ctx, t, r, []*Actor{a})
+	held, err := ReadGrants(ctx, t, r, []*core.Actor{a})
 	if err != nil {
 		return nil, err
 	}
 	fresh := *a
-	fresh.grants = held[0]
+	fresh.Grants = held[0]
 	return &fresh, nil
 }
 
 // noteAllSeen records that identities acted, at most once a minute for each. It does not
 // delay the request: if the queue is full, a later request records it.
-func (p *iamArea) noteAllSeen(identities []*Identity) {
+func (p *Area) noteAllSeen(identities []*Identity) {
 	for _, i := range identities {
 		p.noteSeen(i)
 	}
 }
 
-func (p *iamArea) noteSeen(i *Identity) {
-	if p.now().Sub(i.LastSeenTime.Time) < time.Minute {
+func (p *Area) noteSeen(i *Identity) {
+	if p.Now().Sub(i.LastSeenTime.Time) < time.Minute {
 		return
 	}
 	select {
-	case p.seen <- i.UID:
+	case p.Seen <- i.UID:
 	default:
 	}
 }

@@ -1,4 +1,4 @@
-package platform
+package iam
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
@@ -39,11 +40,11 @@ type StoredClaimMatch ClaimMatch
 
 // StaticKeys is a rule that contains the keys of its issuer.
 type StaticKeys struct {
-	Issuer         string   `json:"issuer"`
-	Subject        string   `json:"subject"`
-	IssuerKeys     string   `json:"issuerKeys"` // the JWKS of the issuer
-	ExpirationTime Time     `json:"expirationTime,omitzero"`
-	Audiences      []string `json:"audiences,omitempty"`
+	Issuer         string    `json:"issuer"`
+	Subject        string    `json:"subject"`
+	IssuerKeys     string    `json:"issuerKeys"` // the JWKS of the issuer
+	ExpirationTime core.Time `json:"expirationTime,omitzero"`
+	Audiences      []string  `json:"audiences,omitempty"`
 }
 
 // UnmarshalJSON decodes a rule. Unknown members are an error.
@@ -53,41 +54,42 @@ func (k *StaticKeys) UnmarshalJSON(b []byte) error {
 		"expirationTime": &k.ExpirationTime, "audiences": &k.Audiences})
 }
 
-func (m *ClaimMatch) check(v *violations) {
-	v.checkPair("claimMatch.issuer", m.Issuer, m.IssuerPattern, true)
+// Check adds the violations of the fields.
+func (m *ClaimMatch) Check(v *core.Violations) {
+	checkPair(v, "claimMatch.issuer", m.Issuer, m.IssuerPattern, true)
 	if m.Issuer != "" && m.IssuerPattern == "" {
-		v.checkIssuer("claimMatch.issuer", m.Issuer)
+		checkIssuer(v, "claimMatch.issuer", m.Issuer)
 	}
-	v.checkPair("claimMatch.subject", m.Subject, m.SubjectPattern, true)
-	v.checkPair("claimMatch.audience", m.Audience, m.AudiencePattern, false)
+	checkPair(v, "claimMatch.subject", m.Subject, m.SubjectPattern, true)
+	checkPair(v, "claimMatch.audience", m.Audience, m.AudiencePattern, false)
 	if len(m.Claims)+len(m.ClaimPatterns) > maxClaims {
-		v.add("claimMatch.claims", "must be at most %d, patterns included", maxClaims)
+		v.Add("claimMatch.claims", "must be at most %d, patterns included", maxClaims)
 	}
 	size := 0
 	for _, name := range slices.Sorted(maps.Keys(m.Claims)) {
 		field := "claimMatch.claims." + fieldmask.TruncateForMessage(name)
-		v.checkClaimText(field, name)
-		v.checkClaimText(field, m.Claims[name])
+		checkClaimText(v, field, name)
+		checkClaimText(v, field, m.Claims[name])
 		size += len(name) + len(m.Claims[name])
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.ClaimPatterns)) {
 		field := "claimMatch.claimPatterns." + fieldmask.TruncateForMessage(name)
-		v.checkClaimText(field, name)
-		v.checkPattern(field, m.ClaimPatterns[name])
+		checkClaimText(v, field, name)
+		checkPattern(v, field, m.ClaimPatterns[name])
 		size += len(name) + len(m.ClaimPatterns[name])
 	}
 	if size > maxClaimsBytes {
-		v.add("claimMatch.claims", "must be at most %d bytes in total, patterns included", maxClaimsBytes)
+		v.Add("claimMatch.claims", "must be at most %d bytes in total, patterns included", maxClaimsBytes)
 	}
 }
 
 // checkClaimText checks the name or the value of a claim.
-func (v *violations) checkClaimText(field, text string) {
+func checkClaimText(v *core.Violations, field, text string) {
 	switch {
 	case len(text) > maxRuleBytes:
-		v.add(field, "must have a name and a value of at most %d bytes each", maxRuleBytes)
+		v.Add(field, "must have a name and a value of at most %d bytes each", maxRuleBytes)
 	case strings.ContainsFunc(text, unicode.IsControl):
-		v.add(field, "must not hold control characters")
+		v.Add(field, "must not hold control characters")
 	}
 }
 
@@ -100,52 +102,53 @@ const (
 )
 
 // checkPair checks a value of a rule and the pattern that can replace it.
-func (v *violations) checkPair(field, exact, pattern string, required bool) {
+func checkPair(v *core.Violations, field, exact, pattern string, required bool) {
 	switch {
 	case exact != "" && pattern != "":
-		v.add(field, "cannot be given together with %sPattern", field[len("claimMatch."):])
+		v.Add(field, "cannot be given together with %sPattern", field[len("claimMatch."):])
 	case exact == "" && pattern == "" && required:
-		v.add(field, "is required, or its pattern")
+		v.Add(field, "is required, or its pattern")
 	case len(exact) > maxRuleBytes:
-		v.add(field, "must be at most %d bytes", maxRuleBytes)
+		v.Add(field, "must be at most %d bytes", maxRuleBytes)
 	case strings.ContainsFunc(exact, unicode.IsControl):
-		v.add(field, "must not hold control characters")
+		v.Add(field, "must not hold control characters")
 	}
 	if pattern != "" {
-		v.checkPattern(field+"Pattern", pattern)
+		checkPattern(v, field+"Pattern", pattern)
 	}
 }
 
-func (v *violations) checkIssuer(field, s string) {
+func checkIssuer(v *core.Violations, field, s string) {
 	u, err := url.Parse(s)
 	if len(s) > maxRuleBytes {
-		v.add(field, "must be at most %d bytes", maxRuleBytes)
+		v.Add(field, "must be at most %d bytes", maxRuleBytes)
 	} else if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		v.add(field, "must be an https URL without a user, a query and a fragment")
+		v.Add(field, "must be an https URL without a user, a query and a fragment")
 	}
 }
 
-func (k *StaticKeys) check(v *violations) {
+// Check adds the violations of the fields.
+func (k *StaticKeys) Check(v *core.Violations) {
 	if k.Issuer == "" {
-		v.add("staticKeys.issuer", "is required")
+		v.Add("staticKeys.issuer", "is required")
 	} else {
-		v.checkIssuer("staticKeys.issuer", k.Issuer)
+		checkIssuer(v, "staticKeys.issuer", k.Issuer)
 	}
-	v.checkRequiredLine("staticKeys.subject", k.Subject)
+	v.CheckRequiredLine("staticKeys.subject", k.Subject)
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
 	}
 	switch {
 	case k.IssuerKeys == "":
-		v.add("staticKeys.issuerKeys", "is required")
+		v.Add("staticKeys.issuerKeys", "is required")
 	case len(k.IssuerKeys) > maxKeysBytes || json.Unmarshal([]byte(k.IssuerKeys), &set) != nil || len(set.Keys) == 0:
-		v.add("staticKeys.issuerKeys", "must be a JWKS with at least one key")
+		v.Add("staticKeys.issuerKeys", "must be a JWKS with at least one key")
 	}
-	v.checkLines("staticKeys.audiences", k.Audiences, 20)
+	v.CheckLines("staticKeys.audiences", k.Audiences, 20)
 }
 
 // matches reports whether the rule of an identity accepts a token.
-func (m *matcher) matches(i *Identity, c Claims, now Time) bool {
+func (m *matcher) matches(i *Identity, c Claims, now core.Time) bool {
 	if len(c.StaticIdentities) > 0 {
 		return slices.Contains(c.StaticIdentities, i.UID) && i.StaticKeys.acceptsStatic(c, now)
 	}

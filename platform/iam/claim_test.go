@@ -1,4 +1,4 @@
-package platform
+package iam
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
@@ -25,7 +26,7 @@ func bearer(change func(*Claims)) Claims {
 }
 
 // matches reports whether the rule of an identity matches a token.
-func matches(i *Identity, c Claims, now Time) bool {
+func matches(i *Identity, c Claims, now core.Time) bool {
 	return (&matcher{patterns: newPatterns()}).matches(i, c, now)
 }
 
@@ -101,11 +102,11 @@ func TestATokenMatchesARuleOnlyAsAWhole(t *testing.T) {
 			m.Claims, m.ClaimPatterns = map[string]string{"team": "blue", "admin": "false"}, map[string]string{"level": `\d`}
 		}), false},
 	} {
-		if got := matches(&Identity{ClaimMatch: &x.rule}, bearer(nil), Time{}); got != x.want {
+		if got := matches(&Identity{ClaimMatch: &x.rule}, bearer(nil), core.Time{}); got != x.want {
 			t.Errorf("%s: matches is %t, want %t", x.what, got, x.want)
 		}
 	}
-	if matches(&Identity{}, bearer(nil), Time{}) || matches(&Identity{StaticKeys: &StaticKeys{Issuer: issuer, Subject: subject}}, bearer(nil), Time{}) {
+	if matches(&Identity{}, bearer(nil), core.Time{}) || matches(&Identity{StaticKeys: &StaticKeys{Issuer: issuer, Subject: subject}}, bearer(nil), core.Time{}) {
 		t.Error("an identity without a claim match matches")
 	}
 }
@@ -114,20 +115,20 @@ func TestWithoutAnAudienceRuleATokenMustBeForThisService(t *testing.T) {
 	t.Parallel()
 	elsewhere := bearer(func(c *Claims) { c.Audience, c.ServiceAudience = []string{"other", "third"}, false })
 	plain := ClaimMatch{Issuer: elsewhere.Issuer, Subject: elsewhere.Subject}
-	if matches(&Identity{ClaimMatch: &plain}, elsewhere, Time{}) {
+	if matches(&Identity{ClaimMatch: &plain}, elsewhere, core.Time{}) {
 		t.Error("a token for another service matches")
 	}
 	named := plain
 	named.Audience = "third"
-	if !matches(&Identity{ClaimMatch: &named}, elsewhere, Time{}) {
+	if !matches(&Identity{ClaimMatch: &named}, elsewhere, core.Time{}) {
 		t.Error("one of its audiences is named, yet it does not match")
 	}
-	if matches(&Identity{ClaimMatch: &named}, bearer(nil), Time{}) {
+	if matches(&Identity{ClaimMatch: &named}, bearer(nil), core.Time{}) {
 		t.Error("a token for this service matches a rule for another one")
 	}
 	pattern := plain
 	pattern.AudiencePattern = "o.*"
-	if nobody := bearer(func(c *Claims) { c.Audience = nil }); matches(&Identity{ClaimMatch: &pattern}, nobody, Time{}) {
+	if nobody := bearer(func(c *Claims) { c.Audience = nil }); matches(&Identity{ClaimMatch: &pattern}, nobody, core.Time{}) {
 		t.Error("a token for nobody matches")
 	}
 }
@@ -168,10 +169,10 @@ func TestARuleIsCheckedAsAWhole(t *testing.T) {
 		`"x"`: "claimMatch",
 		`[]`:  "claimMatch",
 	} {
-		var v violations
+		var v core.Violations
 		in := fieldmask.JSONInput[*Identity]([]byte(`{"name": "n", "claimMatch": `+rule+`}`), nil)
-		_ = (&Collection[*Identity, *IdentityFilter]{kind: &identityKind}).decode(in, &v)
-		if got := listFields(v.sortByField(identityKind.fieldNames())); got != want {
+		_ = (&core.Collection[*Identity, *IdentityFilter]{Kind: &IdentityKind}).Decode(in, &v)
+		if got := listFields(v.SortByField(IdentityKind.FieldNames())); got != want {
 			t.Errorf("%.120s: violations of %q, want %q: %v", rule, got, want, v)
 		}
 	}
@@ -206,7 +207,7 @@ func FuzzPattern(f *testing.F) {
 }
 
 // listFields joins the fields of violations.
-func listFields(all violations) string {
+func listFields(all core.Violations) string {
 	fields := make([]string, len(all))
 	for i, v := range all {
 		fields[i] = v.Field

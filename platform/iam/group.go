@@ -1,4 +1,4 @@
-package platform
+package iam
 
 import (
 	"context"
@@ -6,22 +6,23 @@ import (
 	"fmt"
 	"slices"
 
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
 // A Group is a node of the tree that contains all resources. A root group is an
 // organisation.
 type Group struct {
-	UID            UID            `json:"uid"`
+	UID            core.UID       `json:"uid"`
 	Name           string         `json:"name"` // unique among siblings
 	Description    string         `json:"description,omitempty"`
 	ResourceLimits map[string]int `json:"resourceLimits,omitempty"`
 	Verified       bool           `json:"verified"`
-	CreateTime     Time           `json:"createTime,omitzero"`
-	UpdateTime     Time           `json:"updateTime,omitzero"`
+	CreateTime     core.Time      `json:"createTime,omitzero"`
+	UpdateTime     core.Time      `json:"updateTime,omitzero"`
 	Kind           OrgKind        `json:"kind,omitempty"`
 	Status         OrgStatus      `json:"status,omitempty"`
-	Labels         Labels         `json:"labels,omitempty"`
+	Labels         core.Labels    `json:"labels,omitempty"`
 }
 
 // OrgKind is the kind of an organisation.
@@ -65,26 +66,28 @@ func (OrgStatus) Values() []string { return fieldmask.Texts(orgStatuses) }
 
 // GroupFilter restricts a list of groups.
 type GroupFilter struct {
-	ChangeFilter
-	LabelFilter
+	core.ChangeFilter
+	core.LabelFilter
 
 	Name  string `json:",omitempty"` // exact name
 	Query string `json:",omitempty"` // see SearchWords
 
-	Repos *RepoCondition `json:",omitempty"` // the group holds such a repo
+	Repos *core.RepoCondition `json:",omitempty"` // the group holds such a repo
 }
 
-func (f *GroupFilter) check(v *violations) {
-	f.LabelFilter.check(v)
-	v.checkFilter("name", f.Name)
-	v.checkQuery(f.Query)
-	f.Repos.check(v)
+// Check adds the violations of the conditions.
+func (f *GroupFilter) Check(v *core.Violations) {
+	f.LabelFilter.Check(v)
+	v.CheckFilter("name", f.Name)
+	v.CheckQuery(f.Query)
+	f.Repos.Check(v)
 }
 
-var groupKind = Kind[*Group]{
-	Name: "Group", Plural: "groups", Area: areaIAM, Number: 1, Event: "iam.group", Parent: groupRef, LevelsInside: 2,
+// GroupKind has the facts about groups.
+var GroupKind = core.Kind[*Group]{
+	Name: "Group", Plural: "groups", Area: core.AreaIAM, Number: 1, Event: "iam.group", Parent: core.GroupRef, LevelsInside: 2,
 	Verbs: []string{"created", "updated", "deleted"},
-	List:  CapGroupsList, Create: CapGroupsCreate, Update: CapGroupsUpdate, Delete: CapGroupsDelete,
+	List:  core.CapGroupsList, Create: core.CapGroupsCreate, Update: core.CapGroupsUpdate, Delete: core.CapGroupsDelete,
 	Blocked: "RESOURCE_NOT_EMPTY",
 	Fields: []fieldmask.Field{
 		{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "name", Mode: fieldmask.Updatable},
@@ -95,27 +98,27 @@ var groupKind = Kind[*Group]{
 	},
 	Required: []string{"name"},
 	Unique:   []string{"name"},
-	Orders: []OrderField[*Group]{
-		{"name", nil, func(g *Group) any { return g.Name }},
-		{"create_time", createTimeSpellings, func(g *Group) any { return g.CreateTime }},
-		{"update_time", updateTimeSpellings, func(g *Group) any { return g.UpdateTime }},
-		{"uid", nil, func(g *Group) any { return string(g.UID) }},
+	Orders: []core.OrderField[*Group]{
+		{Name: "name", Value: func(g *Group) any { return g.Name }},
+		{Name: "create_time", Spellings: core.CreateTimeSpellings, Value: func(g *Group) any { return g.CreateTime }},
+		{Name: "update_time", Spellings: core.UpdateTimeSpellings, Value: func(g *Group) any { return g.UpdateTime }},
+		{Name: "uid", Value: func(g *Group) any { return string(g.UID) }},
 	},
-	DefaultOrder: Order{Field: "name"},
-	UID:          func(g *Group) UID { return g.UID },
-	Group:        func(g *Group) UID { return g.UID },
-	Stamp: func(g *Group, uid UID, now Time) {
+	DefaultOrder: core.Order{Field: "name"},
+	UID:          func(g *Group) core.UID { return g.UID },
+	Group:        func(g *Group) core.UID { return g.UID },
+	Stamp: func(g *Group, uid core.UID, now core.Time) {
 		g.UID, g.CreateTime, g.UpdateTime, g.Status = uid, now, now, OrgStatusReady
 	},
-	Check: func(g *Group, changed func(string) bool, v *violations) {
+	Check: func(g *Group, changed func(string) bool, v *core.Violations) {
 		if changed("name") {
-			v.checkName(g.Name, namePattern, maxNameBytes)
+			v.CheckName(g.Name, core.NamePattern, core.MaxNameBytes)
 		}
 		if changed("description") {
-			v.checkLine("description", g.Description)
+			v.CheckLine("description", g.Description)
 		}
 		if changed("labels") {
-			g.Labels.check(v)
+			g.Labels.Check(v)
 		}
 	},
 }
@@ -123,38 +126,38 @@ var groupKind = Kind[*Group]{
 // GroupQueries read and write groups in other ways than a Table does.
 type GroupQueries interface {
 	// GroupsOfPath reads the group that a path names. It does not check access.
-	GroupsOfPath(ctx context.Context, on Conn, path Path) ([]*Group, error)
+	GroupsOfPath(ctx context.Context, on core.Conn, path core.Path) ([]*Group, error)
 }
 
 // Groups are the operations on groups.
 type Groups struct {
-	Resources[*Group, *GroupFilter]
-	rows *Collection[*Group, *GroupFilter]
-	area *iamArea
+	core.Resources[*Group, *GroupFilter]
+	rows *core.Collection[*Group, *GroupFilter]
+	area *Area
 }
 
 func groupKeyFilter(g *Group) *GroupFilter { return &GroupFilter{Name: g.Name} }
 
-// capabilities returns what a caller needs besides the right to list groups.
-func (f *GroupFilter) capabilities() []Capability { return f.Repos.capabilities() }
+// Capabilities returns what a caller needs besides the right to list groups.
+func (f *GroupFilter) Capabilities() []core.Capability { return f.Repos.Capabilities() }
 
 // Create makes a group below parent, or a new organisation if parent is "".
-func (s Groups) Create(ctx context.Context, parent UID, in fieldmask.Input[*Group]) (*Group, error) {
+func (s Groups) Create(ctx context.Context, parent core.UID, in fieldmask.Input[*Group]) (*Group, error) {
 	if parent == "" {
 		return s.signUp(ctx, in)
 	}
-	return s.rows.create(ctx, parent, in)
+	return s.rows.Create(ctx, parent, in)
 }
 
 // Update changes a group.
-func (s Groups) Update(ctx context.Context, uid UID, in fieldmask.Input[*Group]) (*Group, error) {
-	return s.rows.update(ctx, uid, in)
+func (s Groups) Update(ctx context.Context, uid core.UID, in fieldmask.Input[*Group]) (*Group, error) {
+	return s.rows.Update(ctx, uid, in)
 }
 
 // Delete deletes an empty group. An organisation that contains only its last
 // owner is deleted together with that owner.
-func (s Groups) Delete(ctx context.Context, uid UID) error {
-	return s.rows.removeChecked(ctx, uid, func(tx Tx, _ UID) error {
+func (s Groups) Delete(ctx context.Context, uid core.UID) error {
+	return s.rows.RemoveChecked(ctx, uid, func(tx core.Tx, _ core.UID) error {
 		tx.Lock(uid.Root())
 		if err := s.removeGroupData(ctx, tx, uid); err != nil || !uid.IsRoot() {
 			return err
@@ -166,24 +169,24 @@ func (s Groups) Delete(ctx context.Context, uid UID) error {
 // removeGroupData removes rows that belong to a group without being resources in
 // it: accepted terms, and mappings of providers of
 // higher groups whose scope is this group.
-func (s Groups) removeGroupData(ctx context.Context, tx Tx, uid UID) error {
-	accepted, err := s.area.tables.TermsAcceptances.List(ctx, tx, Query[*TermsFilter]{Scope: newScope(Branch{Relation: Children, UID: uid}), Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems})
+func (s Groups) removeGroupData(ctx context.Context, tx core.Tx, uid core.UID) error {
+	accepted, err := s.area.Tables.TermsAcceptances.List(ctx, tx, core.Query[*TermsFilter]{Scope: core.NewScope(core.Branch{Relation: core.Children, UID: uid}), Order: core.Order{Field: "uid"}, Limit: core.NoLimit, Parts: core.PartItems})
 	if err != nil {
 		return err
 	}
 	for _, t := range accepted.Items {
-		if _, err := s.area.tables.TermsAcceptances.Delete(ctx, tx, t.UID); err != nil {
+		if _, err := s.area.Tables.TermsAcceptances.Delete(ctx, tx, t.UID); err != nil {
 			return err
 		}
 	}
-	pointing, err := s.area.tables.ExternalGroupRoleMappings.List(ctx, tx, Query[*ExternalGroupRoleMappingFilter]{
-		Scope: newScope(Branch{Relation: Within, UID: uid.Root()}), Filter: &ExternalGroupRoleMappingFilter{Scope: uid},
-		Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems,
+	pointing, err := s.area.Tables.ExternalGroupRoleMappings.List(ctx, tx, core.Query[*ExternalGroupRoleMappingFilter]{
+		Scope: core.NewScope(core.Branch{Relation: core.Within, UID: uid.Root()}), Filter: &ExternalGroupRoleMappingFilter{Scope: uid},
+		Order: core.Order{Field: "uid"}, Limit: core.NoLimit, Parts: core.PartItems,
 	})
 	if err != nil {
 		return err
 	}
-	var mappings []UID
+	var mappings []core.UID
 	for _, m := range pointing.Items {
 		if !m.IdentityProviderUID.Below(uid) { // mappings of the group's own providers block the deletion
 			mappings = append(mappings, m.UID)
@@ -195,22 +198,22 @@ func (s Groups) removeGroupData(ctx context.Context, tx Tx, uid UID) error {
 
 // removeLastOwner deletes the role binding and the identity of an owner whose binding is
 // the only one in an organisation.
-func (s Groups) removeLastOwner(ctx context.Context, tx Tx, root UID) error {
-	bindings, err := s.area.tables.RoleBindings.List(ctx, tx, Query[*RoleBindingFilter]{Scope: newScope(Branch{Relation: Within, UID: root}), Order: Order{Field: "uid"}, Limit: 2, Parts: PartItems})
+func (s Groups) removeLastOwner(ctx context.Context, tx core.Tx, root core.UID) error {
+	bindings, err := s.area.Tables.RoleBindings.List(ctx, tx, core.Query[*RoleBindingFilter]{Scope: core.NewScope(core.Branch{Relation: core.Within, UID: root}), Order: core.Order{Field: "uid"}, Limit: 2, Parts: core.PartItems})
 	if err != nil || len(bindings.Items) != 1 || bindings.Items[0].Role.UID != OwnerRole {
 		return err
 	}
 	owner := bindings.Items[0]
-	if _, err := s.area.tables.RoleBindings.Delete(ctx, tx, owner.UID); err != nil {
+	if _, err := s.area.Tables.RoleBindings.Delete(ctx, tx, owner.UID); err != nil {
 		return err
 	}
-	identity, err := s.area.tables.Identities.Delete(ctx, tx, owner.Identity.UID)
+	identity, err := s.area.Tables.Identities.Delete(ctx, tx, owner.Identity.UID)
 	if err != nil {
 		return err
 	}
 	tx.Record(
-		s.area.event(ctx, roleBindingKind.Event, "deleted", owner.UID, root, owner),
-		s.area.event(ctx, identityKind.Event, "deleted", identity.UID, root, identity),
+		s.area.Event(ctx, RoleBindingKind.Event, "deleted", owner.UID, root, owner),
+		s.area.Event(ctx, IdentityKind.Event, "deleted", identity.UID, root, identity),
 	)
 	return nil
 }
@@ -220,21 +223,21 @@ func (s Groups) removeLastOwner(ctx context.Context, tx Tx, root UID) error {
 // caller gets an identity in the new one, whose rule matches the current token,
 // and becomes its owner.
 func (s Groups) signUp(ctx context.Context, in fieldmask.Input[*Group]) (*Group, error) {
-	actor, err := requireCaller(ctx)
+	actor, err := core.RequireCaller(ctx)
 	if err != nil {
 		return nil, err
 	}
-	isRoot := func(u UID) bool { return u.Parent().IsRoot() }
+	isRoot := func(u core.UID) bool { return u.Parent().IsRoot() }
 	if !s.area.options.AllowSignup || !slices.ContainsFunc(actor.Identities, isRoot) {
-		return nil, actor.permissionError(CapGroupsCreate, "")
+		return nil, actor.PermissionError(core.CapGroupsCreate, "")
 	}
-	owner, err := actor.ownRule()
+	owner, err := ownRuleOf(actor)
 	if err != nil {
 		return nil, err
 	}
-	var v violations
-	group := s.rows.decode(in, &v)
-	if err := v.sortByField(s.rows.kind.fieldNames()).err(); err != nil {
+	var v core.Violations
+	group := s.rows.Decode(in, &v)
+	if err := v.SortByField(s.rows.Kind.FieldNames()).Err(); err != nil {
 		return nil, err
 	}
 	made, err := s.createOrganisation(ctx, group, owner)
@@ -257,14 +260,14 @@ type Organisation struct {
 func (s Groups) Bootstrap(ctx context.Context, name, issuer, subject string) (*Organisation, error) {
 	group := &Group{Name: name}
 	owner := &ClaimMatch{Issuer: issuer, Subject: subject}
-	var v violations
-	s.rows.kind.Check(group, alwaysTrue, &v)
-	owner.check(&v)
-	if err := v.err(); err != nil {
+	var v core.Violations
+	s.rows.Kind.Check(group, core.EveryField, &v)
+	owner.Check(&v)
+	if err := v.Err(); err != nil {
 		return nil, err
 	}
 	made, err := s.createOrganisation(ctx, group, owner)
-	if errors.Is(err, &Error{Code: CodeAlreadyExists}) {
+	if errors.Is(err, &core.Error{Code: core.CodeAlreadyExists}) {
 		return nil, s.nameOrganisation(ctx, name)
 	}
 	return made, err
@@ -272,13 +275,13 @@ func (s Groups) Bootstrap(ctx context.Context, name, issuer, subject string) (*O
 
 // nameOrganisation returns the error for an organisation that exists already, for the operator.
 func (s Groups) nameOrganisation(ctx context.Context, name string) error {
-	groups, err := s.area.tables.Groups.List(ctx, s.area.store, Query[*GroupFilter]{
-		Scope: newScope(Branch{Relation: Everything}), Filter: &GroupFilter{Name: name}, Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems,
+	groups, err := s.area.Tables.Groups.List(ctx, s.area.Store, core.Query[*GroupFilter]{
+		Scope: core.NewScope(core.Branch{Relation: core.Everything}), Filter: &GroupFilter{Name: name}, Order: core.Order{Field: "uid"}, Limit: core.NoLimit, Parts: core.PartItems,
 	})
 	if err != nil {
 		return err
 	}
-	existing := newAlreadyExists(groupRef, "", "name")
+	existing := core.NewAlreadyExists(core.GroupRef, "", "name")
 	for _, group := range groups.Items {
 		if group.UID.IsRoot() {
 			existing.Resource.Name = string(group.UID)
@@ -291,43 +294,43 @@ func (s Groups) nameOrganisation(ctx context.Context, name string) error {
 // IsEmpty reports whether there are no groups, as in a new database. Only the
 // operator may call it.
 func (s Groups) IsEmpty(ctx context.Context) (bool, error) {
-	if err := requireOperator(ctx); err != nil {
+	if err := core.RequireOperator(ctx); err != nil {
 		return false, err
 	}
-	groups, err := s.area.tables.Groups.List(ctx, s.area.store, Query[*GroupFilter]{
-		Scope: newScope(Branch{Relation: Everything}), Order: Order{Field: "uid"}, Limit: 1, Parts: PartItems,
+	groups, err := s.area.Tables.Groups.List(ctx, s.area.Store, core.Query[*GroupFilter]{
+		Scope: core.NewScope(core.Branch{Relation: core.Everything}), Order: core.Order{Field: "uid"}, Limit: 1, Parts: core.PartItems,
 	})
 	return err == nil && len(groups.Items) == 0, err
 }
 
 // createOrganisation stores a root group with its owner and records the events.
 func (s Groups) createOrganisation(ctx context.Context, group *Group, owner *ClaimMatch) (*Organisation, error) {
-	root, now := newRootUID(), s.area.now()
-	s.rows.kind.Stamp(group, root, now)
+	root, now := core.NewRootUID(), s.area.Now()
+	s.rows.Kind.Stamp(group, root, now)
 	identity := &Identity{Name: "owner", ClaimMatch: owner}
-	identityKind.Stamp(identity, root.newChild(), now)
+	IdentityKind.Stamp(identity, root.NewChild(), now)
 	unread := newBinding(root, identity.UID, OwnerRole, now) // stays unchanged, because the transaction can be retried
 	binding := new(RoleBinding)
-	err := s.area.store.Write(ctx, func(tx Tx) error {
+	err := s.area.Store.Write(ctx, func(tx core.Tx) error {
 		*binding = *unread
-		if err := s.area.tables.Groups.Insert(ctx, tx, group); err != nil {
+		if err := s.area.Tables.Groups.Insert(ctx, tx, group); err != nil {
 			return err
 		}
-		if err := s.area.tables.Identities.Insert(ctx, tx, identity); err != nil {
+		if err := s.area.Tables.Identities.Insert(ctx, tx, identity); err != nil {
 			return err
 		}
-		if err := s.area.tables.RoleBindings.InsertShown(ctx, tx, binding); err != nil {
+		if err := s.area.Tables.RoleBindings.InsertShown(ctx, tx, binding); err != nil {
 			return err
 		}
 		tx.Record(
-			newEvent(ctx, now, s.rows.kind.Event, "created", root, root, group),
-			newEvent(ctx, now, identityKind.Event, "created", identity.UID, root, identity),
+			core.NewEvent(ctx, now, s.rows.Kind.Event, "created", root, root, group),
+			core.NewEvent(ctx, now, IdentityKind.Event, "created", identity.UID, root, identity),
 		)
 		s.area.RoleBindings.recordBound(ctx, tx, []*RoleBinding{binding}, "created")
 		return nil
 	})
-	if errors.Is(err, ErrDuplicate) {
-		return nil, newAlreadyExists(groupRef, "", "name") // do not reveal which organisation has the name
+	if errors.Is(err, core.ErrDuplicate) {
+		return nil, core.NewAlreadyExists(core.GroupRef, "", "name") // do not reveal which organisation has the name
 	}
 	if err != nil {
 		return nil, err

@@ -1,28 +1,29 @@
-package platform
+package iam
 
 import (
 	"context"
 	"slices"
 
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
 // An Identity represents a caller. A token acts as every identity whose rule it
 // matches. An identity has no rights outside of the group that contains it.
 type Identity struct {
-	UID             UID         `json:"uid"`
+	UID             core.UID    `json:"uid"`
 	Name            string      `json:"name"`
 	Description     string      `json:"description,omitempty"`
 	Email           string      `json:"email,omitempty"`
 	EmailUnverified string      `json:"emailUnverified,omitempty"`
 	Company         string      `json:"company,omitempty"`
-	LastSeenTime    Time        `json:"lastSeenTime,omitzero"` // zero before the first request
-	CreateTime      Time        `json:"createTime,omitzero"`
-	UpdateTime      Time        `json:"updateTime,omitzero"`
+	LastSeenTime    core.Time   `json:"lastSeenTime,omitzero"` // zero before the first request
+	CreateTime      core.Time   `json:"createTime,omitzero"`
+	UpdateTime      core.Time   `json:"updateTime,omitzero"`
 	ClaimMatch      *ClaimMatch `json:"claimMatch,omitempty"`
 	StaticKeys      *StaticKeys `json:"staticKeys,omitempty"`
 
-	Provider   UID        `json:"-"` // the provider that provisioned the identity
+	Provider   core.UID   `json:"-"` // the provider that provisioned the identity
 	ExternalID ExternalID `json:"-"` // the user of the provider
 }
 
@@ -61,26 +62,28 @@ func (IdentityType) Values() []string { return fieldmask.Texts(identityTypes) }
 
 // IdentityFilter restricts a list of identities.
 type IdentityFilter struct {
-	ChangeFilter
+	core.ChangeFilter
 
 	Name             string           `json:",omitempty"` // exact name
 	RelationshipType RelationshipType `json:",omitempty"`
-	LastSeenBefore   Time             `json:",omitzero"`  // includes identities that were never seen
+	LastSeenBefore   core.Time        `json:",omitzero"`  // includes identities that were never seen
 	NeverSeen        *bool            `json:",omitempty"` // whether nothing has acted as the identity; nil means any
 	WithoutBindings  *bool            `json:",omitempty"` // whether no binding gives the identity a role; nil means any
 	Query            string           `json:",omitempty"` // see SearchWords
 }
 
-func (f *IdentityFilter) check(v *violations) {
-	v.checkFilter("name", f.Name)
-	v.checkQuery(f.Query)
-	checkOneOf(v, "relationship_type", f.RelationshipType, relationshipTypes)
+// Check adds the violations of the conditions.
+func (f *IdentityFilter) Check(v *core.Violations) {
+	v.CheckFilter("name", f.Name)
+	v.CheckQuery(f.Query)
+	core.CheckOneOf(v, "relationship_type", f.RelationshipType, relationshipTypes)
 }
 
-var identityKind = Kind[*Identity]{
-	Name: "Identity", Plural: "identities", Area: areaIAM, Number: 2, Event: "iam.identity", Parent: groupRef,
+// IdentityKind has the facts about identities.
+var IdentityKind = core.Kind[*Identity]{
+	Name: "Identity", Plural: "identities", Area: core.AreaIAM, Number: 2, Event: "iam.identity", Parent: core.GroupRef,
 	Verbs: []string{"created", "updated", "deleted"},
-	List:  CapIdentityList, Create: CapIdentityCreate, Update: CapIdentityUpdate, Delete: CapIdentityDelete,
+	List:  core.CapIdentityList, Create: core.CapIdentityCreate, Update: core.CapIdentityUpdate, Delete: core.CapIdentityDelete,
 	Blocked: "RESOURCE_IN_USE",
 	Fields: []fieldmask.Field{
 		{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "name", Mode: fieldmask.Updatable},
@@ -91,38 +94,38 @@ var identityKind = Kind[*Identity]{
 		{Name: "staticKeys", Mode: fieldmask.Updatable},
 	},
 	Required: []string{"name"},
-	Orders: []OrderField[*Identity]{
-		{"name", nil, func(i *Identity) any { return i.Name }},
-		{"create_time", createTimeSpellings, func(i *Identity) any { return i.CreateTime }},
-		{"update_time", updateTimeSpellings, func(i *Identity) any { return i.UpdateTime }},
-		{"uid", nil, func(i *Identity) any { return string(i.UID) }},
-		{"last_seen_time", []string{"lastSeenTime", "last_seen"}, func(i *Identity) any { return i.LastSeenTime }},
-		{"email", nil, func(i *Identity) any { return i.Email }},
+	Orders: []core.OrderField[*Identity]{
+		{Name: "name", Value: func(i *Identity) any { return i.Name }},
+		{Name: "create_time", Spellings: core.CreateTimeSpellings, Value: func(i *Identity) any { return i.CreateTime }},
+		{Name: "update_time", Spellings: core.UpdateTimeSpellings, Value: func(i *Identity) any { return i.UpdateTime }},
+		{Name: "uid", Value: func(i *Identity) any { return string(i.UID) }},
+		{Name: "last_seen_time", Spellings: []string{"lastSeenTime", "last_seen"}, Value: func(i *Identity) any { return i.LastSeenTime }},
+		{Name: "email", Value: func(i *Identity) any { return i.Email }},
 	},
-	DefaultOrder: Order{Field: "name"},
-	UID:          func(i *Identity) UID { return i.UID },
-	Group:        parentOf(func(i *Identity) UID { return i.UID }),
-	Stamp: func(i *Identity, uid UID, now Time) {
+	DefaultOrder: core.Order{Field: "name"},
+	UID:          func(i *Identity) core.UID { return i.UID },
+	Group:        core.ParentOf(func(i *Identity) core.UID { return i.UID }),
+	Stamp: func(i *Identity, uid core.UID, now core.Time) {
 		i.UID, i.CreateTime, i.UpdateTime = uid, now, now
 	},
-	Check: func(i *Identity, changed func(string) bool, v *violations) {
+	Check: func(i *Identity, changed func(string) bool, v *core.Violations) {
 		if changed("name") {
-			v.checkName(i.Name, namePattern, maxNameBytes)
+			v.CheckName(i.Name, core.NamePattern, core.MaxNameBytes)
 		}
 		if changed("description") {
-			v.checkLine("description", i.Description)
+			v.CheckLine("description", i.Description)
 		}
 		if changed("company") {
-			v.checkLine("company", i.Company)
+			v.CheckLine("company", i.Company)
 		}
 		if changed("claimMatch") && i.ClaimMatch != nil {
-			i.ClaimMatch.check(v)
+			i.ClaimMatch.Check(v)
 		}
 		if changed("staticKeys") && i.StaticKeys != nil {
-			i.StaticKeys.check(v)
+			i.StaticKeys.Check(v)
 		}
 		if i.ClaimMatch != nil && i.StaticKeys != nil {
-			v.add("staticKeys", "cannot be given together with claimMatch")
+			v.Add("staticKeys", "cannot be given together with claimMatch")
 		}
 	},
 }
@@ -131,50 +134,50 @@ var identityKind = Kind[*Identity]{
 type IdentityQueries interface {
 	// FacetIdentities counts the identities of each scope by facet, with one statement. The values of a facet are
 	// not sorted.
-	FacetIdentities(ctx context.Context, on Conn, filter *IdentityFilter, scopes []Scope) ([]*IdentityFacets, error)
+	FacetIdentities(ctx context.Context, on core.Conn, filter *IdentityFilter, scopes []core.Scope) ([]*IdentityFacets, error)
 }
 
 // Identities are the operations on identities.
 type Identities struct {
-	Resources[*Identity, *IdentityFilter]
-	rows *Collection[*Identity, *IdentityFilter]
-	area *iamArea
+	core.Resources[*Identity, *IdentityFilter]
+	rows *core.Collection[*Identity, *IdentityFilter]
+	area *Area
 }
 
-// capabilities returns what a caller needs besides the right to list identities.
-func (f *IdentityFilter) capabilities() []Capability {
+// Capabilities returns what a caller needs besides the right to list identities.
+func (f *IdentityFilter) Capabilities() []core.Capability {
 	if f.WithoutBindings == nil {
 		return nil
 	}
-	return []Capability{CapRoleBindingsList}
+	return []core.Capability{core.CapRoleBindingsList}
 }
 
 // Create makes an identity below a group.
-func (s Identities) Create(ctx context.Context, parent UID, in fieldmask.Input[*Identity]) (*Identity, error) {
-	made, err := s.rows.authorizeCreate(ctx, parent, in)
+func (s Identities) Create(ctx context.Context, parent core.UID, in fieldmask.Input[*Identity]) (*Identity, error) {
+	made, err := s.rows.AuthorizeCreate(ctx, parent, in)
 	if err != nil {
-		return nil, s.rows.recordIfDenied(ctx, "created", parent, err)
+		return nil, s.rows.RecordIfDenied(ctx, "created", parent, err)
 	}
-	return s.rows.insert(ctx, parent, made, func(tx Tx) error { return s.area.admitRule(ctx, tx, made) })
+	return s.rows.Insert(ctx, parent, made, func(tx core.Tx) error { return s.area.admitRule(ctx, tx, made) })
 }
 
 // CreateBatch makes several identities: all or none.
-func (s Identities) CreateBatch(ctx context.Context, requests []BatchRequest[*Identity]) ([]*Identity, error) {
-	return s.rows.createBatch(ctx, requests, func(tx Tx, made []*Identity) (func(int) error, error) { return s.area.readRules(ctx, tx, made...) })
+func (s Identities) CreateBatch(ctx context.Context, requests []core.BatchRequest[*Identity]) ([]*Identity, error) {
+	return s.rows.CreateBatch(ctx, requests, func(tx core.Tx, made []*Identity) (func(int) error, error) { return s.area.readRules(ctx, tx, made...) })
 }
 
 // Update changes an identity. A change of its rule decides who gets the roles
 // bound to it, so the caller must hold everything that they grant. What was reviewed
 // before does not count any longer.
-func (s Identities) Update(ctx context.Context, uid UID, in fieldmask.Input[*Identity]) (*Identity, error) {
-	return s.rows.updateChecked(ctx, uid, in, func(tx Tx, change *fieldmask.Change[*Identity]) error {
+func (s Identities) Update(ctx context.Context, uid core.UID, in fieldmask.Input[*Identity]) (*Identity, error) {
+	return s.rows.UpdateChecked(ctx, uid, in, func(tx core.Tx, change *fieldmask.Change[*Identity]) error {
 		change.Fields = change.Row.addOtherRule(change.Fields)
 		if !change.Writes("claimMatch") && !change.Writes("staticKeys") {
 			return nil
 		}
 		change.Row.UID = uid
-		var bound map[UID][]Grant
-		var caller *Actor
+		var bound map[core.UID][]core.Grant
+		var caller *core.Actor
 		var current *Identity
 		var admitRule func(int) error
 		err := tx.RunTogether(ctx,
@@ -182,7 +185,7 @@ func (s Identities) Update(ctx context.Context, uid UID, in fieldmask.Input[*Ide
 				caller, bound, err = s.area.readCallerAndBound(ctx, tx, uid)
 				return err
 			},
-			func(ctx context.Context) (err error) { current, err = s.rows.getRow(ctx, tx, uid); return err },
+			func(ctx context.Context) (err error) { current, err = s.rows.GetRow(ctx, tx, uid); return err },
 			func(ctx context.Context) (err error) {
 				admitRule, err = s.area.readRules(ctx, tx, change.Row)
 				return err
@@ -191,14 +194,14 @@ func (s Identities) Update(ctx context.Context, uid UID, in fieldmask.Input[*Ide
 		if err != nil {
 			return err
 		}
-		if _, err := caller.checkMayGrantAll(bound[uid]); err != nil {
+		if _, err := checkMayGrantAll(caller, bound[uid]); err != nil {
 			return err
 		}
 		if err := s.checkMayDisable(ctx, tx, current, change); err != nil {
 			return err
 		}
 		if change.Differs(current, "claimMatch") || change.Differs(current, "staticKeys") {
-			s.area.tables.EndReviews(tx, uid)
+			s.area.Tables.EndReviews(tx, uid)
 		}
 		return admitRule(0)
 	})
@@ -206,7 +209,7 @@ func (s Identities) Update(ctx context.Context, uid UID, in fieldmask.Input[*Ide
 
 // checkMayDisable fails if the change leaves an identity without a rule, and the organisation
 // without an owner who could sign in.
-func (s Identities) checkMayDisable(ctx context.Context, tx Tx, current *Identity, change *fieldmask.Change[*Identity]) error {
+func (s Identities) checkMayDisable(ctx context.Context, tx core.Tx, current *Identity, change *fieldmask.Change[*Identity]) error {
 	isGiven := change.Row.ClaimMatch != nil || change.Row.StaticKeys != nil
 	if isGiven || current.ClaimMatch != nil && !change.Writes("claimMatch") || current.StaticKeys != nil && !change.Writes("staticKeys") {
 		return nil
@@ -227,17 +230,17 @@ func (i *Identity) addOtherRule(fields []string) []string {
 }
 
 // Delete deletes an identity without role bindings.
-func (s Identities) Delete(ctx context.Context, uid UID) error {
-	return s.rows.removeChecked(ctx, uid, preventBindings)
+func (s Identities) Delete(ctx context.Context, uid core.UID) error {
+	return s.rows.RemoveChecked(ctx, uid, preventBindings)
 }
 
 // DeleteBatch deletes several identities without role bindings: all or none.
-func (s Identities) DeleteBatch(ctx context.Context, uids []UID) error {
-	return s.rows.removeBatchChecked(ctx, uids, preventBindings)
+func (s Identities) DeleteBatch(ctx context.Context, uids []core.UID) error {
+	return s.rows.RemoveBatchChecked(ctx, uids, preventBindings)
 }
 
 // preventBindings lets nobody bind an identity while it is deleted.
-func preventBindings(tx Tx, uid UID) error {
+func preventBindings(tx core.Tx, uid core.UID) error {
 	tx.Lock(uid.Root())
 	return nil
 }
@@ -245,41 +248,41 @@ func preventBindings(tx Tx, uid UID) error {
 // Lookup finds the identity whose rule names exactly this issuer and subject, the
 // oldest if there are several. Any valid token may call it, and finds the identities
 // that it acts as, and those that it may list.
-func (s Identities) Lookup(ctx context.Context, issuer, subject string) (UID, error) {
-	actor, err := requireCaller(ctx)
+func (s Identities) Lookup(ctx context.Context, issuer, subject string) (core.UID, error) {
+	actor, err := core.RequireCaller(ctx)
 	if err != nil {
 		return "", err
 	}
-	var v violations
+	var v core.Violations
 	if issuer == "" {
-		v.add("issuer", "is required")
+		v.Add("issuer", "is required")
 	}
-	v.checkFilter("issuer", issuer)
+	v.CheckFilter("issuer", issuer)
 	if subject == "" {
-		v.add("subject", "is required")
+		v.Add("subject", "is required")
 	}
-	v.checkFilter("subject", subject)
-	if err := v.err(); err != nil {
+	v.CheckFilter("subject", subject)
+	if err := v.Err(); err != nil {
 		return "", err
 	}
-	organisations := actor.organisationsWith(s.rows.kind.List)
-	found, err := s.area.tables.LookupIdentities(ctx, s.area.store, issuer, subject, organisations)
+	organisations := organisationsWith(actor, s.rows.Kind.List)
+	found, err := s.area.Tables.LookupIdentities(ctx, s.area.Store, issuer, subject, organisations)
 	if err != nil {
 		return "", err
 	}
 	for _, uid := range found {
-		if slices.Contains(actor.Identities, uid) || s.rows.kind.readableBy(actor, uid) {
+		if slices.Contains(actor.Identities, uid) || s.rows.Kind.ReadableBy(actor, uid) {
 			return uid, nil
 		}
 	}
-	return "", newNotFoundBecause(identityRef, fieldmask.TruncateForMessage(subject), "no identity that you may see has this issuer and subject")
+	return "", core.NewNotFoundBecause(core.IdentityRef, fieldmask.TruncateForMessage(subject), "no identity that you may see has this issuer and subject")
 }
 
 // organisationsWith lists the organisations of the actor's identities, and those in which it
 // holds a capability.
-func (a *Actor) organisationsWith(capability Capability) []UID {
-	var roots []UID
-	for _, uid := range slices.Concat(a.Identities, a.scopes(capability)) {
+func organisationsWith(a *core.Actor, capability core.Capability) []core.UID {
+	var roots []core.UID
+	for _, uid := range slices.Concat(a.Identities, a.Scopes(capability)) {
 		roots = append(roots, uid.Root())
 	}
 	slices.Sort(roots)
@@ -288,24 +291,24 @@ func (a *Actor) organisationsWith(capability Capability) []UID {
 
 // EffectiveGrants are what the role bindings of one identity grant. They can be asked
 // about any number of resources.
-type EffectiveGrants struct{ held Actor }
+type EffectiveGrants struct{ held core.Actor }
 
 // EffectiveGrants reads the grants of identities with one read. The results are in the
 // order of identities; each has grants or an error. The caller must be allowed to list
 // identities and role bindings of the group of each identity.
-func (s Identities) EffectiveGrants(ctx context.Context, identities []UID) ([]*EffectiveGrants, []error) {
+func (s Identities) EffectiveGrants(ctx context.Context, identities []core.UID) ([]*EffectiveGrants, []error) {
 	each, errs := make([]*EffectiveGrants, len(identities)), make([]error, len(identities))
-	var permitted []UID
+	var permitted []core.UID
 	for i, uid := range identities {
-		if _, errs[i] = require(ctx, uid, CapIdentityList, CapRoleBindingsList); errs[i] == nil {
+		if _, errs[i] = core.Require(ctx, uid, core.CapIdentityList, core.CapRoleBindingsList); errs[i] == nil {
 			permitted = append(permitted, uid)
 		}
 	}
 	if len(permitted) == 0 {
 		return each, errs
 	}
-	found, err := s.area.tables.Grants(ctx, s.area.store, permitted)
-	bound := map[UID][]Grant{}
+	found, err := s.area.Tables.Grants(ctx, s.area.Store, permitted)
+	bound := map[core.UID][]core.Grant{}
 	for _, g := range found {
 		bound[g.Identity] = append(bound[g.Identity], g)
 	}
@@ -315,29 +318,29 @@ func (s Identities) EffectiveGrants(ctx context.Context, identities []UID) ([]*E
 		case err != nil:
 			errs[i] = err
 		default:
-			each[i] = &EffectiveGrants{Actor{grants: limitToHome(bound[uid])}}
+			each[i] = &EffectiveGrants{core.Actor{Grants: core.LimitToHome(bound[uid])}}
 		}
 	}
 	return each, errs
 }
 
 // CheckOn fails if on is not a UID that EffectiveGrants can be asked about.
-func CheckOn(on UID) error { return invalidUID("on", on) }
+func CheckOn(on core.UID) error { return core.InvalidUID("on", on) }
 
 // CapabilitiesOn lists the granted capabilities on a UID, including inherited ones,
 // whether or not the resource exists. Grants that could not be read, nil, have none.
-func (e *EffectiveGrants) CapabilitiesOn(on UID) []Capability {
+func (e *EffectiveGrants) CapabilitiesOn(on core.UID) []core.Capability {
 	if e == nil {
 		return nil
 	}
-	return e.held.capabilitySetOn(on).list()
+	return e.held.CapabilitySetOn(on).List()
 }
 
 // ListOwn lists the identities of the caller. It needs no capability.
 func (s Identities) ListOwn(ctx context.Context) ([]*Identity, error) {
-	actor, err := requireCaller(ctx)
+	actor, err := core.RequireCaller(ctx)
 	if err != nil || len(actor.Identities) == 0 {
 		return nil, err
 	}
-	return s.rows.table.Get(ctx, s.area.store, Keys{UIDs: actor.Identities})
+	return s.rows.Table.Get(ctx, s.area.Store, core.Keys{UIDs: actor.Identities})
 }

@@ -1,10 +1,11 @@
-package platform
+package iam
 
 import (
 	"cmp"
 	"context"
 	"encoding/json"
 
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
@@ -13,17 +14,17 @@ import (
 // takes effect once the organisation has proven that it controls the issuer (see
 // Verify).
 type IdentityProvider struct {
-	UID         UID    `json:"uid"`
-	Name        string `json:"name"` // unique in its group
-	Description string `json:"description,omitempty"`
-	CreateTime  Time   `json:"createTime,omitzero"`
-	UpdateTime  Time   `json:"updateTime,omitzero"`
-	DefaultRole UID    `json:"defaultRole"`
-	OIDC        *OIDC  `json:"oidc,omitempty"` // nil means that nobody can sign in
+	UID         core.UID  `json:"uid"`
+	Name        string    `json:"name"` // unique in its group
+	Description string    `json:"description,omitempty"`
+	CreateTime  core.Time `json:"createTime,omitzero"`
+	UpdateTime  core.Time `json:"updateTime,omitzero"`
+	DefaultRole core.UID  `json:"defaultRole"`
+	OIDC        *OIDC     `json:"oidc,omitempty"` // nil means that nobody can sign in
 
 	// New users can sign in only after the organisation has proven the issuer.
-	IssuerVerified   bool `json:"issuerVerified"`
-	IssuerVerifyTime Time `json:"issuerVerifyTime,omitzero"`
+	IssuerVerified   bool      `json:"issuerVerified"`
+	IssuerVerifyTime core.Time `json:"issuerVerifyTime,omitzero"`
 
 	EncryptedSecret []byte `json:"-"` // the client secret, encrypted
 
@@ -88,34 +89,37 @@ func (r *CorrelationRule) UnmarshalJSON(b []byte) error {
 // Values lists the constants.
 func (CorrelationRule) Values() []string { return fieldmask.Texts(correlationRules) }
 
-func (o *OIDC) check(v *violations) {
+// Check adds the violations of the fields.
+func (o *OIDC) Check(v *core.Violations) {
 	if o.Issuer == "" {
-		v.add("oidc.issuer", "is required")
+		v.Add("oidc.issuer", "is required")
 	} else {
-		v.checkIssuer("oidc.issuer", o.Issuer)
+		checkIssuer(v, "oidc.issuer", o.Issuer)
 	}
-	v.checkRequiredLine("oidc.clientId", o.ClientID)
-	v.checkLine("oidc.clientSecret", o.ClientSecret.Text)
-	v.checkLines("oidc.additionalScopes", o.AdditionalScopes, 20)
-	v.checkLine("oidc.groupsClaim", o.GroupsClaim)
-	checkOneOf(v, "oidc.correlationRule", o.CorrelationRule, correlationRules)
+	v.CheckRequiredLine("oidc.clientId", o.ClientID)
+	v.CheckLine("oidc.clientSecret", o.ClientSecret.Text)
+	v.CheckLines("oidc.additionalScopes", o.AdditionalScopes, 20)
+	v.CheckLine("oidc.groupsClaim", o.GroupsClaim)
+	core.CheckOneOf(v, "oidc.correlationRule", o.CorrelationRule, correlationRules)
 }
 
 // IdentityProviderFilter restricts a list of identity providers.
 type IdentityProviderFilter struct {
-	ChangeFilter
+	core.ChangeFilter
 
 	Name string `json:",omitempty"` // exact name
 }
 
-func (f *IdentityProviderFilter) check(v *violations) { v.checkFilter("name", f.Name) }
+// Check adds the violations of the conditions.
+func (f *IdentityProviderFilter) Check(v *core.Violations) { v.CheckFilter("name", f.Name) }
 
-var identityProviderKind = Kind[*IdentityProvider]{
-	Name: "IdentityProvider", Plural: "identityProviders", Area: areaIAM, Number: 10, Event: "iam.identity_providers",
-	OtherEvents: []EventKind{{"iam.group", []string{issuerAllowed, issuerRevoked}, "iam.AllowedIssuer", "Group"}},
-	Parent:      groupRef, LevelsInside: 1,
+// IdentityProviderKind has the facts about identity providers.
+var IdentityProviderKind = core.Kind[*IdentityProvider]{
+	Name: "IdentityProvider", Plural: "identityProviders", Area: core.AreaIAM, Number: 10, Event: "iam.identity_providers",
+	OtherEvents: []core.EventKind{{Event: "iam.group", Verbs: []string{issuerAllowed, issuerRevoked}, Body: "iam.AllowedIssuer", Resource: "Group"}},
+	Parent:      core.GroupRef, LevelsInside: 1,
 	Verbs: []string{"created", "updated", "deleted"},
-	List:  CapIdentityProvidersList, Create: CapIdentityProvidersCreate, Update: CapIdentityProvidersUpdate, Delete: CapIdentityProvidersDelete,
+	List:  core.CapIdentityProvidersList, Create: core.CapIdentityProvidersCreate, Update: core.CapIdentityProvidersUpdate, Delete: core.CapIdentityProvidersDelete,
 	HandsOut: true, Blocked: "RESOURCE_NOT_EMPTY",
 	Fields: []fieldmask.Field{
 		{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "name", Mode: fieldmask.Updatable},
@@ -126,28 +130,30 @@ var identityProviderKind = Kind[*IdentityProvider]{
 	},
 	Required: []string{"name", "defaultRole"},
 	Unique:   []string{"name"},
-	Orders: []OrderField[*IdentityProvider]{
-		{"name", nil, func(p *IdentityProvider) any { return p.Name }},
-		{"create_time", createTimeSpellings, func(p *IdentityProvider) any { return p.CreateTime }},
-		{"update_time", updateTimeSpellings, func(p *IdentityProvider) any { return p.UpdateTime }},
-		{"uid", nil, func(p *IdentityProvider) any { return string(p.UID) }},
+	Orders: []core.OrderField[*IdentityProvider]{
+		{Name: "name", Value: func(p *IdentityProvider) any { return p.Name }},
+		{Name: "create_time", Spellings: core.CreateTimeSpellings, Value: func(p *IdentityProvider) any { return p.CreateTime }},
+		{Name: "update_time", Spellings: core.UpdateTimeSpellings, Value: func(p *IdentityProvider) any { return p.UpdateTime }},
+		{Name: "uid", Value: func(p *IdentityProvider) any { return string(p.UID) }},
 	},
-	DefaultOrder: Order{Field: "name"},
-	UID:          func(p *IdentityProvider) UID { return p.UID },
-	Group:        parentOf(func(p *IdentityProvider) UID { return p.UID }),
-	Stamp:        func(p *IdentityProvider, uid UID, now Time) { p.UID, p.CreateTime, p.UpdateTime = uid, now, now },
-	Check: func(p *IdentityProvider, changed func(string) bool, v *violations) {
+	DefaultOrder: core.Order{Field: "name"},
+	UID:          func(p *IdentityProvider) core.UID { return p.UID },
+	Group:        core.ParentOf(func(p *IdentityProvider) core.UID { return p.UID }),
+	Stamp: func(p *IdentityProvider, uid core.UID, now core.Time) {
+		p.UID, p.CreateTime, p.UpdateTime = uid, now, now
+	},
+	Check: func(p *IdentityProvider, changed func(string) bool, v *core.Violations) {
 		if changed("name") {
-			v.checkName(p.Name, namePattern, maxNameBytes)
+			v.CheckName(p.Name, core.NamePattern, core.MaxNameBytes)
 		}
 		if changed("description") {
-			v.checkLine("description", p.Description)
+			v.CheckLine("description", p.Description)
 		}
 		if changed("defaultRole") {
-			v.checkRequiredUID("defaultRole", p.DefaultRole)
+			v.CheckRequiredUID("defaultRole", p.DefaultRole)
 		}
 		if changed("oidc") && p.OIDC != nil {
-			p.OIDC.check(v)
+			p.OIDC.Check(v)
 		}
 	},
 }
@@ -157,18 +163,18 @@ type IdentityProviderQueries interface {
 	// MappedGrants reads the roles that an identity provider maps external groups
 	// to, for the given groups or for all if none are given. The Identity of each
 	// grant is the provider.
-	MappedGrants(ctx context.Context, on Conn, provider UID, externalGroups ...string) ([]Grant, error)
+	MappedGrants(ctx context.Context, on core.Conn, provider core.UID, externalGroups ...string) ([]core.Grant, error)
 
 	// ProvisionedGrants reads the roles that are bound to the identities of an identity
 	// provider. Grants of several identities on the same group are one.
-	ProvisionedGrants(ctx context.Context, on Conn, provider UID) ([]Grant, error)
+	ProvisionedGrants(ctx context.Context, on core.Conn, provider core.UID) ([]core.Grant, error)
 }
 
 // IdentityProviders are the operations on identity providers.
 type IdentityProviders struct {
-	Resources[*IdentityProvider, *IdentityProviderFilter]
-	rows *Collection[*IdentityProvider, *IdentityProviderFilter]
-	area *iamArea
+	core.Resources[*IdentityProvider, *IdentityProviderFilter]
+	rows *core.Collection[*IdentityProvider, *IdentityProviderFilter]
+	area *Area
 }
 
 func providerKeyFilter(p *IdentityProvider) *IdentityProviderFilter {
@@ -177,13 +183,13 @@ func providerKeyFilter(p *IdentityProvider) *IdentityProviderFilter {
 
 // Create makes an identity provider. The caller must hold what the default
 // role grants.
-func (s IdentityProviders) Create(ctx context.Context, parent UID, in fieldmask.Input[*IdentityProvider]) (*IdentityProvider, error) {
-	made, err := s.rows.authorizeCreate(ctx, parent, in)
+func (s IdentityProviders) Create(ctx context.Context, parent core.UID, in fieldmask.Input[*IdentityProvider]) (*IdentityProvider, error) {
+	made, err := s.rows.AuthorizeCreate(ctx, parent, in)
 	if err != nil {
-		return nil, s.rows.recordIfDenied(ctx, "created", parent, err)
+		return nil, s.rows.RecordIfDenied(ctx, "created", parent, err)
 	}
 	given := made.OIDC
-	return s.rows.insert(ctx, parent, made, func(tx Tx) error {
+	return s.rows.Insert(ctx, parent, made, func(tx core.Tx) error {
 		made.OIDC = given // with the secret, also if the transaction is retried
 		var proof *IssuerProof
 		err := tx.RunTogether(ctx,
@@ -202,7 +208,7 @@ func (s IdentityProviders) Create(ctx context.Context, parent UID, in fieldmask.
 }
 
 // readProof reads the proof that the organisation of p has for the issuer of p.
-func (s IdentityProviders) readProof(ctx context.Context, tx Tx, p *IdentityProvider) (*IssuerProof, error) {
+func (s IdentityProviders) readProof(ctx context.Context, tx core.Tx, p *IdentityProvider) (*IssuerProof, error) {
 	if p.OIDC == nil {
 		return &IssuerProof{}, nil
 	}
@@ -211,13 +217,13 @@ func (s IdentityProviders) readProof(ctx context.Context, tx Tx, p *IdentityProv
 
 // encryptClientSecret replaces the client secret of p by its encrypted form, so
 // that no response and no event contains it.
-func (s IdentityProviders) encryptClientSecret(ctx context.Context, tx Tx, p *IdentityProvider) (err error) {
+func (s IdentityProviders) encryptClientSecret(ctx context.Context, tx core.Tx, p *IdentityProvider) (err error) {
 	p.EncryptedSecret = []byte{}
 	if p.OIDC == nil {
 		return nil
 	}
 	if p.OIDC.ClientSecret.Text != "" {
-		p.EncryptedSecret, err = s.area.secrets.encryptSecret(ctx, tx, p.OIDC.ClientSecret.Text, p.UID)
+		p.EncryptedSecret, err = s.area.secrets.EncryptSecret(ctx, tx, p.OIDC.ClientSecret.Text, p.UID)
 	}
 	withoutSecret := *p.OIDC // the input must stay unchanged, because the transaction can be retried
 	withoutSecret.ClientSecret = Secret{}
@@ -228,8 +234,8 @@ func (s IdentityProviders) encryptClientSecret(ctx context.Context, tx Tx, p *Id
 // Update changes an identity provider. An absent client secret stays as it is.
 // The correlation rule cannot be changed. The caller must hold everything that
 // users of the provider are granted.
-func (s IdentityProviders) Update(ctx context.Context, uid UID, in fieldmask.Input[*IdentityProvider]) (*IdentityProvider, error) {
-	return s.rows.updateChecked(ctx, uid, in, func(tx Tx, change *fieldmask.Change[*IdentityProvider]) error {
+func (s IdentityProviders) Update(ctx context.Context, uid core.UID, in fieldmask.Input[*IdentityProvider]) (*IdentityProvider, error) {
+	return s.rows.UpdateChecked(ctx, uid, in, func(tx core.Tx, change *fieldmask.Change[*IdentityProvider]) error {
 		if !change.Writes("oidc") && !change.Writes("defaultRole") {
 			return nil
 		}
@@ -237,7 +243,7 @@ func (s IdentityProviders) Update(ctx context.Context, uid UID, in fieldmask.Inp
 		tx.Lock(uid.Root())
 		var current *IdentityProvider
 		reads := []func(context.Context) error{
-			func(ctx context.Context) (err error) { current, err = s.rows.getRow(ctx, tx, uid); return err },
+			func(ctx context.Context) (err error) { current, err = s.rows.GetRow(ctx, tx, uid); return err },
 		}
 		if change.Writes("oidc") {
 			if p := change.Row; p.OIDC == nil || p.OIDC.ClientSecret.Given {
@@ -271,16 +277,16 @@ func (s IdentityProviders) Update(ctx context.Context, uid UID, in fieldmask.Inp
 
 // requireMayGrantUsers fails unless the caller holds everything that users of a provider are
 // granted. Another configuration can let others sign in as them.
-func (s IdentityProviders) requireMayGrantUsers(ctx context.Context, tx Tx, provider UID) error {
-	var caller *Actor
-	var mapped, bound []Grant
+func (s IdentityProviders) requireMayGrantUsers(ctx context.Context, tx core.Tx, provider core.UID) error {
+	var caller *core.Actor
+	var mapped, bound []core.Grant
 	err := tx.RunTogether(ctx,
 		func(ctx context.Context) (err error) {
-			mapped, err = s.area.tables.MappedGrants(ctx, tx, provider)
+			mapped, err = s.area.Tables.MappedGrants(ctx, tx, provider)
 			return err
 		},
 		func(ctx context.Context) (err error) {
-			bound, err = s.area.tables.ProvisionedGrants(ctx, tx, provider)
+			bound, err = s.area.Tables.ProvisionedGrants(ctx, tx, provider)
 			return err
 		},
 		func(ctx context.Context) (err error) { caller, err = s.area.readCaller(ctx, tx); return err },
@@ -288,7 +294,7 @@ func (s IdentityProviders) requireMayGrantUsers(ctx context.Context, tx Tx, prov
 	if err != nil {
 		return err
 	}
-	_, err = caller.checkMayGrantAll(append(mapped, bound...))
+	_, err = checkMayGrantAll(caller, append(mapped, bound...))
 	return err
 }
 
@@ -299,7 +305,7 @@ func (p *IdentityProvider) keepCorrelationRule(rule CorrelationRule) error {
 		p.FormerRule = rule
 	case rule == "": // it never had a configuration
 	case p.OIDC.CorrelationRule != "" && p.OIDC.CorrelationRule != rule:
-		return Invalid(fieldmask.Violation{Field: "oidc.correlationRule", Description: "cannot be changed"})
+		return core.Invalid(fieldmask.Violation{Field: "oidc.correlationRule", Description: "cannot be changed"})
 	default:
 		p.OIDC.CorrelationRule = rule
 	}
@@ -317,4 +323,6 @@ func (p *IdentityProvider) correlationRule() CorrelationRule {
 
 // Delete deletes an identity provider without mappings. Its users lose their
 // access at once. Their identities are kept for reference.
-func (s IdentityProviders) Delete(ctx context.Context, uid UID) error { return s.rows.remove(ctx, uid) }
+func (s IdentityProviders) Delete(ctx context.Context, uid core.UID) error {
+	return s.rows.Remove(ctx, uid)
+}

@@ -1,4 +1,4 @@
-package platform
+package iam
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+
+	"atrium/platform/core"
 )
 
 // Identity providers, and rules with patterns, let many callers of an issuer act
@@ -32,11 +34,11 @@ func (m ProofMethod) AdmitsNewUsers() bool { return m != "" && m != ProofUpgrade
 
 // An IssuerProof allows an organisation to decide about callers of an issuer.
 type IssuerProof struct {
-	Organisation UID
+	Organisation core.UID
 	Issuer       string // one issuer, those of a host, or all, as in RuleKey
 	Method       ProofMethod
-	VerifyTime   Time // time of the last successful check
-	CheckTime    Time // time of the last check
+	VerifyTime   core.Time // time of the last successful check
+	CheckTime    core.Time // time of the last check
 }
 
 // OrganisationClaim is the claim in which an issuer names the organisations that
@@ -61,7 +63,7 @@ func DefaultSharedIssuers() []SharedIssuer {
 
 // tenant returns the tenant at the start of a subject, or of the literal start of
 // a pattern, or "" if there is none.
-func (p *iamArea) tenant(issuer, subject string) string {
+func (p *Area) tenant(issuer, subject string) string {
 	for _, shared := range p.options.SharedIssuers {
 		if at := shared.Tenant.FindStringIndex(subject); shared.Issuer == issuer && at != nil && at[0] == 0 {
 			return subject[:at[1]]
@@ -71,7 +73,7 @@ func (p *iamArea) tenant(issuer, subject string) string {
 }
 
 // namesTenant reports whether a rule is about one tenant of a shared issuer.
-func (p *iamArea) namesTenant(m *ClaimMatch) bool {
+func (p *Area) namesTenant(m *ClaimMatch) bool {
 	prefix, _ := literalPrefix(m.SubjectPattern)
 	return p.tenant(m.Issuer, prefix) != ""
 }
@@ -81,7 +83,7 @@ const rulesOfKey = 20
 
 // admitRule fails unless the organisation may have the rule of an identity. It must be called in the transaction
 // that writes the rule.
-func (p *iamArea) admitRule(ctx context.Context, tx Tx, i *Identity) error {
+func (p *Area) admitRule(ctx context.Context, tx core.Tx, i *Identity) error {
 	admit, err := p.readRules(ctx, tx, i)
 	if err != nil {
 		return err
@@ -91,8 +93,8 @@ func (p *iamArea) admitRule(ctx context.Context, tx Tx, i *Identity) error {
 
 // readRules reads what decides whether organisations may have the rules of identities. The function that it returns
 // fails unless they may have the i-th, together with those that it has admitted before.
-func (p *iamArea) readRules(ctx context.Context, tx Tx, identities ...*Identity) (admit func(i int) error, _ error) {
-	keys, roots := map[UID]RuleKey{}, map[UID]bool{}
+func (p *Area) readRules(ctx context.Context, tx core.Tx, identities ...*Identity) (admit func(i int) error, _ error) {
+	keys, roots := map[core.UID]RuleKey{}, map[core.UID]bool{}
 	for _, i := range identities {
 		if key := i.ruleKey(); key != (RuleKey{}) {
 			keys[i.UID], roots[i.UID.Root()] = key, true
@@ -101,11 +103,11 @@ func (p *iamArea) readRules(ctx context.Context, tx Tx, identities ...*Identity)
 	for _, root := range slices.Sorted(maps.Keys(roots)) {
 		tx.Lock(root)
 	}
-	var rules, bindings map[UID]int
+	var rules, bindings map[core.UID]int
 	err := tx.RunTogether(ctx,
-		func(ctx context.Context) (err error) { rules, err = p.tables.CountRules(ctx, tx, keys); return err },
+		func(ctx context.Context) (err error) { rules, err = p.Tables.CountRules(ctx, tx, keys); return err },
 		func(ctx context.Context) (err error) {
-			bindings, err = p.tables.CountBindings(ctx, tx, keys, bindingsOfKey+1)
+			bindings, err = p.Tables.CountBindings(ctx, tx, keys, bindingsOfKey+1)
 			return err
 		},
 	)
@@ -113,7 +115,7 @@ func (p *iamArea) readRules(ctx context.Context, tx Tx, identities ...*Identity)
 		return nil, err
 	}
 	type rule struct {
-		root UID
+		root core.UID
 		key  RuleKey
 	}
 	admitted, proofs := map[rule]int{}, map[rule]*IssuerProof{}
@@ -125,7 +127,7 @@ func (p *iamArea) readRules(ctx context.Context, tx Tx, identities ...*Identity)
 		case key == (RuleKey{}):
 			return nil
 		case n >= rulesOfKey:
-			return failedPrecondition("TOO_MANY_RULES", identities[i].subjectField(), fmt.Sprintf("an organisation may have %d identities for the same issuer and subject, or for the same issuer and start of a subject pattern; make the patterns' literal starts longer, or delete identities", rulesOfKey))
+			return core.FailedPrecondition("TOO_MANY_RULES", identities[i].subjectField(), fmt.Sprintf("an organisation may have %d identities for the same issuer and subject, or for the same issuer and start of a subject pattern; make the patterns' literal starts longer, or delete identities", rulesOfKey))
 		case bindings[uid] > bindingsOfKey:
 			return tooManyBindings(uid)
 		}
@@ -152,13 +154,13 @@ const bindingsOfKey = 1000
 
 // checkBindings fails if one of these identities of an organisation would have too many role bindings with new ones, together
 // with the others whose rule has its key. Then it returns the identity.
-func (p *iamArea) checkBindings(ctx context.Context, tx Tx, keys map[UID]RuleKey, made ...*RoleBinding) (overfull UID, _ error) {
-	maps.DeleteFunc(keys, func(_ UID, key RuleKey) bool { return key == (RuleKey{}) }) // no token reads the bindings
+func (p *Area) checkBindings(ctx context.Context, tx core.Tx, keys map[core.UID]RuleKey, made ...*RoleBinding) (overfull core.UID, _ error) {
+	maps.DeleteFunc(keys, func(_ core.UID, key RuleKey) bool { return key == (RuleKey{}) }) // no token reads the bindings
 	added := map[RuleKey]int{}
 	for _, b := range made {
 		added[keys[b.IdentityUID]]++
 	}
-	counts, err := p.tables.CountBindings(ctx, tx, keys, bindingsOfKey+1)
+	counts, err := p.Tables.CountBindings(ctx, tx, keys, bindingsOfKey+1)
 	if err != nil {
 		return "", err
 	}
@@ -170,8 +172,8 @@ func (p *iamArea) checkBindings(ctx context.Context, tx Tx, keys map[UID]RuleKey
 	return "", nil
 }
 
-func tooManyBindings(uid UID) error {
-	return failedPrecondition("TOO_MANY_BINDINGS", string(uid), fmt.Sprintf("an organisation may have %d role bindings for identities with the same issuer and subject, or with the same issuer and start of a subject pattern; bind roles on groups further up, or delete bindings", bindingsOfKey))
+func tooManyBindings(uid core.UID) error {
+	return core.FailedPrecondition("TOO_MANY_BINDINGS", string(uid), fmt.Sprintf("an organisation may have %d role bindings for identities with the same issuer and subject, or with the same issuer and start of a subject pattern; bind roles on groups further up, or delete bindings", bindingsOfKey))
 }
 
 // ruleKey returns the key of the rule or of the static keys.
@@ -197,27 +199,27 @@ func (m *ClaimMatch) subjectField() string {
 }
 
 // unprovenError returns the error for a rule whose issuer is not proven.
-func unprovenError(m *ClaimMatch, root UID) error {
+func unprovenError(m *ClaimMatch, root core.UID) error {
 	switch {
 	case m.Issuer != "":
-		return failedPrecondition("ISSUER_NOT_VERIFIED", m.subjectField(), "a subject pattern needs an issuer that the organisation has verified: verify an identity provider of this issuer, or ask the operator to allow it (atrium issuers allow --org "+string(root)+" --issuer "+m.Issuer+")")
+		return core.FailedPrecondition("ISSUER_NOT_VERIFIED", m.subjectField(), "a subject pattern needs an issuer that the organisation has verified: verify an identity provider of this issuer, or ask the operator to allow it (atrium issuers allow --org "+string(root)+" --issuer "+m.Issuer+")")
 	case literalHost(m.IssuerPattern) != "":
-		return failedPrecondition("ISSUER_NOT_VERIFIED", "claimMatch.issuerPattern", "an issuer pattern must be allowed by the operator (atrium issuers allow --org "+string(root)+" --issuer "+literalHost(m.IssuerPattern)+"/*)")
+		return core.FailedPrecondition("ISSUER_NOT_VERIFIED", "claimMatch.issuerPattern", "an issuer pattern must be allowed by the operator (atrium issuers allow --org "+string(root)+" --issuer "+literalHost(m.IssuerPattern)+"/*)")
 	default:
-		return failedPrecondition("ISSUER_NOT_VERIFIED", "claimMatch.issuerPattern", "must begin with a literal scheme and host, such as https://login\\.example\\.com/; else the operator must allow the organisation every issuer (atrium issuers allow --org "+string(root)+" --issuer '*')")
+		return core.FailedPrecondition("ISSUER_NOT_VERIFIED", "claimMatch.issuerPattern", "must begin with a literal scheme and host, such as https://login\\.example\\.com/; else the operator must allow the organisation every issuer (atrium issuers allow --org "+string(root)+" --issuer '*')")
 	}
 }
 
 // readProof reads the proof that an organisation has for an issuer. For the
 // operator and in development mode, it stores a proof if there is none.
-func (p *iamArea) readProof(ctx context.Context, tx Tx, root UID, issuer string) (*IssuerProof, error) {
-	found, err := p.tables.IssuerProof(ctx, tx, root, issuer)
+func (p *Area) readProof(ctx context.Context, tx core.Tx, root core.UID, issuer string) (*IssuerProof, error) {
+	found, err := p.Tables.IssuerProof(ctx, tx, root, issuer)
 	if err != nil || found.Method.AdmitsNewUsers() {
 		return found, err
 	}
-	if a := ActorOf(ctx); p.options.AllowIssuers || a != nil && a.operator != "" {
-		found = &IssuerProof{Organisation: root, Issuer: issuer, Method: ProofOperator, VerifyTime: p.now(), CheckTime: p.now()}
-		err = p.tables.PutIssuerProof(ctx, tx, found)
+	if a := core.ActorOf(ctx); p.options.AllowIssuers || a != nil && a.Operator != "" {
+		found = &IssuerProof{Organisation: root, Issuer: issuer, Method: ProofOperator, VerifyTime: p.Now(), CheckTime: p.Now()}
+		err = p.Tables.PutIssuerProof(ctx, tx, found)
 	}
 	return found, err
 }

@@ -1,12 +1,14 @@
-package platform
+package iam
 
 import (
 	"context"
 	"strings"
+
+	"atrium/platform/core"
 )
 
 // Issuers are the operator's operations on proofs.
-type Issuers struct{ area *iamArea }
+type Issuers struct{ area *Area }
 
 // The verbs of events that record the operator's decisions about issuers.
 const (
@@ -17,59 +19,59 @@ const (
 // An AllowedIssuer is the body of the events of Allow and Revoke. Issuer has the
 // form that Allow accepts.
 type AllowedIssuer struct {
-	Group  UID    `json:"group"`
-	Issuer string `json:"issuer"`
+	Group  core.UID `json:"group"`
+	Issuer string   `json:"issuer"`
 }
 
 // Allow lets an organisation decide about callers of an issuer: one issuer,
 // `https://host/*` for patterns over the issuers of a host, or `*` for all.
-func (s Issuers) Allow(ctx context.Context, root UID, issuer string) error {
+func (s Issuers) Allow(ctx context.Context, root core.UID, issuer string) error {
 	key, err := s.key(ctx, root, issuer)
 	if err != nil {
 		return err
 	}
-	return s.area.store.Write(ctx, func(tx Tx) error {
-		if _, err := s.area.Groups.rows.getLocked(ctx, tx, root); err != nil {
+	return s.area.Store.Write(ctx, func(tx core.Tx) error {
+		if _, err := s.area.Groups.rows.GetLocked(ctx, tx, root); err != nil {
 			return err
 		}
-		tx.Record(s.area.event(ctx, groupKind.Event, issuerAllowed, root, root, &AllowedIssuer{root, issuer}))
-		return s.put(ctx, tx, &IssuerProof{Organisation: root, Issuer: key, Method: ProofOperator, VerifyTime: s.area.now(), CheckTime: s.area.now()})
+		tx.Record(s.area.Event(ctx, GroupKind.Event, issuerAllowed, root, root, &AllowedIssuer{root, issuer}))
+		return s.put(ctx, tx, &IssuerProof{Organisation: root, Issuer: key, Method: ProofOperator, VerifyTime: s.area.Now(), CheckTime: s.area.Now()})
 	})
 }
 
 // Revoke removes a proof, whatever its method. It fails if there is none.
-func (s Issuers) Revoke(ctx context.Context, root UID, issuer string) error {
+func (s Issuers) Revoke(ctx context.Context, root core.UID, issuer string) error {
 	key, err := s.key(ctx, root, issuer)
 	if err != nil {
 		return err
 	}
-	return s.area.store.Write(ctx, func(tx Tx) error {
-		if _, err := s.area.Groups.rows.getLocked(ctx, tx, root); err != nil {
+	return s.area.Store.Write(ctx, func(tx core.Tx) error {
+		if _, err := s.area.Groups.rows.GetLocked(ctx, tx, root); err != nil {
 			return err
 		}
-		proof, err := s.area.tables.IssuerProof(ctx, tx, root, key)
+		proof, err := s.area.Tables.IssuerProof(ctx, tx, root, key)
 		if err == nil && proof.Method == "" {
-			err = failedPrecondition("ISSUER_NOT_VERIFIED", issuer, "the organisation "+string(root)+" has no proof for this issuer; `atrium issuers list` shows its proofs")
+			err = core.FailedPrecondition("ISSUER_NOT_VERIFIED", issuer, "the organisation "+string(root)+" has no proof for this issuer; `atrium issuers list` shows its proofs")
 		}
 		if err != nil {
 			return err
 		}
-		tx.Record(s.area.event(ctx, groupKind.Event, issuerRevoked, root, root, &AllowedIssuer{root, issuer}))
+		tx.Record(s.area.Event(ctx, GroupKind.Event, issuerRevoked, root, root, &AllowedIssuer{root, issuer}))
 		return s.remove(ctx, tx, root, key)
 	})
 }
 
 // put stores a proof and records the resulting changes.
-func (s Issuers) put(ctx context.Context, tx Tx, proof *IssuerProof) error {
-	if err := s.area.tables.PutIssuerProof(ctx, tx, proof); err != nil {
+func (s Issuers) put(ctx context.Context, tx core.Tx, proof *IssuerProof) error {
+	if err := s.area.Tables.PutIssuerProof(ctx, tx, proof); err != nil {
 		return err
 	}
 	return s.record(ctx, tx, proof.Organisation, proof.Issuer)
 }
 
 // remove deletes a proof and records the resulting changes.
-func (s Issuers) remove(ctx context.Context, tx Tx, root UID, issuer string) error {
-	if err := s.area.tables.DeleteIssuerProof(ctx, tx, root, issuer); err != nil {
+func (s Issuers) remove(ctx context.Context, tx core.Tx, root core.UID, issuer string) error {
+	if err := s.area.Tables.DeleteIssuerProof(ctx, tx, root, issuer); err != nil {
 		return err
 	}
 	return s.record(ctx, tx, root, issuer)
@@ -77,15 +79,15 @@ func (s Issuers) remove(ctx context.Context, tx Tx, root UID, issuer string) err
 
 // record records that the identity providers of an issuer have been verified, or
 // are no longer verified.
-func (s Issuers) record(ctx context.Context, tx Tx, root UID, issuer string) error {
+func (s Issuers) record(ctx context.Context, tx core.Tx, root core.UID, issuer string) error {
 	providers := s.area.IdentityProviders
-	uids, err := s.area.tables.ProvidersOfIssuer(ctx, tx, root, issuer)
+	uids, err := s.area.Tables.ProvidersOfIssuer(ctx, tx, root, issuer)
 	if err != nil {
 		return err
 	}
-	changed, err := providers.rows.table.Get(ctx, tx, Keys{UIDs: uids})
+	changed, err := providers.rows.Table.Get(ctx, tx, core.Keys{UIDs: uids})
 	for _, provider := range changed {
-		providers.rows.recordUpdate(ctx, tx, provider, []EventChange{newValueChange("issuerVerified", nil, provider.IssuerVerified)})
+		providers.rows.RecordUpdate(ctx, tx, provider, []core.EventChange{core.NewValueChange("issuerVerified", nil, provider.IssuerVerified)})
 	}
 	return err
 }
@@ -93,10 +95,10 @@ func (s Issuers) record(ctx context.Context, tx Tx, root UID, issuer string) err
 // List lists all proofs, and the issuers of providers and patterns without a
 // proof, whose Method is empty. Issuers have the form that Allow accepts.
 func (s Issuers) List(ctx context.Context) ([]*IssuerProof, error) {
-	if err := requireOperator(ctx); err != nil {
+	if err := core.RequireOperator(ctx); err != nil {
 		return nil, err
 	}
-	proofs, err := s.area.tables.IssuerProofs(ctx, s.area.store)
+	proofs, err := s.area.Tables.IssuerProofs(ctx, s.area.Store)
 	for _, proof := range proofs {
 		if key, ok := strings.CutPrefix(proof.Issuer, PatternMark); ok {
 			proof.Issuer = strings.TrimPrefix(key+"/*", "/")
@@ -106,23 +108,23 @@ func (s Issuers) List(ctx context.Context) ([]*IssuerProof, error) {
 }
 
 // key checks the arguments of the operator and returns the issuer as it is stored.
-func (s Issuers) key(ctx context.Context, root UID, issuer string) (string, error) {
-	if err := requireOperator(ctx); err != nil {
+func (s Issuers) key(ctx context.Context, root core.UID, issuer string) (string, error) {
+	if err := core.RequireOperator(ctx); err != nil {
 		return "", err
 	}
-	var v violations
-	if v.checkUID("org", root); len(v) == 0 && !root.IsRoot() {
-		v.add("org", "must be the UID of a root group")
+	var v core.Violations
+	if v.CheckUID("org", root); len(v) == 0 && !root.IsRoot() {
+		v.Add("org", "must be the UID of a root group")
 	}
 	if issuer == "*" {
-		return PatternMark, v.err()
+		return PatternMark, v.Err()
 	}
-	v.checkIssuer("issuer", issuer)
+	checkIssuer(&v, "issuer", issuer)
 	if host, ok := strings.CutSuffix(issuer, "/*"); ok {
 		if hostOf(issuer) != host {
-			v.add("issuer", "must be an issuer, https://host/* for the issuers of a host, or *")
+			v.Add("issuer", "must be an issuer, https://host/* for the issuers of a host, or *")
 		}
-		return PatternMark + host, v.err()
+		return PatternMark + host, v.Err()
 	}
-	return issuer, v.err()
+	return issuer, v.Err()
 }

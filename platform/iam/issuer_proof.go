@@ -1,54 +1,56 @@
-package platform
+package iam
 
 import (
 	"context"
 	"slices"
 	"strings"
 	"time"
+
+	"atrium/platform/core"
 )
 
 // IssuerQueries read and write issuers in other ways than a Table does.
 type IssuerQueries interface {
 	// IssuerProof reads the proof of an organisation for an issuer. The method is
 	// empty if there is no proof.
-	IssuerProof(ctx context.Context, on Conn, root UID, issuer string) (*IssuerProof, error)
+	IssuerProof(ctx context.Context, on core.Conn, root core.UID, issuer string) (*IssuerProof, error)
 
 	// IssuerProofs lists all proofs, and the issuers of providers and patterns
 	// without a proof, which have no method.
-	IssuerProofs(ctx context.Context, on Conn) ([]*IssuerProof, error)
+	IssuerProofs(ctx context.Context, on core.Conn) ([]*IssuerProof, error)
 
 	// DueIssuerProofs lists proofs by a file that were not checked since a time,
 	// the least recently checked first.
-	DueIssuerProofs(ctx context.Context, on Conn, before Time, limit int) ([]*IssuerProof, error)
+	DueIssuerProofs(ctx context.Context, on core.Conn, before core.Time, limit int) ([]*IssuerProof, error)
 
 	// ProvidersOfIssuer lists the identity providers that an organisation has for
 	// an issuer.
-	ProvidersOfIssuer(ctx context.Context, on Conn, root UID, issuer string) ([]UID, error)
+	ProvidersOfIssuer(ctx context.Context, on core.Conn, root core.UID, issuer string) ([]core.UID, error)
 
 	// CountRules counts, for each identity, the others of its organisation with its rule key, or with
 	// static keys for its issuer and subject, in one round trip.
-	CountRules(ctx context.Context, on Conn, keys map[UID]RuleKey) (map[UID]int, error)
+	CountRules(ctx context.Context, on core.Conn, keys map[core.UID]RuleKey) (map[core.UID]int, error)
 
 	// CountBindings counts the role bindings of each identity, together with the others that CountRules
 	// counts for its key, in one round trip. It counts no more than most.
-	CountBindings(ctx context.Context, on Conn, keys map[UID]RuleKey, most int) (map[UID]int, error)
+	CountBindings(ctx context.Context, on core.Conn, keys map[core.UID]RuleKey, most int) (map[core.UID]int, error)
 
 	// HasOwner reports whether an owner of an organisation, whose role binding never expires, has
 	// a rule or static keys, or is a user of an identity provider. It leaves out one role binding, or the rule and the
 	// keys of one identity; "" leaves out nothing. It also leaves out all of some identities.
-	HasOwner(ctx context.Context, on Conn, root, without UID, identities ...UID) (bool, error)
+	HasOwner(ctx context.Context, on core.Conn, root, without core.UID, identities ...core.UID) (bool, error)
 
 	// PutIssuerProof stores a proof, or replaces the one of the same
 	// organisation and issuer. DeleteIssuerProof removes it, if it is there.
-	PutIssuerProof(ctx context.Context, tx Tx, proof *IssuerProof) error
+	PutIssuerProof(ctx context.Context, tx core.Tx, proof *IssuerProof) error
 
-	DeleteIssuerProof(ctx context.Context, tx Tx, root UID, issuer string) error
+	DeleteIssuerProof(ctx context.Context, tx core.Tx, root core.UID, issuer string) error
 }
 
 const (
 	recheckInterval = 24 * time.Hour     // time between two checks of the file of an issuer
 	unreachableFor  = 7 * 24 * time.Hour // time after which a file that cannot be read no longer proves anything
-	recheckTick     = time.Hour          // time between two searches for due checks
+	RecheckTick     = time.Hour          // time between two searches for due checks
 	recheckAtOnce   = 100
 )
 
@@ -56,76 +58,76 @@ const (
 // either the caller's token is from that issuer and its OrganisationClaim names the
 // organisation, or a file at the issuer lists the organisation. It needs
 // identity_providers.update.
-func (s IdentityProviders) Verify(ctx context.Context, uid UID) (*IdentityProvider, error) {
+func (s IdentityProviders) Verify(ctx context.Context, uid core.UID) (*IdentityProvider, error) {
 	provider, err := s.verify(ctx, uid)
 	if err != nil {
-		return nil, s.rows.recordIfDenied(ctx, "updated", uid, err)
+		return nil, s.rows.RecordIfDenied(ctx, "updated", uid, err)
 	}
 	return provider, nil
 }
 
-func (s IdentityProviders) verify(ctx context.Context, uid UID) (*IdentityProvider, error) {
-	if _, err := requireCaller(ctx); err != nil {
+func (s IdentityProviders) verify(ctx context.Context, uid core.UID) (*IdentityProvider, error) {
+	if _, err := core.RequireCaller(ctx); err != nil {
 		return nil, err
 	}
-	if err := invalidUID("uid", uid); err != nil {
+	if err := core.InvalidUID("uid", uid); err != nil {
 		return nil, err
 	}
-	actor, err := require(ctx, uid, s.rows.kind.UpdateCapabilities()...)
+	actor, err := core.Require(ctx, uid, s.rows.Kind.UpdateCapabilities()...)
 	if err != nil {
 		return nil, err
 	}
-	provider, err := s.rows.getCurrent(ctx, uid)
+	provider, err := s.rows.GetCurrent(ctx, uid)
 	if err != nil {
 		return nil, err
 	}
 	if provider.OIDC == nil {
-		return nil, failedPrecondition("ISSUER_NOT_VERIFIED", string(uid), "the identity provider has no issuer")
+		return nil, core.FailedPrecondition("ISSUER_NOT_VERIFIED", string(uid), "the identity provider has no issuer")
 	}
 	method, err := s.findProof(ctx, actor, uid.Root(), provider.OIDC.Issuer)
 	if err != nil {
 		return nil, err
 	}
 	var verified *IdentityProvider
-	err = s.area.store.Write(ctx, func(tx Tx) error {
-		current, err := s.rows.getLocked(ctx, tx, uid)
+	err = s.area.Store.Write(ctx, func(tx core.Tx) error {
+		current, err := s.rows.GetLocked(ctx, tx, uid)
 		if err != nil {
 			return err
 		}
 		if current.OIDC == nil || current.OIDC.Issuer != provider.OIDC.Issuer {
-			return newAborted("the issuer of the identity provider was changed at the same time", nil)
+			return core.NewAborted("the issuer of the identity provider was changed at the same time", nil)
 		}
 		// Only the operator can revoke what the operator has allowed.
-		proof, err := s.area.tables.IssuerProof(ctx, tx, uid.Root(), provider.OIDC.Issuer)
+		proof, err := s.area.Tables.IssuerProof(ctx, tx, uid.Root(), provider.OIDC.Issuer)
 		if err == nil && proof.Method != ProofOperator {
-			err = s.area.Issuers.put(ctx, tx, &IssuerProof{Organisation: uid.Root(), Issuer: provider.OIDC.Issuer, Method: method, VerifyTime: s.area.now(), CheckTime: s.area.now()})
+			err = s.area.Issuers.put(ctx, tx, &IssuerProof{Organisation: uid.Root(), Issuer: provider.OIDC.Issuer, Method: method, VerifyTime: s.area.Now(), CheckTime: s.area.Now()})
 		}
 		if err != nil {
 			return err
 		}
-		verified, err = s.rows.getLocked(ctx, tx, uid)
+		verified, err = s.rows.GetLocked(ctx, tx, uid)
 		return err
 	})
 	return verified, err
 }
 
 // findProof finds a proof that an issuer belongs to an organisation.
-func (s IdentityProviders) findProof(ctx context.Context, actor *Actor, root UID, issuer string) (ProofMethod, error) {
+func (s IdentityProviders) findProof(ctx context.Context, actor *core.Actor, root core.UID, issuer string) (ProofMethod, error) {
 	switch {
-	case s.area.options.AllowIssuers, actor.operator != "":
+	case s.area.options.AllowIssuers, actor.Operator != "":
 		return ProofOperator, nil
-	case actor.Issuer == issuer && slices.Contains(actor.issuerOrganisations, string(root)):
+	case actor.Issuer == issuer && slices.Contains(actor.IssuerOrganisations, string(root)):
 		return ProofToken, nil
 	case s.area.options.IssuerFile == nil:
-		return "", failedPrecondition("ISSUER_NOT_VERIFIED", issuer, "this service does not read files of issuers; ask the operator to allow the issuer")
+		return "", core.FailedPrecondition("ISSUER_NOT_VERIFIED", issuer, "this service does not read files of issuers; ask the operator to allow the issuer")
 	}
 	listed, err := s.area.options.IssuerFile(ctx, issuer)
 	if err != nil {
-		s.area.logger.WarnContext(ctx, "reading the organisation file of an issuer failed", "issuer", issuer, "error", err)
-		return "", Unavailable("the issuer's file "+IssuerFileURL(issuer)+" cannot be read", err)
+		s.area.Logger.WarnContext(ctx, "reading the organisation file of an issuer failed", "issuer", issuer, "error", err)
+		return "", core.Unavailable("the issuer's file "+IssuerFileURL(issuer)+" cannot be read", err)
 	}
 	if !slices.Contains(listed, root) {
-		return "", failedPrecondition("ISSUER_NOT_VERIFIED", issuer, IssuerFileURL(issuer)+" does not list the organisation "+string(root)+`; serve {"organisations": ["`+string(root)+`"]} there, or use a token of the issuer whose claim `+OrganisationClaim+" is that UID")
+		return "", core.FailedPrecondition("ISSUER_NOT_VERIFIED", issuer, IssuerFileURL(issuer)+" does not list the organisation "+string(root)+`; serve {"organisations": ["`+string(root)+`"]} there, or use a token of the issuer whose claim `+OrganisationClaim+" is that UID")
 	}
 	return ProofFile, nil
 }
@@ -144,16 +146,16 @@ func (s Issuers) Recheck(ctx context.Context) error {
 	if s.area.options.IssuerFile == nil {
 		return nil
 	}
-	now := s.area.now()
-	due, err := s.area.tables.DueIssuerProofs(ctx, s.area.store, At(now.Add(-recheckInterval)), recheckAtOnce)
+	now := s.area.Now()
+	due, err := s.area.Tables.DueIssuerProofs(ctx, s.area.Store, core.At(now.Add(-recheckInterval)), recheckAtOnce)
 	for _, proof := range due {
 		listed, failed := s.area.options.IssuerFile(ctx, proof.Issuer)
 		if failed != nil {
-			s.area.logger.WarnContext(ctx, "reading the organisation file of an issuer failed", "issuer", proof.Issuer, "error", failed)
+			s.area.Logger.WarnContext(ctx, "reading the organisation file of an issuer failed", "issuer", proof.Issuer, "error", failed)
 		}
-		err = s.area.store.Write(ctx, func(tx Tx) error {
+		err = s.area.Store.Write(ctx, func(tx core.Tx) error {
 			tx.Lock(proof.Organisation)
-			current, err := s.area.tables.IssuerProof(ctx, tx, proof.Organisation, proof.Issuer)
+			current, err := s.area.Tables.IssuerProof(ctx, tx, proof.Organisation, proof.Issuer)
 			if err != nil || *current != *proof {
 				return err // another process has changed it
 			}
@@ -161,11 +163,11 @@ func (s Issuers) Recheck(ctx context.Context) error {
 			case failed == nil && slices.Contains(listed, proof.Organisation):
 				current.VerifyTime = now
 			case failed == nil, proof.CheckTime.Add(recheckInterval).Sub(proof.VerifyTime.Time) > unreachableFor:
-				s.area.logger.WarnContext(ctx, "removing the proof of an issuer: its file no longer confirms it", "issuer", proof.Issuer, "organisation", proof.Organisation)
+				s.area.Logger.WarnContext(ctx, "removing the proof of an issuer: its file no longer confirms it", "issuer", proof.Issuer, "organisation", proof.Organisation)
 				return s.remove(ctx, tx, proof.Organisation, proof.Issuer)
 			}
 			current.CheckTime = now
-			return s.area.tables.PutIssuerProof(ctx, tx, current)
+			return s.area.Tables.PutIssuerProof(ctx, tx, current)
 		})
 		if err != nil {
 			return err

@@ -1,4 +1,4 @@
-package platform
+package iam
 
 import (
 	"container/list"
@@ -6,6 +6,8 @@ import (
 	"regexp/syntax"
 	"strings"
 	"sync"
+
+	"atrium/platform/core"
 )
 
 // Limits of the patterns of rules. Patterns run on requests of unknown callers.
@@ -26,13 +28,13 @@ const (
 )
 
 // checkPattern checks a regular expression.
-func (v *violations) checkPattern(field, expression string) {
+func checkPattern(v *core.Violations, field, expression string) {
 	if len(expression) > maxPatternBytes {
-		v.add(field, "must be at most %d bytes", maxPatternBytes)
+		v.Add(field, "must be at most %d bytes", maxPatternBytes)
 	} else if parsed, err := syntax.Parse(expression, syntax.Perl); err != nil {
-		v.add(field, "must be an RE2 pattern")
+		v.Add(field, "must be an RE2 pattern")
 	} else if n := programSize(parsed); n > maxProgram {
-		v.add(field, "must compile to at most %d instructions, not %d; repeat less", maxProgram, n)
+		v.Add(field, "must compile to at most %d instructions, not %d; repeat less", maxProgram, n)
 	}
 }
 

@@ -1,4 +1,4 @@
-package platform
+package iam
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"atrium/platform/core"
 )
 
 // The grants of a caller are confirmed in each request, but without a round trip of
@@ -20,9 +22,9 @@ import (
 // A Presumption assumes that a caller has the identities and grants of an earlier
 // request. It is safe for concurrent use. A nil Presumption assumes nothing.
 type Presumption struct {
-	area   *iamArea
+	area   *Area
 	claims Claims
-	actor  *Actor
+	actor  *core.Actor
 	proof  *Proof
 
 	lock  sync.Mutex
@@ -42,28 +44,29 @@ const (
 
 // Presume returns a context with the caller of an earlier request with the same
 // claims. Prove must be called before the request is answered.
-func (p *iamArea) Presume(ctx context.Context, c Claims, last *Actor) context.Context {
+func (p *Area) Presume(ctx context.Context, c Claims, last *core.Actor) context.Context {
 	actor := *last
 	actor.Expires = c.Expires
-	proof, _ := last.proof.(*Proof)
-	actor.prover = &Presumption{area: p, claims: c, actor: &actor, proof: proof}
-	return WithActor(ctx, &actor)
+	proof, _ := last.Proof.(*Proof)
+	actor.Prover = &Presumption{area: p, claims: c, actor: &actor, proof: proof}
+	return core.WithActor(ctx, &actor)
 }
 
 // A Proof keeps what the requests with one token need to prove their presumptions,
 // so that nothing is built or decoded again that has not changed. It is safe for
 // concurrent use.
 type Proof struct {
-	claims Claims
+	Claims Claims
 	bearer Bearer
 	kept   atomic.Pointer[any]
 	last   atomic.Pointer[provenRows]
 }
 
-// claimsOf returns the claims of the token of a caller, and bearerOf its values for the store.
-func claimsOf(a *Actor) Claims { return a.proof.(*Proof).claims }
+// ClaimsOf returns the claims of the token of a caller, and bearerOf its values for the store.
+func ClaimsOf(a *core.Actor) Claims { return a.Proof.(*Proof).Claims }
 
-func bearerOf(a *Actor) Bearer { return a.proof.(*Proof).bearer }
+// BearerOf returns the values by which the store finds the identities of a caller's token.
+func BearerOf(a *core.Actor) Bearer { return a.Proof.(*Proof).bearer }
 
 // provenRows are the rows that proved a presumption.
 type provenRows struct {
@@ -93,14 +96,14 @@ type BearerRows interface {
 
 // PresumptionOf returns the presumption about the caller of a request, or nil.
 func PresumptionOf(ctx context.Context) *Presumption {
-	if a := ActorOf(ctx); a != nil {
-		presumed, _ := a.prover.(*Presumption)
+	if a := core.ActorOf(ctx); a != nil {
+		presumed, _ := a.Prover.(*Presumption)
 		return presumed
 	}
 	return nil
 }
 
-var errRefuted = Unavailable("the grants of the caller have just changed; try again", nil)
+var errRefuted = core.Unavailable("the grants of the caller have just changed; try again", nil)
 
 // TakeProof returns the proof whose statement the next statements must include. It
 // returns nil if another call has taken it or there is no presumption.
@@ -123,7 +126,7 @@ func (x *Presumption) Resolve(rows BearerRows) error {
 			return x.finish(isFailed, err)
 		}
 		found := x.area.recognise(x.claims, candidates, options)
-		if len(found.firstSignIns) > 0 || !found.actor.equal(x.actor) {
+		if len(found.firstSignIns) > 0 || !equalActors(found.actor, x.actor) {
 			return x.finish(isRefuted, errRefuted)
 		}
 		last = &provenRows{digest, found.seen}
@@ -192,11 +195,11 @@ func (x *Presumption) Prove(ctx context.Context) error {
 	if err := x.Err(); err != nil {
 		return err
 	}
-	fresh, err := x.area.Authenticate(withoutActor(ctx), x.claims)
+	fresh, err := x.area.Authenticate(core.WithoutActor(ctx), x.claims)
 	switch {
 	case err != nil:
 		return x.finish(isFailed, err)
-	case !fresh.equal(x.actor):
+	case !equalActors(fresh, x.actor):
 		return x.finish(isRefuted, errRefuted)
 	}
 	return x.finish(isProven, nil)
@@ -212,25 +215,25 @@ func (x *Presumption) finish(s presumptionState, err error) error {
 	return x.err
 }
 
-// equal reports whether both actors have the same identities, share the same ones of them
+// equalActors reports whether both actors have the same identities, share the same ones of them
 // with others, and have the same grants.
-func (a *Actor) equal(b *Actor) bool {
-	return slices.Equal(a.Identities, b.Identities) && slices.Equal(a.personal, b.personal) &&
-		slices.Equal(a.grants, b.grants) && slices.Equal(a.mappedGroups, b.mappedGroups)
+func equalActors(a *core.Actor, b *core.Actor) bool {
+	return slices.Equal(a.Identities, b.Identities) && slices.Equal(a.Personal, b.Personal) &&
+		slices.Equal(a.Grants, b.Grants) && slices.Equal(a.MappedGroups, b.MappedGroups)
 }
 
-// MemorySize estimates the memory of the actor in bytes.
-func (a *Actor) MemorySize() int {
+// SizeOf estimates the memory of the actor in bytes.
+func SizeOf(a *core.Actor) int {
 	const actorBytes, grantBytes, proofBytes = 300, 40, 2 << 10
 	n := actorBytes + proofBytes + len(a.Subject) + len(a.Email) + len(a.Key())
 	for _, uid := range a.Identities {
 		n += grantBytes + len(uid)
 	}
-	for _, g := range a.grants {
-		n += grantBytes + len(g.scope)
+	for _, g := range a.Grants {
+		n += grantBytes + len(g.Scope)
 	}
-	for _, m := range a.mappedGroups {
-		n += grantBytes + len(m.provider) + len(m.group)
+	for _, m := range a.MappedGroups {
+		n += grantBytes + len(m.Provider) + len(m.Group)
 	}
 	return n
 }

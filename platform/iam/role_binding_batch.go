@@ -1,4 +1,4 @@
-package platform
+package iam
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
@@ -14,44 +15,44 @@ const MaxBatchBindings = 25
 
 // A BindingBatch is a request for several role bindings on one group.
 type BindingBatch struct {
-	Parent    UID
-	RoleUID   UID                          // role of the bindings that name none
-	Requests  []BatchRequest[*RoleBinding] // their UIDs are the parent, or ""
-	Malformed []fieldmask.Violation        // what could not be decoded
+	Parent    core.UID
+	RoleUID   core.UID                          // role of the bindings that name none
+	Requests  []core.BatchRequest[*RoleBinding] // their UIDs are the parent, or ""
+	Malformed []fieldmask.Violation             // what could not be decoded
 }
 
 // CreateBatch makes up to MaxBatchBindings bindings on one group: all or none.
 func (s RoleBindings) CreateBatch(ctx context.Context, batch BindingBatch) ([]*RoleBinding, error) {
-	if _, err := requireCaller(ctx); err != nil {
+	if _, err := core.RequireCaller(ctx); err != nil {
 		return nil, err
 	}
 	ins, err := batch.listInputs()
 	if err != nil {
-		return nil, s.rows.kind.addArea(err)
+		return nil, s.rows.Kind.AddArea(err)
 	}
-	bindings, err := s.createAll(ctx, batch.Parent, ins, "created.batch", listOfRequests)
+	bindings, err := s.createAll(ctx, batch.Parent, ins, "created.batch", core.ListOfRequests)
 	if err != nil {
-		return nil, s.rows.recordIfDenied(ctx, "created.batch", batch.Parent, err)
+		return nil, s.rows.RecordIfDenied(ctx, "created.batch", batch.Parent, err)
 	}
 	return bindings, nil
 }
 
 // listInputs checks the form of a batch, and lists the inputs of its bindings.
 func (b BindingBatch) listInputs() ([]fieldmask.Input[*RoleBinding], error) {
-	v := violations(slices.Clone(b.Malformed))
+	v := core.Violations(slices.Clone(b.Malformed))
 	if len(v) == 0 && (len(b.Requests) == 0 || len(b.Requests) > MaxBatchBindings) {
-		v.add("requests", "must be 1 to %d", MaxBatchBindings)
+		v.Add("requests", "must be 1 to %d", MaxBatchBindings)
 	}
 	ins := make([]fieldmask.Input[*RoleBinding], len(b.Requests))
 	for i, r := range b.Requests {
 		if r.UID != "" && r.UID != b.Parent {
-			v.add(fmt.Sprintf("requests[%d].parent", i), "must be the parent of the batch")
+			v.Add(fmt.Sprintf("requests[%d].parent", i), "must be the parent of the batch")
 		}
 		if ins[i] = r.Input; b.RoleUID != "" {
 			ins[i] = r.Input.WithDefault("roleUid", b.RoleUID)
 		}
 	}
-	return ins, v.err()
+	return ins, v.Err()
 }
 
 // bindingPlace returns the prefix of the fields of the i-th binding of a list in violations. There is none if the
@@ -64,31 +65,31 @@ func bindingPlace(list string, i int) string {
 }
 
 // createAll makes bindings on a group. list is the list of the request that has them, or "" if it is for one.
-func (s RoleBindings) createAll(ctx context.Context, parent UID, ins []fieldmask.Input[*RoleBinding], verb, list string) ([]*RoleBinding, error) {
+func (s RoleBindings) createAll(ctx context.Context, parent core.UID, ins []fieldmask.Input[*RoleBinding], verb, list string) ([]*RoleBinding, error) {
 	bindings, err := s.acceptAll(ctx, parent, ins, list)
 	if err != nil {
 		return nil, err
 	}
 	var made []*RoleBinding
-	failing := noRow
-	err = s.writeInPlaceOfExpired(ctx, parent, func() []*RoleBinding { return bindings }, func(tx Tx) (err error) {
-		var keys map[UID]RuleKey
+	failing := core.NoRow
+	err = s.writeInPlaceOfExpired(ctx, parent, func() []*RoleBinding { return bindings }, func(tx core.Tx) (err error) {
+		var keys map[core.UID]RuleKey
 		if keys, failing, err = s.checkMayBind(ctx, tx, parent, bindings...); err != nil {
 			return err
 		}
-		now := s.area.now() // the transaction may have waited for others
+		now := s.area.Now() // the transaction may have waited for others
 		made = make([]*RoleBinding, len(bindings))
 		for i, b := range bindings {
 			made[i] = new(*b) // b stays unchanged, because the transaction can be retried
 			made[i].CreateTime = now
 		}
-		var overfull UID
+		var overfull core.UID
 		err = tx.RunTogether(ctx,
 			func(ctx context.Context) (err error) {
 				overfull, err = s.area.checkBindings(ctx, tx, keys, made...)
 				return err
 			},
-			func(ctx context.Context) error { return s.rows.table.InsertShown(ctx, tx, made...) },
+			func(ctx context.Context) error { return s.rows.Table.InsertShown(ctx, tx, made...) },
 		)
 		if overfull != "" {
 			failing = slices.IndexFunc(bindings, func(b *RoleBinding) bool { return b.IdentityUID == overfull })
@@ -100,33 +101,33 @@ func (s RoleBindings) createAll(ctx context.Context, parent UID, ins []fieldmask
 		return nil
 	})
 	switch {
-	case errors.Is(err, ErrDuplicate):
-		failing, err = s.rows.findDuplicate(ctx, slices.Repeat([]UID{parent}, len(bindings)), bindings)
+	case errors.Is(err, core.ErrDuplicate):
+		failing, err = s.rows.FindDuplicate(ctx, slices.Repeat([]core.UID{parent}, len(bindings)), bindings)
 		err = placeBinding(err, list, failing)
-	case errors.Is(err, ErrNoParent):
-		err = newNotFound(groupRef, parent)
+	case errors.Is(err, core.ErrNoParent):
+		err = core.NewNotFound(core.GroupRef, parent)
 	}
-	if err != nil && list != "" && failing != noRow {
-		err = nameRequest(err, list, failing)
+	if err != nil && list != "" && failing != core.NoRow {
+		err = core.NameRequest(err, list, failing)
 	}
 	return made, err
 }
 
 // acceptAll authorises and checks all bindings, and reports all violations.
-func (s RoleBindings) acceptAll(ctx context.Context, parent UID, ins []fieldmask.Input[*RoleBinding], list string) ([]*RoleBinding, error) {
+func (s RoleBindings) acceptAll(ctx context.Context, parent core.UID, ins []fieldmask.Input[*RoleBinding], list string) ([]*RoleBinding, error) {
 	bindings := make([]*RoleBinding, len(ins))
-	var all violations
+	var all core.Violations
 	for i, in := range ins {
 		place := bindingPlace(list, i)
-		b, err := s.rows.authorizeCreate(ctx, parent, in)
-		var e *Error
-		if err != nil && (!errors.As(err, &e) || e.Code != CodeInvalidArgument) {
+		b, err := s.rows.AuthorizeCreate(ctx, parent, in)
+		var e *core.Error
+		if err != nil && (!errors.As(err, &e) || e.Code != core.CodeInvalidArgument) {
 			return nil, err
 		}
 		bindings[i] = b
 		if e == nil {
 			b.checkReach(parent, place, &all)
-			if err := b.checkExpiry(ctx, s.area.store, place, &all); err != nil {
+			if err := b.checkExpiry(ctx, s.area.Store, place, &all); err != nil {
 				return nil, err
 			}
 			continue
@@ -140,21 +141,21 @@ func (s RoleBindings) acceptAll(ctx context.Context, parent UID, ins []fieldmask
 			all = append(all, x)
 		}
 	}
-	return bindings, all.err()
+	return bindings, all.Err()
 }
 
 // recordBound records the events of new bindings, which are as the store shows them. Their time is that of the bindings,
 // so that both tell the same of who had access at a time.
-func (s RoleBindings) recordBound(ctx context.Context, tx Tx, bindings []*RoleBinding, verb string) {
+func (s RoleBindings) recordBound(ctx context.Context, tx core.Tx, bindings []*RoleBinding, verb string) {
 	for _, b := range bindings {
-		tx.Record(newEvent(ctx, b.CreateTime, s.rows.kind.Event, verb, b.UID, b.Group.UID, b))
+		tx.Record(core.NewEvent(ctx, b.CreateTime, s.rows.Kind.Event, verb, b.UID, b.Group.UID, b))
 	}
 }
 
 // placeBinding names in the violations of an error the binding of a list that has caused it, if any has.
 func placeBinding(err error, list string, at int) error {
-	var e *Error
-	if errors.As(err, &e) && at != noRow {
+	var e *core.Error
+	if errors.As(err, &e) && at != core.NoRow {
 		for j := range e.Violations {
 			e.Violations[j].Field = bindingPlace(list, at) + e.Violations[j].Field
 		}
@@ -164,43 +165,43 @@ func placeBinding(err error, list string, at int) error {
 
 // DeleteBatch deletes several role bindings: all or none. If there is a note, the events have it as
 // that of a review, together with who made it.
-func (s RoleBindings) DeleteBatch(ctx context.Context, uids []UID, note string) error {
+func (s RoleBindings) DeleteBatch(ctx context.Context, uids []core.UID, note string) error {
 	if err := checkReviewNote(note); err != nil {
-		return s.rows.kind.addArea(err)
+		return s.rows.Kind.AddArea(err)
 	}
-	return s.rows.changeBatchBy(ctx, listOfUIDs, uids, "deleted", func(tx Tx, sorted []UID) (int, error) { return s.unbindAll(ctx, tx, sorted, note) })
+	return s.rows.ChangeBatchBy(ctx, core.ListOfUIDs, uids, "deleted", func(tx core.Tx, sorted []core.UID) (int, error) { return s.unbindAll(ctx, tx, sorted, note) })
 }
 
 // unbindAll deletes bindings: those of owners of an organisation one by one, because another one must remain after each, and all
 // others together. After an error, it returns the index of the binding that caused it, or noRow.
-func (s RoleBindings) unbindAll(ctx context.Context, tx Tx, sorted []UID, note string) (failing int, _ error) {
+func (s RoleBindings) unbindAll(ctx context.Context, tx core.Tx, sorted []core.UID, note string) (failing int, _ error) {
 	for _, uid := range sorted {
 		tx.Lock(uid.Root())
 	}
-	found, err := s.area.tables.RoleBindings.Get(ctx, tx, Keys{UIDs: sorted})
+	found, err := s.area.Tables.RoleBindings.Get(ctx, tx, core.Keys{UIDs: sorted})
 	if err != nil {
-		return noRow, err
+		return core.NoRow, err
 	}
-	var others []UID
+	var others []core.UID
 	for i, uid := range sorted {
 		at := slices.IndexFunc(found, func(b *RoleBinding) bool { return b.UID == uid })
 		if at < 0 {
-			return i, ErrNotFound
+			return i, core.ErrNotFound
 		}
 		err = s.noteUnbinding(ctx, tx, found[at], note)
 		if !found[at].isOfLastingOwner() {
 			others = append(others, uid)
 		} else if err == nil {
-			err = s.rows.removeInTx(ctx, tx, uid, func(tx Tx, _ UID) error { return s.checkNotLastOwner(ctx, tx, found[at]) })
+			err = s.rows.RemoveInTx(ctx, tx, uid, func(tx core.Tx, _ core.UID) error { return s.checkNotLastOwner(ctx, tx, found[at]) })
 		}
 		if err != nil {
 			return i, err
 		}
 	}
 	if len(others) == 0 {
-		return noRow, nil
+		return core.NoRow, nil
 	}
-	if failing, err = s.rows.removeAllInTx(ctx, tx, others); failing != noRow {
+	if failing, err = s.rows.RemoveAllInTx(ctx, tx, others); failing != core.NoRow {
 		failing = slices.Index(sorted, others[failing])
 	}
 	return failing, err

@@ -1,9 +1,10 @@
-package platform
+package iam
 
 import (
 	"context"
 	"slices"
 
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
@@ -11,8 +12,8 @@ import (
 // DeleteBatch with a note answers no. Both are events, so the audit log has who answered what, when and why.
 // What was confirmed counts until the binding changes, or who acts as its identity, or what its role gives.
 
-// verbConfirmed is the verb of the event of a binding that somebody has confirmed.
-const verbConfirmed = "confirmed"
+// VerbConfirmed is the verb of the event of a binding that somebody has confirmed.
+const VerbConfirmed = "confirmed"
 
 // reviewFields are the fields that a review writes.
 var reviewFields = []string{"reviewTime", "reviewer", "reviewNote"}
@@ -20,16 +21,16 @@ var reviewFields = []string{"reviewTime", "reviewer", "reviewNote"}
 // Confirm notes that the caller has reviewed role bindings, and that they stay: all or none. The input of a request has
 // what the caller has seen of the binding; if that has changed, the error names each field. Confirm needs the right to
 // delete the bindings, because only then the caller has a choice. Those of the caller are for other owners to confirm.
-func (s RoleBindings) Confirm(ctx context.Context, requests []BatchRequest[*RoleBinding], note string) ([]*RoleBinding, error) {
+func (s RoleBindings) Confirm(ctx context.Context, requests []core.BatchRequest[*RoleBinding], note string) ([]*RoleBinding, error) {
 	if err := checkReviewNote(note); err != nil {
-		return nil, s.rows.kind.addArea(err)
+		return nil, s.rows.Kind.AddArea(err)
 	}
-	confirmed, uids := make([]*RoleBinding, len(requests)), make([]UID, len(requests))
+	confirmed, uids := make([]*RoleBinding, len(requests)), make([]core.UID, len(requests))
 	for i, r := range requests {
 		uids[i] = r.UID
 	}
-	err := s.rows.changeBatchBy(ctx, listOfRequests, uids, verbConfirmed, func(tx Tx, sorted []UID) (int, error) {
-		changed := make([]violations, len(uids))
+	err := s.rows.ChangeBatchBy(ctx, core.ListOfRequests, uids, VerbConfirmed, func(tx core.Tx, sorted []core.UID) (int, error) {
+		changed := make([]core.Violations, len(uids))
 		for n, uid := range sorted {
 			i := slices.Index(uids, uid)
 			b, found, err := s.confirmInTx(ctx, tx, requests[i], note)
@@ -37,11 +38,11 @@ func (s RoleBindings) Confirm(ctx context.Context, requests []BatchRequest[*Role
 				return n, err
 			}
 			for _, v := range found {
-				changed[i].add(indexedField(listOfRequests, i, v.Field), "%s", v.Description)
+				changed[i].Add(core.IndexedField(core.ListOfRequests, i, v.Field), "%s", v.Description)
 			}
 			confirmed[i] = b
 		}
-		return noRow, newChangedError(uids, changed)
+		return core.NoRow, newChangedError(uids, changed)
 	})
 	if err != nil {
 		return nil, err
@@ -51,8 +52,8 @@ func (s RoleBindings) Confirm(ctx context.Context, requests []BatchRequest[*Role
 
 // confirmInTx confirms a binding in a transaction, and records its event. If the binding is not what the caller has
 // seen, it returns a violation for each field instead.
-func (s RoleBindings) confirmInTx(ctx context.Context, tx Tx, seen BatchRequest[*RoleBinding], note string) (*RoleBinding, violations, error) {
-	b, err := s.rows.getLocked(ctx, tx, seen.UID)
+func (s RoleBindings) confirmInTx(ctx context.Context, tx core.Tx, seen core.BatchRequest[*RoleBinding], note string) (*RoleBinding, core.Violations, error) {
+	b, err := s.rows.GetLocked(ctx, tx, seen.UID)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -65,31 +66,31 @@ func (s RoleBindings) confirmInTx(ctx context.Context, tx Tx, seen BatchRequest[
 	if err := s.noteReview(ctx, tx, b, note); err != nil {
 		return nil, nil, err
 	}
-	tx.Record(s.area.event(ctx, s.rows.kind.Event, verbConfirmed, b.UID, b.Group.UID, b))
+	tx.Record(s.area.Event(ctx, s.rows.Kind.Event, VerbConfirmed, b.UID, b.Group.UID, b))
 	return b, nil, nil
 }
 
 // compare returns a violation for each field of an input that the binding has another value of.
-func (b *RoleBinding) compare(seen fieldmask.Input[*RoleBinding]) (changed violations, err error) {
-	asked, malformed := seen.DecodeUpdate(roleBindingKind.Fields)
+func (b *RoleBinding) compare(seen fieldmask.Input[*RoleBinding]) (changed core.Violations, err error) {
+	asked, malformed := seen.DecodeUpdate(RoleBindingKind.Fields)
 	now := b.writtenFields()
 	for _, field := range asked.Fields {
 		if asked.Differs(now, field) {
-			changed.add(field, "has changed since the role binding was read; read it again, and decide anew")
+			changed.Add(field, "has changed since the role binding was read; read it again, and decide anew")
 		}
 	}
-	return changed, violations(malformed).err()
+	return changed, core.Violations(malformed).Err()
 }
 
 // newChangedError returns the error for role bindings of which some have changed since the caller has read them, or nil
 // if none has.
-func newChangedError(uids []UID, changed []violations) error {
-	var err *Error
+func newChangedError(uids []core.UID, changed []core.Violations) error {
+	var err *core.Error
 	for i, found := range changed {
 		if len(found) == 0 {
 			continue
 		}
-		one := failedPrecondition("ROLE_BINDING_CHANGED", string(uids[i]), found[0].Field+" "+found[0].Description)
+		one := core.FailedPrecondition("ROLE_BINDING_CHANGED", string(uids[i]), found[0].Field+" "+found[0].Description)
 		if err == nil {
 			err = one
 		} else {
@@ -105,37 +106,37 @@ func newChangedError(uids []UID, changed []violations) error {
 
 // checkNotOwn fails if a binding is the caller's own, unless nobody else is sure to be able to review it: the
 // organisation has no other owner who can sign in.
-func (s RoleBindings) checkNotOwn(ctx context.Context, tx Tx, b *RoleBinding) error {
-	own := ActorOf(ctx).Identities
+func (s RoleBindings) checkNotOwn(ctx context.Context, tx core.Tx, b *RoleBinding) error {
+	own := core.ActorOf(ctx).Identities
 	if !slices.Contains(own, b.Identity.UID) {
 		return nil
 	}
-	if others, err := s.area.tables.HasOwner(ctx, tx, b.UID.Root(), "", own...); err != nil || !others {
+	if others, err := s.area.Tables.HasOwner(ctx, tx, b.UID.Root(), "", own...); err != nil || !others {
 		return err
 	}
-	return failedPrecondition("OWN_ROLE_BINDING", string(b.UID), "nobody reviews their own access; let another owner of the organisation confirm the role binding")
+	return core.FailedPrecondition("OWN_ROLE_BINDING", string(b.UID), "nobody reviews their own access; let another owner of the organisation confirm the role binding")
 }
 
 // noteReview writes into a binding that the caller has reviewed it.
-func (s RoleBindings) noteReview(ctx context.Context, tx Tx, b *RoleBinding, note string) error {
-	b.ReviewTime, b.Reviewer, b.ReviewNote = s.area.now(), changeActor(ctx, b.UID).Subject, note
-	return s.rows.table.Update(ctx, tx, b, reviewFields...)
+func (s RoleBindings) noteReview(ctx context.Context, tx core.Tx, b *RoleBinding, note string) error {
+	b.ReviewTime, b.Reviewer, b.ReviewNote = s.area.Now(), core.ChangeActor(ctx, b.UID).Subject, note
+	return s.rows.Table.Update(ctx, tx, b, reviewFields...)
 }
 
 // forgetReview removes the review from a binding that is not what was reviewed.
-func (b *RoleBinding) forgetReview() { b.ReviewTime, b.Reviewer, b.ReviewNote = Time{}, "", "" }
+func (b *RoleBinding) forgetReview() { b.ReviewTime, b.Reviewer, b.ReviewNote = core.Time{}, "", "" }
 
 // hideNotes removes the notes of reviewers from bindings that the caller may not list, but sees as their own.
 func (s RoleBindings) hideNotes(ctx context.Context, bindings ...*RoleBinding) {
 	for _, b := range bindings {
-		if b != nil && !s.rows.kind.readableBy(ActorOf(ctx), b.UID) {
+		if b != nil && !s.rows.Kind.ReadableBy(core.ActorOf(ctx), b.UID) {
 			b.ReviewNote = ""
 		}
 	}
 }
 
 func checkReviewNote(note string) error {
-	var v violations
-	v.checkText("note", note, maxNoteBytes)
-	return v.err()
+	var v core.Violations
+	v.CheckText("note", note, core.MaxNoteBytes)
+	return v.Err()
 }

@@ -1,4 +1,4 @@
-package platform
+package iam
 
 import (
 	"context"
@@ -7,7 +7,58 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"atrium/platform/core"
 )
+
+// grantsPerStatement limits the identities of one statement.
+const grantsPerStatement = 1000
+
+// ReadGrants reads the current grants of actors, in their order, with one
+// statement for all identities and one for each identity provider.
+func ReadGrants(ctx context.Context, t Tables, r core.Conn, actors []*core.Actor) ([][]core.HeldGrant, error) {
+	var identities []core.UID
+	groups := map[core.UID][]string{}
+	for _, a := range actors {
+		identities = append(identities, a.Identities...)
+		for _, m := range a.MappedGroups {
+			groups[m.Provider] = append(groups[m.Provider], m.Group)
+		}
+	}
+	slices.Sort(identities)
+	bound := map[core.UID][]core.Grant{}
+	for batch := range slices.Chunk(slices.Compact(identities), grantsPerStatement) {
+		found, err := t.Grants(ctx, r, batch)
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range found {
+			bound[g.Identity] = append(bound[g.Identity], g)
+		}
+	}
+	given := map[core.MappedGroup][]core.Grant{}
+	for provider, listed := range groups {
+		slices.Sort(listed)
+		found, err := t.MappedGrants(ctx, r, provider, slices.Compact(listed)...)
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range found {
+			from := core.MappedGroup{Provider: provider, Group: g.ExternalGroup}
+			given[from] = append(given[from], g)
+		}
+	}
+	held := make([][]core.HeldGrant, len(actors))
+	for i, a := range actors {
+		for _, identity := range a.Identities {
+			held[i] = append(held[i], core.LimitToHome(bound[identity])...)
+		}
+		for _, m := range a.MappedGroups {
+			held[i] = append(held[i], core.LimitToHome(given[m])...)
+		}
+	}
+	return held, nil
+}
 
 // SignInQueries read who a caller is, and what the caller may do.
 type SignInQueries interface {
@@ -16,35 +67,35 @@ type SignInQueries interface {
 	// rules with patterns of organisations that have proven the issuer. The same
 	// statement finds the identity providers of the issuer that have a proof. The
 	// caller of Candidates does the exact matching.
-	Candidates(ctx context.Context, on Conn, b Bearer) ([]Candidate, []SignInOption, error)
+	Candidates(ctx context.Context, on core.Conn, b Bearer) ([]Candidate, []SignInOption, error)
 
 	// Grants reads the roles bound to identities.
-	Grants(ctx context.Context, on Conn, identities []UID) ([]Grant, error)
+	Grants(ctx context.Context, on core.Conn, identities []core.UID) ([]core.Grant, error)
 
 	// AuthorityVersions reads the versions of organisations and issuers. The version of an
 	// organisation changes with everything in it that decides who a caller is and what they
 	// hold. The version of an issuer changes with each identity, provider and proof that names
 	// it.
-	AuthorityVersions(ctx context.Context, on Conn, roots []UID, issuers []string) (AuthorityVersions, error)
+	AuthorityVersions(ctx context.Context, on core.Conn, roots []core.UID, issuers []string) (AuthorityVersions, error)
 
 	// StaticIdentities finds identities with static keys that name exactly this
 	// issuer and subject. There is a limit; the first one of each organisation
 	// precedes the second ones.
-	StaticIdentities(ctx context.Context, on Conn, issuer, subject string) ([]*Identity, error)
+	StaticIdentities(ctx context.Context, on core.Conn, issuer, subject string) ([]*Identity, error)
 
 	// LookupIdentities finds the identities of organisations with exactly this issuer and
 	// subject, the oldest first.
-	LookupIdentities(ctx context.Context, on Conn, issuer, subject string, organisations []UID) ([]UID, error)
+	LookupIdentities(ctx context.Context, on core.Conn, issuer, subject string, organisations []core.UID) ([]core.UID, error)
 
 	// KnowsIssuer reports whether an identity or an identity provider names
 	// exactly this issuer.
-	KnowsIssuer(ctx context.Context, on Conn, issuer string) (bool, error)
+	KnowsIssuer(ctx context.Context, on core.Conn, issuer string) (bool, error)
 }
 
 // AuthorityVersions are versions of what decides who callers are.
 type AuthorityVersions struct {
-	Roots   map[UID]string    // by organisation
-	Issuers map[string]string // by the issuer of a rule; "" has identities whose rules name none
+	Roots   map[core.UID]string // by organisation
+	Issuers map[string]string   // by the issuer of a rule; "" has identities whose rules name none
 }
 
 // A Bearer holds the values by which the store finds the identities of a token.
@@ -62,13 +113,13 @@ type Bearer struct {
 	Tenants []string
 	// Static are the identities whose own keys signed the token. If there are
 	// any, the store looks for no others.
-	Static []UID
+	Static []core.UID
 }
 
 // A Candidate is an identity that may match a token, and its grants.
 type Candidate struct {
 	Identity *Identity
-	Grants   []Grant
+	Grants   []core.Grant
 	Proven   bool // the organisation has proven the issuers of the rule
 }
 
@@ -102,12 +153,12 @@ type ProvisionedIdentity struct {
 // A MappedGrant is the grant of a mapping. Its Identity is the provider. The grant
 // is limited to the provider's group.
 type MappedGrant struct {
-	Grant
+	core.Grant
 	ExternalGroupID string
 }
 
 // bearer returns the values by which the store finds the identities of a token.
-func (p *iamArea) bearer(c Claims) Bearer {
+func (p *Area) bearer(c Claims) Bearer {
 	b := Bearer{
 		Issuer: c.Issuer, Subject: c.Subject, Static: c.StaticIdentities, ExternalIDs: []string{c.Subject},
 		Issuers: issuerKeys(c.Issuer), Subjects: subjectKeys(c.Subject),
@@ -131,7 +182,7 @@ func (p *iamArea) bearer(c Claims) Bearer {
 func textsIn(list []any) []string {
 	var texts []string
 	for _, v := range list {
-		if s, ok := v.(string); ok && s != "" && !isUnstorable(s) {
+		if s, ok := v.(string); ok && s != "" && !core.IsUnstorable(s) {
 			texts = append(texts, s)
 		}
 	}
@@ -143,42 +194,42 @@ func textsIn(list []any) []string {
 // adds the provider to firstSignIns.
 func (found *recognition) addSignIn(c Claims, e *SignInOption) {
 	external := e.Provider.externalID(c)
-	var v violations
-	if v.checkRequiredLine("sub", external); len(v) > 0 || !e.Provider.accepts(c) {
+	var v core.Violations
+	if v.CheckRequiredLine("sub", external); len(v) > 0 || !e.Provider.accepts(c) {
 		return
 	}
 	at := slices.IndexFunc(e.Provisioned, func(one ProvisionedIdentity) bool { return one.ExternalID == external })
 	switch {
 	case at >= 0:
-		found.actor.addIdentity(e.Provisioned[at].Candidate)
+		addIdentity(found.actor, e.Provisioned[at].Candidate)
 		found.seen = append(found.seen, e.Provisioned[at].Identity)
-		found.actor.addMapped(c, e)
+		addMapped(found.actor, c, e)
 	case e.Proof.AdmitsNewUsers():
 		found.firstSignIns = append(found.firstSignIns, e)
 	}
 }
 
 // addMapped adds the grants of the external groups that the token lists.
-func (a *Actor) addMapped(c Claims, e *SignInOption) {
+func addMapped(a *core.Actor, c Claims, e *SignInOption) {
 	groups, _ := c.Values[e.Provider.OIDC.GroupsClaim].([]any)
 	listed := textsIn(groups)
 	for _, m := range e.Mapped {
 		if slices.Contains(listed, m.ExternalGroupID) {
-			a.mappedGroups = append(a.mappedGroups, mappedGroup{e.Provider.UID, m.ExternalGroupID})
-			a.grants = append(a.grants, limitToHome([]Grant{m.Grant})...)
+			a.MappedGroups = append(a.MappedGroups, core.MappedGroup{Provider: e.Provider.UID, Group: m.ExternalGroupID})
+			a.Grants = append(a.Grants, core.LimitToHome([]core.Grant{m.Grant})...)
 		}
 	}
 }
 
 // provision creates an identity for the bearer of a token whom a provider accepts
 // for the first time.
-func (p *iamArea) provision(ctx context.Context, a *Actor, c Claims, e *SignInOption) error {
+func (p *Area) provision(ctx context.Context, a *core.Actor, c Claims, e *SignInOption) error {
 	person, err := p.createProvisioned(ctx, c, e.Provider)
 	if err != nil {
 		return err
 	}
-	a.addIdentity(person)
-	a.addMapped(c, e)
+	addIdentity(a, person)
+	addMapped(a, c, e)
 	return nil
 }
 
@@ -213,14 +264,14 @@ func (p *IdentityProvider) externalID(c Claims) string {
 
 // createProvisioned creates the identity of a new user of a provider, with the
 // default role.
-func (p *iamArea) createProvisioned(ctx context.Context, c Claims, provider *IdentityProvider) (Candidate, error) {
+func (p *Area) createProvisioned(ctx context.Context, c Claims, provider *IdentityProvider) (Candidate, error) {
 	group, external := provider.UID.Parent(), provider.externalID(c)
-	person := &Identity{Name: identityName(c.Name, c.Email, c.Subject), Provider: provider.UID, ExternalID: ExternalID{c.Issuer, external}, LastSeenTime: p.now()}
+	person := &Identity{Name: identityName(c.Name, c.Email, c.Subject), Provider: provider.UID, ExternalID: ExternalID{c.Issuer, external}, LastSeenTime: p.Now()}
 	person.setEmail(c.Email, c.EmailVerified)
 	// The new identity is the actor of these events.
-	self := &Actor{Issuer: c.Issuer, Subject: c.Subject, Email: c.Email, EmailVerified: c.EmailVerified}
-	ctx = WithActor(ctx, self)
-	err := p.store.Write(ctx, func(tx Tx) error {
+	self := &core.Actor{Issuer: c.Issuer, Subject: c.Subject, Email: c.Email, EmailVerified: c.EmailVerified}
+	ctx = core.WithActor(ctx, self)
+	err := p.Store.Write(ctx, func(tx core.Tx) error {
 		current, err := p.readAdmitting(ctx, tx, provider.UID, c)
 		if err != nil {
 			return err
@@ -228,24 +279,24 @@ func (p *iamArea) createProvisioned(ctx context.Context, c Claims, provider *Ide
 		if err := p.Identities.insertRecorded(ctx, tx, group, person); err != nil {
 			return err
 		}
-		self.Identities = []UID{person.UID}
-		bindings := []*RoleBinding{newBinding(group, person.UID, current.DefaultRole, p.now())}
-		if err := p.tables.RoleBindings.InsertShown(ctx, tx, bindings...); err != nil {
+		self.Identities = []core.UID{person.UID}
+		bindings := []*RoleBinding{newBinding(group, person.UID, current.DefaultRole, p.Now())}
+		if err := p.Tables.RoleBindings.InsertShown(ctx, tx, bindings...); err != nil {
 			return err
 		}
 		p.RoleBindings.recordBound(ctx, tx, bindings, "created")
 		return nil
 	})
-	if errors.Is(err, ErrDuplicate) || errors.Is(err, ErrNoParent) || errors.Is(err, errNotAdmitted) {
+	if errors.Is(err, core.ErrDuplicate) || errors.Is(err, core.ErrNoParent) || errors.Is(err, errNotAdmitted) {
 		return p.readProvisioned(ctx, c, provider, external) // a concurrent request has created it, or changed the provider
 	}
-	if errors.Is(err, errUncertain) {
-		err = Unavailable("the database does not answer", err) // the request may come again, and then finds the identity
+	if errors.Is(err, core.ErrUncertain) {
+		err = core.Unavailable("the database does not answer", err) // the request may come again, and then finds the identity
 	}
 	if err != nil {
 		return Candidate{}, err
 	}
-	grants, err := p.tables.Grants(ctx, p.store, []UID{person.UID})
+	grants, err := p.Tables.Grants(ctx, p.Store, []core.UID{person.UID})
 	return Candidate{Identity: person, Grants: grants}, err
 }
 
@@ -254,10 +305,10 @@ var errNotAdmitted = errors.New("the provider does not admit the bearer of the t
 // readAdmitting reads a provider, which may have changed since the token was matched with it,
 // and locks its organisation. It returns errNotAdmitted unless the provider admits new users
 // with this token.
-func (p *iamArea) readAdmitting(ctx context.Context, tx Tx, provider UID, c Claims) (*IdentityProvider, error) {
-	current, err := p.IdentityProviders.rows.getLocked(ctx, tx, provider)
+func (p *Area) readAdmitting(ctx context.Context, tx core.Tx, provider core.UID, c Claims) (*IdentityProvider, error) {
+	current, err := p.IdentityProviders.rows.GetLocked(ctx, tx, provider)
 	switch {
-	case errors.Is(err, &Error{Code: CodeNotFound}):
+	case errors.Is(err, &core.Error{Code: core.CodeNotFound}):
 		return nil, errNotAdmitted
 	case err != nil:
 		return nil, err
@@ -268,8 +319,8 @@ func (p *iamArea) readAdmitting(ctx context.Context, tx Tx, provider UID, c Clai
 }
 
 // readProvisioned reads an identity that a concurrent request has just created.
-func (p *iamArea) readProvisioned(ctx context.Context, c Claims, provider *IdentityProvider, external string) (Candidate, error) {
-	_, options, err := p.tables.Candidates(ctx, p.store, p.bearer(c))
+func (p *Area) readProvisioned(ctx context.Context, c Claims, provider *IdentityProvider, external string) (Candidate, error) {
+	_, options, err := p.Tables.Candidates(ctx, p.Store, p.bearer(c))
 	for _, e := range options {
 		for _, one := range e.Provisioned {
 			if e.Provider.UID == provider.UID && one.ExternalID == external {
@@ -278,27 +329,27 @@ func (p *iamArea) readProvisioned(ctx context.Context, c Claims, provider *Ident
 		}
 	}
 	if err == nil {
-		err = Unauthenticated("the identity provider of this token was changed at the same time; try again")
+		err = core.Unauthenticated("the identity provider of this token was changed at the same time; try again")
 	}
 	return Candidate{}, err
 }
 
 // insertRecorded stores a new identity and records its event. It fails unless the
 // organisation may have the rule of the identity.
-func (s Identities) insertRecorded(ctx context.Context, tx Tx, group UID, i *Identity) error {
-	s.rows.kind.Stamp(i, group.newChild(), s.area.now())
+func (s Identities) insertRecorded(ctx context.Context, tx core.Tx, group core.UID, i *Identity) error {
+	s.rows.Kind.Stamp(i, group.NewChild(), s.area.Now())
 	if err := s.area.admitRule(ctx, tx, i); err != nil {
 		return err
 	}
-	if err := s.rows.table.Insert(ctx, tx, i); err != nil {
+	if err := s.rows.Table.Insert(ctx, tx, i); err != nil {
 		return err
 	}
-	tx.Record(s.area.event(ctx, s.rows.kind.Event, "created", i.UID, group, i))
+	tx.Record(s.area.Event(ctx, s.rows.Kind.Event, "created", i.UID, group, i))
 	return nil
 }
 
 func (i *Identity) setEmail(email string, verified bool) {
-	if isUnstorable(email) || len(email) > maxLineBytes {
+	if core.IsUnstorable(email) || len(email) > core.MaxLineBytes {
 		return
 	}
 	if verified {
@@ -313,12 +364,12 @@ func (i *Identity) setEmail(email string, verified bool) {
 func identityName(texts ...string) string {
 	for _, text := range texts {
 		name := strings.Map(func(r rune) rune {
-			if r < utf8.RuneSelf && namePattern.MatchString(string(r)) {
+			if r < utf8.RuneSelf && core.NamePattern.MatchString(string(r)) {
 				return r
 			}
 			return '-'
 		}, strings.ToLower(text))
-		if name = strings.Trim(name[:min(len(name), maxNameBytes)], " -._"); name != "" {
+		if name = strings.Trim(name[:min(len(name), core.MaxNameBytes)], " -._"); name != "" {
 			return name
 		}
 	}
@@ -327,33 +378,33 @@ func identityName(texts ...string) string {
 
 // An IdentityKeys holds the keys that verify the tokens of an identity.
 type IdentityKeys struct {
-	Identity UID
+	Identity core.UID
 	JWKS     json.RawMessage
 }
 
 // StaticKeys lists the keys of identities with this issuer and subject that have not
 // expired. A token that such a key verifies acts only as the identity of that key:
 // see Claims.StaticIdentities.
-func (p *iamArea) StaticKeys(ctx context.Context, issuer, subject string) ([]IdentityKeys, error) {
-	if isUnstorable(issuer) || isUnstorable(subject) {
+func (p *Area) StaticKeys(ctx context.Context, issuer, subject string) ([]IdentityKeys, error) {
+	if core.IsUnstorable(issuer) || core.IsUnstorable(subject) {
 		return nil, nil
 	}
-	identities, err := p.tables.StaticIdentities(ctx, p.store, issuer, subject)
+	identities, err := p.Tables.StaticIdentities(ctx, p.Store, issuer, subject)
 	var keys []IdentityKeys
 	for _, i := range identities {
-		if !i.StaticKeys.isExpired(p.now()) {
+		if !i.StaticKeys.isExpired(p.Now()) {
 			keys = append(keys, IdentityKeys{i.UID, json.RawMessage(i.StaticKeys.IssuerKeys)})
 		}
 	}
 	return keys, err
 }
 
-func (k *StaticKeys) isExpired(now Time) bool {
+func (k *StaticKeys) isExpired(now core.Time) bool {
 	return !k.ExpirationTime.IsZero() && !now.Before(k.ExpirationTime.Time)
 }
 
 // acceptsStatic reports whether the rule accepts a token that its keys verified.
-func (k *StaticKeys) acceptsStatic(c Claims, now Time) bool {
+func (k *StaticKeys) acceptsStatic(c Claims, now core.Time) bool {
 	if k == nil || k.Issuer != c.Issuer || k.Subject != c.Subject || k.isExpired(now) {
 		return false
 	}

@@ -1,21 +1,22 @@
-package platform
+package inventory
 
 import (
 	"context"
 	"slices"
 
 	"atrium/platform/affected"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
 // An Advisory describes one vulnerability in one artifact. Advisories are
 // imported and read only.
 type Advisory struct {
-	UID                  UID             `json:"uid"`
+	UID                  core.UID        `json:"uid"`
 	AdvisoryID           string          `json:"advisoryId"`
-	CreateTime           Time            `json:"createTime,omitzero"`
-	UpdateTime           Time            `json:"updateTime,omitzero"`
-	DeleteTime           Time            `json:"deleteTime,omitzero"` // time of its withdrawal
+	CreateTime           core.Time       `json:"createTime,omitzero"`
+	UpdateTime           core.Time       `json:"updateTime,omitzero"`
+	DeleteTime           core.Time       `json:"deleteTime,omitzero"` // time of its withdrawal
 	Author               string          `json:"author,omitempty"`
 	ArtifactName         string          `json:"artifactName"`
 	ArtifactType         string          `json:"artifactType,omitempty"`
@@ -30,7 +31,7 @@ type Advisory struct {
 	Upstream             []string        `json:"-"` // ids of vulnerabilities of the software that the artifact is made from
 	Related              []string        `json:"-"` // ids of similar vulnerabilities
 	Origin               string          `json:"-"` // the feed from which it came
-	SourceTime           Time            `json:"-"` // time of the last change by the feed, if it is known
+	SourceTime           core.Time       `json:"-"` // time of the last change by the feed, if it is known
 	Affected             *affected.Set   `json:"-"` // the versions that are affected; nil means that the feed does not say it
 
 	// Severity is the resulting severity. The store computes it from Severities
@@ -48,8 +49,8 @@ type Advisory struct {
 // An AdvisoryEvent is one step in the history of an advisory. Exactly one of its
 // variants is set.
 type AdvisoryEvent struct {
-	UID         UID         `json:"uid,omitempty"`
-	CreateTime  Time        `json:"createTime,omitzero"`
+	UID         core.UID    `json:"uid,omitempty"`
+	CreateTime  core.Time   `json:"createTime,omitzero"`
 	Findings    []byte      `json:"findings,omitempty"` // raw report of the finder, which is base64 on the wire
 	Author      string      `json:"author,omitempty"`
 	Reviewer    string      `json:"reviewer,omitempty"`
@@ -224,11 +225,11 @@ func (a *Advisory) LatestEventType() EventType {
 }
 
 // FixTime returns when the advisory was fixed, or the zero time if it is not.
-func (a *Advisory) FixTime() Time {
+func (a *Advisory) FixTime() core.Time {
 	if latest := a.latestEvent(); latest != nil && latest.Type() == EventTypeFixed {
 		return latest.CreateTime
 	}
-	return Time{}
+	return core.Time{}
 }
 
 func (a *Advisory) latestEvent() (latest *AdvisoryEvent) {
@@ -284,7 +285,7 @@ func (a *Advisory) State() AdvisoryState {
 // condition on events must match some event; different conditions may match
 // different events.
 type AdvisoryFilter struct {
-	ChangeFilter
+	core.ChangeFilter
 
 	AdvisoryIDs           []string      `json:",omitempty"`
 	LegacyAdvisoryIDs     []string      `json:",omitempty"`
@@ -304,19 +305,20 @@ type AdvisoryFilter struct {
 	LatestEventType       EventType     `json:",omitempty"`
 	Query                 string        `json:",omitempty"` // substring of the artifact or component name, the id, or the id of another vulnerability that the advisory names; case is ignored
 
-	Severities []SeverityRating `json:",omitempty"` // the rating is one of these
-	States     []AdvisoryState  `json:",omitempty"` // the state is one of these
-	MinScore   *float64         `json:",omitempty"` // the score is at least this one
-	Withdrawn  bool             `json:",omitempty"` // whether withdrawn advisories are included
+	Severities []core.SeverityRating `json:",omitempty"` // the rating is one of these
+	States     []AdvisoryState       `json:",omitempty"` // the state is one of these
+	MinScore   *float64              `json:",omitempty"` // the score is at least this one
+	Withdrawn  bool                  `json:",omitempty"` // whether withdrawn advisories are included
 
-	Affecting ImageKey `json:",omitzero"` // it has findings in this repo, or in this image of it
+	Affecting core.ImageKey `json:",omitzero"` // it has findings in this repo, or in this image of it
 
 	Names []string `json:",omitempty"` // the id, an alias or an upstream id is one of these
 
 	Feed *FeedQuery `json:"-"` // the advisory belongs to a document; nil means any
 }
 
-func (f *AdvisoryFilter) check(v *violations) {
+// Check adds the violations of the conditions.
+func (f *AdvisoryFilter) Check(v *core.Violations) {
 	for _, x := range []struct {
 		field  string
 		values []string
@@ -325,88 +327,89 @@ func (f *AdvisoryFilter) check(v *violations) {
 		{"artifactTypes", f.ArtifactTypes}, {"artifactArchitectures", f.ArtifactArchitectures}, {"componentNames", f.ComponentNames},
 		{"componentTypes", f.ComponentTypes}, {"componentLocations", f.ComponentLocations}, {"aliases", f.Aliases}, {"origin", []string{f.Origin}},
 	} {
-		if v.checkFilter(x.field, x.values...); len(x.values) > maxIDs {
-			v.add(x.field, "must be at most %d", maxIDs)
+		if v.CheckFilter(x.field, x.values...); len(x.values) > core.MaxIDs {
+			v.Add(x.field, "must be at most %d", core.MaxIDs)
 		}
 	}
-	v.checkLines("eventAuthors", f.EventAuthors, maxIDs) // the same check as in an import
-	v.checkLines("excludeEventAuthors", f.ExcludeEventAuthors, maxIDs)
-	v.checkLines("eventReviewers", f.EventReviewers, maxIDs)
+	v.CheckLines("eventAuthors", f.EventAuthors, core.MaxIDs) // the same check as in an import
+	v.CheckLines("excludeEventAuthors", f.ExcludeEventAuthors, core.MaxIDs)
+	v.CheckLines("eventReviewers", f.EventReviewers, core.MaxIDs)
 	for _, s := range f.EventReviewStates {
-		checkOneOf(v, "eventReviewStates", s, reviewStates)
+		core.CheckOneOf(v, "eventReviewStates", s, reviewStates)
 	}
 	for _, t := range f.EventTypes {
-		checkOneOf(v, "eventTypes", t, eventTypes)
+		core.CheckOneOf(v, "eventTypes", t, eventTypes)
 	}
-	checkOneOf(v, "latestEventType", f.LatestEventType, eventTypes)
-	v.checkLine("query", f.Query)
+	core.CheckOneOf(v, "latestEventType", f.LatestEventType, eventTypes)
+	v.CheckLine("query", f.Query)
 	for _, r := range f.Severities {
-		checkOneOf(v, "severities", r, SeverityRatings())
+		core.CheckOneOf(v, "severities", r, core.SeverityRatings())
 	}
 	for _, s := range f.States {
-		checkOneOf(v, "states", s, advisoryStates)
+		core.CheckOneOf(v, "states", s, advisoryStates)
 	}
 	if f.MinScore != nil && !(*f.MinScore >= 0 && *f.MinScore <= 10) {
-		v.add("minScore", "must be between 0 and 10")
+		v.Add("minScore", "must be between 0 and 10")
 	}
 }
 
-var advisoryKind = Kind[*Advisory]{
-	Name: "Advisory", Plural: "advisories", Area: areaVulnerabilities, Number: 7, Event: "vulnerabilities.advisory", Parent: groupRef, LevelsInside: 1,
-	List: CapAdvisoriesList, Hidden: AdvisoryAffected,
-	Orders: []OrderField[*Advisory]{
-		{"advisory_id", []string{"advisoryId", "name"}, func(a *Advisory) any { return a.AdvisoryID }},
-		{"artifact_name", []string{"artifactName"}, func(a *Advisory) any { return a.ArtifactName }},
-		{"create_time", createTimeSpellings, func(a *Advisory) any { return a.CreateTime }},
-		{"update_time", updateTimeSpellings, func(a *Advisory) any { return a.UpdateTime }},
-		{"uid", nil, func(a *Advisory) any { return string(a.UID) }},
-		{"delete_time", []string{"deleteTime", "deleted_at"}, func(a *Advisory) any { return a.DeleteTime }},
-		{"severity", nil, func(a *Advisory) any { return a.Severity.SortKey() }},
+// AdvisoryKind has the facts about advisories.
+var AdvisoryKind = core.Kind[*Advisory]{
+	Name: "Advisory", Plural: "advisories", Area: core.AreaVulnerabilities, Number: 7, Event: "vulnerabilities.advisory", Parent: core.GroupRef, LevelsInside: 1,
+	List: core.CapAdvisoriesList, Hidden: core.AdvisoryAffected,
+	Orders: []core.OrderField[*Advisory]{
+		{Name: "advisory_id", Spellings: []string{"advisoryId", "name"}, Value: func(a *Advisory) any { return a.AdvisoryID }},
+		{Name: "artifact_name", Spellings: []string{"artifactName"}, Value: func(a *Advisory) any { return a.ArtifactName }},
+		{Name: "create_time", Spellings: core.CreateTimeSpellings, Value: func(a *Advisory) any { return a.CreateTime }},
+		{Name: "update_time", Spellings: core.UpdateTimeSpellings, Value: func(a *Advisory) any { return a.UpdateTime }},
+		{Name: "uid", Value: func(a *Advisory) any { return string(a.UID) }},
+		{Name: "delete_time", Spellings: []string{"deleteTime", "deleted_at"}, Value: func(a *Advisory) any { return a.DeleteTime }},
+		{Name: "severity", Value: func(a *Advisory) any { return a.Severity.SortKey() }},
 	},
-	DefaultOrder: Order{Field: "uid"},
-	UID:          func(a *Advisory) UID { return a.UID },
-	Group:        parentOf(func(a *Advisory) UID { return a.UID }),
-	Stamp:        func(a *Advisory, uid UID, now Time) { a.UID, a.CreateTime, a.UpdateTime = uid, now, now },
+	DefaultOrder: core.Order{Field: "uid"},
+	UID:          func(a *Advisory) core.UID { return a.UID },
+	Group:        core.ParentOf(func(a *Advisory) core.UID { return a.UID }),
+	Stamp:        func(a *Advisory, uid core.UID, now core.Time) { a.UID, a.CreateTime, a.UpdateTime = uid, now, now },
 }
 
 // AdvisoryQueries read and write advisories in other ways than a Table does.
 type AdvisoryQueries interface {
 	// AdvisoryActivity counts per interval, without withdrawn ones, the advisories that were opened and those that
 	// were fixed.
-	AdvisoryActivity(ctx context.Context, on Conn, q ActivityQuery) ([]AdvisoryCount, error)
+	AdvisoryActivity(ctx context.Context, on core.Conn, q core.ActivityQuery) ([]AdvisoryCount, error)
 
 	// SummarizeAdvisories counts the advisories of each scope, without withdrawn
 	// ones, with one statement.
-	SummarizeAdvisories(ctx context.Context, on Conn, scopes []Scope) ([]*AdvisorySummary, error)
+	SummarizeAdvisories(ctx context.Context, on core.Conn, scopes []core.Scope) ([]*AdvisorySummary, error)
 
 	// AdvisoriesInheriting reads the advisories of all groups that have one of the
 	// names as id or alias and no CVSS severity of their own.
-	AdvisoriesInheriting(ctx context.Context, on Conn, names []string) ([]*Advisory, error)
+	AdvisoriesInheriting(ctx context.Context, on core.Conn, names []string) ([]*Advisory, error)
 
 	// AdvisoriesByName reads the advisories of a group by (advisory id, artifact
 	// name) pairs; missing ones are left out.
-	AdvisoriesByName(ctx context.Context, on Conn, names AdvisoryNames) ([]*Advisory, error)
+	AdvisoriesByName(ctx context.Context, on core.Conn, names AdvisoryNames) ([]*Advisory, error)
 
 	// ListDocuments reads one page of documents, without their advisories.
-	ListDocuments(ctx context.Context, on Conn, q Query[*DocumentFilter]) (Rows[*AdvisoryDocument], error)
+	ListDocuments(ctx context.Context, on core.Conn, q core.Query[*DocumentFilter]) (core.Rows[*AdvisoryDocument], error)
 
 	// FindAdvisories finds the advisories of documents, sorted by artifact name and
 	// advisory id. If there are more than the limit, it returns one more than that, and
 	// ErrTooMany.
-	FindAdvisories(ctx context.Context, on Conn, q FeedQuery) ([]FeedPlace, error)
+	FindAdvisories(ctx context.Context, on core.Conn, q FeedQuery) ([]FeedPlace, error)
 
 	// RaiseAdvisoryTimes and RaiseVulnerabilityTimes replace the source times of rows by later
 	// ones. They keep times that are later already, and everything else of the rows.
-	RaiseAdvisoryTimes(ctx context.Context, tx Tx, times []SourceTime) error
+	RaiseAdvisoryTimes(ctx context.Context, tx core.Tx, times []SourceTime) error
 
-	RaiseVulnerabilityTimes(ctx context.Context, tx Tx, times []SourceTime) error
+	RaiseVulnerabilityTimes(ctx context.Context, tx core.Tx, times []SourceTime) error
 }
 
 // Advisories are the operations on advisories.
 type Advisories struct {
-	Resources[*Advisory, *AdvisoryFilter]
-	rows *Collection[*Advisory, *AdvisoryFilter]
-	area *inventoryArea
+	core.Resources[*Advisory, *AdvisoryFilter]
+	rows *core.Collection[*Advisory, *AdvisoryFilter]
+	area *Area
 }
 
 // The affected versions of an advisory, as package affected describes them.
@@ -421,14 +424,14 @@ type (
 
 // AffectedVersions reads which versions advisories affect that the caller has read, with one read.
 // Those whose feed does not say it are left out.
-func (s Advisories) AffectedVersions(ctx context.Context, uids []UID) (map[UID]*AffectedVersions, error) {
-	if _, err := requireCaller(ctx); err != nil {
-		return nil, s.rows.kind.addArea(err)
+func (s Advisories) AffectedVersions(ctx context.Context, uids []core.UID) (map[core.UID]*AffectedVersions, error) {
+	if _, err := core.RequireCaller(ctx); err != nil {
+		return nil, s.rows.Kind.AddArea(err)
 	}
-	found, err := s.area.tables.Advisories.Get(ctx, s.area.store, Keys{UIDs: uids, Without: AdvisoryEvents})
-	sets := make(map[UID]*AffectedVersions, len(found))
+	found, err := s.area.tables.Advisories.Get(ctx, s.area.Store, core.Keys{UIDs: uids, Without: core.AdvisoryEvents})
+	sets := make(map[core.UID]*AffectedVersions, len(found))
 	for _, a := range found {
 		sets[a.UID] = a.Affected
 	}
-	return sets, s.rows.kind.addArea(err)
+	return sets, s.rows.Kind.AddArea(err)
 }

@@ -1,4 +1,4 @@
-package platform
+package inventory
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"atrium/platform/core"
 	"atrium/platform/ecosystem"
 	"atrium/platform/fieldmask"
 )
@@ -33,7 +34,7 @@ type DocumentAdvisory struct {
 // A DocumentEvent is an event of an advisory in a document. One of its variants
 // is set.
 type DocumentEvent struct {
-	Timestamp                  Time                        `json:"timestamp,omitzero"`
+	Timestamp                  core.Time                   `json:"timestamp,omitzero"`
 	TruePositiveDetermination  *Note                       `json:"truePositiveDetermination,omitempty"`
 	FalsePositiveDetermination *FalsePositiveDetermination `json:"falsePositiveDetermination,omitempty"`
 	Fixed                      *DocumentFixed              `json:"fixed,omitempty"`
@@ -80,7 +81,7 @@ type DocumentScanV1 struct {
 // ones. If several groups of the scope have an advisory about the same artifact, the one
 // that changed last counts. Only this package can make a FeedQuery.
 type FeedQuery struct {
-	scope     Scope
+	scope     core.Scope
 	documents []string
 	artifacts []ecosystem.NameKey
 	names     []string
@@ -90,7 +91,7 @@ type FeedQuery struct {
 }
 
 // Scope returns the scope of the advisories.
-func (q FeedQuery) Scope() Scope { return q.scope }
+func (q FeedQuery) Scope() core.Scope { return q.scope }
 
 // Documents returns the ids of the documents to match, which are names of artifacts; nil
 // matches any.
@@ -114,29 +115,29 @@ func (q FeedQuery) Limit() int { return q.limit }
 // A FeedPlace says which advisory a FeedQuery has found, and the artifact that it is about.
 type FeedPlace struct {
 	Artifact string
-	UID      UID
+	UID      core.UID
 }
 
 // AdvisoryDocuments are the operations on advisory documents. Every caller with an identity
 // may call them. A document has the advisories that the caller may see, and those of feeds
 // for all organisations.
 type AdvisoryDocuments struct {
-	area  *inventoryArea
-	lists *Collection[*AdvisoryDocument, *DocumentFilter] // checks requests and makes pages; it has no table
+	area  *Area
+	lists *core.Collection[*AdvisoryDocument, *DocumentFilter] // checks requests and makes pages; it has no table
 }
 
 // Kind returns what lists of documents have in common with those of kinds.
-func (AdvisoryDocuments) Kind() *Kind[*AdvisoryDocument] { return &documentKind }
+func (AdvisoryDocuments) Kind() *core.Kind[*AdvisoryDocument] { return &documentKind }
 
 // documentKind has what lists of documents need. Documents are no kind of their own, because
 // they are not stored.
-var documentKind = Kind[*AdvisoryDocument]{
-	Name: "AdvisoryDocument", Plural: "documents", Area: areaAdvisory,
-	Orders: []OrderField[*AdvisoryDocument]{
-		{"uid", append([]string{"id", "document_id", "documentId", "name"}, createTimeSpellings...), func(d *AdvisoryDocument) any { return d.ID }},
+var documentKind = core.Kind[*AdvisoryDocument]{
+	Name: "AdvisoryDocument", Plural: "documents", Area: core.AreaAdvisory,
+	Orders: []core.OrderField[*AdvisoryDocument]{
+		{Name: "uid", Spellings: append([]string{"id", "document_id", "documentId", "name"}, core.CreateTimeSpellings...), Value: func(d *AdvisoryDocument) any { return d.ID }},
 	},
-	DefaultOrder: Order{Field: "uid"},
-	UID:          func(d *AdvisoryDocument) UID { return UID(d.ID) },
+	DefaultOrder: core.Order{Field: "uid"},
+	UID:          func(d *AdvisoryDocument) core.UID { return core.UID(d.ID) },
 }
 
 // A page of documents ends early rather than hold more than maxPageAdvisories advisories,
@@ -154,10 +155,11 @@ type DocumentFilter struct {
 	ids []string // the documents with exactly these ids; nil means any
 }
 
-func (f *DocumentFilter) check(v *violations) {
-	v.checkFilter("id", f.ID)
-	if v.checkFilter("cves", f.CVEs...); len(f.CVEs) > maxIDs {
-		v.add("cves", "must be at most %d", maxIDs)
+// Check adds the violations of the conditions.
+func (f *DocumentFilter) Check(v *core.Violations) {
+	v.CheckFilter("id", f.ID)
+	if v.CheckFilter("cves", f.CVEs...); len(f.CVEs) > core.MaxIDs {
+		v.Add("cves", "must be at most %d", core.MaxIDs)
 	}
 }
 
@@ -173,27 +175,27 @@ func (f *DocumentFilter) Artifacts() []ecosystem.NameKey {
 }
 
 // documentScope returns the advisories that documents show to a caller.
-func documentScope(a *Actor) Scope {
-	if a.operator != "" {
-		return newScope(Branch{Relation: Everything})
+func documentScope(a *core.Actor) core.Scope {
+	if a.Operator != "" {
+		return core.NewScope(core.Branch{Relation: core.Everything})
 	}
-	return subtreeScope(append(a.scopes(CapAdvisoriesList), FeedGroup))
+	return core.SubtreeScope(append(a.Scopes(core.CapAdvisoriesList), FeedGroup))
 }
 
 // List reads one page of documents, sorted by id. Their advisories are sorted by id, and the
 // events by time. A page has fewer documents than requested if they have more than 1,000
 // advisories together. List returns INVALID_ARGUMENT if one document has more than 10,000.
-func (s AdvisoryDocuments) List(ctx context.Context, req ListRequest[*DocumentFilter]) (Page[*AdvisoryDocument], error) {
+func (s AdvisoryDocuments) List(ctx context.Context, req core.ListRequest[*DocumentFilter]) (core.Page[*AdvisoryDocument], error) {
 	page, err := s.list(ctx, req)
-	return page, inArea(areaAdvisory, err)
+	return page, core.InArea(core.AreaAdvisory, err)
 }
 
 // ListAll reads all documents of List, whatever the page of the request. It returns INVALID_ARGUMENT if they have more
 // than 10,000 advisories together.
-func (s AdvisoryDocuments) ListAll(ctx context.Context, req ListRequest[*DocumentFilter]) ([]*AdvisoryDocument, error) {
+func (s AdvisoryDocuments) ListAll(ctx context.Context, req core.ListRequest[*DocumentFilter]) ([]*AdvisoryDocument, error) {
 	var all []*AdvisoryDocument
 	advisories := 0
-	for req.PageSize = MaxPageSize; ; {
+	for req.PageSize = core.MaxPageSize; ; {
 		page, err := s.List(ctx, req)
 		if err != nil {
 			return nil, err
@@ -202,7 +204,7 @@ func (s AdvisoryDocuments) ListAll(ctx context.Context, req ListRequest[*Documen
 			advisories += len(d.Advisories)
 		}
 		if advisories > maxDocumentAdvisories {
-			return nil, inArea(areaAdvisory, Invalid(fieldmask.Violation{
+			return nil, core.InArea(core.AreaAdvisory, core.Invalid(fieldmask.Violation{
 				Field: "page_size", Description: fmt.Sprintf("must be given: all documents have more than %d advisories", maxDocumentAdvisories),
 			}))
 		}
@@ -213,29 +215,29 @@ func (s AdvisoryDocuments) ListAll(ctx context.Context, req ListRequest[*Documen
 	}
 }
 
-func (s AdvisoryDocuments) list(ctx context.Context, req ListRequest[*DocumentFilter]) (Page[*AdvisoryDocument], error) {
-	if err := requireIdentity(ctx); err != nil {
-		return Page[*AdvisoryDocument]{}, err
+func (s AdvisoryDocuments) list(ctx context.Context, req core.ListRequest[*DocumentFilter]) (core.Page[*AdvisoryDocument], error) {
+	if err := core.RequireIdentity(ctx); err != nil {
+		return core.Page[*AdvisoryDocument]{}, err
 	}
-	q, err := s.lists.buildQuery(ctx, req)
+	q, err := s.lists.BuildQuery(ctx, req)
 	if err != nil {
-		return Page[*AdvisoryDocument]{}, err
+		return core.Page[*AdvisoryDocument]{}, err
 	}
-	q.Scope = documentScope(ActorOf(ctx))
-	var rows Rows[*AdvisoryDocument]
-	if !q.isEmpty() {
-		rows, err = s.area.tables.ListDocuments(ctx, s.area.store, q)
+	q.Scope = documentScope(core.ActorOf(ctx))
+	var rows core.Rows[*AdvisoryDocument]
+	if !q.IsEmpty() {
+		rows, err = s.area.tables.ListDocuments(ctx, s.area.Store, q)
 	}
-	if err == nil && !q.Without.HasAny(DocumentAdvisories) {
+	if err == nil && !q.Without.HasAny(core.DocumentAdvisories) {
 		err = s.addAdvisories(ctx, q, &rows)
 	}
 	if err != nil {
-		return Page[*AdvisoryDocument]{}, err
+		return core.Page[*AdvisoryDocument]{}, err
 	}
 	for _, d := range rows.Items {
 		d.names = q.Filter.CVEs
 	}
-	page := s.lists.newPage(req, q, rows)
+	page := s.lists.NewPage(req, q, rows)
 	if id := q.Filter.ID; req.NamedMustExist && id != "" && len(page.Items) == 0 && page.TotalCount == 0 {
 		err = s.findNamed(ctx, id)
 	}
@@ -244,24 +246,24 @@ func (s AdvisoryDocuments) list(ctx context.Context, req ListRequest[*DocumentFi
 
 // findNamed returns NOT_FOUND if the caller can see no document of an artifact.
 func (s AdvisoryDocuments) findNamed(ctx context.Context, id string) error {
-	found, err := s.area.tables.ListDocuments(ctx, s.area.store, Query[*DocumentFilter]{
-		Scope: documentScope(ActorOf(ctx)), Filter: &DocumentFilter{ID: id}, Order: documentKind.DefaultOrder, Limit: 1, Parts: PartItems,
+	found, err := s.area.tables.ListDocuments(ctx, s.area.Store, core.Query[*DocumentFilter]{
+		Scope: documentScope(core.ActorOf(ctx)), Filter: &DocumentFilter{ID: id}, Order: documentKind.DefaultOrder, Limit: 1, Parts: core.PartItems,
 	})
 	if err == nil && len(found.Items) == 0 {
-		err = newNamedNotFound("id", documentKind.ref(), fieldmask.TruncateForMessage(id))
+		err = core.NewNamedNotFound("id", documentKind.Ref(), fieldmask.TruncateForMessage(id))
 	}
 	return err
 }
 
 // addAdvisories reads the advisories of the documents of a page, and removes the documents
 // that do not fit on it.
-func (s AdvisoryDocuments) addAdvisories(ctx context.Context, q Query[*DocumentFilter], rows *Rows[*AdvisoryDocument]) error {
+func (s AdvisoryDocuments) addAdvisories(ctx context.Context, q core.Query[*DocumentFilter], rows *core.Rows[*AdvisoryDocument]) error {
 	if len(rows.Items) == 0 {
 		return nil
 	}
 	feed := FeedQuery{scope: q.Scope, documents: documentIDs(rows.Items), names: q.Filter.CVEs, desc: q.Order.Desc != q.Backward, limit: maxPageAdvisories}
-	places, err := s.area.tables.FindAdvisories(ctx, s.area.store, feed)
-	if errors.Is(err, ErrTooMany) {
+	places, err := s.area.tables.FindAdvisories(ctx, s.area.Store, feed)
+	if errors.Is(err, core.ErrTooMany) {
 		places, err = s.findFitting(ctx, feed, places)
 	}
 	if err != nil {
@@ -289,9 +291,9 @@ func (s AdvisoryDocuments) findFitting(ctx context.Context, feed FeedQuery, foun
 		return found[:complete], nil
 	}
 	feed.documents, feed.limit = []string{last}, maxDocumentAdvisories
-	found, err := s.area.tables.FindAdvisories(ctx, s.area.store, feed)
-	if errors.Is(err, ErrTooMany) {
-		err = Invalid(feed.tooManyViolation(last))
+	found, err := s.area.tables.FindAdvisories(ctx, s.area.Store, feed)
+	if errors.Is(err, core.ErrTooMany) {
+		err = core.Invalid(feed.tooManyViolation(last))
 	}
 	return found, err
 }
@@ -301,11 +303,11 @@ func (s AdvisoryDocuments) readAdvisories(ctx context.Context, places []FeedPlac
 	if len(places) == 0 {
 		return nil, nil
 	}
-	var keys Keys
+	var keys core.Keys
 	for _, place := range places {
 		keys.UIDs = append(keys.UIDs, place.UID)
 	}
-	found, err := s.area.tables.Advisories.Get(ctx, s.area.store, keys)
+	found, err := s.area.tables.Advisories.Get(ctx, s.area.Store, keys)
 	slices.SortFunc(found, func(x, y *Advisory) int {
 		return cmp.Or(cmp.Compare(x.AdvisoryID, y.AdvisoryID), cmp.Compare(x.ArtifactType, y.ArtifactType), cmp.Compare(x.ArtifactName, y.ArtifactName))
 	})
@@ -332,13 +334,13 @@ func documentIDs(documents []*AdvisoryDocument) []string {
 // the order of ids; each has a document or an error.
 func (s AdvisoryDocuments) GetMany(ctx context.Context, ids []string) ([]*AdvisoryDocument, []error) {
 	documents, errs := make([]*AdvisoryDocument, len(ids)), make([]error, len(ids))
-	err := requireIdentity(ctx)
+	err := core.RequireIdentity(ctx)
 	byID := map[string]*AdvisoryDocument{}
-	if wanted := slices.DeleteFunc(slices.Clone(ids), isUnstorable); err == nil && len(wanted) > 0 {
-		var found Rows[*AdvisoryDocument]
-		found, err = s.area.tables.ListDocuments(ctx, s.area.store, Query[*DocumentFilter]{
-			Scope: documentScope(ActorOf(ctx)), Filter: &DocumentFilter{ids: wanted},
-			Order: documentKind.DefaultOrder, Limit: noLimit, Parts: PartItems,
+	if wanted := slices.DeleteFunc(slices.Clone(ids), core.IsUnstorable); err == nil && len(wanted) > 0 {
+		var found core.Rows[*AdvisoryDocument]
+		found, err = s.area.tables.ListDocuments(ctx, s.area.Store, core.Query[*DocumentFilter]{
+			Scope: documentScope(core.ActorOf(ctx)), Filter: &DocumentFilter{ids: wanted},
+			Order: documentKind.DefaultOrder, Limit: core.NoLimit, Parts: core.PartItems,
 		})
 		for _, d := range found.Items {
 			byID[d.ID] = d
@@ -346,37 +348,37 @@ func (s AdvisoryDocuments) GetMany(ctx context.Context, ids []string) ([]*Adviso
 	}
 	for i, id := range ids {
 		if documents[i], errs[i] = byID[id], err; documents[i] == nil && err == nil {
-			errs[i] = newNotFound(documentKind.ref(), fieldmask.TruncateForMessage(id))
+			errs[i] = core.NewNotFound(documentKind.Ref(), fieldmask.TruncateForMessage(id))
 		}
-		errs[i] = inArea(areaAdvisory, errs[i])
+		errs[i] = core.InArea(core.AreaAdvisory, errs[i])
 	}
 	return documents, errs
 }
 
 // ListAdvisories reads, for each document, the same page of its advisories, with one read.
 // The documents must be results of one call of List or GetMany for the same caller.
-func (s AdvisoryDocuments) ListAdvisories(ctx context.Context, req ListRequest[*AdvisoryFilter], documents []*AdvisoryDocument) ([]Page[*Advisory], []error) {
+func (s AdvisoryDocuments) ListAdvisories(ctx context.Context, req core.ListRequest[*AdvisoryFilter], documents []*AdvisoryDocument) ([]core.Page[*Advisory], []error) {
 	all := s.area.Advisories
 	if req.OrderBy == "" {
 		req.OrderBy = "advisory_id"
 	}
-	pages, errs := all.rows.readEach(ctx, len(documents), func(i int) (ListRequest[*AdvisoryFilter], Query[*AdvisoryFilter], error) {
+	pages, errs := all.rows.ReadEach(ctx, len(documents), func(i int) (core.ListRequest[*AdvisoryFilter], core.Query[*AdvisoryFilter], error) {
 		d := documents[i]
 		of := req
 		of.Filter = &AdvisoryFilter{ArtifactNames: []string{d.ID}, Aliases: d.names}
-		q, err := all.rows.buildQuery(ctx, of)
+		q, err := all.rows.BuildQuery(ctx, of)
 		if err != nil {
 			return of, q, err
 		}
-		scope := documentScope(ActorOf(ctx))
+		scope := documentScope(core.ActorOf(ctx))
 		q.Filter = &AdvisoryFilter{Feed: &FeedQuery{scope: scope, names: d.names}}
 		for _, b := range scope.Branches {
-			q.Scope.Branches = append(q.Scope.Branches, Branch{Relation: OfDocument, Name: d.ID, Inside: b.UID})
+			q.Scope.Branches = append(q.Scope.Branches, core.Branch{Relation: core.OfDocument, Name: d.ID, Inside: b.UID})
 		}
 		return of, q, nil
 	})
 	for i, err := range errs {
-		errs[i] = inArea(areaAdvisory, err)
+		errs[i] = core.InArea(core.AreaAdvisory, err)
 	}
 	return pages, errs
 }
@@ -400,7 +402,7 @@ func (a *Advisory) DocumentEvents() []DocumentEvent {
 
 // eventTime returns the time of an event. If the source did not tell it, this is
 // the creation time of the advisory.
-func (a *Advisory) eventTime(e *AdvisoryEvent) Time {
+func (a *Advisory) eventTime(e *AdvisoryEvent) core.Time {
 	if e.CreateTime.IsZero() {
 		return a.CreateTime
 	}
@@ -408,7 +410,7 @@ func (a *Advisory) eventTime(e *AdvisoryEvent) Time {
 }
 
 // toDocument converts an event into its form in a document.
-func (e *AdvisoryEvent) toDocument(at Time) DocumentEvent {
+func (e *AdvisoryEvent) toDocument(at core.Time) DocumentEvent {
 	d := DocumentEvent{
 		Timestamp: at, Type: e.Type(),
 		TruePositiveDetermination: e.TruePositiveDetermination, FalsePositiveDetermination: e.FalsePositiveDetermination,

@@ -1,8 +1,9 @@
-package platform
+package inventory
 
 import (
 	"context"
 
+	"atrium/platform/core"
 	"atrium/platform/ecosystem"
 )
 
@@ -17,16 +18,16 @@ func (a *Advisory) NormalName() string { return a.NameRule().Normalize(a.Artifac
 // ListOfImages reads, for each image, the same page of the advisories with findings in it that are not
 // resolved, with one read; of a whole repo, if the digest is "". Who may see findings may see their
 // advisories, whichever groups these lie in.
-func (s Advisories) ListOfImages(ctx context.Context, req ListRequest[*AdvisoryFilter], images []ImageKey) ([]Page[*Advisory], []error) {
-	req.Filter = fillFilter(req.Filter)
-	return s.rows.readEach(ctx, len(images), func(i int) (ListRequest[*AdvisoryFilter], Query[*AdvisoryFilter], error) {
+func (s Advisories) ListOfImages(ctx context.Context, req core.ListRequest[*AdvisoryFilter], images []core.ImageKey) ([]core.Page[*Advisory], []error) {
+	req.Filter = core.FillFilter(req.Filter)
+	return s.rows.ReadEach(ctx, len(images), func(i int) (core.ListRequest[*AdvisoryFilter], core.Query[*AdvisoryFilter], error) {
 		own := req
-		own.Filter = changeFilter(req.Filter, func(f *AdvisoryFilter) { f.Affecting = images[i] })
+		own.Filter = core.EditFilter(req.Filter, func(f *AdvisoryFilter) { f.Affecting = images[i] })
 		scope, err := s.affecting(ctx, images[i], req.UIDP)
 		if err != nil {
-			return own, Query[*AdvisoryFilter]{}, err
+			return own, core.Query[*AdvisoryFilter]{}, err
 		}
-		q, err := s.rows.buildQuery(ctx, own)
+		q, err := s.rows.BuildQuery(ctx, own)
 		if q.Scope = scope; own.PageToken == "" {
 			q.Filter = req.Filter // One read serves all images, and the scopes say which.
 		}
@@ -35,11 +36,11 @@ func (s Advisories) ListOfImages(ctx context.Context, req ListRequest[*AdvisoryF
 }
 
 // affecting returns the scope of the advisories with findings in an image that are not resolved.
-func (s Advisories) affecting(ctx context.Context, image ImageKey, f UIDFilter) (Scope, error) {
-	if _, err := require(ctx, image.Repo, findingKind.ReadCapabilities()...); err != nil {
-		return Scope{}, err
+func (s Advisories) affecting(ctx context.Context, image core.ImageKey, f core.UIDFilter) (core.Scope, error) {
+	if _, err := core.Require(ctx, image.Repo, FindingKind.ReadCapabilities()...); err != nil {
+		return core.Scope{}, err
 	}
-	scope := s.rows.kind.narrowScope(f, []UID{image.Repo.Root(), FeedGroup})
+	scope := s.rows.Kind.NarrowScope(f, []core.UID{image.Repo.Root(), FeedGroup})
 	for i := range scope.Branches {
 		scope.Branches[i].Affecting = image
 	}

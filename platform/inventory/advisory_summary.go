@@ -1,22 +1,26 @@
-package platform
+package inventory
 
-import "context"
+import (
+	"context"
+
+	"atrium/platform/core"
+)
 
 // A SeverityCount counts advisories by severity.
 type SeverityCount struct{ Total, Critical, High, Medium, Low, None, Unknown int64 }
 
-func (c *SeverityCount) add(rating SeverityRating, n int64) {
+func (c *SeverityCount) add(rating core.SeverityRating, n int64) {
 	c.Total += n
 	switch rating {
-	case SeverityCritical:
+	case core.SeverityCritical:
 		c.Critical += n
-	case SeverityHigh:
+	case core.SeverityHigh:
 		c.High += n
-	case SeverityMedium:
+	case core.SeverityMedium:
 		c.Medium += n
-	case SeverityLow:
+	case core.SeverityLow:
 		c.Low += n
-	case SeverityNone:
+	case core.SeverityNone:
 		c.None += n
 	default:
 		c.Unknown += n
@@ -28,7 +32,7 @@ func (c *SeverityCount) add(rating SeverityRating, n int64) {
 type AdvisorySummary struct{ Open, Fixed, NotAffected SeverityCount }
 
 // Add adds n advisories to a count.
-func (s *AdvisorySummary) Add(rating SeverityRating, state AdvisoryState, n int64) {
+func (s *AdvisorySummary) Add(rating core.SeverityRating, state AdvisoryState, n int64) {
 	switch state {
 	case AdvisoryFixed:
 		s.Fixed.add(rating, n)
@@ -41,10 +45,10 @@ func (s *AdvisorySummary) Add(rating SeverityRating, state AdvisoryState, n int6
 
 // Summarize counts the advisories below a group that the caller may see. If
 // group is "", it counts all that the caller may see.
-func (s Advisories) Summarize(ctx context.Context, group UID) (*AdvisorySummary, error) {
-	summaries, errs := s.SummarizeGroups(ctx, []UID{group})
+func (s Advisories) Summarize(ctx context.Context, group core.UID) (*AdvisorySummary, error) {
+	summaries, errs := s.SummarizeGroups(ctx, []core.UID{group})
 	if errs[0] == nil && *summaries[0] == (AdvisorySummary{}) {
-		errs[0] = s.rows.kind.addArea(s.rows.scopeExists(ctx, UIDFilter{DescendantsOf: group}))
+		errs[0] = s.rows.Kind.AddArea(s.rows.ScopeExists(ctx, core.UIDFilter{DescendantsOf: group}))
 	}
 	if errs[0] != nil {
 		return nil, errs[0]
@@ -54,23 +58,23 @@ func (s Advisories) Summarize(ctx context.Context, group UID) (*AdvisorySummary,
 
 // SummarizeGroups counts the advisories below each group with one read of the
 // counters. The groups must exist.
-func (s Advisories) SummarizeGroups(ctx context.Context, groups []UID) ([]*AdvisorySummary, []error) {
+func (s Advisories) SummarizeGroups(ctx context.Context, groups []core.UID) ([]*AdvisorySummary, []error) {
 	return summarizeEach(ctx, s.rows, groups, s.area.tables.SummarizeAdvisories)
 }
 
 // summarizeEach summarizes what the caller may see of the rows within each UID, with one read.
-func summarizeEach[T, V any, F filter](ctx context.Context, r *Collection[T, F], within []UID, read func(context.Context, Conn, []Scope) ([]*V, error)) ([]*V, []error) {
+func summarizeEach[T, V any, F core.Filter](ctx context.Context, r *core.Collection[T, F], within []core.UID, read func(context.Context, core.Conn, []core.Scope) ([]*V, error)) ([]*V, []error) {
 	summaries, errs := make([]*V, len(within)), make([]error, len(within))
-	var scopes []Scope
+	var scopes []core.Scope
 	var indices []int
 	for i, uid := range within {
 		err := checkWithin(uid)
-		var q Query[F]
+		var q core.Query[F]
 		if err == nil {
-			q, err = r.query(ctx, ListRequest[F]{UIDP: UIDFilter{DescendantsOf: uid}})
+			q, err = r.Query(ctx, core.ListRequest[F]{UIDP: core.UIDFilter{DescendantsOf: uid}})
 		}
 		if err != nil {
-			errs[i] = r.kind.addArea(err)
+			errs[i] = r.Kind.AddArea(err)
 			continue
 		}
 		scopes, indices = append(scopes, q.Scope), append(indices, i)
@@ -78,9 +82,9 @@ func summarizeEach[T, V any, F filter](ctx context.Context, r *Collection[T, F],
 	if len(scopes) == 0 {
 		return summaries, errs
 	}
-	found, err := read(ctx, r.core.store, scopes)
+	found, err := read(ctx, r.Core.Store, scopes)
 	for n, i := range indices {
-		if errs[i] = r.kind.addArea(err); err == nil {
+		if errs[i] = r.Kind.AddArea(err); err == nil {
 			summaries[i] = found[n]
 		}
 	}

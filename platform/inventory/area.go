@@ -1,10 +1,15 @@
-package platform
+package inventory
 
-// An inventoryArea has the operations on what is in registries, and on what is known to be vulnerable.
-type inventoryArea struct {
-	*Core
-	tables InventoryTables
-	iam    *iamArea
+import (
+	"atrium/platform/core"
+	"atrium/platform/iam"
+)
+
+// An Area has the operations on what is in registries, and on what is known to be vulnerable.
+type Area struct {
+	*core.Core
+	tables Tables
+	iam    *iam.Area
 
 	Repos                   Repos
 	Tags                    Tags
@@ -18,46 +23,47 @@ type inventoryArea struct {
 	ResolvedVulnerabilities ResolvedVulnerabilities
 }
 
-func newInventory(c *Core, tables InventoryTables, iam *iamArea) *inventoryArea {
-	area := &inventoryArea{Core: c, tables: tables, iam: iam}
-	repos := newCollection(c, &repoKind, repoKeyFilter, tables.Repos)
+// New returns the area.
+func New(c *core.Core, tables Tables, iam *iam.Area) *Area {
+	area := &Area{Core: c, tables: tables, iam: iam}
+	repos := core.NewCollection(c, &RepoKind, repoKeyFilter, tables.Repos)
 	area.Repos = Repos{repos.Resources(), repos, area}
-	tags := newCollection(c, &tagKind, nil, tables.Tags)
+	tags := core.NewCollection(c, &TagKind, nil, tables.Tags)
 	area.Tags = Tags{tags.Resources(), tags, area}
-	advisories := newCollection(c, &advisoryKind, nil, tables.Advisories)
+	advisories := core.NewCollection(c, &AdvisoryKind, nil, tables.Advisories)
 	area.Advisories = Advisories{advisories.Resources(), advisories, area}
-	vulnerabilities := newCollection(c, &vulnerabilityKind, nil, tables.Vulnerabilities)
+	vulnerabilities := core.NewCollection(c, &VulnerabilityKind, nil, tables.Vulnerabilities)
 	area.Vulnerabilities = Vulnerabilities{vulnerabilities.Resources(), vulnerabilities, area}
-	findings := newCollection(c, &findingKind, nil, tables.Findings)
+	findings := core.NewCollection(c, &FindingKind, nil, tables.Findings)
 	area.Findings = Findings{findings.Resources(), findings, area}
-	packages := newCollection(c, &packageKind, nil, tables.Packages)
+	packages := core.NewCollection(c, &PackageKind, nil, tables.Packages)
 	area.Packages = Packages{packages.Resources(), packages, area}
-	versions := newCollection(c, &packageVersionKind, nil, tables.PackageVersions)
+	versions := core.NewCollection(c, &PackageVersionKind, nil, tables.PackageVersions)
 	area.PackageVersions = PackageVersions{versions.Resources(), versions, area}
-	area.Images = Images{area, newCollection(c, &imageKind, nil, tables.ImageLists)}
-	area.AdvisoryDocuments = AdvisoryDocuments{area, newCollection[*AdvisoryDocument, *DocumentFilter](c, &documentKind, nil, nil)}
-	area.ResolvedVulnerabilities = ResolvedVulnerabilities{area, newCollection[*ResolvedVulnerabilityReport, *ResolvedVulnerabilityFilter](c, &resolvedReportKind, nil, nil)}
+	area.Images = Images{area, core.NewCollection(c, &imageKind, nil, tables.ImageLists)}
+	area.AdvisoryDocuments = AdvisoryDocuments{area, core.NewCollection[*AdvisoryDocument, *DocumentFilter](c, &documentKind, nil, nil)}
+	area.ResolvedVulnerabilities = ResolvedVulnerabilities{area, core.NewCollection[*ResolvedVulnerabilityReport, *ResolvedVulnerabilityFilter](c, &resolvedReportKind, nil, nil)}
 	return area
 }
 
-// searchables returns the kinds that a search finds.
-func (area *inventoryArea) searchables() map[SearchKind]searchable {
-	return map[SearchKind]searchable{
-		SearchRepos: searchableBy(area.Repos.rows, (*Repo).searchTexts),
-		SearchTags:  searchableBy(area.Tags.rows, (*Tag).searchTexts),
+// Searchables returns the kinds that a search finds.
+func (area *Area) Searchables() map[core.SearchKind]core.Searchable {
+	return map[core.SearchKind]core.Searchable{
+		core.SearchRepos: core.SearchableBy(area.Repos.rows, (*Repo).searchTexts),
+		core.SearchTags:  core.SearchableBy(area.Tags.rows, (*Tag).searchTexts),
 	}
 }
 
-// InventoryTables has what is in registries, and what is known to be vulnerable.
-type InventoryTables struct {
-	Repos           Table[*Repo, *RepoFilter]
-	Tags            Table[*Tag, *TagFilter]
-	ImageLists      Table[*Image, *ImageFilter] // read only
-	Packages        Table[*Package, *PackageFilter]
-	PackageVersions Table[*PackageVersion, *PackageVersionFilter]
-	Advisories      Table[*Advisory, *AdvisoryFilter]
-	Vulnerabilities Table[*Vulnerability, *VulnerabilityFilter]
-	Findings        Table[*Finding, *FindingFilter]
+// Tables has what is in registries, and what is known to be vulnerable.
+type Tables struct {
+	Repos           core.Table[*Repo, *RepoFilter]
+	Tags            core.Table[*Tag, *TagFilter]
+	ImageLists      core.Table[*Image, *ImageFilter] // read only
+	Packages        core.Table[*Package, *PackageFilter]
+	PackageVersions core.Table[*PackageVersion, *PackageVersionFilter]
+	Advisories      core.Table[*Advisory, *AdvisoryFilter]
+	Vulnerabilities core.Table[*Vulnerability, *VulnerabilityFilter]
+	Findings        core.Table[*Finding, *FindingFilter]
 
 	RepoQueries
 	TagQueries

@@ -1,15 +1,16 @@
-package platform
+package inventory
 
 import (
 	"context"
 	"fmt"
 
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
 // An ExportRequest asks for all rows of a list with filter F.
 type ExportRequest[F any] struct {
-	Within  UID // a group or a repo; "" means all that the caller may see
+	Within  core.UID // a group or a repo; "" means all that the caller may see
 	Filter  F
 	OrderBy string // as in ListRequest; "" means the order of the kind, which indexes have
 	MaxRows int64  // an export of more rows fails; 0 means no limit
@@ -31,7 +32,7 @@ type ExportedFinding struct {
 func (s Findings) Export(ctx context.Context, req ExportRequest[*FindingFilter], yield func([]*ExportedFinding) error) error {
 	list, rows := exportList(&req)
 	list.UIDP.DescendantsOf = req.Within
-	return s.rows.kind.addArea(exportPages(ctx, list, rows, s.List, func(found []*Finding) error {
+	return s.rows.Kind.AddArea(exportPages(ctx, list, rows, s.List, func(found []*Finding) error {
 		exported, err := s.describe(ctx, found)
 		if err == nil {
 			err = rows.add(len(exported))
@@ -47,14 +48,14 @@ func (s Findings) Export(ctx context.Context, req ExportRequest[*FindingFilter],
 // vulnerabilities.
 func (s Findings) describe(ctx context.Context, found []*Finding) ([]*ExportedFinding, error) {
 	exported := make([]*ExportedFinding, len(found))
-	repos, ids := make([]UID, len(found)), make([]string, len(found))
+	repos, ids := make([]core.UID, len(found)), make([]string, len(found))
 	for i, f := range found {
 		exported[i], repos[i], ids[i] = &ExportedFinding{Finding: f}, f.Repo, f.VulnerabilityID
 	}
 	if len(found) == 0 {
 		return exported, nil
 	}
-	named, errs := s.area.Repos.GetManyWithout(ctx, repos, RepoLists)
+	named, errs := s.area.Repos.GetManyWithout(ctx, repos, core.RepoLists)
 	for i, err := range errs {
 		if err == nil {
 			exported[i].RepoName = named[i].Name
@@ -62,7 +63,7 @@ func (s Findings) describe(ctx context.Context, found []*Finding) ([]*ExportedFi
 			return nil, err
 		}
 	}
-	known, errs := s.area.Vulnerabilities.GetManyWithout(ctx, ids, VulnerabilityDetails)
+	known, errs := s.area.Vulnerabilities.GetManyWithout(ctx, ids, core.VulnerabilityDetails)
 	for i, err := range errs {
 		if err == nil {
 			exported[i].Summary = known[i].Summary
@@ -75,8 +76,8 @@ func (s Findings) describe(ctx context.Context, found []*Finding) ([]*ExportedFi
 
 // isHidden reports whether an error says that there is no such row for the caller.
 func isHidden(err error) bool {
-	code := AsError(err).Code
-	return code == CodeNotFound || code == CodePermissionDenied
+	code := core.AsError(err).Code
+	return code == core.CodeNotFound || code == core.CodePermissionDenied
 }
 
 // exportVersions is the number of versions of a package that are read with those of other packages.
@@ -86,7 +87,7 @@ const exportVersions = 20
 // package after the other. It is otherwise like Findings.Export. MaxRows limits the versions.
 func (s Packages) Export(ctx context.Context, req ExportRequest[*PackageFilter], yield func([]*PackageVersion) error) error {
 	list, rows := exportList(&req)
-	held := func(ctx context.Context, list ListRequest[*PackageFilter]) (Page[*Package], error) {
+	held := func(ctx context.Context, list core.ListRequest[*PackageFilter]) (core.Page[*Package], error) {
 		return s.ListHeld(ctx, req.Within, list)
 	}
 	pass := func(versions []*PackageVersion) error {
@@ -95,7 +96,7 @@ func (s Packages) Export(ctx context.Context, req ExportRequest[*PackageFilter],
 		}
 		return yield(versions)
 	}
-	return s.rows.kind.addArea(exportPages(ctx, list, rows, held, func(packages []*Package) error {
+	return s.rows.Kind.AddArea(exportPages(ctx, list, rows, held, func(packages []*Package) error {
 		if len(packages) == 0 {
 			return pass(nil)
 		}
@@ -106,7 +107,7 @@ func (s Packages) Export(ctx context.Context, req ExportRequest[*PackageFilter],
 // exportVersions calls yield for all versions of packages that images hold where the list of packages
 // was read.
 func (s Packages) exportVersions(ctx context.Context, packages []*Package, yield func([]*PackageVersion) error) error {
-	first := ListRequest[*PackageVersionFilter]{PageSize: exportVersions, Parts: PartItems | PartMore}
+	first := core.ListRequest[*PackageVersionFilter]{PageSize: exportVersions, Parts: core.PartItems | core.PartMore}
 	pages, errs := s.area.PackageVersions.ListOfPackages(ctx, first, packages)
 	for i, page := range pages {
 		for err := errs[i]; ; {
@@ -119,7 +120,7 @@ func (s Packages) exportVersions(ctx context.Context, packages []*Package, yield
 			if !page.HasNext {
 				break
 			}
-			next := ListRequest[*PackageVersionFilter]{PageSize: MaxPageSize, Parts: first.Parts, PageToken: page.NextPageToken()}
+			next := core.ListRequest[*PackageVersionFilter]{PageSize: core.MaxPageSize, Parts: first.Parts, PageToken: page.NextPageToken()}
 			more, faults := s.area.PackageVersions.ListOfPackages(ctx, next, packages[i:i+1])
 			page, err = more[0], faults[0]
 		}
@@ -129,15 +130,15 @@ func (s Packages) exportVersions(ctx context.Context, packages []*Package, yield
 
 // exportList returns the request of the pages of an export, and the count of its rows. If Within is
 // malformed, it becomes a violation, with which every list fails.
-func exportList[F any](req *ExportRequest[F]) (ListRequest[F], *exportedRows) {
+func exportList[F any](req *ExportRequest[F]) (core.ListRequest[F], *exportedRows) {
 	if req.Within != "" && !req.Within.Valid() {
-		v := violations(req.Malformed)
-		v.checkUID("within", req.Within)
+		v := core.Violations(req.Malformed)
+		v.CheckUID("within", req.Within)
 		req.Within, req.Malformed = "", v
 	}
-	list := ListRequest[F]{Filter: req.Filter, OrderBy: req.OrderBy, PageSize: MaxPageSize, Parts: PartItems | PartMore, Malformed: req.Malformed}
+	list := core.ListRequest[F]{Filter: req.Filter, OrderBy: req.OrderBy, PageSize: core.MaxPageSize, Parts: core.PartItems | core.PartMore, Malformed: req.Malformed}
 	if req.MaxRows > 0 {
-		list.Parts |= PartTotal
+		list.Parts |= core.PartTotal
 	}
 	return list, &exportedRows{most: req.MaxRows}
 }
@@ -155,7 +156,7 @@ func (r *exportedRows) check(n int64) error {
 	if r.most == 0 || n <= r.most {
 		return nil
 	}
-	err := Invalid(fieldmask.Violation{Field: "within", Description: fmt.Sprintf("has more than %d rows; export a smaller part, or restrict it with filters", r.most)})
+	err := core.Invalid(fieldmask.Violation{Field: "within", Description: fmt.Sprintf("has more than %d rows; export a smaller part, or restrict it with filters", r.most)})
 	err.Reason = "LIMIT_EXCEEDED"
 	err.Metadata = map[string]string{"limit": "export-rows", "value": fmt.Sprint(r.most)}
 	return err
@@ -163,7 +164,7 @@ func (r *exportedRows) check(n int64) error {
 
 // exportPages calls yield for each page of a list, and frees its memory after that. The total is
 // read with the first page only.
-func exportPages[T, F any](ctx context.Context, req ListRequest[F], rows *exportedRows, list func(context.Context, ListRequest[F]) (Page[T], error), yield func([]T) error) error {
+func exportPages[T, F any](ctx context.Context, req core.ListRequest[F], rows *exportedRows, list func(context.Context, core.ListRequest[F]) (core.Page[T], error), yield func([]T) error) error {
 	for {
 		page, err := list(ctx, req)
 		if err == nil && req.PageToken == "" {
@@ -175,7 +176,7 @@ func exportPages[T, F any](ctx context.Context, req ListRequest[F], rows *export
 		if err != nil || !page.HasNext {
 			return err
 		}
-		ResponseMemoryOf(ctx).ReleaseRead()
-		req.PageToken, req.Parts = page.NextPageToken(), PartItems|PartMore
+		core.ResponseMemoryOf(ctx).ReleaseRead()
+		req.PageToken, req.Parts = page.NextPageToken(), core.PartItems|core.PartMore
 	}
 }

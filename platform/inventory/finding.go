@@ -1,4 +1,4 @@
-package platform
+package inventory
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
@@ -13,15 +14,15 @@ import (
 // installed version is affected, or, where versions are not known, because the name fits.
 // finding_reconcile.go finds out which findings there are; callers only decide about them.
 type Finding struct {
-	UID              UID              `json:"uid"`
-	Repo             UID              `json:"repo"`
+	UID              core.UID         `json:"uid"`
+	Repo             core.UID         `json:"repo"`
 	Digest           string           `json:"digest"`
-	Advisory         UID              `json:"advisory"`
+	Advisory         core.UID         `json:"advisory"`
 	VulnerabilityID  string           `json:"vulnerabilityId"` // id of the advisory, such as CVE-2021-44228
 	Package          string           `json:"package"`
 	Ecosystem        string           `json:"ecosystem,omitempty"`        // as OSV names it, such as Debian:12; "" if it is not known
 	InstalledVersion string           `json:"installedVersion,omitempty"` // "" if it is not known
-	PackageVersion   UID              `json:"-"`                          // "" if it is not known
+	PackageVersion   core.UID         `json:"-"`                          // "" if it is not known
 	FixedVersions    []string         `json:"fixedVersions,omitempty"`    // versions that are not affected any more, the next one first
 	Severity         AdvisorySeverity `json:"severity,omitzero"`          // rating and score
 	KnownExploited   bool             `json:"knownExploited"`             // whether the catalogue of known exploited vulnerabilities has it
@@ -30,12 +31,12 @@ type Finding struct {
 	State            FindingState     `json:"state"`
 	Justification    string           `json:"justification,omitempty"`
 	Note             string           `json:"note,omitempty"`
-	Assignee         UID              `json:"assignee,omitempty"`
-	DueTime          Time             `json:"dueTime,omitzero"`
-	ExpireTime       Time             `json:"expireTime,omitzero"` // when the decision ends, and the finding is open again
-	FirstSeenTime    Time             `json:"firstSeenTime,omitzero"`
-	ResolvedTime     Time             `json:"resolvedTime,omitzero"`
-	UpdateTime       Time             `json:"updateTime,omitzero"`
+	Assignee         core.UID         `json:"assignee,omitempty"`
+	DueTime          core.Time        `json:"dueTime,omitzero"`
+	ExpireTime       core.Time        `json:"expireTime,omitzero"` // when the decision ends, and the finding is open again
+	FirstSeenTime    core.Time        `json:"firstSeenTime,omitzero"`
+	ResolvedTime     core.Time        `json:"resolvedTime,omitzero"`
+	UpdateTime       core.Time        `json:"updateTime,omitzero"`
 
 	// Decision says what decided about the state: "" (nothing), DecisionOfFinding,
 	// DecisionOfAdvisory, or the UID of the triage rule.
@@ -52,7 +53,7 @@ const (
 )
 
 // Image returns the image that the finding is about.
-func (f *Finding) Image() ImageKey { return ImageKey{f.Repo, f.Digest} }
+func (f *Finding) Image() core.ImageKey { return core.ImageKey{Repo: f.Repo, Digest: f.Digest} }
 
 // IsFixable reports whether there is a version without the vulnerability.
 func (f *Finding) IsFixable() bool { return len(f.FixedVersions) > 0 }
@@ -103,37 +104,37 @@ func (s FindingState) Rank() int { return slices.Index(findingStates, s) }
 // FindingFilter restricts a list of findings. A finding must match one value of each list.
 // Without States, resolved findings are left out.
 type FindingFilter struct {
-	Severities       []SeverityRating `json:",omitempty"`
-	MinScore         *float64         `json:",omitempty"` // the score is at least this one, from 0 to 10
-	States           []FindingState   `json:",omitempty"`
-	Basis            []FindingBasis   `json:",omitempty"`
-	Fixable          *bool            `json:",omitempty"`
-	KnownExploited   *bool            `json:",omitempty"`
-	MinEPSS          *float64         `json:",omitempty"` // the probability is at least this one, from 0 to 1
-	VulnerabilityIDs []string         `json:",omitempty"` // the id of the advisory, or another name of it
-	Packages         []string         `json:",omitempty"`
-	Ecosystems       []string         `json:",omitempty"` // with or without the release
-	Query            string           `json:",omitempty"` // words of the id or the package
-	Assignee         UID              `json:",omitempty"`
-	FirstSeenSince   Time             `json:",omitzero"`
-	FirstSeenBefore  Time             `json:",omitzero"`
-	ResolvedSince    Time             `json:",omitzero"`
-	UpdatedSince     Time             `json:",omitzero"`
-	DueBefore        Time             `json:",omitzero"`
-	WithoutLiveTags  bool             `json:",omitempty"` // findings of images without tags, or with deprecated ones only, are included
-	Digests          []string         `json:",omitempty"`
-	Advisories       []UID            `json:",omitempty"`
-	Decided          bool             `json:",omitempty"` // somebody, or a rule, has decided about the finding
+	Severities       []core.SeverityRating `json:",omitempty"`
+	MinScore         *float64              `json:",omitempty"` // the score is at least this one, from 0 to 10
+	States           []FindingState        `json:",omitempty"`
+	Basis            []FindingBasis        `json:",omitempty"`
+	Fixable          *bool                 `json:",omitempty"`
+	KnownExploited   *bool                 `json:",omitempty"`
+	MinEPSS          *float64              `json:",omitempty"` // the probability is at least this one, from 0 to 1
+	VulnerabilityIDs []string              `json:",omitempty"` // the id of the advisory, or another name of it
+	Packages         []string              `json:",omitempty"`
+	Ecosystems       []string              `json:",omitempty"` // with or without the release
+	Query            string                `json:",omitempty"` // words of the id or the package
+	Assignee         core.UID              `json:",omitempty"`
+	FirstSeenSince   core.Time             `json:",omitzero"`
+	FirstSeenBefore  core.Time             `json:",omitzero"`
+	ResolvedSince    core.Time             `json:",omitzero"`
+	UpdatedSince     core.Time             `json:",omitzero"`
+	DueBefore        core.Time             `json:",omitzero"`
+	WithoutLiveTags  bool                  `json:",omitempty"` // findings of images without tags, or with deprecated ones only, are included
+	Digests          []string              `json:",omitempty"`
+	Advisories       []core.UID            `json:",omitempty"`
+	Decided          bool                  `json:",omitempty"` // somebody, or a rule, has decided about the finding
 
-	LabelFilter // labels of the repo
+	core.LabelFilter // labels of the repo
 }
 
-// capabilities lists what callers need, besides what findings need, for the conditions.
-func (f *FindingFilter) capabilities() []Capability {
+// Capabilities lists what callers need, besides what findings need, for the conditions.
+func (f *FindingFilter) Capabilities() []core.Capability {
 	if f == nil || f.Labels == nil {
 		return nil
 	}
-	return []Capability{CapRepoList}
+	return []core.Capability{core.CapRepoList}
 }
 
 // WantedStates lists the states that match; nil means all but RESOLVED.
@@ -144,46 +145,48 @@ func (f *FindingFilter) WantedStates() []FindingState {
 	return f.States
 }
 
-func (f *FindingFilter) check(v *violations) {
-	f.LabelFilter.check(v)
+// Check adds the violations of the conditions.
+func (f *FindingFilter) Check(v *core.Violations) {
+	f.LabelFilter.Check(v)
 	for _, r := range f.Severities {
-		checkOneOf(v, "severities", r, SeverityRatings())
+		core.CheckOneOf(v, "severities", r, core.SeverityRatings())
 	}
 	for _, s := range f.States {
-		checkOneOf(v, "states", s, findingStates)
+		core.CheckOneOf(v, "states", s, findingStates)
 	}
 	for _, b := range f.Basis {
-		checkOneOf(v, "basis", b, findingBases)
+		core.CheckOneOf(v, "basis", b, findingBases)
 	}
 	if f.MinScore != nil && !(*f.MinScore >= 0 && *f.MinScore <= 10) {
-		v.add("minScore", "must be between 0 and 10")
+		v.Add("minScore", "must be between 0 and 10")
 	}
 	if f.MinEPSS != nil && !(*f.MinEPSS >= 0 && *f.MinEPSS <= 1) {
-		v.add("minEpss", "must be between 0 and 1")
+		v.Add("minEpss", "must be between 0 and 1")
 	}
 	for _, x := range []struct {
 		field  string
 		values []string
 	}{{"vulnerabilityIds", f.VulnerabilityIDs}, {"packages", f.Packages}, {"ecosystems", f.Ecosystems}, {"digests", f.Digests}} {
-		if v.checkFilter(x.field, x.values...); len(x.values) > maxIDs {
-			v.add(x.field, "must be at most %d", maxIDs)
+		if v.CheckFilter(x.field, x.values...); len(x.values) > core.MaxIDs {
+			v.Add(x.field, "must be at most %d", core.MaxIDs)
 		}
 	}
-	v.checkQuery(f.Query)
+	v.CheckQuery(f.Query)
 	if f.Assignee != "" {
-		v.checkUID("assignee", f.Assignee)
+		v.CheckUID("assignee", f.Assignee)
 	}
 	for i, u := range f.Advisories {
-		v.checkUID(fmt.Sprintf("advisories[%d]", i), u)
+		v.CheckUID(fmt.Sprintf("advisories[%d]", i), u)
 	}
-	v.checkTimes("firstSeenSince", f.FirstSeenSince, "firstSeenBefore", f.FirstSeenBefore)
+	v.CheckTimes("firstSeenSince", f.FirstSeenSince, "firstSeenBefore", f.FirstSeenBefore)
 }
 
-var findingKind = Kind[*Finding]{
-	Name: "Finding", Plural: "findings", Area: areaVulnerabilities, Number: 20, Own: true, GraphOnly: true, Event: "vulnerabilities.finding", Parent: repoRef,
-	Verbs: []string{verbOpened, verbResolved, verbChanged}, EventBody: areaVulnerabilities + ".FindingChange", EventsOfParent: true,
-	OtherEvents: []EventKind{{"vulnerabilities.finding", []string{verbTriaged}, areaVulnerabilities + ".TriageChange", "Group"}},
-	List:        CapFindingsList, Update: CapFindingsUpdate, Also: []Capability{CapTagList},
+// FindingKind has the facts about findings.
+var FindingKind = core.Kind[*Finding]{
+	Name: "Finding", Plural: "findings", Area: core.AreaVulnerabilities, Number: 20, Own: true, GraphOnly: true, Event: "vulnerabilities.finding", Parent: core.RepoRef,
+	Verbs: []string{verbOpened, verbResolved, verbChanged}, EventBody: core.AreaVulnerabilities + ".FindingChange", EventsOfParent: true,
+	OtherEvents: []core.EventKind{{Event: "vulnerabilities.finding", Verbs: []string{verbTriaged}, Body: core.AreaVulnerabilities + ".TriageChange", Resource: "Group"}},
+	List:        core.CapFindingsList, Update: core.CapFindingsUpdate, Also: []core.Capability{core.CapTagList},
 	Fields: []fieldmask.Field{
 		{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "repo", Mode: fieldmask.OutputOnly},
 		{Name: "digest", Mode: fieldmask.OutputOnly}, {Name: "advisory", Mode: fieldmask.OutputOnly},
@@ -197,18 +200,18 @@ var findingKind = Kind[*Finding]{
 		{Name: "expireTime", Mode: fieldmask.Updatable}, {Name: "firstSeenTime", Mode: fieldmask.OutputOnly},
 		{Name: "resolvedTime", Mode: fieldmask.OutputOnly}, {Name: "updateTime", Mode: fieldmask.OutputOnly},
 	},
-	Orders: []OrderField[*Finding]{
-		{"severity", nil, func(f *Finding) any { return f.Severity.SortKey() }},
-		{"first_seen_time", []string{"firstSeenTime", "first_seen"}, func(f *Finding) any { return f.FirstSeenTime }},
-		{"epss", nil, func(f *Finding) any { return EPSSKey(f.EPSS) }},
-		{"package", nil, func(f *Finding) any { return f.Package }},
-		{"due_time", []string{"dueTime", "due"}, func(f *Finding) any { return f.DueTime.OrNoDeadline() }},
-		{"update_time", updateTimeSpellings, func(f *Finding) any { return f.UpdateTime }},
-		{"uid", nil, func(f *Finding) any { return string(f.UID) }},
+	Orders: []core.OrderField[*Finding]{
+		{Name: "severity", Value: func(f *Finding) any { return f.Severity.SortKey() }},
+		{Name: "first_seen_time", Spellings: []string{"firstSeenTime", "first_seen"}, Value: func(f *Finding) any { return f.FirstSeenTime }},
+		{Name: "epss", Value: func(f *Finding) any { return EPSSKey(f.EPSS) }},
+		{Name: "package", Value: func(f *Finding) any { return f.Package }},
+		{Name: "due_time", Spellings: []string{"dueTime", "due"}, Value: func(f *Finding) any { return f.DueTime.OrNoDeadline() }},
+		{Name: "update_time", Spellings: core.UpdateTimeSpellings, Value: func(f *Finding) any { return f.UpdateTime }},
+		{Name: "uid", Value: func(f *Finding) any { return string(f.UID) }},
 	},
-	DefaultOrder: Order{Field: "severity", Desc: true},
-	UID:          func(f *Finding) UID { return f.UID },
-	Group:        func(f *Finding) UID { return f.UID.Parent().Parent() },
+	DefaultOrder: core.Order{Field: "severity", Desc: true},
+	UID:          func(f *Finding) core.UID { return f.UID },
+	Group:        func(f *Finding) core.UID { return f.UID.Parent().Parent() },
 }
 
 // EPSSKey returns a text that sorts as probabilities do: "" if there is none, otherwise six
@@ -235,108 +238,108 @@ func ParseEPSSKey(key string) *float64 {
 type FindingQueries interface {
 	// SummarizeFindings counts the findings of each scope that are counted, with one
 	// statement.
-	SummarizeFindings(ctx context.Context, on Conn, scopes []Scope) ([]*FindingSummary, error)
+	SummarizeFindings(ctx context.Context, on core.Conn, scopes []core.Scope) ([]*FindingSummary, error)
 
 	// SummarizeImageFindings counts those of images, with one statement.
-	SummarizeImageFindings(ctx context.Context, on Conn, keys ImageKeys) ([]*FindingSummary, error)
+	SummarizeImageFindings(ctx context.Context, on core.Conn, keys ImageKeys) ([]*FindingSummary, error)
 
 	// FacetFindings counts the findings of each scope by facet, with one statement.
-	FacetFindings(ctx context.Context, on Conn, filter *FindingFilter, scopes []Scope) ([]*FindingFacets, error)
+	FacetFindings(ctx context.Context, on core.Conn, filter *FindingFilter, scopes []core.Scope) ([]*FindingFacets, error)
 
 	// FindingActivity sums the changes of the number of open findings from the first interval until now. The
 	// query has whole days.
-	FindingActivity(ctx context.Context, on Conn, q ActivityQuery) ([]OpenChange, error)
+	FindingActivity(ctx context.Context, on core.Conn, q core.ActivityQuery) ([]OpenChange, error)
 
 	// RulesOf reads the triage rules of groups and repos.
-	RulesOf(ctx context.Context, on Conn, scopes []UID) ([]*TriageRule, error)
+	RulesOf(ctx context.Context, on core.Conn, scopes []core.UID) ([]*TriageRule, error)
 
 	// NextFindingRoot returns the first organisation after another one that has tasks, in the order
 	// of UIDs, or "" if there is none.
-	NextFindingRoot(ctx context.Context, on Conn, after UID) (root UID, err error)
+	NextFindingRoot(ctx context.Context, on core.Conn, after core.UID) (root core.UID, err error)
 
 	// FindingTasks reads the oldest tasks of an organisation.
-	FindingTasks(ctx context.Context, tx Tx, root UID, limit int) ([]FindingTask, error)
+	FindingTasks(ctx context.Context, tx core.Tx, root core.UID, limit int) ([]FindingTask, error)
 
-	AddFindingTasks(ctx context.Context, tx Tx, tasks []FindingTask) error
+	AddFindingTasks(ctx context.Context, tx core.Tx, tasks []FindingTask) error
 
-	EndFindingTasks(tx Tx, tasks []FindingTask)
+	EndFindingTasks(tx core.Tx, tasks []FindingTask)
 
 	// AddReviewTasks adds tasks for all repos.
-	AddReviewTasks(ctx context.Context, tx Tx) error
+	AddReviewTasks(ctx context.Context, tx core.Tx) error
 
 	// AddExpiredTasks adds tasks for the images of findings whose exceptions have ended.
-	AddExpiredTasks(ctx context.Context, tx Tx, now Time) error
+	AddExpiredTasks(ctx context.Context, tx core.Tx, now core.Time) error
 
 	// ImageFacts reads what the findings of images of a repo follow from. digests nil means all
 	// images that a tag points to or that have a status.
-	ImageFacts(ctx context.Context, tx Tx, repo UID, digests []string) ([]*ImageFacts, error)
+	ImageFacts(ctx context.Context, tx core.Tx, repo core.UID, digests []string) ([]*ImageFacts, error)
 
 	// ImageStatuses reads the statuses of images, by repo and digest.
-	ImageStatuses(ctx context.Context, tx Tx, images ImageKeys) ([]*ImageStatus, error)
+	ImageStatuses(ctx context.Context, tx core.Tx, images ImageKeys) ([]*ImageStatus, error)
 
 	// TriageFacts reads what an update of findings of images and of advisories needs to know.
-	TriageFacts(ctx context.Context, tx Tx, images ImageKeys, advisories []UID) (TriageFacts, error)
+	TriageFacts(ctx context.Context, tx core.Tx, images ImageKeys, advisories []core.UID) (TriageFacts, error)
 
 	// Holders lists the live images of a repo that hold packages with one of the normal names,
 	// with their versions of these.
-	Holders(ctx context.Context, tx Tx, repo UID, names []string) ([]Holder, error)
+	Holders(ctx context.Context, tx core.Tx, repo core.UID, names []string) ([]Holder, error)
 
 	// AdvisoriesNamed reads the advisories for a repo that are not withdrawn and whose artifacts
 	// have one of the normal names.
-	AdvisoriesNamed(ctx context.Context, tx Tx, repo UID, names []string) ([]*Advisory, error)
+	AdvisoriesNamed(ctx context.Context, tx core.Tx, repo core.UID, names []string) ([]*Advisory, error)
 
 	// ReposOfAdvisories lists, for each advisory, the repos of an organisation (of all if root is "") that hold a
 	// package with one of its names, that have an image with its digest, or that have findings
 	// of it. A repo can be listed several times.
-	ReposOfAdvisories(ctx context.Context, tx Tx, root UID, all []AdvisoryReach) (map[UID][]UID, error)
+	ReposOfAdvisories(ctx context.Context, tx core.Tx, root core.UID, all []AdvisoryReach) (map[core.UID][]core.UID, error)
 
 	// LastImageNumber returns the highest number of an image of a repo, or 0.
-	LastImageNumber(ctx context.Context, tx Tx, repo UID) (int64, error)
+	LastImageNumber(ctx context.Context, tx core.Tx, repo core.UID) (int64, error)
 
 	// PutImageStatuses stores the statuses of images of a repo. Those that there were must have been read since the
 	// findings of the organisation were locked.
-	PutImageStatuses(tx Tx, repo UID, statuses []*ImageStatus)
+	PutImageStatuses(tx core.Tx, repo core.UID, statuses []*ImageStatus)
 
 	// ChangeUses changes which images of a repo hold versions. From then on, the uses of the images
 	// with the digests are those of their SBOMs.
-	ChangeUses(ctx context.Context, tx Tx, repo UID, digests []string, uses []PackageUse) error
+	ChangeUses(ctx context.Context, tx core.Tx, repo core.UID, digests []string, uses []PackageUse) error
 
 	// ReplaceFindings deletes the old findings and inserts those that take their place.
-	ReplaceFindings(ctx context.Context, tx Tx, old, current []*Finding) error
+	ReplaceFindings(ctx context.Context, tx core.Tx, old, current []*Finding) error
 
 	// ShiftOpenFindings changes how many open findings a repo shows, and how many were open in it and in the groups above on
 	// the day of now and later. The repo must have been read since the findings of the organisation were locked.
-	ShiftOpenFindings(tx Tx, repo *Repo, by OpenCounts, now Time)
+	ShiftOpenFindings(tx core.Tx, repo *Repo, by OpenCounts, now core.Time)
 
 	// ForgetRepo removes a repo that is about to be deleted from all counters of findings. The findings of the
 	// organisation must be locked.
-	ForgetRepo(ctx context.Context, tx Tx, repo UID) error
+	ForgetRepo(ctx context.Context, tx core.Tx, repo core.UID) error
 }
 
 // Findings are the operations on findings.
 type Findings struct {
-	Resources[*Finding, *FindingFilter]
-	rows *Collection[*Finding, *FindingFilter]
-	area *inventoryArea
+	core.Resources[*Finding, *FindingFilter]
+	rows *core.Collection[*Finding, *FindingFilter]
+	area *Area
 }
 
 // ListOfImages reads, for each image, the same page of its findings, with one read. The page tokens
 // are those of the plain list of the repo with the digest.
-func (s Findings) ListOfImages(ctx context.Context, req ListRequest[*FindingFilter], images []ImageKey) ([]Page[*Finding], []error) {
-	return listReferring(ctx, s.rows, req, len(images), func(i int, req *ListRequest[*FindingFilter]) func(Branch) []Branch {
+func (s Findings) ListOfImages(ctx context.Context, req core.ListRequest[*FindingFilter], images []core.ImageKey) ([]core.Page[*Finding], []error) {
+	return core.ListReferring(ctx, s.rows, req, len(images), func(i int, req *core.ListRequest[*FindingFilter]) func(core.Branch) []core.Branch {
 		req.UIDP.ChildrenOf = images[i].Repo
-		req.Filter = changeFilter(req.Filter, func(f *FindingFilter) { f.Digests = []string{images[i].Digest} })
-		return narrowTo(func(b *Branch) { b.Digest = images[i].Digest })
+		req.Filter = core.EditFilter(req.Filter, func(f *FindingFilter) { f.Digests = []string{images[i].Digest} })
+		return core.NarrowTo(func(b *core.Branch) { b.Digest = images[i].Digest })
 	})
 }
 
 // ListOfAdvisories reads, for each advisory, the same page of its findings that the caller may see,
 // with one read. The page tokens are those of the plain list with the advisory.
-func (s Findings) ListOfAdvisories(ctx context.Context, req ListRequest[*FindingFilter], advisories []UID) ([]Page[*Finding], []error) {
-	return listReferring(ctx, s.rows, req, len(advisories), func(i int, req *ListRequest[*FindingFilter]) func(Branch) []Branch {
-		req.Filter = changeFilter(req.Filter, func(f *FindingFilter) { f.Advisories = []UID{advisories[i]} })
-		return func(b Branch) []Branch {
-			return []Branch{{Relation: OfAdvisory, UID: advisories[i], Inside: b.UID}}
+func (s Findings) ListOfAdvisories(ctx context.Context, req core.ListRequest[*FindingFilter], advisories []core.UID) ([]core.Page[*Finding], []error) {
+	return core.ListReferring(ctx, s.rows, req, len(advisories), func(i int, req *core.ListRequest[*FindingFilter]) func(core.Branch) []core.Branch {
+		req.Filter = core.EditFilter(req.Filter, func(f *FindingFilter) { f.Advisories = []core.UID{advisories[i]} })
+		return func(b core.Branch) []core.Branch {
+			return []core.Branch{{Relation: core.OfAdvisory, UID: advisories[i], Inside: b.UID}}
 		}
 	})
 }
@@ -344,34 +347,34 @@ func (s Findings) ListOfAdvisories(ctx context.Context, req ListRequest[*Finding
 // Advisories reads the advisories of findings that the caller has read, with one read. Who may see a
 // finding may see its advisory, whichever group that lies in. Those that do not exist any more are
 // nil.
-func (s Findings) Advisories(ctx context.Context, uids []UID, without CostlyFields) (map[UID]*Advisory, error) {
-	if _, err := requireCaller(ctx); err != nil {
-		return nil, s.rows.kind.addArea(err)
+func (s Findings) Advisories(ctx context.Context, uids []core.UID, without core.CostlyFields) (map[core.UID]*Advisory, error) {
+	if _, err := core.RequireCaller(ctx); err != nil {
+		return nil, s.rows.Kind.AddArea(err)
 	}
-	found, err := s.area.tables.Advisories.Get(ctx, s.area.store, Keys{UIDs: uids, Without: without | advisoryKind.Hidden})
-	byUID := make(map[UID]*Advisory, len(found))
+	found, err := s.area.tables.Advisories.Get(ctx, s.area.Store, core.Keys{UIDs: uids, Without: without | AdvisoryKind.Hidden})
+	byUID := make(map[core.UID]*Advisory, len(found))
 	for _, a := range found {
 		byUID[a.UID] = a
 	}
-	return byUID, s.rows.kind.addArea(err)
+	return byUID, s.rows.Kind.AddArea(err)
 }
 
 // ofImages reads the findings of each image that are not resolved, the worst first, with one read.
-func (s Findings) ofImages(ctx context.Context, images []ImageKey) ([][]*Finding, error) {
-	scopes, all := make([]Scope, len(images)), make([][]*Finding, len(images))
+func (s Findings) ofImages(ctx context.Context, images []core.ImageKey) ([][]*Finding, error) {
+	scopes, all := make([]core.Scope, len(images)), make([][]*Finding, len(images))
 	for i, key := range images {
-		q, err := s.rows.query(ctx, ListRequest[*FindingFilter]{UIDP: UIDFilter{ChildrenOf: key.Repo}})
+		q, err := s.rows.Query(ctx, core.ListRequest[*FindingFilter]{UIDP: core.UIDFilter{ChildrenOf: key.Repo}})
 		if err != nil {
-			return nil, s.rows.kind.addArea(err)
+			return nil, s.rows.Kind.AddArea(err)
 		}
 		for _, b := range q.Scope.Branches {
 			b.Digest = key.Digest
 			scopes[i].Branches = append(scopes[i].Branches, b)
 		}
 	}
-	found, err := s.area.tables.Findings.ListEach(ctx, s.area.store, Query[*FindingFilter]{Filter: &FindingFilter{WithoutLiveTags: true}, Order: s.rows.kind.DefaultOrder, Limit: noLimit, Parts: PartItems}, scopes)
+	found, err := s.area.tables.Findings.ListEach(ctx, s.area.Store, core.Query[*FindingFilter]{Filter: &FindingFilter{WithoutLiveTags: true}, Order: s.rows.Kind.DefaultOrder, Limit: core.NoLimit, Parts: core.PartItems}, scopes)
 	for i, rows := range found {
 		all[i] = rows.Items
 	}
-	return all, s.rows.kind.addArea(err)
+	return all, s.rows.Kind.AddArea(err)
 }

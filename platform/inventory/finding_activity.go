@@ -1,10 +1,14 @@
-package platform
+package inventory
 
-import "context"
+import (
+	"context"
+
+	"atrium/platform/core"
+)
 
 // A FindingActivity has the findings that were open at the end of one interval.
 type FindingActivity struct {
-	Time Time // start of the interval
+	Time core.Time // start of the interval
 	Open SeverityCount
 }
 
@@ -16,17 +20,17 @@ type OpenChange struct {
 
 // Activity returns how many findings were open at the end of each interval in the repos of a group, or in a repo, which
 // exist today: as their summary counted them then.
-func (s Findings) Activity(ctx context.Context, req ActivityRequest) ([]FindingActivity, error) {
+func (s Findings) Activity(ctx context.Context, req core.ActivityRequest) ([]FindingActivity, error) {
 	activity, err := s.activity(ctx, req)
-	return activity, s.rows.kind.addArea(err)
+	return activity, s.rows.Kind.AddArea(err)
 }
 
-func (s Findings) activity(ctx context.Context, req ActivityRequest) ([]FindingActivity, error) {
-	in, err := checkActivity(ctx, req, s.area.now(), nil)
+func (s Findings) activity(ctx context.Context, req core.ActivityRequest) ([]FindingActivity, error) {
+	in, err := core.CheckActivity(ctx, req, s.area.Now(), nil)
 	if err != nil {
 		return nil, err
 	}
-	q, err := s.rows.query(ctx, ListRequest[*FindingFilter]{UIDP: UIDFilter{DescendantsOf: req.Within}})
+	q, err := s.rows.Query(ctx, core.ListRequest[*FindingFilter]{UIDP: core.UIDFilter{DescendantsOf: req.Within}})
 	if err != nil {
 		return nil, err
 	}
@@ -34,22 +38,22 @@ func (s Findings) activity(ctx context.Context, req ActivityRequest) ([]FindingA
 	if err != nil {
 		return nil, err
 	}
-	steps := req.query(in, q.Scope)
-	changes, err := s.area.tables.FindingActivity(ctx, s.area.store, steps)
+	steps := req.Query(in, q.Scope)
+	changes, err := s.area.tables.FindingActivity(ctx, s.area.Store, steps)
 	if err != nil {
 		return nil, err
 	}
-	after := make([]OpenCounts, len(in.starts)+1)
+	after := make([]OpenCounts, len(in.Starts)+1)
 	for _, c := range changes {
-		at := in.position(steps, c.Step)
+		at := in.Position(steps, c.Step)
 		after[at] = after[at].Plus(c.By)
 	}
-	activity, open := make([]FindingActivity, len(in.starts)), now.Open.SeverityCount
-	for i := len(in.starts) - 1; i >= 0; i-- {
+	activity, open := make([]FindingActivity, len(in.Starts)), now.Open.SeverityCount
+	for i := len(in.Starts) - 1; i >= 0; i-- {
 		for rank, n := range after[i+1] {
-			open.add(ratingOfRank(rank), -n)
+			open.add(core.RatingOfRank(rank), -n)
 		}
-		activity[i] = FindingActivity{in.starts[i], open}
+		activity[i] = FindingActivity{in.Starts[i], open}
 	}
 	return activity, nil
 }

@@ -1,14 +1,15 @@
-package platform
+package inventory
 
 import (
-	"cmp"
 	"context"
 	"slices"
+
+	"atrium/platform/core"
 )
 
 // findingChanges are what one transaction changes in the findings of a repo.
 type findingChanges struct {
-	now      Time
+	now      core.Time
 	repo     *Repo
 	statuses []*ImageStatus // of the images
 	old, new []*Finding
@@ -20,7 +21,7 @@ type findingChanges struct {
 // are and that there must be.
 func (c *findingChanges) compare(status *ImageStatus, before, wanted []*Finding, rules triageRules) {
 	opened, resolved, changed := []*Finding{}, []*Finding{}, []*Finding{}
-	known := make(map[UID]*Finding, len(before))
+	known := make(map[core.UID]*Finding, len(before))
 	for _, f := range before {
 		known[f.UID] = f
 	}
@@ -99,7 +100,7 @@ func (c *findingChanges) note(verb string, all []*Finding) {
 // sameAs reports whether nothing but the time of the update differs.
 func (f *Finding) sameAs(other *Finding) bool {
 	x, y := *f, *other
-	x.UpdateTime, y.UpdateTime = Time{}, Time{}
+	x.UpdateTime, y.UpdateTime = core.Time{}, core.Time{}
 	return x.IsLive == y.IsLive && x.Decision == y.Decision && x.PackageVersion == y.PackageVersion && x.looksLike(&y) &&
 		EPSSKey(x.EPSS) == EPSSKey(y.EPSS) && x.FirstSeenTime.Equal(y.FirstSeenTime.Time)
 }
@@ -113,16 +114,16 @@ func (f *Finding) looksLike(other *Finding) bool {
 }
 
 // record records the events of a transaction.
-func (s Findings) record(ctx context.Context, tx Tx, events findingEvents) {
+func (s Findings) record(ctx context.Context, tx core.Tx, events findingEvents) {
 	for _, verb := range []string{verbOpened, verbResolved, verbChanged} {
 		for _, change := range events.changes(verb) {
-			tx.Record(s.area.event(ctx, s.rows.kind.Event, verb, change.Repo, change.Repo.Parent(), change))
+			tx.Record(s.area.Event(ctx, s.rows.Kind.Event, verb, change.Repo, change.Repo.Parent(), change))
 		}
 	}
 }
 
 // store writes the changes in repos in a transaction. Their events are recorded later.
-func (s Findings) store(ctx context.Context, tx Tx, all ...*findingChanges) error {
+func (s Findings) store(ctx context.Context, tx core.Tx, all ...*findingChanges) error {
 	var old, current []*Finding
 	for _, c := range all {
 		old, current = append(old, c.old...), append(current, c.new...)
@@ -140,6 +141,3 @@ func (s Findings) store(ctx context.Context, tx Tx, all ...*findingChanges) erro
 	}
 	return nil
 }
-
-// compareTexts compares texts by bytes.
-func compareTexts[S ~string](a, b S) int { return cmp.Compare(a, b) }

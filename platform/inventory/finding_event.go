@@ -1,4 +1,4 @@
-package platform
+package inventory
 
 import (
 	"cmp"
@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"atrium/platform/core"
 )
 
 // A FindingChange is the body of events about findings: those of one image that have been opened,
 // resolved or changed together.
 type FindingChange struct {
-	Repo     UID                 `json:"repo"`
+	Repo     core.UID            `json:"repo"`
 	RepoName string              `json:"repoName,omitempty"` // "" if the caller may not see the repo
 	Digest   string              `json:"digest"`
 	Count    int                 `json:"count"`    // number of findings
@@ -21,9 +23,9 @@ type FindingChange struct {
 
 // A FindingClassCount counts findings of a rating that are, or are not, known to be exploited.
 type FindingClassCount struct {
-	Rating         SeverityRating `json:"rating"`
-	KnownExploited bool           `json:"knownExploited"`
-	Count          int            `json:"count"`
+	Rating         core.SeverityRating `json:"rating"`
+	KnownExploited bool                `json:"knownExploited"`
+	Count          int                 `json:"count"`
 }
 
 // maxChangedFindings limits the findings in one event. One import can open hundreds in an image.
@@ -38,11 +40,11 @@ const (
 
 // findingEvents collects what one transaction changes in findings, so that there is one event of each
 // verb for an image, however many advisories have changed it.
-type findingEvents map[ImageKey]*imageEvents
+type findingEvents map[core.ImageKey]*imageEvents
 
 type imageEvents struct {
 	repo    *Repo
-	changed map[UID]changedFinding
+	changed map[core.UID]changedFinding
 }
 
 type changedFinding struct {
@@ -54,7 +56,7 @@ type changedFinding struct {
 func (e findingEvents) note(repo *Repo, verb string, f *Finding) {
 	image := e[f.Image()]
 	if image == nil {
-		image = &imageEvents{repo, map[UID]changedFinding{}}
+		image = &imageEvents{repo, map[core.UID]changedFinding{}}
 		e[f.Image()] = image
 	}
 	was, known := image.changed[f.UID]
@@ -84,7 +86,7 @@ func (e findingEvents) changes(verb string) (bodies []*FindingChange) {
 		}
 	}
 	slices.SortFunc(bodies, func(a, b *FindingChange) int {
-		return cmp.Or(compareTexts(a.Repo, b.Repo), compareTexts(a.Digest, b.Digest))
+		return cmp.Or(core.CompareTexts(a.Repo, b.Repo), core.CompareTexts(a.Digest, b.Digest))
 	})
 	return bodies
 }
@@ -92,7 +94,7 @@ func (e findingEvents) changes(verb string) (bodies []*FindingChange) {
 // newFindingChange makes the body of an event about findings of an image.
 func newFindingChange(repo *Repo, digest string, all []*Finding) *FindingChange {
 	slices.SortFunc(all, func(a, b *Finding) int {
-		return cmp.Or(compareTexts(b.Severity.SortKey(), a.Severity.SortKey()), compareTexts(a.VulnerabilityID, b.VulnerabilityID), compareTexts(a.UID, b.UID))
+		return cmp.Or(core.CompareTexts(b.Severity.SortKey(), a.Severity.SortKey()), core.CompareTexts(a.VulnerabilityID, b.VulnerabilityID), core.CompareTexts(a.UID, b.UID))
 	})
 	change := &FindingChange{Repo: repo.UID, RepoName: repo.Name, Digest: digest, Count: len(all), Findings: all[:min(len(all), maxChangedFindings)]}
 	for _, f := range all {
@@ -107,13 +109,13 @@ func newFindingChange(repo *Repo, digest string, all []*Finding) *FindingChange 
 	return change
 }
 
-// hideNames removes the name of the repo from the body of an event about findings whose burst is for an actor who may not see
+// HideNames removes the name of the repo from the body of an event about findings whose burst is for an actor who may not see
 // the repo, as exports do.
-func (e *Event) hideNames() {
-	if !(EventKind{Event: findingKind.Event, Verbs: findingKind.Verbs}).matches(e) {
+func HideNames(e *core.Event) {
+	if !(core.EventKind{Event: FindingKind.Event, Verbs: FindingKind.Verbs}).Matches(e) {
 		return
 	}
-	isReadable := e.Burst.mayRead(&repoKind, e.Subject)
+	isReadable := e.Burst.MayRead(&RepoKind, e.Subject)
 	var body map[string]json.RawMessage
 	if isReadable || json.Unmarshal(e.Body, &body) != nil {
 		return
@@ -125,43 +127,43 @@ func (e *Event) hideNames() {
 // FindingConditions say which events about findings a subscription or a feed gets. All conditions that are
 // given must be met, the first two by the same finding of the event.
 type FindingConditions struct {
-	MinSeverity    SeverityRating `json:"minSeverity,omitempty"`    // the rating is this one or a worse one; "" means any
-	KnownExploited bool           `json:"knownExploited,omitempty"` // the catalogue of known exploited vulnerabilities has it
-	Within         []UID          `json:"within,omitempty"`         // groups and repos below that of the subscription; none means all
+	MinSeverity    core.SeverityRating `json:"minSeverity,omitempty"`    // the rating is this one or a worse one; "" means any
+	KnownExploited bool                `json:"knownExploited,omitempty"` // the catalogue of known exploited vulnerabilities has it
+	Within         []core.UID          `json:"within,omitempty"`         // groups and repos below that of the subscription; none means all
 }
 
-// maxConditionScopes limits the groups and repos of a condition.
-const maxConditionScopes = 100
+// MaxConditionScopes limits the groups and repos of a condition.
+const MaxConditionScopes = 100
 
-// check checks the conditions of a subscription of a group, or of a feed; "" means all groups.
-func (c *FindingConditions) check(group UID, v *violations) {
-	checkOneOf(v, "findings.minSeverity", c.MinSeverity, SeverityRatings())
-	checkConditionScopes(v, "findings.within", c.Within, group)
+// Check checks the conditions of a subscription of a group, or of a feed; "" means all groups.
+func (c *FindingConditions) Check(group core.UID, v *core.Violations) {
+	core.CheckOneOf(v, "findings.minSeverity", c.MinSeverity, core.SeverityRatings())
+	CheckConditionScopes(v, "findings.within", c.Within, group)
 }
 
-// checkConditionScopes checks the UIDs to which a condition of a subscription of a group is limited.
-func checkConditionScopes(v *violations, field string, within []UID, group UID) {
-	if len(within) > maxConditionScopes {
-		v.add(field, "must be at most %d", maxConditionScopes)
+// CheckConditionScopes checks the UIDs to which a condition of a subscription of a group is limited.
+func CheckConditionScopes(v *core.Violations, field string, within []core.UID, group core.UID) {
+	if len(within) > MaxConditionScopes {
+		v.Add(field, "must be at most %d", MaxConditionScopes)
 	}
 	for i, uid := range within {
 		place := fmt.Sprintf("%s[%d]", field, i)
-		if v.checkUID(place, uid); uid.Valid() && group != "" && !uid.Within(group) {
-			v.add(place, "must be %s, or lie below it", group)
+		if v.CheckUID(place, uid); uid.Valid() && group != "" && !uid.Within(group) {
+			v.Add(place, "must be %s, or lie below it", group)
 		}
 	}
 }
 
-// areMet reports whether an event is not about findings, or meets the conditions.
-func (c *FindingConditions) areMet(e *Event) bool {
-	if !strings.HasPrefix(e.Type, eventPrefix+findingKind.Event+".") {
+// AreMet reports whether an event is not about findings, or meets the conditions.
+func (c *FindingConditions) AreMet(e *core.Event) bool {
+	if !strings.HasPrefix(e.Type, core.EventPrefix+FindingKind.Event+".") {
 		return true
 	}
 	if len(c.Within) > 0 && !slices.ContainsFunc(c.Within, e.Subject.Within) {
 		return false
 	}
 	var change FindingChange
-	if e.Type == eventType(findingKind.Event, verbTriaged) || json.Unmarshal(e.Body, &change) != nil {
+	if e.Type == core.EventTypeOf(FindingKind.Event, verbTriaged) || json.Unmarshal(e.Body, &change) != nil {
 		return true
 	}
 	return slices.ContainsFunc(change.Counts, func(count FindingClassCount) bool {

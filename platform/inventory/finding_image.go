@@ -1,4 +1,4 @@
-package platform
+package inventory
 
 import (
 	"cmp"
@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"atrium/platform/core"
 )
 
 // ImageFacts are what the findings of an image follow from.
@@ -15,8 +17,8 @@ type ImageFacts struct {
 	IsLive   bool     // whether a tag that is not deprecated points to the image
 	Names    []string // names of packages, if the source of the image lists only names
 	HasSBOM  bool
-	Versions []UID        // versions of packages in the SBOMs
-	Used     []UID        // versions that the uses have of the image if it is live, without those of source packages
+	Versions []core.UID   // versions of packages in the SBOMs
+	Used     []core.UID   // versions that the uses have of the image if it is live, without those of source packages
 	Status   *ImageStatus // nil if there is none yet
 
 	basis FindingBasis // BasisName if Versions are made of names
@@ -25,17 +27,17 @@ type ImageFacts struct {
 // A Holder is a live image that holds a version of a package.
 type Holder struct {
 	Digest  string
-	Version UID
+	Version core.UID
 }
 
 // An ImageStatus is what follows from the facts about an image, beside its findings.
 type ImageStatus struct {
-	Repo     UID
+	Repo     core.UID
 	Digest   string
 	Number   int64 // number of the image in its repo, from 1; 0 means that it has none yet
 	IsLive   bool
 	Basis    FindingBasis
-	Versions []UID // versions that the uses of a live image have
+	Versions []core.UID // versions that the uses of a live image have
 	Open     OpenCounts
 
 	IsAffected bool // whether it is stored with open findings
@@ -43,7 +45,7 @@ type ImageStatus struct {
 
 // A PackageUse is a version of a package that an image of a repo holds, or holds no more.
 type PackageUse struct {
-	Version UID
+	Version core.UID
 	Image   int64
 	IsGone  bool
 }
@@ -96,7 +98,7 @@ func (c OpenCounts) Total() (sum int64) {
 }
 
 // numberImages gives numbers to new images.
-func (s Findings) numberImages(ctx context.Context, tx Tx, repo UID, statuses []*ImageStatus) error {
+func (s Findings) numberImages(ctx context.Context, tx core.Tx, repo core.UID, statuses []*ImageStatus) error {
 	last := int64(0)
 	for _, status := range statuses {
 		if status.Number != 0 {
@@ -117,16 +119,16 @@ func (s Findings) numberImages(ctx context.Context, tx Tx, repo UID, statuses []
 // readVersions reads the versions of packages of images, by digest, with those of source packages.
 // Where only names are known, it makes versions of them; where nothing is known, the name of the
 // repo stands for the package.
-func (s Findings) readVersions(ctx context.Context, tx Tx, repo *Repo, facts []*ImageFacts) (map[string][]*PackageVersion, map[UID]*PackageVersion, error) {
+func (s Findings) readVersions(ctx context.Context, tx core.Tx, repo *Repo, facts []*ImageFacts) (map[string][]*PackageVersion, map[core.UID]*PackageVersion, error) {
 	root := repo.UID.Root()
-	all, named := []UID{}, []*PackageVersion{}
+	all, named := []core.UID{}, []*PackageVersion{}
 	for _, f := range facts {
 		if all = slices.Concat(all, f.Versions, f.Used); !f.HasSBOM {
 			if len(f.Names) == 0 {
 				f.Names = []string{repo.Name}
 			}
 			for _, name := range f.Names {
-				v := newPackageVersion(root, Package{Name: name}, "", s.area.now())
+				v := newPackageVersion(root, Package{Name: name}, "", s.area.Now())
 				named, f.Versions = append(named, v), append(f.Versions, v.UID)
 			}
 			slices.Sort(f.Versions)
@@ -160,12 +162,12 @@ func (s Findings) readVersions(ctx context.Context, tx Tx, repo *Repo, facts []*
 
 // distinctVersions sorts versions by UID, and leaves out those that occur again.
 func distinctVersions(all []*PackageVersion) []*PackageVersion {
-	slices.SortFunc(all, func(a, b *PackageVersion) int { return compareTexts(a.UID, b.UID) })
+	slices.SortFunc(all, func(a, b *PackageVersion) int { return core.CompareTexts(a.UID, b.UID) })
 	return slices.CompactFunc(all, func(a, b *PackageVersion) bool { return a.UID == b.UID })
 }
 
 // usedBefore lists the versions that the uses have of the image, sorted.
-func (f *ImageFacts) usedBefore(byUID map[UID]*PackageVersion) (used []UID) {
+func (f *ImageFacts) usedBefore(byUID map[core.UID]*PackageVersion) (used []core.UID) {
 	if f.Status == nil || !f.Status.IsLive {
 		return nil
 	}
@@ -179,7 +181,7 @@ func (f *ImageFacts) usedBefore(byUID map[UID]*PackageVersion) (used []UID) {
 }
 
 // Named lists the versions that stand for names: those of an image without an SBOM.
-func (s *ImageStatus) Named() []UID {
+func (s *ImageStatus) Named() []core.UID {
 	if s.Basis == BasisName {
 		return s.Versions
 	}
@@ -187,11 +189,11 @@ func (s *ImageStatus) Named() []UID {
 }
 
 // versionsByUID reads versions of packages, and those of their source packages.
-func (s Findings) versionsByUID(ctx context.Context, tx Tx, uids []UID) (map[UID]*PackageVersion, error) {
-	byUID := make(map[UID]*PackageVersion, len(uids))
+func (s Findings) versionsByUID(ctx context.Context, tx core.Tx, uids []core.UID) (map[core.UID]*PackageVersion, error) {
+	byUID := make(map[core.UID]*PackageVersion, len(uids))
 	for len(uids) > 0 {
 		slices.Sort(uids)
-		found, err := s.area.tables.PackageVersions.Get(ctx, tx, Keys{UIDs: slices.Compact(uids)})
+		found, err := s.area.tables.PackageVersions.Get(ctx, tx, core.Keys{UIDs: slices.Compact(uids)})
 		if err != nil {
 			return nil, err
 		}
@@ -218,8 +220,8 @@ func (f *ImageFacts) newStatus(versions []*PackageVersion) *ImageStatus {
 }
 
 // changedUses lists what has changed in the uses of packages.
-func changedUses(before []UID, is *ImageStatus) (uses []PackageUse) {
-	var after []UID
+func changedUses(before []core.UID, is *ImageStatus) (uses []PackageUse) {
+	var after []core.UID
 	if is.IsLive {
 		after = is.Versions
 	}

@@ -1,10 +1,11 @@
-package platform
+package inventory
 
 import (
 	"context"
 	"slices"
 
 	"atrium/platform/affected"
+	"atrium/platform/core"
 	"atrium/platform/ecosystem"
 )
 
@@ -82,7 +83,7 @@ func (a *Advisory) fixedVersions() (fixed []string) {
 // write replaces the findings of images by those that follow from advisories, and updates the
 // statuses of the images, the counts of the repo, and the events to record. known has the findings that there
 // are of these images and advisories.
-func (s Findings) write(ctx context.Context, tx Tx, repo *Repo, contents []*content, advisories []*Advisory, known []*Finding, events findingEvents) error {
+func (s Findings) write(ctx context.Context, tx core.Tx, repo *Repo, contents []*content, advisories []*Advisory, known []*Finding, events findingEvents) error {
 	byName := map[string][]*Advisory{}
 	for _, a := range advisories {
 		if a.DeleteTime.IsZero() {
@@ -93,14 +94,14 @@ func (s Findings) write(ctx context.Context, tx Tx, repo *Repo, contents []*cont
 	for _, f := range known {
 		before[f.Digest] = append(before[f.Digest], f)
 	}
-	rules, err := s.readRules(ctx, tx, []UID{repo.UID}, advisories)
+	rules, err := s.readRules(ctx, tx, []core.UID{repo.UID}, advisories)
 	if err != nil {
 		return err
 	}
 	if err := setExploitation(ctx, s.area.tables, tx, advisories); err != nil {
 		return err
 	}
-	changes := findingChanges{now: s.area.now(), repo: repo, events: events}
+	changes := findingChanges{now: s.area.Now(), repo: repo, events: events}
 	for _, c := range contents {
 		var wanted []*Finding
 		if c.status.IsLive {
@@ -115,7 +116,7 @@ func (s Findings) write(ctx context.Context, tx Tx, repo *Repo, contents []*cont
 }
 
 // finding returns the finding of a match, without what is decided about it.
-func (m match) finding(repo UID, digest string) *Finding {
+func (m match) finding(repo core.UID, digest string) *Finding {
 	f := &Finding{
 		Repo: repo, Digest: digest, Advisory: m.advisory.UID, VulnerabilityID: m.advisory.AdvisoryID,
 		Package: m.advisory.ArtifactName, FixedVersions: m.fixed, Severity: m.advisory.Severity,
@@ -127,7 +128,7 @@ func (m match) finding(repo UID, digest string) *Finding {
 		f.PackageVersion, version = m.version.UID, string(m.version.UID)
 	}
 	f.undecide(m.advisory)
-	f.UID = repo + "/" + UID(hashTexts(digest, string(f.Advisory), version))
+	f.UID = repo + "/" + core.UID(hashTexts(digest, string(f.Advisory), version))
 	return f
 }
 
@@ -149,6 +150,6 @@ func (a *Advisory) notAffectedNote() *FalsePositiveDetermination {
 
 // distinctFindings sorts findings, and leaves out those that occur again.
 func distinctFindings(all []*Finding) []*Finding {
-	slices.SortFunc(all, func(a, b *Finding) int { return compareTexts(a.UID, b.UID) })
+	slices.SortFunc(all, func(a, b *Finding) int { return core.CompareTexts(a.UID, b.UID) })
 	return slices.CompactFunc(all, func(a, b *Finding) bool { return a.UID == b.UID })
 }

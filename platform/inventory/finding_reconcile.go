@@ -1,16 +1,17 @@
-package platform
+package inventory
 
 import (
 	"context"
 	"slices"
 
+	"atrium/platform/core"
 	"atrium/platform/ecosystem"
 )
 
 // reconcileRepo ends tasks of one repo, about up to limit images if there are more. It returns
 // the number of images.
-func (s Findings) reconcileRepo(ctx context.Context, tx Tx, repo UID, tasks []FindingTask, limit int, events findingEvents) (ended []FindingTask, images int, err error) {
-	found, err := s.area.tables.Repos.Get(ctx, tx, Keys{UIDs: []UID{repo}})
+func (s Findings) reconcileRepo(ctx context.Context, tx core.Tx, repo core.UID, tasks []FindingTask, limit int, events findingEvents) (ended []FindingTask, images int, err error) {
+	found, err := s.area.tables.Repos.Get(ctx, tx, core.Keys{UIDs: []core.UID{repo}})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -63,7 +64,7 @@ type content struct {
 }
 
 // reconcileImages writes what follows from all facts about some images of a repo.
-func (s Findings) reconcileImages(ctx context.Context, tx Tx, repo *Repo, digests []string, events findingEvents) error {
+func (s Findings) reconcileImages(ctx context.Context, tx core.Tx, repo *Repo, digests []string, events findingEvents) error {
 	facts, err := s.area.tables.ImageFacts(ctx, tx, repo.UID, digests)
 	if err != nil {
 		return err
@@ -103,8 +104,8 @@ func (s Findings) reconcileImages(ctx context.Context, tx Tx, repo *Repo, digest
 }
 
 // reconcileAdvisories writes the findings of some advisories in a repo, and returns how many images it has looked at.
-func (s Findings) reconcileAdvisories(ctx context.Context, tx Tx, repo *Repo, uids []UID, events findingEvents) (images int, err error) {
-	advisories, err := s.area.tables.Advisories.Get(ctx, tx, Keys{UIDs: uids})
+func (s Findings) reconcileAdvisories(ctx context.Context, tx core.Tx, repo *Repo, uids []core.UID, events findingEvents) (images int, err error) {
+	advisories, err := s.area.tables.Advisories.Get(ctx, tx, core.Keys{UIDs: uids})
 	if err != nil || len(advisories) == 0 {
 		return 0, err
 	}
@@ -122,7 +123,7 @@ func (s Findings) reconcileAdvisories(ctx context.Context, tx Tx, repo *Repo, ui
 		return 0, err
 	}
 	var digests []string
-	var held []UID
+	var held []core.UID
 	for _, h := range holders {
 		digests, held = append(digests, h.Digest), append(held, h.Version)
 	}
@@ -156,21 +157,21 @@ func (s Findings) reconcileAdvisories(ctx context.Context, tx Tx, repo *Repo, ui
 }
 
 // imagesOf returns the keys of images of a repo, each once.
-func imagesOf(repo UID, digests []string) ImageKeys {
+func imagesOf(repo core.UID, digests []string) ImageKeys {
 	slices.Sort(digests)
 	digests = slices.Compact(digests)
-	keys := make([]ImageKey, len(digests))
+	keys := make([]core.ImageKey, len(digests))
 	for i, digest := range digests {
-		keys[i] = ImageKey{repo, digest}
+		keys[i] = core.ImageKey{Repo: repo, Digest: digest}
 	}
 	return ImageKeys{keys}
 }
 
 // readFindings reads the findings of a repo that a filter selects, in any state.
-func (s Findings) readFindings(ctx context.Context, tx Tx, repo UID, filter *FindingFilter) ([]*Finding, error) {
+func (s Findings) readFindings(ctx context.Context, tx core.Tx, repo core.UID, filter *FindingFilter) ([]*Finding, error) {
 	filter.States, filter.WithoutLiveTags = findingStates, true
-	rows, err := s.area.tables.Findings.List(ctx, tx, Query[*FindingFilter]{
-		Scope: newScope(Branch{Relation: Children, UID: repo}), Filter: filter, Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems,
+	rows, err := s.area.tables.Findings.List(ctx, tx, core.Query[*FindingFilter]{
+		Scope: core.NewScope(core.Branch{Relation: core.Children, UID: repo}), Filter: filter, Order: core.Order{Field: "uid"}, Limit: core.NoLimit, Parts: core.PartItems,
 	})
 	return rows.Items, err
 }

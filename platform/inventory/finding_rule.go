@@ -1,38 +1,39 @@
-package platform
+package inventory
 
 import (
 	"context"
 	"slices"
 
 	"atrium/platform/affected"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
 // TriageRuleQueries read and write triage rules in other ways than a Table does.
 type TriageRuleQueries interface {
 	// TriageRules reads the rules of scopes that name one of vulnerabilities.
-	TriageRules(ctx context.Context, tx Tx, scopes []UID, vulnerabilities []string) ([]*TriageRule, error)
+	TriageRules(ctx context.Context, tx core.Tx, scopes []core.UID, vulnerabilities []string) ([]*TriageRule, error)
 
 	// OtherNames lists other names of a vulnerability, which advisories for an organisation give it.
-	OtherNames(ctx context.Context, tx Tx, root UID, vulnerability string) ([]string, error)
+	OtherNames(ctx context.Context, tx core.Tx, root core.UID, vulnerability string) ([]string, error)
 
 	// PutTriageRules stores rules, replacing those with the same UIDs.
-	PutTriageRules(tx Tx, rules []*TriageRule)
+	PutTriageRules(tx core.Tx, rules []*TriageRule)
 
-	DeleteTriageRules(tx Tx, uids []UID)
+	DeleteTriageRules(tx core.Tx, uids []core.UID)
 
 	// EndTriageRules deletes rules whose time is over.
-	EndTriageRules(ctx context.Context, tx Tx, now Time) error
+	EndTriageRules(ctx context.Context, tx core.Tx, now core.Time) error
 
 	// AddRuleTasks adds tasks for the findings of vulnerabilities in a group or a repo.
-	AddRuleTasks(tx Tx, scope UID, vulnerabilities []string)
+	AddRuleTasks(tx core.Tx, scope core.UID, vulnerabilities []string)
 }
 
 // A TriageChange is the body of the events about rules: what was decided about the findings of
 // vulnerabilities in a group or a repo, also about those that appear later. Each finding that it changes has
 // events of its own.
 type TriageChange struct {
-	Scope UID           `json:"scope"` // group or repo
+	Scope core.UID      `json:"scope"` // group or repo
 	Count int           `json:"count"` // number of rules
 	Rules []*TriageRule `json:"rules"` // the first of them, at most maxChangedFindings; OPEN means that a rule was removed, or that rules further up do not count
 }
@@ -40,7 +41,7 @@ type TriageChange struct {
 const verbTriaged = "triaged"
 
 // rules returns the rules that the update makes.
-func (u *FindingUpdate) rules(d decision, now Time, author string) (rules []*TriageRule) {
+func (u *FindingUpdate) rules(d decision, now core.Time, author string) (rules []*TriageRule) {
 	for _, id := range u.Where.VulnerabilityIDs {
 		for _, name := range orEmpty(u.Where.Packages) {
 			for _, digest := range orEmpty(u.Where.Digests) {
@@ -66,11 +67,11 @@ func orEmpty(list []string) []string {
 
 // changeRules stores the rules of an update, or removes them. An update to OPEN stores rules only
 // where others, of the group or further up, would decide otherwise.
-func (s Findings) changeRules(ctx context.Context, tx Tx, u *FindingUpdate, c *fieldmask.Change[*Finding]) error {
+func (s Findings) changeRules(ctx context.Context, tx core.Tx, u *FindingUpdate, c *fieldmask.Change[*Finding]) error {
 	if !u.makesRules() || !c.Writes("state") {
 		return nil
 	}
-	rules := u.rules(c.Row.decision(), s.area.now(), changeActor(ctx, u.Within).Subject)
+	rules := u.rules(c.Row.decision(), s.area.Now(), core.ChangeActor(ctx, u.Within).Subject)
 	kept := rules
 	if c.Row.State == FindingOpen {
 		var err error
@@ -84,8 +85,8 @@ func (s Findings) changeRules(ctx context.Context, tx Tx, u *FindingUpdate, c *f
 }
 
 // removeRules deletes rules, and returns those whose vulnerabilities other rules are about.
-func (s Findings) removeRules(ctx context.Context, tx Tx, within UID, rules []*TriageRule) (covered []*TriageRule, err error) {
-	uids := make([]UID, len(rules))
+func (s Findings) removeRules(ctx context.Context, tx core.Tx, within core.UID, rules []*TriageRule) (covered []*TriageRule, err error) {
+	uids := make([]core.UID, len(rules))
 	for i, r := range rules {
 		uids[i] = r.UID
 	}
@@ -98,7 +99,7 @@ func (s Findings) removeRules(ctx context.Context, tx Tx, within UID, rules []*T
 			if err != nil {
 				return nil, err
 			}
-			others, err := s.area.tables.TriageRules(ctx, tx, scopesAround([]UID{within}), append(names, r.VulnerabilityID))
+			others, err := s.area.tables.TriageRules(ctx, tx, scopesAround([]core.UID{within}), append(names, r.VulnerabilityID))
 			if err != nil {
 				return nil, err
 			}
@@ -113,7 +114,7 @@ func (s Findings) removeRules(ctx context.Context, tx Tx, within UID, rules []*T
 }
 
 // followRules adds tasks for the findings that rules are about, and records their event.
-func (s Findings) followRules(ctx context.Context, tx Tx, scope UID, rules []*TriageRule) {
+func (s Findings) followRules(ctx context.Context, tx core.Tx, scope core.UID, rules []*TriageRule) {
 	if len(rules) == 0 {
 		return
 	}
@@ -124,23 +125,23 @@ func (s Findings) followRules(ctx context.Context, tx Tx, scope UID, rules []*Tr
 	slices.Sort(names)
 	s.area.tables.AddRuleTasks(tx, scope, slices.Compact(names))
 	body := TriageChange{scope, len(rules), rules[:min(len(rules), maxChangedFindings)]}
-	tx.Record(s.area.event(ctx, s.rows.kind.Event, verbTriaged, scope, scope, body))
+	tx.Record(s.area.Event(ctx, s.rows.Kind.Event, verbTriaged, scope, scope, body))
 }
 
 // ImportRules stores rules in a group, which documents such as those of VEX have. A rule does not
 // replace one about the same that was made later.
-func (s Findings) ImportRules(ctx context.Context, group UID, rules []*TriageRule) (Imported, error) {
-	if err := s.area.requireImport(ctx, group); err != nil {
-		return Imported{}, err
+func (s Findings) ImportRules(ctx context.Context, group core.UID, rules []*TriageRule) (core.Imported, error) {
+	if err := s.area.RequireImport(ctx, group); err != nil {
+		return core.Imported{}, err
 	}
-	put := func(ctx context.Context, tx Tx, rows ...*TriageRule) {
+	put := func(ctx context.Context, tx core.Tx, rows ...*TriageRule) {
 		s.area.tables.PutTriageRules(tx, rows)
 		s.followRules(ctx, tx, group, rows)
 	}
-	now, author := s.area.now(), changeActor(ctx, group).Subject
-	in := importPlan[*TriageRule, triageTarget]{
-		key: (*TriageRule).target,
-		check: func(r *TriageRule, v *violations) {
+	now, author := s.area.Now(), core.ChangeActor(ctx, group).Subject
+	in := core.ImportPlan[*TriageRule, triageTarget]{
+		Key: (*TriageRule).target,
+		Check: func(r *TriageRule, v *core.Violations) {
 			r.Scope, r.Author = group, author
 			if r.CreateTime.IsZero() || r.CreateTime.After(now.Time) {
 				r.CreateTime = now
@@ -148,52 +149,52 @@ func (s Findings) ImportRules(ctx context.Context, group UID, rules []*TriageRul
 			r.check(now, v)
 			r.setUID()
 		},
-		existing: func(ctx context.Context, tx Tx, rows []*TriageRule) ([]*TriageRule, error) {
+		Existing: func(ctx context.Context, tx core.Tx, rows []*TriageRule) ([]*TriageRule, error) {
 			names := make([]string, len(rows))
 			for i, r := range rows {
 				names[i] = r.VulnerabilityID
 			}
 			slices.Sort(names)
-			return s.area.tables.TriageRules(ctx, tx, []UID{group}, slices.Compact(names))
+			return s.area.tables.TriageRules(ctx, tx, []core.UID{group}, slices.Compact(names))
 		},
-		isUnchanged: func(known, r *TriageRule) bool {
+		IsUnchanged: func(known, r *TriageRule) bool {
 			return known.CreateTime.After(r.CreateTime.Time) || known.decision().equals(r.decision())
 		},
-		replace: func(ctx context.Context, tx Tx, _, r *TriageRule) error { put(ctx, tx, r); return nil },
-		insert:  func(ctx context.Context, tx Tx, rows []*TriageRule) error { put(ctx, tx, rows...); return nil },
+		Replace: func(ctx context.Context, tx core.Tx, _, r *TriageRule) error { put(ctx, tx, r); return nil },
+		Insert:  func(ctx context.Context, tx core.Tx, rows []*TriageRule) error { put(ctx, tx, rows...); return nil },
 	}
-	return in.run(ctx, s.area.store, rules)
+	return in.Run(ctx, s.area.Store, rules)
 }
 
 // check checks a rule of a document. Documents say more than callers may: they can leave out
 // why something is not affected.
-func (r *TriageRule) check(now Time, v *violations) {
-	v.checkRequiredLine("vulnerabilityId", r.VulnerabilityID)
-	v.checkLine("package", r.Package)
-	v.checkLine("ecosystem", r.Ecosystem)
-	v.checkLine("version", r.Version)
+func (r *TriageRule) check(now core.Time, v *core.Violations) {
+	v.CheckRequiredLine("vulnerabilityId", r.VulnerabilityID)
+	v.CheckLine("package", r.Package)
+	v.CheckLine("ecosystem", r.Ecosystem)
+	v.CheckLine("version", r.Version)
 	if r.Digest != "" {
-		v.checkDigest(r.Digest)
+		v.CheckDigest(r.Digest)
 	}
 	if err := affected.CheckVersions(r.Version); err != nil {
-		v.add("version", "%s", err)
+		v.Add("version", "%s", err)
 	}
-	checkOneOf(v, "state", r.State, decidableStates)
-	checkOneOf(v, "justification", r.Justification, FindingJustifications())
-	v.checkText("note", r.Note, maxNoteBytes)
+	core.CheckOneOf(v, "state", r.State, decidableStates)
+	core.CheckOneOf(v, "justification", r.Justification, FindingJustifications())
+	v.CheckText("note", r.Note, core.MaxNoteBytes)
 	if r.decision().hasEnded(now) {
-		v.add("expireTime", "is over")
+		v.Add("expireTime", "is over")
 	}
 }
 
 // EndExpired gives back what decisions that have ended were about: it removes rules whose time is
 // over, and adds tasks for findings whose exceptions have ended. Reconcile opens them again.
 func (s Findings) EndExpired(ctx context.Context) error {
-	if err := requireOperator(ctx); err != nil {
+	if err := core.RequireOperator(ctx); err != nil {
 		return err
 	}
-	return writePatiently(ctx, s.area.store, func(tx Tx) error {
-		now := s.area.now()
+	return core.WritePatiently(ctx, s.area.Store, func(tx core.Tx) error {
+		now := s.area.Now()
 		if err := s.area.tables.AddExpiredTasks(ctx, tx, now); err != nil {
 			return err
 		}
@@ -210,11 +211,11 @@ type Decisions struct {
 
 // Decisions reads what was decided about findings within a group, or about those of an image of a repo if
 // digest is not "". Only a command of the operator may do so.
-func (s Findings) Decisions(ctx context.Context, scope UID, digest string) (*Decisions, error) {
-	if err := s.area.requireImport(ctx, scope); err != nil {
+func (s Findings) Decisions(ctx context.Context, scope core.UID, digest string) (*Decisions, error) {
+	if err := s.area.RequireImport(ctx, scope); err != nil {
 		return nil, err
 	}
-	rules, err := s.area.tables.RulesOf(ctx, s.area.store, scopesAround([]UID{scope}))
+	rules, err := s.area.tables.RulesOf(ctx, s.area.Store, scopesAround([]core.UID{scope}))
 	if err != nil {
 		return nil, err
 	}
@@ -222,14 +223,14 @@ func (s Findings) Decisions(ctx context.Context, scope UID, digest string) (*Dec
 	if digest != "" {
 		filter.Digests = []string{digest}
 	}
-	found, err := s.area.tables.Findings.List(ctx, s.area.store, Query[*FindingFilter]{
-		Scope: newScope(Branch{Relation: Below, UID: scope}), Filter: filter, Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems,
+	found, err := s.area.tables.Findings.List(ctx, s.area.Store, core.Query[*FindingFilter]{
+		Scope: core.NewScope(core.Branch{Relation: core.Below, UID: scope}), Filter: filter, Order: core.Order{Field: "uid"}, Limit: core.NoLimit, Parts: core.PartItems,
 	})
 	if err != nil {
 		return nil, err
 	}
 	rules = slices.DeleteFunc(rules, func(r *TriageRule) bool {
-		return r.decision().hasEnded(s.area.now()) || digest != "" && r.Digest != "" && r.Digest != digest
+		return r.decision().hasEnded(s.area.Now()) || digest != "" && r.Digest != "" && r.Digest != digest
 	})
 	return newDecisions(rules, found.Items), nil
 }

@@ -1,7 +1,9 @@
-package platform
+package inventory
 
 import (
 	"context"
+
+	"atrium/platform/core"
 )
 
 // A FindingCount counts findings by severity, and those that are special among them.
@@ -24,7 +26,7 @@ type FindingSummary struct {
 // number, which never changes.
 type FindingClass struct {
 	State          FindingState
-	Rating         SeverityRating
+	Rating         core.SeverityRating
 	Fixable        bool
 	KnownExploited bool
 }
@@ -39,7 +41,7 @@ func (f *Finding) Class() FindingClass {
 
 // Number returns the number of the class, from 0.
 func (c FindingClass) Number() int {
-	n := c.State.Rank()*severities + max(c.Rating.Rank(), 0)
+	n := c.State.Rank()*core.SeverityCount + max(c.Rating.Rank(), 0)
 	return n*4 + bit(c.Fixable)*2 + bit(c.KnownExploited)
 }
 
@@ -53,7 +55,7 @@ func bit(is bool) int {
 // FindingClassOf returns the class with a number.
 func FindingClassOf(number int) FindingClass {
 	rest := number / 4
-	return FindingClass{findingStates[rest/severities], ratingOfRank(rest%severities), number&2 != 0, number&1 != 0}
+	return FindingClass{findingStates[rest/core.SeverityCount], core.RatingOfRank(rest % core.SeverityCount), number&2 != 0, number&1 != 0}
 }
 
 // Add adds n findings of a class to the counts.
@@ -76,10 +78,10 @@ func (s *FindingSummary) Add(class FindingClass, n int64) {
 
 // Summarize counts the findings below a group or of a repo that the caller may see. If within is
 // "", it counts all that the caller may see.
-func (s Findings) Summarize(ctx context.Context, within UID) (*FindingSummary, error) {
-	summaries, errs := s.SummarizeEach(ctx, []UID{within})
+func (s Findings) Summarize(ctx context.Context, within core.UID) (*FindingSummary, error) {
+	summaries, errs := s.SummarizeEach(ctx, []core.UID{within})
 	if errs[0] == nil && *summaries[0] == (FindingSummary{}) {
-		errs[0] = s.rows.kind.addArea(s.rows.scopeExists(ctx, UIDFilter{DescendantsOf: within}))
+		errs[0] = s.rows.Kind.AddArea(s.rows.ScopeExists(ctx, core.UIDFilter{DescendantsOf: within}))
 	}
 	if errs[0] != nil {
 		return nil, errs[0]
@@ -89,18 +91,18 @@ func (s Findings) Summarize(ctx context.Context, within UID) (*FindingSummary, e
 
 // SummarizeEach counts the findings below each group or of each repo with one read of the
 // counters. The groups and repos must exist.
-func (s Findings) SummarizeEach(ctx context.Context, within []UID) ([]*FindingSummary, []error) {
+func (s Findings) SummarizeEach(ctx context.Context, within []core.UID) ([]*FindingSummary, []error) {
 	return summarizeEach(ctx, s.rows, within, s.area.tables.SummarizeFindings)
 }
 
 // SummarizeImages counts the findings of images with one read.
-func (s Findings) SummarizeImages(ctx context.Context, keys []ImageKey) ([]*FindingSummary, []error) {
+func (s Findings) SummarizeImages(ctx context.Context, keys []core.ImageKey) ([]*FindingSummary, []error) {
 	summaries, errs := make([]*FindingSummary, len(keys)), make([]error, len(keys))
-	var readable []ImageKey
+	var readable []core.ImageKey
 	var indices []int
 	for i, key := range keys {
-		if _, err := require(ctx, key.Repo, CapFindingsList, CapTagList); err != nil {
-			errs[i] = s.rows.kind.addArea(err)
+		if _, err := core.Require(ctx, key.Repo, core.CapFindingsList, core.CapTagList); err != nil {
+			errs[i] = s.rows.Kind.AddArea(err)
 			continue
 		}
 		readable, indices = append(readable, key), append(indices, i)
@@ -108,9 +110,9 @@ func (s Findings) SummarizeImages(ctx context.Context, keys []ImageKey) ([]*Find
 	if len(readable) == 0 {
 		return summaries, errs
 	}
-	found, err := s.area.tables.SummarizeImageFindings(ctx, s.area.store, ImageKeys{readable})
+	found, err := s.area.tables.SummarizeImageFindings(ctx, s.area.Store, ImageKeys{readable})
 	for n, i := range indices {
-		if errs[i] = s.rows.kind.addArea(err); err == nil {
+		if errs[i] = s.rows.Kind.AddArea(err); err == nil {
 			summaries[i] = found[n]
 		}
 	}
@@ -123,24 +125,24 @@ type FindingFacets struct {
 	Severity  []SeverityFacet
 	State     []StateFacet
 	Ecosystem []EcosystemFacet
-	Repo      []UIDFacet
-	Group     []UIDFacet // the groups of the repos
+	Repo      []core.UIDFacet
+	Group     []core.UIDFacet // the groups of the repos
 }
 
 // The facets of findings.
 type (
 	// A SeverityFacet counts the findings with a rating.
-	SeverityFacet = Facet[SeverityRating]
+	SeverityFacet = core.Facet[core.SeverityRating]
 	// A StateFacet counts the findings in a state.
-	StateFacet = Facet[FindingState]
+	StateFacet = core.Facet[FindingState]
 	// An EcosystemFacet counts the findings of an ecosystem; "" is for those whose is not known.
-	EcosystemFacet = TextFacet
+	EcosystemFacet = core.TextFacet
 )
 
 // Facets counts all findings of the lists that the pages belong to.
-func (s Findings) Facets(ctx context.Context, pages []Page[*Finding]) ([]*FindingFacets, error) {
-	return facetEach(ctx, s.rows, pages, s.area.tables.FacetFindings, func(f *FindingFacets) {
-		f.Severity, f.State, f.Ecosystem = sortFacets(f.Severity), sortFacets(f.State), sortFacets(f.Ecosystem)
-		f.Repo, f.Group = sortFacets(f.Repo), sortFacets(f.Group)
+func (s Findings) Facets(ctx context.Context, pages []core.Page[*Finding]) ([]*FindingFacets, error) {
+	return core.FacetEach(ctx, s.rows, pages, s.area.tables.FacetFindings, func(f *FindingFacets) {
+		f.Severity, f.State, f.Ecosystem = core.SortFacets(f.Severity), core.SortFacets(f.State), core.SortFacets(f.Ecosystem)
+		f.Repo, f.Group = core.SortFacets(f.Repo), core.SortFacets(f.Group)
 	})
 }

@@ -1,4 +1,4 @@
-package platform
+package inventory
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"atrium/platform/core"
 )
 
 // Findings follow from other rows: from tags, from what images hold, and from advisories. What
@@ -24,9 +26,9 @@ import (
 // A FindingTask names what may have changed findings.
 type FindingTask struct {
 	ID       int64
-	Subject  UID    // a repo, or an advisory
-	Digest   string // the image of the repo; "" means all images that Advisory is for, or all
-	Advisory UID    // "" means all advisories
+	Subject  core.UID // a repo, or an advisory
+	Digest   string   // the image of the repo; "" means all images that Advisory is for, or all
+	Advisory core.UID // "" means all advisories
 }
 
 // Limits of one transaction.
@@ -41,11 +43,11 @@ const (
 )
 
 // findingLock is the lock of the findings of an organisation.
-func findingLock(root UID) UID { return "findings:" + root }
+func findingLock(root core.UID) core.UID { return "findings:" + root }
 
 // An AdvisoryReach says which images an advisory can be about.
 type AdvisoryReach struct {
-	Advisory UID
+	Advisory core.UID
 	Names    []string // normal names of packages
 	Digest   string   // of the image that it names; "" means that it names a package
 }
@@ -54,17 +56,17 @@ type AdvisoryReach struct {
 // returns their number: 0 means that none could be ended. The tasks of one organisation, however
 // many there are and even if they fail, do not keep those of others.
 func (s Findings) Reconcile(ctx context.Context) (done int, err error) {
-	if err := requireOperator(ctx); err != nil {
+	if err := core.RequireOperator(ctx); err != nil {
 		return 0, err
 	}
 	var failed []error
-	for last := UID(""); ; {
-		root, err := s.area.tables.NextFindingRoot(ctx, s.area.store, last)
+	for last := core.UID(""); ; {
+		root, err := s.area.tables.NextFindingRoot(ctx, s.area.Store, last)
 		if err != nil || root == "" {
 			return done, errors.Join(append(failed, err)...)
 		}
 		ended := 0
-		err = writePatiently(ctx, s.area.store, func(tx Tx) (err error) {
+		err = core.WritePatiently(ctx, s.area.Store, func(tx core.Tx) (err error) {
 			ended, err = s.reconcileRoot(ctx, tx, root)
 			return err
 		})
@@ -88,22 +90,22 @@ func (s Findings) Settle(ctx context.Context) error {
 // ended.
 const taskInterval, expiryInterval = time.Second, time.Minute
 
-// follow ends tasks as they are added, until ctx ends. Each process does so.
-func (s Findings) follow(ctx context.Context) {
-	ctx = WithActor(ctx, NewOperator("findings"))
+// Follow ends tasks as they are added, until ctx ends. Each process does so.
+func (s Findings) Follow(ctx context.Context) {
+	ctx = core.WithActor(ctx, core.NewOperator("findings"))
 	expiry := time.NewTicker(expiryInterval)
 	defer expiry.Stop()
-	settling := s.area.newChore("findings were not brought up to date; trying again every second")
-	ending := s.area.newChore("exceptions whose time is over were not ended; trying again every minute")
+	settling := s.area.NewChore("findings were not brought up to date; trying again every second")
+	ending := s.area.NewChore("exceptions whose time is over were not ended; trying again every minute")
 	for ctx.Err() == nil {
-		changed := s.area.store.Changed()
-		settling.note(ctx, s.Settle(ctx))
+		changed := s.area.Store.Changed()
+		settling.Note(ctx, s.Settle(ctx))
 		select {
 		case <-ctx.Done():
 		case <-changed:
 		case <-time.After(taskInterval):
 		case <-expiry.C:
-			ending.note(ctx, s.EndExpired(ctx))
+			ending.Note(ctx, s.EndExpired(ctx))
 		}
 	}
 }
@@ -111,28 +113,28 @@ func (s Findings) follow(ctx context.Context) {
 // Review looks at everything again, and returns how many findings were not as they must be. It
 // repairs them. It is for tests, and for an operator who has changed rows by hand.
 func (s Findings) Review(ctx context.Context) (wrong int, err error) {
-	if err := requireOperator(ctx); err != nil {
+	if err := core.RequireOperator(ctx); err != nil {
 		return 0, err
 	}
 	if err := s.Settle(ctx); err != nil {
 		return 0, err
 	}
-	begun := s.area.now()
-	if err := writePatiently(ctx, s.area.store, func(tx Tx) error { return s.area.tables.AddReviewTasks(ctx, tx) }); err != nil {
+	begun := s.area.Now()
+	if err := core.WritePatiently(ctx, s.area.Store, func(tx core.Tx) error { return s.area.tables.AddReviewTasks(ctx, tx) }); err != nil {
 		return 0, err
 	}
 	if err := s.Settle(ctx); err != nil {
 		return 0, err
 	}
-	changed, err := s.area.tables.Findings.List(ctx, s.area.store, Query[*FindingFilter]{
-		Scope: newScope(Branch{Relation: Everything}), Filter: &FindingFilter{States: findingStates, WithoutLiveTags: true, UpdatedSince: begun},
-		Order: s.rows.kind.DefaultOrder, Limit: 1, Parts: PartTotal,
+	changed, err := s.area.tables.Findings.List(ctx, s.area.Store, core.Query[*FindingFilter]{
+		Scope: core.NewScope(core.Branch{Relation: core.Everything}), Filter: &FindingFilter{States: findingStates, WithoutLiveTags: true, UpdatedSince: begun},
+		Order: s.rows.Kind.DefaultOrder, Limit: 1, Parts: core.PartTotal,
 	})
 	return int(changed.Total), err
 }
 
 // reconcileRoot ends tasks of an organisation. Another process may have ended them meanwhile.
-func (s Findings) reconcileRoot(ctx context.Context, tx Tx, root UID) (int, error) {
+func (s Findings) reconcileRoot(ctx context.Context, tx core.Tx, root core.UID) (int, error) {
 	if root != FeedGroup {
 		tx.LockShared(findingLock(FeedGroup))
 	}
@@ -151,10 +153,10 @@ func (s Findings) reconcileRoot(ctx context.Context, tx Tx, root UID) (int, erro
 
 // reconcileTasks ends tasks, and returns those that have ended. It leaves some to the next
 // transaction if they are about too many images.
-func (s Findings) reconcileTasks(ctx context.Context, tx Tx, tasks []FindingTask) (ended []FindingTask, err error) {
+func (s Findings) reconcileTasks(ctx context.Context, tx core.Tx, tasks []FindingTask) (ended []FindingTask, err error) {
 	images, events := 0, findingEvents{}
-	byRepo := map[UID][]FindingTask{}
-	var repos []UID
+	byRepo := map[core.UID][]FindingTask{}
+	var repos []core.UID
 	var spread []FindingTask
 	for _, t := range tasks {
 		if t.Subject == t.Advisory {
@@ -193,8 +195,8 @@ func (s Findings) reconcileTasks(ctx context.Context, tx Tx, tasks []FindingTask
 
 // spreadAdvisories ends the tasks of advisories, which are of one organisation or of FeedGroup: it adds a task for each
 // repo that each of them is for, and returns their number.
-func (s Findings) spreadAdvisories(ctx context.Context, tx Tx, ended []FindingTask) (added int, err error) {
-	found, err := s.area.tables.Advisories.Get(ctx, tx, Keys{UIDs: advisoriesOf(ended)})
+func (s Findings) spreadAdvisories(ctx context.Context, tx core.Tx, ended []FindingTask) (added int, err error) {
+	found, err := s.area.tables.Advisories.Get(ctx, tx, core.Keys{UIDs: advisoriesOf(ended)})
 	if err != nil || len(found) == 0 {
 		return 0, err
 	}
@@ -225,8 +227,8 @@ func (s Findings) spreadAdvisories(ctx context.Context, tx Tx, ended []FindingTa
 }
 
 // advisoriesOf lists the advisories of tasks, each once.
-func advisoriesOf(tasks []FindingTask) []UID {
-	uids := make([]UID, len(tasks))
+func advisoriesOf(tasks []FindingTask) []core.UID {
+	uids := make([]core.UID, len(tasks))
 	for i, t := range tasks {
 		uids[i] = t.Advisory
 	}
@@ -244,7 +246,7 @@ func (a *Advisory) heldNames() []string {
 }
 
 // spreadRepo adds a task for each image of a repo.
-func (s Findings) spreadRepo(ctx context.Context, tx Tx, repo UID) error {
+func (s Findings) spreadRepo(ctx context.Context, tx core.Tx, repo core.UID) error {
 	facts, err := s.area.tables.ImageFacts(ctx, tx, repo, nil)
 	if err != nil || len(facts) == 0 {
 		return err

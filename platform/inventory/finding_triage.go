@@ -1,4 +1,4 @@
-package platform
+package inventory
 
 import (
 	"cmp"
@@ -6,30 +6,31 @@ import (
 	"slices"
 
 	"atrium/platform/affected"
+	"atrium/platform/core"
 )
 
 // A TriageRule decides about the findings of a vulnerability in a group, or in a repo, and about those
 // that appear there later. VEX documents become rules.
 type TriageRule struct {
-	UID             UID    `json:"uid"`
-	Scope           UID    `json:"scope"`               // group or repo
-	VulnerabilityID string `json:"vulnerabilityId"`     // id of the advisory, or another name of it
-	Package         string `json:"package,omitempty"`   // as its ecosystem spells it; "" means any
-	Ecosystem       string `json:"ecosystem,omitempty"` // as OSV names it, with or without the release; "" means any
-	Version         string `json:"version,omitempty"`   // installed version, or a range such as vers:npm/>=1.0.0|<2.0.0; "" means any
-	Digest          string `json:"digest,omitempty"`    // "" means any image
+	UID             core.UID `json:"uid"`
+	Scope           core.UID `json:"scope"`               // group or repo
+	VulnerabilityID string   `json:"vulnerabilityId"`     // id of the advisory, or another name of it
+	Package         string   `json:"package,omitempty"`   // as its ecosystem spells it; "" means any
+	Ecosystem       string   `json:"ecosystem,omitempty"` // as OSV names it, with or without the release; "" means any
+	Version         string   `json:"version,omitempty"`   // installed version, or a range such as vers:npm/>=1.0.0|<2.0.0; "" means any
+	Digest          string   `json:"digest,omitempty"`    // "" means any image
 
 	State         FindingState `json:"state"`
 	Justification string       `json:"justification,omitempty"`
 	Note          string       `json:"note,omitempty"`
-	ExpireTime    Time         `json:"expireTime,omitzero"`
-	CreateTime    Time         `json:"createTime,omitzero"` // when it was decided
+	ExpireTime    core.Time    `json:"expireTime,omitzero"`
+	CreateTime    core.Time    `json:"createTime,omitzero"` // when it was decided
 	Author        string       `json:"author,omitempty"`    // the UID of an identity, or the name of an operator's command
 }
 
 // A triageTarget is what a rule is about. There is one rule for each.
 type triageTarget struct {
-	scope                                                  UID
+	scope                                                  core.UID
 	vulnerability, packageName, ecosystem, version, digest string
 }
 
@@ -39,14 +40,14 @@ func (r *TriageRule) target() triageTarget {
 
 // setUID sets the UID, which follows from what the rule is about.
 func (r *TriageRule) setUID() {
-	r.UID = r.Scope + "/" + UID(hashTexts("rule", r.VulnerabilityID, r.Package, r.Ecosystem, r.Version, r.Digest))
+	r.UID = r.Scope + "/" + core.UID(hashTexts("rule", r.VulnerabilityID, r.Package, r.Ecosystem, r.Version, r.Digest))
 }
 
 // A decision is what callers and rules decide about a finding.
 type decision struct {
 	state               FindingState
 	justification, note string
-	expireTime          Time
+	expireTime          core.Time
 }
 
 func (r *TriageRule) decision() decision {
@@ -68,17 +69,17 @@ func (d decision) equals(other decision) bool {
 }
 
 // hasEnded reports whether the time of the decision is over.
-func (d decision) hasEnded(now Time) bool {
+func (d decision) hasEnded(now core.Time) bool {
 	return !d.expireTime.IsZero() && !d.expireTime.After(now.Time)
 }
 
 // triageRules are the rules for repos, by the advisories that they name, those that count more first.
-type triageRules map[UID][]*TriageRule
+type triageRules map[core.UID][]*TriageRule
 
 // decide sets what the rules decide about a finding. Of several rules, that of the closest group
 // counts, of those the one that says most about the image and the package, and of those the
 // newest. What was decided about the finding itself counts more.
-func (r triageRules) decide(f *Finding, now Time) {
+func (r triageRules) decide(f *Finding, now core.Time) {
 	if f.Decision == DecisionOfFinding {
 		return
 	}
@@ -109,7 +110,7 @@ func (r *TriageRule) detail() int {
 }
 
 // readRules reads the rules for findings of advisories in repos.
-func (s Findings) readRules(ctx context.Context, tx Tx, repos []UID, advisories []*Advisory) (triageRules, error) {
+func (s Findings) readRules(ctx context.Context, tx core.Tx, repos []core.UID, advisories []*Advisory) (triageRules, error) {
 	var names []string
 	for _, a := range advisories {
 		names = append(names, a.decidedNames()...)
@@ -148,11 +149,11 @@ func (a *Advisory) decidedNames() []string { return append(a.names(), a.Upstream
 // compareRules sorts rules: those that count more come first.
 func compareRules(a, b *TriageRule) int {
 	return cmp.Or(cmp.Compare(len(b.Scope), len(a.Scope)), cmp.Compare(b.detail(), a.detail()),
-		b.CreateTime.Compare(a.CreateTime.Time), compareTexts(b.UID, a.UID))
+		b.CreateTime.Compare(a.CreateTime.Time), core.CompareTexts(b.UID, a.UID))
 }
 
 // scopesAround lists repos, or groups, and the groups around them.
-func scopesAround(uids []UID) (scopes []UID) {
+func scopesAround(uids []core.UID) (scopes []core.UID) {
 	for _, uid := range uids {
 		scopes = append(append(scopes, uid.Ancestors()...), uid)
 	}

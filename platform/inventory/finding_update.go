@@ -1,4 +1,4 @@
-package platform
+package inventory
 
 import (
 	"context"
@@ -7,16 +7,17 @@ import (
 	"slices"
 	"strings"
 
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
 // A FindingUpdate is a decision of a caller about findings: about those that UIDs lists, or about
 // those within a group or repo that match a filter.
 type FindingUpdate struct {
-	UIDs   []UID
-	Within UID            // a group or a repo
+	UIDs   []core.UID
+	Within core.UID       // a group or a repo
 	Where  *FindingFilter // required with Within
-	Among  []UID          // only these of them; nil means all
+	Among  []core.UID     // only these of them; nil means all
 	// Change has the fields to write: state with justification, note and expireTime, which are one
 	// decision, note alone, assignee, and dueTime.
 	Change fieldmask.Input[*Finding]
@@ -27,7 +28,6 @@ const MaxUpdatedFindings = 10_000
 
 // Limits of one update.
 const (
-	maxNoteBytes   = 8 << 10
 	maxTriageRules = 1000
 )
 
@@ -55,29 +55,29 @@ var decidableStates = []FindingState{FindingOpen, FindingInTriage, FindingAccept
 func (s Findings) Update(ctx context.Context, u FindingUpdate) ([]*Finding, error) {
 	c, err := s.authorizeTriage(ctx, &u)
 	if err != nil {
-		return nil, s.rows.recordIfDenied(ctx, "changed", u.subject(ctx), err)
+		return nil, s.rows.RecordIfDenied(ctx, "changed", u.subject(ctx), err)
 	}
 	var updated []*Finding
-	err = s.area.store.Write(ctx, func(tx Tx) (err error) {
+	err = s.area.Store.Write(ctx, func(tx core.Tx) (err error) {
 		updated, err = s.updateInTx(ctx, tx, &u, c)
 		return err
 	})
 	if err != nil && u.Within == "" {
-		err = s.rows.nameMissing(ctx, err, listOfUIDs, u.UIDs)
+		err = s.rows.NameMissing(ctx, err, core.ListOfUIDs, u.UIDs)
 	}
 	if err != nil {
-		return nil, s.rows.recordIfDenied(ctx, "changed", u.subject(ctx), err)
+		return nil, s.rows.RecordIfDenied(ctx, "changed", u.subject(ctx), err)
 	}
 	return updated, nil
 }
 
 // subject returns what a denied update is about: a group, or a repo on which the caller lacks a right.
-func (u *FindingUpdate) subject(ctx context.Context) UID {
+func (u *FindingUpdate) subject(ctx context.Context) core.UID {
 	if u.Within != "" || len(u.UIDs) == 0 {
 		return u.Within
 	}
 	for _, uid := range u.UIDs {
-		if _, err := require(ctx, uid.Parent(), triageCapabilities()...); err != nil {
+		if _, err := core.Require(ctx, uid.Parent(), triageCapabilities()...); err != nil {
 			return uid.Parent()
 		}
 	}
@@ -85,50 +85,50 @@ func (u *FindingUpdate) subject(ctx context.Context) UID {
 }
 
 // triageCapabilities lists what a decision needs. Nobody decides about what they may not see.
-func triageCapabilities() []Capability {
-	return append(findingKind.UpdateCapabilities(), findingKind.ReadCapabilities()...)
+func triageCapabilities() []core.Capability {
+	return append(FindingKind.UpdateCapabilities(), FindingKind.ReadCapabilities()...)
 }
 
 // authorizeTriage checks and authorises an update.
 func (s Findings) authorizeTriage(ctx context.Context, u *FindingUpdate) (*fieldmask.Change[*Finding], error) {
-	TraceOf(ctx).NoteResource(s.rows.kind.Name, u.Within)
-	if _, err := requireCaller(ctx); err != nil {
+	core.TraceOf(ctx).NoteResource(s.rows.Kind.Name, u.Within)
+	if _, err := core.RequireCaller(ctx); err != nil {
 		return nil, err
 	}
-	var v violations
+	var v core.Violations
 	places := u.checkSelection(&v)
 	if len(v) == 0 {
 		for _, uid := range places {
-			if _, err := require(ctx, uid, append(triageCapabilities(), u.Where.capabilities()...)...); err != nil {
+			if _, err := core.Require(ctx, uid, append(triageCapabilities(), u.Where.Capabilities()...)...); err != nil {
 				return nil, err
 			}
 		}
 	}
-	c, found := u.Change.DecodeUpdate(s.rows.kind.Fields)
+	c, found := u.Change.DecodeUpdate(s.rows.Kind.Fields)
 	v = slices.Concat(v, found, c.Conflicts(nil))
-	u.checkChange(c, s.area.now(), &v)
+	u.checkChange(c, s.area.Now(), &v)
 	if err := s.checkAssignee(ctx, c, places, &v); err != nil {
 		return nil, err
 	}
-	return c, v.err()
+	return c, v.Err()
 }
 
 // checkSelection checks which findings an update is about, and returns their repos or their group.
-func (u *FindingUpdate) checkSelection(v *violations) (places []UID) {
+func (u *FindingUpdate) checkSelection(v *core.Violations) (places []core.UID) {
 	switch {
 	case len(u.UIDs) > 0 && (u.Within != "" || u.Where != nil):
-		v.add("uids", "cannot be given together with within and where")
+		v.Add("uids", "cannot be given together with within and where")
 	case len(u.UIDs) == 0 && u.Within == "":
-		v.add("uids", "is required, unless within and where are given")
+		v.Add("uids", "is required, unless within and where are given")
 	case u.Within != "":
-		v.checkUID("within", u.Within)
+		v.CheckUID("within", u.Within)
 		u.checkWhere(v)
-		return []UID{u.Within}
+		return []core.UID{u.Within}
 	case len(u.UIDs) > MaxUpdatedFindings:
-		v.add("uids", "must be at most %d", MaxUpdatedFindings)
+		v.Add("uids", "must be at most %d", MaxUpdatedFindings)
 	}
 	for i, uid := range u.UIDs {
-		if v.checkUID(fmt.Sprintf("uids[%d]", i), uid); len(*v) > 0 {
+		if v.CheckUID(fmt.Sprintf("uids[%d]", i), uid); len(*v) > 0 {
 			return nil
 		}
 		places = append(places, uid.Parent())
@@ -138,109 +138,109 @@ func (u *FindingUpdate) checkSelection(v *violations) (places []UID) {
 }
 
 // checkWhere checks the filter of an update.
-func (u *FindingUpdate) checkWhere(v *violations) {
+func (u *FindingUpdate) checkWhere(v *core.Violations) {
 	if u.Where == nil {
-		v.add("where", "is required with within")
+		v.Add("where", "is required with within")
 		return
 	}
-	var inside violations
-	u.Where.check(&inside)
-	if len(u.Among) > maxIDs {
-		inside.add("uids", "must be at most %d UIDs; give them in uids instead of where.uids", maxIDs)
+	var inside core.Violations
+	u.Where.Check(&inside)
+	if len(u.Among) > core.MaxIDs {
+		inside.Add("uids", "must be at most %d UIDs; give them in uids instead of where.uids", core.MaxIDs)
 	}
 	for _, uid := range u.Among {
 		if !uid.Valid() {
-			inside.checkUID("uids", uid)
+			inside.CheckUID("uids", uid)
 			break
 		}
 	}
 	if slices.Contains(u.Where.WantedStates(), FindingResolved) {
-		inside.add("states", "must not select %s findings: nothing can be decided about them", FindingResolved)
+		inside.Add("states", "must not select %s findings: nothing can be decided about them", FindingResolved)
 	}
 	if n := len(u.Where.VulnerabilityIDs) * max(1, len(u.Where.Packages)) * max(1, len(u.Where.Digests)); u.makesRules() && n > maxTriageRules {
-		inside.add("vulnerabilityIds", "make %d rules together with packages and digests; at most %d are permitted", n, maxTriageRules)
+		inside.Add("vulnerabilityIds", "make %d rules together with packages and digests; at most %d are permitted", n, maxTriageRules)
 	}
 	for _, x := range inside {
-		v.add("where."+x.Field, "%s", x.Description)
+		v.Add("where."+x.Field, "%s", x.Description)
 	}
 }
 
 // makesRules reports whether the update decides about later findings too, if it sets a state.
 func (u *FindingUpdate) makesRules() bool {
-	if u.Within == "" || u.Where == nil || u.Among != nil || matchesNothing(u.Where) || len(u.Where.VulnerabilityIDs) == 0 {
+	if u.Within == "" || u.Where == nil || u.Among != nil || core.MatchesNothing(u.Where) || len(u.Where.VulnerabilityIDs) == 0 {
 		return false
 	}
 	others := *u.Where
 	others.VulnerabilityIDs, others.Packages, others.Digests = nil, nil, nil
-	return equalJSON(others, FindingFilter{})
+	return core.EqualJSON(others, FindingFilter{})
 }
 
 // checkChange checks what an update writes.
-func (*FindingUpdate) checkChange(c *fieldmask.Change[*Finding], now Time, v *violations) {
+func (*FindingUpdate) checkChange(c *fieldmask.Change[*Finding], now core.Time, v *core.Violations) {
 	f := c.Row
 	if len(c.Fields) == 0 && len(*v) == 0 {
-		v.add("state", "is required, unless note, assignee or dueTime are given")
+		v.Add("state", "is required, unless note, assignee or dueTime are given")
 	}
-	if c.Writes("state") && !v.has("state") {
+	if c.Writes("state") && !v.Has("state") {
 		f.checkState(now, v)
 	}
 	for _, part := range []string{"justification", "expireTime"} {
-		if c.Writes(part) && !c.Writes("state") && !v.has(part) {
-			v.add(part, "is a part of a decision; give state too")
+		if c.Writes(part) && !c.Writes("state") && !v.Has(part) {
+			v.Add(part, "is a part of a decision; give state too")
 		}
 	}
-	if c.Writes("note") && !v.has("note") {
-		v.checkText("note", f.Note, maxNoteBytes)
+	if c.Writes("note") && !v.Has("note") {
+		v.CheckText("note", f.Note, core.MaxNoteBytes)
 	}
 }
 
 // checkState checks a decision.
-func (f *Finding) checkState(now Time, v *violations) {
-	checkOneOf(v, "state", f.State, decidableStates)
+func (f *Finding) checkState(now core.Time, v *core.Violations) {
+	core.CheckOneOf(v, "state", f.State, decidableStates)
 	justifications := FindingJustifications()
 	switch {
 	case f.State == "":
-		v.add("state", "must be one of %s", strings.Join(fieldmask.Texts(decidableStates), ", "))
+		v.Add("state", "must be one of %s", strings.Join(fieldmask.Texts(decidableStates), ", "))
 	case f.State == FindingNotAffected && f.Justification == "":
-		v.add("justification", "is required with %s: give one of %s", FindingNotAffected, strings.Join(justifications, ", "))
+		v.Add("justification", "is required with %s: give one of %s", FindingNotAffected, strings.Join(justifications, ", "))
 	case f.State != FindingNotAffected && f.Justification != "":
-		v.add("justification", "can be given only with %s", FindingNotAffected)
+		v.Add("justification", "can be given only with %s", FindingNotAffected)
 	default:
-		checkOneOf(v, "justification", f.Justification, justifications)
+		core.CheckOneOf(v, "justification", f.Justification, justifications)
 	}
 	switch {
 	case f.ExpireTime.IsZero():
 	case f.State == FindingOpen:
-		v.add("expireTime", "cannot be given with %s", FindingOpen)
+		v.Add("expireTime", "cannot be given with %s", FindingOpen)
 	case f.decision().hasEnded(now):
-		v.add("expireTime", "must be in the future")
+		v.Add("expireTime", "must be in the future")
 	}
 }
 
 // checkAssignee checks that the assignee is an identity that the caller may see.
-func (s Findings) checkAssignee(ctx context.Context, c *fieldmask.Change[*Finding], places []UID, v *violations) error {
-	if !c.Writes("assignee") || c.Row.Assignee == "" || v.has("assignee") {
+func (s Findings) checkAssignee(ctx context.Context, c *fieldmask.Change[*Finding], places []core.UID, v *core.Violations) error {
+	if !c.Writes("assignee") || c.Row.Assignee == "" || v.Has("assignee") {
 		return nil
 	}
-	if v.checkUID("assignee", c.Row.Assignee); v.has("assignee") {
+	if v.CheckUID("assignee", c.Row.Assignee); v.Has("assignee") {
 		return nil
 	}
 	for _, place := range places {
 		if place.Root() != c.Row.Assignee.Root() {
-			v.add("assignee", "must be an identity of the organisation of the findings")
+			v.Add("assignee", "must be an identity of the organisation of the findings")
 			return nil
 		}
 	}
 	_, err := s.area.iam.Identities.Get(ctx, c.Row.Assignee)
-	if err != nil && (AsError(err).Code == CodeNotFound || AsError(err).Code == CodePermissionDenied) {
-		v.add("assignee", "must be an identity that exists and that you may see")
+	if err != nil && (core.AsError(err).Code == core.CodeNotFound || core.AsError(err).Code == core.CodePermissionDenied) {
+		v.Add("assignee", "must be an identity that exists and that you may see")
 		return nil
 	}
 	return err
 }
 
 // updateInTx decides about findings in a transaction.
-func (s Findings) updateInTx(ctx context.Context, tx Tx, u *FindingUpdate, c *fieldmask.Change[*Finding]) ([]*Finding, error) {
+func (s Findings) updateInTx(ctx context.Context, tx core.Tx, u *FindingUpdate, c *fieldmask.Change[*Finding]) ([]*Finding, error) {
 	for _, root := range u.roots() {
 		tx.Lock(findingLock(root))
 	}
@@ -264,11 +264,11 @@ func (s Findings) updateInTx(ctx context.Context, tx Tx, u *FindingUpdate, c *fi
 }
 
 // roots lists the organisations of the update, sorted, so that two updates do not wait for each other.
-func (u *FindingUpdate) roots() []UID {
+func (u *FindingUpdate) roots() []core.UID {
 	if u.Within != "" {
-		return []UID{u.Within.Root()}
+		return []core.UID{u.Within.Root()}
 	}
-	roots := make([]UID, len(u.UIDs))
+	roots := make([]core.UID, len(u.UIDs))
 	for i, uid := range u.UIDs {
 		roots[i] = uid.Root()
 	}
@@ -277,29 +277,29 @@ func (u *FindingUpdate) roots() []UID {
 }
 
 // choose reads the findings that an update is about.
-func (s Findings) choose(ctx context.Context, tx Tx, u *FindingUpdate) ([]*Finding, error) {
+func (s Findings) choose(ctx context.Context, tx core.Tx, u *FindingUpdate) ([]*Finding, error) {
 	if u.Within == "" {
 		return s.chooseListed(ctx, tx, u.UIDs)
 	}
-	var rows Rows[*Finding]
+	var rows core.Rows[*Finding]
 	var err error
-	if !matchesNothing(u.Where) {
-		rows, err = s.area.tables.Findings.List(ctx, tx, Query[*FindingFilter]{
-			Scope:  s.rows.kind.narrowScope(UIDFilter{DescendantsOf: u.Within, IDs: u.Among}, []UID{u.Within}),
-			Filter: u.Where, Order: Order{Field: "uid"}, Limit: MaxUpdatedFindings, Parts: PartItems | PartMore,
+	if !core.MatchesNothing(u.Where) {
+		rows, err = s.area.tables.Findings.List(ctx, tx, core.Query[*FindingFilter]{
+			Scope:  s.rows.Kind.NarrowScope(core.UIDFilter{DescendantsOf: u.Within, IDs: u.Among}, []core.UID{u.Within}),
+			Filter: u.Where, Order: core.Order{Field: "uid"}, Limit: MaxUpdatedFindings, Parts: core.PartItems | core.PartMore,
 		})
 	}
 	switch {
 	case err != nil:
 		return nil, err
 	case rows.More:
-		var v violations
-		v.add("where", "matches more than %d findings; narrow it, for example by vulnerabilityIds, packages or severities, or give a group further down in within", MaxUpdatedFindings)
-		return nil, v.err()
+		var v core.Violations
+		v.Add("where", "matches more than %d findings; narrow it, for example by vulnerabilityIds, packages or severities, or give a group further down in within", MaxUpdatedFindings)
+		return nil, v.Err()
 	case len(rows.Items) == 0:
 		found, err := tx.Exists(ctx, u.Within)
 		if err == nil && !found {
-			err = newNotFound(groupRef, u.Within)
+			err = core.NewNotFound(core.GroupRef, u.Within)
 		}
 		return nil, err
 	}
@@ -307,27 +307,27 @@ func (s Findings) choose(ctx context.Context, tx Tx, u *FindingUpdate) ([]*Findi
 }
 
 // chooseListed reads findings by UID.
-func (s Findings) chooseListed(ctx context.Context, tx Tx, uids []UID) ([]*Finding, error) {
+func (s Findings) chooseListed(ctx context.Context, tx core.Tx, uids []core.UID) ([]*Finding, error) {
 	sorted := slices.Clone(uids)
 	slices.Sort(sorted)
-	found, err := s.area.tables.Findings.Get(ctx, tx, Keys{UIDs: slices.Compact(sorted)})
+	found, err := s.area.tables.Findings.Get(ctx, tx, core.Keys{UIDs: slices.Compact(sorted)})
 	if err != nil {
 		return nil, err
 	}
-	byUID := make(map[UID]*Finding, len(found))
+	byUID := make(map[core.UID]*Finding, len(found))
 	for _, f := range found {
 		byUID[f.UID] = f
 	}
-	var v violations
+	var v core.Violations
 	for i, uid := range uids {
 		switch f := byUID[uid]; {
 		case f == nil:
-			return nil, s.rows.kind.notFound(uid)
+			return nil, s.rows.Kind.NotFound(uid)
 		case f.State == FindingResolved:
-			v.add(fmt.Sprintf("uids[%d]", i), "is resolved, and nothing can be decided about it")
+			v.Add(fmt.Sprintf("uids[%d]", i), "is resolved, and nothing can be decided about it")
 		}
 	}
-	return found, v.err()
+	return found, v.Err()
 }
 
 // TriageFacts are what an update of findings needs to know beside them.
@@ -341,14 +341,14 @@ type TriageFacts struct {
 type triage struct {
 	*fieldmask.Change[*Finding]
 	TriageFacts
-	now        Time
-	advisories map[UID]*Advisory
+	now        core.Time
+	advisories map[core.UID]*Advisory
 	rules      triageRules
 	events     findingEvents
 }
 
-func (s Findings) newTriage(ctx context.Context, tx Tx, chosen []*Finding, c *fieldmask.Change[*Finding]) (*triage, error) {
-	images, about := map[ImageKey]bool{}, map[UID]bool{}
+func (s Findings) newTriage(ctx context.Context, tx core.Tx, chosen []*Finding, c *fieldmask.Change[*Finding]) (*triage, error) {
+	images, about := map[core.ImageKey]bool{}, map[core.UID]bool{}
 	for _, f := range chosen {
 		images[f.Image()], about[f.Advisory] = true, true
 	}
@@ -356,11 +356,11 @@ func (s Findings) newTriage(ctx context.Context, tx Tx, chosen []*Finding, c *fi
 	if err != nil {
 		return nil, err
 	}
-	t := &triage{Change: c, TriageFacts: facts, now: s.area.now(), advisories: map[UID]*Advisory{}, events: findingEvents{}}
+	t := &triage{Change: c, TriageFacts: facts, now: s.area.Now(), advisories: map[core.UID]*Advisory{}, events: findingEvents{}}
 	for _, a := range facts.Advisories {
 		t.advisories[a.UID] = a
 	}
-	repos := make([]UID, len(facts.Repos))
+	repos := make([]core.UID, len(facts.Repos))
 	for i, repo := range facts.Repos {
 		repos[i] = repo.UID
 	}
@@ -372,7 +372,7 @@ func (s Findings) newTriage(ctx context.Context, tx Tx, chosen []*Finding, c *fi
 
 // decideAll decides about findings, and notes what changes in each repo. It returns them in the order of their UIDs.
 func (t *triage) decideAll(chosen []*Finding) (updated []*Finding, changes []*findingChanges) {
-	byImage, byRepo := map[ImageKey][]*Finding{}, map[UID]*findingChanges{}
+	byImage, byRepo := map[core.ImageKey][]*Finding{}, map[core.UID]*findingChanges{}
 	for _, f := range chosen {
 		byImage[f.Image()] = append(byImage[f.Image()], f)
 	}
@@ -382,7 +382,7 @@ func (t *triage) decideAll(chosen []*Finding) (updated []*Finding, changes []*fi
 	for _, status := range t.Statuses {
 		c := byRepo[status.Repo]
 		var changed []*Finding
-		for _, was := range byImage[ImageKey{status.Repo, status.Digest}] {
+		for _, was := range byImage[core.ImageKey{Repo: status.Repo, Digest: status.Digest}] {
 			is := *was
 			if t.apply(&is); !was.sameAs(&is) {
 				c.replace(status, was, &is)

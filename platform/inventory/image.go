@@ -1,4 +1,4 @@
-package platform
+package inventory
 
 import (
 	"context"
@@ -7,11 +7,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"atrium/platform/core"
 )
 
 // An Image is the image that a digest identifies in a repo.
 type Image struct {
-	Repo          UID            `json:"repo"`
+	Repo          core.UID       `json:"repo"`
 	Digest        string         `json:"digest"`
 	Architectures []Architecture `json:"architectures"`
 	Packages      []string       `json:"packages,omitempty"` // packages, if the source lists them
@@ -60,23 +62,14 @@ type ImageSize struct {
 	Architecture string `json:"architecture"`
 }
 
-// An ImageKey identifies an image.
-type ImageKey struct {
-	Repo   UID
-	Digest string
-}
-
-// text returns the key as errors name the image.
-func (k ImageKey) text() string { return string(k.Repo) + "@" + k.Digest }
-
 // Key returns what identifies the image.
-func (i *Image) Key() ImageKey { return ImageKey{i.Repo, i.Digest} }
+func (i *Image) Key() core.ImageKey { return core.ImageKey{Repo: i.Repo, Digest: i.Digest} }
 
 // ImageKeys are images that the caller may read.
-type ImageKeys struct{ keys []ImageKey }
+type ImageKeys struct{ keys []core.ImageKey }
 
 // Keys lists the keys.
-func (k ImageKeys) Keys() []ImageKey { return k.keys }
+func (k ImageKeys) Keys() []core.ImageKey { return k.keys }
 
 // Limits of an image.
 const (
@@ -84,90 +77,92 @@ const (
 	maxPackages      = 20_000
 )
 
-func (i *Image) check(v *violations) {
+// Check adds the violations of the fields.
+func (i *Image) Check(v *core.Violations) {
 	i.spellArchitectures()
 	if len(i.Architectures) == 0 {
 		i.Architectures = nil // the store returns nil for an empty list
 	}
-	v.checkDigest(i.Digest)
-	v.checkRequiredLines("architectures", i.ArchitectureNames(), maxArchitectures)
+	v.CheckDigest(i.Digest)
+	v.CheckRequiredLines("architectures", i.ArchitectureNames(), maxArchitectures)
 	if slices.ContainsFunc(i.Architectures, func(a Architecture) bool { return a.Size < 0 }) {
-		v.add("architectures", "must have no negative size")
+		v.Add("architectures", "must have no negative size")
 	}
-	v.checkRequiredLines("packages", i.Packages, maxPackages)
+	v.CheckRequiredLines("packages", i.Packages, maxPackages)
 }
 
 // ImageFilter restricts a list of images to which tags point that are not deprecated.
 type ImageFilter struct {
-	Holds            UID      `json:",omitempty"` // version of a package that the images hold
+	Holds            core.UID `json:",omitempty"` // version of a package that the images hold
 	VulnerabilityIDs []string `json:",omitempty"` // the image has an open finding of an advisory with one of these names
 }
 
-func (f *ImageFilter) check(v *violations) {
-	if v.checkFilter("vulnerabilityIds", f.VulnerabilityIDs...); len(f.VulnerabilityIDs) > maxIDs {
-		v.add("vulnerabilityIds", "must be at most %d", maxIDs)
+// Check adds the violations of the conditions.
+func (f *ImageFilter) Check(v *core.Violations) {
+	if v.CheckFilter("vulnerabilityIds", f.VulnerabilityIDs...); len(f.VulnerabilityIDs) > core.MaxIDs {
+		v.Add("vulnerabilityIds", "must be at most %d", core.MaxIDs)
 	}
 }
 
 // UID returns the place of the image among the images of its repo, as a UID: lists of images are in that
 // order. It is not the UID of a resource.
-func (i *Image) UID() UID { return UID(fmt.Sprintf("%s/%016x", i.Repo, i.Number)) }
+func (i *Image) UID() core.UID { return core.UID(fmt.Sprintf("%s/%016x", i.Repo, i.Number)) }
 
 // ImageNumber returns the number of an image in its place.
-func ImageNumber(place UID) int64 {
+func ImageNumber(place core.UID) int64 {
 	n, _ := strconv.ParseInt(string(place[strings.LastIndexByte(string(place), '/')+1:]), 16, 64) // it was made by UID
 	return n
 }
 
 // imageKind has what lists of images need. Images are no kind of their own, because they have no UIDs.
-var imageKind = Kind[*Image]{
-	Name: "Image", Plural: "images", Area: areaRegistry, Parent: repoRef,
-	List: CapManifestMetadataList, Also: []Capability{CapTagList, CapRepoList},
-	Orders:       []OrderField[*Image]{{"uid", nil, func(i *Image) any { return string(i.UID()) }}},
-	DefaultOrder: Order{Field: "uid"},
+var imageKind = core.Kind[*Image]{
+	Name: "Image", Plural: "images", Area: core.AreaRegistry, Parent: core.RepoRef,
+	List: core.CapManifestMetadataList, Also: []core.Capability{core.CapTagList, core.CapRepoList},
+	Orders:       []core.OrderField[*Image]{{Name: "uid", Value: func(i *Image) any { return string(i.UID()) }}},
+	DefaultOrder: core.Order{Field: "uid"},
 	UID:          (*Image).UID,
-	Group:        func(i *Image) UID { return i.Repo.Parent() },
+	Group:        func(i *Image) core.UID { return i.Repo.Parent() },
 }
 
 // imagePackageKind has what lists of the packages of images need. They are no kind of their own: they are in
 // the documents of an image.
-var imagePackageKind = Kind[*ImagePackage]{
-	Name: "ImagePackage", Plural: "packages", Area: areaRegistry,
-	Orders:       []OrderField[*ImagePackage]{{"name", nil, func(p *ImagePackage) any { return p.Name() }}},
-	DefaultOrder: Order{Field: "name"},
-	UID:          func(p *ImagePackage) UID { return UID(fmt.Sprintf("%016x", p.place)) },
+var imagePackageKind = core.Kind[*ImagePackage]{
+	Name: "ImagePackage", Plural: "packages", Area: core.AreaRegistry,
+	Orders:       []core.OrderField[*ImagePackage]{{Name: "name", Value: func(p *ImagePackage) any { return p.Name() }}},
+	DefaultOrder: core.Order{Field: "name"},
+	UID:          func(p *ImagePackage) core.UID { return core.UID(fmt.Sprintf("%016x", p.place)) },
 }
 
 // ImageQueries read and write images in other ways than a Table does.
 type ImageQueries interface {
 	// Images reads the images of (repo, digest) pairs; missing ones are left
 	// out.
-	Images(ctx context.Context, on Conn, keys ImageKeys) ([]*Image, error)
+	Images(ctx context.Context, on core.Conn, keys ImageKeys) ([]*Image, error)
 
 	// PutImages stores images, replacing those of the same repo and digest.
-	PutImages(ctx context.Context, tx Tx, images []*Image) error
+	PutImages(ctx context.Context, tx core.Tx, images []*Image) error
 }
 
 // Images are the operations on images; they are read only.
 type Images struct {
-	area  *inventoryArea
-	lists *Collection[*Image, *ImageFilter]
+	area  *Area
+	lists *core.Collection[*Image, *ImageFilter]
 }
 
 // ListHolding reads, for each version of a package, the same page of the images that hold it, with one
 // read and one for the images.
-func (s Images) ListHolding(ctx context.Context, req ListRequest[*ImageFilter], versions []*PackageVersion) ([]Page[*Image], []error) {
-	return listReferring(ctx, s.lists, req, len(versions), func(i int, req *ListRequest[*ImageFilter]) func(Branch) []Branch {
+func (s Images) ListHolding(ctx context.Context, req core.ListRequest[*ImageFilter], versions []*PackageVersion) ([]core.Page[*Image], []error) {
+	return core.ListReferring(ctx, s.lists, req, len(versions), func(i int, req *core.ListRequest[*ImageFilter]) func(core.Branch) []core.Branch {
 		req.UIDP.DescendantsOf = versions[i].Package.Within
-		req.Filter = changeFilter(req.Filter, func(f *ImageFilter) { f.Holds = versions[i].UID })
-		return narrowTo(func(b *Branch) { b.Holds = versions[i].UID })
+		req.Filter = core.EditFilter(req.Filter, func(f *ImageFilter) { f.Holds = versions[i].UID })
+		return core.NarrowTo(func(b *core.Branch) { b.Holds = versions[i].UID })
 	})
 }
 
 // ListAffected reads a page of the images with open findings of an advisory with one of names.
-func (s Images) ListAffected(ctx context.Context, req ListRequest[*ImageFilter], names []string) (Page[*Image], error) {
-	req.Filter = changeFilter(req.Filter, func(f *ImageFilter) { f.VulnerabilityIDs = names })
-	return s.lists.also(CapFindingsList).List(ctx, req)
+func (s Images) ListAffected(ctx context.Context, req core.ListRequest[*ImageFilter], names []string) (core.Page[*Image], error) {
+	req.Filter = core.EditFilter(req.Filter, func(f *ImageFilter) { f.VulnerabilityIDs = names })
+	return s.lists.Also(core.CapFindingsList).List(ctx, req)
 }
 
 // maxImagesAtOnce limits the images whose tags one statement reads.
@@ -175,8 +170,8 @@ const maxImagesAtOnce = 500
 
 // CountUntagged counts the images whose findings do not count, because the only tags that point to them are deprecated or
 // those of signatures, or there are none.
-func (s Images) CountUntagged(ctx context.Context, images []ImageKey) (untagged int, err error) {
-	live := ListRequest[*TagFilter]{PageSize: 1, Parts: PartItems, Filter: &TagFilter{Deprecated: new(bool), Without: []TagClass{TagClassReferrer}}}
+func (s Images) CountUntagged(ctx context.Context, images []core.ImageKey) (untagged int, err error) {
+	live := core.ListRequest[*TagFilter]{PageSize: 1, Parts: core.PartItems, Filter: &TagFilter{Deprecated: new(bool), Without: []TagClass{TagClassReferrer}}}
 	for some := range slices.Chunk(images, maxImagesAtOnce) {
 		pages, errs := s.area.Tags.ListOfImages(ctx, live, some)
 		for i, page := range pages {
@@ -192,16 +187,16 @@ func (s Images) CountUntagged(ctx context.Context, images []ImageKey) (untagged 
 }
 
 // Get reads one image.
-func (s Images) Get(ctx context.Context, key ImageKey) (*Image, error) {
-	images, errs := s.GetMany(ctx, []ImageKey{key})
+func (s Images) Get(ctx context.Context, key core.ImageKey) (*Image, error) {
+	images, errs := s.GetMany(ctx, []core.ImageKey{key})
 	return images[0], errs[0]
 }
 
 // GetMany reads images with one read. The results are in the order of keys; each
 // has an image or an error.
-func (s Images) GetMany(ctx context.Context, keys []ImageKey) ([]*Image, []error) {
+func (s Images) GetMany(ctx context.Context, keys []core.ImageKey) ([]*Image, []error) {
 	images, errs := make([]*Image, len(keys)), make([]error, len(keys))
-	var readable []ImageKey
+	var readable []core.ImageKey
 	for i, key := range keys {
 		if errs[i] = s.checkReadable(ctx, key); errs[i] == nil {
 			readable = append(readable, key)
@@ -210,8 +205,8 @@ func (s Images) GetMany(ctx context.Context, keys []ImageKey) ([]*Image, []error
 	if len(readable) == 0 {
 		return images, errs
 	}
-	found, err := s.area.tables.Images(ctx, s.area.store, ImageKeys{readable})
-	byKey := make(map[ImageKey]*Image, len(found))
+	found, err := s.area.tables.Images(ctx, s.area.Store, ImageKeys{readable})
+	byKey := make(map[core.ImageKey]*Image, len(found))
 	for _, image := range found {
 		byKey[image.Key()] = image
 	}
@@ -220,7 +215,7 @@ func (s Images) GetMany(ctx context.Context, keys []ImageKey) ([]*Image, []error
 			continue
 		}
 		if images[i] = byKey[key]; images[i] == nil {
-			errs[i] = inArea(areaRegistry, newNotFound(imageKind.ref(), key.text()))
+			errs[i] = core.InArea(core.AreaRegistry, core.NewNotFound(imageKind.Ref(), key.Text()))
 		}
 		if err != nil {
 			errs[i] = err
@@ -231,39 +226,39 @@ func (s Images) GetMany(ctx context.Context, keys []ImageKey) ([]*Image, []error
 
 // Describe reads images with one read. An image of which nothing is known but that it is there, because a tag
 // or an SBOM names it, has only its key.
-func (s Images) Describe(ctx context.Context, keys []ImageKey) ([]*Image, []error) {
+func (s Images) Describe(ctx context.Context, keys []core.ImageKey) ([]*Image, []error) {
 	images, errs := s.GetMany(ctx, keys)
 	for i, key := range keys {
-		if errors.Is(errs[i], &Error{Code: CodeNotFound}) {
+		if errors.Is(errs[i], &core.Error{Code: core.CodeNotFound}) {
 			images[i], errs[i] = &Image{Repo: key.Repo, Digest: key.Digest}, nil
 		}
 	}
 	return images, errs
 }
 
-func (s Images) checkReadable(ctx context.Context, key ImageKey) error {
-	if _, err := requireCaller(ctx); err != nil {
+func (s Images) checkReadable(ctx context.Context, key core.ImageKey) error {
+	if _, err := core.RequireCaller(ctx); err != nil {
 		return err
 	}
-	var v violations
-	v.checkUID("repoUid", key.Repo)
-	v.checkDigest(key.Digest)
-	if err := v.err(); err != nil {
-		return inArea(areaRegistry, err)
+	var v core.Violations
+	v.CheckUID("repoUid", key.Repo)
+	v.CheckDigest(key.Digest)
+	if err := v.Err(); err != nil {
+		return core.InArea(core.AreaRegistry, err)
 	}
-	_, err := require(ctx, key.Repo, CapRepoList, CapManifestMetadataList)
-	return inArea(areaRegistry, err)
+	_, err := core.Require(ctx, key.Repo, core.CapRepoList, core.CapManifestMetadataList)
+	return core.InArea(core.AreaRegistry, err)
 }
 
 // Size reads an image and returns its size for an architecture (see Image.Size).
-func (s Images) Size(ctx context.Context, key ImageKey, architecture string) (ImageSize, error) {
+func (s Images) Size(ctx context.Context, key core.ImageKey, architecture string) (ImageSize, error) {
 	image, err := s.Get(ctx, key)
 	if err != nil {
 		return ImageSize{}, err
 	}
 	size, known := image.Size(architecture)
 	if !known {
-		return ImageSize{}, inArea(areaRegistry, newNotFound(Ref{"Size", areaRegistry}, key.text()))
+		return ImageSize{}, core.InArea(core.AreaRegistry, core.NewNotFound(core.Ref{Name: "Size", Area: core.AreaRegistry}, key.Text()))
 	}
 	return size, nil
 }

@@ -1,15 +1,19 @@
-package platform
+package inventory
 
-import "context"
+import (
+	"context"
+
+	"atrium/platform/core"
+)
 
 // ImageConditions restrict repos and tags by what is in their images, as far as tags point to these that
 // are not deprecated.
 type ImageConditions struct {
-	OpenSeverities   []SeverityRating  `json:",omitempty"` // there is an open finding with one of these ratings
-	VulnerabilityIDs []string          `json:",omitempty"` // there is an open finding of an advisory with one of these names
-	Package          *PackageCondition `json:",omitempty"` // an image holds it; nil means any
+	OpenSeverities   []core.SeverityRating `json:",omitempty"` // there is an open finding with one of these ratings
+	VulnerabilityIDs []string              `json:",omitempty"` // there is an open finding of an advisory with one of these names
+	Package          *PackageCondition     `json:",omitempty"` // an image holds it; nil means any
 
-	versions []UID // what Package means; only this package can say it
+	versions []core.UID // what Package means; only this package can say it
 }
 
 // A PackageCondition asks for a package, at some of its versions.
@@ -22,51 +26,52 @@ type PackageCondition struct {
 }
 
 // Versions lists the versions that Package means.
-func (c ImageConditions) Versions() []UID { return c.versions }
+func (c ImageConditions) Versions() []core.UID { return c.versions }
 
 func (c PackageCondition) bounds() VersionBounds {
 	return VersionBounds{Below: c.VersionBelow, NotBelow: c.VersionNotBelow}
 }
 
-func (c ImageConditions) check(v *violations) {
+// Check adds the violations of the conditions.
+func (c ImageConditions) Check(v *core.Violations) {
 	for _, r := range c.OpenSeverities {
-		checkOneOf(v, "openSeverities", r, SeverityRatings())
+		core.CheckOneOf(v, "openSeverities", r, core.SeverityRatings())
 	}
-	if v.checkFilter("vulnerabilityIds", c.VulnerabilityIDs...); len(c.VulnerabilityIDs) > maxIDs {
-		v.add("vulnerabilityIds", "must be at most %d", maxIDs)
+	if v.CheckFilter("vulnerabilityIds", c.VulnerabilityIDs...); len(c.VulnerabilityIDs) > core.MaxIDs {
+		v.Add("vulnerabilityIds", "must be at most %d", core.MaxIDs)
 	}
 	if c.Package == nil {
 		return
 	}
 	if c.Package.Name == "" {
-		v.add("package.name", "is required")
+		v.Add("package.name", "is required")
 	}
-	v.checkFilter("package.name", c.Package.Name)
-	v.checkFilter("package.ecosystem", c.Package.Ecosystem)
-	v.checkFilter("package.version", c.Package.Version)
+	v.CheckFilter("package.name", c.Package.Name)
+	v.CheckFilter("package.ecosystem", c.Package.Ecosystem)
+	v.CheckFilter("package.version", c.Package.Version)
 	c.Package.bounds().check(v, "package.versionBelow", "package.versionNotBelow")
 }
 
-// capabilities lists what the conditions need where they look.
-func (c ImageConditions) capabilities() (needed []Capability) {
+// Capabilities lists what the conditions need where they look.
+func (c ImageConditions) Capabilities() (needed []core.Capability) {
 	if c.OpenSeverities != nil || c.VulnerabilityIDs != nil {
-		needed = append(needed, CapFindingsList, CapTagList)
+		needed = append(needed, core.CapFindingsList, core.CapTagList)
 	}
 	if c.Package != nil {
-		needed = append(needed, CapManifestMetadataList, CapTagList)
+		needed = append(needed, core.CapManifestMetadataList, core.CapTagList)
 	}
 	return needed
 }
 
 // decide finds the versions that a condition means: one read for the packages, and one for their
 // versions. The scope narrows where the packages are looked for.
-func (s PackageVersions) decide(ctx context.Context, scope UIDFilter, c ImageConditions) (ImageConditions, error) {
+func (s PackageVersions) decide(ctx context.Context, scope core.UIDFilter, c ImageConditions) (ImageConditions, error) {
 	c.versions = nil
-	var v violations
-	if c.check(&v); c.Package == nil || len(v) > 0 { // the list says what is wrong
+	var v core.Violations
+	if c.Check(&v); c.Package == nil || len(v) > 0 { // the list says what is wrong
 		return c, nil
 	}
-	_, roots, err := heldBy(ctx, scope.scope())
+	_, roots, err := heldBy(ctx, scope.Scope())
 	if err != nil {
 		return c, err
 	}
@@ -74,8 +79,8 @@ func (s PackageVersions) decide(ctx context.Context, scope UIDFilter, c ImageCon
 	if c.Package.Ecosystem != "" {
 		filter.Ecosystems = []string{c.Package.Ecosystem}
 	}
-	c.versions = []UID{}
-	packages, err := s.area.tables.Packages.List(ctx, s.area.store, Query[*PackageFilter]{Scope: roots, Filter: filter, Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems})
+	c.versions = []core.UID{}
+	packages, err := s.area.tables.Packages.List(ctx, s.area.Store, core.Query[*PackageFilter]{Scope: roots, Filter: filter, Order: core.Order{Field: "uid"}, Limit: core.NoLimit, Parts: core.PartItems})
 	if err != nil || len(packages.Items) == 0 {
 		return c, err
 	}
@@ -84,7 +89,7 @@ func (s PackageVersions) decide(ctx context.Context, scope UIDFilter, c ImageCon
 		readable = readable || bounds.readable(p.Ecosystem)
 	}
 	if !readable {
-		return c, Invalid(unreadableBound("package.versionBelow", packages.Items[0].Ecosystem))
+		return c, core.Invalid(unreadableBound("package.versionBelow", packages.Items[0].Ecosystem))
 	}
 	found, err := s.versionsOf(ctx, packages.Items)
 	for _, version := range found {

@@ -1,9 +1,11 @@
-package platform
+package inventory
 
 import (
 	"context"
 	"slices"
 	"strings"
+
+	"atrium/platform/core"
 )
 
 // Name returns the name of the package.
@@ -26,17 +28,17 @@ func (f *imagePackageFilter) matches(p *Package, fold func(string) string) bool 
 	isNamed := func(name string) bool {
 		return (&Package{Name: name, Ecosystem: p.Ecosystem}).NormalName() == p.NormalName()
 	}
-	text := fold(SearchText(p.Name))
+	text := fold(core.SearchText(p.Name))
 	lacks := func(word string) bool { return !strings.Contains(text, word) }
 	return (f.Ecosystems == nil || slices.ContainsFunc(f.Ecosystems, isOf)) && (f.Names == nil || slices.ContainsFunc(f.Names, isNamed)) &&
-		!slices.ContainsFunc(SearchWords(fold(f.Query)), lacks)
+		!slices.ContainsFunc(core.SearchWords(fold(f.Query)), lacks)
 }
 
 // Contents reads what images hold, with one read and one for the versions.
-func (s Images) Contents(ctx context.Context, images []ImageKey) ([]*ImageContent, []error) {
+func (s Images) Contents(ctx context.Context, images []core.ImageKey) ([]*ImageContent, []error) {
 	contents, errs := make([]*ImageContent, len(images)), make([]error, len(images))
-	var readable []ImageKey // each once
-	at, indices := map[ImageKey]int{}, make([]int, len(images))
+	var readable []core.ImageKey // each once
+	at, indices := map[core.ImageKey]int{}, make([]int, len(images))
 	for i, key := range images {
 		if errs[i] = s.checkReadable(ctx, key); errs[i] != nil {
 			continue
@@ -51,10 +53,10 @@ func (s Images) Contents(ctx context.Context, images []ImageKey) ([]*ImageConten
 	if len(readable) == 0 {
 		return contents, errs
 	}
-	found, err := s.area.tables.ImagePackages(ctx, s.area.store, ImageKeys{readable})
+	found, err := s.area.tables.ImagePackages(ctx, s.area.Store, ImageKeys{readable})
 	for i := range images {
 		if errs[i] == nil {
-			errs[i] = inArea(areaRegistry, err)
+			errs[i] = core.InArea(core.AreaRegistry, err)
 		}
 		if errs[i] == nil {
 			contents[i] = found[indices[i]]
@@ -64,18 +66,18 @@ func (s Images) Contents(ctx context.Context, images []ImageKey) ([]*ImageConten
 }
 
 // ListPackages reads, for each image, a page of its packages, with the reads of Contents.
-func (s Images) ListPackages(ctx context.Context, req ListRequest[*PackageFilter], images []ImageKey) ([]Page[*ImagePackage], []error) {
-	of := &Collection[*ImagePackage, *imagePackageFilter]{core: s.area.Core, kind: &imagePackageKind}
-	pages := make([]Page[*ImagePackage], len(images))
+func (s Images) ListPackages(ctx context.Context, req core.ListRequest[*PackageFilter], images []core.ImageKey) ([]core.Page[*ImagePackage], []error) {
+	of := &core.Collection[*ImagePackage, *imagePackageFilter]{Core: s.area.Core, Kind: &imagePackageKind}
+	pages := make([]core.Page[*ImagePackage], len(images))
 	contents, errs := s.Contents(ctx, images)
 	for i, content := range contents {
-		own := ListRequest[*imagePackageFilter]{
-			UIDP: UIDFilter{ChildrenOf: images[i].Repo}, Filter: &imagePackageFilter{*fillFilter(req.Filter), images[i].Digest}, PageSize: req.PageSize, Empty: req.Empty,
+		own := core.ListRequest[*imagePackageFilter]{
+			UIDP: core.UIDFilter{ChildrenOf: images[i].Repo}, Filter: &imagePackageFilter{*core.FillFilter(req.Filter), images[i].Digest}, PageSize: req.PageSize, Empty: req.Empty,
 			PageToken: req.PageToken, OrderBy: req.OrderBy, Skip: req.Skip, Backward: req.Backward, Parts: req.Parts, Malformed: req.Malformed,
 		}
-		q, err := of.buildQuery(ctx, own)
+		q, err := of.BuildQuery(ctx, own)
 		if errs[i] == nil {
-			errs[i] = of.kind.addArea(err)
+			errs[i] = of.Kind.AddArea(err)
 		}
 		if errs[i] != nil {
 			continue
@@ -83,11 +85,11 @@ func (s Images) ListPackages(ctx context.Context, req ListRequest[*PackageFilter
 		var all []*ImagePackage
 		for n := range content.Packages {
 			p := &content.Packages[n]
-			if p.place = n; !matchesNothing(q.Filter) && q.Filter.matches(&p.Package, s.area.store.FoldText) {
+			if p.place = n; !core.MatchesNothing(q.Filter) && q.Filter.matches(&p.Package, s.area.Store.FoldText) {
 				all = append(all, p)
 			}
 		}
-		pages[i] = of.newPage(own, q, pageOf(of.kind, q, all))
+		pages[i] = of.NewPage(own, q, core.PageOf(of.Kind, q, all))
 	}
 	return pages, errs
 }
@@ -144,8 +146,8 @@ type PackageChange struct {
 
 // Compare finds out what differs between two images: their packages, and the findings that are not resolved.
 // A finding of the same advisory on the same package is the same, whatever its version.
-func (s Images) Compare(ctx context.Context, from, to ImageKey) (*ImageComparison, error) {
-	keys := []ImageKey{from, to}
+func (s Images) Compare(ctx context.Context, from, to core.ImageKey) (*ImageComparison, error) {
+	keys := []core.ImageKey{from, to}
 	images, errs := s.Describe(ctx, keys)
 	contents, failed := s.Contents(ctx, keys)
 	for _, err := range slices.Concat(errs, failed) {

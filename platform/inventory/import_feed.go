@@ -1,39 +1,42 @@
-package platform
+package inventory
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 // feedLock excludes all other imports of advisories and vulnerabilities until a transaction
 // ends. Both change the severities of advisories, and an older record must not replace a newer
 // one.
-const feedLock UID = "feed"
+const feedLock core.UID = "feed"
 
 // FeedGroup contains the advisories of feeds for all organisations. Nobody has a role on it,
 // so only documents show them.
-const FeedGroup UID = "0000000000000000000000000000000000000000"
+const FeedGroup core.UID = "0000000000000000000000000000000000000000"
 
 // feedGroupName is a name that no other organisation can have.
 const feedGroupName = "(feeds)"
 
 // makeFeedGroup creates FeedGroup unless it exists.
-func (p *inventoryArea) makeFeedGroup(ctx context.Context) error {
-	if err := requireOperator(ctx); err != nil {
+func (p *Area) makeFeedGroup(ctx context.Context) error {
+	if err := core.RequireOperator(ctx); err != nil {
 		return err
 	}
-	found, err := p.store.Exists(ctx, FeedGroup)
+	found, err := p.Store.Exists(ctx, FeedGroup)
 	if err != nil || found {
 		return err
 	}
-	err = writePatiently(ctx, p.store, func(tx Tx) error {
-		feeds := &Group{Name: feedGroupName, Description: "Advisories for all organisations"}
-		groupKind.Stamp(feeds, FeedGroup, p.now())
-		return p.iam.tables.Groups.Insert(ctx, tx, feeds)
+	err = core.WritePatiently(ctx, p.Store, func(tx core.Tx) error {
+		feeds := &iam.Group{Name: feedGroupName, Description: "Advisories for all organisations"}
+		iam.GroupKind.Stamp(feeds, FeedGroup, p.Now())
+		return p.iam.Tables.Groups.Insert(ctx, tx, feeds)
 	})
-	if errors.Is(err, ErrDuplicate) { // another import has just made it
+	if errors.Is(err, core.ErrDuplicate) { // another import has just made it
 		return nil
 	}
 	return err
@@ -42,25 +45,25 @@ func (p *inventoryArea) makeFeedGroup(ctx context.Context) error {
 // Import stores advisories in a group, or in FeedGroup if group is "", by advisory id and
 // artifact: one for each ecosystem and package of a record. An existing advisory is replaced
 // unless its update time is later. A record without times gets the time of the import.
-func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisory) (Imported, error) {
+func (s Advisories) Import(ctx context.Context, group core.UID, advisories []*Advisory) (core.Imported, error) {
 	if group == "" {
 		group = FeedGroup
 		if err := s.area.makeFeedGroup(ctx); err != nil {
-			return Imported{}, err
+			return core.Imported{}, err
 		}
 	}
-	if err := s.area.requireImport(ctx, group); err != nil {
-		return Imported{}, err
+	if err := s.area.RequireImport(ctx, group); err != nil {
+		return core.Imported{}, err
 	}
-	in := importPlan[*Advisory, AdvisoryName]{
-		key: (*Advisory).Key,
-		check: func(a *Advisory, v *violations) {
+	in := core.ImportPlan[*Advisory, AdvisoryName]{
+		Key: (*Advisory).Key,
+		Check: func(a *Advisory, v *core.Violations) {
 			a.SourceTime = a.UpdateTime
 			a.ArtifactArchitecture = ArchitectureName(a.ArtifactArchitecture)
 			slices.SortStableFunc(a.Events, func(x, y AdvisoryEvent) int { return x.CreateTime.Compare(y.CreateTime.Time) })
-			a.check(v)
+			a.Check(v)
 		},
-		existing: func(ctx context.Context, tx Tx, rows []*Advisory) ([]*Advisory, error) {
+		Existing: func(ctx context.Context, tx core.Tx, rows []*Advisory) ([]*Advisory, error) {
 			tx.Lock(feedLock)
 			names := make([]AdvisoryName, len(rows))
 			for i, a := range rows {
@@ -68,36 +71,36 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 			}
 			return s.area.tables.AdvisoriesByName(ctx, tx, AdvisoryNames{group, names})
 		},
-		isUnchanged: func(known, a *Advisory) bool {
-			return equalJSON(a.sourceContent(), known.sourceContent()) || isOlder(a.SourceTime, known.SourceTime)
+		IsUnchanged: func(known, a *Advisory) bool {
+			return core.EqualJSON(a.sourceContent(), known.sourceContent()) || isOlder(a.SourceTime, known.SourceTime)
 		},
-		replace: func(ctx context.Context, tx Tx, known, a *Advisory) error {
-			a.stampImported(known.UID, s.area.now())
+		Replace: func(ctx context.Context, tx core.Tx, known, a *Advisory) error {
+			a.stampImported(known.UID, s.area.Now())
 			if err := s.setInherited(ctx, tx, a); err != nil {
 				return err
 			}
 			return s.area.tables.Advisories.Update(ctx, tx, a, "deleteTime", "author", "artifactName", "artifactArchitecture", "componentName", "componentLocation",
 				"componentType", "legacyAdvisoryId", "aliases", "upstream", "related", "events", "severities", "origin", "sourceTime", "affected")
 		},
-		insert: func(ctx context.Context, tx Tx, added []*Advisory) error {
-			var series uidSeries
+		Insert: func(ctx context.Context, tx core.Tx, added []*Advisory) error {
+			var series core.UidSeries
 			for _, a := range added {
-				a.stampImported(series.child(group), s.area.now())
+				a.stampImported(series.Child(group), s.area.Now())
 			}
 			if err := s.setInherited(ctx, tx, added...); err != nil {
 				return err
 			}
 			return s.area.tables.Advisories.Insert(ctx, tx, added...)
 		},
-		markKept: func(ctx context.Context, tx Tx, kept []keptRow[*Advisory]) error {
+		MarkKept: func(ctx context.Context, tx core.Tx, kept []core.KeptRow[*Advisory]) error {
 			return raiseTimes(kept, func(a *Advisory) SourceTime { return SourceTime{a.UID, a.SourceTime} }, func(times []SourceTime) error {
 				return s.area.tables.RaiseAdvisoryTimes(ctx, tx, times)
 			})
 		},
 	}
-	done, err := in.run(ctx, s.area.store, advisories)
-	if errors.Is(err, ErrNoParent) { // the group was deleted meanwhile
-		err = newNotFound(groupRef, group)
+	done, err := in.Run(ctx, s.area.Store, advisories)
+	if errors.Is(err, core.ErrNoParent) { // the group was deleted meanwhile
+		err = core.NewNotFound(core.GroupRef, group)
 	}
 	return done, err
 }
@@ -105,7 +108,7 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 // setInherited sets, with one read, the severities that advisories inherit from their
 // vulnerabilities. They count for those without a valid CVSS severity of their own. The upstream
 // vulnerabilities count for those whose id and aliases have no CVSS severity either.
-func (s Advisories) setInherited(ctx context.Context, tx Tx, all ...*Advisory) error {
+func (s Advisories) setInherited(ctx context.Context, tx core.Tx, all ...*Advisory) error {
 	var names []string
 	for _, a := range all {
 		names = slices.Concat(names, a.names(), a.Upstream)
@@ -114,9 +117,9 @@ func (s Advisories) setInherited(ctx context.Context, tx Tx, all ...*Advisory) e
 		return nil
 	}
 	slices.Sort(names)
-	found, err := s.area.tables.Vulnerabilities.List(ctx, tx, Query[*VulnerabilityFilter]{
-		Scope: newScope(Branch{Relation: Everything}), Filter: &VulnerabilityFilter{IDs: slices.Compact(names)},
-		Order: vulnerabilityKind.DefaultOrder, Limit: noLimit, Parts: PartItems, Without: VulnerabilityDetails,
+	found, err := s.area.tables.Vulnerabilities.List(ctx, tx, core.Query[*VulnerabilityFilter]{
+		Scope: core.NewScope(core.Branch{Relation: core.Everything}), Filter: &VulnerabilityFilter{IDs: slices.Compact(names)},
+		Order: VulnerabilityKind.DefaultOrder, Limit: core.NoLimit, Parts: core.PartItems, Without: core.VulnerabilityDetails,
 	})
 	byName := map[string][]Severity{}
 	for _, v := range found.Items {
@@ -150,7 +153,7 @@ func (vuln *Vulnerability) names() []string {
 
 // rerateInheriting updates the severities of advisories that inherit from changed
 // vulnerabilities.
-func (s Advisories) rerateInheriting(ctx context.Context, tx Tx, changed []*Vulnerability) error {
+func (s Advisories) rerateInheriting(ctx context.Context, tx core.Tx, changed []*Vulnerability) error {
 	var names []string
 	for _, vuln := range changed {
 		if len(vuln.Severities) > 0 {
@@ -183,26 +186,26 @@ func (a *Advisory) Key() AdvisoryName {
 
 // AdvisoryNames are advisories of a group that the caller may read.
 type AdvisoryNames struct {
-	group UID
+	group core.UID
 	names []AdvisoryName
 }
 
 // Names returns the group and the names.
-func (n AdvisoryNames) Names() (group UID, names []AdvisoryName) { return n.group, n.names }
+func (n AdvisoryNames) Names() (group core.UID, names []AdvisoryName) { return n.group, n.names }
 
 // A SourceTime is the time of the last change of a row by its feed.
 type SourceTime struct {
-	UID  UID
-	Time Time
+	UID  core.UID
+	Time core.Time
 }
 
 // raiseTimes calls raise with the known rows whose records have a later time than they have. A
 // record between both times is older than what the feed has confirmed. raiseTimes does not
 // call raise if there is no such row.
-func raiseTimes[T any](kept []keptRow[T], timeOf func(T) SourceTime, raise func([]SourceTime) error) error {
+func raiseTimes[T any](kept []core.KeptRow[T], timeOf func(T) SourceTime, raise func([]SourceTime) error) error {
 	var later []SourceTime
 	for _, k := range kept {
-		known, time := timeOf(k.known), timeOf(k.row).Time
+		known, time := timeOf(k.Known), timeOf(k.Row).Time
 		if known.Time.Before(time.Time) {
 			later = append(later, SourceTime{known.UID, time})
 		}
@@ -214,18 +217,19 @@ func raiseTimes[T any](kept []keptRow[T], timeOf func(T) SourceTime, raise func(
 }
 
 // isOlder reports whether a record is older than the stored one.
-func isOlder(record, stored Time) bool { return !record.IsZero() && record.Before(stored.Time) }
+func isOlder(record, stored core.Time) bool { return !record.IsZero() && record.Before(stored.Time) }
 
-func (a *Advisory) check(v *violations) {
+// Check adds the violations of the fields.
+func (a *Advisory) Check(v *core.Violations) {
 	for _, x := range []struct{ field, s string }{{"advisoryId", a.AdvisoryID}, {"artifactName", a.ArtifactName}} {
-		v.checkRequiredLine(x.field, x.s)
+		v.CheckRequiredLine(x.field, x.s)
 	}
 	for _, x := range []struct{ field, s string }{
 		{"artifactType", a.ArtifactType}, {"artifactArchitecture", a.ArtifactArchitecture}, {"componentName", a.ComponentName},
 		{"componentLocation", a.ComponentLocation}, {"componentType", a.ComponentType}, {"legacyAdvisoryId", a.LegacyAdvisoryID},
 		{"author", a.Author}, {"origin", a.Origin},
 	} {
-		v.checkLine(x.field, x.s)
+		v.CheckLine(x.field, x.s)
 	}
 	for i := range a.Events {
 		a.Events[i].check(fmt.Sprintf("events[%d]", i), v)
@@ -245,24 +249,24 @@ const (
 
 // checkNames checks the ids of other vulnerabilities, which are indexed. PostgreSQL refuses long
 // index entries, and thereby the whole batch.
-func checkNames(v *violations, aliases, upstream, related []string) {
-	v.checkRequiredLines("aliases", aliases, maxAliases)
-	v.checkRequiredLines("upstream", upstream, maxAliases)
-	v.checkRequiredLines("related", related, maxAliases)
+func checkNames(v *core.Violations, aliases, upstream, related []string) {
+	v.CheckRequiredLines("aliases", aliases, maxAliases)
+	v.CheckRequiredLines("upstream", upstream, maxAliases)
+	v.CheckRequiredLines("related", related, maxAliases)
 }
 
-func checkSeverities(all []Severity, v *violations) {
+func checkSeverities(all []Severity, v *core.Violations) {
 	if len(all) > maxSeverities {
-		v.add("severities", "must be at most %d", maxSeverities)
+		v.Add("severities", "must be at most %d", maxSeverities)
 		return
 	}
 	for i, s := range all {
-		checkOneOf(v, fmt.Sprintf("severities[%d].type", i), s.Type, severityTypes)
+		core.CheckOneOf(v, fmt.Sprintf("severities[%d].type", i), s.Type, severityTypes)
 	}
 }
 
 // check requires exactly one variant, and values that filters and enums accept.
-func (e *AdvisoryEvent) check(at string, v *violations) {
+func (e *AdvisoryEvent) check(at string, v *core.Violations) {
 	variants := 0
 	for _, set := range []bool{
 		e.Detection != nil, e.Fixed != nil, e.FalsePositiveDetermination != nil, e.AnalysisNotPlanned != nil,
@@ -273,21 +277,21 @@ func (e *AdvisoryEvent) check(at string, v *violations) {
 		}
 	}
 	if variants != 1 {
-		v.add(at, "must have one variant, such as detection or fixed")
+		v.Add(at, "must have one variant, such as detection or fixed")
 	}
 	if d := e.Detection; d != nil && (d.NVDAPI != nil && (d.Manual != nil || d.ScanV1 != nil) || d.Manual != nil && d.ScanV1 != nil) {
-		v.add(at+".detection", "must have one of nvdapi, manual and scanv1")
+		v.Add(at+".detection", "must have one of nvdapi, manual and scanv1")
 	}
 	if f := e.FalsePositiveDetermination; f != nil {
-		checkOneOf(v, at+".falsePositiveDetermination.type", f.Type, falsePositiveTypes)
+		core.CheckOneOf(v, at+".falsePositiveDetermination.type", f.Type, falsePositiveTypes)
 	}
-	checkOneOf(v, at+".reviewState", e.ReviewState, reviewStates)
-	v.checkLine(at+".author", e.Author)
-	v.checkLine(at+".reviewer", e.Reviewer)
-	v.checkLine(at+".issue", e.Issue)
+	core.CheckOneOf(v, at+".reviewState", e.ReviewState, reviewStates)
+	v.CheckLine(at+".author", e.Author)
+	v.CheckLine(at+".reviewer", e.Reviewer)
+	v.CheckLine(at+".issue", e.Issue)
 }
 
-func (a *Advisory) stampImported(uid UID, now Time) {
+func (a *Advisory) stampImported(uid core.UID, now core.Time) {
 	a.UID = uid
 	if a.CreateTime.IsZero() {
 		a.CreateTime = now
@@ -296,7 +300,7 @@ func (a *Advisory) stampImported(uid UID, now Time) {
 		a.UpdateTime = now
 	}
 	for i := range a.Events {
-		a.Events[i].UID = uid.newChild()
+		a.Events[i].UID = uid.NewChild()
 	}
 }
 
@@ -304,7 +308,7 @@ func (a *Advisory) stampImported(uid UID, now Time) {
 // Atrium added.
 func (a *Advisory) sourceContent() any {
 	bare := *a
-	bare.UID, bare.CreateTime, bare.UpdateTime, bare.Severity = "", Time{}, Time{}, AdvisorySeverity{}
+	bare.UID, bare.CreateTime, bare.UpdateTime, bare.Severity = "", core.Time{}, core.Time{}, AdvisorySeverity{}
 	bare.Events = slices.Clone(a.Events)
 	for i := range bare.Events {
 		bare.Events[i].UID = ""
@@ -313,53 +317,53 @@ func (a *Advisory) sourceContent() any {
 }
 
 // Import stores vulnerability metadata by id, as Advisories.Import does.
-func (s Vulnerabilities) Import(ctx context.Context, vulnerabilities []*Vulnerability) (Imported, error) {
-	if err := requireOperator(ctx); err != nil {
-		return Imported{}, err
+func (s Vulnerabilities) Import(ctx context.Context, vulnerabilities []*Vulnerability) (core.Imported, error) {
+	if err := core.RequireOperator(ctx); err != nil {
+		return core.Imported{}, err
 	}
-	in := importPlan[*Vulnerability, string]{
-		key: func(vuln *Vulnerability) string { return vuln.ID },
-		check: func(vuln *Vulnerability, v *violations) {
-			v.checkRequiredLine("id", vuln.ID)
-			v.checkText("summary", vuln.Summary, maxSummaryBytes)
-			v.checkText("details", vuln.Details, maxDetailsBytes)
+	in := core.ImportPlan[*Vulnerability, string]{
+		Key: func(vuln *Vulnerability) string { return vuln.ID },
+		Check: func(vuln *Vulnerability, v *core.Violations) {
+			v.CheckRequiredLine("id", vuln.ID)
+			v.CheckText("summary", vuln.Summary, maxSummaryBytes)
+			v.CheckText("details", vuln.Details, maxDetailsBytes)
 			for i, r := range vuln.References {
-				checkOneOf(v, fmt.Sprintf("references[%d].type", i), r.Type, referenceTypes)
+				core.CheckOneOf(v, fmt.Sprintf("references[%d].type", i), r.Type, referenceTypes)
 			}
 			checkSeverities(vuln.Severities, v)
 			checkNames(v, vuln.Aliases, vuln.Upstream, vuln.Related)
 		},
-		existing: func(ctx context.Context, tx Tx, rows []*Vulnerability) ([]*Vulnerability, error) {
+		Existing: func(ctx context.Context, tx core.Tx, rows []*Vulnerability) ([]*Vulnerability, error) {
 			tx.Lock(feedLock)
-			ids := make([]UID, len(rows))
+			ids := make([]core.UID, len(rows))
 			for i, vuln := range rows {
-				ids[i] = s.rows.kind.UID(vuln)
+				ids[i] = s.rows.Kind.UID(vuln)
 			}
-			return s.area.tables.Vulnerabilities.Get(ctx, tx, Keys{UIDs: ids})
+			return s.area.tables.Vulnerabilities.Get(ctx, tx, core.Keys{UIDs: ids})
 		},
-		isUnchanged: func(known, vuln *Vulnerability) bool {
-			return equalJSON(vuln.sourceContent(), known.sourceContent()) || isOlder(vuln.UpdateTime, known.UpdateTime)
+		IsUnchanged: func(known, vuln *Vulnerability) bool {
+			return core.EqualJSON(vuln.sourceContent(), known.sourceContent()) || isOlder(vuln.UpdateTime, known.UpdateTime)
 		},
-		replace: func(ctx context.Context, tx Tx, known, vuln *Vulnerability) error {
+		Replace: func(ctx context.Context, tx core.Tx, known, vuln *Vulnerability) error {
 			changed := []*Vulnerability{known, {ID: vuln.ID, Aliases: vuln.Aliases, Severities: vuln.Severities}}
 			if err := s.area.tables.Vulnerabilities.Update(ctx, tx, vuln, "summary", "details", "references", "severities", "aliases", "upstream", "related"); err != nil {
 				return err
 			}
 			return s.area.Advisories.rerateInheriting(ctx, tx, changed)
 		},
-		insert: func(ctx context.Context, tx Tx, added []*Vulnerability) error {
+		Insert: func(ctx context.Context, tx core.Tx, added []*Vulnerability) error {
 			if err := s.area.tables.Vulnerabilities.Insert(ctx, tx, added...); err != nil {
 				return err
 			}
 			return s.area.Advisories.rerateInheriting(ctx, tx, added)
 		},
-		markKept: func(ctx context.Context, tx Tx, kept []keptRow[*Vulnerability]) error {
-			return raiseTimes(kept, func(vuln *Vulnerability) SourceTime { return SourceTime{UID(vuln.ID), vuln.UpdateTime} }, func(times []SourceTime) error {
+		MarkKept: func(ctx context.Context, tx core.Tx, kept []core.KeptRow[*Vulnerability]) error {
+			return raiseTimes(kept, func(vuln *Vulnerability) SourceTime { return SourceTime{core.UID(vuln.ID), vuln.UpdateTime} }, func(times []SourceTime) error {
 				return s.area.tables.RaiseVulnerabilityTimes(ctx, tx, times)
 			})
 		},
 	}
-	return in.run(ctx, s.area.store, vulnerabilities)
+	return in.Run(ctx, s.area.Store, vulnerabilities)
 }
 
 func (vuln *Vulnerability) sourceContent() any {

@@ -1,8 +1,10 @@
-package platform
+package inventory
 
 import (
 	"context"
 	"slices"
+
+	"atrium/platform/core"
 )
 
 // pruneBatch is the number of tags that one transaction deletes. It is small to
@@ -11,35 +13,35 @@ const pruneBatch = 100
 
 // A RepoSource is a source from which tags of a repo were imported.
 type RepoSource struct {
-	Repo   UID
+	Repo   core.UID
 	Source string // the source as in Tag.Source
 }
 
 // Sources lists the sources of tags in the repos of a group that were imported
 // from a registry host. Tags that callers made have no source.
-func (s Repos) Sources(ctx context.Context, group UID, registry string) ([]RepoSource, error) {
-	if err := s.area.requireImport(ctx, group); err != nil {
+func (s Repos) Sources(ctx context.Context, group core.UID, registry string) ([]RepoSource, error) {
+	if err := s.area.RequireImport(ctx, group); err != nil {
 		return nil, err
 	}
-	return s.area.tables.RepoSources(ctx, s.area.store, group, registry)
+	return s.area.tables.RepoSources(ctx, s.area.Store, group, registry)
 }
 
 // Prune deletes the tags of a repo that were imported from a source and whose
 // names are not in keep. It returns how many it deleted. Tags that were deleted
 // before an error stay deleted.
-func (s Tags) Prune(ctx context.Context, from RepoSource, keep []string, o ImportOptions) (removed int, err error) {
+func (s Tags) Prune(ctx context.Context, from RepoSource, keep []string, o core.ImportOptions) (removed int, err error) {
 	removed, err = s.prune(ctx, from, keep, o)
-	return removed, s.rows.kind.addArea(err)
+	return removed, s.rows.Kind.AddArea(err)
 }
 
-func (s Tags) prune(ctx context.Context, from RepoSource, keep []string, o ImportOptions) (removed int, err error) {
-	if err := requireOperator(ctx); err != nil {
+func (s Tags) prune(ctx context.Context, from RepoSource, keep []string, o core.ImportOptions) (removed int, err error) {
+	if err := core.RequireOperator(ctx); err != nil {
 		return 0, err
 	}
-	if err := invalidUID("repo", from.Repo); err != nil {
+	if err := core.InvalidUID("repo", from.Repo); err != nil {
 		return 0, err
 	}
-	if _, err := s.area.Repos.rows.getCurrent(ctx, from.Repo); err != nil {
+	if _, err := s.area.Repos.rows.GetCurrent(ctx, from.Repo); err != nil {
 		return 0, err
 	}
 	gone, err := s.listExcept(ctx, from, keep)
@@ -58,12 +60,12 @@ func (s Tags) prune(ctx context.Context, from RepoSource, keep []string, o Impor
 
 // listExcept lists the tags that were imported from a source, except those with
 // the given names.
-func (s Tags) listExcept(ctx context.Context, from RepoSource, names []string) (found []UID, err error) {
+func (s Tags) listExcept(ctx context.Context, from RepoSource, names []string) (found []core.UID, err error) {
 	excluded := make(map[string]bool, len(names))
 	for _, name := range names {
 		excluded[name] = true
 	}
-	imported, err := s.area.tables.TagsOfSource(ctx, s.area.store, from)
+	imported, err := s.area.tables.TagsOfSource(ctx, s.area.Store, from)
 	for _, t := range imported {
 		if !excluded[t.Name] {
 			found = append(found, t.UID)
@@ -74,18 +76,18 @@ func (s Tags) listExcept(ctx context.Context, from RepoSource, names []string) (
 
 // removeAll deletes tags in one transaction. It leaves out those that no longer exist, and
 // those that a caller or another import has taken over since they were listed.
-func (s Tags) removeAll(ctx context.Context, from RepoSource, tags []UID, o ImportOptions) (removed int, err error) {
-	err = s.area.store.Write(ctx, func(tx Tx) error {
+func (s Tags) removeAll(ctx context.Context, from RepoSource, tags []core.UID, o core.ImportOptions) (removed int, err error) {
+	err = s.area.Store.Write(ctx, func(tx core.Tx) error {
 		gone, err := s.area.tables.LockTagsOfSource(ctx, tx, from, tags)
 		if err != nil {
 			return err
 		}
-		rows, err := s.rows.table.DeleteAll(ctx, tx, gone)
+		rows, err := s.rows.Table.DeleteAll(ctx, tx, gone)
 		if err != nil {
 			return err
 		}
 		for _, row := range rows {
-			recordImported(ctx, tx, s.rows, "deleted", o, row)
+			core.RecordImported(ctx, tx, s.rows, "deleted", o, row)
 		}
 		removed = len(gone)
 		return nil

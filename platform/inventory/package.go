@@ -1,4 +1,4 @@
-package platform
+package inventory
 
 import (
 	"context"
@@ -7,20 +7,21 @@ import (
 	"slices"
 	"strings"
 
+	"atrium/platform/core"
 	"atrium/platform/ecosystem"
 )
 
 // A Package is a package that images of an organisation hold. Its UID follows from its
 // ecosystem and name: packages are known by what they are, not by who stored them.
 type Package struct {
-	UID        UID    `json:"uid"`
-	Name       string `json:"name"`                // as its ecosystem spells it, such as @babel/core
-	Ecosystem  string `json:"ecosystem,omitempty"` // as OSV names it, such as npm or Debian:12; "" if it is not known
-	CreateTime Time   `json:"-"`
+	UID        core.UID  `json:"uid"`
+	Name       string    `json:"name"`                // as its ecosystem spells it, such as @babel/core
+	Ecosystem  string    `json:"ecosystem,omitempty"` // as OSV names it, such as npm or Debian:12; "" if it is not known
+	CreateTime core.Time `json:"-"`
 
 	// Within is the group or repo to which the list is restricted that has the package. So are
 	// the lists of its versions and of what holds them. "" means anywhere.
-	Within UID `json:"-"`
+	Within core.UID `json:"-"`
 }
 
 // NormalName returns the form in which the ecosystem compares the name. All names of a package whose
@@ -35,7 +36,7 @@ func (p *Package) NormalName() string {
 // hashTexts returns a hash of texts as one segment of a UID.
 func hashTexts(texts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(texts, "\x00")))
-	return hex.EncodeToString(sum[:segmentDigits/2])
+	return hex.EncodeToString(sum[:core.SegmentDigits/2])
 }
 
 // PackageFilter restricts a list of packages.
@@ -45,57 +46,59 @@ type PackageFilter struct {
 	Query      string   `json:",omitempty"` // words of the name
 
 	// Held is where images must hold the package.
-	Held Scope `json:"-"`
+	Held core.Scope `json:"-"`
 }
 
-func (f *PackageFilter) check(v *violations) {
-	v.checkFilter("names", f.Names...)
-	v.checkFilter("ecosystems", f.Ecosystems...)
-	v.checkQuery(f.Query)
+// Check adds the violations of the conditions.
+func (f *PackageFilter) Check(v *core.Violations) {
+	v.CheckFilter("names", f.Names...)
+	v.CheckFilter("ecosystems", f.Ecosystems...)
+	v.CheckQuery(f.Query)
 	for _, x := range []struct {
 		field string
 		n     int
 	}{{"names", len(f.Names)}, {"ecosystems", len(f.Ecosystems)}} {
-		if x.n > maxIDs {
-			v.add(x.field, "must be at most %d", maxIDs)
+		if x.n > core.MaxIDs {
+			v.Add(x.field, "must be at most %d", core.MaxIDs)
 		}
 	}
 }
 
-var packageKind = Kind[*Package]{
-	Name: "Package", Plural: "packages", Area: areaRegistry, Number: 21, Own: true, GraphOnly: true, Parent: groupRef,
-	List: CapManifestMetadataList, Also: []Capability{CapTagList},
-	Orders: []OrderField[*Package]{
-		{"name", nil, func(p *Package) any { return p.Name }},
-		{"uid", nil, func(p *Package) any { return string(p.UID) }},
+// PackageKind has the facts about packages.
+var PackageKind = core.Kind[*Package]{
+	Name: "Package", Plural: "packages", Area: core.AreaRegistry, Number: 21, Own: true, GraphOnly: true, Parent: core.GroupRef,
+	List: core.CapManifestMetadataList, Also: []core.Capability{core.CapTagList},
+	Orders: []core.OrderField[*Package]{
+		{Name: "name", Value: func(p *Package) any { return p.Name }},
+		{Name: "uid", Value: func(p *Package) any { return string(p.UID) }},
 	},
-	DefaultOrder: Order{Field: "name"},
-	UID:          func(p *Package) UID { return p.UID },
-	Group:        parentOf(func(p *Package) UID { return p.UID }),
+	DefaultOrder: core.Order{Field: "name"},
+	UID:          func(p *Package) core.UID { return p.UID },
+	Group:        core.ParentOf(func(p *Package) core.UID { return p.UID }),
 }
 
 // PackageQueries read and write packages in other ways than a Table does.
 type PackageQueries interface {
 	// ImagePackages reads what images hold, in the order of keys, with the packages sorted by name:
 	// with one round trip, and one for their versions.
-	ImagePackages(ctx context.Context, on Conn, keys ImageKeys) ([]*ImageContent, error)
+	ImagePackages(ctx context.Context, on core.Conn, keys ImageKeys) ([]*ImageContent, error)
 
 	// StoredVersions returns those of the versions of packages that are stored.
-	StoredVersions(ctx context.Context, tx Tx, uids []UID) ([]UID, error)
+	StoredVersions(ctx context.Context, tx core.Tx, uids []core.UID) ([]core.UID, error)
 
 	// VersionsOfPackages reads all versions of packages.
-	VersionsOfPackages(ctx context.Context, tx Tx, packages []UID) ([]*PackageVersion, error)
+	VersionsOfPackages(ctx context.Context, tx core.Tx, packages []core.UID) ([]*PackageVersion, error)
 
 	// InsertPackages inserts versions that are not stored, and those of their packages that are not.
-	InsertPackages(ctx context.Context, tx Tx, versions []*PackageVersion) error
+	InsertPackages(ctx context.Context, tx core.Tx, versions []*PackageVersion) error
 
 	// SetRanks changes the ranks of versions.
-	SetRanks(ctx context.Context, tx Tx, versions []*PackageVersion) error
+	SetRanks(ctx context.Context, tx core.Tx, versions []*PackageVersion) error
 }
 
 // An ImageContent is what is known of the packages of an image.
 type ImageContent struct {
-	Repo   UID
+	Repo   core.UID
 	Digest string
 	Basis  FindingBasis // BasisVersion if there is an SBOM
 
@@ -112,24 +115,24 @@ type ImagePackage struct {
 
 // Packages are the operations on packages.
 type Packages struct {
-	Resources[*Package, *PackageFilter]
-	rows *Collection[*Package, *PackageFilter]
-	area *inventoryArea
+	core.Resources[*Package, *PackageFilter]
+	rows *core.Collection[*Package, *PackageFilter]
+	area *Area
 }
 
 // heldBy returns the scope in which images must hold what the caller asks for, and the
 // organisations that it lies in.
-func heldBy(ctx context.Context, within UID) (held Scope, roots Scope, err error) {
-	actor, err := requireCaller(ctx)
+func heldBy(ctx context.Context, within core.UID) (held core.Scope, roots core.Scope, err error) {
+	actor, err := core.RequireCaller(ctx)
 	if err != nil {
-		return Scope{}, Scope{}, err
+		return core.Scope{}, core.Scope{}, err
 	}
-	if held, err = packageKind.scope(actor, UIDFilter{DescendantsOf: within}); err != nil {
-		return Scope{}, Scope{}, err
+	if held, err = PackageKind.Scope(actor, core.UIDFilter{DescendantsOf: within}); err != nil {
+		return core.Scope{}, core.Scope{}, err
 	}
 	for _, b := range held.Branches {
-		root := Branch{Relation: Children, UID: b.UID.Root()}
-		if !slices.ContainsFunc(roots.Branches, func(r Branch) bool { return r.UID == root.UID }) {
+		root := core.Branch{Relation: core.Children, UID: b.UID.Root()}
+		if !slices.ContainsFunc(roots.Branches, func(r core.Branch) bool { return r.UID == root.UID }) {
 			roots.Branches = append(roots.Branches, root)
 		}
 	}
@@ -138,77 +141,77 @@ func heldBy(ctx context.Context, within UID) (held Scope, roots Scope, err error
 
 // ListHeld reads a page of the packages that images below a group, or of a repo, hold and the
 // caller may see. within "" means anywhere.
-func (s Packages) ListHeld(ctx context.Context, within UID, req ListRequest[*PackageFilter]) (Page[*Package], error) {
+func (s Packages) ListHeld(ctx context.Context, within core.UID, req core.ListRequest[*PackageFilter]) (core.Page[*Package], error) {
 	if err := checkWithin(within); err != nil {
-		return Page[*Package]{}, s.rows.kind.addArea(err)
+		return core.Page[*Package]{}, s.rows.Kind.AddArea(err)
 	}
 	held, roots, err := heldBy(ctx, within)
 	if err != nil {
-		return Page[*Package]{}, s.rows.kind.addArea(err)
+		return core.Page[*Package]{}, s.rows.Kind.AddArea(err)
 	}
 	req.UIDP.DescendantsOf = within // tokens belong to it
-	req.Filter = changeFilter(req.Filter, func(f *PackageFilter) { f.Held = held })
-	page, err := s.rows.listInScope(ctx, roots, req)
+	req.Filter = core.EditFilter(req.Filter, func(f *PackageFilter) { f.Held = held })
+	page, err := s.rows.ListInScope(ctx, roots, req)
 	if err == nil && len(page.Items) == 0 && page.TotalCount == 0 {
-		err = s.rows.scopeExists(ctx, req.UIDP)
+		err = s.rows.ScopeExists(ctx, req.UIDP)
 	}
 	for _, p := range page.Items {
 		p.Within = within
 	}
-	return page, s.rows.kind.addArea(err)
+	return page, s.rows.Kind.AddArea(err)
 }
 
 // GetMany reads packages that an image holds which the caller may see, with one read. The results
 // are in the order of uids; each has a package or an error.
-func (s Packages) GetMany(ctx context.Context, uids []UID) ([]*Package, []error) {
-	return getHeld(ctx, s.rows, uids, func(held Scope) *PackageFilter { return &PackageFilter{Held: held} })
+func (s Packages) GetMany(ctx context.Context, uids []core.UID) ([]*Package, []error) {
+	return getHeld(ctx, s.rows, uids, func(held core.Scope) *PackageFilter { return &PackageFilter{Held: held} })
 }
 
 // getHeld reads rows that images hold. The function filter returns the filter of the rows that images in
 // a scope hold.
-func getHeld[T any, F filter](ctx context.Context, r *Collection[T, F], uids []UID, filter func(held Scope) F) ([]T, []error) {
+func getHeld[T any, F core.Filter](ctx context.Context, r *core.Collection[T, F], uids []core.UID, filter func(held core.Scope) F) ([]T, []error) {
 	rows, errs := make([]T, len(uids)), make([]error, len(uids))
 	held, roots, err := heldBy(ctx, "")
-	var readable []UID
+	var readable []core.UID
 	for i, uid := range uids {
 		switch {
 		case err != nil:
 			errs[i] = err
 		case !uid.Valid():
-			errs[i] = invalidUID("uid", uid)
-		case !slices.ContainsFunc(roots.Branches, func(b Branch) bool { return uid.Within(b.UID) }):
-			errs[i] = r.kind.refuseReadingOf(ActorOf(ctx), uid)
+			errs[i] = core.InvalidUID("uid", uid)
+		case !slices.ContainsFunc(roots.Branches, func(b core.Branch) bool { return uid.Within(b.UID) }):
+			errs[i] = r.Kind.RefuseReadingOf(core.ActorOf(ctx), uid)
 		default:
 			readable = append(readable, uid)
 		}
-		errs[i] = r.kind.addArea(errs[i])
+		errs[i] = r.Kind.AddArea(errs[i])
 	}
 	if len(readable) == 0 {
 		return rows, errs
 	}
-	q := Query[F]{Scope: newScope(Branch{Relation: Listed, UIDs: readable}), Filter: filter(held), Order: r.kind.DefaultOrder, Limit: noLimit, Parts: PartItems}
-	found, err := r.table.List(ctx, r.core.store, q)
-	byUID := make(map[UID]int, len(found.Items))
+	q := core.Query[F]{Scope: core.NewScope(core.Branch{Relation: core.Listed, UIDs: readable}), Filter: filter(held), Order: r.Kind.DefaultOrder, Limit: core.NoLimit, Parts: core.PartItems}
+	found, err := r.Table.List(ctx, r.Core.Store, q)
+	byUID := make(map[core.UID]int, len(found.Items))
 	for n, row := range found.Items {
-		byUID[r.kind.UID(row)] = n
+		byUID[r.Kind.UID(row)] = n
 	}
 	for i, uid := range uids {
 		switch n, known := byUID[uid]; {
 		case errs[i] != nil:
 		case err != nil:
-			errs[i] = r.kind.addArea(err)
+			errs[i] = r.Kind.AddArea(err)
 		case known:
 			rows[i] = found.Items[n]
 		default:
-			errs[i] = r.kind.notFound(uid)
+			errs[i] = r.Kind.NotFound(uid)
 		}
 	}
 	return rows, errs
 }
 
-func checkWithin(within UID) error {
+func checkWithin(within core.UID) error {
 	if within == "" {
 		return nil
 	}
-	return invalidUID("within", within)
+	return core.InvalidUID("within", within)
 }

@@ -1,21 +1,22 @@
-package platform
+package inventory
 
 import (
 	"context"
 	"slices"
 
 	"atrium/platform/affected"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
 // A PackageVersion is a version of a package that images of an organisation hold.
 type PackageVersion struct {
-	UID        UID      `json:"uid"`
-	Version    string   `json:"version,omitempty"` // "" if it is not known
-	PURL       string   `json:"purl,omitempty"`    // package URL; "" if it is not known
-	Licenses   []string `json:"licenses,omitempty"`
-	Source     UID      `json:"source,omitempty"` // version of the source package that it was built of, if that is another one
-	CreateTime Time     `json:"-"`
+	UID        core.UID  `json:"uid"`
+	Version    string    `json:"version,omitempty"` // "" if it is not known
+	PURL       string    `json:"purl,omitempty"`    // package URL; "" if it is not known
+	Licenses   []string  `json:"licenses,omitempty"`
+	Source     core.UID  `json:"source,omitempty"` // version of the source package that it was built of, if that is another one
+	CreateTime core.Time `json:"-"`
 
 	Package Package `json:"package"`
 	// Rank sorts the versions of a package as its ecosystem does.
@@ -27,13 +28,13 @@ type PackageVersion struct {
 
 // newPackageVersion returns a version of a package in an organisation. The UIDs of both follow from
 // what they are. Names whose ecosystem is not known are compared byte by byte.
-func newPackageVersion(root UID, of Package, version string, now Time) *PackageVersion {
+func newPackageVersion(root core.UID, of Package, version string, now core.Time) *PackageVersion {
 	name := of.Name
 	if of.Ecosystem != "" {
 		name = of.NormalName()
 	}
-	of.UID, of.CreateTime = root+"/"+UID(hashTexts(of.Ecosystem, name)), now
-	return &PackageVersion{UID: of.UID + "/" + UID(hashTexts(string(of.UID), version)), Version: version, CreateTime: now, Package: of}
+	of.UID, of.CreateTime = root+"/"+core.UID(hashTexts(of.Ecosystem, name)), now
+	return &PackageVersion{UID: of.UID + "/" + core.UID(hashTexts(string(of.UID), version)), Version: version, CreateTime: now, Package: of}
 }
 
 // PackageVersionFilter restricts a list of versions of packages.
@@ -42,7 +43,7 @@ type PackageVersionFilter struct {
 	VersionBounds
 
 	// Held is where images must hold the version.
-	Held Scope `json:"-"`
+	Held core.Scope `json:"-"`
 }
 
 // VersionBounds restrict versions by the order of the ecosystem of their package. Operations
@@ -52,17 +53,17 @@ type VersionBounds struct {
 	Below    string `json:",omitempty"` // the version comes before this one
 	NotBelow string `json:",omitempty"` // the version is this one, or comes after it
 
-	within []UID // the versions within the bounds; nil means that they are not decided
+	within []core.UID // the versions within the bounds; nil means that they are not decided
 }
 
 // Within lists the versions within the bounds; nil means that there are no bounds.
-func (b VersionBounds) Within() []UID { return b.within }
+func (b VersionBounds) Within() []core.UID { return b.within }
 
 func (b VersionBounds) isGiven() bool { return b.Below != "" || b.NotBelow != "" }
 
-func (b VersionBounds) check(v *violations, below, notBelow string) {
-	v.checkFilter(below, b.Below)
-	v.checkFilter(notBelow, b.NotBelow)
+func (b VersionBounds) check(v *core.Violations, below, notBelow string) {
+	v.CheckFilter(below, b.Below)
+	v.CheckFilter(notBelow, b.NotBelow)
 }
 
 // contains reports whether a version is within the bounds.
@@ -87,60 +88,62 @@ func (b VersionBounds) readable(ecosystem string) bool {
 	return true
 }
 
-func (f *PackageVersionFilter) check(v *violations) {
-	v.checkFilter("versions", f.Versions...)
-	if len(f.Versions) > maxIDs {
-		v.add("versions", "must be at most %d", maxIDs)
+// Check adds the violations of the conditions.
+func (f *PackageVersionFilter) Check(v *core.Violations) {
+	v.CheckFilter("versions", f.Versions...)
+	if len(f.Versions) > core.MaxIDs {
+		v.Add("versions", "must be at most %d", core.MaxIDs)
 	}
 	f.VersionBounds.check(v, "below", "notBelow")
 }
 
-var packageVersionKind = Kind[*PackageVersion]{
-	Name: "PackageVersion", Plural: "packageVersions", Area: areaRegistry, Number: 22, Own: true, GraphOnly: true, Parent: Ref{"Package", areaRegistry},
-	List: CapManifestMetadataList, Also: []Capability{CapTagList},
-	Orders: []OrderField[*PackageVersion]{
-		{"version", nil, func(v *PackageVersion) any { return v.Rank }},
-		{"uid", nil, func(v *PackageVersion) any { return string(v.UID) }},
+// PackageVersionKind has the facts about package versions.
+var PackageVersionKind = core.Kind[*PackageVersion]{
+	Name: "PackageVersion", Plural: "packageVersions", Area: core.AreaRegistry, Number: 22, Own: true, GraphOnly: true, Parent: core.Ref{Name: "Package", Area: core.AreaRegistry},
+	List: core.CapManifestMetadataList, Also: []core.Capability{core.CapTagList},
+	Orders: []core.OrderField[*PackageVersion]{
+		{Name: "version", Value: func(v *PackageVersion) any { return v.Rank }},
+		{Name: "uid", Value: func(v *PackageVersion) any { return string(v.UID) }},
 	},
-	DefaultOrder: Order{Field: "version"},
-	UID:          func(v *PackageVersion) UID { return v.UID },
-	Group:        func(v *PackageVersion) UID { return v.UID.Root() },
+	DefaultOrder: core.Order{Field: "version"},
+	UID:          func(v *PackageVersion) core.UID { return v.UID },
+	Group:        func(v *PackageVersion) core.UID { return v.UID.Root() },
 }
 
 // PackageVersionQueries read and write versions of packages in other ways than a Table does.
 type PackageVersionQueries interface {
 	// AdvisoriesOfVersions finds, for each version, the advisories with findings of it that
 	// count in a scope, with one statement.
-	AdvisoriesOfVersions(ctx context.Context, on Conn, versions []*PackageVersion, scopes []Scope) ([][]UID, error)
+	AdvisoriesOfVersions(ctx context.Context, on core.Conn, versions []*PackageVersion, scopes []core.Scope) ([][]core.UID, error)
 }
 
 // PackageVersions are the operations on versions of packages.
 type PackageVersions struct {
-	Resources[*PackageVersion, *PackageVersionFilter]
-	rows *Collection[*PackageVersion, *PackageVersionFilter]
-	area *inventoryArea
+	core.Resources[*PackageVersion, *PackageVersionFilter]
+	rows *core.Collection[*PackageVersion, *PackageVersionFilter]
+	area *Area
 }
 
 // GetMany reads versions that an image holds which the caller may see, with one read. The results
 // are in the order of uids; each has a version or an error.
-func (s PackageVersions) GetMany(ctx context.Context, uids []UID) ([]*PackageVersion, []error) {
-	return getHeld(ctx, s.rows, uids, func(held Scope) *PackageVersionFilter { return &PackageVersionFilter{Held: held} })
+func (s PackageVersions) GetMany(ctx context.Context, uids []core.UID) ([]*PackageVersion, []error) {
+	return getHeld(ctx, s.rows, uids, func(held core.Scope) *PackageVersionFilter { return &PackageVersionFilter{Held: held} })
 }
 
 // ListOfPackages reads the same page of the versions of each package that images hold, with one read,
 // and one more if there are bounds. The images lie where the list is restricted to that has the
 // packages; of several such lists, each needs its own read.
-func (s PackageVersions) ListOfPackages(ctx context.Context, req ListRequest[*PackageVersionFilter], packages []*Package) ([]Page[*PackageVersion], []error) {
-	return readGroups(packages, func(p *Package) UID { return p.Within }, func(within UID, packages []*Package) ([]Page[*PackageVersion], []error) {
+func (s PackageVersions) ListOfPackages(ctx context.Context, req core.ListRequest[*PackageVersionFilter], packages []*Package) ([]core.Page[*PackageVersion], []error) {
+	return core.ReadGroups(packages, func(p *Package) core.UID { return p.Within }, func(within core.UID, packages []*Package) ([]core.Page[*PackageVersion], []error) {
 		return s.listOfPackages(ctx, within, req, packages)
 	})
 }
 
-func (s PackageVersions) listOfPackages(ctx context.Context, within UID, req ListRequest[*PackageVersionFilter], packages []*Package) ([]Page[*PackageVersion], []error) {
-	pages, errs := make([]Page[*PackageVersion], len(packages)), make([]error, len(packages))
-	fail := func(err error) ([]Page[*PackageVersion], []error) {
+func (s PackageVersions) listOfPackages(ctx context.Context, within core.UID, req core.ListRequest[*PackageVersionFilter], packages []*Package) ([]core.Page[*PackageVersion], []error) {
+	pages, errs := make([]core.Page[*PackageVersion], len(packages)), make([]error, len(packages))
+	fail := func(err error) ([]core.Page[*PackageVersion], []error) {
 		for i := range errs {
-			errs[i] = s.rows.kind.addArea(err)
+			errs[i] = s.rows.Kind.AddArea(err)
 		}
 		return pages, errs
 	}
@@ -148,20 +151,20 @@ func (s PackageVersions) listOfPackages(ctx context.Context, within UID, req Lis
 	if err != nil {
 		return fail(err)
 	}
-	req.Filter = changeFilter(req.Filter, func(f *PackageVersionFilter) { f.Held = held })
+	req.Filter = core.EditFilter(req.Filter, func(f *PackageVersionFilter) { f.Held = held })
 	if req.Filter.isGiven() {
 		if req.Filter.within, err = s.withinBounds(ctx, packages, req.Filter.VersionBounds); err != nil {
 			return fail(err)
 		}
 	}
-	pages, errs = s.rows.readEach(ctx, len(packages), func(i int) (ListRequest[*PackageVersionFilter], Query[*PackageVersionFilter], error) {
+	pages, errs = s.rows.ReadEach(ctx, len(packages), func(i int) (core.ListRequest[*PackageVersionFilter], core.Query[*PackageVersionFilter], error) {
 		of := req
-		of.UIDP = UIDFilter{ChildrenOf: packages[i].UID, DescendantsOf: within} // tokens belong to both
-		q, err := s.rows.buildQuery(ctx, of)
+		of.UIDP = core.UIDFilter{ChildrenOf: packages[i].UID, DescendantsOf: within} // tokens belong to both
+		q, err := s.rows.BuildQuery(ctx, of)
 		if err == nil && !req.Filter.readable(packages[i].Ecosystem) {
-			err = Invalid(unreadableBound("below", packages[i].Ecosystem))
+			err = core.Invalid(unreadableBound("below", packages[i].Ecosystem))
 		}
-		q.Scope = newScope(Branch{Relation: Children, UID: packages[i].UID})
+		q.Scope = core.NewScope(core.Branch{Relation: core.Children, UID: packages[i].UID})
 		return of, q, err
 	})
 	for _, page := range pages {
@@ -180,9 +183,9 @@ func unreadableBound(field, ecosystem string) fieldmask.Violation {
 }
 
 // withinBounds reads all versions of packages, and lists those within bounds.
-func (s PackageVersions) withinBounds(ctx context.Context, packages []*Package, bounds VersionBounds) ([]UID, error) {
+func (s PackageVersions) withinBounds(ctx context.Context, packages []*Package, bounds VersionBounds) ([]core.UID, error) {
 	found, err := s.versionsOf(ctx, packages)
-	uids := []UID{}
+	uids := []core.UID{}
 	for _, v := range found {
 		if bounds.contains(v.Package.Ecosystem, v.Version) {
 			uids = append(uids, v.UID)
@@ -193,12 +196,12 @@ func (s PackageVersions) withinBounds(ctx context.Context, packages []*Package, 
 
 // versionsOf reads all versions of packages, with one read.
 func (s PackageVersions) versionsOf(ctx context.Context, packages []*Package) (versions []*PackageVersion, err error) {
-	scopes := make([]Scope, len(packages))
+	scopes := make([]core.Scope, len(packages))
 	for i, p := range packages {
-		scopes[i] = newScope(Branch{Relation: Children, UID: p.UID})
+		scopes[i] = core.NewScope(core.Branch{Relation: core.Children, UID: p.UID})
 	}
-	q := Query[*PackageVersionFilter]{Filter: &PackageVersionFilter{}, Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems}
-	found, err := s.rows.table.ListEach(ctx, s.area.store, q, scopes)
+	q := core.Query[*PackageVersionFilter]{Filter: &PackageVersionFilter{}, Order: core.Order{Field: "uid"}, Limit: core.NoLimit, Parts: core.PartItems}
+	found, err := s.rows.Table.ListEach(ctx, s.area.Store, q, scopes)
 	for _, rows := range found {
 		versions = append(versions, rows.Items...)
 	}
@@ -208,34 +211,34 @@ func (s PackageVersions) versionsOf(ctx context.Context, packages []*Package) (v
 // ListAdvisories reads, for each version, a page of the advisories that affect it in images that the
 // caller may see, the worst first unless the request says otherwise. It needs one read for all versions,
 // and one for the advisories, which the caller may see as those of findings.
-func (s PackageVersions) ListAdvisories(ctx context.Context, req ListRequest[*AdvisoryFilter], versions []*PackageVersion) ([]Page[*Advisory], []error) {
-	pages, errs := make([]Page[*Advisory], len(versions)), make([]error, len(versions))
-	scopes := make([]Scope, len(versions))
+func (s PackageVersions) ListAdvisories(ctx context.Context, req core.ListRequest[*AdvisoryFilter], versions []*PackageVersion) ([]core.Page[*Advisory], []error) {
+	pages, errs := make([]core.Page[*Advisory], len(versions)), make([]error, len(versions))
+	scopes := make([]core.Scope, len(versions))
 	of := s.area.Advisories.rows
 	if req.OrderBy == "" {
 		req.OrderBy = "severity desc"
 	}
 	for i, v := range versions {
-		var findings Query[*FindingFilter]
-		findings, errs[i] = s.area.Findings.rows.query(ctx, ListRequest[*FindingFilter]{UIDP: UIDFilter{DescendantsOf: v.Package.Within}})
+		var findings core.Query[*FindingFilter]
+		findings, errs[i] = s.area.Findings.rows.Query(ctx, core.ListRequest[*FindingFilter]{UIDP: core.UIDFilter{DescendantsOf: v.Package.Within}})
 		scopes[i] = findings.Scope
 	}
-	affecting, err := s.area.tables.AdvisoriesOfVersions(ctx, s.area.store, versions, scopes)
-	var found map[UID]*Advisory
+	affecting, err := s.area.tables.AdvisoriesOfVersions(ctx, s.area.Store, versions, scopes)
+	var found map[core.UID]*Advisory
 	if all := slices.Concat(affecting...); err == nil && len(all) > 0 {
 		slices.Sort(all)
 		found, err = s.area.Findings.Advisories(ctx, slices.Compact(all), req.Without)
 	}
 	for i, v := range versions {
 		own := req
-		own.UIDP = UIDFilter{DescendantsOf: v.Package.Within, IDs: []UID{v.UID}} // tokens belong to both
-		q, failed := of.buildQuery(ctx, own)
+		own.UIDP = core.UIDFilter{DescendantsOf: v.Package.Within, IDs: []core.UID{v.UID}} // tokens belong to both
+		q, failed := of.BuildQuery(ctx, own)
 		for _, e := range []error{err, failed} {
 			if errs[i] == nil {
 				errs[i] = e
 			}
 		}
-		if errs[i] = of.kind.addArea(errs[i]); errs[i] != nil {
+		if errs[i] = of.Kind.AddArea(errs[i]); errs[i] != nil {
 			continue
 		}
 		var all []*Advisory
@@ -244,7 +247,7 @@ func (s PackageVersions) ListAdvisories(ctx context.Context, req ListRequest[*Ad
 				all = append(all, found[uid])
 			}
 		}
-		pages[i] = of.newPage(own, q, pageOf(of.kind, q, all))
+		pages[i] = of.NewPage(own, q, core.PageOf(of.Kind, q, all))
 	}
 	return pages, errs
 }

@@ -1,40 +1,41 @@
-package platform
+package inventory
 
 import (
 	"context"
 	"errors"
 	"slices"
 
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
 // A Repo is a repository of container images. Tags live below it.
 type Repo struct {
-	UID         UID         `json:"uid"`
-	Name        string      `json:"name"` // unique in its group
-	Description string      `json:"description,omitempty"`
-	CatalogTier CatalogTier `json:"catalogTier,omitempty"`
-	Bundles     []string    `json:"bundles,omitempty"`
-	Aliases     []string    `json:"aliases,omitempty"`
-	ActiveTags  []string    `json:"activeTags,omitempty"`
-	SyncConfig  *SyncConfig `json:"sync_config,omitempty"` // the API uses this spelling
-	Labels      Labels      `json:"labels,omitempty"`
-	CreateTime  Time        `json:"createTime,omitzero"`
-	UpdateTime  Time        `json:"updateTime,omitzero"`
+	UID         core.UID         `json:"uid"`
+	Name        string           `json:"name"` // unique in its group
+	Description string           `json:"description,omitempty"`
+	CatalogTier core.CatalogTier `json:"catalogTier,omitempty"`
+	Bundles     []string         `json:"bundles,omitempty"`
+	Aliases     []string         `json:"aliases,omitempty"`
+	ActiveTags  []string         `json:"activeTags,omitempty"`
+	SyncConfig  *SyncConfig      `json:"sync_config,omitempty"` // the API uses this spelling
+	Labels      core.Labels      `json:"labels,omitempty"`
+	CreateTime  core.Time        `json:"createTime,omitzero"`
+	UpdateTime  core.Time        `json:"updateTime,omitzero"`
 
 	OpenSeverity string `json:"-"` // how many open findings there are of each rating: see OpenCounts.Text
 }
 
 // SyncConfig describes the source that a repo is copied from.
 type SyncConfig struct {
-	Source         string `json:"source"`
-	UniqueTags     bool   `json:"uniqueTags"`
-	ExpirationTime Time   `json:"expirationTime,omitzero"`
-	Google         string `json:"google,omitempty"`
-	Amazon         string `json:"amazon,omitempty"`
-	Azure          string `json:"azure,omitempty"`
-	ApkoOverlay    string `json:"apkoOverlay,omitempty"`
-	GracePeriod    bool   `json:"gracePeriod"`
+	Source         string    `json:"source"`
+	UniqueTags     bool      `json:"uniqueTags"`
+	ExpirationTime core.Time `json:"expirationTime,omitzero"`
+	Google         string    `json:"google,omitempty"`
+	Amazon         string    `json:"amazon,omitempty"`
+	Azure          string    `json:"azure,omitempty"`
+	ApkoOverlay    string    `json:"apkoOverlay,omitempty"`
+	GracePeriod    bool      `json:"gracePeriod"`
 }
 
 // UnmarshalJSON decodes a configuration. Unknown members are an error.
@@ -45,79 +46,58 @@ func (c *SyncConfig) UnmarshalJSON(b []byte) error {
 		"apkoOverlay": &c.ApkoOverlay, "gracePeriod": &c.GracePeriod})
 }
 
-// CatalogTier is the part of the catalogue that a repo belongs to.
-type CatalogTier string
-
-// The catalogue's parts.
-const (
-	CatalogTierApplication CatalogTier = "CATALOG_TIER_APPLICATION"
-	CatalogTierBase        CatalogTier = "CATALOG_TIER_BASE"
-	CatalogTierFIPS        CatalogTier = "CATALOG_TIER_FIPS"
-	CatalogTierAI          CatalogTier = "CATALOG_TIER_AI"
-	CatalogTierDevtools    CatalogTier = "CATALOG_TIER_DEVTOOLS"
-	CatalogTierCommercial  CatalogTier = "CATALOG_TIER_COMMERCIAL"
-)
-
-var catalogTiers = []CatalogTier{CatalogTierApplication, CatalogTierBase, CatalogTierFIPS, CatalogTierAI, CatalogTierDevtools, CatalogTierCommercial}
-
-// UnmarshalJSON reads the name or the number of a part.
-func (t *CatalogTier) UnmarshalJSON(b []byte) error {
-	return fieldmask.UnmarshalEnum(b, t, catalogTiers)
-}
-
-// Values lists the parts.
-func (CatalogTier) Values() []string { return fieldmask.Texts(catalogTiers) }
-
 // RepoFilter restricts a list of repos.
 type RepoFilter struct {
-	ChangeFilter
-	LabelFilter
+	core.ChangeFilter
+	core.LabelFilter
 
 	Name string `json:",omitempty"` // exact name
 
 	Names []string `json:",omitempty"` // the name is one of these
 	Query string   `json:",omitempty"` // see SearchWords
 
-	Tiers   []CatalogTier `json:",omitempty"` // the tier is one of these
-	Bundles []string      `json:",omitempty"` // the repo has one of these bundles
-	Aliases []string      `json:",omitempty"` // the repo has one of these aliases
+	Tiers   []core.CatalogTier `json:",omitempty"` // the tier is one of these
+	Bundles []string           `json:",omitempty"` // the repo has one of these bundles
+	Aliases []string           `json:",omitempty"` // the repo has one of these aliases
 
-	Holds UID `json:",omitempty"` // an image holds this version of a package
+	Holds core.UID `json:",omitempty"` // an image holds this version of a package
 
-	Tags *TagCondition `json:",omitempty"` // the repo has such a tag
+	Tags *core.TagCondition `json:",omitempty"` // the repo has such a tag
 
 	ImageConditions
 }
 
-// capabilities lists what callers need for the conditions where they list repos.
-func (f *RepoFilter) capabilities() []Capability {
-	needed := f.ImageConditions.capabilities()
+// Capabilities lists what callers need for the conditions where they list repos.
+func (f *RepoFilter) Capabilities() []core.Capability {
+	needed := f.ImageConditions.Capabilities()
 	if f.Tags != nil {
-		needed = append(needed, CapTagList)
+		needed = append(needed, core.CapTagList)
 	}
 	return needed
 }
 
-func (f *RepoFilter) check(v *violations) {
-	f.LabelFilter.check(v)
-	f.Tags.check(v)
-	v.checkFilter("name", f.Name)
-	v.checkFilter("names", f.Names...)
-	v.checkQuery(f.Query)
+// Check adds the violations of the conditions.
+func (f *RepoFilter) Check(v *core.Violations) {
+	f.LabelFilter.Check(v)
+	f.Tags.Check(v)
+	v.CheckFilter("name", f.Name)
+	v.CheckFilter("names", f.Names...)
+	v.CheckQuery(f.Query)
 	for _, t := range f.Tiers {
-		if checkOneOf(v, "tiers", t, catalogTiers); t == "" {
-			v.add("tiers", "must not hold an empty text")
+		if core.CheckOneOf(v, "tiers", t, core.CatalogTiers); t == "" {
+			v.Add("tiers", "must not hold an empty text")
 		}
 	}
-	v.checkLines("bundles", f.Bundles, maxIDs)
-	v.checkLines("aliases", f.Aliases, maxIDs)
-	f.ImageConditions.check(v)
+	v.CheckLines("bundles", f.Bundles, core.MaxIDs)
+	v.CheckLines("aliases", f.Aliases, core.MaxIDs)
+	f.ImageConditions.Check(v)
 }
 
-var repoKind = Kind[*Repo]{
-	Name: "Repo", Plural: "repos", Area: areaRegistry, Number: 5, Event: "platform.registry.repo", Parent: groupRef, LevelsInside: 1,
+// RepoKind has the facts about repos.
+var RepoKind = core.Kind[*Repo]{
+	Name: "Repo", Plural: "repos", Area: core.AreaRegistry, Number: 5, Event: "platform.registry.repo", Parent: core.GroupRef, LevelsInside: 1,
 	Verbs: []string{"created", "updated", "deleted"},
-	List:  CapRepoList, Create: CapRepoCreate, Update: CapRepoUpdate, Delete: CapRepoDelete,
+	List:  core.CapRepoList, Create: core.CapRepoCreate, Update: core.CapRepoUpdate, Delete: core.CapRepoDelete,
 	Blocked: "RESOURCE_NOT_EMPTY",
 	Fields: []fieldmask.Field{
 		{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "name", Mode: fieldmask.Updatable},
@@ -133,54 +113,55 @@ var repoKind = Kind[*Repo]{
 	},
 	Required: []string{"name"},
 	Unique:   []string{"name"},
-	Orders: []OrderField[*Repo]{
-		{"name", nil, func(r *Repo) any { return r.Name }},
-		{"create_time", createTimeSpellings, func(r *Repo) any { return r.CreateTime }},
-		{"update_time", updateTimeSpellings, func(r *Repo) any { return r.UpdateTime }},
-		{"uid", nil, func(r *Repo) any { return string(r.UID) }},
-		{"open_severity", []string{"openSeverity"}, func(r *Repo) any { return r.OpenSeverity }},
+	Orders: []core.OrderField[*Repo]{
+		{Name: "name", Value: func(r *Repo) any { return r.Name }},
+		{Name: "create_time", Spellings: core.CreateTimeSpellings, Value: func(r *Repo) any { return r.CreateTime }},
+		{Name: "update_time", Spellings: core.UpdateTimeSpellings, Value: func(r *Repo) any { return r.UpdateTime }},
+		{Name: "uid", Value: func(r *Repo) any { return string(r.UID) }},
+		{Name: "open_severity", Spellings: []string{"openSeverity"}, Value: func(r *Repo) any { return r.OpenSeverity }},
 	},
-	Guarded:      map[string][]Capability{"open_severity": {CapFindingsList, CapTagList}},
-	DefaultOrder: Order{Field: "name"},
-	UID:          func(r *Repo) UID { return r.UID },
-	Group:        parentOf(func(r *Repo) UID { return r.UID }),
-	Stamp:        func(r *Repo, uid UID, now Time) { r.UID, r.CreateTime, r.UpdateTime = uid, now, now },
-	Check: func(r *Repo, changed func(string) bool, v *violations) {
+	Guarded:      map[string][]core.Capability{"open_severity": {core.CapFindingsList, core.CapTagList}},
+	DefaultOrder: core.Order{Field: "name"},
+	UID:          func(r *Repo) core.UID { return r.UID },
+	Group:        core.ParentOf(func(r *Repo) core.UID { return r.UID }),
+	Stamp:        func(r *Repo, uid core.UID, now core.Time) { r.UID, r.CreateTime, r.UpdateTime = uid, now, now },
+	Check: func(r *Repo, changed func(string) bool, v *core.Violations) {
 		if changed("name") {
-			v.checkName(r.Name, repoPattern, maxRepoBytes)
+			v.CheckName(r.Name, core.RepoPattern, core.MaxRepoBytes)
 		}
 		if changed("description") {
-			v.checkLine("description", r.Description)
+			v.CheckLine("description", r.Description)
 		}
 		if changed("catalogTier") {
 			if r.CatalogTier == "CATALOG_TIER_UNSPECIFIED" {
 				r.CatalogTier = ""
 			}
-			checkOneOf(v, "catalogTier", r.CatalogTier, catalogTiers)
+			core.CheckOneOf(v, "catalogTier", r.CatalogTier, core.CatalogTiers)
 		}
 		if changed("bundles") {
-			v.checkLines("bundles", r.Bundles, maxLines)
+			v.CheckLines("bundles", r.Bundles, core.MaxLines)
 		}
 		if changed("aliases") {
-			v.checkLines("aliases", r.Aliases, maxLines)
+			v.CheckLines("aliases", r.Aliases, core.MaxLines)
 		}
 		if changed("activeTags") {
-			v.checkLines("activeTags", r.ActiveTags, maxLines)
+			v.CheckLines("activeTags", r.ActiveTags, core.MaxLines)
 		}
 		if changed("sync_config") && r.SyncConfig != nil {
-			r.SyncConfig.check(v)
+			r.SyncConfig.Check(v)
 		}
 		if changed("labels") {
-			r.Labels.check(v)
+			r.Labels.Check(v)
 		}
 	},
 }
 
-func (c *SyncConfig) check(v *violations) {
+// Check adds the violations of the fields.
+func (c *SyncConfig) Check(v *core.Violations) {
 	if c.Source == "" {
-		v.add("sync_config.source", "is required")
+		v.Add("sync_config.source", "is required")
 	}
-	v.checkLine("sync_config.source", c.Source)
+	v.CheckLine("sync_config.source", c.Source)
 	for _, x := range []struct {
 		name  string
 		given bool
@@ -189,7 +170,7 @@ func (c *SyncConfig) check(v *violations) {
 		{"gracePeriod", c.GracePeriod},
 	} {
 		if x.given { // no repo has this field
-			v.add("sync_config."+x.name, "is set by the service; leave it out")
+			v.Add("sync_config."+x.name, "is set by the service; leave it out")
 		}
 	}
 }
@@ -197,46 +178,46 @@ func (c *SyncConfig) check(v *violations) {
 // RepoQueries read and write repos in other ways than a Table does.
 type RepoQueries interface {
 	// ReposOfPath reads the repos that a path can name. It does not check access.
-	ReposOfPath(ctx context.Context, on Conn, path Path) ([]*Repo, error)
+	ReposOfPath(ctx context.Context, on core.Conn, path core.Path) ([]*Repo, error)
 
 	// FacetRepos counts the repos of each scope by facet, with one round trip. The
 	// values of a facet are not sorted.
-	FacetRepos(ctx context.Context, on Conn, filter *RepoFilter, scopes []Scope) ([]*RepoFacets, error)
+	FacetRepos(ctx context.Context, on core.Conn, filter *RepoFilter, scopes []core.Scope) ([]*RepoFacets, error)
 
 	// Readmes reads the readmes of repos; missing repos are left out.
-	Readmes(ctx context.Context, on Conn, keys Keys) ([]*Readme, error)
+	Readmes(ctx context.Context, on core.Conn, keys core.Keys) ([]*Readme, error)
 
 	// SetReadme replaces the readme of an existing repo.
-	SetReadme(ctx context.Context, tx Tx, repo UID, content string) error
+	SetReadme(ctx context.Context, tx core.Tx, repo core.UID, content string) error
 }
 
 // Repos are the operations on repos.
 type Repos struct {
-	Resources[*Repo, *RepoFilter]
-	rows *Collection[*Repo, *RepoFilter]
-	area *inventoryArea
+	core.Resources[*Repo, *RepoFilter]
+	rows *core.Collection[*Repo, *RepoFilter]
+	area *Area
 }
 
 func repoKeyFilter(r *Repo) *RepoFilter { return &RepoFilter{Name: r.Name} }
 
 // Create makes a repo in a group.
-func (s Repos) Create(ctx context.Context, parent UID, in fieldmask.Input[*Repo]) (*Repo, error) {
-	return s.rows.create(ctx, parent, in)
+func (s Repos) Create(ctx context.Context, parent core.UID, in fieldmask.Input[*Repo]) (*Repo, error) {
+	return s.rows.Create(ctx, parent, in)
 }
 
 // Update changes a repo.
-func (s Repos) Update(ctx context.Context, uid UID, in fieldmask.Input[*Repo]) (*Repo, error) {
-	return s.rows.update(ctx, uid, in)
+func (s Repos) Update(ctx context.Context, uid core.UID, in fieldmask.Input[*Repo]) (*Repo, error) {
+	return s.rows.Update(ctx, uid, in)
 }
 
 // UpdateBatch updates several repos: all or none.
-func (s Repos) UpdateBatch(ctx context.Context, requests []BatchRequest[*Repo]) ([]*Repo, error) {
-	return s.rows.updateBatch(ctx, requests)
+func (s Repos) UpdateBatch(ctx context.Context, requests []core.BatchRequest[*Repo]) ([]*Repo, error) {
+	return s.rows.UpdateBatch(ctx, requests)
 }
 
 // Delete removes a repo without tags.
-func (s Repos) Delete(ctx context.Context, uid UID) error {
-	return s.rows.removeChecked(ctx, uid, func(tx Tx, uid UID) error {
+func (s Repos) Delete(ctx context.Context, uid core.UID) error {
+	return s.rows.RemoveChecked(ctx, uid, func(tx core.Tx, uid core.UID) error {
 		tx.LockShared(findingLock(uid.Root())) // else findings would change after they were counted
 		return s.area.tables.ForgetRepo(ctx, tx, uid)
 	})
@@ -244,60 +225,61 @@ func (s Repos) Delete(ctx context.Context, uid UID) error {
 
 // A Readme is the Markdown text that introduces a repo.
 type Readme struct {
-	UID     UID    `json:"uid"` // UID of the repo
-	Content string `json:"content,omitempty"`
+	UID     core.UID `json:"uid"` // UID of the repo
+	Content string   `json:"content,omitempty"`
 }
 
-var readmeFields = []fieldmask.Field{{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "content", Mode: fieldmask.Updatable}}
+// ReadmeFields are the fields of a readme.
+var ReadmeFields = []fieldmask.Field{{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "content", Mode: fieldmask.Updatable}}
 
 // Readme reads the readme of a repo. It is empty if none was written.
-func (s Repos) Readme(ctx context.Context, uid UID) (*Readme, error) {
-	readmes, errs := s.Readmes(ctx, []UID{uid})
+func (s Repos) Readme(ctx context.Context, uid core.UID) (*Readme, error) {
+	readmes, errs := s.Readmes(ctx, []core.UID{uid})
 	return readmes[0], errs[0]
 }
 
 // Readmes reads the readmes of repos with one read, in the order of uids.
-func (s Repos) Readmes(ctx context.Context, uids []UID) ([]*Readme, []error) {
-	return readEach(ctx, s.rows, uids, s.area.tables.Readmes, func(r *Readme) UID { return r.UID })
+func (s Repos) Readmes(ctx context.Context, uids []core.UID) ([]*Readme, []error) {
+	return core.ReadEach(ctx, s.rows, uids, s.area.tables.Readmes, func(r *Readme) core.UID { return r.UID })
 }
 
 // UpdateReadme replaces the readme of a repo.
-func (s Repos) UpdateReadme(ctx context.Context, uid UID, in fieldmask.Input[*Readme]) (*Readme, error) {
+func (s Repos) UpdateReadme(ctx context.Context, uid core.UID, in fieldmask.Input[*Readme]) (*Readme, error) {
 	readme, err := s.updateReadme(ctx, uid, in)
-	return readme, s.rows.recordIfDenied(ctx, "updated", uid, err)
+	return readme, s.rows.RecordIfDenied(ctx, "updated", uid, err)
 }
 
-func (s Repos) updateReadme(ctx context.Context, uid UID, in fieldmask.Input[*Readme]) (*Readme, error) {
-	var v violations
-	if _, err := requireCaller(ctx); err != nil {
+func (s Repos) updateReadme(ctx context.Context, uid core.UID, in fieldmask.Input[*Readme]) (*Readme, error) {
+	var v core.Violations
+	if _, err := core.RequireCaller(ctx); err != nil {
 		return nil, err
 	}
-	if v.checkUID("uid", uid); len(v) == 0 {
-		if _, err := require(ctx, uid, s.rows.kind.Update); err != nil {
+	if v.CheckUID("uid", uid); len(v) == 0 {
+		if _, err := core.Require(ctx, uid, s.rows.Kind.Update); err != nil {
 			return nil, err
 		}
 	}
-	change, found := in.DecodeUpdate(readmeFields)
+	change, found := in.DecodeUpdate(ReadmeFields)
 	v = slices.Concat(v, found, change.Conflicts(&Readme{UID: uid}))
 	readme := *change.Row
-	v.checkText("content", readme.Content, maxReadmeBytes)
+	v.CheckText("content", readme.Content, core.MaxReadmeBytes)
 	if slices.Contains(change.Claims, "uid") && change.Claimed.UID != uid {
-		v.add("uid", "must be the uid of the repo")
+		v.Add("uid", "must be the uid of the repo")
 	}
-	if err := v.err(); err != nil {
+	if err := v.Err(); err != nil {
 		return nil, err
 	}
 	if len(change.Fields) == 0 {
 		return s.Readme(ctx, uid)
 	}
 	readme.UID = uid
-	err := s.area.store.Write(ctx, func(tx Tx) error {
-		repo := &Repo{UID: uid, UpdateTime: s.area.now()}
+	err := s.area.Store.Write(ctx, func(tx core.Tx) error {
+		repo := &Repo{UID: uid, UpdateTime: s.area.Now()}
 		var before []*Readme
 		err := tx.RunTogether(ctx,
 			func(ctx context.Context) error { return s.area.tables.Repos.Update(ctx, tx, repo) }, // this also locks the repo
 			func(ctx context.Context) (err error) {
-				before, err = s.area.tables.Readmes(ctx, tx, Keys{UIDs: []UID{uid}})
+				before, err = s.area.tables.Readmes(ctx, tx, core.Keys{UIDs: []core.UID{uid}})
 				return err
 			},
 			func(ctx context.Context) error { return s.area.tables.SetReadme(ctx, tx, uid, readme.Content) },
@@ -305,11 +287,11 @@ func (s Repos) updateReadme(ctx context.Context, uid UID, in fieldmask.Input[*Re
 		if err != nil {
 			return err
 		}
-		s.rows.recordUpdate(ctx, tx, repo, []EventChange{newValueChange("readme", before[0].Content, readme.Content)})
+		s.rows.RecordUpdate(ctx, tx, repo, []core.EventChange{core.NewValueChange("readme", before[0].Content, readme.Content)})
 		return nil
 	})
-	if errors.Is(err, ErrNotFound) {
-		err = s.rows.kind.notFound(uid)
+	if errors.Is(err, core.ErrNotFound) {
+		err = s.rows.Kind.NotFound(uid)
 	}
 	if err != nil {
 		return nil, err
@@ -319,43 +301,43 @@ func (s Repos) updateReadme(ctx context.Context, uid UID, in fieldmask.Input[*Re
 
 // ListHolding reads, for each version of a package, the same page of the repos with images that hold it,
 // with one read.
-func (s Repos) ListHolding(ctx context.Context, req ListRequest[*RepoFilter], versions []*PackageVersion) ([]Page[*Repo], []error) {
-	req, err := s.decide(ctx, UIDFilter{}, req)
+func (s Repos) ListHolding(ctx context.Context, req core.ListRequest[*RepoFilter], versions []*PackageVersion) ([]core.Page[*Repo], []error) {
+	req, err := s.decide(ctx, core.UIDFilter{}, req)
 	if err != nil {
-		return failAll[Page[*Repo]](len(versions), s.rows.kind.addArea(err))
+		return core.FailAll[core.Page[*Repo]](len(versions), s.rows.Kind.AddArea(err))
 	}
-	return listReferring(ctx, s.rows.also(CapManifestMetadataList, CapTagList), req, len(versions), func(i int, req *ListRequest[*RepoFilter]) func(Branch) []Branch {
+	return core.ListReferring(ctx, s.rows.Also(core.CapManifestMetadataList, core.CapTagList), req, len(versions), func(i int, req *core.ListRequest[*RepoFilter]) func(core.Branch) []core.Branch {
 		req.UIDP.DescendantsOf = versions[i].Package.Within
-		req.Filter = changeFilter(req.Filter, func(f *RepoFilter) { f.Holds = versions[i].UID })
-		return narrowTo(func(b *Branch) { b.Holds = versions[i].UID })
+		req.Filter = core.EditFilter(req.Filter, func(f *RepoFilter) { f.Holds = versions[i].UID })
+		return core.NarrowTo(func(b *core.Branch) { b.Holds = versions[i].UID })
 	})
 }
 
 // List reads one page. Repos whose findings the caller may not see are left out if the filter or the order asks
 // for findings.
-func (s Repos) List(ctx context.Context, req ListRequest[*RepoFilter]) (Page[*Repo], error) {
+func (s Repos) List(ctx context.Context, req core.ListRequest[*RepoFilter]) (core.Page[*Repo], error) {
 	req, err := s.decide(ctx, req.UIDP, req)
 	if err != nil {
-		return Page[*Repo]{}, s.rows.kind.addArea(err)
+		return core.Page[*Repo]{}, s.rows.Kind.AddArea(err)
 	}
 	return s.rows.List(ctx, req)
 }
 
 // ListEach reads the same page of many scopes with one read.
-func (s Repos) ListEach(ctx context.Context, req ListRequest[*RepoFilter], scopes []UIDFilter) ([]Page[*Repo], []error) {
-	req, err := s.decide(ctx, UIDFilter{}, req)
+func (s Repos) ListEach(ctx context.Context, req core.ListRequest[*RepoFilter], scopes []core.UIDFilter) ([]core.Page[*Repo], []error) {
+	req, err := s.decide(ctx, core.UIDFilter{}, req)
 	if err != nil {
-		return failAll[Page[*Repo]](len(scopes), s.rows.kind.addArea(err))
+		return core.FailAll[core.Page[*Repo]](len(scopes), s.rows.Kind.AddArea(err))
 	}
 	return s.rows.ListEach(ctx, req, scopes)
 }
 
 // decide decides the conditions on images in a request.
-func (s Repos) decide(ctx context.Context, scope UIDFilter, req ListRequest[*RepoFilter]) (ListRequest[*RepoFilter], error) {
+func (s Repos) decide(ctx context.Context, scope core.UIDFilter, req core.ListRequest[*RepoFilter]) (core.ListRequest[*RepoFilter], error) {
 	if req.Filter == nil {
 		return req, nil
 	}
 	c, err := s.area.PackageVersions.decide(ctx, scope, req.Filter.ImageConditions)
-	req.Filter = changeFilter(req.Filter, func(f *RepoFilter) { f.ImageConditions = c })
+	req.Filter = core.EditFilter(req.Filter, func(f *RepoFilter) { f.ImageConditions = c })
 	return req, err
 }

@@ -1,4 +1,4 @@
-package platform
+package inventory
 
 import (
 	"cmp"
@@ -8,21 +8,22 @@ import (
 	"slices"
 
 	"atrium/platform/affected"
+	"atrium/platform/core"
 )
 
 // An SBOM says which versions of packages an image holds for one architecture.
 type SBOM struct {
-	Repo         UID
+	Repo         core.UID
 	Digest       string
-	Architecture string // as ArchitectureName spells it; "" means all
-	Format       string // such as "SPDX 2.3"
-	Versions     []UID  // sorted
-	CreateTime   Time
+	Architecture string     // as ArchitectureName spells it; "" means all
+	Format       string     // such as "SPDX 2.3"
+	Versions     []core.UID // sorted
+	CreateTime   core.Time
 }
 
 // An ImportedSBOM is an SBOM as an import has read it.
 type ImportedSBOM struct {
-	Repo         UID
+	Repo         core.UID
 	Digest       string
 	Architecture string
 	Format       string
@@ -42,66 +43,66 @@ const maxSBOMPackages = 50_000
 // SBOMQueries read and write SBOMs in other ways than a Table does.
 type SBOMQueries interface {
 	// SBOMs reads the SBOMs of images.
-	SBOMs(ctx context.Context, on Conn, keys ImageKeys) ([]*SBOM, error)
+	SBOMs(ctx context.Context, on core.Conn, keys ImageKeys) ([]*SBOM, error)
 
 	// PutSBOMs stores SBOMs, replacing those of the same image and architecture.
-	PutSBOMs(ctx context.Context, tx Tx, all []*SBOM) error
+	PutSBOMs(ctx context.Context, tx core.Tx, all []*SBOM) error
 }
 
 // ImportSBOMs stores what images hold, by repo, digest and architecture. It replaces what an
 // earlier document has said.
-func (s Images) ImportSBOMs(ctx context.Context, all []*ImportedSBOM) (Imported, error) {
-	if err := requireOperator(ctx); err != nil {
-		return Imported{}, err
+func (s Images) ImportSBOMs(ctx context.Context, all []*ImportedSBOM) (core.Imported, error) {
+	if err := core.RequireOperator(ctx); err != nil {
+		return core.Imported{}, err
 	}
-	return importIntoRepos(func() (Imported, error) { return s.importSBOMsOnce(ctx, all) })
+	return importIntoRepos(func() (core.Imported, error) { return s.importSBOMsOnce(ctx, all) })
 }
 
-func (s Images) importSBOMsOnce(ctx context.Context, all []*ImportedSBOM) (Imported, error) {
-	repos := make([]UID, len(all))
+func (s Images) importSBOMsOnce(ctx context.Context, all []*ImportedSBOM) (core.Imported, error) {
+	repos := make([]core.UID, len(all))
 	for i, b := range all {
 		repos[i] = b.Repo
 	}
 	exists, err := s.area.existingRepos(ctx, repos)
 	if err != nil {
-		return Imported{}, err
+		return core.Imported{}, err
 	}
 	versions := map[*ImportedSBOM][]*PackageVersion{}
 	type key struct {
-		image        ImageKey
+		image        core.ImageKey
 		architecture string
 	}
 	stored := map[key]*SBOM{}
-	in := importPlan[*ImportedSBOM, key]{
-		key: func(b *ImportedSBOM) key { return key{ImageKey{b.Repo, b.Digest}, b.Architecture} },
-		check: func(b *ImportedSBOM, v *violations) {
-			v.checkRepo(b.Repo, exists)
-			if b.check(v); len(*v) == 0 {
-				versions[b] = b.packageVersions(s.area.now())
+	in := core.ImportPlan[*ImportedSBOM, key]{
+		Key: func(b *ImportedSBOM) key { return key{core.ImageKey{Repo: b.Repo, Digest: b.Digest}, b.Architecture} },
+		Check: func(b *ImportedSBOM, v *core.Violations) {
+			checkRepoName(v, b.Repo, exists)
+			if b.Check(v); len(*v) == 0 {
+				versions[b] = b.packageVersions(s.area.Now())
 			}
 		},
-		existing: func(ctx context.Context, tx Tx, rows []*ImportedSBOM) ([]*ImportedSBOM, error) {
-			keys := make([]ImageKey, len(rows))
+		Existing: func(ctx context.Context, tx core.Tx, rows []*ImportedSBOM) ([]*ImportedSBOM, error) {
+			keys := make([]core.ImageKey, len(rows))
 			for i, b := range rows {
-				keys[i] = ImageKey{b.Repo, b.Digest}
+				keys[i] = core.ImageKey{Repo: b.Repo, Digest: b.Digest}
 			}
 			found, err := s.area.tables.SBOMs(ctx, tx, ImageKeys{keys})
 			known := make([]*ImportedSBOM, len(found))
 			for i, b := range found {
 				known[i] = &ImportedSBOM{Repo: b.Repo, Digest: b.Digest, Architecture: b.Architecture, Format: b.Format}
-				stored[key{ImageKey{b.Repo, b.Digest}, b.Architecture}] = b
+				stored[key{core.ImageKey{Repo: b.Repo, Digest: b.Digest}, b.Architecture}] = b
 			}
 			return known, err
 		},
-		isUnchanged: func(known, b *ImportedSBOM) bool {
-			return known.Format == b.Format && slices.Equal(stored[key{ImageKey{b.Repo, b.Digest}, b.Architecture}].Versions, b.uids(versions[b]))
+		IsUnchanged: func(known, b *ImportedSBOM) bool {
+			return known.Format == b.Format && slices.Equal(stored[key{core.ImageKey{Repo: b.Repo, Digest: b.Digest}, b.Architecture}].Versions, b.uids(versions[b]))
 		},
-		insert: func(ctx context.Context, tx Tx, rows []*ImportedSBOM) error {
+		Insert: func(ctx context.Context, tx core.Tx, rows []*ImportedSBOM) error {
 			var packages []*PackageVersion
 			sboms, tasks := make([]*SBOM, len(rows)), make([]FindingTask, len(rows))
 			for i, b := range rows {
 				packages = append(packages, versions[b]...)
-				sboms[i] = &SBOM{Repo: b.Repo, Digest: b.Digest, Architecture: b.Architecture, Format: b.Format, Versions: b.uids(versions[b]), CreateTime: s.area.now()}
+				sboms[i] = &SBOM{Repo: b.Repo, Digest: b.Digest, Architecture: b.Architecture, Format: b.Format, Versions: b.uids(versions[b]), CreateTime: s.area.Now()}
 				tasks[i] = FindingTask{Subject: b.Repo, Digest: b.Digest}
 			}
 			if err := s.area.putPackages(ctx, tx, packages); err != nil {
@@ -113,28 +114,28 @@ func (s Images) importSBOMsOnce(ctx context.Context, all []*ImportedSBOM) (Impor
 			return s.area.tables.AddFindingTasks(ctx, tx, tasks)
 		},
 	}
-	return in.run(ctx, s.area.store, all)
+	return in.Run(ctx, s.area.Store, all)
 }
 
-// check checks a document.
-func (b *ImportedSBOM) check(v *violations) {
+// Check checks a document.
+func (b *ImportedSBOM) Check(v *core.Violations) {
 	b.Architecture = ArchitectureName(b.Architecture)
-	v.checkDigest(b.Digest)
-	v.checkLine("architecture", b.Architecture)
-	v.checkLine("format", b.Format)
+	v.CheckDigest(b.Digest)
+	v.CheckLine("architecture", b.Architecture)
+	v.CheckLine("format", b.Format)
 	if len(b.Packages) > maxSBOMPackages {
-		v.add("packages", "must be at most %d", maxSBOMPackages)
+		v.Add("packages", "must be at most %d", maxSBOMPackages)
 		return
 	}
 	for i, p := range b.Packages {
 		at := func(field string) string { return fmt.Sprintf("packages[%d].%s", i, field) }
-		v.checkRequiredLine(at("name"), p.Name)
-		v.checkFilter(at("version"), p.Version)
-		v.checkFilter(at("ecosystem"), p.Ecosystem)
-		v.checkLine(at("purl"), p.PURL)
-		v.checkFilter(at("sourceName"), p.SourceName)
-		v.checkFilter(at("sourceVersion"), p.SourceVersion)
-		v.checkLines(at("licenses"), p.Licenses, maxLines)
+		v.CheckRequiredLine(at("name"), p.Name)
+		v.CheckFilter(at("version"), p.Version)
+		v.CheckFilter(at("ecosystem"), p.Ecosystem)
+		v.CheckLine(at("purl"), p.PURL)
+		v.CheckFilter(at("sourceName"), p.SourceName)
+		v.CheckFilter(at("sourceVersion"), p.SourceVersion)
+		v.CheckLines(at("licenses"), p.Licenses, core.MaxLines)
 		if len(*v) > 0 {
 			return // the first fault of a document says enough
 		}
@@ -142,7 +143,7 @@ func (b *ImportedSBOM) check(v *violations) {
 }
 
 // packageVersions returns the versions of the packages, and those of their source packages.
-func (b *ImportedSBOM) packageVersions(now Time) []*PackageVersion {
+func (b *ImportedSBOM) packageVersions(now core.Time) []*PackageVersion {
 	var all []*PackageVersion
 	root := b.Repo.Root()
 	for _, p := range b.Packages {
@@ -161,7 +162,7 @@ func (b *ImportedSBOM) packageVersions(now Time) []*PackageVersion {
 }
 
 // uids lists the versions of packages that the document names, sorted.
-func (*ImportedSBOM) uids(versions []*PackageVersion) (uids []UID) {
+func (*ImportedSBOM) uids(versions []*PackageVersion) (uids []core.UID) {
 	for _, v := range versions {
 		if !v.isSource {
 			uids = append(uids, v.UID)
@@ -173,15 +174,15 @@ func (*ImportedSBOM) uids(versions []*PackageVersion) (uids []UID) {
 
 // packagesLock is the lock of the versions of the packages of an organisation. Who adds versions
 // ranks them among the others, and must see those.
-func packagesLock(root UID) UID { return "packages:" + root }
+func packagesLock(root core.UID) core.UID { return "packages:" + root }
 
 // putPackages stores those packages and versions that are new, and ranks the versions of their packages.
-func (p *inventoryArea) putPackages(ctx context.Context, tx Tx, versions []*PackageVersion) error {
+func (p *Area) putPackages(ctx context.Context, tx core.Tx, versions []*PackageVersion) error {
 	added, err := listNew(ctx, p.tables, tx, versions)
 	if err != nil || len(added) == 0 {
 		return err
 	}
-	var last UID
+	var last core.UID
 	for _, v := range added { // they are sorted, and so are their organisations
 		if root := v.UID.Root(); root != last {
 			tx.Lock(packagesLock(root))
@@ -192,7 +193,7 @@ func (p *inventoryArea) putPackages(ctx context.Context, tx Tx, versions []*Pack
 	if added, err = listNew(ctx, p.tables, tx, added); err != nil || len(added) == 0 {
 		return err
 	}
-	packages := make([]UID, len(added))
+	packages := make([]core.UID, len(added))
 	for i, v := range added {
 		packages[i] = v.Package.UID
 	}
@@ -200,7 +201,7 @@ func (p *inventoryArea) putPackages(ctx context.Context, tx Tx, versions []*Pack
 	if err != nil {
 		return err
 	}
-	byPackage := map[UID][]*PackageVersion{}
+	byPackage := map[core.UID][]*PackageVersion{}
 	for _, v := range append(stored, added...) {
 		byPackage[v.Package.UID] = append(byPackage[v.Package.UID], v)
 	}
@@ -215,11 +216,11 @@ func (p *inventoryArea) putPackages(ctx context.Context, tx Tx, versions []*Pack
 }
 
 // listNew returns those of versions that are not stored, each once, sorted by UID.
-func listNew(ctx context.Context, t PackageQueries, tx Tx, versions []*PackageVersion) ([]*PackageVersion, error) {
+func listNew(ctx context.Context, t PackageQueries, tx core.Tx, versions []*PackageVersion) ([]*PackageVersion, error) {
 	if len(versions) == 0 {
 		return nil, nil
 	}
-	byUID := make(map[UID]*PackageVersion, len(versions))
+	byUID := make(map[core.UID]*PackageVersion, len(versions))
 	for _, v := range versions {
 		if first := byUID[v.UID]; first == nil || first.isSource {
 			byUID[v.UID] = v
@@ -229,7 +230,7 @@ func listNew(ctx context.Context, t PackageQueries, tx Tx, versions []*PackageVe
 	for _, uid := range stored {
 		delete(byUID, uid)
 	}
-	added := slices.SortedFunc(maps.Values(byUID), func(a, b *PackageVersion) int { return compareTexts(a.UID, b.UID) })
+	added := slices.SortedFunc(maps.Values(byUID), func(a, b *PackageVersion) int { return core.CompareTexts(a.UID, b.UID) })
 	for _, v := range added {
 		v.isNew = true
 	}

@@ -1,4 +1,4 @@
-package platform
+package inventory
 
 import (
 	"fmt"
@@ -7,40 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
-
-// A SeverityRating is the severity of a vulnerability in one word.
-type SeverityRating string
-
-// The ratings.
-const (
-	SeverityCritical SeverityRating = "SEVERITY_RATING_CRITICAL"
-	SeverityHigh     SeverityRating = "SEVERITY_RATING_HIGH"
-	SeverityMedium   SeverityRating = "SEVERITY_RATING_MEDIUM"
-	SeverityLow      SeverityRating = "SEVERITY_RATING_LOW"
-	SeverityNone     SeverityRating = "SEVERITY_RATING_NONE"
-	SeverityUnknown  SeverityRating = "SEVERITY_RATING_UNKNOWN"
-)
-
-// severityRatings lists the ratings from the least to the worst.
-var severityRatings = []SeverityRating{SeverityUnknown, SeverityNone, SeverityLow, SeverityMedium, SeverityHigh, SeverityCritical}
-
-// severities is the number of ratings.
-const severities = 6
-
-// ratingOfRank returns the rating of a Rank.
-func ratingOfRank(rank int) SeverityRating { return severityRatings[rank] }
-
-// SeverityRatings lists the ratings from the least to the worst.
-func SeverityRatings() []SeverityRating { return slices.Clone(severityRatings) }
-
-// Values lists the ratings.
-func (SeverityRating) Values() []string { return fieldmask.Texts(severityRatings) }
-
-// Rank returns the position of a rating, from 0 (unknown) to the worst. It returns
-// -1 for an unknown value.
-func (r SeverityRating) Rank() int { return slices.Index(severityRatings, r) }
 
 // A SeveritySource is the source of a rating.
 type SeveritySource string
@@ -60,11 +29,11 @@ func (SeveritySource) Values() []string { return fieldmask.Texts(severitySources
 // An AdvisorySeverity is the resulting severity of an advisory. RateAdvisory
 // computes it from the severities of the advisory and its vulnerabilities.
 type AdvisorySeverity struct {
-	Rating  SeverityRating `json:"rating,omitempty"`
-	Score   *float64       `json:"score,omitempty"`   // score from 0 to 10; nil means that there is none
-	Vector  string         `json:"vector,omitempty"`  // the vector of the score
-	Version string         `json:"version,omitempty"` // CVSS version: 2.0, 3.0, 3.1 or 4.0; 2, 3 or 4 for a score without a vector
-	Source  SeveritySource `json:"source,omitempty"`
+	Rating  core.SeverityRating `json:"rating,omitempty"`
+	Score   *float64            `json:"score,omitempty"`   // score from 0 to 10; nil means that there is none
+	Vector  string              `json:"vector,omitempty"`  // the vector of the score
+	Version string              `json:"version,omitempty"` // CVSS version: 2.0, 3.0, 3.1 or 4.0; 2, 3 or 4 for a score without a vector
+	Source  SeveritySource      `json:"source,omitempty"`
 }
 
 // A VectorScorer computes the score of a CVSS vector and returns the version of
@@ -84,25 +53,25 @@ func RateAdvisory(own, inherited []Severity, scorer VectorScorer) AdvisorySeveri
 		s.Source = SeverityOfVulnerability
 		return s
 	}
-	worst := SeverityUnknown
+	worst := core.SeverityUnknown
 	for _, s := range slices.Concat(own, inherited) {
 		if rating := feedRatings[strings.ToLower(s.Score)]; rating.Rank() > worst.Rank() {
 			worst = rating
 		}
 	}
-	if worst == SeverityUnknown {
-		return AdvisorySeverity{Rating: SeverityUnknown}
+	if worst == core.SeverityUnknown {
+		return AdvisorySeverity{Rating: core.SeverityUnknown}
 	}
 	return AdvisorySeverity{Rating: worst, Source: SeverityOfFeed}
 }
 
 // feedRatings maps the words that feeds use to ratings.
-var feedRatings = map[string]SeverityRating{
-	"critical": SeverityCritical,
-	"high":     SeverityHigh, "important": SeverityHigh,
-	"medium": SeverityMedium, "moderate": SeverityMedium,
-	"low": SeverityLow, "negligible": SeverityLow, "unimportant": SeverityLow,
-	"none": SeverityNone,
+var feedRatings = map[string]core.SeverityRating{
+	"critical": core.SeverityCritical,
+	"high":     core.SeverityHigh, "important": core.SeverityHigh,
+	"medium": core.SeverityMedium, "moderate": core.SeverityMedium,
+	"low": core.SeverityLow, "negligible": core.SeverityLow, "unimportant": core.SeverityLow,
+	"none": core.SeverityNone,
 }
 
 // scoreBest returns the score of the highest CVSS version, and of several such scores the
@@ -133,19 +102,19 @@ func (s Severity) parseScore(scorer VectorScorer) (AdvisorySeverity, bool) {
 
 // ratingOf returns the rating of a score by the published ranges: those of CVSS 3
 // and 4, and those of the National Vulnerability Database for CVSS 2.
-func ratingOf(score float64, version string) SeverityRating {
+func ratingOf(score float64, version string) core.SeverityRating {
 	isVersion2 := strings.HasPrefix(version, "2")
 	switch {
 	case score >= 9 && !isVersion2:
-		return SeverityCritical
+		return core.SeverityCritical
 	case score >= 7:
-		return SeverityHigh
+		return core.SeverityHigh
 	case score >= 4:
-		return SeverityMedium
+		return core.SeverityMedium
 	case score > 0 || isVersion2:
-		return SeverityLow
+		return core.SeverityLow
 	default:
-		return SeverityNone
+		return core.SeverityNone
 	}
 }
 
@@ -166,7 +135,7 @@ func scoreKey(score float64) string { return fmt.Sprintf("%03d", int(math.Round(
 func ScoreKey(s float64) string { return scoreKey(math.Ceil(s*10) / 10) }
 
 // ParseSeverityKey parses the rating and the score of a sort key.
-func ParseSeverityKey(key string) (rating SeverityRating, score *float64) {
+func ParseSeverityKey(key string) (rating core.SeverityRating, score *float64) {
 	rank, tenths := 0, ""
 	if key != "" {
 		rank, tenths = int(key[0]-'0'), key[1:]
@@ -175,5 +144,5 @@ func ParseSeverityKey(key string) (rating SeverityRating, score *float64) {
 		value := float64(n) / 10
 		score = &value
 	}
-	return ratingOfRank(min(max(rank, 0), severities-1)), score
+	return core.RatingOfRank(min(max(rank, 0), core.SeverityCount-1)), score
 }

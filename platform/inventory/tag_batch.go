@@ -1,48 +1,49 @@
-package platform
+package inventory
 
 import (
 	"context"
 	"errors"
 	"slices"
 
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
 // CreateBatch makes or moves several tags: all or none. Each request names the
 // repo of its tag.
-func (s Tags) CreateBatch(ctx context.Context, requests []BatchRequest[*Tag]) ([]*Tag, error) {
+func (s Tags) CreateBatch(ctx context.Context, requests []core.BatchRequest[*Tag]) ([]*Tag, error) {
 	tags, names := make([]*Tag, len(requests)), make([]TagName, 0, len(requests))
-	err := checkBatch(ctx, listOfRequests, len(requests), func(i int) (err error) {
+	err := core.CheckBatch(ctx, core.ListOfRequests, len(requests), func(i int) (err error) {
 		repo := requests[i].UID
-		if tags[i], err = s.rows.authorizeCreate(ctx, repo, requests[i].Input); err == nil {
+		if tags[i], err = s.rows.AuthorizeCreate(ctx, repo, requests[i].Input); err == nil {
 			if name := (TagName{repo, tags[i].Name}); slices.Contains(names, name) {
-				err = Invalid(fieldmask.Violation{Field: "name", Description: "is given twice for this repo"})
+				err = core.Invalid(fieldmask.Violation{Field: "name", Description: "is given twice for this repo"})
 			} else {
 				names = append(names, name)
 			}
 		}
-		return s.rows.recordIfDenied(ctx, "created", repo, err)
+		return s.rows.RecordIfDenied(ctx, "created", repo, err)
 	})
 	if err != nil {
-		return nil, s.rows.kind.addArea(err)
+		return nil, s.rows.Kind.AddArea(err)
 	}
 	var made []*Tag
-	err = retryCollisions(func() (err error) { made, err = s.saveAll(ctx, tags, names); return err })
-	if errors.Is(err, ErrNoParent) {
+	err = core.RetryCollisions(func() (err error) { made, err = s.saveAll(ctx, tags, names); return err })
+	if errors.Is(err, core.ErrNoParent) {
 		err = s.findMissingRepo(ctx, names)
 	}
-	return made, s.rows.kind.addArea(err)
+	return made, s.rows.Kind.AddArea(err)
 }
 
 // saveAll moves the existing tags and makes the others.
 func (s Tags) saveAll(ctx context.Context, tags []*Tag, names []TagName) (made []*Tag, err error) {
-	err = s.area.store.Write(ctx, func(tx Tx) error {
+	err = s.area.Store.Write(ctx, func(tx core.Tx) error {
 		stored, err := s.area.tables.TagsByName(ctx, tx, TagNames{names})
 		if err != nil {
 			return err
 		}
 		made = make([]*Tag, len(tags))
-		uids := make([]UID, len(tags))
+		uids := make([]core.UID, len(tags))
 		var added []*Tag
 		for i, tag := range tags {
 			row := *tag
@@ -55,22 +56,22 @@ func (s Tags) saveAll(ctx context.Context, tags []*Tag, names []TagName) (made [
 			made[i].UID = stored[known].UID
 			uids[i] = made[i].UID
 		}
-		var moved []RowChange[*Tag]
-		for _, i := range sortIndices(uids) {
+		var moved []core.RowChange[*Tag]
+		for _, i := range core.SortIndices(uids) {
 			if uids[i] != "" {
-				moved = append(moved, RowChange[*Tag]{made[i], []string{"digest", "deprecated", "bundles", "source"}})
+				moved = append(moved, core.RowChange[*Tag]{Row: made[i], Fields: []string{"digest", "deprecated", "bundles", "source"}})
 			}
 		}
-		if _, err := s.rows.table.UpdateAll(ctx, tx, moved...); err != nil {
+		if _, err := s.rows.Table.UpdateAll(ctx, tx, moved...); err != nil {
 			return err
 		}
 		if len(added) > 0 {
-			if err := s.rows.table.Insert(ctx, tx, added...); err != nil {
+			if err := s.rows.Table.Insert(ctx, tx, added...); err != nil {
 				return err
 			}
 		}
 		for _, tag := range made {
-			tx.Record(s.area.event(ctx, s.rows.kind.Event, "created", tag.UID, s.rows.kind.Group(tag), tag))
+			tx.Record(s.area.Event(ctx, s.rows.Kind.Event, "created", tag.UID, s.rows.Kind.Group(tag), tag))
 		}
 		return nil
 	})
@@ -80,7 +81,7 @@ func (s Tags) saveAll(ctx context.Context, tags []*Tag, names []TagName) (made [
 // findMissingRepo returns the error for the first request whose repo does not
 // exist.
 func (s Tags) findMissingRepo(ctx context.Context, names []TagName) error {
-	repos := make([]UID, len(names))
+	repos := make([]core.UID, len(names))
 	for i, name := range names {
 		repos[i] = name.Repo
 	}
@@ -90,13 +91,13 @@ func (s Tags) findMissingRepo(ctx context.Context, names []TagName) error {
 	}
 	for i, name := range names {
 		if !exists[name.Repo] {
-			return addIndex(newNotFound(repoRef, name.Repo), listOfRequests, i)
+			return core.AddIndex(core.NewNotFound(core.RepoRef, name.Repo), core.ListOfRequests, i)
 		}
 	}
-	return newAborted("a repo of the batch was created or deleted at the same time", nil)
+	return core.NewAborted("a repo of the batch was created or deleted at the same time", nil)
 }
 
 // DeleteBatch deletes several tags: all or none.
-func (s Tags) DeleteBatch(ctx context.Context, uids []UID) error {
-	return s.rows.removeBatch(ctx, uids)
+func (s Tags) DeleteBatch(ctx context.Context, uids []core.UID) error {
+	return s.rows.RemoveBatch(ctx, uids)
 }

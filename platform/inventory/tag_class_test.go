@@ -1,8 +1,10 @@
-package platform
+package inventory
 
 import (
 	"strings"
 	"testing"
+
+	"atrium/platform/core"
 )
 
 func TestTheNameOfATagDecidesItsClass(t *testing.T) {
@@ -29,8 +31,8 @@ func TestADigestIsThatOfSHA256(t *testing.T) {
 		"": false, "sha256:": false, "sha256:" + hex[1:]: false, "sha256:0" + hex: false, "sha256:" + strings.Repeat("F", 64): false,
 		"SHA256:" + hex: false, "sha512:" + hex + hex: false, hex: false, "sha256:" + hex + "\n": false,
 	} {
-		var v violations
-		if (&Image{Digest: digest}).check(&v); (len(v) == 0) != ok {
+		var v core.Violations
+		if (&Image{Digest: digest}).Check(&v); (len(v) == 0) != ok {
 			t.Errorf("%q: %v", digest, v)
 		}
 	}

@@ -1,25 +1,30 @@
-package platform
+package libraries
 
-// A librariesArea has the operations on the artifacts of libraries.
-type librariesArea struct {
-	*Core
-	tables LibraryTables
+import (
+	"atrium/platform/core"
+)
+
+// A Area has the operations on the artifacts of libraries.
+type Area struct {
+	*core.Core
+	tables Tables
 
 	Artifacts        Artifacts
 	ArtifactVersions ArtifactVersions
 }
 
-func newLibraries(c *Core, tables LibraryTables) *librariesArea {
-	area := &librariesArea{Core: c, tables: tables}
-	artifacts := newCollection(c, &artifactKind, nil, tables.Artifacts)
+// New returns the area.
+func New(c *core.Core, tables Tables) *Area {
+	area := &Area{Core: c, tables: tables}
+	artifacts := core.NewCollection(c, &ArtifactKind, nil, tables.Artifacts)
 	area.Artifacts = Artifacts{artifacts.Resources(), artifacts, area}
-	versions := newCollection(c, &artifactVersionKind, nil, tables.ArtifactVersions)
+	versions := core.NewCollection(c, &ArtifactVersionKind, nil, tables.ArtifactVersions)
 	area.ArtifactVersions = ArtifactVersions{versions.Resources(), versions, area}
 	return area
 }
 
-// LibraryTables has the artifacts of libraries.
-type LibraryTables struct {
-	Artifacts        Table[*Artifact, *ArtifactFilter]
-	ArtifactVersions Table[*ArtifactVersion, *ArtifactVersionFilter]
+// Tables has the artifacts of libraries.
+type Tables struct {
+	Artifacts        core.Table[*Artifact, *ArtifactFilter]
+	ArtifactVersions core.Table[*ArtifactVersion, *ArtifactVersionFilter]
 }

@@ -1,10 +1,11 @@
-package platform
+package libraries
 
 import (
 	"cmp"
 	"context"
 	"slices"
 
+	"atrium/platform/core"
 	"atrium/platform/ecosystem"
 	"atrium/platform/fieldmask"
 )
@@ -12,14 +13,14 @@ import (
 // An Artifact is a software library. Artifacts are the same for every
 // organisation. They are imported and read only.
 type Artifact struct {
-	UID           UID       `json:"uid"`  // has one segment
+	UID           core.UID  `json:"uid"`  // has one segment
 	Name          string    `json:"name"` // unique in its ecosystem, and normalised as the ecosystem does it
 	Description   string    `json:"description,omitempty"`
 	Ecosystem     Ecosystem `json:"ecosystem"`
 	LatestVersion string    `json:"latestVersion,omitempty"` // the first of its versions in the default order
 	VersionCount  int32     `json:"versionCount"`
-	CreateTime    Time      `json:"createTime,omitzero"`
-	UpdateTime    Time      `json:"updateTime,omitzero"` // last change of the artifact or its versions
+	CreateTime    core.Time `json:"createTime,omitzero"`
+	UpdateTime    core.Time `json:"updateTime,omitzero"` // last change of the artifact or its versions
 
 	Remediated  bool   `json:"-"` // whether it has versions with backported fixes
 	CudaVersion string `json:"-"` // the CUDA version it is built for; "" for none
@@ -61,13 +62,13 @@ func (e Ecosystem) versionKey(version string) string {
 	}
 }
 
-func (v *violations) checkEcosystems(asked []Ecosystem) {
+func checkEcosystems(v *core.Violations, asked []Ecosystem) {
 	if len(asked) == 0 || slices.Contains(asked, "") {
-		v.add("ecosystems", "is required: one or more of %s, %s", EcosystemJava, EcosystemPython)
+		v.Add("ecosystems", "is required: one or more of %s, %s", EcosystemJava, EcosystemPython)
 		return
 	}
 	if i := slices.IndexFunc(asked, func(e Ecosystem) bool { return !slices.Contains(ecosystems, e) }); i >= 0 {
-		checkOneOf(v, "ecosystems", asked[i], ecosystems)
+		core.CheckOneOf(v, "ecosystems", asked[i], ecosystems)
 	}
 }
 
@@ -80,11 +81,13 @@ func deduplicateEcosystems(asked []Ecosystem) []Ecosystem {
 	return slices.Compact(sorted)
 }
 
-func ecosystemBranch(e Ecosystem) Branch { return Branch{Relation: OfEcosystem, Name: string(e)} }
+func ecosystemBranch(e Ecosystem) core.Branch {
+	return core.Branch{Relation: core.OfEcosystem, Name: string(e)}
+}
 
 // ArtifactFilter restricts a list of artifacts.
 type ArtifactFilter struct {
-	ChangeFilter
+	core.ChangeFilter
 
 	Ecosystems  []Ecosystem // the ecosystem is one of these, of which at least one is required
 	Query       string      `json:",omitempty"` // substring of name or description; case is ignored, and runs of dots, hyphens and underscores are the same
@@ -94,53 +97,55 @@ type ArtifactFilter struct {
 	Names []string `json:",omitempty"` // the name is one of these
 }
 
-func (f *ArtifactFilter) check(v *violations) {
-	v.checkEcosystems(f.Ecosystems)
-	v.checkLine("query", f.Query) // SQLite refuses patterns of more than 50,000 bytes
-	v.checkFilter("cuda_version", f.CudaVersion)
+// Check adds the violations of the conditions.
+func (f *ArtifactFilter) Check(v *core.Violations) {
+	checkEcosystems(v, f.Ecosystems)
+	v.CheckLine("query", f.Query) // SQLite refuses patterns of more than 50,000 bytes
+	v.CheckFilter("cuda_version", f.CudaVersion)
 }
 
 // ArtifactText returns the form of a text of artifacts, or of a query for them, in which one
 // contains the other. All spellings of the name of a Python package have one form.
 func ArtifactText(text string) string { return ecosystem.NormalizePythonName(text) }
 
-var artifactKind = Kind[*Artifact]{
-	Name: "Artifact", Plural: "artifacts", Area: areaLibraries, Number: 15, List: CapLibrariesArtifactsList, Shared: true,
-	Orders: []OrderField[*Artifact]{
-		{"name", nil, func(a *Artifact) any { return a.Name }},
-		{"create_time", createTimeSpellings, func(a *Artifact) any { return a.CreateTime }},
-		{"update_time", updateTimeSpellings, func(a *Artifact) any { return a.UpdateTime }},
-		{"uid", nil, func(a *Artifact) any { return string(a.UID) }},
+// ArtifactKind has the facts about artifacts.
+var ArtifactKind = core.Kind[*Artifact]{
+	Name: "Artifact", Plural: "artifacts", Area: core.AreaLibraries, Number: 15, List: core.CapLibrariesArtifactsList, Shared: true,
+	Orders: []core.OrderField[*Artifact]{
+		{Name: "name", Value: func(a *Artifact) any { return a.Name }},
+		{Name: "create_time", Spellings: core.CreateTimeSpellings, Value: func(a *Artifact) any { return a.CreateTime }},
+		{Name: "update_time", Spellings: core.UpdateTimeSpellings, Value: func(a *Artifact) any { return a.UpdateTime }},
+		{Name: "uid", Value: func(a *Artifact) any { return string(a.UID) }},
 	},
-	DefaultOrder: Order{Field: "name"},
-	UID:          func(a *Artifact) UID { return a.UID },
+	DefaultOrder: core.Order{Field: "name"},
+	UID:          func(a *Artifact) core.UID { return a.UID },
 }
 
 // Artifacts are the operations on artifacts. A caller who may list artifacts on
 // any group can read all of them.
 type Artifacts struct {
-	Resources[*Artifact, *ArtifactFilter]
-	rows *Collection[*Artifact, *ArtifactFilter]
-	area *librariesArea
+	core.Resources[*Artifact, *ArtifactFilter]
+	rows *core.Collection[*Artifact, *ArtifactFilter]
+	area *Area
 }
 
 // List reads one page of the artifacts of the given ecosystems.
-func (s Artifacts) List(ctx context.Context, req ListRequest[*ArtifactFilter]) (Page[*Artifact], error) {
-	req.Filter = changeFilter(req.Filter, func(f *ArtifactFilter) { // page tokens do not depend on the order of the ecosystems
+func (s Artifacts) List(ctx context.Context, req core.ListRequest[*ArtifactFilter]) (core.Page[*Artifact], error) {
+	req.Filter = core.EditFilter(req.Filter, func(f *ArtifactFilter) { // page tokens do not depend on the order of the ecosystems
 		f.Ecosystems = deduplicateEcosystems(f.Ecosystems)
 	})
-	q, err := s.rows.buildQuery(ctx, req)
+	q, err := s.rows.BuildQuery(ctx, req)
 	if err == nil {
-		err = s.rows.kind.checkSharedReadable(ctx)
+		err = s.rows.Kind.CheckSharedReadable(ctx)
 	}
 	if err != nil {
-		return Page[*Artifact]{}, s.rows.kind.addArea(err)
+		return core.Page[*Artifact]{}, s.rows.Kind.AddArea(err)
 	}
 	for _, e := range req.Filter.Ecosystems {
 		q.Scope.Branches = append(q.Scope.Branches, ecosystemBranch(e))
 	}
-	page, err := s.rows.read(ctx, req, q)
-	return page, s.rows.kind.addArea(err)
+	page, err := s.rows.Read(ctx, req, q)
+	return page, s.rows.Kind.AddArea(err)
 }
 
 // An EcosystemCount is the number of artifacts in an ecosystem.
@@ -153,27 +158,27 @@ type EcosystemCount struct {
 // has each ecosystem once, in the order of the enum.
 func (s Artifacts) Counts(ctx context.Context, asked []Ecosystem) ([]*EcosystemCount, error) {
 	counts, err := s.counts(ctx, asked)
-	return counts, s.rows.kind.addArea(err)
+	return counts, s.rows.Kind.AddArea(err)
 }
 
 func (s Artifacts) counts(ctx context.Context, asked []Ecosystem) ([]*EcosystemCount, error) {
-	var v violations
-	if _, err := requireCaller(ctx); err != nil {
+	var v core.Violations
+	if _, err := core.RequireCaller(ctx); err != nil {
 		return nil, err
 	}
-	v.checkEcosystems(asked)
-	if err := v.err(); err != nil {
+	checkEcosystems(&v, asked)
+	if err := v.Err(); err != nil {
 		return nil, err
 	}
-	if err := s.rows.kind.checkSharedReadable(ctx); err != nil {
+	if err := s.rows.Kind.CheckSharedReadable(ctx); err != nil {
 		return nil, err
 	}
 	asked = deduplicateEcosystems(asked)
-	scopes := make([]Scope, len(asked))
+	scopes := make([]core.Scope, len(asked))
 	for i, e := range asked {
-		scopes[i] = newScope(ecosystemBranch(e))
+		scopes[i] = core.NewScope(ecosystemBranch(e))
 	}
-	found, err := s.rows.table.ListEach(ctx, s.area.store, Query[*ArtifactFilter]{Order: s.rows.kind.DefaultOrder, Parts: PartTotal}, scopes)
+	found, err := s.rows.Table.ListEach(ctx, s.area.Store, core.Query[*ArtifactFilter]{Order: s.rows.Kind.DefaultOrder, Parts: core.PartTotal}, scopes)
 	if err != nil {
 		return nil, err
 	}

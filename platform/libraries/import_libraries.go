@@ -1,9 +1,11 @@
-package platform
+package libraries
 
 import (
 	"cmp"
 	"context"
 	"slices"
+
+	"atrium/platform/core"
 )
 
 // An ImportedArtifact is an artifact with its versions. The import uses Version,
@@ -17,18 +19,18 @@ type ImportedArtifact struct {
 // It replaces existing ones, and keeps versions that a record does not name. It
 // counts artifacts and versions; an artifact counts as updated when one of its
 // versions changes.
-func (s Artifacts) Import(ctx context.Context, artifacts []*ImportedArtifact) (done, versions Imported, err error) {
-	if err := requireOperator(ctx); err != nil {
+func (s Artifacts) Import(ctx context.Context, artifacts []*ImportedArtifact) (done, versions core.Imported, err error) {
+	if err := core.RequireOperator(ctx); err != nil {
 		return done, versions, err
 	}
-	l := libraries{area: s.area, now: s.area.now()}
-	in := importPlan[*ImportedArtifact, ArtifactName]{
-		key: (*ImportedArtifact).Key, check: (*ImportedArtifact).check, existing: l.readExisting,
-		isUnchanged: func(_, a *ImportedArtifact) bool { return l.changes[a].isEmpty() },
-		replace:     func(ctx context.Context, tx Tx, _, a *ImportedArtifact) error { return l.replace(ctx, tx, a) },
-		insert:      l.insert,
+	l := libraries{area: s.area, now: s.area.Now()}
+	in := core.ImportPlan[*ImportedArtifact, ArtifactName]{
+		Key: (*ImportedArtifact).Key, Check: (*ImportedArtifact).Check, Existing: l.readExisting,
+		IsUnchanged: func(_, a *ImportedArtifact) bool { return l.changes[a].isEmpty() },
+		Replace:     func(ctx context.Context, tx core.Tx, _, a *ImportedArtifact) error { return l.replace(ctx, tx, a) },
+		Insert:      l.insert,
 	}
-	done, err = in.run(ctx, s.area.store, artifacts)
+	done, err = in.Run(ctx, s.area.Store, artifacts)
 	return done, l.versions, err
 }
 
@@ -43,22 +45,23 @@ func (a *ImportedArtifact) Key() ArtifactName {
 	return ArtifactName{a.Ecosystem, a.Ecosystem.normalName(a.Name)}
 }
 
-func (a *ImportedArtifact) check(v *violations) {
-	if checkOneOf(v, "ecosystem", a.Ecosystem, ecosystems); a.Ecosystem == "" {
-		v.add("ecosystem", "is required")
+// Check adds the violations of the fields.
+func (a *ImportedArtifact) Check(v *core.Violations) {
+	if core.CheckOneOf(v, "ecosystem", a.Ecosystem, ecosystems); a.Ecosystem == "" {
+		v.Add("ecosystem", "is required")
 	}
 	a.Name = a.Ecosystem.normalName(a.Name)
-	v.checkRequiredLine("name", a.Name)
-	v.checkLine("description", a.Description)
-	v.checkLine("cudaVersion", a.CudaVersion)
+	v.CheckRequiredLine("name", a.Name)
+	v.CheckLine("description", a.Description)
+	v.CheckLine("cudaVersion", a.CudaVersion)
 	named := make(map[string]bool, len(a.Versions))
 	for _, version := range a.Versions {
 		before := len(*v)
-		if v.checkRequiredLine("versions.version", version.Version); named[version.Version] {
-			v.add("versions.version", "%s is given twice", version.Version)
+		if v.CheckRequiredLine("versions.version", version.Version); named[version.Version] {
+			v.Add("versions.version", "%s is given twice", version.Version)
 		}
 		if named[version.Version] = true; version.SizeBytes < 0 {
-			v.add("versions.sizeBytes", "must not be negative")
+			v.Add("versions.sizeBytes", "must not be negative")
 		}
 		if len(*v) > before {
 			return // report only the first invalid version
@@ -69,13 +72,13 @@ func (a *ImportedArtifact) check(v *violations) {
 // libraries is the import of one batch. It reads the existing rows once, while a
 // lock excludes all other imports.
 type libraries struct {
-	area     *librariesArea
-	now      Time
+	area     *Area
+	now      core.Time
 	changes  map[*ImportedArtifact]*artifactChange
-	versions Imported
+	versions core.Imported
 }
 
-const librariesLock UID = "libraries"
+const librariesLock core.UID = "libraries"
 
 // An artifactChange describes what a record changes.
 type artifactChange struct {
@@ -87,7 +90,7 @@ func (c *artifactChange) isEmpty() bool { return !c.artifact && len(c.added)+len
 
 // readExisting reads the artifacts with the names of records, and compares the records
 // with them. It excludes all other imports until the transaction ends.
-func (l *libraries) readExisting(ctx context.Context, tx Tx, rows []*ImportedArtifact) ([]*ImportedArtifact, error) {
+func (l *libraries) readExisting(ctx context.Context, tx core.Tx, rows []*ImportedArtifact) ([]*ImportedArtifact, error) {
 	tx.Lock(librariesLock)
 	stored, err := l.readByName(ctx, tx, rows)
 	if err != nil {
@@ -97,7 +100,7 @@ func (l *libraries) readExisting(ctx context.Context, tx Tx, rows []*ImportedArt
 	for _, a := range stored {
 		byName[a.Key()] = a
 	}
-	l.changes, l.versions = make(map[*ImportedArtifact]*artifactChange, len(rows)), Imported{}
+	l.changes, l.versions = make(map[*ImportedArtifact]*artifactChange, len(rows)), core.Imported{}
 	for _, a := range rows {
 		l.changes[a] = l.compare(byName[a.Key()], a)
 	}
@@ -105,12 +108,12 @@ func (l *libraries) readExisting(ctx context.Context, tx Tx, rows []*ImportedArt
 }
 
 // readByName reads the artifacts with the names of records, and all of their versions.
-func (l *libraries) readByName(ctx context.Context, tx Tx, like []*ImportedArtifact) ([]*ImportedArtifact, error) {
+func (l *libraries) readByName(ctx context.Context, tx core.Tx, like []*ImportedArtifact) ([]*ImportedArtifact, error) {
 	names := make([]string, len(like))
 	for i, a := range like {
 		names[i] = a.Name
 	}
-	q := Query[*ArtifactFilter]{Filter: &ArtifactFilter{Names: names}, Order: artifactKind.DefaultOrder, Limit: noLimit, Parts: PartItems}
+	q := core.Query[*ArtifactFilter]{Filter: &ArtifactFilter{Names: names}, Order: ArtifactKind.DefaultOrder, Limit: core.NoLimit, Parts: core.PartItems}
 	for _, e := range ecosystems {
 		q.Scope.Branches = append(q.Scope.Branches, ecosystemBranch(e))
 	}
@@ -118,11 +121,11 @@ func (l *libraries) readByName(ctx context.Context, tx Tx, like []*ImportedArtif
 	if err != nil || len(stored.Items) == 0 {
 		return nil, err
 	}
-	scopes := make([]Scope, len(stored.Items))
+	scopes := make([]core.Scope, len(stored.Items))
 	for i, a := range stored.Items {
-		scopes[i] = newScope(Branch{Relation: Children, UID: a.UID})
+		scopes[i] = core.NewScope(core.Branch{Relation: core.Children, UID: a.UID})
 	}
-	versions, err := l.area.tables.ArtifactVersions.ListEach(ctx, tx, Query[*ArtifactVersionFilter]{Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems}, scopes)
+	versions, err := l.area.tables.ArtifactVersions.ListEach(ctx, tx, core.Query[*ArtifactVersionFilter]{Order: core.Order{Field: "uid"}, Limit: core.NoLimit, Parts: core.PartItems}, scopes)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +140,7 @@ func (l *libraries) readByName(ctx context.Context, tx Tx, like []*ImportedArtif
 // if there is none. It fills in missing fields of the record.
 func (l *libraries) compare(known, a *ImportedArtifact) *artifactChange {
 	if known == nil {
-		known = &ImportedArtifact{Artifact: Artifact{UID: newRootUID(), CreateTime: l.now}}
+		known = &ImportedArtifact{Artifact: Artifact{UID: core.NewRootUID(), CreateTime: l.now}}
 	}
 	a.UID, a.CreateTime, a.UpdateTime = known.UID, known.CreateTime, l.now
 	stored := make(map[string]*ArtifactVersion, len(known.Versions))
@@ -162,7 +165,7 @@ func (l *libraries) compare(known, a *ImportedArtifact) *artifactChange {
 }
 
 func (l *libraries) newVersion(a *ImportedArtifact, v *ArtifactVersion) *ArtifactVersion {
-	v.UID, v.SortKey = a.UID.newChild(), a.Ecosystem.versionKey(v.Version)
+	v.UID, v.SortKey = a.UID.NewChild(), a.Ecosystem.versionKey(v.Version)
 	if v.CreateTime.IsZero() {
 		v.CreateTime = l.now
 	}
@@ -172,7 +175,7 @@ func (l *libraries) newVersion(a *ImportedArtifact, v *ArtifactVersion) *Artifac
 
 // completeFrom fills in what a record leaves out from the existing version, and
 // reports whether the record changes nothing.
-func (v *ArtifactVersion) completeFrom(known *ArtifactVersion, now Time) bool {
+func (v *ArtifactVersion) completeFrom(known *ArtifactVersion, now core.Time) bool {
 	if v.CreateTime.IsZero() {
 		v.CreateTime = known.CreateTime
 	}
@@ -190,7 +193,7 @@ func latestVersion(versions []*ArtifactVersion) string {
 	}).Version
 }
 
-func (l *libraries) replace(ctx context.Context, tx Tx, a *ImportedArtifact) error {
+func (l *libraries) replace(ctx context.Context, tx core.Tx, a *ImportedArtifact) error {
 	row := a.Artifact
 	if err := l.area.tables.Artifacts.Update(ctx, tx, &row, "description", "remediated", "cudaVersion", "latestVersion", "versionCount"); err != nil {
 		return err
@@ -204,7 +207,7 @@ func (l *libraries) replace(ctx context.Context, tx Tx, a *ImportedArtifact) err
 	return l.area.tables.ArtifactVersions.Insert(ctx, tx, l.changes[a].added...)
 }
 
-func (l *libraries) insert(ctx context.Context, tx Tx, added []*ImportedArtifact) error {
+func (l *libraries) insert(ctx context.Context, tx core.Tx, added []*ImportedArtifact) error {
 	rows := make([]*Artifact, len(added))
 	var versions []*ArtifactVersion
 	for i, a := range added {

@@ -1,15 +1,17 @@
-package platform
+package secrets
 
 import (
 	"context"
 	"fmt"
 	"slices"
+
+	"atrium/platform/core"
 )
 
 // reseal encrypts with e all keys and secrets that e does not decrypt, using the
 // former encryptions to decrypt them. It returns how many none of them decrypts;
 // if discard is set, it removes these.
-func reseal(ctx context.Context, t KeyQueries, tx Tx, e *encryption, former []*encryption, discard bool) (unread int, err error) {
+func reseal(ctx context.Context, t Queries, tx core.Tx, e *Encryption, former []*Encryption, discard bool) (unread int, err error) {
 	for _, purpose := range sealedKeys {
 		keys, err := t.Keys(ctx, tx, purpose)
 		if err != nil {
@@ -27,7 +29,7 @@ func reseal(ctx context.Context, t KeyQueries, tx Tx, e *encryption, former []*e
 	if err != nil {
 		return 0, err
 	}
-	var changed []StoredSecret
+	var changed []core.StoredSecret
 	for _, s := range secrets {
 		if _, err := e.open(s.Encrypted, string(s.Owner)); err == nil {
 			continue
@@ -35,7 +37,7 @@ func reseal(ctx context.Context, t KeyQueries, tx Tx, e *encryption, former []*e
 		plain, ok := openAny(former, s.Encrypted, string(s.Owner))
 		switch {
 		case ok:
-			s.Encrypted = e.seal(plain, string(s.Owner))
+			s.Encrypted = e.Seal(plain, string(s.Owner))
 			changed = append(changed, s)
 		default:
 			unread++
@@ -49,14 +51,14 @@ func reseal(ctx context.Context, t KeyQueries, tx Tx, e *encryption, former []*e
 }
 
 // resealKey encrypts one key with e, as reseal does.
-func resealKey(ctx context.Context, t KeyQueries, tx Tx, k Key, e *encryption, former []*encryption, discard bool) (unread int, err error) {
+func resealKey(ctx context.Context, t Queries, tx core.Tx, k core.Key, e *Encryption, former []*Encryption, discard bool) (unread int, err error) {
 	if !k.Sealed {
 		return 0, t.PutKey(ctx, tx, e.sealKey(k))
 	}
 	if e.opens(k) {
 		return 0, nil
 	}
-	plain, ok := openAny(former, k.Material, k.owner())
+	plain, ok := openAny(former, k.Material, ownerOf(k))
 	switch {
 	case ok:
 		k.Material = plain
@@ -68,7 +70,7 @@ func resealKey(ctx context.Context, t KeyQueries, tx Tx, k Key, e *encryption, f
 	}
 }
 
-func openAny(all []*encryption, sealed []byte, owner string) ([]byte, bool) {
+func openAny(all []*Encryption, sealed []byte, owner string) ([]byte, bool) {
 	for _, e := range all {
 		if plain, err := e.open(sealed, owner); err == nil {
 			return plain, true
@@ -82,15 +84,15 @@ type KeyChange struct {
 	Old     []byte // the old key; nil means the one that the store keeps
 	New     []byte
 	Discard bool // whether secrets that the old key does not decrypt are removed
-	Now     Time
+	Now     core.Time
 }
 
 // ChangeEncryptionKey encrypts all secrets of a store with a new key, in one
 // transaction. It returns how many were discarded. Running servers that have the new key as
 // Options.NextEncryptionKey go on. The others must be restarted with the new key: until then they are
 // not ready and store no secrets.
-func ChangeEncryptionKey(ctx context.Context, store CoreStore, tables KeyQueries, c KeyChange) (discarded int, err error) {
-	err = store.Write(ctx, func(tx Tx) error {
+func ChangeEncryptionKey(ctx context.Context, store core.Store, tables Queries, c KeyChange) (discarded int, err error) {
+	err = store.Write(ctx, func(tx core.Tx) error {
 		tx.Lock(encryptionLock)
 		discarded, err = c.apply(ctx, tables, tx)
 		return err
@@ -98,7 +100,7 @@ func ChangeEncryptionKey(ctx context.Context, store CoreStore, tables KeyQueries
 	return discarded, err
 }
 
-func (c KeyChange) apply(ctx context.Context, t KeyQueries, tx Tx) (discarded int, err error) {
+func (c KeyChange) apply(ctx context.Context, t Queries, tx core.Tx) (discarded int, err error) {
 	own, err := t.Keys(ctx, tx, ownKeys)
 	if err != nil {
 		return 0, err
@@ -109,7 +111,7 @@ func (c KeyChange) apply(ctx context.Context, t KeyQueries, tx Tx) (discarded in
 	}
 	former := slices.Clone(own)
 	if c.Old != nil {
-		former = append(former, Key{Material: c.Old})
+		former = append(former, core.Key{Material: c.Old})
 	}
 	opened, err := encryptions(former)
 	if err != nil {

@@ -1,4 +1,4 @@
-package platform
+package secrets
 
 import (
 	"cmp"
@@ -10,27 +10,29 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"atrium/platform/core"
 )
 
-// KeyQueries read and write keys in other ways than a Table does.
-type KeyQueries interface {
+// Queries read and write keys in other ways than a Table does.
+type Queries interface {
 	// Keys reads the keys of a purpose as they are stored, oldest first.
-	Keys(ctx context.Context, on Conn, purpose string) ([]Key, error)
+	Keys(ctx context.Context, on core.Conn, purpose string) ([]core.Key, error)
 
 	// PutKey adds or replaces a key; DeleteKey removes one, if it is there.
-	PutKey(ctx context.Context, tx Tx, k Key) error
+	PutKey(ctx context.Context, tx core.Tx, k core.Key) error
 
-	DeleteKey(ctx context.Context, tx Tx, purpose string, id int) error
+	DeleteKey(ctx context.Context, tx core.Tx, purpose string, id int) error
 
 	// Secrets reads all encrypted secrets of resources. PutSecrets replaces them;
 	// it removes a secret without content.
-	Secrets(ctx context.Context, tx Tx) ([]StoredSecret, error)
+	Secrets(ctx context.Context, tx core.Tx) ([]core.StoredSecret, error)
 
-	PutSecrets(ctx context.Context, tx Tx, secrets []StoredSecret) error
+	PutSecrets(ctx context.Context, tx core.Tx, secrets []core.StoredSecret) error
 }
 
 // keys reads and decrypts the keys of a purpose, oldest first.
-func (p *Secrets) keys(ctx context.Context, r Conn, purpose string) ([]Key, error) {
+func (p *Secrets) keys(ctx context.Context, r core.Conn, purpose string) ([]core.Key, error) {
 	if p.known == nil {
 		return nil, errNoSecrets
 	}
@@ -42,27 +44,27 @@ func (p *Secrets) keys(ctx context.Context, r Conn, purpose string) ([]Key, erro
 		if !k.Sealed {
 			continue
 		}
-		material, ok := openAny(p.known, k.Material, k.owner())
+		material, ok := openAny(p.known, k.Material, ownerOf(k))
 		if !ok {
-			return nil, cmp.Or(p.checkEncryption(ctx, r), fmt.Errorf("key %s cannot be decrypted", k.owner()))
+			return nil, cmp.Or(p.CheckEncryption(ctx, r), fmt.Errorf("key %s cannot be decrypted", ownerOf(k)))
 		}
 		keys[i].Material, keys[i].Sealed = material, false
 	}
 	return keys, nil
 }
 
-// ensureKeys returns the keys of a purpose. It creates one if there are none.
-func (p *Secrets) ensureKeys(ctx context.Context, purpose string, newKey func() ([]byte, error)) ([]Key, error) {
-	keys, err := p.keys(ctx, p.store, purpose)
+// EnsureKeys returns the keys of a purpose. It creates one if there are none.
+func (p *Secrets) EnsureKeys(ctx context.Context, purpose string, newKey func() ([]byte, error)) ([]core.Key, error) {
+	keys, err := p.keys(ctx, p.Store, purpose)
 	if err != nil || len(keys) > 0 {
 		return keys, err
 	}
-	return p.changeKeys(ctx, purpose, newKey, func(keys []Key) (bool, error) { return len(keys) == 0, nil })
+	return p.changeKeys(ctx, purpose, newKey, func(keys []core.Key) (bool, error) { return len(keys) == 0, nil })
 }
 
 // changeKeys adds a key of a purpose if wanted returns true, and returns all keys
 // of the purpose. A lock serialises replicas.
-func (p *Secrets) changeKeys(ctx context.Context, purpose string, newKey func() ([]byte, error), wanted func([]Key) (bool, error)) (keys []Key, err error) {
+func (p *Secrets) changeKeys(ctx context.Context, purpose string, newKey func() ([]byte, error), wanted func([]core.Key) (bool, error)) (keys []core.Key, err error) {
 	if p.known == nil {
 		return nil, errNoSecrets
 	}
@@ -70,7 +72,7 @@ func (p *Secrets) changeKeys(ctx context.Context, purpose string, newKey func() 
 	if err != nil {
 		return nil, err
 	}
-	err = p.store.Write(ctx, func(tx Tx) error {
+	err = p.Store.Write(ctx, func(tx core.Tx) error {
 		tx.Lock(encryptionLock)
 		current, err := p.currentEncryption(ctx, tx)
 		if err != nil {
@@ -82,7 +84,7 @@ func (p *Secrets) changeKeys(ctx context.Context, purpose string, newKey func() 
 		if add, err := wanted(keys); err != nil || !add {
 			return err
 		}
-		made := Key{ID: 1, Purpose: purpose, Material: material, CreateTime: p.now()}
+		made := core.Key{ID: 1, Purpose: purpose, Material: material, CreateTime: p.Now()}
 		if len(keys) > 0 {
 			made.ID = keys[len(keys)-1].ID + 1
 		}
@@ -101,8 +103,8 @@ func newAESKey() ([]byte, error) {
 	return b, err
 }
 
-// newSigningKey makes an ECDSA key on P-256 in PKCS #8.
-func newSigningKey() ([]byte, error) {
+// NewSigningKey makes an ECDSA key on P-256 in PKCS #8.
+func NewSigningKey() ([]byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, err
@@ -114,12 +116,12 @@ func newSigningKey() ([]byte, error) {
 // stored unencrypted in the database. Only a server in development mode creates
 // it; others get nil if there is none.
 func (p *Secrets) DevelopmentKey(ctx context.Context) ([]byte, error) {
-	var keys []Key
+	var keys []core.Key
 	var err error
 	if p.options.NoSecrets {
-		keys, err = p.tables.Keys(ctx, p.store, developmentKeys)
+		keys, err = p.tables.Keys(ctx, p.Store, developmentKeys)
 	} else {
-		keys, err = p.ensureKeys(ctx, developmentKeys, newSigningKey)
+		keys, err = p.EnsureKeys(ctx, developmentKeys, NewSigningKey)
 	}
 	if err != nil || len(keys) == 0 {
 		return nil, err
@@ -127,18 +129,18 @@ func (p *Secrets) DevelopmentKey(ctx context.Context) ([]byte, error) {
 	return keys[len(keys)-1].Material, nil
 }
 
-// pageTokenKeys reads the keys of page tokens.
-func (p *Secrets) pageTokenKeys(ctx context.Context) ([]Key, error) {
+// PageTokenKeys reads the keys of page tokens.
+func (p *Secrets) PageTokenKeys(ctx context.Context) ([]core.Key, error) {
 	if !p.options.NoSecrets {
-		return p.ensureKeys(ctx, tokenKeys, newAESKey)
+		return p.EnsureKeys(ctx, tokenKeys, newAESKey)
 	}
 	material, err := newAESKey()
-	return []Key{{ID: 1, Purpose: tokenKeys, Material: material}}, err
+	return []core.Key{{ID: 1, Purpose: tokenKeys, Material: material}}, err
 }
 
-// rotate adds a key that seals new page tokens. Existing tokens stay valid.
-func (p *Secrets) rotate(ctx context.Context) error {
-	_, err := p.changeKeys(ctx, tokenKeys, newAESKey, func(keys []Key) (bool, error) {
+// Rotate adds a key that seals new page tokens. Existing tokens stay valid.
+func (p *Secrets) Rotate(ctx context.Context) error {
+	_, err := p.changeKeys(ctx, tokenKeys, newAESKey, func(keys []core.Key) (bool, error) {
 		if len(keys) > 0 && keys[len(keys)-1].ID == 255 { // the id is one byte of a token
 			return false, errors.New("the 255 page token keys are used up")
 		}

@@ -1,36 +1,42 @@
-package platform
+package webhooks
 
-import "time"
+import (
+	"time"
 
-// WebhookOptions are the settings of deliveries to sinks.
-type WebhookOptions struct {
+	"atrium/platform/core"
+	"atrium/platform/events"
+	"atrium/platform/secrets"
+)
+
+// Options are the settings of deliveries to sinks.
+type Options struct {
 	PrivateSinks      []string // host:port of event sinks that may be private or use plain http
 	SinkPorts         []string // ports of public hosts that event sinks may use, besides 443
 	DeliveryTimeScale float64  // factor for the pauses between attempts
-	Observer          DeliveryObserver
+	Observer          Observer
 }
 
-// A DeliveryObserver receives measurements of deliveries. Its methods must return immediately.
-type DeliveryObserver interface {
+// A Observer receives measurements of deliveries. Its methods must return immediately.
+type Observer interface {
 	// DeliveryTried is called after each attempt of a delivery to a sink, with the resulting
 	// state. lag is the time since the event was recorded.
 	DeliveryTried(sink string, state DeliveryState, lag time.Duration)
 }
 
-// WebhooksStore is what deliveries need of the database.
-type WebhooksStore interface {
-	CoreStore
+// Store is what deliveries need of the database.
+type Store interface {
+	core.Store
 	WebhookStore
 }
 
-// A webhooksArea has the operations on subscriptions and their deliveries.
-type webhooksArea struct {
-	*Core
-	store   WebhooksStore
-	tables  SubscriptionTables
-	options WebhookOptions
-	secrets *Secrets
-	events  *eventsArea
+// A Area has the operations on subscriptions and their deliveries.
+type Area struct {
+	*core.Core
+	store   Store
+	tables  Tables
+	options Options
+	secrets *secrets.Secrets
+	Events  *events.Area
 	relayed relayProgress
 
 	Subscriptions Subscriptions
@@ -38,20 +44,21 @@ type webhooksArea struct {
 	Webhooks      Webhooks
 }
 
-func newWebhooks(c *Core, store WebhooksStore, tables SubscriptionTables, secrets *Secrets, events *eventsArea, options WebhookOptions) *webhooksArea {
-	area := &webhooksArea{Core: c, store: store, tables: tables, secrets: secrets, events: events, options: options}
-	subscriptions := newCollection(c, area.subscriptionKind(), subscriptionKeyFilter, tables.Subscriptions)
+// New returns the area.
+func New(c *core.Core, store Store, tables Tables, secrets *secrets.Secrets, events *events.Area, options Options) *Area {
+	area := &Area{Core: c, store: store, tables: tables, secrets: secrets, Events: events, options: options}
+	subscriptions := core.NewCollection(c, area.SubscriptionKind(), subscriptionKeyFilter, tables.Subscriptions)
 	area.Subscriptions = Subscriptions{subscriptions.Resources(), subscriptions, area}
-	deliveries := newCollection(c, &deliveryKind, nil, tables.Deliveries)
+	deliveries := core.NewCollection(c, &DeliveryKind, nil, tables.Deliveries)
 	area.Deliveries = Deliveries{deliveries.Resources(), deliveries, area}
 	area.Webhooks = Webhooks{area}
 	return area
 }
 
-// SubscriptionTables has who wants which events, and what was sent.
-type SubscriptionTables struct {
-	Subscriptions Table[*Subscription, *SubscriptionFilter]
-	Deliveries    Table[*Delivery, *DeliveryFilter]
+// Tables has who wants which events, and what was sent.
+type Tables struct {
+	Subscriptions core.Table[*Subscription, *SubscriptionFilter]
+	Deliveries    core.Table[*Delivery, *DeliveryFilter]
 
 	SubscriptionQueries
 	WebhookQueries

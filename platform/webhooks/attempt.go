@@ -1,15 +1,17 @@
-package platform
+package webhooks
 
 import (
 	"context"
 	"errors"
 	"math/rand/v2"
+
+	"atrium/platform/core"
 )
 
 // A Dispatch holds the data for one attempt of a delivery.
 type Dispatch struct {
 	Delivery *Delivery
-	Event    *Event
+	Event    *core.Event
 	Sink     string
 	Secrets  []string // all secrets that sign, the newest first
 	Fault    string   // reason why nothing can be sent, for the subscriber; "" if it can be sent
@@ -19,11 +21,11 @@ type Dispatch struct {
 // BeginAttempt returns the data for an attempt with a ticket, or nil if nothing
 // must be sent with it any more.
 func (w Webhooks) BeginAttempt(ctx context.Context, ticket Ticket) (*Dispatch, error) {
-	found, err := w.area.tables.Deliveries.Get(ctx, w.area.store, Keys{UIDs: []UID{ticket.Delivery}})
+	found, err := w.area.tables.Deliveries.Get(ctx, w.area.store, core.Keys{UIDs: []core.UID{ticket.Delivery}})
 	if err != nil || len(found) == 0 || found[0].Stage == StageEnded || found[0].ticket() != ticket {
 		return nil, err
 	}
-	subscriptions, err := w.area.tables.Subscriptions.Get(ctx, w.area.store, Keys{UIDs: []UID{ticket.Delivery.Parent()}})
+	subscriptions, err := w.area.tables.Subscriptions.Get(ctx, w.area.store, core.Keys{UIDs: []core.UID{ticket.Delivery.Parent()}})
 	if err != nil || len(subscriptions) == 0 {
 		return nil, err
 	}
@@ -31,7 +33,7 @@ func (w Webhooks) BeginAttempt(ctx context.Context, ticket Ticket) (*Dispatch, e
 	if !s.DisableTime.IsZero() { // a process has ended before it failed all of them
 		return nil, w.failPending(ctx, s.UID)
 	}
-	event, err := w.area.events.store.Event(ctx, d.EventID)
+	event, err := w.area.Events.Store.Event(ctx, d.EventID)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +43,7 @@ func (w Webhooks) BeginAttempt(ctx context.Context, ticket Ticket) (*Dispatch, e
 	secrets, err := w.area.decryptSecrets(s)
 	if err != nil {
 		// The delivery waits for a server that has the new key. The sink has not failed.
-		if changed := w.area.secrets.checkEncryption(ctx, w.area.store); changed != nil {
+		if changed := w.area.secrets.CheckEncryption(ctx, w.area.store); changed != nil {
 			return nil, changed
 		}
 	}
@@ -54,7 +56,7 @@ func (w Webhooks) BeginAttempt(ctx context.Context, ticket Ticket) (*Dispatch, e
 
 // failDelivery ends a delivery as failed.
 func (w Webhooks) failDelivery(ctx context.Context, begun *Delivery, reason string) error {
-	return w.area.store.Write(ctx, func(tx Tx) error {
+	return w.area.store.Write(ctx, func(tx core.Tx) error {
 		d, mine, err := w.getBegun(ctx, tx, begun)
 		if err != nil || !mine {
 			return err
@@ -73,11 +75,11 @@ func (w Webhooks) failDelivery(ctx context.Context, begun *Delivery, reason stri
 // whether the delivery is unchanged since the attempt began: if this process was
 // slow, another one may have claimed it, or may have recorded an attempt. d is nil if the
 // delivery does not exist any more.
-func (w Webhooks) getBegun(ctx context.Context, tx Tx, begun *Delivery) (d *Delivery, mine bool, err error) {
+func (w Webhooks) getBegun(ctx context.Context, tx core.Tx, begun *Delivery) (d *Delivery, mine bool, err error) {
 	tx.Lock(begun.UID.Parent()) // attempts also update the subscription
 	d, err = w.area.tables.Deliveries.GetForUpdate(ctx, tx, begun.UID)
 	switch {
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, core.ErrNotFound):
 		return nil, false, nil
 	case err != nil:
 		return nil, false, err
@@ -91,19 +93,19 @@ func (w Webhooks) EndAttempt(ctx context.Context, begun *Dispatch, a Attempt) (a
 	var became *Delivery
 	var health *Subscription
 	var more bool
-	err = w.area.store.Write(ctx, func(tx Tx) (err error) {
+	err = w.area.store.Write(ctx, func(tx core.Tx) (err error) {
 		became, health, more, err = w.storeAttempt(ctx, tx, begun.Delivery, a)
 		return err
 	})
 	if err == nil && became != nil && begun.Event != nil {
-		w.area.options.Observer.DeliveryTried(begun.Sink, became.State, w.area.now().Sub(begun.Event.Time.Time))
+		w.area.options.Observer.DeliveryTried(begun.Sink, became.State, w.area.Now().Sub(begun.Event.Time.Time))
 	}
 	if err == nil && health != nil {
 		w.logHealth(health, a)
 	}
 	if err == nil && more {
 		if failed := w.failPending(ctx, begun.Delivery.UID.Parent()); failed != nil {
-			w.area.logger.Warn("a disabled subscription still has pending deliveries, which will be failed later", "error", failed)
+			w.area.Logger.Warn("a disabled subscription still has pending deliveries, which will be failed later", "error", failed)
 		}
 	}
 	return err == nil && became != nil && became.Stage == StageQueued, err
@@ -111,7 +113,7 @@ func (w Webhooks) EndAttempt(ctx context.Context, begun *Dispatch, a Attempt) (a
 
 // logHealth logs that the sink of a subscription has begun to fail, works again, or gets no more events.
 func (w Webhooks) logHealth(s *Subscription, a Attempt) {
-	logger := w.area.logger.With("subscription", s.UID, "host", SinkHost(s.Sink))
+	logger := w.area.Logger.With("subscription", s.UID, "host", SinkHost(s.Sink))
 	switch {
 	case !s.DisableTime.IsZero():
 		logger.Warn("a subscription was disabled and gets no more events; enable it when its sink works", "error", s.DisableReason)
@@ -124,12 +126,12 @@ func (w Webhooks) logHealth(s *Subscription, a Attempt) {
 
 // storeAttempt records an attempt and returns the resulting delivery, and the subscription if its health has
 // changed. more reports whether the attempt has disabled the subscription, and more of its deliveries must be failed.
-func (w Webhooks) storeAttempt(ctx context.Context, tx Tx, begun *Delivery, a Attempt) (d *Delivery, health *Subscription, more bool, err error) {
+func (w Webhooks) storeAttempt(ctx context.Context, tx core.Tx, begun *Delivery, a Attempt) (d *Delivery, health *Subscription, more bool, err error) {
 	d, mine, err := w.getBegun(ctx, tx, begun)
 	if err != nil || !mine {
 		return d, nil, false, err
 	}
-	subscriptions, err := w.area.tables.Subscriptions.Get(ctx, tx, Keys{UIDs: []UID{d.UID.Parent()}})
+	subscriptions, err := w.area.tables.Subscriptions.Get(ctx, tx, core.Keys{UIDs: []core.UID{d.UID.Parent()}})
 	if err != nil || len(subscriptions) == 0 {
 		return nil, nil, false, err
 	}
@@ -152,7 +154,7 @@ func (w Webhooks) storeAttempt(ctx context.Context, tx Tx, begun *Delivery, a At
 // updateHealth stores the health of the sink of a subscription. If the subscription is
 // disabled, it fails pending deliveries and records an event. more reports whether there
 // can be more pending ones, which other transactions must fail.
-func (w Webhooks) updateHealth(ctx context.Context, tx Tx, s *Subscription) (more bool, err error) {
+func (w Webhooks) updateHealth(ctx context.Context, tx core.Tx, s *Subscription) (more bool, err error) {
 	if err := w.area.tables.Subscriptions.Update(ctx, tx, s, "failingSince", "disableTime", "disableReason"); err != nil {
 		return false, err
 	}
@@ -162,14 +164,14 @@ func (w Webhooks) updateHealth(ctx context.Context, tx Tx, s *Subscription) (mor
 	if more, err = w.failSome(ctx, tx, s); err != nil {
 		return false, err
 	}
-	ctx = WithActor(ctx, NewOperator("webhooks"))
-	tx.Record(w.area.event(ctx, subscriptionKind.Event, "disabled", s.UID, s.UID.Parent(), s))
+	ctx = core.WithActor(ctx, core.NewOperator("webhooks"))
+	tx.Record(w.area.Event(ctx, SubscriptionKind.Event, "disabled", s.UID, s.UID.Parent(), s))
 	return more, nil
 }
 
 // failSome fails some pending deliveries of a disabled subscription, and reports whether
 // there can be more.
-func (w Webhooks) failSome(ctx context.Context, tx Tx, s *Subscription) (more bool, err error) {
+func (w Webhooks) failSome(ctx context.Context, tx core.Tx, s *Subscription) (more bool, err error) {
 	now, err := tx.Now(ctx)
 	if err != nil {
 		return false, err
@@ -180,12 +182,12 @@ func (w Webhooks) failSome(ctx context.Context, tx Tx, s *Subscription) (more bo
 
 // failPending fails all pending deliveries of a subscription, while it is disabled. There can
 // be hundreds of thousands, which takes several transactions.
-func (w Webhooks) failPending(ctx context.Context, subscription UID) error {
+func (w Webhooks) failPending(ctx context.Context, subscription core.UID) error {
 	for more := true; more; {
-		err := w.area.store.Write(ctx, func(tx Tx) error {
+		err := w.area.store.Write(ctx, func(tx core.Tx) error {
 			more = false
 			tx.Lock(subscription)
-			found, err := w.area.tables.Subscriptions.Get(ctx, tx, Keys{UIDs: []UID{subscription}})
+			found, err := w.area.tables.Subscriptions.Get(ctx, tx, core.Keys{UIDs: []core.UID{subscription}})
 			if err == nil && len(found) == 1 {
 				more, err = w.failSome(ctx, tx, found[0])
 			}

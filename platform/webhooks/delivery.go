@@ -1,16 +1,17 @@
-package platform
+package webhooks
 
 import (
 	"context"
 	"fmt"
 	"slices"
 
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
 // A Delivery sends one event to the sink of one subscription.
 type Delivery struct {
-	UID             UID           `json:"uid"`
+	UID             core.UID      `json:"uid"`
 	EventID         string        `json:"eventId"` // id of the event, which is the same on every attempt
 	EventType       string        `json:"eventType"`
 	State           DeliveryState `json:"state"`
@@ -18,14 +19,14 @@ type Delivery struct {
 	LastStatus      int32         `json:"lastStatus,omitempty"` // HTTP status of the last response; 0 means none
 	LastError       string        `json:"lastError,omitempty"`  // reason why the last attempt failed
 	LastAnswer      string        `json:"lastAnswer,omitempty"` // start of the last response body
-	LastAttemptTime Time          `json:"lastAttemptTime,omitzero"`
-	NextAttemptTime Time          `json:"nextAttemptTime,omitzero"` // zero once the delivery has ended
-	CreateTime      Time          `json:"createTime,omitzero"`
-	UpdateTime      Time          `json:"updateTime,omitzero"`
+	LastAttemptTime core.Time     `json:"lastAttemptTime,omitzero"`
+	NextAttemptTime core.Time     `json:"nextAttemptTime,omitzero"` // zero once the delivery has ended
+	CreateTime      core.Time     `json:"createTime,omitzero"`
+	UpdateTime      core.Time     `json:"updateTime,omitzero"`
 
 	Stage  DeliveryStage `json:"-"`
 	Ticket int64         `json:"-"` // number of the valid ticket
-	Lease  Time          `json:"-"` // time until which a process holds the delivery; zero if none does
+	Lease  core.Time     `json:"-"` // time until which a process holds the delivery; zero if none does
 }
 
 // A Ticket is the right to attempt a delivery, which a process gets when it claims the
@@ -33,7 +34,7 @@ type Delivery struct {
 // ticket is valid: if the lease of a process has ended and another one has claimed the
 // delivery, the result of the first is ignored.
 type Ticket struct {
-	Delivery UID
+	Delivery core.UID
 	Number   int64
 }
 
@@ -67,19 +68,21 @@ const (
 
 // DeliveryFilter restricts a list of deliveries.
 type DeliveryFilter struct {
-	ChangeFilter
+	core.ChangeFilter
 
 	State DeliveryState `json:",omitempty"`
 	Event string        `json:",omitempty"` // exact event id
 }
 
-func (f *DeliveryFilter) check(v *violations) { v.checkFilter("event_id", f.Event) }
+// Check adds the violations of the conditions.
+func (f *DeliveryFilter) Check(v *core.Violations) { v.CheckFilter("event_id", f.Event) }
 
-var deliveryKind = Kind[*Delivery]{
-	Name: "Delivery", Plural: "deliveries", Area: areaEvents, Number: 17, GraphOnly: true,
-	OtherEvents: []EventKind{{"events.subscription", []string{verbRedelivered}, areaEvents + ".Delivery", "Delivery"}},
-	Parent:      Ref{"Subscription", areaEvents},
-	List:        CapSubscriptionsList, Create: CapSubscriptionsCreate,
+// DeliveryKind has the facts about deliveries.
+var DeliveryKind = core.Kind[*Delivery]{
+	Name: "Delivery", Plural: "deliveries", Area: core.AreaEvents, Number: 17, GraphOnly: true,
+	OtherEvents: []core.EventKind{{Event: "events.subscription", Verbs: []string{verbRedelivered}, Body: core.AreaEvents + ".Delivery", Resource: "Delivery"}},
+	Parent:      core.Ref{Name: "Subscription", Area: core.AreaEvents},
+	List:        core.CapSubscriptionsList, Create: core.CapSubscriptionsCreate,
 	Fields: []fieldmask.Field{
 		{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "eventId", Mode: fieldmask.OutputOnly},
 		{Name: "eventType", Mode: fieldmask.OutputOnly}, {Name: "state", Mode: fieldmask.OutputOnly},
@@ -88,25 +91,25 @@ var deliveryKind = Kind[*Delivery]{
 		{Name: "lastAttemptTime", Mode: fieldmask.OutputOnly}, {Name: "nextAttemptTime", Mode: fieldmask.OutputOnly},
 		{Name: "createTime", Mode: fieldmask.OutputOnly}, {Name: "updateTime", Mode: fieldmask.OutputOnly},
 	},
-	Orders: []OrderField[*Delivery]{
-		{"create_time", createTimeSpellings, func(d *Delivery) any { return d.CreateTime }},
-		{"uid", nil, func(d *Delivery) any { return string(d.UID) }},
-		{"update_time", updateTimeSpellings, func(d *Delivery) any { return d.UpdateTime }},
-		{"last_attempt_time", []string{"lastAttemptTime"}, func(d *Delivery) any { return d.LastAttemptTime }},
-		{"next_attempt_time", []string{"nextAttemptTime"}, func(d *Delivery) any { return d.NextAttemptTime }},
-		{"event_type", []string{"eventType"}, func(d *Delivery) any { return d.EventType }},
+	Orders: []core.OrderField[*Delivery]{
+		{Name: "create_time", Spellings: core.CreateTimeSpellings, Value: func(d *Delivery) any { return d.CreateTime }},
+		{Name: "uid", Value: func(d *Delivery) any { return string(d.UID) }},
+		{Name: "update_time", Spellings: core.UpdateTimeSpellings, Value: func(d *Delivery) any { return d.UpdateTime }},
+		{Name: "last_attempt_time", Spellings: []string{"lastAttemptTime"}, Value: func(d *Delivery) any { return d.LastAttemptTime }},
+		{Name: "next_attempt_time", Spellings: []string{"nextAttemptTime"}, Value: func(d *Delivery) any { return d.NextAttemptTime }},
+		{Name: "event_type", Spellings: []string{"eventType"}, Value: func(d *Delivery) any { return d.EventType }},
 	},
-	DefaultOrder: Order{Field: "create_time", Desc: true},
-	UID:          func(d *Delivery) UID { return d.UID },
-	Group:        func(d *Delivery) UID { return d.UID.Parent().Parent() },
+	DefaultOrder: core.Order{Field: "create_time", Desc: true},
+	UID:          func(d *Delivery) core.UID { return d.UID },
+	Group:        func(d *Delivery) core.UID { return d.UID.Parent().Parent() },
 }
 
 // Deliveries are the operations on deliveries. Ended deliveries are kept for
 // Options.DeliveryRetention.
 type Deliveries struct {
-	Resources[*Delivery, *DeliveryFilter]
-	rows *Collection[*Delivery, *DeliveryFilter]
-	area *webhooksArea
+	core.Resources[*Delivery, *DeliveryFilter]
+	rows *core.Collection[*Delivery, *DeliveryFilter]
+	area *Area
 }
 
 // verbRedelivered is the verb of the event of a subscription that records a
@@ -116,21 +119,21 @@ const verbRedelivered = "redelivered"
 // Redeliver sends events again, with all the attempts of a new delivery, whether
 // or not they were delivered before. It records an event for each delivery.
 // Deliveries that have not ended stay as they are. It needs subscriptions.create.
-func (s Deliveries) Redeliver(ctx context.Context, uids []UID) ([]*Delivery, error) {
+func (s Deliveries) Redeliver(ctx context.Context, uids []core.UID) ([]*Delivery, error) {
 	deliveries, err := s.redeliver(ctx, uids)
-	return deliveries, s.rows.kind.addArea(err)
+	return deliveries, s.rows.Kind.AddArea(err)
 }
 
 const maxRedeliveries = 200
 
-func (s Deliveries) redeliver(ctx context.Context, uids []UID) ([]*Delivery, error) {
+func (s Deliveries) redeliver(ctx context.Context, uids []core.UID) ([]*Delivery, error) {
 	if err := s.checkMayRedeliver(ctx, uids); err != nil {
 		return nil, err
 	}
 	again := make([]*Delivery, len(uids))
-	err := s.area.store.Write(ctx, func(tx Tx) error {
+	err := s.area.store.Write(ctx, func(tx core.Tx) error {
 		lockSubscriptions(tx, parentsOf(uids))
-		found, err := s.area.tables.Deliveries.Get(ctx, tx, Keys{UIDs: uids})
+		found, err := s.area.tables.Deliveries.Get(ctx, tx, core.Keys{UIDs: uids})
 		if err != nil {
 			return err
 		}
@@ -141,7 +144,7 @@ func (s Deliveries) redeliver(ctx context.Context, uids []UID) ([]*Delivery, err
 		for i, uid := range uids {
 			n := slices.IndexFunc(found, func(d *Delivery) bool { return d.UID == uid })
 			if n < 0 {
-				return s.rows.kind.notFound(uid)
+				return s.rows.Kind.NotFound(uid)
 			}
 			if again[i] = found[n]; again[i].Stage != StageEnded {
 				continue
@@ -150,7 +153,7 @@ func (s Deliveries) redeliver(ctx context.Context, uids []UID) ([]*Delivery, err
 			if err := s.area.tables.Deliveries.Update(ctx, tx, again[i], deliveryProgress...); err != nil {
 				return err
 			}
-			tx.Record(s.area.event(ctx, subscriptionKind.Event, verbRedelivered, uid, s.rows.kind.Group(again[i]), again[i]))
+			tx.Record(s.area.Event(ctx, SubscriptionKind.Event, verbRedelivered, uid, s.rows.Kind.Group(again[i]), again[i]))
 		}
 		return nil
 	})
@@ -160,35 +163,35 @@ func (s Deliveries) redeliver(ctx context.Context, uids []UID) ([]*Delivery, err
 	return again, nil
 }
 
-func parentsOf(uids []UID) []UID {
-	parents := make([]UID, len(uids))
+func parentsOf(uids []core.UID) []core.UID {
+	parents := make([]core.UID, len(uids))
 	for i, uid := range uids {
 		parents[i] = uid.Parent()
 	}
 	return parents
 }
 
-func (s Deliveries) checkMayRedeliver(ctx context.Context, uids []UID) error {
-	if _, err := requireCaller(ctx); err != nil {
+func (s Deliveries) checkMayRedeliver(ctx context.Context, uids []core.UID) error {
+	if _, err := core.RequireCaller(ctx); err != nil {
 		return err
 	}
-	var v violations
+	var v core.Violations
 	switch {
 	case len(uids) == 0:
-		v.add("uids", "is required")
+		v.Add("uids", "is required")
 	case len(uids) > maxRedeliveries:
-		v.add("uids", "must be at most %d", maxRedeliveries)
+		v.Add("uids", "must be at most %d", maxRedeliveries)
 	default:
 		for i, uid := range uids {
-			v.checkUID(fmt.Sprintf("uids[%d]", i), uid)
+			v.CheckUID(fmt.Sprintf("uids[%d]", i), uid)
 		}
 	}
-	if err := v.err(); err != nil {
+	if err := v.Err(); err != nil {
 		return err
 	}
 	for _, uid := range uids {
-		if _, err := require(ctx, uid, CapSubscriptionsCreate); err != nil {
-			return s.area.Subscriptions.rows.recordIfDenied(ctx, verbRedelivered, uid, err)
+		if _, err := core.Require(ctx, uid, core.CapSubscriptionsCreate); err != nil {
+			return s.area.Subscriptions.rows.RecordIfDenied(ctx, verbRedelivered, uid, err)
 		}
 	}
 	return nil
@@ -199,7 +202,7 @@ var deliveryProgress = []string{"state", "stage", "ticket", "attempts", "lastSta
 
 // restart resets a delivery to its state before the first attempt, with the next
 // ticket.
-func (d *Delivery) restart(now Time) {
+func (d *Delivery) restart(now core.Time) {
 	*d = Delivery{
 		UID: d.UID, EventID: d.EventID, EventType: d.EventType, State: DeliveryPending, Stage: StageQueued, Ticket: d.Ticket + 1,
 		NextAttemptTime: now, CreateTime: d.CreateTime, UpdateTime: now,

@@ -1,8 +1,10 @@
-package platform
+package webhooks
 
 import (
 	"fmt"
 	"time"
+
+	"atrium/platform/core"
 )
 
 // The consequences of an attempt follow only from the attempt, the clock and a
@@ -69,7 +71,7 @@ func (a Attempt) requestedDelay() time.Duration {
 
 // recordAttempt updates a delivery after an attempt. random is in [0, 1). Delays
 // are multiplied by scale, which is 1 except in tests.
-func (d *Delivery) recordAttempt(a Attempt, now Time, random, scale float64) {
+func (d *Delivery) recordAttempt(a Attempt, now core.Time, random, scale float64) {
 	d.Attempts++
 	d.LastStatus, d.LastAnswer, d.LastError, d.LastAttemptTime = int32(a.Status), a.Answer, a.failure(), now //nolint:gosec // three digits
 	switch {
@@ -80,21 +82,21 @@ func (d *Delivery) recordAttempt(a Attempt, now Time, random, scale float64) {
 	default:
 		wait := float64(deliverySchedule[d.Attempts]) * (1 + deliveryJitter*(2*random-1))
 		wait = max(wait, float64(a.requestedDelay())) * scale
-		d.State, d.NextAttemptTime, d.Lease, d.UpdateTime = DeliveryRetrying, At(now.Add(time.Duration(wait))), Time{}, now
+		d.State, d.NextAttemptTime, d.Lease, d.UpdateTime = DeliveryRetrying, core.At(now.Add(time.Duration(wait))), core.Time{}, now
 	}
 }
 
-func (d *Delivery) finish(state DeliveryState, now Time) {
-	d.State, d.Stage, d.NextAttemptTime, d.Lease, d.UpdateTime = state, StageEnded, Time{}, Time{}, now
+func (d *Delivery) finish(state DeliveryState, now core.Time) {
+	d.State, d.Stage, d.NextAttemptTime, d.Lease, d.UpdateTime = state, StageEnded, core.Time{}, core.Time{}, now
 }
 
 // recordAttempt updates a subscription after an attempt of one of its deliveries.
 // It reports whether the subscription changed.
-func (s *Subscription) recordAttempt(a Attempt, now Time) (changed bool) {
+func (s *Subscription) recordAttempt(a Attempt, now core.Time) (changed bool) {
 	switch {
 	case a.hasSucceeded():
 		changed = !s.FailingSince.IsZero()
-		s.FailingSince = Time{}
+		s.FailingSince = core.Time{}
 	case !s.DisableTime.IsZero():
 	case a.isGone():
 		s.disable(a.failure(), now)
@@ -108,6 +110,6 @@ func (s *Subscription) recordAttempt(a Attempt, now Time) (changed bool) {
 	return changed
 }
 
-func (s *Subscription) disable(reason string, now Time) {
+func (s *Subscription) disable(reason string, now core.Time) {
 	s.DisableTime, s.DisableReason = now, reason
 }

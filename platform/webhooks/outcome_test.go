@@ -1,4 +1,4 @@
-package platform
+package webhooks
 
 import (
 	"fmt"
@@ -6,9 +6,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"atrium/platform/core"
 )
 
-var attemptsStart = At(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+var attemptsStart = core.At(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 
 func TestADeliveryIsTriedTenTimesOverThreeDays(t *testing.T) {
 	t.Parallel()
@@ -41,7 +43,7 @@ func TestADeliveryIsTriedTenTimesOverThreeDays(t *testing.T) {
 // has forgotten its id.
 func TestTenAttemptsFitIntoTheDocumentedTime(t *testing.T) {
 	t.Parallel()
-	guide, err := os.ReadFile("../docs/events.md")
+	guide, err := os.ReadFile("../../docs/events.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +103,7 @@ func TestTheResultOfAnAttemptDecidesTheDelivery(t *testing.T) {
 func TestASubscriptionIsDisabledAfterFiveDaysOfFailures(t *testing.T) {
 	t.Parallel()
 	failure, success := Attempt{Status: 500}, Attempt{Status: 200}
-	at := func(hours int) Time { return At(attemptsStart.Add(time.Duration(hours) * time.Hour)) }
+	at := func(hours int) core.Time { return core.At(attemptsStart.Add(time.Duration(hours) * time.Hour)) }
 	s := &Subscription{}
 	if !s.recordAttempt(failure, at(0)) || s.FailingSince != at(0) {
 		t.Errorf("the first failure leaves %+v", s)

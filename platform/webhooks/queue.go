@@ -1,9 +1,11 @@
-package platform
+package webhooks
 
 import (
 	"context"
 	"slices"
 	"time"
+
+	"atrium/platform/core"
 )
 
 // The deliveries that have not ended are the queue: each row says when the next attempt is
@@ -23,9 +25,9 @@ const (
 // A DeliveryQueue is the queue of deliveries as one process uses it. Due is not safe for
 // concurrent use; the other methods are.
 type DeliveryQueue struct {
-	area  *webhooksArea
+	area  *Area
 	lease time.Duration
-	after UID // subscription that had its turn last; "" means that the first one is next
+	after core.UID // subscription that had its turn last; "" means that the first one is next
 }
 
 // Queue returns a queue whose claims are valid for the duration of a lease, unless Renew
@@ -36,7 +38,7 @@ func (w Webhooks) Queue(lease time.Duration) *DeliveryQueue {
 
 // DueDeliveries are some deliveries that are due and that no process holds.
 type DueDeliveries struct {
-	UIDs []UID
+	UIDs []core.UID
 	// IsPart means that more can be due, which further calls of Due list. IsLastPart
 	// means that the next call begins again with the first subscription.
 	IsPart, IsLastPart bool
@@ -71,13 +73,13 @@ func (q *DeliveryQueue) Due(ctx context.Context) (DueDeliveries, error) {
 // Claim takes those of the deliveries that are still due and that no process holds, and
 // returns their tickets. The caller must make an attempt with each ticket. After an error, the
 // deliveries may be held until their leases end.
-func (q *DeliveryQueue) Claim(ctx context.Context, deliveries []UID) (claimed []Ticket, err error) {
-	err = q.area.store.Write(ctx, func(tx Tx) error {
+func (q *DeliveryQueue) Claim(ctx context.Context, deliveries []core.UID) (claimed []Ticket, err error) {
+	err = q.area.store.Write(ctx, func(tx core.Tx) error {
 		now, err := tx.Now(ctx)
 		if err != nil {
 			return err
 		}
-		claimed, err = q.area.tables.ClaimDeliveries(ctx, tx, deliveries, now, At(now.Add(q.lease)))
+		claimed, err = q.area.tables.ClaimDeliveries(ctx, tx, deliveries, now, core.At(now.Add(q.lease)))
 		return err
 	})
 	if err != nil {
@@ -88,24 +90,24 @@ func (q *DeliveryQueue) Claim(ctx context.Context, deliveries []UID) (claimed []
 
 // Renew extends the leases of tickets. It skips tickets that are no longer valid.
 func (q *DeliveryQueue) Renew(ctx context.Context, tickets []Ticket) error {
-	return q.area.store.Write(ctx, func(tx Tx) error {
+	return q.area.store.Write(ctx, func(tx core.Tx) error {
 		now, err := tx.Now(ctx)
 		if err != nil {
 			return err
 		}
-		return q.area.tables.SetLeases(ctx, tx, tickets, At(now.Add(q.lease)))
+		return q.area.tables.SetLeases(ctx, tx, tickets, core.At(now.Add(q.lease)))
 	})
 }
 
 // Release gives back tickets without an attempt. Their deliveries are due again.
 func (q *DeliveryQueue) Release(ctx context.Context, tickets ...Ticket) error {
-	return q.area.store.Write(ctx, func(tx Tx) error { return q.area.tables.SetLeases(ctx, tx, tickets, Time{}) })
+	return q.area.store.Write(ctx, func(tx core.Tx) error { return q.area.tables.SetLeases(ctx, tx, tickets, core.Time{}) })
 }
 
 // lockSubscriptions locks subscriptions, as attempts do. So none of their deliveries ends
 // until the transaction does. A delivery that ends moves to another partition, and a
 // database rejects statements that wait for its row.
-func lockSubscriptions(tx Tx, subscriptions []UID) {
+func lockSubscriptions(tx core.Tx, subscriptions []core.UID) {
 	slices.Sort(subscriptions) // all in the same order, so that nobody waits in a circle
 	for _, subscription := range slices.Compact(subscriptions) {
 		tx.Lock(subscription)

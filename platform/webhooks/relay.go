@@ -1,4 +1,4 @@
-package platform
+package webhooks
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"atrium/platform/core"
 )
 
 const (
@@ -14,15 +16,15 @@ const (
 	// events to the next call. The deliveries of one event are always made together.
 	maxRelayed = 5000
 	// relayLock serialises the relays of replicas.
-	relayLock UID = "relay"
+	relayLock core.UID = "relay"
 )
 
 // Relay makes deliveries of the next recorded events, in the order of the feed,
 // and returns the number of events. It may leave some to the next call, because an
 // organisation can have many subscriptions and a transaction must be short.
 func (w Webhooks) Relay(ctx context.Context) (events int, err error) {
-	var from, upTo EventPosition
-	err = w.area.store.Write(ctx, func(tx Tx) error {
+	var from, upTo core.EventPosition
+	err = w.area.store.Write(ctx, func(tx core.Tx) error {
 		tx.Lock(relayLock)
 		var err error
 		if from, err = w.area.tables.RelayPosition(ctx, tx); err != nil {
@@ -44,7 +46,7 @@ func (w Webhooks) Relay(ctx context.Context) (events int, err error) {
 		return w.area.tables.SetRelayPosition(ctx, tx, upTo)
 	})
 	if err == nil {
-		w.area.relayed.advance(from, upTo, w.area.logger)
+		w.area.relayed.advance(from, upTo, w.area.Logger)
 	}
 	return events, err
 }
@@ -65,7 +67,7 @@ func (w Webhooks) Backlog(ctx context.Context) (Backlog, error) {
 }
 
 // ReadBacklog returns how late the delivery of the events in a store is.
-func ReadBacklog(ctx context.Context, store WebhooksStore) (Backlog, error) {
+func ReadBacklog(ctx context.Context, store Store) (Backlog, error) {
 	event, delivery, err := store.OldestWaiting(ctx)
 	if err != nil {
 		return Backlog{}, err
@@ -74,7 +76,7 @@ func ReadBacklog(ctx context.Context, store WebhooksStore) (Backlog, error) {
 	if err != nil {
 		return Backlog{}, err
 	}
-	waited := func(since Time) time.Duration {
+	waited := func(since core.Time) time.Duration {
 		if since.IsZero() {
 			return 0
 		}
@@ -85,8 +87,8 @@ func ReadBacklog(ctx context.Context, store WebhooksStore) (Backlog, error) {
 
 // newDeliveries makes the deliveries of the first events, up to maxRelayed and those of one
 // more event. It returns the number of these events.
-func (w Webhooks) newDeliveries(ctx context.Context, tx Tx, events []*Event) (deliveries []*Delivery, done int, err error) {
-	roots := make([]UID, len(events))
+func (w Webhooks) newDeliveries(ctx context.Context, tx core.Tx, events []*core.Event) (deliveries []*Delivery, done int, err error) {
+	roots := make([]core.UID, len(events))
 	for i, e := range events {
 		roots[i] = e.Subject.Root()
 	}
@@ -107,7 +109,7 @@ func (w Webhooks) newDeliveries(ctx context.Context, tx Tx, events []*Event) (de
 		for _, s := range subscriptions {
 			if s.wants(e) {
 				deliveries = append(deliveries, &Delivery{
-					UID: s.UID.newChild(), EventID: e.ID, EventType: e.DeliveredType(), State: DeliveryPending, Stage: StageQueued,
+					UID: s.UID.NewChild(), EventID: e.ID, EventType: e.DeliveredType(), State: DeliveryPending, Stage: StageQueued,
 					NextAttemptTime: now, CreateTime: now, UpdateTime: now,
 				})
 			}
@@ -121,16 +123,16 @@ func (w Webhooks) newDeliveries(ctx context.Context, tx Tx, events []*Event) (de
 // its events. Therefore the relay skips nothing, and only logs what has happened.
 type relayProgress struct {
 	lock    sync.Mutex
-	at      EventPosition
+	at      core.EventPosition
 	isKnown bool // whether this process has relayed events
 }
 
 // advance notes that events were relayed. It logs a warning if the relay began at an earlier
 // position than where it ended before.
-func (r *relayProgress) advance(from, upTo EventPosition, logger *slog.Logger) {
+func (r *relayProgress) advance(from, upTo core.EventPosition, logger *slog.Logger) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	if r.isKnown && from.before(r.at) {
+	if r.isKnown && from.Before(r.at) {
 		logger.Warn("the database was replaced by a copy that lacks the newest events; sinks may have received them, and deliveries continue with the events of the copy")
 	}
 	r.at, r.isKnown = upTo, true

@@ -1,4 +1,4 @@
-package platform
+package webhooks
 
 import (
 	"net"
@@ -7,22 +7,24 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"atrium/platform/core"
 )
 
 const maxSinkBytes = 2048
 
 // checkSink rejects sinks that deliveries must not be sent to. The addresses of a
 // host are checked again on every delivery.
-func (v *violations) checkSink(sink string, o *WebhookOptions) {
+func checkSink(v *core.Violations, sink string, o *Options) {
 	u, err := url.Parse(sink)
 	if sink == "" || len(sink) > maxSinkBytes || err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
 		switch {
 		case sink == "":
-			v.add("sink", "is required")
+			v.Add("sink", "is required")
 		case len(sink) > maxSinkBytes:
-			v.add("sink", "must be at most %d bytes", maxSinkBytes)
+			v.Add("sink", "must be at most %d bytes", maxSinkBytes)
 		default:
-			v.add("sink", "must be an https URL without user and fragment")
+			v.Add("sink", "must be an https URL without user and fragment")
 		}
 		return
 	}
@@ -35,14 +37,14 @@ func (v *violations) checkSink(sink string, o *WebhookOptions) {
 	})
 	switch {
 	case u.Scheme != "https" && (u.Scheme != "http" || !named):
-		v.add("sink", "must be an https URL")
+		v.Add("sink", "must be an https URL")
 	case named:
 	case !isASCII(u.Hostname()): // The host could be converted into one that is rejected here.
-		v.add("sink", "must have its host in the form of DNS, in which each part with letters other than a to z begins with xn--")
+		v.Add("sink", "must have its host in the form of DNS, in which each part with letters other than a to z begins with xn--")
 	case !isPublicHost(u.Hostname()):
-		v.add("sink", "must be a host that is reachable from the internet")
+		v.Add("sink", "must be a host that is reachable from the internet")
 	case port != "443" && !slices.Contains(o.SinkPorts, port):
-		v.add("sink", "must use port 443 or a port that the operator of the service allows, not %s", port)
+		v.Add("sink", "must use port 443 or a port that the operator of the service allows, not %s", port)
 	}
 }
 

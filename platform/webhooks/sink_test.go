@@ -1,8 +1,10 @@
-package platform
+package webhooks
 
 import (
 	"strings"
 	"testing"
+
+	"atrium/platform/core"
 )
 
 func TestASinkIsAPublicHTTPSAddress(t *testing.T) {
@@ -12,8 +14,8 @@ func TestASinkIsAPublicHTTPSAddress(t *testing.T) {
 		"https://8.8.8.8/hook", "https://[2606:4700::1111]/hook", "https://xn--bcher-kva.example/", "https://1and1.example/",
 		"https://a.b.c.d.example", "https://example.com./", "https://172.15.0.1/", "https://172.32.0.1/", "https://11.0.0.1/", "https://[::ffff:8.8.8.8]/",
 	} {
-		var v violations
-		if v.checkSink(sink, &WebhookOptions{}); len(v) > 0 {
+		var v core.Violations
+		if checkSink(&v, sink, &Options{}); len(v) > 0 {
 			t.Errorf("%s: %v", sink, v)
 		}
 	}
@@ -25,8 +27,8 @@ func TestASinkIsAPublicHTTPSAddress(t *testing.T) {
 		"https://example.com\n", "https://exam\tple.com", "https://example.com\\@127.0.0.1/", "https://%31%32%37.0.0.1/", "https://[::1/",
 		"https://" + strings.Repeat("a", 2048) + ".example.com",
 	} {
-		var v violations
-		if v.checkSink(sink, &WebhookOptions{}); len(v) != 1 {
+		var v core.Violations
+		if checkSink(&v, sink, &Options{}); len(v) != 1 {
 			t.Errorf("%q: %v, want 1 of them", sink, v)
 		}
 	}
@@ -51,8 +53,8 @@ func TestNoSpellingOfAPrivateAddressIsASink(t *testing.T) {
 	t.Parallel()
 	for _, host := range privateHosts {
 		for _, sink := range []string{"https://" + host + "/hook", "https://" + host + ":8443/hook"} {
-			var v violations
-			if v.checkSink(sink, &WebhookOptions{}); len(v) != 1 {
+			var v core.Violations
+			if checkSink(&v, sink, &Options{}); len(v) != 1 {
 				t.Errorf("%s: %v, want 1 of them", sink, v)
 			}
 		}
@@ -61,7 +63,7 @@ func TestNoSpellingOfAPrivateAddressIsASink(t *testing.T) {
 
 func TestAHostOrPortThatTheOperatorNamesMayBeASink(t *testing.T) {
 	t.Parallel()
-	o := &WebhookOptions{PrivateSinks: []string{"localhost:9000", "localhost:443", "10.0.0.7:80", "[::1]:80", "[fc00::2]:9000", "10.0.0.9:9000", "10.0.0.9:9001", "sinks.example.com:8443"}, SinkPorts: []string{"4443"}}
+	o := &Options{PrivateSinks: []string{"localhost:9000", "localhost:443", "10.0.0.7:80", "[::1]:80", "[fc00::2]:9000", "10.0.0.9:9000", "10.0.0.9:9001", "sinks.example.com:8443"}, SinkPorts: []string{"4443"}}
 	for sink, good := range map[string]bool{
 		"http://localhost:9000/hook": true, "https://localhost/": true, "http://10.0.0.7/": true, "http://[::1]:80/": true, "http://LOCALHOST:9000/": true,
 		"http://localhost/": false, "http://localhost:9464/hook": false, "http://10.0.0.7:9464/": false, "http://[fc00::2]:9000/": true, "https://[fc00::2]/": false, "https://10.0.0.9:9000/": true, "http://10.0.0.9:9001/": true,
@@ -70,8 +72,8 @@ func TestAHostOrPortThatTheOperatorNamesMayBeASink(t *testing.T) {
 		"ftp://localhost/": false, "file://localhost/etc/passwd": false, "http://user@localhost/": false, "http://10.0.0.8/": false,
 		"http://localhost.example.com/": false, "http://example.com/": false, "localhost:9000": false, "unix://localhost/": false,
 	} {
-		var v violations
-		if v.checkSink(sink, o); (len(v) == 0) != good {
+		var v core.Violations
+		if checkSink(&v, sink, o); (len(v) == 0) != good {
 			t.Errorf("%s: %v", sink, v)
 		}
 	}
@@ -82,8 +84,8 @@ func FuzzSink(f *testing.F) {
 		f.Add("https://" + host + "/")
 	}
 	f.Fuzz(func(t *testing.T, sink string) {
-		var v violations
-		if v.checkSink(sink, &WebhookOptions{}); len(v) > 1 {
+		var v core.Violations
+		if checkSink(&v, sink, &Options{}); len(v) > 1 {
 			t.Fatalf("%q: %v", sink, v)
 		}
 		if len(v) == 0 && !strings.HasPrefix(strings.ToLower(sink), "https://") {
@@ -96,8 +98,8 @@ func FuzzSink(f *testing.F) {
 func TestASinkWithOtherLettersNamesTheFormOfDNS(t *testing.T) {
 	t.Parallel()
 	for _, host := range []string{"münchen.example", "例え.example", "１２７.０.０.１"} {
-		var v violations
-		if v.checkSink("https://"+host+"/hook", &WebhookOptions{}); len(v) != 1 || !strings.Contains(v[0].Description, "xn--") {
+		var v core.Violations
+		if checkSink(&v, "https://"+host+"/hook", &Options{}); len(v) != 1 || !strings.Contains(v[0].Description, "xn--") {
 			t.Errorf("%s: %v, want one that names xn--", host, v)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/sqlstore/dbconn"
 )
 
@@ -75,7 +75,7 @@ func isConnectionLost(err error) bool {
 	var refused *pgconn.ConnectError
 	var said *pgconn.PgError
 	switch {
-	case !errors.Is(err, &platform.Error{Code: platform.CodeUnavailable}), errors.As(err, &refused):
+	case !errors.Is(err, &core.Error{Code: core.CodeUnavailable}), errors.As(err, &refused):
 		return false
 	case errors.As(err, &said):
 		return said.Code[:2] != "53" // the server is available and overloaded

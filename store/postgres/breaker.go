@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/pgpool"
 )
 
@@ -57,7 +57,7 @@ type wait struct {
 // check fails while the server is silent.
 func (b *breaker) check() error {
 	if b.isOpen.Load() {
-		return platform.Unavailable("the database does not answer", errOverdue)
+		return core.Unavailable("the database does not answer", errOverdue)
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (w wait) end(err error) error {
 	if w.breaker.responses.Load() == w.before {
 		w.breaker.open()
 	}
-	return platform.Unavailable("the database does not answer", fmt.Errorf("%w: %w", errOverdue, err))
+	return core.Unavailable("the database does not answer", fmt.Errorf("%w: %w", errOverdue, err))
 }
 
 // open opens the breaker until the server answers a new connection.

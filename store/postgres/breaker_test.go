@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // maxSilence is the time after which every request must have the error of a silent server.
@@ -48,7 +48,7 @@ func step(b *breaker, took time.Duration) error {
 
 const never = time.Hour
 
-func isUnavailable(err error) bool { return platform.AsError(err).Code == platform.CodeUnavailable }
+func isUnavailable(err error) bool { return core.AsError(err).Code == core.CodeUnavailable }
 
 func TestARequestWaitsForASilentServerOnlyOnce(t *testing.T) {
 	t.Parallel()

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/postgres/standby"
 	"atrium/store/sqlstore/dbconn"
 )
@@ -117,7 +117,7 @@ func bind(args []any) []any { return appendBound(make([]any, 0, len(args)), args
 // appendBound appends what bind returns.
 func appendBound(bound, args []any) []any {
 	for _, arg := range args {
-		if t, ok := arg.(platform.Time); ok {
+		if t, ok := arg.(core.Time); ok {
 			arg = dbconn.StoredTime(t)
 		}
 		bound = append(bound, arg)
@@ -144,7 +144,7 @@ func translate(err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	case errors.As(err, &away), errors.As(err, &network), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, pgconn.ErrConnClosed), pgconn.SafeToRetry(err):
-		return platform.Unavailable("the database does not answer", err)
+		return core.Unavailable("the database does not answer", err)
 	default:
 		return err
 	}
@@ -167,7 +167,7 @@ func isTooLong(e *pgconn.PgError) bool { return e.Code == "25P03" || e.Code == "
 func translateCode(e *pgconn.PgError) error {
 	switch code := e.Code; {
 	case code == "23505":
-		return platform.ErrDuplicate
+		return core.ErrDuplicate
 	case code == "23503":
 		return dbconn.ErrForeignKey
 	case code == "40001", code == "40P01":
@@ -175,17 +175,17 @@ func translateCode(e *pgconn.PgError) error {
 	case code == "57014": // statement_timeout
 		return fmt.Errorf("%w: %w", context.DeadlineExceeded, e)
 	case code == "55P03": // lock_timeout
-		return fmt.Errorf("%w: %w: %w", context.DeadlineExceeded, platform.ErrLocked, e)
+		return fmt.Errorf("%w: %w: %w", context.DeadlineExceeded, core.ErrLocked, e)
 	case isTooLong(e):
-		return platform.Unavailable("the database has ended a transaction that took too long", e)
+		return core.Unavailable("the database has ended a transaction that took too long", e)
 	case code == readOnly:
-		return platform.Unavailable("the database does not take writes", e)
+		return core.Unavailable("the database does not take writes", e)
 	case code[:2] == "28":
-		return platform.Unavailable("the database refuses the user or the password of this server; its operator must correct them", e)
+		return core.Unavailable("the database refuses the user or the password of this server; its operator must correct them", e)
 	case code == "3D000":
-		return platform.Unavailable("the database of this server does not exist; its operator must create it, or correct the URL", e)
+		return core.Unavailable("the database of this server does not exist; its operator must create it, or correct the URL", e)
 	case code[:2] == "08", code[:3] == "57P", code[:2] == "53":
-		return platform.Unavailable("the database does not answer", e)
+		return core.Unavailable("the database does not answer", e)
 	default:
 		return e
 	}

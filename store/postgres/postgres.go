@@ -16,7 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/pgpool"
 	"atrium/store/postgres/standby"
 	"atrium/store/sqlstore/dbconn"
@@ -57,7 +57,7 @@ var dialect = dbconn.Dialect{
 	SkipLocked:       " FOR UPDATE SKIP LOCKED",
 	NoEarlierWriters: noEarlierWriters,
 	Now:              "clock_timestamp()",
-	BindTime:         func(t platform.Time) any { return dbconn.StoredTime(t) },
+	BindTime:         func(t core.Time) any { return dbconn.StoredTime(t) },
 	Intervals: func(column, origin, seconds string) string {
 		return "CAST(FLOOR(EXTRACT(EPOCH FROM " + column + " - CAST(" + origin + " AS timestamptz)) / " + seconds + ") AS bigint)"
 	},
@@ -168,7 +168,7 @@ func unavailable(url string, err error) error {
 	if malformed != nil {
 		return err
 	}
-	return platform.Unavailable("the database does not answer", explainError(&config.Config, err))
+	return core.Unavailable("the database does not answer", explainError(&config.Config, err))
 }
 
 // Dialect returns the SQL dialect of PostgreSQL.
@@ -207,7 +207,7 @@ func (e *Engine) Write(ctx context.Context, unit func(dbconn.TxConn) error) erro
 			return err
 		}
 		if try == maxTries {
-			return &platform.Error{Code: platform.CodeAborted, Reason: "ABORTED", Message: "Aborted: too many concurrent requests change the same data; try again", RetryAfter: time.Second}
+			return &core.Error{Code: core.CodeAborted, Reason: "ABORTED", Message: "Aborted: too many concurrent requests change the same data; try again", RetryAfter: time.Second}
 		}
 		select {
 		case <-time.After(time.Duration(try*try) * 5 * time.Millisecond):
@@ -222,7 +222,7 @@ func (e *Engine) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, pgpool.ConnectTimeout)
 	defer cancel()
 	if err := e.pool.Ping(ctx); err != nil {
-		return platform.Unavailable("the database does not answer", explainError(&e.pool.Config().ConnConfig.Config, err))
+		return core.Unavailable("the database does not answer", explainError(&e.pool.Config().ConnConfig.Config, err))
 	}
 	e.breaker.isOpen.Store(false)
 	return nil

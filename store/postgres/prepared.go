@@ -16,7 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/pgpool"
 	"atrium/store/sqlstore/dbconn"
 )
@@ -64,7 +64,7 @@ func preparedOf(conn *pgconn.PgConn) *preparedConn {
 // prepared statement, it prepares the statements again and repeats those that are not
 // done, unless rows are held: then the statements may run on another server.
 func (c conn) runOnce(ctx context.Context, pool *pgpool.Pool, statements []*dbconn.Statement) (count int, err error) {
-	platform.TraceOf(ctx).NoteStatements(len(statements))
+	core.TraceOf(ctx).NoteStatements(len(statements))
 	pooled, err := pool.Acquire(ctx)
 	if err != nil {
 		return 0, translate(err)
@@ -290,7 +290,7 @@ func (p *preparedConn) encode(arg any, oid uint32) (format int16, err error) {
 	case []byte:
 		p.text = append(p.text, arg...)
 		return pgtype.BinaryFormatCode, nil
-	case platform.Time:
+	case core.Time:
 		p.text = dbconn.StoredTime(arg).UTC().AppendFormat(p.text, time.RFC3339Nano)
 	case []string:
 		p.text = appendArray(p.text, pgtype.TextOID, len(arg))

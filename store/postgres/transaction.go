@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/sqlstore/dbconn"
 )
 
@@ -24,7 +24,7 @@ type transaction struct {
 
 // Run sends all statements at once and reads their results.
 func (t *transaction) Run(ctx context.Context, statements ...*dbconn.Statement) error {
-	platform.TraceOf(ctx).NoteStatements(len(statements))
+	core.TraceOf(ctx).NoteStatements(len(statements))
 	w := t.engine.breaker.await(ctx, t.limit(statements))
 	defer w.cancel()
 	if t.pooled != nil {
@@ -92,7 +92,7 @@ func (t *transaction) Copy(ctx context.Context, table string, columns []string, 
 			return err
 		}
 	}
-	platform.TraceOf(ctx).NoteStatements(1)
+	core.TraceOf(ctx).NoteStatements(1)
 	bound := make([]any, 0, len(columns)) // pgx encodes the values of a row before it asks for the next row
 	from := pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) {
 		bound = appendBound(bound[:0], rows[i])
@@ -133,14 +133,14 @@ func (t *transaction) Commit(ctx context.Context, statements ...*dbconn.Statemen
 	case t.failed != nil: // the unit has gone on after an error
 		return t.failed
 	}
-	platform.TraceOf(ctx).NoteStatements(len(statements))
+	core.TraceOf(ctx).NoteStatements(len(statements))
 	w := t.engine.breaker.await(ctx, t.timeout)
 	defer w.cancel()
 	t.isDone = true
 	_, err := t.send(w.within, append(t.plan(statements), &dbconn.Statement{SQL: "COMMIT"}))
 	ended := w.end(translate(err))
 	if isUncertain(err) && !errors.Is(ctx.Err(), context.Canceled) { // else nobody waits for the error
-		return platform.Uncertain(err)
+		return core.Uncertain(err)
 	}
 	return ended
 }

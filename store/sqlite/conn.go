@@ -11,7 +11,7 @@ import (
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/sqlstore/dbconn"
 )
 
@@ -27,7 +27,7 @@ type conn struct{ querier }
 
 // Run runs statements.
 func (c conn) Run(ctx context.Context, statements ...*dbconn.Statement) error {
-	platform.TraceOf(ctx).NoteStatements(len(statements))
+	core.TraceOf(ctx).NoteStatements(len(statements))
 	for _, s := range statements {
 		if err := c.run(ctx, s); err != nil {
 			return translate(err)
@@ -73,7 +73,7 @@ func bind(args []any) ([]any, error) {
 	bound := make([]any, len(args))
 	for i, arg := range args {
 		switch arg := arg.(type) {
-		case platform.Time:
+		case core.Time:
 			bound[i] = dbconn.StoredTime(arg).UnixMilli()
 		case [][]byte:
 			texts := make([]string, len(arg))
@@ -106,7 +106,7 @@ func (t transaction) Copy(ctx context.Context, table string, columns []string, r
 	if len(rows) == 0 {
 		return nil
 	}
-	platform.TraceOf(ctx).NoteStatements(1)
+	core.TraceOf(ctx).NoteStatements(1)
 	one := "(?" + strings.Repeat(", ?", len(columns)-1) + ")"
 	insert := "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES "
 	per := maxVariables / len(columns)
@@ -147,14 +147,14 @@ func translate(err error) error {
 	}
 	switch code := e.Code(); code {
 	case lib.SQLITE_CONSTRAINT_UNIQUE, lib.SQLITE_CONSTRAINT_PRIMARYKEY:
-		return platform.ErrDuplicate
+		return core.ErrDuplicate
 	case lib.SQLITE_CONSTRAINT_FOREIGNKEY:
 		return dbconn.ErrForeignKey
 	case lib.SQLITE_INTERRUPT:
 		return context.DeadlineExceeded
 	default:
 		if trouble := describeTrouble(code); trouble != "" {
-			return platform.Unavailable(trouble, causeOf(code, err))
+			return core.Unavailable(trouble, causeOf(code, err))
 		}
 		return err
 	}

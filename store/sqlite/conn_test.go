@@ -8,7 +8,7 @@ import (
 
 	lib "modernc.org/sqlite/lib"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/sqlstore/dbconn"
 )
 
@@ -27,8 +27,8 @@ func TestAFullDatabaseIsNotCalledBusy(t *testing.T) {
 	if err := errors.Join(run("CREATE TABLE t (a BLOB)"), run("PRAGMA max_page_count = 8")); err != nil {
 		t.Fatal(err)
 	}
-	var said *platform.Error
-	if err := run("INSERT INTO t VALUES (?)", make([]byte, 1<<20)); !errors.As(err, &said) || said.Code != platform.CodeUnavailable || !strings.Contains(said.Message, "is full; make room") {
+	var said *core.Error
+	if err := run("INSERT INTO t VALUES (?)", make([]byte, 1<<20)); !errors.As(err, &said) || said.Code != core.CodeUnavailable || !strings.Contains(said.Message, "is full; make room") {
 		t.Errorf("got %v, want UNAVAILABLE with 'is full; make room'", err)
 	}
 	for code, want := range map[int]string{lib.SQLITE_BUSY_SNAPSHOT: "has locked", lib.SQLITE_LOCKED: "has locked", lib.SQLITE_IOERR_WRITE: "cannot be read or written", lib.SQLITE_FULL: "is full"} {

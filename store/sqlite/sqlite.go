@@ -15,7 +15,7 @@ import (
 
 	"github.com/pressly/goose/v3"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/dbfile"
 	"atrium/store/sqlstore/dbconn"
 )
@@ -56,7 +56,7 @@ var dialect = dbconn.Dialect{
 	},
 	JoinBytes:        func(arg, column string) string { return "CAST(" + arg + " || " + column + " AS BLOB)" }, // || makes a text
 	NoEarlierWriters: "1 = 1",                                                                                  // there is one writer
-	BindTime:         func(t platform.Time) any { return dbconn.StoredTime(t).UnixMilli() },
+	BindTime:         func(t core.Time) any { return dbconn.StoredTime(t).UnixMilli() },
 	Intervals: func(column, origin, seconds string) string {
 		return "(" + column + " - " + origin + ") / (" + seconds + " * 1000)"
 	},
@@ -237,7 +237,7 @@ func (e *Engine) Follow(ctx context.Context, _ <-chan struct{}, _ func(), _ func
 // Ping fails if the file cannot be read.
 func (e *Engine) Ping(ctx context.Context) error {
 	if err := e.reader.PingContext(ctx); err != nil {
-		return platform.Unavailable("the database does not answer", err)
+		return core.Unavailable("the database does not answer", err)
 	}
 	return nil
 }

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/sqlstore/table"
 )
@@ -20,16 +21,16 @@ func bindingEvents(alias string) string {
 
 // FirstBindingChanges reads the first change since a time of each role binding that was there before. It walks along the
 // index to the end of the page, and looks for an earlier change of each binding in it.
-func (s *Store) FirstBindingChanges(ctx context.Context, q platform.PastBindingQuery) (changes []*platform.Event, err error) {
+func (s *Store) FirstBindingChanges(ctx context.Context, q events.PastBindingQuery) (changes []*core.Event, err error) {
 	order, passed := "", ">"
 	if q.Backward {
 		order, passed = " DESC", "<"
 	}
 	var run []*dbconn.Statement
 	for _, group := range q.Groups {
-		conditions := []any{string(group), platform.BindingConfirmed, platform.FirstEventID(q.Time)}
+		conditions := []any{string(group), events.BindingConfirmed, core.FirstEventID(q.Time)}
 		page := newEventStatement(s.Dialect).Add(selectEvents+" WHERE "+bindingEvents("e"), conditions...)
-		for _, made := range platform.BindingMade() {
+		for _, made := range events.BindingMade() {
 			page.Add(" AND e.type <> ?", made)
 		}
 		page.Add(" AND "+table.Confirm("NOT EXISTS (SELECT 1 FROM event f WHERE f.subject = e.subject AND (f.xact, f.seq) < (e.xact, e.seq) AND "+bindingEvents("f")+")"), conditions...)
@@ -41,7 +42,7 @@ func (s *Store) FirstBindingChanges(ctx context.Context, q platform.PastBindingQ
 	if err := s.Conn.Run(ctx, run...); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(changes, func(x, y *platform.Event) int {
+	slices.SortFunc(changes, func(x, y *core.Event) int {
 		if q.Backward {
 			x, y = y, x
 		}
@@ -51,14 +52,14 @@ func (s *Store) FirstBindingChanges(ctx context.Context, q platform.PastBindingQ
 }
 
 // RoleCapabilityChanges reads the events by which roles got other capabilities or were deleted since a time.
-func (s *Store) RoleCapabilityChanges(ctx context.Context, roles []platform.UID, since platform.Time) ([]*platform.Event, error) {
+func (s *Store) RoleCapabilityChanges(ctx context.Context, roles []core.UID, since core.Time) ([]*core.Event, error) {
 	ends, subjects := make(table.Values, len(roles)), make(table.Values, len(roles))
 	for i, uid := range roles {
 		ends[i], subjects[i] = string(uid[len(uid)-16:]), string(uid)
 	}
 	q := newEventStatement(s.Dialect).Add(selectEvents+" WHERE substr(e.subject, length(e.subject) - 15) ? AND e.subject ? AND e.id >= ?"+
 		" AND e.denied = '' AND (e.type = ? OR e.type = ? AND "+changesCapabilities+") ORDER BY e.xact, e.seq",
-		ends, subjects, platform.FirstEventID(since), platform.RoleDeleted, platform.RoleUpdated)
+		ends, subjects, core.FirstEventID(since), events.RoleDeleted, events.RoleUpdated)
 	return s.events(ctx, q)
 }
 
@@ -66,12 +67,12 @@ func (s *Store) RoleCapabilityChanges(ctx context.Context, roles []platform.UID,
 const changesCapabilities = `e.changes LIKE '%"field":"capabilities"%'`
 
 // RecordedSince returns the time from which all events are stored.
-func (s *Store) RecordedSince(ctx context.Context) (since platform.Time, err error) {
+func (s *Store) RecordedSince(ctx context.Context) (since core.Time, err error) {
 	q := table.NewStatement(s.Dialect).Add("SELECT r.purged_before FROM relay r WHERE r.id = 1")
 	err = s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var id string
 		err := scan(&id)
-		since = platform.EventTime(id)
+		since = core.EventTime(id)
 		return err
 	}))
 	return since, err

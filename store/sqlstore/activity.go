@@ -7,19 +7,21 @@ import (
 	"strconv"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
+	"atrium/platform/inventory"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/sqlstore/table"
 )
 
 // AdvisoryActivity counts, per step, the advisories that were published and
 // those that were fixed, without withdrawn ones.
-func (queries) AdvisoryActivity(ctx context.Context, on platform.Conn, a platform.ActivityQuery) (counts []platform.AdvisoryCount, err error) {
+func (queries) AdvisoryActivity(ctx context.Context, on core.Conn, a core.ActivityQuery) (counts []inventory.AdvisoryCount, err error) {
 	s := tablesOf(on)
 	add := func(step int, opened, fixed int64) {
-		counts = append(counts, platform.AdvisoryCount{Step: step, Opened: opened, Fixed: fixed})
+		counts = append(counts, inventory.AdvisoryCount{Step: step, Opened: opened, Fixed: fixed})
 	}
-	err = s.countIntervals(ctx, s.Reads, a, add, func(q *table.Statement, b platform.Branch) {
+	err = s.countIntervals(ctx, s.Reads, a, add, func(q *table.Statement, b core.Branch) {
 		for i, of := range []struct{ column, counted string }{{"t.create_time", ", COUNT(*), 0"}, {"t.fix_time", ", 0, COUNT(*)"}} {
 			if i > 0 {
 				q.AddUnion()
@@ -35,18 +37,18 @@ func (queries) AdvisoryActivity(ctx context.Context, on platform.Conn, a platfor
 
 // FindingActivity sums the changes of the number of open findings per step, from the first one until now. It counts in quarters of
 // an hour, which is exact for all zones of today.
-func (queries) FindingActivity(ctx context.Context, on platform.Conn, a platform.ActivityQuery) (changes []platform.OpenChange, err error) {
+func (queries) FindingActivity(ctx context.Context, on core.Conn, a core.ActivityQuery) (changes []inventory.OpenChange, err error) {
 	s := tablesOf(on)
 	first, length := quarterNumber(a.From), max(int64(a.Length/quarter), 1)
 	var run []*dbconn.Statement
 	for _, b := range a.Scope.Branches {
 		q := table.NewStatement(s.Dialect).AddSlow("SELECT (t.quarter - ?) / ?", first, length)
-		for rank := range len(platform.OpenCounts{}) {
+		for rank := range len(inventory.OpenCounts{}) {
 			q.Add(fmt.Sprintf(", CAST(SUM(t.r%d) AS BIGINT)", rank))
 		}
 		q.Add(" FROM open_finding_change t WHERE t.scope = ? AND t.quarter >= ? GROUP BY 1", b.UID, first)
 		run = append(run, q.Build(func(scan func(...any) error) error {
-			var c platform.OpenChange
+			var c inventory.OpenChange
 			err := scan(&c.Step, &c.By[0], &c.By[1], &c.By[2], &c.By[3], &c.By[4], &c.By[5])
 			changes = append(changes, c)
 			return err
@@ -62,18 +64,18 @@ func (queries) FindingActivity(ctx context.Context, on platform.Conn, a platform
 const quarter = 15 * time.Minute
 
 // quarterNumber returns the number of quarters of an hour from 1970 until t.
-func quarterNumber(t platform.Time) int64 {
+func quarterNumber(t core.Time) int64 {
 	return t.UTC().Truncate(quarter).Unix() / int64(quarter/time.Second)
 }
 
 // EventActivity counts, per step, the changes that were made and those that
 // were denied.
-func (s *Store) EventActivity(ctx context.Context, a platform.ActivityQuery) (counts []platform.EventCount, err error) {
-	log := platform.AuditQuery{Types: a.Types, From: platform.FirstEventID(a.From), Before: platform.FirstEventID(a.To)}
+func (s *Store) EventActivity(ctx context.Context, a core.ActivityQuery) (counts []events.EventCount, err error) {
+	log := events.AuditQuery{Types: a.Types, From: core.FirstEventID(a.From), Before: core.FirstEventID(a.To)}
 	add := func(step int, changes, denials int64) {
-		counts = append(counts, platform.EventCount{Step: step, Changes: changes, Denials: denials})
+		counts = append(counts, events.EventCount{Step: step, Changes: changes, Denials: denials})
 	}
-	err = s.countIntervals(ctx, s.Conn, a, add, func(q *table.Statement, b platform.Branch) {
+	err = s.countIntervals(ctx, s.Conn, a, add, func(q *table.Statement, b core.Branch) {
 		addInterval(q, "e.time", a)
 		q.Plan = dbconn.PlanOnceAlways
 		q.Add(", CAST(SUM(CASE WHEN e.denied = '' THEN 1 ELSE 0 END) AS BIGINT), CAST(SUM(CASE WHEN e.denied = '' THEN 0 ELSE e.times END) AS BIGINT) FROM event e WHERE ")
@@ -84,14 +86,14 @@ func (s *Store) EventActivity(ctx context.Context, a platform.ActivityQuery) (co
 }
 
 // addInterval begins a select with the number of the step that contains a time.
-func addInterval(s *table.Statement, column string, a platform.ActivityQuery) {
+func addInterval(s *table.Statement, column string, a core.ActivityQuery) {
 	s.Add("SELECT ")
 	s.Add(s.Dialect.Intervals(column, s.Arg(a.From), strconv.Itoa(int(a.Length.Seconds()))))
 }
 
 // countIntervals counts each branch of a scope, and reads through conn. The function count adds
 // a statement that selects steps and two counts of each, and add receives them.
-func (s tables) countIntervals(ctx context.Context, conn dbconn.Conn, a platform.ActivityQuery, add func(step int, first, second int64), count func(*table.Statement, platform.Branch)) error {
+func (s tables) countIntervals(ctx context.Context, conn dbconn.Conn, a core.ActivityQuery, add func(step int, first, second int64), count func(*table.Statement, core.Branch)) error {
 	var run []*dbconn.Statement
 	for branches := range slices.Chunk(a.Scope.Branches, table.MaxBranches) {
 		q := table.NewStatement(s.Dialect)

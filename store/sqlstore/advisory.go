@@ -7,81 +7,84 @@ import (
 	"strings"
 
 	"atrium/internal/cvss"
-	"atrium/platform"
 	"atrium/platform/affected"
+	"atrium/platform/core"
 	"atrium/platform/ecosystem"
+	"atrium/platform/inventory"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/sqlstore/table"
 )
 
-var advisories = table.New(&table.Definition[*platform.Advisory, *platform.AdvisoryFilter]{
+var advisories = table.New(&table.Definition[*inventory.Advisory, *inventory.AdvisoryFilter]{
 	Name:         "advisory",
-	UID:          func(a *platform.Advisory) platform.UID { return a.UID },
+	UID:          func(a *inventory.Advisory) core.UID { return a.UID },
 	LiesIn:       parentUID,
 	HasScopeKeys: true,
-	FoundByParent: func(order string, f *platform.AdvisoryFilter) bool {
+	FoundByParent: func(order string, f *inventory.AdvisoryFilter) bool {
 		return order == "advisory_id" || len(f.AdvisoryIDs) > 0
 	},
 	AliasTable: "advisory_alias", AliasField: "aliases",
-	AliasesOf: func(a *platform.Advisory) []string { return slices.Concat(a.Aliases, a.Upstream) },
-	Columns: []table.Column[*platform.Advisory]{
-		{SQL: "t.uid", To: func(a *platform.Advisory) any { return table.UIDOf(&a.UID) }},
-		{SQL: "t.advisory_id", To: func(a *platform.Advisory) any { return &a.AdvisoryID }},
-		{SQL: "t.artifact_name", Field: "artifactName", To: func(a *platform.Advisory) any { return &a.ArtifactName }},
-		{SQL: "t.artifact_type", To: func(a *platform.Advisory) any { return &a.ArtifactType }},
-		{SQL: "t.artifact_architecture", Field: "artifactArchitecture", To: func(a *platform.Advisory) any { return &a.ArtifactArchitecture }},
-		{SQL: "t.component_name", Field: "componentName", To: func(a *platform.Advisory) any { return &a.ComponentName }},
-		{SQL: "t.component_location", Field: "componentLocation", To: func(a *platform.Advisory) any { return &a.ComponentLocation }},
-		{SQL: "t.component_type", Field: "componentType", To: func(a *platform.Advisory) any { return &a.ComponentType }},
-		{SQL: "t.legacy_advisory_id", Field: "legacyAdvisoryId", To: func(a *platform.Advisory) any { return &a.LegacyAdvisoryID }},
-		{SQL: "t.author", Field: "author", To: func(a *platform.Advisory) any { return &a.Author }},
-		{SQL: "t.origin", Field: "origin", To: func(a *platform.Advisory) any { return &a.Origin }},
-		{SQL: "t.aliases", Field: "aliases", To: func(a *platform.Advisory) any { return table.JSONOf(&a.Aliases) }},
-		{SQL: "t.upstream", Field: "upstream", To: func(a *platform.Advisory) any { return table.JSONOf(&a.Upstream) }},
-		{SQL: "t.related", Field: "related", To: func(a *platform.Advisory) any { return table.JSONOf(&a.Related) }},
-		{SQL: "t.events", Field: "events", To: func(a *platform.Advisory) any { return table.JSONOf(&a.Events) }},
-		{SQL: "t.severities", Field: "severities", To: func(a *platform.Advisory) any { return table.JSONOf(&a.Severities) }},
-		{SQL: "t.severity", Field: "severities", To: func(a *platform.Advisory) any { return severityColumn{&a.Severity} }},
-		{SQL: "t.severity_vector", Field: "severities", To: func(a *platform.Advisory) any { return &a.Severity.Vector }},
-		{SQL: "t.severity_version", Field: "severities", To: func(a *platform.Advisory) any { return &a.Severity.Version }},
-		{SQL: "t.severity_source", Field: "severities", To: func(a *platform.Advisory) any { return (*string)(&a.Severity.Source) }},
-		{SQL: "t.delete_time", Field: "deleteTime", To: func(a *platform.Advisory) any { return table.TimeOf(&a.DeleteTime) }},
-		{SQL: "t.source_time", Field: "sourceTime", To: func(a *platform.Advisory) any { return table.TimeOf(&a.SourceTime) }},
-		{SQL: "t.create_time", To: func(a *platform.Advisory) any { return table.TimeOf(&a.CreateTime) }},
-		{SQL: "t.update_time", To: func(a *platform.Advisory) any { return table.TimeOf(&a.UpdateTime) }},
-		{SQL: "t.affected", Field: "affected", To: func(a *platform.Advisory) any { return affectedColumn{table.JSONColumn{To: &a.Affected}} }},
+	AliasesOf: func(a *inventory.Advisory) []string { return slices.Concat(a.Aliases, a.Upstream) },
+	Columns: []table.Column[*inventory.Advisory]{
+		{SQL: "t.uid", To: func(a *inventory.Advisory) any { return table.UIDOf(&a.UID) }},
+		{SQL: "t.advisory_id", To: func(a *inventory.Advisory) any { return &a.AdvisoryID }},
+		{SQL: "t.artifact_name", Field: "artifactName", To: func(a *inventory.Advisory) any { return &a.ArtifactName }},
+		{SQL: "t.artifact_type", To: func(a *inventory.Advisory) any { return &a.ArtifactType }},
+		{SQL: "t.artifact_architecture", Field: "artifactArchitecture", To: func(a *inventory.Advisory) any { return &a.ArtifactArchitecture }},
+		{SQL: "t.component_name", Field: "componentName", To: func(a *inventory.Advisory) any { return &a.ComponentName }},
+		{SQL: "t.component_location", Field: "componentLocation", To: func(a *inventory.Advisory) any { return &a.ComponentLocation }},
+		{SQL: "t.component_type", Field: "componentType", To: func(a *inventory.Advisory) any { return &a.ComponentType }},
+		{SQL: "t.legacy_advisory_id", Field: "legacyAdvisoryId", To: func(a *inventory.Advisory) any { return &a.LegacyAdvisoryID }},
+		{SQL: "t.author", Field: "author", To: func(a *inventory.Advisory) any { return &a.Author }},
+		{SQL: "t.origin", Field: "origin", To: func(a *inventory.Advisory) any { return &a.Origin }},
+		{SQL: "t.aliases", Field: "aliases", To: func(a *inventory.Advisory) any { return table.JSONOf(&a.Aliases) }},
+		{SQL: "t.upstream", Field: "upstream", To: func(a *inventory.Advisory) any { return table.JSONOf(&a.Upstream) }},
+		{SQL: "t.related", Field: "related", To: func(a *inventory.Advisory) any { return table.JSONOf(&a.Related) }},
+		{SQL: "t.events", Field: "events", To: func(a *inventory.Advisory) any { return table.JSONOf(&a.Events) }},
+		{SQL: "t.severities", Field: "severities", To: func(a *inventory.Advisory) any { return table.JSONOf(&a.Severities) }},
+		{SQL: "t.severity", Field: "severities", To: func(a *inventory.Advisory) any { return severityColumn{&a.Severity} }},
+		{SQL: "t.severity_vector", Field: "severities", To: func(a *inventory.Advisory) any { return &a.Severity.Vector }},
+		{SQL: "t.severity_version", Field: "severities", To: func(a *inventory.Advisory) any { return &a.Severity.Version }},
+		{SQL: "t.severity_source", Field: "severities", To: func(a *inventory.Advisory) any { return (*string)(&a.Severity.Source) }},
+		{SQL: "t.delete_time", Field: "deleteTime", To: func(a *inventory.Advisory) any { return table.TimeOf(&a.DeleteTime) }},
+		{SQL: "t.source_time", Field: "sourceTime", To: func(a *inventory.Advisory) any { return table.TimeOf(&a.SourceTime) }},
+		{SQL: "t.create_time", To: func(a *inventory.Advisory) any { return table.TimeOf(&a.CreateTime) }},
+		{SQL: "t.update_time", To: func(a *inventory.Advisory) any { return table.TimeOf(&a.UpdateTime) }},
+		{SQL: "t.affected", Field: "affected", To: func(a *inventory.Advisory) any { return affectedColumn{table.JSONColumn{To: &a.Affected}} }},
 	},
-	CostlyColumns: map[string]table.CostlyColumn{"t.events": {Field: platform.AdvisoryEvents}, "t.affected": {Field: platform.AdvisoryAffected}},
-	WriteOnly: []table.Column[*platform.Advisory]{
-		{SQL: "t.normal_name", To: func(a *platform.Advisory) any { name := a.NormalName(); return &name }},
-		{SQL: "t.name_rule", To: func(a *platform.Advisory) any { rule := string(a.NameRule()); return &rule }},
-		{SQL: "t.search", Field: "aliases", To: func(a *platform.Advisory) any { text := searchText(a); return &text }},
-		{SQL: "t.event_types", Field: "events", To: func(a *platform.Advisory) any { return eventWords(a, eventType) }},
-		{SQL: "t.event_authors", Field: "events", To: func(a *platform.Advisory) any { return eventWords(a, eventAuthor) }},
-		{SQL: "t.event_reviewers", Field: "events", To: func(a *platform.Advisory) any { return eventWords(a, eventReviewer) }},
-		{SQL: "t.event_review_states", Field: "events", To: func(a *platform.Advisory) any { return eventWords(a, eventReviewState) }},
-		{SQL: "t.latest_event_type", Field: "events", To: func(a *platform.Advisory) any { t := string(a.LatestEventType()); return &t }},
-		{SQL: "t.fix_time", Field: "events", To: func(a *platform.Advisory) any { fixed := a.FixTime(); return table.TimeOrNullOf(&fixed) }},
-		{SQL: "t.count_class", Field: "severities", To: func(a *platform.Advisory) any { class := classOf(a); return &class }},
+	CostlyColumns: map[string]table.CostlyColumn{"t.events": {Field: core.AdvisoryEvents}, "t.affected": {Field: core.AdvisoryAffected}},
+	WriteOnly: []table.Column[*inventory.Advisory]{
+		{SQL: "t.normal_name", To: func(a *inventory.Advisory) any { name := a.NormalName(); return &name }},
+		{SQL: "t.name_rule", To: func(a *inventory.Advisory) any { rule := string(a.NameRule()); return &rule }},
+		{SQL: "t.search", Field: "aliases", To: func(a *inventory.Advisory) any { text := searchText(a); return &text }},
+		{SQL: "t.event_types", Field: "events", To: func(a *inventory.Advisory) any { return eventWords(a, eventType) }},
+		{SQL: "t.event_authors", Field: "events", To: func(a *inventory.Advisory) any { return eventWords(a, eventAuthor) }},
+		{SQL: "t.event_reviewers", Field: "events", To: func(a *inventory.Advisory) any { return eventWords(a, eventReviewer) }},
+		{SQL: "t.event_review_states", Field: "events", To: func(a *inventory.Advisory) any { return eventWords(a, eventReviewState) }},
+		{SQL: "t.latest_event_type", Field: "events", To: func(a *inventory.Advisory) any { t := string(a.LatestEventType()); return &t }},
+		{SQL: "t.fix_time", Field: "events", To: func(a *inventory.Advisory) any { fixed := a.FixTime(); return table.TimeOrNullOf(&fixed) }},
+		{SQL: "t.count_class", Field: "severities", To: func(a *inventory.Advisory) any { class := classOf(a); return &class }},
 	},
 	Where:       whereAdvisory,
 	ClassColumn: "count_class", ClassOf: classOf, ClassCounters: advisoryCounters,
 	FilterCounters: countersOfAdvisories, MostCounter: standing,
-	Relations: map[platform.Relation]table.Relation{platform.OfDocument: {Column: "artifact_name"}},
-	Narrow:    func(b platform.Branch) table.Narrowing { return affecting(b.Affecting) },
-	OnChange: addTask(func(a *platform.Advisory) platform.FindingTask {
-		return platform.FindingTask{Subject: a.UID, Advisory: a.UID}
+	Relations: map[core.Relation]table.Relation{core.OfDocument: {Column: "artifact_name"}},
+	Narrow:    func(b core.Branch) table.Narrowing { return affecting(b.Affecting) },
+	OnChange: addTask(func(a *inventory.Advisory) inventory.FindingTask {
+		return inventory.FindingTask{Subject: a.UID, Advisory: a.UID}
 	}),
-	Derive: func(a *platform.Advisory) { a.Severity = platform.RateAdvisory(a.Severities, a.Inherited, cvss.Score) },
+	Derive: func(a *inventory.Advisory) {
+		a.Severity = inventory.RateAdvisory(a.Severities, a.Inherited, cvss.Score)
+	},
 })
 
-func whereAdvisory(f *platform.AdvisoryFilter, s *table.Statement) {
+func whereAdvisory(f *inventory.AdvisoryFilter, s *table.Statement) {
 	s.AddChanged(&f.ChangeFilter)
 	table.AddAnyOf(s, "advisory_id", f.AdvisoryIDs)
 	table.AddAnyOf(s, "legacy_advisory_id", f.LegacyAdvisoryIDs)
 	addAnyArtifact(s, ecosystem.NameKeys(f.ArtifactNames...))
 	table.AddAnyOf(s, "artifact_type", f.ArtifactTypes)
-	table.AddAnyOf(s, "artifact_architecture", platform.ArchitectureNames(f.ArtifactArchitectures))
+	table.AddAnyOf(s, "artifact_architecture", inventory.ArchitectureNames(f.ArtifactArchitectures))
 	table.AddAnyOf(s, "component_name", f.ComponentNames)
 	table.AddAnyOf(s, "component_type", f.ComponentTypes)
 	table.AddAnyOf(s, "component_location", f.ComponentLocations)
@@ -118,7 +121,7 @@ func whereAdvisory(f *platform.AdvisoryFilter, s *table.Statement) {
 		addStates(s, f.States, f.Withdrawn)
 	}
 	if f.MinScore != nil {
-		s.Add(" AND substr(t.severity, 2) >= ?", platform.ScoreKey(*f.MinScore))
+		s.Add(" AND substr(t.severity, 2) >= ?", inventory.ScoreKey(*f.MinScore))
 	}
 	s.AddNarrowing(affecting(f.Affecting))
 	if f.Feed != nil {
@@ -152,7 +155,7 @@ func addAnyArtifact(s *table.Statement, keys []ecosystem.NameKey) {
 // AdvisoriesByName reads advisories of a group by advisory id and artifact, with
 // one index lookup each. Thus the cost of an import batch does not depend on
 // the size of the group.
-func (queries) AdvisoriesByName(ctx context.Context, on platform.Conn, names platform.AdvisoryNames) ([]*platform.Advisory, error) {
+func (queries) AdvisoriesByName(ctx context.Context, on core.Conn, names inventory.AdvisoryNames) ([]*inventory.Advisory, error) {
 	group, wanted := names.Names()
 	ids, normal, types := make([]string, len(wanted)), make([]string, len(wanted)), make([]string, len(wanted))
 	for i, n := range wanted {
@@ -163,7 +166,7 @@ func (queries) AdvisoriesByName(ctx context.Context, on platform.Conn, names pla
 }
 
 // SearchText returns the text that a free-text query searches.
-func searchText(a *platform.Advisory) string {
+func searchText(a *inventory.Advisory) string {
 	parts := slices.Concat([]string{a.AdvisoryID, a.ArtifactName, a.ComponentName}, a.Aliases, a.Upstream, a.Related)
 	return table.Fold(strings.Join(parts, "\n"))
 }
@@ -171,7 +174,7 @@ func searchText(a *platform.Advisory) string {
 // eventWords returns the values of an advisory's events that filters use, each
 // between line breaks. They are not stored as JSON, because each engine queries JSON
 // differently.
-func eventWords(a *platform.Advisory, wordOf func(*platform.AdvisoryEvent) string) *string {
+func eventWords(a *inventory.Advisory, wordOf func(*inventory.AdvisoryEvent) string) *string {
 	var words []string
 	for i := range a.Events {
 		if w := wordOf(&a.Events[i]); w != "" && !slices.Contains(words, w) {
@@ -187,10 +190,10 @@ func eventWords(a *platform.Advisory, wordOf func(*platform.AdvisoryEvent) strin
 
 func word(s string) string { return "\n" + s + "\n" }
 
-func eventType(e *platform.AdvisoryEvent) string        { return string(e.Type()) }
-func eventAuthor(e *platform.AdvisoryEvent) string      { return e.Author }
-func eventReviewer(e *platform.AdvisoryEvent) string    { return e.Reviewer }
-func eventReviewState(e *platform.AdvisoryEvent) string { return string(e.ReviewState) }
+func eventType(e *inventory.AdvisoryEvent) string        { return string(e.Type()) }
+func eventAuthor(e *inventory.AdvisoryEvent) string      { return e.Author }
+func eventReviewer(e *inventory.AdvisoryEvent) string    { return e.Reviewer }
+func eventReviewState(e *inventory.AdvisoryEvent) string { return string(e.ReviewState) }
 
 // addHasWord adds the condition that a column of words contains one of values.
 func addHasWord[S ~string](s *table.Statement, column string, values []S) {
@@ -220,7 +223,7 @@ const (
 )
 
 // affecting returns the condition that advisories have findings in an image, or in a repo, if there is one.
-func affecting(image platform.ImageKey) table.Narrowing {
+func affecting(image core.ImageKey) table.Narrowing {
 	switch {
 	case image.Repo == "":
 		return table.Narrowing{}

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/ecosystem"
+	"atrium/platform/inventory"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/sqlstore/table"
 )
@@ -16,15 +17,15 @@ import (
 
 // ListDocuments reads one page of documents, without their advisories, and the number of
 // documents in the same round trip.
-func (queries) ListDocuments(ctx context.Context, on platform.Conn, q platform.Query[*platform.DocumentFilter]) (platform.Rows[*platform.AdvisoryDocument], error) {
+func (queries) ListDocuments(ctx context.Context, on core.Conn, q core.Query[*inventory.DocumentFilter]) (core.Rows[*inventory.AdvisoryDocument], error) {
 	s := tablesOf(on)
-	var found platform.Rows[*platform.AdvisoryDocument]
+	var found core.Rows[*inventory.AdvisoryDocument]
 	var names []string
 	var run []*dbconn.Statement
-	if q.Parts.Has(platform.PartTotal) {
+	if q.Parts.Has(core.PartTotal) {
 		run = append(run, s.countDocuments(q, &found.Total))
 	}
-	if q.Parts.Has(platform.PartItems) {
+	if q.Parts.Has(core.PartItems) {
 		for branches := range slices.Chunk(q.Scope.Branches, table.MaxBranches) {
 			run = append(run, s.documentPage(q, branches, &names))
 		}
@@ -39,13 +40,13 @@ func (queries) ListDocuments(ctx context.Context, on platform.Conn, q platform.Q
 	}
 	names, found.More = table.TrimPage(names[min(q.Skip, len(names)):], q.Limit, q.Backward)
 	for _, name := range names {
-		found.Items = append(found.Items, &platform.AdvisoryDocument{ID: name})
+		found.Items = append(found.Items, &inventory.AdvisoryDocument{ID: name})
 	}
 	return found, nil
 }
 
 // documentPage selects, for each branch, the names of as many documents as the page can need.
-func (s tables) documentPage(q platform.Query[*platform.DocumentFilter], branches []platform.Branch, into *[]string) *dbconn.Statement {
+func (s tables) documentPage(q core.Query[*inventory.DocumentFilter], branches []core.Branch, into *[]string) *dbconn.Statement {
 	f := table.NewStatement(s.Dialect)
 	sign, order := ">", ""
 	if q.Order.Desc != q.Backward {
@@ -75,7 +76,7 @@ func (s tables) documentPage(q platform.Query[*platform.DocumentFilter], branche
 // addDocuments begins a select of the names of documents with an advisory from where addFrom
 // says. It returns the SQL of the name. Documents with given ids are looked up, with one index
 // search each, because they can have many advisories.
-func addDocuments(s *table.Statement, q platform.Query[*platform.DocumentFilter], addFrom func()) (name string) {
+func addDocuments(s *table.Statement, q core.Query[*inventory.DocumentFilter], addFrom func()) (name string) {
 	if ids := q.Filter.IDs(); ids != nil {
 		s.Add("SELECT d.name FROM (SELECT p.k AS name FROM ").Add(s.Parents(dbconn.ParentColumn{Name: "k", Texts: ids}))
 		s.Add(" WHERE EXISTS (SELECT 1 FROM ")
@@ -97,7 +98,7 @@ func addDocuments(s *table.Statement, q platform.Query[*platform.DocumentFilter]
 	return "t.artifact_name"
 }
 
-func addDocumentFilter(s *table.Statement, q platform.Query[*platform.DocumentFilter]) {
+func addDocumentFilter(s *table.Statement, q core.Query[*inventory.DocumentFilter]) {
 	s.Add(" AND t.count_class > 0")
 	if names := q.Filter.CVEs; len(names) > 0 {
 		addNamed(s, names)
@@ -115,7 +116,7 @@ func artifactColumns(keys []ecosystem.NameKey) []dbconn.ParentColumn {
 }
 
 // countDocuments counts the documents of a scope.
-func (s tables) countDocuments(q platform.Query[*platform.DocumentFilter], into *int64) *dbconn.Statement {
+func (s tables) countDocuments(q core.Query[*inventory.DocumentFilter], into *int64) *dbconn.Statement {
 	f := table.NewStatement(s.Dialect)
 	f.AddSlow("SELECT COUNT(*) FROM (")
 	addDocuments(f, q, func() { addVisible(f, "t", q.Scope, len(q.Filter.CVEs) > 0) })
@@ -125,7 +126,7 @@ func (s tables) countDocuments(q platform.Query[*platform.DocumentFilter], into 
 
 // FindAdvisories finds the advisories of documents, sorted by artifact and advisory id. It
 // needs an index search for each artifact and each branch of the scope.
-func (queries) FindAdvisories(ctx context.Context, on platform.Conn, q platform.FeedQuery) ([]platform.FeedPlace, error) {
+func (queries) FindAdvisories(ctx context.Context, on core.Conn, q inventory.FeedQuery) ([]inventory.FeedPlace, error) {
 	s := tablesOf(on)
 	f := table.NewStatement(s.Dialect)
 	f.Add("SELECT t.artifact_name, t.uid FROM ")
@@ -143,7 +144,7 @@ func (queries) FindAdvisories(ctx context.Context, on platform.Conn, q platform.
 	addNamed(page, q.Names())
 	addLatest(page, q.Scope())
 	if q.Fixed() {
-		addHasWord(page, "event_types", []platform.EventType{platform.EventTypeFixed})
+		addHasWord(page, "event_types", []inventory.EventType{inventory.EventTypeFixed})
 	}
 	page.Add(" ORDER BY t.advisory_id LIMIT ?", int64(q.Limit()+1))
 	f.AddPerParent(parents, "advisory", "t.artifact_name, t.advisory_id, t.uid", page)
@@ -152,21 +153,21 @@ func (queries) FindAdvisories(ctx context.Context, on platform.Conn, q platform.
 		direction = " DESC"
 	}
 	f.Add(" ORDER BY t.artifact_name"+direction+", t.advisory_id LIMIT ?", int64(q.Limit()+1))
-	var found []platform.FeedPlace
+	var found []inventory.FeedPlace
 	err := s.Reads.Run(ctx, f.Build(func(scan func(...any) error) error {
-		var p platform.FeedPlace
+		var p inventory.FeedPlace
 		err := scan(&p.Artifact, table.UIDOf(&p.UID))
 		found = append(found, p)
 		return err
 	}))
 	if err == nil && len(found) > q.Limit() {
-		err = platform.ErrTooMany
+		err = core.ErrTooMany
 	}
 	return found, err
 }
 
 // parentsOf returns the columns of a table of each document or artifact in each branch.
-func parentsOf(q platform.FeedQuery) []dbconn.ParentColumn {
+func parentsOf(q inventory.FeedQuery) []dbconn.ParentColumn {
 	of := artifactColumns(q.Artifacts())
 	if q.Documents() != nil {
 		of = []dbconn.ParentColumn{{Name: "name", Texts: q.Documents()}}
@@ -184,8 +185,8 @@ func parentsOf(q platform.FeedQuery) []dbconn.ParentColumn {
 	return append(columns, keys, lows, pasts)
 }
 
-func isEverything(scope platform.Scope) bool {
-	return slices.ContainsFunc(scope.Branches, func(b platform.Branch) bool { return b.Relation == platform.Everything })
+func isEverything(scope core.Scope) bool {
+	return slices.ContainsFunc(scope.Branches, func(b core.Branch) bool { return b.Relation == core.Everything })
 }
 
 // addNamed adds the condition that an advisory has one of names as its id, an alias or an
@@ -199,7 +200,7 @@ func addNamed(s *table.Statement, names []string) {
 
 // addLatest adds the condition that no other advisory of the scope with the same id and
 // artifact has changed later.
-func addLatest(s *table.Statement, scope platform.Scope) {
+func addLatest(s *table.Statement, scope core.Scope) {
 	s.Add(" AND NOT EXISTS (SELECT 1 FROM ")
 	addVisible(s, "o", scope, false)
 	s.Add(" AND o.artifact_name = t.artifact_name AND o.advisory_id = t.advisory_id AND o.artifact_type = t.artifact_type" +
@@ -210,7 +211,7 @@ func addLatest(s *table.Statement, scope platform.Scope) {
 // table is row. They are found by the keys of the organisations, which begin an index, unless
 // they are found by their names: then COALESCE keeps PostgreSQL from reading all advisories of
 // an organisation to find a few names among them.
-func addVisible(s *table.Statement, row string, scope platform.Scope, byNames bool) {
+func addVisible(s *table.Statement, row string, scope core.Scope, byNames bool) {
 	if isEverything(scope) {
 		s.Add("advisory " + row + " WHERE 1 = 1")
 		return

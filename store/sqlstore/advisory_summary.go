@@ -4,27 +4,28 @@ import (
 	"context"
 	"strconv"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/sqlstore/table"
 )
 
 // SummarizeAdvisories counts the advisories of each scope by class, from the counters alone.
-func (queries) SummarizeAdvisories(ctx context.Context, on platform.Conn, scopes []platform.Scope) ([]*platform.AdvisorySummary, error) {
+func (queries) SummarizeAdvisories(ctx context.Context, on core.Conn, scopes []core.Scope) ([]*inventory.AdvisorySummary, error) {
 	s := tablesOf(on)
-	summaries := make([]*platform.AdvisorySummary, len(scopes))
+	summaries := make([]*inventory.AdvisorySummary, len(scopes))
 	for i := range summaries {
-		summaries[i] = &platform.AdvisorySummary{}
+		summaries[i] = &inventory.AdvisorySummary{}
 	}
 	return summaries, s.sumCounters(ctx, scopes, firstClass, firstFindingClass, func(i int, number, n int64) {
 		class := number - firstClass
-		summaries[i].Add(platform.SeverityRatings()[class/states], platform.AdvisoryStates()[class%states], n)
+		summaries[i].Add(core.SeverityRatings()[class/states], inventory.AdvisoryStates()[class%states], n)
 	})
 }
 
 // sumCounters calls add with the counters of each scope whose numbers are at least first and below past,
 // with one statement for all scopes.
-func (s tables) sumCounters(ctx context.Context, scopes []platform.Scope, first, past int, add func(scope int, number, n int64)) error {
+func (s tables) sumCounters(ctx context.Context, scopes []core.Scope, first, past int, add func(scope int, number, n int64)) error {
 	var indices []int
 	var within []string
 	for i, scope := range scopes {

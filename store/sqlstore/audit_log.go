@@ -6,14 +6,15 @@ import (
 	"slices"
 	"strings"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/sqlstore/table"
 )
 
 // EventLog reads a page of the log, the newest first.
-func (s *Store) EventLog(ctx context.Context, a platform.AuditQuery) ([]*platform.Event, error) {
-	var events []*platform.Event
+func (s *Store) EventLog(ctx context.Context, a events.AuditQuery) ([]*core.Event, error) {
+	var events []*core.Event
 	var run []*dbconn.Statement
 	if a.IDs != nil {
 		for branches := range slices.Chunk(a.Scope.Branches, table.MaxBranches) {
@@ -27,21 +28,21 @@ func (s *Store) EventLog(ctx context.Context, a platform.AuditQuery) ([]*platfor
 	if err := s.Conn.Run(ctx, run...); err != nil || len(run) < 2 {
 		return events, err
 	}
-	slices.SortFunc(events, func(x, y *platform.Event) int {
+	slices.SortFunc(events, func(x, y *core.Event) int {
 		if a.Backward {
 			x, y = y, x
 		}
 		return cmp.Compare(y.ID, x.ID)
 	})
-	events = slices.CompactFunc(events, func(x, y *platform.Event) bool { return x.ID == y.ID })
+	events = slices.CompactFunc(events, func(x, y *core.Event) bool { return x.ID == y.ID })
 	return events[:min(len(events), a.Limit+1)], nil
 }
 
 // A logPart is the log of a branch, with the events of one type or of all types, in which a
 // resource occurs in one way.
 type logPart struct {
-	query  platform.AuditQuery
-	branch platform.Branch
+	query  events.AuditQuery
+	branch core.Branch
 	role   logRole
 }
 
@@ -56,7 +57,7 @@ const (
 )
 
 // resource returns the resource of a query and the ways in which it can occur.
-func resource(a platform.AuditQuery) (platform.UID, []logRole) {
+func resource(a events.AuditQuery) (core.UID, []logRole) {
 	switch {
 	case a.Subject != "":
 		return a.Subject, []logRole{asSubject, asActor, asMention}
@@ -71,7 +72,7 @@ func resource(a platform.AuditQuery) (platform.UID, []logRole) {
 // way has its own index. A query without a resource is also split by types if one statement can
 // read all parts, because the indexes have the events of one type in order, but not those of
 // several.
-func splitLog(a platform.AuditQuery) (parts []logPart) {
+func splitLog(a events.AuditQuery) (parts []logPart) {
 	uid, roles := resource(a)
 	branches, types := a.Scope.Branches, [][]string{a.Types}
 	if each := slices.Compact(slices.Sorted(slices.Values(a.Types))); uid == "" && len(each) > 1 && len(each)*len(branches) <= table.MaxBranches {
@@ -111,9 +112,9 @@ func (p logPart) add(q *table.Statement) {
 
 // addMentions selects the ids of events that mention a resource. The conditions of the event are
 // in an expression, so that no plan starts with the events.
-func (p logPart) addMentions(q *table.Statement, uid platform.UID) {
+func (p logPart) addMentions(q *table.Statement, uid core.UID) {
 	q.Add("m.event_id AS id FROM event_mention m WHERE m.uid = ?", uid)
-	if p.branch.Relation != platform.Everything {
+	if p.branch.Relation != core.Everything {
 		q.Add(" AND m.root = ?", p.branch.UID.Root())
 	}
 	if p.branch.UID.Depth() > 1 {
@@ -127,7 +128,7 @@ func (p logPart) addMentions(q *table.Statement, uid platform.UID) {
 
 // logPage builds a statement that reads a page from several parts. Each part returns at
 // most as many rows as the page can need.
-func (s *Store) logPage(a platform.AuditQuery, parts []logPart) *table.Statement {
+func (s *Store) logPage(a events.AuditQuery, parts []logPart) *table.Statement {
 	q := newEventStatement(s.Dialect)
 	order, limit := " ORDER BY e.id DESC LIMIT ?", int64(a.Limit)+1
 	if a.Backward {
@@ -152,12 +153,12 @@ func (s *Store) logPage(a platform.AuditQuery, parts []logPart) *table.Statement
 
 // longOfEvents returns the columns of long texts, with empty values instead of those
 // that a read leaves out.
-func longOfEvents(without platform.CostlyFields) string {
+func longOfEvents(without core.CostlyFields) string {
 	body, changes := "e.body", "e.changes"
-	if without.HasAny(platform.EventBodies) {
+	if without.HasAny(core.EventBodies) {
 		body = "''"
 	}
-	if without.HasAny(platform.EventChanges) {
+	if without.HasAny(core.EventChanges) {
 		changes = "''"
 	}
 	return body + ", " + changes
@@ -166,7 +167,7 @@ func longOfEvents(without platform.CostlyFields) string {
 // selectByID builds a statement that reads the events with the ids of a query, if they belong to
 // one of the branches. It forces a plan that starts with the ids, because a plan that starts
 // with a branch may read millions of rows. The lowest and the highest id exclude partitions.
-func (s *Store) selectByID(a platform.AuditQuery, branches []platform.Branch) *table.Statement {
+func (s *Store) selectByID(a events.AuditQuery, branches []core.Branch) *table.Statement {
 	q := newEventStatement(s.Dialect)
 	q.Add("WITH e AS MATERIALIZED (SELECT e.* FROM event e WHERE e.id ? AND e.id >= ? AND e.id <= ?) ", table.Values(a.IDs), slices.Min(a.IDs), slices.Max(a.IDs))
 	q.Add(selectEventTo + longOfEvents(a.Without) + selectEventFrom + "e WHERE (")
@@ -180,10 +181,10 @@ func (s *Store) selectByID(a platform.AuditQuery, branches []platform.Branch) *t
 }
 
 // addEventBranch adds the condition that the subject of an event is in a branch.
-func addEventBranch(q *table.Statement, b platform.Branch) {
+func addEventBranch(q *table.Statement, b core.Branch) {
 	depth := b.UID.Depth()
 	near := min(depth, len(table.EnclosingColumns)-1)
-	if b.Relation == platform.Everything {
+	if b.Relation == core.Everything {
 		q.Add("1 = 1")
 	} else {
 		q.Add("e."+table.EnclosingColumns[near]+" = ?", string(b.UID.Enclosing(near)))
@@ -200,7 +201,7 @@ func addEventBranch(q *table.Statement, b platform.Branch) {
 const frequentEvent = "dev.atrium.api.platform.registry.tag.created.v1"
 
 // addActor adds the condition that an actor has caused an event of a branch.
-func addActor(q *table.Statement, actor string, b platform.Branch) {
+func addActor(q *table.Statement, actor string, b core.Branch) {
 	if q.Add("e.actor_subject = ?", actor); b.UID.Depth() > 1 {
 		q.Add(" AND e.root = ?", string(b.UID.Root())) // the index of actors contains this column
 	}
@@ -208,13 +209,13 @@ func addActor(q *table.Statement, actor string, b platform.Branch) {
 
 // addLogConditions adds the conditions of a query, and that the subject of an event is in
 // a branch.
-func addLogConditions(q *table.Statement, a platform.AuditQuery, b platform.Branch) {
+func addLogConditions(q *table.Statement, a events.AuditQuery, b core.Branch) {
 	addEventConditions(q, a, b)
 	addIDBounds(q, a, "e.id")
 }
 
 // addIDBounds adds the bounds of a page to a column of ids.
-func addIDBounds(q *table.Statement, a platform.AuditQuery, column string) {
+func addIDBounds(q *table.Statement, a events.AuditQuery, column string) {
 	passed := "<"
 	if a.Backward {
 		passed = ">"
@@ -228,7 +229,7 @@ func addIDBounds(q *table.Statement, a platform.AuditQuery, column string) {
 
 // addEventConditions adds the conditions of a query other than bounds and a resource, and that the
 // subject of an event is in a branch.
-func addEventConditions(q *table.Statement, a platform.AuditQuery, b platform.Branch) {
+func addEventConditions(q *table.Statement, a events.AuditQuery, b core.Branch) {
 	addEventBranch(q, b)
 	if a.Actor != "" {
 		q.Add(" AND ")
@@ -245,7 +246,7 @@ func addEventConditions(q *table.Statement, a platform.AuditQuery, b platform.Br
 		q.Add(" AND e.type <> '" + frequentEvent + "'") // the indexes of types have this condition
 	}
 	if a.Access {
-		q.Add(" AND (e.type <> ? OR "+changesCapabilities+")", platform.RoleUpdated)
+		q.Add(" AND (e.type <> ? OR "+changesCapabilities+")", events.RoleUpdated)
 	}
 	if a.Denied != nil {
 		q.Add(map[bool]string{true: " AND e.denied <> ''", false: " AND e.denied = ''"}[*a.Denied])

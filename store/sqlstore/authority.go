@@ -9,7 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/sqlstore/table"
 )
@@ -22,7 +23,7 @@ import (
 // immutable.
 type knownAuthority struct {
 	scopes   []string          // scopes of the bearer, sorted; nil until its rows have been read
-	ends     platform.Time     // the time when the first grant of the bearer expires; zero if none does
+	ends     core.Time         // the time when the first grant of the bearer expires; zero if none does
 	read     *dbconn.Statement // reads everything about the bearer, and the versions of scopes
 	compare  *dbconn.Statement // reads only the versions, and none of them once a grant has expired
 	versions string            // the versions with which the rows have proven the presumption
@@ -43,7 +44,7 @@ const (
 
 // newKnownAuthority prepares the statements for a bearer with scopes, whose first grant expires at
 // a time.
-func newKnownAuthority(d *dbconn.Dialect, b platform.Bearer, scopes []string, ends platform.Time) *knownAuthority {
+func newKnownAuthority(d *dbconn.Dialect, b iam.Bearer, scopes []string, ends core.Time) *knownAuthority {
 	known := &knownAuthority{scopes: scopes, ends: ends, read: signInStatement(d, b, scopes)}
 	if len(scopes) > 0 {
 		q := table.NewStatement(d)
@@ -81,7 +82,7 @@ func (k *knownAuthority) isBound(now time.Time) bool { return now.Before(k.until
 
 // bind returns what is known once rows have proven the presumption. If the scopes of
 // the rows and the end of the first grant are those of the statements, the versions are known, too.
-func (k *knownAuthority) bind(d *dbconn.Dialect, b platform.Bearer, found *signIns, now time.Time) *knownAuthority {
+func (k *knownAuthority) bind(d *dbconn.Dialect, b iam.Bearer, found *signIns, now time.Time) *knownAuthority {
 	scopes := found.scopes(b)
 	switch {
 	case len(scopes) > maxScopes:
@@ -97,7 +98,7 @@ func (k *knownAuthority) bind(d *dbconn.Dialect, b platform.Bearer, found *signI
 // scopes returns the scopes of everything that decides what the bearer holds: the issuers
 // that rules for it can name, and the root groups of its rows. The built-in roles have
 // the root "".
-func (found *signIns) scopes(b platform.Bearer) []string {
+func (found *signIns) scopes(b iam.Bearer) []string {
 	scopes := []string{rootScope, issuerScope + b.Issuer}
 	for _, issuer := range b.Issuers {
 		scopes = append(scopes, issuerScope+issuer)
@@ -114,7 +115,7 @@ func (found *signIns) scopes(b platform.Bearer) []string {
 }
 
 // AuthorityVersions reads the versions of organisations and issuers.
-func (queries) AuthorityVersions(ctx context.Context, on platform.Conn, roots []platform.UID, issuers []string) (platform.AuthorityVersions, error) {
+func (queries) AuthorityVersions(ctx context.Context, on core.Conn, roots []core.UID, issuers []string) (iam.AuthorityVersions, error) {
 	s := tablesOf(on)
 	var scopes table.Keys
 	for _, root := range roots {
@@ -123,13 +124,13 @@ func (queries) AuthorityVersions(ctx context.Context, on platform.Conn, roots []
 	for _, issuer := range issuers {
 		scopes = append(scopes, issuerScope+issuer)
 	}
-	found := platform.AuthorityVersions{Roots: map[platform.UID]string{}, Issuers: map[string]string{}}
+	found := iam.AuthorityVersions{Roots: map[core.UID]string{}, Issuers: map[string]string{}}
 	q := table.NewStatement(s.Dialect).Add("SELECT a.scope, a.version FROM authority a WHERE a.scope ?", scopes)
 	err := s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var scope, version string
 		err := scan(&scope, &version)
 		if root, isRoot := strings.CutPrefix(scope, rootScope); isRoot {
-			found.Roots[platform.UID(root)] = version
+			found.Roots[core.UID(root)] = version
 		} else {
 			found.Issuers[strings.TrimPrefix(scope, issuerScope)] = version
 		}

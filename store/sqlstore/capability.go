@@ -6,12 +6,12 @@ import (
 	"slices"
 	"sync"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // A capabilityColumn reads the capabilities of a role. Every request reads those of
 // a few roles, so decoded lists are shared. They must not be changed.
-type capabilityColumn struct{ to *[]platform.Capability }
+type capabilityColumn struct{ to *[]core.Capability }
 
 // Scan reads JSON text.
 func (c capabilityColumn) Scan(src any) error {
@@ -39,11 +39,11 @@ const maxCapabilityLists = 1000
 // capabilityLists is a cache of lists of capabilities by their JSON text.
 type capabilityLists struct {
 	lock   sync.RWMutex
-	byText map[string][]platform.Capability
+	byText map[string][]core.Capability
 }
 
 // decode returns the list of a JSON text.
-func (l *capabilityLists) decode(text []byte) ([]platform.Capability, error) {
+func (l *capabilityLists) decode(text []byte) ([]core.Capability, error) {
 	l.lock.RLock()
 	list, known := l.byText[string(text)]
 	l.lock.RUnlock()
@@ -56,7 +56,7 @@ func (l *capabilityLists) decode(text []byte) ([]platform.Capability, error) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	if l.byText == nil || len(l.byText) >= maxCapabilityLists {
-		l.byText = map[string][]platform.Capability{}
+		l.byText = map[string][]core.Capability{}
 	}
 	list = slices.Clip(list)
 	l.byText[string(text)] = list

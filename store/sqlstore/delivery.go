@@ -5,34 +5,35 @@ import (
 	"maps"
 	"slices"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/webhooks"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/sqlstore/table"
 )
 
 // Deliveries have no counters, because millions of them are inserted and deleted.
-var deliveries = table.New(&table.Definition[*platform.Delivery, *platform.DeliveryFilter]{
+var deliveries = table.New(&table.Definition[*webhooks.Delivery, *webhooks.DeliveryFilter]{
 	Name: "delivery", IsUncounted: true, SortedBy: "uid",
-	UID:    func(d *platform.Delivery) platform.UID { return d.UID },
+	UID:    func(d *webhooks.Delivery) core.UID { return d.UID },
 	LiesIn: parentUID,
-	Columns: []table.Column[*platform.Delivery]{
-		{SQL: "t.uid", To: func(d *platform.Delivery) any { return table.UIDOf(&d.UID) }},
-		{SQL: "t.event_id", To: func(d *platform.Delivery) any { return &d.EventID }},
-		{SQL: "t.event_type", To: func(d *platform.Delivery) any { return &d.EventType }},
-		{SQL: "t.state", Field: "state", To: func(d *platform.Delivery) any { return (*string)(&d.State) }},
-		{SQL: "t.stage", Field: "stage", To: func(d *platform.Delivery) any { return (*int32)(&d.Stage) }},
-		{SQL: "t.ticket", Field: "ticket", To: func(d *platform.Delivery) any { return &d.Ticket }},
-		{SQL: "t.lease_time", Field: "lease", To: func(d *platform.Delivery) any { return table.TimeOf(&d.Lease) }},
-		{SQL: "t.attempts", Field: "attempts", To: func(d *platform.Delivery) any { return &d.Attempts }},
-		{SQL: "t.last_status", Field: "lastStatus", To: func(d *platform.Delivery) any { return &d.LastStatus }},
-		{SQL: "t.last_error", Field: "lastError", To: func(d *platform.Delivery) any { return &d.LastError }},
-		{SQL: "t.last_answer", Field: "lastAnswer", To: func(d *platform.Delivery) any { return &d.LastAnswer }},
-		{SQL: "t.last_attempt_time", Field: "lastAttemptTime", To: func(d *platform.Delivery) any { return table.TimeOf(&d.LastAttemptTime) }},
-		{SQL: "t.next_attempt_time", Field: "nextAttemptTime", To: func(d *platform.Delivery) any { return table.TimeOf(&d.NextAttemptTime) }},
-		{SQL: "t.create_time", To: func(d *platform.Delivery) any { return table.TimeOf(&d.CreateTime) }},
-		{SQL: "t.update_time", To: func(d *platform.Delivery) any { return table.TimeOf(&d.UpdateTime) }},
+	Columns: []table.Column[*webhooks.Delivery]{
+		{SQL: "t.uid", To: func(d *webhooks.Delivery) any { return table.UIDOf(&d.UID) }},
+		{SQL: "t.event_id", To: func(d *webhooks.Delivery) any { return &d.EventID }},
+		{SQL: "t.event_type", To: func(d *webhooks.Delivery) any { return &d.EventType }},
+		{SQL: "t.state", Field: "state", To: func(d *webhooks.Delivery) any { return (*string)(&d.State) }},
+		{SQL: "t.stage", Field: "stage", To: func(d *webhooks.Delivery) any { return (*int32)(&d.Stage) }},
+		{SQL: "t.ticket", Field: "ticket", To: func(d *webhooks.Delivery) any { return &d.Ticket }},
+		{SQL: "t.lease_time", Field: "lease", To: func(d *webhooks.Delivery) any { return table.TimeOf(&d.Lease) }},
+		{SQL: "t.attempts", Field: "attempts", To: func(d *webhooks.Delivery) any { return &d.Attempts }},
+		{SQL: "t.last_status", Field: "lastStatus", To: func(d *webhooks.Delivery) any { return &d.LastStatus }},
+		{SQL: "t.last_error", Field: "lastError", To: func(d *webhooks.Delivery) any { return &d.LastError }},
+		{SQL: "t.last_answer", Field: "lastAnswer", To: func(d *webhooks.Delivery) any { return &d.LastAnswer }},
+		{SQL: "t.last_attempt_time", Field: "lastAttemptTime", To: func(d *webhooks.Delivery) any { return table.TimeOf(&d.LastAttemptTime) }},
+		{SQL: "t.next_attempt_time", Field: "nextAttemptTime", To: func(d *webhooks.Delivery) any { return table.TimeOf(&d.NextAttemptTime) }},
+		{SQL: "t.create_time", To: func(d *webhooks.Delivery) any { return table.TimeOf(&d.CreateTime) }},
+		{SQL: "t.update_time", To: func(d *webhooks.Delivery) any { return table.TimeOf(&d.UpdateTime) }},
 	},
-	Where: func(f *platform.DeliveryFilter, s *table.Statement) {
+	Where: func(f *webhooks.DeliveryFilter, s *table.Statement) {
 		if f.State != "" {
 			s.Add(" AND t.state = ?", string(f.State))
 		}
@@ -51,7 +52,7 @@ var deliveries = table.New(&table.Definition[*platform.Delivery, *platform.Deliv
 const isDue = "d.stage = 1 AND d.next_attempt_time <= ? AND d.lease_time <= ?"
 
 // DueDeliveries lists the oldest deliveries that are due.
-func (s *Store) DueDeliveries(ctx context.Context, now platform.Time, limit int) (due []platform.UID, next platform.Time, err error) {
+func (s *Store) DueDeliveries(ctx context.Context, now core.Time, limit int) (due []core.UID, next core.Time, err error) {
 	oldest := table.NewStatement(s.Dialect).Add("SELECT d.uid FROM delivery d WHERE "+isDue+" ORDER BY d.next_attempt_time, d.event_id LIMIT ?", now, now, int64(limit))
 	following := table.NewStatement(s.Dialect).Add("SELECT d.next_attempt_time FROM delivery d WHERE d.stage = 1 AND d.next_attempt_time > ? ORDER BY d.next_attempt_time LIMIT 1", now)
 	err = s.Conn.Run(ctx, oldest.Build(collectUIDs(&due)), following.Build(func(scan func(...any) error) error { return scan(table.TimeOf(&next)) }))
@@ -62,7 +63,7 @@ func (s *Store) DueDeliveries(ctx context.Context, now platform.Time, limit int)
 // subscription in an index, and so steps over its deliveries, however many they are. The
 // condition stage < 4 prevents PostgreSQL from using the index of the oldest deliveries of
 // all subscriptions, which has another condition.
-func (s *Store) DueDeliveriesInTurn(ctx context.Context, now platform.Time, after platform.UID, subscriptions, share int) (due []platform.UID, last platform.UID, err error) {
+func (s *Store) DueDeliveriesInTurn(ctx context.Context, now core.Time, after core.UID, subscriptions, share int) (due []core.UID, last core.UID, err error) {
 	const next = "SELECT d.parent FROM delivery d WHERE d.stage < 4 AND d.parent > "
 	q := table.NewStatement(s.Dialect).Add("WITH RECURSIVE line(parent, n) AS (SELECT ("+next+"? ORDER BY d.parent LIMIT 1), 1", after)
 	q.Add(" UNION ALL SELECT ("+next+"l.parent ORDER BY d.parent LIMIT 1), l.n + 1 FROM line l WHERE l.parent IS NOT NULL AND l.n < ?)", int64(subscriptions))
@@ -73,7 +74,7 @@ func (s *Store) DueDeliveriesInTurn(ctx context.Context, now platform.Time, afte
 	visited := 0
 	err = s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var n int64
-		var uid platform.UID
+		var uid core.UID
 		switch err := scan(&n, table.UIDOf(&uid)); {
 		case err != nil:
 			return err
@@ -92,13 +93,13 @@ func (s *Store) DueDeliveriesInTurn(ctx context.Context, now platform.Time, afte
 
 // OldestWaiting reads the oldest of what waits. Each statement is one look-up in an index. SQLite
 // would compare (xact, seq) with a position only by xact, which is the same for all its events.
-func (s *Store) OldestWaiting(ctx context.Context) (event, delivery platform.Time, err error) {
+func (s *Store) OldestWaiting(ctx context.Context) (event, delivery core.Time, err error) {
 	const xact, seq = "(SELECT r.xact FROM relay r WHERE r.id = 1)", "(SELECT r.seq FROM relay r WHERE r.id = 1)"
 	var run []*dbconn.Statement
 	for _, after := range []string{"e.xact = " + xact + " AND e.seq > " + seq, "e.xact > " + xact} {
 		q := notPassed(newEventStatement(s.Dialect).Add("SELECT e.time FROM event e WHERE e.denied = '' AND "+after), xact)
 		run = append(run, q.Add(" ORDER BY e.xact, e.seq LIMIT 1").Build(func(scan func(...any) error) error {
-			var recorded platform.Time
+			var recorded core.Time
 			err := scan(table.TimeOf(&recorded))
 			if event.IsZero() {
 				event = recorded
@@ -113,13 +114,13 @@ func (s *Store) OldestWaiting(ctx context.Context) (event, delivery platform.Tim
 }
 
 // ClaimDeliveries claims deliveries. The inner condition is checked again after a row is locked.
-func (queries) ClaimDeliveries(ctx context.Context, in platform.Tx, deliveries []platform.UID, now, until platform.Time) (claimed []platform.Ticket, err error) {
+func (queries) ClaimDeliveries(ctx context.Context, in core.Tx, deliveries []core.UID, now, until core.Time) (claimed []webhooks.Ticket, err error) {
 	tx := transactionOf(in)
 	keys := table.UIDKeys(deliveries)
 	q := table.NewStatement(tx.Dialect).Add("UPDATE delivery SET ticket = ticket + 1, lease_time = ? WHERE stage = 1 AND uid ?", until, keys)
 	q.Add(" AND uid IN (SELECT d.uid FROM delivery d WHERE "+isDue+" AND d.uid ?"+tx.Dialect.SkipLocked+") RETURNING uid, ticket", now, now, keys)
 	err = tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
-		var t platform.Ticket
+		var t webhooks.Ticket
 		err := scan(table.UIDOf(&t.Delivery), &t.Number)
 		claimed = append(claimed, t)
 		return err
@@ -130,7 +131,7 @@ func (queries) ClaimDeliveries(ctx context.Context, in platform.Tx, deliveries [
 // SetLeases changes the leases of valid tickets. It needs one statement for each ticket number,
 // and there are few different numbers. A recorded attempt has removed its lease, which
 // is not renewed.
-func (queries) SetLeases(ctx context.Context, in platform.Tx, tickets []platform.Ticket, until platform.Time) error {
+func (queries) SetLeases(ctx context.Context, in core.Tx, tickets []webhooks.Ticket, until core.Time) error {
 	tx := transactionOf(in)
 	keys := map[int64]table.UIDKeys{}
 	for _, t := range tickets {
@@ -139,7 +140,7 @@ func (queries) SetLeases(ctx context.Context, in platform.Tx, tickets []platform
 	var run []*dbconn.Statement
 	for _, number := range slices.Sorted(maps.Keys(keys)) {
 		q := table.NewStatement(tx.Dialect).Add("UPDATE delivery SET lease_time = ? WHERE stage = 1 AND uid ?", until, keys[number])
-		q.Add(" AND uid IN (SELECT d.uid FROM delivery d WHERE d.stage = 1 AND d.lease_time > ? AND d.ticket = ? AND d.uid ?"+tx.Dialect.SkipLocked+")", platform.Time{}, number, keys[number])
+		q.Add(" AND uid IN (SELECT d.uid FROM delivery d WHERE d.stage = 1 AND d.lease_time > ? AND d.ticket = ? AND d.uid ?"+tx.Dialect.SkipLocked+")", core.Time{}, number, keys[number])
 		run = append(run, q.Build(nil))
 	}
 	return tx.Conn.Run(ctx, run...)
@@ -152,11 +153,11 @@ const isPending = "d.state IN ('PENDING', 'RETRYING') AND d.stage < 4"
 // FailDeliveries ends pending deliveries of a disabled subscription as failed. The statement
 // itself checks whether the subscription is disabled, so that it cannot end a delivery that was
 // made after somebody enabled the subscription.
-func (queries) FailDeliveries(ctx context.Context, in platform.Tx, subscription platform.UID, reason string, at platform.Time, limit int) (int, error) {
+func (queries) FailDeliveries(ctx context.Context, in core.Tx, subscription core.UID, reason string, at core.Time, limit int) (int, error) {
 	tx := transactionOf(in)
 	q := table.NewStatement(tx.Dialect)
 	q.Add("UPDATE delivery SET state = ?, stage = 4, last_error = ?, next_attempt_time = ?, update_time = ? WHERE stage < 4",
-		string(platform.DeliveryFailed), reason, platform.Time{}, at)
+		string(webhooks.DeliveryFailed), reason, core.Time{}, at)
 	q.Add(" AND uid IN (SELECT d.uid FROM delivery d WHERE d.parent = ? AND "+isPending, subscription)
 	q.Add(" AND EXISTS (SELECT 1 FROM subscription s WHERE s.uid = ? AND s.disable_reason <> '') LIMIT ?)", subscription, int64(limit))
 	run := q.Build(nil)
@@ -165,9 +166,9 @@ func (queries) FailDeliveries(ctx context.Context, in platform.Tx, subscription 
 }
 
 // collectUIDs returns a function that appends the UIDs that it scans.
-func collectUIDs(into *[]platform.UID) func(scan func(...any) error) error {
+func collectUIDs(into *[]core.UID) func(scan func(...any) error) error {
 	return func(scan func(...any) error) error {
-		var uid platform.UID
+		var uid core.UID
 		err := scan(table.UIDOf(&uid))
 		*into = append(*into, uid)
 		return err
@@ -176,7 +177,7 @@ func collectUIDs(into *[]platform.UID) func(scan func(...any) error) error {
 
 // PurgeDeliveries removes deliveries that ended before a time. It repeats the time, so that
 // no partitions of later deliveries are searched for the uids.
-func (s *Store) PurgeDeliveries(ctx context.Context, before platform.Time, limit int) (int64, error) {
+func (s *Store) PurgeDeliveries(ctx context.Context, before core.Time, limit int) (int64, error) {
 	if s.Dialect.Partitions {
 		var err error
 		if before, err = s.dropDeliveryPartitions(ctx, before); err != nil {
@@ -198,19 +199,19 @@ func (s *Store) purge(ctx context.Context, q *table.Statement) (removed int64, e
 }
 
 // RelayPosition returns the position of the last relayed event.
-func (queries) RelayPosition(ctx context.Context, in platform.Tx) (platform.EventPosition, error) {
+func (queries) RelayPosition(ctx context.Context, in core.Tx) (core.EventPosition, error) {
 	tx := transactionOf(in)
 	return readRelayPosition(ctx, tx.Conn, tx.Dialect)
 }
 
-func readRelayPosition(ctx context.Context, conn dbconn.Conn, dialect *dbconn.Dialect) (at platform.EventPosition, err error) {
+func readRelayPosition(ctx context.Context, conn dbconn.Conn, dialect *dbconn.Dialect) (at core.EventPosition, err error) {
 	q := table.NewStatement(dialect).Add("SELECT r.xact, r.seq FROM relay r WHERE r.id = 1")
 	err = conn.Run(ctx, q.Build(func(scan func(...any) error) error { return scan(&at.Transaction, &at.Number) }))
 	return at, err
 }
 
 // SetRelayPosition stores the position of the last relayed event.
-func (queries) SetRelayPosition(ctx context.Context, in platform.Tx, at platform.EventPosition) error {
+func (queries) SetRelayPosition(ctx context.Context, in core.Tx, at core.EventPosition) error {
 	tx := transactionOf(in)
 	q := table.NewStatement(tx.Dialect).Add("UPDATE relay SET xact = ?, seq = ? WHERE id = 1", at.Transaction, at.Number)
 	return tx.Conn.Run(ctx, q.Build(nil))

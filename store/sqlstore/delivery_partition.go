@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/sqlstore/table"
 )
@@ -35,7 +35,7 @@ const (
 // begins.
 type deliveryPartition struct {
 	name  string
-	first platform.Time
+	first core.Time
 }
 
 // listDeliveryPartitions reads the partitions of ended deliveries, in the order of their
@@ -52,7 +52,7 @@ func (s *Store) listDeliveryPartitions(ctx context.Context, conn dbconn.Conn) (a
 }
 
 // PartitionDeliveries makes the partitions of the deliveries that will end.
-func (s *Store) PartitionDeliveries(ctx context.Context, now platform.Time, width time.Duration) error {
+func (s *Store) PartitionDeliveries(ctx context.Context, now core.Time, width time.Duration) error {
 	if !s.Dialect.Partitions {
 		return nil
 	}
@@ -112,7 +112,7 @@ func (s *Store) limitDeliveryEnds(ctx context.Context, conn *dbconn.Tx, ends []t
 	q := table.NewStatement(s.Dialect).Add("SELECT d.update_time FROM "+futureDeliveries+" d ORDER BY d.update_time OFFSET ? LIMIT 1", int64(movedRows))
 	var limit time.Time
 	err := conn.Run(ctx, q.Build(func(scan func(...any) error) error {
-		var at platform.Time
+		var at core.Time
 		err := scan(table.TimeOf(&at))
 		limit = at.Truncate(time.Second).Add(time.Second)
 		return err
@@ -137,7 +137,7 @@ func quoteTime(at time.Time) string { return "'" + at.UTC().Format(time.RFC3339)
 
 // dropDeliveryPartitions drops the partitions of deliveries that ended before a time. It
 // returns the time before which deliveries must be deleted one by one.
-func (s *Store) dropDeliveryPartitions(ctx context.Context, before platform.Time) (deleteBefore platform.Time, err error) {
+func (s *Store) dropDeliveryPartitions(ctx context.Context, before core.Time) (deleteBefore core.Time, err error) {
 	for {
 		all, err := s.listDeliveryPartitions(ctx, s.Conn)
 		if err != nil {
@@ -156,7 +156,7 @@ func (s *Store) dropDeliveryPartitions(ctx context.Context, before platform.Time
 
 // countOldPartitions counts the partitions of deliveries that all ended before a time. It
 // returns 0 if delivery_past is the only one, which stays.
-func countOldPartitions(all []deliveryPartition, before platform.Time) (n int) {
+func countOldPartitions(all []deliveryPartition, before core.Time) (n int) {
 	for n < len(all)-1 && !all[n+1].first.After(before.Time) {
 		n++
 	}
@@ -169,7 +169,7 @@ func countOldPartitions(all []deliveryPartition, before platform.Time) (n int) {
 // limitDeletion returns the time before which deliveries must be deleted one by one. It is
 // the beginning of the first partition that will be dropped, unless partitions could not be
 // made in time.
-func limitDeletion(all []deliveryPartition, before platform.Time) platform.Time {
+func limitDeletion(all []deliveryPartition, before core.Time) core.Time {
 	first, future := all[0], all[len(all)-1]
 	if first.name == pastDeliveries {
 		first = all[1]

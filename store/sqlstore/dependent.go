@@ -4,7 +4,7 @@ import (
 	"context"
 	"strconv"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/sqlstore/table"
 )
 
@@ -29,21 +29,21 @@ var dependents = map[string][]dependent{
 }
 
 // Dependents counts the rows that refer to a row, up to a limit for each kind.
-func (s tables) Dependents(ctx context.Context, kind string, uid platform.UID) ([]platform.Dependents, error) {
-	var found []platform.Dependents
+func (s tables) Dependents(ctx context.Context, kind string, uid core.UID) ([]core.Dependents, error) {
+	var found []core.Dependents
 	q := table.NewStatement(s.Dialect)
 	for i, d := range dependents[kind] {
 		if i > 0 {
 			q.Add(" UNION ALL ")
 		}
-		q.Add("SELECT "+strconv.Itoa(i)+" AS place, COUNT(*) AS n FROM (SELECT 1 FROM "+d.table+" WHERE "+d.column+" = ? LIMIT ?) d", uid, int64(platform.MaxDependents)+1)
+		q.Add("SELECT "+strconv.Itoa(i)+" AS place, COUNT(*) AS n FROM (SELECT 1 FROM "+d.table+" WHERE "+d.column+" = ? LIMIT ?) d", uid, int64(core.MaxDependents)+1)
 	}
 	q.Add(" ORDER BY 1")
 	err := s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var place, n int64
 		err := scan(&place, &n)
 		if err == nil && n > 0 {
-			found = append(found, platform.Dependents{Kind: dependents[kind][place].kind, Count: int(n)})
+			found = append(found, core.Dependents{Kind: dependents[kind][place].kind, Count: int(n)})
 		}
 		return err
 	}))

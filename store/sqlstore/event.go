@@ -5,20 +5,20 @@ import (
 	"encoding/json"
 	"sync"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/sqlstore/table"
 )
 
 // Record adds events.
-func (tx *transaction) Record(events ...*platform.Event) { tx.events = append(tx.events, events...) }
+func (tx *transaction) Record(events ...*core.Event) { tx.events = append(tx.events, events...) }
 
 // eventColumns lists the columns written for every event. Its capacity equals its
 // length, so that appending copies it.
 var eventColumns = []string{"id", "type", "root", "g2", "g3", "subject", "grp", "actor", "actor_subject", "body", "time", "denied", "changes"}
 
 // textOrNull returns a UID as the table of events stores it: as a text, or NULL.
-func textOrNull(u platform.UID) any {
+func textOrNull(u core.UID) any {
 	if u == "" {
 		return nil
 	}
@@ -26,7 +26,7 @@ func textOrNull(u platform.UID) any {
 }
 
 // encodeChanges returns the stored form of changes: "" if there are none.
-func encodeChanges(changes []platform.EventChange) string {
+func encodeChanges(changes []core.EventChange) string {
 	if len(changes) == 0 {
 		return ""
 	}
@@ -36,7 +36,7 @@ func encodeChanges(changes []platform.EventChange) string {
 
 // An actorRow is what an event keeps of who made a change, and in what request.
 type actorRow struct {
-	platform.EventActor
+	core.EventActor
 	Cause string `json:"traceparent,omitempty"`
 }
 
@@ -77,7 +77,7 @@ type mentions struct {
 	events                []string
 }
 
-func (m *mentions) add(e *platform.Event) {
+func (m *mentions) add(e *core.Event) {
 	for _, uid := range e.Mentions() {
 		m.roots, m.uids, m.subjects = append(m.roots, table.PackUID(e.Subject.Root())), append(m.uids, table.PackUID(uid)), append(m.subjects, table.PackUID(e.Subject))
 		m.events = append(m.events, e.ID)
@@ -98,12 +98,12 @@ func (m *mentions) insert(d *dbconn.Dialect) []*dbconn.Statement {
 // countDenial returns the statements that combine equal denials into one row. The first one
 // makes the row if there is none, and waits for a transaction that is making it. A
 // single statement could do both only with a unique index of all partitions.
-func (tx *transaction) countDenial(e *platform.Event, row []any) []*dbconn.Statement {
+func (tx *transaction) countDenial(e *core.Event, row []any) []*dbconn.Statement {
 	first := table.InsertStatement(tx.Dialect, "event", append(eventColumns, "times", "denial"), append(row, int64(0), e.Denial))
 	first.SQL += " ON CONFLICT DO NOTHING"
-	begin := platform.At(e.Time.Truncate(platform.DenialInterval))
+	begin := core.At(e.Time.Truncate(core.DenialInterval))
 	count := table.NewStatement(tx.Dialect).Add("UPDATE event SET times = times + ? WHERE denial = ? AND id >= ? AND id < ?",
-		int64(e.Count), e.Denial, platform.FirstEventID(begin), platform.FirstEventID(platform.At(begin.Add(platform.DenialInterval))))
+		int64(e.Count), e.Denial, core.FirstEventID(begin), core.FirstEventID(core.At(begin.Add(core.DenialInterval))))
 	run := []*dbconn.Statement{first, count.Build(nil)}
 	for _, uid := range e.Mentions() { // the event is not stored if it is equal to an earlier one
 		run = append(run, table.NewStatement(tx.Dialect).Add(insertMentions+"?, ?, ?, e.id FROM event e WHERE e.id = ?", e.Subject.Root(), uid, e.Subject, e.ID).Build(nil))
@@ -112,7 +112,7 @@ func (tx *transaction) countDenial(e *platform.Event, row []any) []*dbconn.State
 }
 
 // EventsAfter reads the next events of organisations.
-func (queries) EventsAfter(ctx context.Context, on platform.Conn, roots []platform.UID, after platform.EventPosition, limit int) ([]*platform.Event, error) {
+func (queries) EventsAfter(ctx context.Context, on core.Conn, roots []core.UID, after core.EventPosition, limit int) ([]*core.Event, error) {
 	s := tablesOf(on)
 	q := s.selectEventsAfter(roots, after)
 	q.Add(" AND "+s.Dialect.NoEarlierWriters+" ORDER BY e.xact, e.seq LIMIT ?", int64(limit))
@@ -123,7 +123,7 @@ func (queries) EventsAfter(ctx context.Context, on platform.Conn, roots []platfo
 // settled: otherwise a later event of one would pass an earlier one of the other. NoEarlierWriters reads the locks of the
 // moment, so it can change while a statement runs. Which partitions have denied changes is not noted, so all of them are
 // searched for these.
-func (queries) EventsToRelay(ctx context.Context, in platform.Tx, after platform.EventPosition, limit int) ([]*platform.Event, error) {
+func (queries) EventsToRelay(ctx context.Context, in core.Tx, after core.EventPosition, limit int) ([]*core.Event, error) {
 	tx := transactionOf(in)
 	q := newEventStatement(tx.Dialect).Add("SELECT * FROM (SELECT * FROM (")
 	for i, denied := range []string{"= ''", "<> ''"} {
@@ -142,7 +142,7 @@ func (queries) EventsToRelay(ctx context.Context, in platform.Tx, after platform
 
 // EventsUpTo reads the next events of organisations up to a position that EventsAfter has
 // reached. Unlike EventsAfter, it never leaves some out because of a running transaction.
-func (queries) EventsUpTo(ctx context.Context, on platform.Conn, roots []platform.UID, after, upTo platform.EventPosition, limit int) ([]*platform.Event, error) {
+func (queries) EventsUpTo(ctx context.Context, on core.Conn, roots []core.UID, after, upTo core.EventPosition, limit int) ([]*core.Event, error) {
 	s := tablesOf(on)
 	q := s.selectEventsAfter(roots, after)
 	q.Add(" AND (e.xact, e.seq) <= (?, ?) ORDER BY e.xact, e.seq LIMIT ?", upTo.Transaction, upTo.Number, int64(limit))
@@ -151,7 +151,7 @@ func (queries) EventsUpTo(ctx context.Context, on platform.Conn, roots []platfor
 
 // selectEventsAfter begins a statement that selects the events of organisations after a
 // position.
-func (s tables) selectEventsAfter(roots []platform.UID, after platform.EventPosition) *table.Statement {
+func (s tables) selectEventsAfter(roots []core.UID, after core.EventPosition) *table.Statement {
 	q := newEventStatement(s.Dialect)
 	q.Add(selectEvents + " WHERE e.denied = ''")
 	switch len(roots) {
@@ -181,15 +181,15 @@ func newEventStatement(d *dbconn.Dialect) *table.Statement {
 	return s
 }
 
-func (s tables) events(ctx context.Context, q *table.Statement) (events []*platform.Event, err error) {
+func (s tables) events(ctx context.Context, q *table.Statement) (events []*core.Event, err error) {
 	err = s.Conn.Run(ctx, q.Build(collectEvents(&events)))
 	return events, err
 }
 
 // collectEvents returns a function that appends the events that it scans.
-func collectEvents(into *[]*platform.Event) func(scan func(...any) error) error {
+func collectEvents(into *[]*core.Event) func(scan func(...any) error) error {
 	return func(scan func(...any) error) error {
-		e, body, changes := new(platform.Event), "", ""
+		e, body, changes := new(core.Event), "", ""
 		var actor actorRow
 		err := scan(&e.Position.Transaction, &e.Position.Number, &e.ID, &e.Type, (*string)(&e.Subject), (*string)(&e.Group), table.JSONOf(&actor), &body, &changes, table.TimeOf(&e.Time), &e.Denied, &e.Count)
 		e.Body, e.Actor, e.Cause = json.RawMessage(body), actor.EventActor, actor.Cause
@@ -202,7 +202,7 @@ func collectEvents(into *[]*platform.Event) func(scan func(...any) error) error 
 }
 
 // Event reads an event, or returns nil if there is none.
-func (s *Store) Event(ctx context.Context, id string) (*platform.Event, error) {
+func (s *Store) Event(ctx context.Context, id string) (*core.Event, error) {
 	found, err := s.events(ctx, newEventStatement(s.Dialect).Add(selectEvents+" WHERE e.id = ?", id))
 	if err != nil || len(found) == 0 {
 		return nil, err
@@ -211,7 +211,7 @@ func (s *Store) Event(ctx context.Context, id string) (*platform.Event, error) {
 }
 
 // EventPosition finds the position of an event, or of the newest one if id is "".
-func (s tables) EventPosition(ctx context.Context, id string) (at platform.EventPosition, found bool, err error) {
+func (s tables) EventPosition(ctx context.Context, id string) (at core.EventPosition, found bool, err error) {
 	if id != "" {
 		return s.eventPosition(ctx, newEventStatement(s.Dialect).Add("SELECT e.xact, e.seq FROM event e WHERE e.denied = '' AND e.id = ?", id))
 	}
@@ -228,7 +228,7 @@ func (s tables) EventPosition(ctx context.Context, id string) (at platform.Event
 	return at, found, err
 }
 
-func (s tables) eventPosition(ctx context.Context, q *table.Statement) (at platform.EventPosition, found bool, err error) {
+func (s tables) eventPosition(ctx context.Context, q *table.Statement) (at core.EventPosition, found bool, err error) {
 	err = s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		found = true
 		return scan(&at.Transaction, &at.Number)

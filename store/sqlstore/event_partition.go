@@ -7,7 +7,7 @@ import (
 	"math"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/sqlstore/table"
 )
@@ -103,7 +103,7 @@ func (s *Store) listEventPartitions(ctx context.Context, conn dbconn.Conn) (all 
 
 // PartitionEvents makes the partitions of the coming events, and seals those that have
 // ended. It returns now, or an earlier time that the clock of the database allows.
-func (s *Store) PartitionEvents(ctx context.Context, now platform.Time, width time.Duration) (used platform.Time, err error) {
+func (s *Store) PartitionEvents(ctx context.Context, now core.Time, width time.Duration) (used core.Time, err error) {
 	if !s.Dialect.Partitions {
 		return now, nil
 	}
@@ -113,12 +113,12 @@ func (s *Store) PartitionEvents(ctx context.Context, now platform.Time, width ti
 			return used, err
 		}
 		if latest := clock.Add(clockTolerance); now.After(latest) {
-			now = platform.At(latest)
+			now = core.At(latest)
 		}
 		used = now
 		future := all[len(all)-1].first
 		if len(nextEventEnds(future, now.Time, width)) == 0 {
-			return used, s.sealEventPartitions(ctx, all, platform.FirstEventID(platform.At(now.Add(-sealAfter))))
+			return used, s.sealEventPartitions(ctx, all, core.FirstEventID(core.At(now.Add(-sealAfter))))
 		}
 		err = s.changePartitions(ctx, "event", func(conn *dbconn.Tx) error {
 			all, _, err := s.listEventPartitions(ctx, conn) // another process may have made them
@@ -137,7 +137,7 @@ func (s *Store) PartitionEvents(ctx context.Context, now platform.Time, width ti
 // nextEventEnds returns the ends of the partitions that are to be made of event_future,
 // which begins at an id.
 func nextEventEnds(first string, now time.Time, width time.Duration) []time.Time {
-	return nextEnds(platform.EventTime(first).Time, now, width)
+	return nextEnds(core.EventTime(first).Time, now, width)
 }
 
 // addEventPartitions makes partitions of the beginning of event_future, and moves their events
@@ -149,7 +149,7 @@ func (s *Store) addEventPartitions(ctx context.Context, conn *dbconn.Tx, first s
 	}
 	run := []string{"ALTER TABLE event DETACH PARTITION " + futureEvents}
 	for _, end := range ends {
-		name, next := "event_"+platform.EventTime(first).UTC().Format("20060102_150405"), platform.FirstEventID(platform.At(end))
+		name, next := "event_"+core.EventTime(first).UTC().Format("20060102_150405"), core.FirstEventID(core.At(end))
 		run = append(run, makeEventPartition(name, "'"+first+"'", next)...)
 		run = append(run, "INSERT INTO event_partition (name, first_id) VALUES ('"+name+"', '"+first+"')")
 		first = next
@@ -169,8 +169,8 @@ func (s *Store) limitEventEnds(ctx context.Context, conn *dbconn.Tx, ends []time
 	err := conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var id string
 		err := scan(&id)
-		if platform.IsEventID(id) {
-			limit = platform.EventTime(id).Truncate(platform.DenialInterval).Add(platform.DenialInterval)
+		if core.IsEventID(id) {
+			limit = core.EventTime(id).Truncate(core.DenialInterval).Add(core.DenialInterval)
 		}
 		return err
 	}))

@@ -8,55 +8,56 @@ import (
 	"strconv"
 	"strings"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/store/sqlstore/table"
 )
 
-var findings = table.New(&table.Definition[*platform.Finding, *platform.FindingFilter]{
+var findings = table.New(&table.Definition[*inventory.Finding, *inventory.FindingFilter]{
 	Name:          "finding",
-	UID:           func(f *platform.Finding) platform.UID { return f.UID },
+	UID:           func(f *inventory.Finding) core.UID { return f.UID },
 	LiesIn:        parentUID,
 	HasScopeKeys:  true,
 	HasFewWriters: true,
 	// Only indexes of the parent have all of its findings.
-	FoundByParent: func(_ string, f *platform.FindingFilter) bool {
+	FoundByParent: func(_ string, f *inventory.FindingFilter) bool {
 		return len(f.Digests) > 0 || len(f.Advisories) > 0 || needsAll(f)
 	},
 	WalksPrimaryKey: needsAll,
 	Split:           splitFindings,
-	Columns: []table.Column[*platform.Finding]{
-		{SQL: "t.uid", To: func(f *platform.Finding) any { return table.UIDWithParent(&f.UID, &f.Repo) }},
-		{SQL: "t.digest", To: func(f *platform.Finding) any { return &f.Digest }},
-		{SQL: "t.advisory", To: func(f *platform.Finding) any { return table.UIDOf(&f.Advisory) }},
-		{SQL: "t.vulnerability", To: func(f *platform.Finding) any { return &f.VulnerabilityID }},
-		{SQL: "t.package", To: func(f *platform.Finding) any { return &f.Package }},
-		{SQL: "t.ecosystem", To: func(f *platform.Finding) any { return &f.Ecosystem }},
-		{SQL: "t.version", To: func(f *platform.Finding) any { return &f.InstalledVersion }},
-		{SQL: "t.version_uid", To: func(f *platform.Finding) any { return table.UIDOf(&f.PackageVersion) }},
-		{SQL: "t.fixed_versions", To: func(f *platform.Finding) any { return table.JSONOf(&f.FixedVersions) }},
-		{SQL: "t.severity", To: func(f *platform.Finding) any { return severityColumn{&f.Severity} }},
-		{SQL: "t.known_exploited", To: func(f *platform.Finding) any { return &f.KnownExploited }},
-		{SQL: "t.epss", To: func(f *platform.Finding) any { return epssColumn{&f.EPSS} }},
-		{SQL: "t.basis", To: func(f *platform.Finding) any { return (*string)(&f.Basis) }},
-		{SQL: "t.state", To: func(f *platform.Finding) any { return (*string)(&f.State) }},
-		{SQL: "t.justification", To: func(f *platform.Finding) any { return &f.Justification }},
-		{SQL: "t.note", To: func(f *platform.Finding) any { return &f.Note }},
-		{SQL: "t.assignee", To: func(f *platform.Finding) any { return table.UIDOf(&f.Assignee) }},
-		{SQL: "t.due_time", To: func(f *platform.Finding) any { return table.DeadlineOf(&f.DueTime) }},
-		{SQL: "t.expire_time", To: func(f *platform.Finding) any { return table.TimeOf(&f.ExpireTime) }},
-		{SQL: "t.decision", To: func(f *platform.Finding) any { return &f.Decision }},
-		{SQL: "t.live", To: func(f *platform.Finding) any { return &f.IsLive }},
-		{SQL: "t.first_seen_time", To: func(f *platform.Finding) any { return table.TimeOf(&f.FirstSeenTime) }},
-		{SQL: "t.resolved_time", To: func(f *platform.Finding) any { return table.TimeOf(&f.ResolvedTime) }},
-		{SQL: "t.update_time", To: func(f *platform.Finding) any { return table.TimeOf(&f.UpdateTime) }},
+	Columns: []table.Column[*inventory.Finding]{
+		{SQL: "t.uid", To: func(f *inventory.Finding) any { return table.UIDWithParent(&f.UID, &f.Repo) }},
+		{SQL: "t.digest", To: func(f *inventory.Finding) any { return &f.Digest }},
+		{SQL: "t.advisory", To: func(f *inventory.Finding) any { return table.UIDOf(&f.Advisory) }},
+		{SQL: "t.vulnerability", To: func(f *inventory.Finding) any { return &f.VulnerabilityID }},
+		{SQL: "t.package", To: func(f *inventory.Finding) any { return &f.Package }},
+		{SQL: "t.ecosystem", To: func(f *inventory.Finding) any { return &f.Ecosystem }},
+		{SQL: "t.version", To: func(f *inventory.Finding) any { return &f.InstalledVersion }},
+		{SQL: "t.version_uid", To: func(f *inventory.Finding) any { return table.UIDOf(&f.PackageVersion) }},
+		{SQL: "t.fixed_versions", To: func(f *inventory.Finding) any { return table.JSONOf(&f.FixedVersions) }},
+		{SQL: "t.severity", To: func(f *inventory.Finding) any { return severityColumn{&f.Severity} }},
+		{SQL: "t.known_exploited", To: func(f *inventory.Finding) any { return &f.KnownExploited }},
+		{SQL: "t.epss", To: func(f *inventory.Finding) any { return epssColumn{&f.EPSS} }},
+		{SQL: "t.basis", To: func(f *inventory.Finding) any { return (*string)(&f.Basis) }},
+		{SQL: "t.state", To: func(f *inventory.Finding) any { return (*string)(&f.State) }},
+		{SQL: "t.justification", To: func(f *inventory.Finding) any { return &f.Justification }},
+		{SQL: "t.note", To: func(f *inventory.Finding) any { return &f.Note }},
+		{SQL: "t.assignee", To: func(f *inventory.Finding) any { return table.UIDOf(&f.Assignee) }},
+		{SQL: "t.due_time", To: func(f *inventory.Finding) any { return table.DeadlineOf(&f.DueTime) }},
+		{SQL: "t.expire_time", To: func(f *inventory.Finding) any { return table.TimeOf(&f.ExpireTime) }},
+		{SQL: "t.decision", To: func(f *inventory.Finding) any { return &f.Decision }},
+		{SQL: "t.live", To: func(f *inventory.Finding) any { return &f.IsLive }},
+		{SQL: "t.first_seen_time", To: func(f *inventory.Finding) any { return table.TimeOf(&f.FirstSeenTime) }},
+		{SQL: "t.resolved_time", To: func(f *inventory.Finding) any { return table.TimeOf(&f.ResolvedTime) }},
+		{SQL: "t.update_time", To: func(f *inventory.Finding) any { return table.TimeOf(&f.UpdateTime) }},
 	},
-	WriteOnly: []table.Column[*platform.Finding]{
-		{SQL: "t.count_class", To: func(f *platform.Finding) any { class := classOfFinding(f); return &class }},
+	WriteOnly: []table.Column[*inventory.Finding]{
+		{SQL: "t.count_class", To: func(f *inventory.Finding) any { class := classOfFinding(f); return &class }},
 	},
 	Where:        whereFinding,
-	FindsFewRows: func(f *platform.FindingFilter) bool { return len(f.VulnerabilityIDs) > 0 || len(f.Advisories) > 0 },
-	Relations:    map[platform.Relation]table.Relation{platform.OfAdvisory: {Column: "advisory", IsRare: true}},
-	Narrow: func(b platform.Branch) table.Narrowing {
+	FindsFewRows: func(f *inventory.FindingFilter) bool { return len(f.VulnerabilityIDs) > 0 || len(f.Advisories) > 0 },
+	Relations:    map[core.Relation]table.Relation{core.OfAdvisory: {Column: "advisory", IsRare: true}},
+	Narrow: func(b core.Branch) table.Narrowing {
 		if b.Digest == "" {
 			return table.Narrowing{}
 		}
@@ -74,33 +75,33 @@ var findings = table.New(&table.Definition[*platform.Finding, *platform.FindingF
 type epssColumn struct{ to **float64 }
 
 // StoredText returns the sort key.
-func (c epssColumn) StoredText() string { return platform.EPSSKey(*c.to) }
+func (c epssColumn) StoredText() string { return inventory.EPSSKey(*c.to) }
 
 // Scan reads the text.
 func (c epssColumn) Scan(src any) error {
 	switch src := src.(type) {
 	case string:
-		*c.to = platform.ParseEPSSKey(src)
+		*c.to = inventory.ParseEPSSKey(src)
 	case []byte:
-		*c.to = platform.ParseEPSSKey(string(src))
+		*c.to = inventory.ParseEPSSKey(string(src))
 	default:
 		return fmt.Errorf("cannot read a probability from %T", src)
 	}
 	return nil
 }
 
-func whereFinding(f *platform.FindingFilter, s *table.Statement) { addFindingConditions(f, s, false) }
+func whereFinding(f *inventory.FindingFilter, s *table.Statement) { addFindingConditions(f, s, false) }
 
 // addFindingConditions adds the conditions of a filter. byPairs means that rows are found by the pairs w: see addPairs.
-func addFindingConditions(f *platform.FindingFilter, s *table.Statement, byPairs bool) {
+func addFindingConditions(f *inventory.FindingFilter, s *table.Statement, byPairs bool) {
 	whereWords(f.Query, s, byPairs)
 	whereClass(f, s, byPairs)
 	if f.MinScore != nil {
-		s.Add(" AND substr(t.severity, 2) >= ?", platform.ScoreKey(*f.MinScore))
+		s.Add(" AND substr(t.severity, 2) >= ?", inventory.ScoreKey(*f.MinScore))
 	}
 	table.AddAnyOf(s, "basis", f.Basis)
 	if f.MinEPSS != nil {
-		s.Add(" AND t.epss >= ?", platform.EPSSKey(f.MinEPSS))
+		s.Add(" AND t.epss >= ?", inventory.EPSSKey(f.MinEPSS))
 	}
 	if len(f.VulnerabilityIDs) > 0 {
 		s.Add(" AND t.advisory")
@@ -126,23 +127,23 @@ func addFindingConditions(f *platform.FindingFilter, s *table.Statement, byPairs
 	}
 	addLabels(s, "repo_label", "t.parent", f.Labels)
 	if f.Decided {
-		s.Add(" AND t.decision <> '' AND t.decision <> ?", platform.DecisionOfAdvisory)
+		s.Add(" AND t.decision <> '' AND t.decision <> ?", inventory.DecisionOfAdvisory)
 	}
 }
 
 // whereClass adds the conditions of which the class of a finding consists. Those on count_class are what partial indexes
 // have, so they are the same texts.
-func whereClass(f *platform.FindingFilter, s *table.Statement, byPairs bool) {
+func whereClass(f *inventory.FindingFilter, s *table.Statement, byPairs bool) {
 	states := f.WantedStates()
 	switch {
 	case f.WithoutLiveTags && len(states) == 0:
-		s.Add(" AND t.state <> ?", string(platform.FindingResolved))
+		s.Add(" AND t.state <> ?", string(inventory.FindingResolved))
 	case f.WithoutLiveTags:
 	case needsAll(f):
 		s.Add(" AND t.count_class <> 0")
-	case slices.Contains(states, platform.FindingResolved):
+	case slices.Contains(states, inventory.FindingResolved):
 		s.Add(" AND t.count_class < 0")
-	case len(states) > 0 && !slices.Contains(states, platform.FindingOpen):
+	case len(states) > 0 && !slices.Contains(states, inventory.FindingOpen):
 		s.Add(fmt.Sprintf(" AND t.count_class > %d", classesOfState))
 	default:
 		s.Add(" AND t.count_class > 0")
@@ -151,7 +152,7 @@ func whereClass(f *platform.FindingFilter, s *table.Statement, byPairs bool) {
 		s.Add(" AND t.count_class IN (" + strings.Join(classesOf(f), ", ") + ")")
 		return
 	}
-	if len(states) < len(platform.FindingStates()) && (f.WithoutLiveTags || !isOfState(states, platform.FindingResolved)) {
+	if len(states) < len(inventory.FindingStates()) && (f.WithoutLiveTags || !isOfState(states, inventory.FindingResolved)) {
 		table.AddAnyOf(s, "state", states)
 	}
 	if len(f.Severities) > 0 {
@@ -166,27 +167,27 @@ func whereClass(f *platform.FindingFilter, s *table.Statement, byPairs bool) {
 }
 
 // isOfState reports whether one state is all that is wanted.
-func isOfState(wanted []platform.FindingState, state platform.FindingState) bool {
-	return !slices.ContainsFunc(wanted, func(s platform.FindingState) bool { return s != state }) && len(wanted) > 0
+func isOfState(wanted []inventory.FindingState, state inventory.FindingState) bool {
+	return !slices.ContainsFunc(wanted, func(s inventory.FindingState) bool { return s != state }) && len(wanted) > 0
 }
 
 // needsAll reports whether a filter finds both resolved findings and others, or those of images that are not live: no
 // partial index has all of them.
-func needsAll(f *platform.FindingFilter) bool {
+func needsAll(f *inventory.FindingFilter) bool {
 	states := f.WantedStates()
-	return f.WithoutLiveTags || slices.Contains(states, platform.FindingResolved) && !isOfState(states, platform.FindingResolved)
+	return f.WithoutLiveTags || slices.Contains(states, inventory.FindingResolved) && !isOfState(states, inventory.FindingResolved)
 }
 
 // splitFindings returns filters that find together what a filter finds, and each of which one partial index serves. It returns
 // nil if the filter is one of them.
-func splitFindings(f *platform.FindingFilter) []*platform.FindingFilter {
+func splitFindings(f *inventory.FindingFilter) []*inventory.FindingFilter {
 	if f.WithoutLiveTags || !needsAll(f) {
 		return nil
 	}
 	resolved, others := *f, *f
-	resolved.States = []platform.FindingState{platform.FindingResolved}
-	others.States = slices.DeleteFunc(slices.Clone(f.States), func(s platform.FindingState) bool { return s == platform.FindingResolved })
-	return []*platform.FindingFilter{&others, &resolved}
+	resolved.States = []inventory.FindingState{inventory.FindingResolved}
+	others.States = slices.DeleteFunc(slices.Clone(f.States), func(s inventory.FindingState) bool { return s == inventory.FindingResolved })
+	return []*inventory.FindingFilter{&others, &resolved}
 }
 
 // addAnyEcosystem adds the condition that an ecosystem is one of names, or a release of one. SQLite allows a depth of 1,000 for
@@ -217,11 +218,11 @@ const (
 	affectedImages     = 246
 	affectedRepos      = 247
 
-	classesOfState  = platform.FindingClasses / 5
-	countedFindings = platform.FindingClasses - classesOfState // The classes of resolved findings follow.
+	classesOfState  = inventory.FindingClasses / 5
+	countedFindings = inventory.FindingClasses - classesOfState // The classes of resolved findings follow.
 )
 
-func classOfFinding(f *platform.Finding) int64 {
+func classOfFinding(f *inventory.Finding) int64 {
 	if !f.IsLive {
 		return 0
 	}
@@ -249,7 +250,7 @@ func findingCounters(class int64) []byte {
 }
 
 // countersOfFindings returns the counters whose sum is the total of a filter.
-func countersOfFindings(f *platform.FindingFilter) table.CounterSum {
+func countersOfFindings(f *inventory.FindingFilter) table.CounterSum {
 	others := *f
 	others.Severities, others.States, others.Fixable, others.KnownExploited = nil, nil, nil, nil
 	if table.Restricts(&others) {
@@ -263,11 +264,11 @@ func countersOfFindings(f *platform.FindingFilter) table.CounterSum {
 }
 
 // classNumbers lists the numbers of the classes of the findings that a filter finds.
-func classNumbers(f *platform.FindingFilter) (numbers []int) {
+func classNumbers(f *inventory.FindingFilter) (numbers []int) {
 	states := f.WantedStates()
-	for number := range platform.FindingClasses {
-		class := platform.FindingClassOf(number)
-		if len(states) == 0 && class.State == platform.FindingResolved || len(states) > 0 && !slices.Contains(states, class.State) {
+	for number := range inventory.FindingClasses {
+		class := inventory.FindingClassOf(number)
+		if len(states) == 0 && class.State == inventory.FindingResolved || len(states) > 0 && !slices.Contains(states, class.State) {
 			continue
 		}
 		if (len(f.Severities) == 0 || slices.Contains(f.Severities, class.Rating)) &&
@@ -279,7 +280,7 @@ func classNumbers(f *platform.FindingFilter) (numbers []int) {
 }
 
 // classesOf lists the values of count_class of these classes.
-func classesOf(f *platform.FindingFilter) []string {
+func classesOf(f *inventory.FindingFilter) []string {
 	classes := []string{"0"} // An empty list is no SQL.
 	for _, number := range classNumbers(f) {
 		classes = append(classes, strconv.FormatInt(countClass(number), 10))
@@ -288,11 +289,11 @@ func classesOf(f *platform.FindingFilter) []string {
 }
 
 // ReplaceFindings deletes findings and inserts others.
-func (queries) ReplaceFindings(ctx context.Context, in platform.Tx, old, current []*platform.Finding) error {
+func (queries) ReplaceFindings(ctx context.Context, in core.Tx, old, current []*inventory.Finding) error {
 	tx := transactionOf(in)
 	w := findings.Writer(tx)
 	if len(old) > 0 {
-		uids := make([]platform.UID, len(old))
+		uids := make([]core.UID, len(old))
 		for i, f := range old {
 			uids[i] = f.UID
 			w.Count(f, -1)
@@ -300,7 +301,7 @@ func (queries) ReplaceFindings(ctx context.Context, in platform.Tx, old, current
 		tx.Conn.Queue(table.NewStatement(tx.Dialect).Add("DELETE FROM finding WHERE uid ?", table.UIDKeys(uids)).Build(nil))
 	}
 	err := w.Insert(ctx, current...)
-	if errors.Is(err, platform.ErrDuplicate) {
+	if errors.Is(err, core.ErrDuplicate) {
 		return fmt.Errorf("a finding of %s exists already: %w", current[0].Repo, err)
 	}
 	return err
@@ -308,11 +309,11 @@ func (queries) ReplaceFindings(ctx context.Context, in platform.Tx, old, current
 
 // SummarizeFindings counts the findings of each scope by class, and the repos and images with open
 // ones, from the counters alone.
-func (queries) SummarizeFindings(ctx context.Context, on platform.Conn, scopes []platform.Scope) ([]*platform.FindingSummary, error) {
+func (queries) SummarizeFindings(ctx context.Context, on core.Conn, scopes []core.Scope) ([]*inventory.FindingSummary, error) {
 	s := tablesOf(on)
-	summaries := make([]*platform.FindingSummary, len(scopes))
+	summaries := make([]*inventory.FindingSummary, len(scopes))
 	for i := range summaries {
-		summaries[i] = &platform.FindingSummary{}
+		summaries[i] = &inventory.FindingSummary{}
 	}
 	return summaries, s.sumCounters(ctx, scopes, firstFindingClass, affectedRepos+1, func(i int, number, n int64) {
 		switch number {
@@ -321,19 +322,19 @@ func (queries) SummarizeFindings(ctx context.Context, on platform.Conn, scopes [
 		case affectedRepos:
 			summaries[i].AffectedRepos += n
 		default:
-			summaries[i].Add(platform.FindingClassOf(int(number-firstFindingClass)), n)
+			summaries[i].Add(inventory.FindingClassOf(int(number-firstFindingClass)), n)
 		}
 	})
 }
 
 // SummarizeImageFindings counts the findings of images by class.
-func (queries) SummarizeImageFindings(ctx context.Context, on platform.Conn, keys platform.ImageKeys) ([]*platform.FindingSummary, error) {
+func (queries) SummarizeImageFindings(ctx context.Context, on core.Conn, keys inventory.ImageKeys) ([]*inventory.FindingSummary, error) {
 	s := tablesOf(on)
 	wanted := keys.Keys()
-	summaries := make([]*platform.FindingSummary, len(wanted))
+	summaries := make([]*inventory.FindingSummary, len(wanted))
 	repos, digests := make([][]byte, len(wanted)), make([]string, len(wanted))
 	for i, k := range wanted {
-		summaries[i], repos[i], digests[i] = &platform.FindingSummary{}, table.PackUID(k.Repo), k.Digest
+		summaries[i], repos[i], digests[i] = &inventory.FindingSummary{}, table.PackUID(k.Repo), k.Digest
 	}
 	q := table.NewStatement(s.Dialect)
 	q.Add("SELECT p.i, t.count_class, COUNT(*) FROM ")
@@ -345,7 +346,7 @@ func (queries) SummarizeImageFindings(ctx context.Context, on platform.Conn, key
 			return err
 		}
 		to := summaries[i-1]
-		of := platform.FindingClassOf(int(class - 1))
+		of := inventory.FindingClassOf(int(class - 1))
 		if to.Add(of, n); to.Open.Total > 0 {
 			to.AffectedRepos, to.AffectedImages = 1, 1
 		}
@@ -358,17 +359,17 @@ func (queries) SummarizeImageFindings(ctx context.Context, on platform.Conn, key
 var findingFacets = []string{"substr(t.severity, 1, 1)", "t.state", "t.ecosystem", "t.parent"}
 
 // FacetFindings counts findings by severity, state, ecosystem, repo and group.
-func (queries) FacetFindings(ctx context.Context, on platform.Conn, filter *platform.FindingFilter, scopes []platform.Scope) ([]*platform.FindingFacets, error) {
+func (queries) FacetFindings(ctx context.Context, on core.Conn, filter *inventory.FindingFilter, scopes []core.Scope) ([]*inventory.FindingFacets, error) {
 	s := tablesOf(on)
-	facets := table.EmptyEach[platform.FindingFacets](len(scopes))
-	ratings, states, texts, uids := table.Counting[platform.SeverityRating]{}, table.Counting[platform.FindingState]{}, table.Counting[string]{}, table.Counting[platform.UID]{}
+	facets := table.EmptyEach[inventory.FindingFacets](len(scopes))
+	ratings, states, texts, uids := table.Counting[core.SeverityRating]{}, table.Counting[inventory.FindingState]{}, table.Counting[string]{}, table.Counting[core.UID]{}
 	var rank, state, ecosystem string
-	var repo platform.UID
+	var repo core.UID
 	run := findings.Reader(s).CountBy(filter, scopes, "", findingFacets, []any{&rank, &state, &ecosystem, table.UIDOf(&repo)}, func(i int, n int64) {
-		rating, _ := platform.ParseSeverityKey(rank)
+		rating, _ := inventory.ParseSeverityKey(rank)
 		f := facets[i]
 		ratings.Add(&f.Severity, rating, n)
-		states.Add(&f.State, platform.FindingState(state), n)
+		states.Add(&f.State, inventory.FindingState(state), n)
 		texts.Add(&f.Ecosystem, ecosystem, n)
 		uids.Add(&f.Repo, repo, n)
 		uids.Add(&f.Group, repo.Parent(), n)

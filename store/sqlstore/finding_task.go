@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/sqlstore/table"
 )
@@ -15,10 +16,10 @@ var taskColumns = []string{"root", "subject", "digest", "advisory"}
 
 // insertTasks stores tasks, each once. It returns the statements that do so, unless there are
 // many.
-func (tx *transaction) insertTasks(ctx context.Context, tasks []platform.FindingTask) ([]*dbconn.Statement, error) {
-	seen := make(map[platform.FindingTask]bool, len(tasks))
+func (tx *transaction) insertTasks(ctx context.Context, tasks []inventory.FindingTask) ([]*dbconn.Statement, error) {
+	seen := make(map[inventory.FindingTask]bool, len(tasks))
 	// The tasks of a repo follow each other, so that one transaction ends them, with one event for an image.
-	slices.SortStableFunc(tasks, func(a, b platform.FindingTask) int { return strings.Compare(string(a.Subject), string(b.Subject)) })
+	slices.SortStableFunc(tasks, func(a, b inventory.FindingTask) int { return strings.Compare(string(a.Subject), string(b.Subject)) })
 	var rows [][]any
 	for _, t := range tasks {
 		if !seen[t] {
@@ -33,14 +34,14 @@ func (tx *transaction) insertTasks(ctx context.Context, tasks []platform.Finding
 }
 
 // AddFindingTasks adds tasks to those of the transaction.
-func (queries) AddFindingTasks(_ context.Context, in platform.Tx, tasks []platform.FindingTask) error {
+func (queries) AddFindingTasks(_ context.Context, in core.Tx, tasks []inventory.FindingTask) error {
 	tx := transactionOf(in)
 	tx.tasks = append(tx.tasks, tasks...)
 	return nil
 }
 
 // NextFindingRoot returns the first organisation after another one that has tasks.
-func (queries) NextFindingRoot(ctx context.Context, on platform.Conn, after platform.UID) (root platform.UID, err error) {
+func (queries) NextFindingRoot(ctx context.Context, on core.Conn, after core.UID) (root core.UID, err error) {
 	s := tablesOf(on)
 	q := table.NewStatement(s.Dialect).Add("SELECT root FROM finding_task WHERE root > ? ORDER BY root LIMIT 1", after)
 	err = s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error { return scan(table.UIDOf(&root)) }))
@@ -48,12 +49,12 @@ func (queries) NextFindingRoot(ctx context.Context, on platform.Conn, after plat
 }
 
 // FindingTasks reads the oldest tasks of an organisation.
-func (queries) FindingTasks(ctx context.Context, in platform.Tx, root platform.UID, limit int) ([]platform.FindingTask, error) {
+func (queries) FindingTasks(ctx context.Context, in core.Tx, root core.UID, limit int) ([]inventory.FindingTask, error) {
 	tx := transactionOf(in)
-	var tasks []platform.FindingTask
+	var tasks []inventory.FindingTask
 	q := table.NewStatement(tx.Dialect).Add("SELECT id, subject, digest, advisory FROM finding_task WHERE root = ? ORDER BY id LIMIT ?", root, int64(limit))
 	err := tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
-		var t platform.FindingTask
+		var t inventory.FindingTask
 		err := scan(&t.ID, table.UIDOf(&t.Subject), &t.Digest, table.UIDOf(&t.Advisory))
 		tasks = append(tasks, t)
 		return err
@@ -62,7 +63,7 @@ func (queries) FindingTasks(ctx context.Context, in platform.Tx, root platform.U
 }
 
 // EndFindingTasks deletes tasks.
-func (queries) EndFindingTasks(in platform.Tx, tasks []platform.FindingTask) {
+func (queries) EndFindingTasks(in core.Tx, tasks []inventory.FindingTask) {
 	tx := transactionOf(in)
 	if len(tasks) == 0 {
 		return
@@ -77,27 +78,27 @@ func (queries) EndFindingTasks(in platform.Tx, tasks []platform.FindingTask) {
 }
 
 // AddReviewTasks adds tasks for all repos.
-func (queries) AddReviewTasks(ctx context.Context, in platform.Tx) error {
+func (queries) AddReviewTasks(ctx context.Context, in core.Tx) error {
 	tx := transactionOf(in)
 	return tx.Conn.Run(ctx, table.NewStatement(tx.Dialect).Add("INSERT INTO finding_task (root, subject, digest) SELECT r.root, r.uid, '' FROM repo r").Build(nil))
 }
 
 // AddExpiredTasks adds tasks for the images of findings whose exceptions have ended.
-func (queries) AddExpiredTasks(ctx context.Context, in platform.Tx, now platform.Time) error {
+func (queries) AddExpiredTasks(ctx context.Context, in core.Tx, now core.Time) error {
 	tx := transactionOf(in)
 	q := table.NewStatement(tx.Dialect).Add("INSERT INTO finding_task (root, subject, digest) SELECT DISTINCT f.root, f.parent, f.digest FROM finding f")
-	q.Add(" WHERE f.state <> 'FINDING_STATE_OPEN' AND f.count_class > 0 AND f.expire_time > ? AND f.expire_time <= ?", platform.Time{}, now)
+	q.Add(" WHERE f.state <> 'FINDING_STATE_OPEN' AND f.count_class > 0 AND f.expire_time > ? AND f.expire_time <= ?", core.Time{}, now)
 	return tx.Conn.Run(ctx, q.Build(nil))
 }
 
 // ImageFacts reads tags, names of packages, SBOMs and statuses of images: one statement each.
-func (queries) ImageFacts(ctx context.Context, in platform.Tx, repo platform.UID, digests []string) ([]*platform.ImageFacts, error) {
+func (queries) ImageFacts(ctx context.Context, in core.Tx, repo core.UID, digests []string) ([]*inventory.ImageFacts, error) {
 	tx := transactionOf(in)
-	byDigest := map[string]*platform.ImageFacts{}
-	fact := func(digest string) *platform.ImageFacts {
+	byDigest := map[string]*inventory.ImageFacts{}
+	fact := func(digest string) *inventory.ImageFacts {
 		f := byDigest[digest]
 		if f == nil {
-			f = &platform.ImageFacts{Digest: digest}
+			f = &inventory.ImageFacts{Digest: digest}
 			byDigest[digest] = f
 		}
 		return f
@@ -118,7 +119,7 @@ func (queries) ImageFacts(ctx context.Context, in platform.Tx, repo platform.UID
 			var digest, class string
 			var deprecated bool
 			err := scan(&digest, &deprecated, &class)
-			if f := fact(digest); !deprecated && class != string(platform.TagClassReferrer) {
+			if f := fact(digest); !deprecated && class != string(inventory.TagClassReferrer) {
 				f.IsLive = true
 			}
 			return err
@@ -145,36 +146,36 @@ func (queries) ImageFacts(ctx context.Context, in platform.Tx, repo platform.UID
 			fact(status.Digest).Status = status
 			return err
 		}))
-	facts := make([]*platform.ImageFacts, 0, len(byDigest))
+	facts := make([]*inventory.ImageFacts, 0, len(byDigest))
 	for _, f := range byDigest {
-		if f.Status != nil && f.Status.Basis == platform.BasisName {
+		if f.Status != nil && f.Status.Basis == inventory.BasisName {
 			f.Used = f.Status.Versions
 		}
 		f.Versions, f.Used = distinctUIDs(f.Versions), distinctUIDs(f.Used)
 		facts = append(facts, f)
 	}
-	slices.SortFunc(facts, func(a, b *platform.ImageFacts) int { return strings.Compare(a.Digest, b.Digest) })
+	slices.SortFunc(facts, func(a, b *inventory.ImageFacts) int { return strings.Compare(a.Digest, b.Digest) })
 	return facts, err
 }
 
-func distinctUIDs(uids []platform.UID) []platform.UID {
+func distinctUIDs(uids []core.UID) []core.UID {
 	slices.Sort(uids)
 	return slices.Compact(uids)
 }
 
 const statusColumns = "t.parent, t.digest, t.number, t.live, t.basis, t.versions, t.open_severity, t.affected"
 
-func scanStatus(scan func(...any) error) (*platform.ImageStatus, error) {
-	status := new(platform.ImageStatus)
+func scanStatus(scan func(...any) error) (*inventory.ImageStatus, error) {
+	status := new(inventory.ImageStatus)
 	var versions []byte
 	var open string
 	err := scan(table.UIDOf(&status.Repo), &status.Digest, &status.Number, &status.IsLive, (*string)(&status.Basis), &versions, &open, &status.IsAffected)
-	status.Versions, status.Open = splitEnds(status.Repo.Root(), versions), platform.ParseOpenCounts(open)
+	status.Versions, status.Open = splitEnds(status.Repo.Root(), versions), inventory.ParseOpenCounts(open)
 	return status, err
 }
 
 // selectStatuses returns a statement that reads the statuses of images.
-func (tx *transaction) selectStatuses(images platform.ImageKeys, into *[]*platform.ImageStatus) *dbconn.Statement {
+func (tx *transaction) selectStatuses(images inventory.ImageKeys, into *[]*inventory.ImageStatus) *dbconn.Statement {
 	keys := images.Keys()
 	repos, digests := make([][]byte, len(keys)), make([]string, len(keys))
 	for i, k := range keys {
@@ -191,16 +192,16 @@ func (tx *transaction) selectStatuses(images platform.ImageKeys, into *[]*platfo
 }
 
 // ImageStatuses reads the statuses of images.
-func (queries) ImageStatuses(ctx context.Context, in platform.Tx, images platform.ImageKeys) (found []*platform.ImageStatus, err error) {
+func (queries) ImageStatuses(ctx context.Context, in core.Tx, images inventory.ImageKeys) (found []*inventory.ImageStatus, err error) {
 	tx := transactionOf(in)
 	err = tx.Conn.Run(ctx, tx.selectStatuses(images, &found))
 	return found, err
 }
 
 // TriageFacts reads what an update of findings is about: one statement each.
-func (queries) TriageFacts(ctx context.Context, in platform.Tx, images platform.ImageKeys, about []platform.UID) (facts platform.TriageFacts, err error) {
+func (queries) TriageFacts(ctx context.Context, in core.Tx, images inventory.ImageKeys, about []core.UID) (facts inventory.TriageFacts, err error) {
 	tx := transactionOf(in)
-	var uids []platform.UID
+	var uids []core.UID
 	for _, k := range images.Keys() {
 		uids = append(uids, k.Repo)
 	}
@@ -210,7 +211,7 @@ func (queries) TriageFacts(ctx context.Context, in platform.Tx, images platform.
 }
 
 // LastImageNumber returns the highest number of an image.
-func (queries) LastImageNumber(ctx context.Context, in platform.Tx, repo platform.UID) (last int64, err error) {
+func (queries) LastImageNumber(ctx context.Context, in core.Tx, repo core.UID) (last int64, err error) {
 	tx := transactionOf(in)
 	q := table.NewStatement(tx.Dialect).Add("SELECT CAST(COALESCE(MAX(t.number), 0) AS BIGINT) FROM image_status t WHERE t.parent = ?", repo)
 	err = tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error { return scan(&last) }))
@@ -221,7 +222,7 @@ var storedStatusColumns = []string{"root", "parent", "digest", "number", "live",
 
 // PutImageStatuses replaces statuses, counts the images with open findings, and lets tags show what their
 // images have.
-func (queries) PutImageStatuses(in platform.Tx, repo platform.UID, statuses []*platform.ImageStatus) {
+func (queries) PutImageStatuses(in core.Tx, repo core.UID, statuses []*inventory.ImageStatus) {
 	tx := transactionOf(in)
 	if len(statuses) == 0 {
 		return
@@ -242,7 +243,7 @@ func (queries) PutImageStatuses(in platform.Tx, repo platform.UID, statuses []*p
 }
 
 // countAffected updates the counter of the rows with open findings.
-func (tx *transaction) countAffected(number byte, uid platform.UID, was, is bool) {
+func (tx *transaction) countAffected(number byte, uid core.UID, was, is bool) {
 	switch {
 	case is && !was:
 		tx.Count(number, uid, true, 1)
@@ -253,9 +254,9 @@ func (tx *transaction) countAffected(number byte, uid platform.UID, was, is bool
 
 // ShiftOpenFindings changes how many open findings a repo shows, and how many were open in it and in the groups above on the day of
 // now and later. The root comes first in all transactions, so that they do not wait for each other in a circle.
-func (queries) ShiftOpenFindings(in platform.Tx, repo *platform.Repo, by platform.OpenCounts, now platform.Time) {
+func (queries) ShiftOpenFindings(in core.Tx, repo *inventory.Repo, by inventory.OpenCounts, now core.Time) {
 	tx := transactionOf(in)
-	was := platform.ParseOpenCounts(repo.OpenSeverity)
+	was := inventory.ParseOpenCounts(repo.OpenSeverity)
 	is := was.Plus(by)
 	repo.OpenSeverity = is.Text()
 	tx.countAffected(affectedRepos, table.ChildOf(repo.UID), was.Total() > 0, is.Total() > 0)
@@ -273,21 +274,21 @@ func (queries) ShiftOpenFindings(in platform.Tx, repo *platform.Repo, by platfor
 }
 
 // Holders lists the live images of a repo that hold packages with one of normal names.
-func (queries) Holders(ctx context.Context, in platform.Tx, repo platform.UID, names []string) ([]platform.Holder, error) {
+func (queries) Holders(ctx context.Context, in core.Tx, repo core.UID, names []string) ([]inventory.Holder, error) {
 	tx := transactionOf(in)
-	var holders []platform.Holder
+	var holders []inventory.Holder
 	packed := table.PackUID(repo.Root())
 	q := table.NewStatement(tx.Dialect)
 	q.Add("SELECT m.digest, u.package, u.version FROM package k CROSS JOIN package_use u CROSS JOIN ").AddElements("u.images").Add(" CROSS JOIN image_status m")
 	q.Add(" WHERE k.root = ?", repo.Root()).Add(" AND k.normal_name ?", table.Values(names))
 	q.Add(" AND u.parent = ? AND u.package = substr(k.uid, 21, 8) AND m.parent = u.parent AND m.number = CAST(e.value AS BIGINT)", repo)
 	err := tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
-		var h platform.Holder
+		var h inventory.Holder
 		var of, version []byte
 		if err := scan(&h.Digest, &of, &version); err != nil {
 			return err
 		}
-		h.Version, _ = platform.UnpackUID(slices.Concat(packed, of, version))
+		h.Version, _ = core.UnpackUID(slices.Concat(packed, of, version))
 		holders = append(holders, h)
 		return nil
 	}))
@@ -295,10 +296,10 @@ func (queries) Holders(ctx context.Context, in platform.Tx, repo platform.UID, n
 }
 
 // ReposOfAdvisories lists the repos that advisories are for.
-func (queries) ReposOfAdvisories(ctx context.Context, in platform.Tx, root platform.UID, all []platform.AdvisoryReach) (map[platform.UID][]platform.UID, error) {
+func (queries) ReposOfAdvisories(ctx context.Context, in core.Tx, root core.UID, all []inventory.AdvisoryReach) (map[core.UID][]core.UID, error) {
 	tx := transactionOf(in)
 	var names, digests []string
-	uids := make([]platform.UID, len(all))
+	uids := make([]core.UID, len(all))
 	for i, a := range all {
 		uids[i], names = a.Advisory, append(names, a.Names...)
 		if a.Digest != "" {
@@ -309,10 +310,10 @@ func (queries) ReposOfAdvisories(ctx context.Context, in platform.Tx, root platf
 	if err != nil {
 		return nil, err
 	}
-	repos, byDigest := map[platform.UID][]platform.UID{}, map[string][]platform.UID{}
+	repos, byDigest := map[core.UID][]core.UID{}, map[string][]core.UID{}
 	run := []*dbconn.Statement{
 		table.NewStatement(tx.Dialect).Add("SELECT DISTINCT f.advisory, f.parent FROM finding f WHERE f.advisory ?", table.UIDValues(uids)).Build(func(scan func(...any) error) error {
-			var advisory, repo platform.UID
+			var advisory, repo core.UID
 			err := scan(table.UIDOf(&advisory), table.UIDOf(&repo))
 			repos[advisory] = append(repos[advisory], repo)
 			return err
@@ -325,7 +326,7 @@ func (queries) ReposOfAdvisories(ctx context.Context, in platform.Tx, root platf
 		}
 		run = append(run, q.Build(func(scan func(...any) error) error {
 			var digest string
-			var repo platform.UID
+			var repo core.UID
 			err := scan(&digest, table.UIDOf(&repo))
 			byDigest[digest] = append(byDigest[digest], repo)
 			return err
@@ -343,7 +344,7 @@ func (queries) ReposOfAdvisories(ctx context.Context, in platform.Tx, root platf
 
 // reposHolding lists the repos that hold packages with normal names, by name: one statement for the packages, and
 // one for who holds them.
-func (tx *transaction) reposHolding(ctx context.Context, root platform.UID, names []string) (map[string][]platform.UID, error) {
+func (tx *transaction) reposHolding(ctx context.Context, root core.UID, names []string) (map[string][]core.UID, error) {
 	type key struct{ root, of string }
 	nameOf := map[key]string{}
 	var roots, packages [][]byte
@@ -352,7 +353,7 @@ func (tx *transaction) reposHolding(ctx context.Context, root platform.UID, name
 		q.Add(" AND k.root = ?", root)
 	}
 	err := tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
-		var uid platform.UID
+		var uid core.UID
 		var name string
 		err := scan(table.UIDOf(&uid), &name)
 		nameOf[key{string(uid.Root()), string(table.LocalOf(uid))}] = name
@@ -362,13 +363,13 @@ func (tx *transaction) reposHolding(ctx context.Context, root platform.UID, name
 	if err != nil || len(packages) == 0 {
 		return nil, err
 	}
-	holders := map[string][]platform.UID{}
+	holders := map[string][]core.UID{}
 	q = table.NewStatement(tx.Dialect)
 	q.Add("SELECT DISTINCT u.package, u.parent FROM ").Add(q.Parents(dbconn.ParentColumn{Name: "k", Bytes: roots}, dbconn.ParentColumn{Name: "inside", Bytes: packages}))
 	q.Add(" CROSS JOIN package_use u WHERE u.root_key = p.k AND u.package = p.inside")
 	err = tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var of []byte
-		var repo platform.UID
+		var repo core.UID
 		err := scan(&of, table.UIDOf(&repo))
 		if name, found := nameOf[key{string(repo.Root()), string(of)}]; found { // another organisation can have the same key
 			holders[name] = append(holders[name], repo)
@@ -379,7 +380,7 @@ func (tx *transaction) reposHolding(ctx context.Context, root platform.UID, name
 }
 
 // AdvisoriesNamed reads the advisories for a repo by the normal names of their artifacts.
-func (queries) AdvisoriesNamed(ctx context.Context, in platform.Tx, repo platform.UID, names []string) ([]*platform.Advisory, error) {
+func (queries) AdvisoriesNamed(ctx context.Context, in core.Tx, repo core.UID, names []string) ([]*inventory.Advisory, error) {
 	tx := transactionOf(in)
 	if len(names) == 0 {
 		return nil, nil
@@ -388,14 +389,14 @@ func (queries) AdvisoriesNamed(ctx context.Context, in platform.Tx, repo platfor
 	q := table.NewStatement(tx.Dialect)
 	parents := q.Parents(dbconn.ParentColumn{Name: "k", Texts: names})
 	q.Add("SELECT " + p.Selected + " FROM " + parents + " CROSS JOIN advisory t WHERE t.normal_name = p.k AND t.count_class > 0")
-	q.Add(" AND t.parent ?", table.UIDValues(append(repo.Ancestors(), platform.FeedGroup)))
-	var found []*platform.Advisory
+	q.Add(" AND t.parent ?", table.UIDValues(append(repo.Ancestors(), inventory.FeedGroup)))
+	var found []*inventory.Advisory
 	err := tx.Conn.Run(ctx, q.Build(p.Collect(&found)))
 	return found, err
 }
 
 // PutSBOMs replaces SBOMs.
-func (queries) PutSBOMs(ctx context.Context, in platform.Tx, all []*platform.SBOM) error {
+func (queries) PutSBOMs(ctx context.Context, in core.Tx, all []*inventory.SBOM) error {
 	tx := transactionOf(in)
 	run := make([]*dbconn.Statement, len(all))
 	for i, b := range all {
@@ -408,19 +409,19 @@ func (queries) PutSBOMs(ctx context.Context, in platform.Tx, all []*platform.SBO
 }
 
 // SBOMs reads the SBOMs of images.
-func (queries) SBOMs(ctx context.Context, on platform.Conn, keys platform.ImageKeys) ([]*platform.SBOM, error) {
+func (queries) SBOMs(ctx context.Context, on core.Conn, keys inventory.ImageKeys) ([]*inventory.SBOM, error) {
 	tx := tablesOf(on)
 	wanted := keys.Keys()
 	repos, digests := make([][]byte, len(wanted)), make([]string, len(wanted))
 	for i, k := range wanted {
 		repos[i], digests[i] = table.PackUID(k.Repo), k.Digest
 	}
-	var found []*platform.SBOM
+	var found []*inventory.SBOM
 	q := table.NewStatement(tx.Dialect)
 	q.Add("SELECT DISTINCT b.repo, b.digest, b.architecture, b.format, b.versions, b.create_time FROM ").Add(q.Parents(table.UIDPairs(repos, digests)...))
 	q.Add(" CROSS JOIN sbom b WHERE b.repo = p.k AND b.digest = p.inside")
 	err := tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
-		b := new(platform.SBOM)
+		b := new(inventory.SBOM)
 		var versions []byte
 		err := scan(table.UIDOf(&b.Repo), &b.Digest, &b.Architecture, &b.Format, &versions, table.TimeOf(&b.CreateTime))
 		b.Versions = splitEnds(b.Repo.Root(), versions)
@@ -431,7 +432,7 @@ func (queries) SBOMs(ctx context.Context, on platform.Conn, keys platform.ImageK
 }
 
 // forgetOpenFindings takes the past of a repo out of that of the groups above.
-func (tx *transaction) forgetOpenFindings(repo platform.UID) {
+func (tx *transaction) forgetOpenFindings(repo core.UID) {
 	for _, scope := range repo.Ancestors() {
 		q := table.NewStatement(tx.Dialect).Add("UPDATE open_finding_change AS t SET r0 = t.r0 - f.r0, r1 = t.r1 - f.r1, r2 = t.r2 - f.r2, r3 = t.r3 - f.r3, r4 = t.r4 - f.r4, r5 = t.r5 - f.r5")
 		tx.Conn.Queue(q.Add(" FROM open_finding_change f WHERE f.scope = ? AND t.scope = ? AND t.quarter = f.quarter", repo, scope).Build(nil))
@@ -439,7 +440,7 @@ func (tx *transaction) forgetOpenFindings(repo platform.UID) {
 }
 
 // ForgetRepo takes a repo, its images and their findings out of the counters.
-func (queries) ForgetRepo(ctx context.Context, in platform.Tx, repo platform.UID) error {
+func (queries) ForgetRepo(ctx context.Context, in core.Tx, repo core.UID) error {
 	tx := transactionOf(in)
 	w := findings.Writer(tx)
 	images, held := 0, map[string]int{}
@@ -465,7 +466,7 @@ func (queries) ForgetRepo(ctx context.Context, in platform.Tx, repo platform.UID
 	}
 	tx.forgetOpenFindings(repo)
 	tx.Count(affectedImages, table.ChildOf(repo), true, int64(-images))
-	tx.countAffected(affectedRepos, table.ChildOf(repo), platform.ParseOpenCounts(open).Total() > 0, false)
+	tx.countAffected(affectedRepos, table.ChildOf(repo), inventory.ParseOpenCounts(open).Total() > 0, false)
 	gone := map[string]int{}
 	for of := range held {
 		gone[of] = 0
@@ -475,8 +476,8 @@ func (queries) ForgetRepo(ctx context.Context, in platform.Tx, repo platform.UID
 
 // addTask returns a function that adds the task of a changed row to those of the transaction: what may have changed
 // findings.
-func addTask[T any](of func(T) platform.FindingTask) func(platform.Tx, T) {
-	return func(in platform.Tx, row T) {
+func addTask[T any](of func(T) inventory.FindingTask) func(core.Tx, T) {
+	return func(in core.Tx, row T) {
 		tx := transactionOf(in)
 		tx.tasks = append(tx.tasks, of(row))
 	}

@@ -5,7 +5,8 @@ import (
 	"math"
 	"strings"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/store/sqlstore/table"
 )
 
@@ -33,7 +34,7 @@ func whereWords(query string, s *table.Statement, byPairs bool) {
 // the conditions on w out of the select, so that SQLite goes from one pair to the next in the index. PostgreSQL would read
 // all rows to join them with the pairs, since it does not know how few of these have the words: the offset, which is none,
 // makes it find the rows of each pair.
-func addPairs(s *table.Statement, organisation platform.UID) {
+func addPairs(s *table.Statement, organisation core.UID) {
 	s.Add("(SELECT DISTINCT d.vulnerability, d.package FROM finding d WHERE d.root_key = ? LIMIT ?) w CROSS JOIN ", table.ScopeKey(organisation), int64(math.MaxInt64))
 	if s.Dialect.Lateral {
 		s.Add("LATERAL (SELECT * FROM finding t WHERE t.root_key = ? AND t.vulnerability = w.vulnerability AND t.package = w.package OFFSET 0) t", table.ScopeKey(organisation))
@@ -43,7 +44,7 @@ func addPairs(s *table.Statement, organisation platform.UID) {
 }
 
 // planWords returns a reader of a list that finds the words of its filter in the best way.
-func planWords(ctx context.Context, r *table.Reader[*platform.Finding, *platform.FindingFilter], q platform.Query[*platform.FindingFilter]) (*table.Reader[*platform.Finding, *platform.FindingFilter], error) {
+func planWords(ctx context.Context, r *table.Reader[*inventory.Finding, *inventory.FindingFilter], q core.Query[*inventory.FindingFilter]) (*table.Reader[*inventory.Finding, *inventory.FindingFilter], error) {
 	if len(table.SearchWords(q.Filter.Query)) == 0 {
 		return r, nil
 	}
@@ -53,11 +54,11 @@ func planWords(ctx context.Context, r *table.Reader[*platform.Finding, *platform
 		}
 	}
 	by := *r
-	by.Finder = &table.Finder[*platform.FindingFilter]{
+	by.Finder = &table.Finder[*inventory.FindingFilter]{
 		AddRows: addPairs,
-		Where:   func(f *platform.FindingFilter, s *table.Statement) { addFindingConditions(f, s, true) },
+		Where:   func(f *inventory.FindingFilter, s *table.Statement) { addFindingConditions(f, s, true) },
 	}
-	if len(q.Scope.Branches) == 0 || !q.Parts.Has(platform.PartItems) {
+	if len(q.Scope.Branches) == 0 || !q.Parts.Has(core.PartItems) {
 		return &by, nil
 	}
 	found, err := by.CountUpTo(ctx, q, manyFound)

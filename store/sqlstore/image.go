@@ -7,13 +7,14 @@ import (
 	"slices"
 	"strconv"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/sqlstore/table"
 )
 
 // Images reads images by repo and digest.
-func (queries) Images(ctx context.Context, on platform.Conn, keys platform.ImageKeys) ([]*platform.Image, error) {
+func (queries) Images(ctx context.Context, on core.Conn, keys inventory.ImageKeys) ([]*inventory.Image, error) {
 	s := tablesOf(on)
 	wanted := keys.Keys()
 	repos, digests := make([][]byte, len(wanted)), make([]string, len(wanted))
@@ -25,9 +26,9 @@ func (queries) Images(ctx context.Context, on platform.Conn, keys platform.Image
 	q.Add(q.Parents(table.UIDPairs(repos, digests)...))
 	// CROSS JOIN makes SQLite look up each image instead of reading all of them.
 	q.Add(" CROSS JOIN image m WHERE m.repo = p.k AND m.digest = p.inside")
-	var images []*platform.Image
+	var images []*inventory.Image
 	err := s.Reads.Run(ctx, q.Build(func(scan func(...any) error) error {
-		i := new(platform.Image)
+		i := new(inventory.Image)
 		images = append(images, i)
 		return scan(table.UIDOf(&i.Repo), &i.Digest, table.JSONOf(&i.Architectures), table.JSONOf(&i.Packages))
 	}))
@@ -36,19 +37,19 @@ func (queries) Images(ctx context.Context, on platform.Conn, keys platform.Image
 
 // An imageTable lists live images, in the order of their repos and numbers. Nothing writes through it.
 type imageTable struct {
-	platform.RowWriter[*platform.Image]
+	core.RowWriter[*inventory.Image]
 }
 
 // Get finds nothing: images have no UIDs.
-func (imageTable) Get(context.Context, platform.Conn, platform.Keys) ([]*platform.Image, error) {
+func (imageTable) Get(context.Context, core.Conn, core.Keys) ([]*inventory.Image, error) {
 	return nil, nil
 }
 
-func (imageTable) List(ctx context.Context, on platform.Conn, q platform.Query[*platform.ImageFilter]) (platform.Rows[*platform.Image], error) {
+func (imageTable) List(ctx context.Context, on core.Conn, q core.Query[*inventory.ImageFilter]) (core.Rows[*inventory.Image], error) {
 	return imageLists{tablesOf(on)}.List(ctx, q)
 }
 
-func (imageTable) ListEach(ctx context.Context, on platform.Conn, q platform.Query[*platform.ImageFilter], scopes []platform.Scope) ([]platform.Rows[*platform.Image], error) {
+func (imageTable) ListEach(ctx context.Context, on core.Conn, q core.Query[*inventory.ImageFilter], scopes []core.Scope) ([]core.Rows[*inventory.Image], error) {
 	return imageLists{tablesOf(on)}.ListEach(ctx, q, scopes)
 }
 
@@ -56,34 +57,34 @@ func (imageTable) ListEach(ctx context.Context, on platform.Conn, q platform.Que
 type imageLists struct{ tables }
 
 // List reads one page.
-func (r imageLists) List(ctx context.Context, q platform.Query[*platform.ImageFilter]) (platform.Rows[*platform.Image], error) {
+func (r imageLists) List(ctx context.Context, q core.Query[*inventory.ImageFilter]) (core.Rows[*inventory.Image], error) {
 	if len(q.Filter.VulnerabilityIDs) > 0 {
 		return r.listAffected(ctx, q)
 	}
-	narrowed := make([]platform.Scope, 1)
+	narrowed := make([]core.Scope, 1)
 	narrowed[0] = q.Scope.Holding(q.Filter.Holds)
 	found, err := r.ListEach(ctx, q, narrowed)
 	if err != nil {
-		return platform.Rows[*platform.Image]{}, err
+		return core.Rows[*inventory.Image]{}, err
 	}
 	return found[0], nil
 }
 
 // An imagePlace is the place of an image in the order of lists.
 type imagePlace struct {
-	repo   platform.UID
+	repo   core.UID
 	number int64
 }
 
-func placeOf(i *platform.Image) imagePlace { return imagePlace{i.Repo, i.Number} }
+func placeOf(i *inventory.Image) imagePlace { return imagePlace{i.Repo, i.Number} }
 
 // placeAt returns the place at a position.
-func placeAt(p *platform.Position) imagePlace {
-	return imagePlace{p.UID.Parent(), platform.ImageNumber(p.UID)}
+func placeAt(p *core.Position) imagePlace {
+	return imagePlace{p.UID.Parent(), inventory.ImageNumber(p.UID)}
 }
 
 // isAfter reports whether a place comes after the position of a query, in its direction.
-func isAfter(at imagePlace, q platform.Query[*platform.ImageFilter]) bool {
+func isAfter(at imagePlace, q core.Query[*inventory.ImageFilter]) bool {
 	if q.From == nil {
 		return true
 	}
@@ -104,7 +105,7 @@ type useList struct {
 	versions, roots, low, past [][]byte
 }
 
-func newUseList(scopes []platform.Scope) *useList {
+func newUseList(scopes []core.Scope) *useList {
 	l := new(useList)
 	for i, scope := range scopes {
 		for _, b := range scope.Branches {
@@ -126,17 +127,17 @@ const usesOfVersion = "t.root_key = p.root AND t.version = p.k AND t.rest >= p.l
 
 // ListEach reads a page of the images of each scope that hold the version of its branches. Each use names
 // the images of one repo, so as many uses as a page has images suffice.
-func (r imageLists) ListEach(ctx context.Context, q platform.Query[*platform.ImageFilter], scopes []platform.Scope) ([]platform.Rows[*platform.Image], error) {
-	found, uses := make([]platform.Rows[*platform.Image], len(scopes)), newUseList(scopes)
+func (r imageLists) ListEach(ctx context.Context, q core.Query[*inventory.ImageFilter], scopes []core.Scope) ([]core.Rows[*inventory.Image], error) {
+	found, uses := make([]core.Rows[*inventory.Image], len(scopes)), newUseList(scopes)
 	if len(uses.scopes) == 0 {
 		return found, nil
 	}
 	places := make([][]imagePlace, len(scopes))
 	var run []*dbconn.Statement
-	if q.Parts.Has(platform.PartItems) {
+	if q.Parts.Has(core.PartItems) {
 		run = append(run, r.pageOfUses(q, uses, places))
 	}
-	if q.Parts.Has(platform.PartTotal) {
+	if q.Parts.Has(core.PartTotal) {
 		run = append(run, r.countUses(uses, found))
 	}
 	if err := r.Reads.Run(ctx, run...); err != nil {
@@ -146,7 +147,7 @@ func (r imageLists) ListEach(ctx context.Context, q platform.Query[*platform.Ima
 }
 
 // pageOfUses builds a statement that reads the images of the uses in which a page begins.
-func (r imageLists) pageOfUses(q platform.Query[*platform.ImageFilter], uses *useList, into [][]imagePlace) *dbconn.Statement {
+func (r imageLists) pageOfUses(q core.Query[*inventory.ImageFilter], uses *useList, into [][]imagePlace) *dbconn.Statement {
 	s := table.NewStatement(r.Dialect)
 	s.Add("SELECT p.i, t.parent, t.images FROM ")
 	page := s.Follow()
@@ -164,7 +165,7 @@ func (r imageLists) pageOfUses(q platform.Query[*platform.ImageFilter], uses *us
 	s.AddPerParent(parents, "package_use", "t.parent, t.images", page)
 	return s.Build(func(scan func(...any) error) error {
 		var i int64
-		var repo platform.UID
+		var repo core.UID
 		var numbers []int64
 		if err := scan(&i, table.UIDOf(&repo), table.JSONOf(&numbers)); err != nil {
 			return err
@@ -181,7 +182,7 @@ func (r imageLists) pageOfUses(q platform.Query[*platform.ImageFilter], uses *us
 }
 
 // countUses builds a statement that counts the images of each list.
-func (r imageLists) countUses(uses *useList, into []platform.Rows[*platform.Image]) *dbconn.Statement {
+func (r imageLists) countUses(uses *useList, into []core.Rows[*inventory.Image]) *dbconn.Statement {
 	s := table.NewStatement(r.Dialect)
 	s.AddSlow("SELECT p.i, CAST(SUM(t.n) AS BIGINT) FROM ").Add(s.Parents(uses.columns()...)).Add(" CROSS JOIN package_use t WHERE " + usesOfVersion + " GROUP BY p.i")
 	return s.Build(func(scan func(...any) error) error {
@@ -193,7 +194,7 @@ func (r imageLists) countUses(uses *useList, into []platform.Rows[*platform.Imag
 }
 
 // describe trims the places of images to pages, and reads the images.
-func (r imageLists) describe(ctx context.Context, q platform.Query[*platform.ImageFilter], places [][]imagePlace, found []platform.Rows[*platform.Image]) error {
+func (r imageLists) describe(ctx context.Context, q core.Query[*inventory.ImageFilter], places [][]imagePlace, found []core.Rows[*inventory.Image]) error {
 	var repos [][]byte
 	var numbers []string
 	for i := range places {
@@ -212,12 +213,12 @@ func (r imageLists) describe(ctx context.Context, q platform.Query[*platform.Ima
 	if len(repos) == 0 {
 		return nil
 	}
-	byPlace := map[imagePlace]*platform.Image{}
+	byPlace := map[imagePlace]*inventory.Image{}
 	s := table.NewStatement(r.Dialect)
 	s.Add("SELECT m.parent, m.digest, m.number, COALESCE(i.architectures, ''), COALESCE(i.packages, '') FROM ").Add(s.Parents(table.UIDPairs(repos, numbers)...))
 	s.Add(" CROSS JOIN image_status m LEFT JOIN image i ON i.repo = m.parent AND i.digest = m.digest WHERE m.parent = p.k AND m.number = CAST(p.inside AS BIGINT)")
 	err := r.Reads.Run(ctx, s.Build(func(scan func(...any) error) error {
-		i := new(platform.Image)
+		i := new(inventory.Image)
 		err := scan(table.UIDOf(&i.Repo), &i.Digest, &i.Number, table.JSONOf(&i.Architectures), table.JSONOf(&i.Packages))
 		byPlace[placeOf(i)] = i
 		return err
@@ -233,13 +234,13 @@ func (r imageLists) describe(ctx context.Context, q platform.Query[*platform.Ima
 }
 
 // listAffected reads a page of the images with open findings of a vulnerability.
-func (r imageLists) listAffected(ctx context.Context, q platform.Query[*platform.ImageFilter]) (platform.Rows[*platform.Image], error) {
-	found, places := make([]platform.Rows[*platform.Image], 1), make([][]imagePlace, 1)
+func (r imageLists) listAffected(ctx context.Context, q core.Query[*inventory.ImageFilter]) (core.Rows[*inventory.Image], error) {
+	found, places := make([]core.Rows[*inventory.Image], 1), make([][]imagePlace, 1)
 	var run []*dbconn.Statement
-	if q.Parts.Has(platform.PartItems) {
+	if q.Parts.Has(core.PartItems) {
 		run = append(run, r.pageOfAffected(q, &places[0]))
 	}
-	if q.Parts.Has(platform.PartTotal) {
+	if q.Parts.Has(core.PartTotal) {
 		s := table.NewStatement(r.Dialect)
 		s.AddSlow("SELECT COUNT(*) FROM (SELECT DISTINCT f.parent, f.digest FROM finding f WHERE ")
 		addAffected(s, q)
@@ -254,7 +255,7 @@ func (r imageLists) listAffected(ctx context.Context, q platform.Query[*platform
 
 // pageOfAffected builds a statement that reads the places of images with open findings of a vulnerability, up to the
 // end of a page.
-func (r imageLists) pageOfAffected(q platform.Query[*platform.ImageFilter], into *[]imagePlace) *dbconn.Statement {
+func (r imageLists) pageOfAffected(q core.Query[*inventory.ImageFilter], into *[]imagePlace) *dbconn.Statement {
 	s := table.NewStatement(r.Dialect)
 	s.AddSlow("SELECT DISTINCT f.parent, m.number FROM finding f CROSS JOIN image_status m WHERE m.parent = f.parent AND m.digest = f.digest AND ")
 	addAffected(s, q)
@@ -276,7 +277,7 @@ func (r imageLists) pageOfAffected(q platform.Query[*platform.ImageFilter], into
 }
 
 // addAffected adds the condition that a finding f is an open one of the vulnerabilities of a query, and in its scope.
-func addAffected(s *table.Statement, q platform.Query[*platform.ImageFilter]) {
+func addAffected(s *table.Statement, q core.Query[*inventory.ImageFilter]) {
 	addOpenVulnerability(s, q.Filter.VulnerabilityIDs)
 	s.Add(" AND (")
 	for i, b := range q.Scope.Branches {
@@ -289,7 +290,7 @@ func addAffected(s *table.Statement, q platform.Query[*platform.ImageFilter]) {
 }
 
 // PutImages inserts or replaces images.
-func (queries) PutImages(ctx context.Context, in platform.Tx, images []*platform.Image) error {
+func (queries) PutImages(ctx context.Context, in core.Tx, images []*inventory.Image) error {
 	tx := transactionOf(in)
 	run := make([]*dbconn.Statement, len(images))
 	for n, i := range images {
@@ -298,11 +299,11 @@ func (queries) PutImages(ctx context.Context, in platform.Tx, images []*platform
 			i.Repo, i.Digest, table.JSONText(&i.Architectures), table.JSONText(&i.Packages))
 		q.Add(" ON CONFLICT (repo, digest) DO UPDATE SET architectures = excluded.architectures, packages = excluded.packages")
 		run[n] = q.Build(nil)
-		tx.tasks = append(tx.tasks, platform.FindingTask{Subject: i.Repo, Digest: i.Digest})
+		tx.tasks = append(tx.tasks, inventory.FindingTask{Subject: i.Repo, Digest: i.Digest})
 	}
 	err := tx.Conn.Run(ctx, run...)
 	if errors.Is(err, dbconn.ErrForeignKey) {
-		return platform.ErrNoParent
+		return core.ErrNoParent
 	}
 	return err
 }

@@ -3,7 +3,8 @@ package sqlstore
 import (
 	"fmt"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/sqlstore/table"
 )
@@ -22,12 +23,12 @@ const (
 )
 
 // holding returns the condition that images of a row of t hold a version.
-func holding(sql string, version platform.UID) table.Narrowing {
+func holding(sql string, version core.UID) table.Narrowing {
 	return table.Narrowing{SQL: sql, Bytes: table.LocalOf(version), Root: table.ScopeKey(version.Root())}
 }
 
 // addHolds adds the condition that images of a row of t hold a version; "" means any.
-func addHolds(s *table.Statement, sql string, version platform.UID) {
+func addHolds(s *table.Statement, sql string, version core.UID) {
 	if version != "" {
 		s.AddNarrowing(holding(sql, version))
 	}
@@ -35,7 +36,7 @@ func addHolds(s *table.Statement, sql string, version platform.UID) {
 
 // addOpenSeverities adds the condition that a repo, or a tag, whose table has the alias, has open findings
 // with one of ratings: see platform.OpenCounts.Text.
-func addOpenSeverities(s *table.Statement, alias string, ratings []platform.SeverityRating) {
+func addOpenSeverities(s *table.Statement, alias string, ratings []core.SeverityRating) {
 	for i, rating := range ratings {
 		s.Add(map[bool]string{true: " AND (", false: " OR "}[i == 0])
 		switch at := 6 * (5 - max(rating.Rank(), 0)); at {
@@ -63,10 +64,10 @@ func addNamedAdvisory(s *table.Statement, names []string) {
 }
 
 // openClasses is the last class of open findings.
-var openClasses = 1 + platform.FindingClass{State: platform.FindingInTriage, Rating: platform.SeverityCritical, Fixable: true, KnownExploited: true}.Number()
+var openClasses = 1 + inventory.FindingClass{State: inventory.FindingInTriage, Rating: core.SeverityCritical, Fixable: true, KnownExploited: true}.Number()
 
 // whereRepoImages adds the conditions on the images of repos.
-func whereRepoImages(f *platform.ImageConditions, s *table.Statement) {
+func whereRepoImages(f *inventory.ImageConditions, s *table.Statement) {
 	addOpenSeverities(s, "t", f.OpenSeverities)
 	if len(f.VulnerabilityIDs) > 0 {
 		s.Add(" AND t.affected AND t.uid IN (SELECT f.parent FROM finding f WHERE ")
@@ -82,7 +83,7 @@ func whereRepoImages(f *platform.ImageConditions, s *table.Statement) {
 }
 
 // whereTagImages adds the conditions on the images of tags.
-func whereTagImages(f *platform.ImageConditions, s *table.Statement) {
+func whereTagImages(f *inventory.ImageConditions, s *table.Statement) {
 	if len(f.OpenSeverities) > 0 {
 		s.Add(" AND t.open_severity <> ''") // indexes have no other tags
 		addOpenSeverities(s, "t", f.OpenSeverities)
@@ -101,7 +102,7 @@ func whereTagImages(f *platform.ImageConditions, s *table.Statement) {
 }
 
 // addVersions adds the condition that a use is of one of versions.
-func addVersions(s *table.Statement, versions []platform.UID) {
+func addVersions(s *table.Statement, versions []core.UID) {
 	roots, packages, locals := [][]byte{}, [][]byte{}, [][]byte{}
 	for _, v := range versions {
 		roots, packages, locals = append(roots, table.ScopeKey(v.Root())), append(packages, table.LocalOf(v.Parent())), append(locals, table.LocalOf(v))

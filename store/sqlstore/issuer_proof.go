@@ -4,20 +4,21 @@ import (
 	"context"
 	"strings"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/sqlstore/table"
 )
 
 const proofColumns = "v.root, v.issuer, v.method, v.verify_time, v.check_time"
 
-func proofScan(p *platform.IssuerProof) []any {
+func proofScan(p *iam.IssuerProof) []any {
 	return []any{table.UIDOf(&p.Organisation), &p.Issuer, (*string)(&p.Method), table.TimeOf(&p.VerifyTime), table.TimeOf(&p.CheckTime)}
 }
 
-func collectProofs(into *[]*platform.IssuerProof) func(scan func(...any) error) error {
+func collectProofs(into *[]*iam.IssuerProof) func(scan func(...any) error) error {
 	return func(scan func(...any) error) error {
-		p := new(platform.IssuerProof)
+		p := new(iam.IssuerProof)
 		*into = append(*into, p)
 		return scan(proofScan(p)...)
 	}
@@ -25,18 +26,18 @@ func collectProofs(into *[]*platform.IssuerProof) func(scan func(...any) error) 
 
 // IssuerProof reads the proof of an organisation for an issuer. It is empty if there is
 // none.
-func (queries) IssuerProof(ctx context.Context, on platform.Conn, root platform.UID, issuer string) (*platform.IssuerProof, error) {
+func (queries) IssuerProof(ctx context.Context, on core.Conn, root core.UID, issuer string) (*iam.IssuerProof, error) {
 	s := tablesOf(on)
-	found := &platform.IssuerProof{}
+	found := &iam.IssuerProof{}
 	q := table.NewStatement(s.Dialect).Add("SELECT "+proofColumns+" FROM issuer_proof v WHERE v.issuer = ? AND v.root = ?", issuer, root)
 	err := s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error { return scan(proofScan(found)...) }))
 	return found, err
 }
 
 // DueIssuerProofs lists proofs by a file that were not checked since a time.
-func (queries) DueIssuerProofs(ctx context.Context, on platform.Conn, before platform.Time, limit int) ([]*platform.IssuerProof, error) {
+func (queries) DueIssuerProofs(ctx context.Context, on core.Conn, before core.Time, limit int) ([]*iam.IssuerProof, error) {
 	s := tablesOf(on)
-	var due []*platform.IssuerProof
+	var due []*iam.IssuerProof
 	q := table.NewStatement(s.Dialect).Add("SELECT "+proofColumns+" FROM issuer_proof v WHERE v.method = 'file' AND v.check_time < ? ORDER BY v.check_time LIMIT ?", before, int64(limit))
 	err := s.Conn.Run(ctx, q.Build(collectProofs(&due)))
 	return due, err
@@ -44,24 +45,24 @@ func (queries) DueIssuerProofs(ctx context.Context, on platform.Conn, before pla
 
 // IssuerProofs lists all proofs, and the issuers without one. It reads all
 // identities with patterns, so only the operator may call it.
-func (queries) IssuerProofs(ctx context.Context, on platform.Conn) ([]*platform.IssuerProof, error) {
+func (queries) IssuerProofs(ctx context.Context, on core.Conn) ([]*iam.IssuerProof, error) {
 	s := tablesOf(on)
-	var all []*platform.IssuerProof
+	var all []*iam.IssuerProof
 	q := table.NewStatement(s.Dialect).Add("SELECT " + proofColumns + " FROM issuer_proof v ORDER BY v.root, v.issuer")
 	if err := s.Conn.Run(ctx, q.Build(collectProofs(&all))); err != nil {
 		return nil, err
 	}
 	type decision struct {
-		root   platform.UID
+		root   core.UID
 		issuer string
 	}
 	known := map[decision]bool{}
 	for _, p := range all {
 		known[decision{p.Organisation, p.Issuer}] = true
 	}
-	q = table.NewStatement(s.Dialect).AddSlow("SELECT p.root, p.issuer FROM identity_provider p WHERE p.issuer <> '' UNION SELECT i.root, i.match_rule FROM identity i WHERE i.match_rule LIKE ? ORDER BY 1, 2", "%"+platform.PatternMark+"%")
+	q = table.NewStatement(s.Dialect).AddSlow("SELECT p.root, p.issuer FROM identity_provider p WHERE p.issuer <> '' UNION SELECT i.root, i.match_rule FROM identity i WHERE i.match_rule LIKE ? ORDER BY 1, 2", "%"+iam.PatternMark+"%")
 	err := s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
-		var root platform.UID
+		var root core.UID
 		var rule string
 		if err := scan(table.UIDOf(&root), &rule); err != nil {
 			return err
@@ -69,7 +70,7 @@ func (queries) IssuerProofs(ctx context.Context, on platform.Conn) ([]*platform.
 		issuer, _, _ := strings.Cut(rule, ruleBreak)
 		if d := (decision{root, issuer}); !known[d] {
 			known[d] = true
-			all = append(all, &platform.IssuerProof{Organisation: d.root, Issuer: issuer})
+			all = append(all, &iam.IssuerProof{Organisation: d.root, Issuer: issuer})
 		}
 		return nil
 	}))
@@ -78,9 +79,9 @@ func (queries) IssuerProofs(ctx context.Context, on platform.Conn) ([]*platform.
 
 // ProvidersOfIssuer lists the identity providers of an organisation for an
 // issuer.
-func (queries) ProvidersOfIssuer(ctx context.Context, on platform.Conn, root platform.UID, issuer string) ([]platform.UID, error) {
+func (queries) ProvidersOfIssuer(ctx context.Context, on core.Conn, root core.UID, issuer string) ([]core.UID, error) {
 	s := tablesOf(on)
-	var uids []platform.UID
+	var uids []core.UID
 	q := table.NewStatement(s.Dialect).Add("SELECT uid FROM identity_provider WHERE issuer = ? AND root = ? ORDER BY uid", issuer, root)
 	err := s.Conn.Run(ctx, q.Build(collectUIDs(&uids)))
 	return uids, err
@@ -88,18 +89,18 @@ func (queries) ProvidersOfIssuer(ctx context.Context, on platform.Conn, root pla
 
 // CountRules counts the other identities of an organisation that have a key. A subject of static
 // keys never looks like a pattern.
-func (queries) CountRules(ctx context.Context, on platform.Conn, keys map[platform.UID]platform.RuleKey) (map[platform.UID]int, error) {
+func (queries) CountRules(ctx context.Context, on core.Conn, keys map[core.UID]iam.RuleKey) (map[core.UID]int, error) {
 	s := tablesOf(on)
-	return s.countByIdentity(ctx, keys, func(q *table.Statement, identity platform.UID, key string) {
+	return s.countByIdentity(ctx, keys, func(q *table.Statement, identity core.UID, key string) {
 		q.AddSlow("SELECT (SELECT COUNT(*) FROM identity WHERE match_rule = ? AND root = ? AND uid <> ?)", key, identity.Root(), identity)
 		q.Add(" + (SELECT COUNT(*) FROM identity WHERE static_rule = ? AND static_rule <> '' AND root = ? AND uid <> ?)", key, identity.Root(), identity)
 	})
 }
 
 // CountBindings counts the role bindings of each identity, and of those with its key.
-func (queries) CountBindings(ctx context.Context, on platform.Conn, keys map[platform.UID]platform.RuleKey, most int) (map[platform.UID]int, error) {
+func (queries) CountBindings(ctx context.Context, on core.Conn, keys map[core.UID]iam.RuleKey, most int) (map[core.UID]int, error) {
 	s := tablesOf(on)
-	return s.countByIdentity(ctx, keys, func(q *table.Statement, identity platform.UID, key string) {
+	return s.countByIdentity(ctx, keys, func(q *table.Statement, identity core.UID, key string) {
 		q.AddSlow("SELECT COUNT(*) FROM (SELECT 1 FROM (SELECT uid FROM identity WHERE match_rule = ? AND root = ?", key, identity.Root())
 		q.Add(" UNION SELECT uid FROM identity WHERE static_rule = ? AND static_rule <> '' AND root = ? UNION SELECT uid FROM identity WHERE uid = ?) i", key, identity.Root(), identity)
 		q.Add(" JOIN role_binding b ON b.identity = i.uid LIMIT ?) bound", int64(most))
@@ -107,8 +108,8 @@ func (queries) CountBindings(ctx context.Context, on platform.Conn, keys map[pla
 }
 
 // countByIdentity runs a statement that counts for each identity and its rule.
-func (s tables) countByIdentity(ctx context.Context, keys map[platform.UID]platform.RuleKey, add func(q *table.Statement, identity platform.UID, key string)) (map[platform.UID]int, error) {
-	counts := make(map[platform.UID]int, len(keys))
+func (s tables) countByIdentity(ctx context.Context, keys map[core.UID]iam.RuleKey, add func(q *table.Statement, identity core.UID, key string)) (map[core.UID]int, error) {
+	counts := make(map[core.UID]int, len(keys))
 	var run []*dbconn.Statement
 	for identity, key := range keys {
 		q := table.NewStatement(s.Dialect)
@@ -128,10 +129,10 @@ func (s tables) countByIdentity(ctx context.Context, keys map[platform.UID]platf
 
 // HasOwner reports whether an organisation has a lasting owner who could sign in. The UID without is
 // that of a role binding or of an identity whose rule does not count. Owners with these identities do not count.
-func (queries) HasOwner(ctx context.Context, on platform.Conn, root, without platform.UID, identities ...platform.UID) (bool, error) {
+func (queries) HasOwner(ctx context.Context, on core.Conn, root, without core.UID, identities ...core.UID) (bool, error) {
 	s := tablesOf(on)
 	has := false
-	q := table.NewStatement(s.Dialect).Add("SELECT 1 FROM role_binding b JOIN identity i ON i.uid = b.identity WHERE b.parent = ? AND b.role = ? AND b.uid <> ? AND b.expire_time IS NULL", root, platform.OwnerRole, without)
+	q := table.NewStatement(s.Dialect).Add("SELECT 1 FROM role_binding b JOIN identity i ON i.uid = b.identity WHERE b.parent = ? AND b.role = ? AND b.uid <> ? AND b.expire_time IS NULL", root, iam.OwnerRole, without)
 	q.Add(" AND (i.provider IS NOT NULL OR i.uid <> ? AND (i.match_rule <> '' OR i.static_rule <> ''))", without)
 	if len(identities) > 0 {
 		q.Add(" AND NOT (i.uid ?)", table.UIDKeys(identities))
@@ -142,7 +143,7 @@ func (queries) HasOwner(ctx context.Context, on platform.Conn, root, without pla
 }
 
 // PutIssuerProof stores a proof.
-func (queries) PutIssuerProof(ctx context.Context, in platform.Tx, p *platform.IssuerProof) error {
+func (queries) PutIssuerProof(ctx context.Context, in core.Tx, p *iam.IssuerProof) error {
 	tx := transactionOf(in)
 	q := table.NewStatement(tx.Dialect).Add("INSERT INTO issuer_proof (root, issuer, method, verify_time, check_time) VALUES (?, ?, ?, ?, ?)", p.Organisation, p.Issuer, string(p.Method), p.VerifyTime, p.CheckTime)
 	q.Add(" ON CONFLICT (issuer, root) DO UPDATE SET method = excluded.method, verify_time = excluded.verify_time, check_time = excluded.check_time")
@@ -150,7 +151,7 @@ func (queries) PutIssuerProof(ctx context.Context, in platform.Tx, p *platform.I
 }
 
 // DeleteIssuerProof removes a proof.
-func (queries) DeleteIssuerProof(ctx context.Context, in platform.Tx, root platform.UID, issuer string) error {
+func (queries) DeleteIssuerProof(ctx context.Context, in core.Tx, root core.UID, issuer string) error {
 	tx := transactionOf(in)
 	return tx.Conn.Run(ctx, table.NewStatement(tx.Dialect).Add("DELETE FROM issuer_proof WHERE issuer = ? AND root = ?", issuer, root).Build(nil))
 }

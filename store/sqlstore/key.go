@@ -3,18 +3,18 @@ package sqlstore
 import (
 	"context"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/sqlstore/table"
 )
 
 // Keys returns the keys of a purpose, the oldest first.
-func (queries) Keys(ctx context.Context, on platform.Conn, purpose string) ([]platform.Key, error) {
+func (queries) Keys(ctx context.Context, on core.Conn, purpose string) ([]core.Key, error) {
 	s := tablesOf(on)
-	var keys []platform.Key
+	var keys []core.Key
 	q := table.NewStatement(s.Dialect).Add("SELECT id, material, sealed, create_time FROM shared_key WHERE purpose = ? ORDER BY id", purpose)
 	err := s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
-		k := platform.Key{Purpose: purpose}
+		k := core.Key{Purpose: purpose}
 		var id int64
 		err := scan(&id, &k.Material, &k.Sealed, table.TimeOf(&k.CreateTime))
 		k.ID = int(id)
@@ -25,7 +25,7 @@ func (queries) Keys(ctx context.Context, on platform.Conn, purpose string) ([]pl
 }
 
 // PutKey adds or replaces a key.
-func (queries) PutKey(ctx context.Context, in platform.Tx, k platform.Key) error {
+func (queries) PutKey(ctx context.Context, in core.Tx, k core.Key) error {
 	tx := transactionOf(in)
 	q := table.NewStatement(tx.Dialect).Add("INSERT INTO shared_key (purpose, id, material, sealed, create_time) VALUES (?, ?, ?, ?, ?)",
 		k.Purpose, int64(k.ID), k.Material, k.Sealed, k.CreateTime)
@@ -34,7 +34,7 @@ func (queries) PutKey(ctx context.Context, in platform.Tx, k platform.Key) error
 }
 
 // DeleteKey removes a key if it exists.
-func (queries) DeleteKey(ctx context.Context, in platform.Tx, purpose string, id int) error {
+func (queries) DeleteKey(ctx context.Context, in core.Tx, purpose string, id int) error {
 	tx := transactionOf(in)
 	q := table.NewStatement(tx.Dialect).Add("DELETE FROM shared_key WHERE purpose = ? AND id = ?", purpose, int64(id))
 	return tx.Conn.Run(ctx, q.Build(nil))
@@ -46,13 +46,13 @@ type secretColumn struct{ table, column string }
 var secretColumns = []secretColumn{{"subscription", "secret"}, {"subscription", "old_secret"}, {"identity_provider", "client_secret"}}
 
 // Secrets reads every encrypted secret.
-func (queries) Secrets(ctx context.Context, in platform.Tx) ([]platform.StoredSecret, error) {
+func (queries) Secrets(ctx context.Context, in core.Tx) ([]core.StoredSecret, error) {
 	tx := transactionOf(in)
-	var found []platform.StoredSecret
+	var found []core.StoredSecret
 	for place, c := range secretColumns {
 		q := table.NewStatement(tx.Dialect).Add("SELECT uid, " + c.column + " FROM " + c.table + " WHERE length(" + c.column + ") > 0")
 		err := tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
-			s := platform.StoredSecret{Place: place}
+			s := core.StoredSecret{Place: place}
 			err := scan(table.UIDOf(&s.Owner), &s.Encrypted)
 			found = append(found, s)
 			return err
@@ -65,7 +65,7 @@ func (queries) Secrets(ctx context.Context, in platform.Tx) ([]platform.StoredSe
 }
 
 // PutSecrets replaces secrets that Secrets has read.
-func (queries) PutSecrets(ctx context.Context, in platform.Tx, secrets []platform.StoredSecret) error {
+func (queries) PutSecrets(ctx context.Context, in core.Tx, secrets []core.StoredSecret) error {
 	tx := transactionOf(in)
 	run := make([]*dbconn.Statement, len(secrets))
 	for i, s := range secrets {

@@ -8,29 +8,30 @@ import (
 	"slices"
 	"strings"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/ecosystem"
+	"atrium/platform/inventory"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/sqlstore/table"
 )
 
-var packages = table.New(&table.Definition[*platform.Package, *platform.PackageFilter]{
+var packages = table.New(&table.Definition[*inventory.Package, *inventory.PackageFilter]{
 	Name:        "package",
-	UID:         func(p *platform.Package) platform.UID { return p.UID },
+	UID:         func(p *inventory.Package) core.UID { return p.UID },
 	LiesIn:      parentUID,
 	IsUncounted: true,
-	Columns: []table.Column[*platform.Package]{
-		{SQL: "t.uid", To: func(p *platform.Package) any { return table.UIDOf(&p.UID) }},
-		{SQL: "t.ecosystem", To: func(p *platform.Package) any { return &p.Ecosystem }},
-		{SQL: "t.name", To: func(p *platform.Package) any { return &p.Name }},
-		{SQL: "t.create_time", To: func(p *platform.Package) any { return table.TimeOf(&p.CreateTime) }},
+	Columns: []table.Column[*inventory.Package]{
+		{SQL: "t.uid", To: func(p *inventory.Package) any { return table.UIDOf(&p.UID) }},
+		{SQL: "t.ecosystem", To: func(p *inventory.Package) any { return &p.Ecosystem }},
+		{SQL: "t.name", To: func(p *inventory.Package) any { return &p.Name }},
+		{SQL: "t.create_time", To: func(p *inventory.Package) any { return table.TimeOf(&p.CreateTime) }},
 	},
-	WriteOnly: []table.Column[*platform.Package]{
-		{SQL: "t.normal_name", To: func(p *platform.Package) any { name := p.NormalName(); return &name }},
-		{SQL: "t.search", To: func(p *platform.Package) any { text := table.Fold(platform.SearchText(p.Name)); return &text }},
+	WriteOnly: []table.Column[*inventory.Package]{
+		{SQL: "t.normal_name", To: func(p *inventory.Package) any { name := p.NormalName(); return &name }},
+		{SQL: "t.search", To: func(p *inventory.Package) any { text := table.Fold(core.SearchText(p.Name)); return &text }},
 	},
 	Plan: planHeld,
-	Where: func(f *platform.PackageFilter, s *table.Statement) {
+	Where: func(f *inventory.PackageFilter, s *table.Statement) {
 		if len(f.Names) > 0 {
 			s.Add(" AND t.normal_name ?", table.Values(normalNames(f.Names)))
 		}
@@ -46,7 +47,7 @@ var packages = table.New(&table.Definition[*platform.Package, *platform.PackageF
 func normalNames(names []string) []string {
 	var all []string
 	for _, key := range ecosystem.NameKeys(names...) {
-		all = append(all, key.Name, (&platform.Package{Name: key.Name}).NormalName())
+		all = append(all, key.Name, (&inventory.Package{Name: key.Name}).NormalName())
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
@@ -56,9 +57,9 @@ func normalNames(names []string) []string {
 const fewPackages = 2000
 
 // planHeld returns a reader of a list which knows the few packages that images in a scope hold.
-func planHeld(ctx context.Context, r *table.Reader[*platform.Package, *platform.PackageFilter], q platform.Query[*platform.PackageFilter]) (*table.Reader[*platform.Package, *platform.PackageFilter], error) {
+func planHeld(ctx context.Context, r *table.Reader[*inventory.Package, *inventory.PackageFilter], q core.Query[*inventory.PackageFilter]) (*table.Reader[*inventory.Package, *inventory.PackageFilter], error) {
 	within := q.Filter.Held.Branches
-	if len(within) != 1 || within[0].UID.IsRoot() || len(q.Scope.Branches) == 0 || q.Scope.Branches[0].Relation == platform.Listed {
+	if len(within) != 1 || within[0].UID.IsRoot() || len(q.Scope.Branches) == 0 || q.Scope.Branches[0].Relation == core.Listed {
 		return r, nil
 	}
 	by, uid := *r, within[0].UID
@@ -68,7 +69,7 @@ func planHeld(ctx context.Context, r *table.Reader[*platform.Package, *platform.
 	err := r.Conn.Run(ctx, s.Build(func(scan func(...any) error) error {
 		var end []byte
 		err := scan(&end)
-		of, _ := platform.UnpackUID(append(table.PackUID(uid.Root()), end...))
+		of, _ := core.UnpackUID(append(table.PackUID(uid.Root()), end...))
 		by.Among = append(by.Among, of)
 		return err
 	}))
@@ -80,7 +81,7 @@ func planHeld(ctx context.Context, r *table.Reader[*platform.Package, *platform.
 
 // addHeld adds the condition that images in a scope hold a row: that there are uses whose column
 // has the value.
-func addHeld(s *table.Statement, held platform.Scope, column, value string) {
+func addHeld(s *table.Statement, held core.Scope, column, value string) {
 	if len(held.Branches) == 0 {
 		return
 	}
@@ -101,7 +102,7 @@ func addHeld(s *table.Statement, held platform.Scope, column, value string) {
 }
 
 // addUseWithin adds the condition that a use u is one of repos within a UID.
-func addUseWithin(s *table.Statement, within platform.UID) {
+func addUseWithin(s *table.Statement, within core.UID) {
 	if !within.IsRoot() {
 		s.Add(" AND u.rest >= ? AND u.rest < ?", table.RestOf(within), table.PastRest(within))
 	}
@@ -109,7 +110,7 @@ func addUseWithin(s *table.Statement, within platform.UID) {
 
 // ends returns the part of the UIDs of versions that identifies them in their organisation: those
 // of the package and of the version.
-func ends(uids []platform.UID) []byte {
+func ends(uids []core.UID) []byte {
 	b := make([]byte, 0, len(uids)*2*table.SegmentLength)
 	for _, u := range uids {
 		b = append(b, table.RestOf(u)...)
@@ -118,29 +119,29 @@ func ends(uids []platform.UID) []byte {
 }
 
 // splitEnds returns the UIDs whose ends were put together.
-func splitEnds(root platform.UID, b []byte) []platform.UID {
-	uids := make([]platform.UID, 0, len(b)/(2*table.SegmentLength))
+func splitEnds(root core.UID, b []byte) []core.UID {
+	uids := make([]core.UID, 0, len(b)/(2*table.SegmentLength))
 	packed := table.PackUID(root)
 	for end := range slices.Chunk(b, 2*table.SegmentLength) {
-		uid, _ := platform.UnpackUID(slices.Concat(packed, end))
+		uid, _ := core.UnpackUID(slices.Concat(packed, end))
 		uids = append(uids, uid)
 	}
 	return uids
 }
 
 // StoredVersions returns those of the versions of packages that are stored.
-func (queries) StoredVersions(ctx context.Context, in platform.Tx, uids []platform.UID) ([]platform.UID, error) {
+func (queries) StoredVersions(ctx context.Context, in core.Tx, uids []core.UID) ([]core.UID, error) {
 	tx := transactionOf(in)
-	var found []platform.UID
+	var found []core.UID
 	q := table.NewStatement(tx.Dialect).Add("SELECT t.uid FROM package_version t WHERE t.uid ?", table.UIDKeys(uids))
 	err := tx.Conn.Run(ctx, q.Build(collectUIDs(&found)))
 	return found, err
 }
 
 // VersionsOfPackages reads all versions of packages.
-func (queries) VersionsOfPackages(ctx context.Context, in platform.Tx, of []platform.UID) ([]*platform.PackageVersion, error) {
+func (queries) VersionsOfPackages(ctx context.Context, in core.Tx, of []core.UID) ([]*inventory.PackageVersion, error) {
 	tx := transactionOf(in)
-	var found []*platform.PackageVersion
+	var found []*inventory.PackageVersion
 	p := packageVersions.Reader(tx.tables).ProjectAll()
 	q := table.NewStatement(tx.Dialect).Add("SELECT "+p.Selected+" FROM package_version t"+p.Joins+" WHERE t.parent ?", table.UIDValues(of))
 	err := tx.Conn.Run(ctx, q.Build(p.Collect(&found)))
@@ -148,9 +149,9 @@ func (queries) VersionsOfPackages(ctx context.Context, in platform.Tx, of []plat
 }
 
 // InsertPackages inserts versions, and those of their packages that are not stored.
-func (queries) InsertPackages(ctx context.Context, in platform.Tx, versions []*platform.PackageVersion) error {
+func (queries) InsertPackages(ctx context.Context, in core.Tx, versions []*inventory.PackageVersion) error {
 	tx := transactionOf(in)
-	var of []*platform.Package
+	var of []*inventory.Package
 	for i, v := range versions { // they are sorted, and so are their packages
 		if i == 0 || v.Package.UID != versions[i-1].Package.UID {
 			of = append(of, &v.Package)
@@ -185,7 +186,7 @@ func (tx *transaction) insertNew(ctx context.Context, into string, columns []str
 }
 
 // SetRanks changes the ranks of versions.
-func (queries) SetRanks(ctx context.Context, in platform.Tx, versions []*platform.PackageVersion) error {
+func (queries) SetRanks(ctx context.Context, in core.Tx, versions []*inventory.PackageVersion) error {
 	tx := transactionOf(in)
 	if len(versions) == 0 {
 		return nil
@@ -213,14 +214,14 @@ func (k useKey) packageEnd() string { return k.version[:table.SegmentLength] }
 const imagesPerUse = 256
 
 // ChangeUses changes the uses of a repo, and how many repos hold its packages.
-func (queries) ChangeUses(ctx context.Context, in platform.Tx, repo platform.UID, digests []string, uses []platform.PackageUse) error {
+func (queries) ChangeUses(ctx context.Context, in core.Tx, repo core.UID, digests []string, uses []inventory.PackageUse) error {
 	tx := transactionOf(in)
 	used := table.NewStatement(tx.Dialect).Add("UPDATE sbom SET used = NULL WHERE used IS NOT NULL AND repo = ?", repo).Add(" AND digest ?", table.Values(digests))
 	run := []*dbconn.Statement{used.Build(nil)}
 	if len(uses) == 0 {
 		return tx.Conn.Run(ctx, run...)
 	}
-	changed := map[useKey][]platform.PackageUse{}
+	changed := map[useKey][]inventory.PackageUse{}
 	var held [][]byte // packages
 	for _, u := range uses {
 		end := table.RestOf(u.Version)
@@ -259,7 +260,7 @@ func (queries) ChangeUses(ctx context.Context, in platform.Tx, repo platform.UID
 }
 
 // readUses reads the uses of packages in a repo, and the number of rows of each package.
-func (tx *transaction) readUses(ctx context.Context, repo platform.UID, packages [][]byte) (stored map[useKey][]int64, rows map[string]int, err error) {
+func (tx *transaction) readUses(ctx context.Context, repo core.UID, packages [][]byte) (stored map[useKey][]int64, rows map[string]int, err error) {
 	stored, rows = map[useKey][]int64{}, map[string]int{}
 	q := table.NewStatement(tx.Dialect)
 	q.Add("SELECT u.package, u.version, u.part, u.images FROM ")
@@ -280,7 +281,7 @@ func (tx *transaction) readUses(ctx context.Context, repo platform.UID, packages
 }
 
 // changeImages returns the numbers of the images that hold a version after changes, sorted.
-func changeImages(images []int64, changes []platform.PackageUse) []int64 {
+func changeImages(images []int64, changes []inventory.PackageUse) []int64 {
 	for _, u := range changes {
 		at, known := slices.BinarySearch(images, u.Image)
 		switch {
@@ -295,7 +296,7 @@ func changeImages(images []int64, changes []platform.PackageUse) []int64 {
 
 var useColumns = []string{"root_key", "rest", "parent", "package", "version", "part", "images", "n"}
 
-func useValues(repo platform.UID, k useKey, images []int64) []any {
+func useValues(repo core.UID, k useKey, images []int64) []any {
 	list, _ := json.Marshal(images) // cannot fail for numbers
 	return []any{
 		table.ScopeKey(repo.Root()), table.RestOf(repo), table.PackUID(repo), []byte(k.packageEnd()), []byte(k.version[table.SegmentLength:]), k.part, string(list), int64(len(images)),
@@ -304,23 +305,23 @@ func useValues(repo platform.UID, k useKey, images []int64) []any {
 
 const findUse = " WHERE parent = ? AND package = ? AND version = ? AND part = ?"
 
-func (tx *transaction) updateUse(repo platform.UID, k useKey, images []int64) *dbconn.Statement {
+func (tx *transaction) updateUse(repo core.UID, k useKey, images []int64) *dbconn.Statement {
 	values := useValues(repo, k, images)
 	return table.NewStatement(tx.Dialect).Add("UPDATE package_use SET images = ?, n = ?"+findUse, slices.Concat(values[6:], values[2:6])...).Build(nil)
 }
 
-func (tx *transaction) deleteUse(repo platform.UID, k useKey) *dbconn.Statement {
+func (tx *transaction) deleteUse(repo core.UID, k useKey) *dbconn.Statement {
 	return table.NewStatement(tx.Dialect).Add("DELETE FROM package_use"+findUse, useValues(repo, k, nil)[2:6]...).Build(nil)
 }
 
 // countHolders changes how many repos hold the packages that a repo holds now and did not hold
 // before, or the other way round.
-func (tx *transaction) countHolders(ctx context.Context, root platform.UID, before, after map[string]int) error {
+func (tx *transaction) countHolders(ctx context.Context, root core.UID, before, after map[string]int) error {
 	for _, by := range []int64{1, -1} {
-		var uids []platform.UID
+		var uids []core.UID
 		for of, n := range after {
 			if n > 0 && before[of] == 0 && by > 0 || n == 0 && before[of] > 0 && by < 0 {
-				uid, _ := platform.UnpackUID(append(table.PackUID(root), of...))
+				uid, _ := core.UnpackUID(append(table.PackUID(root), of...))
 				uids = append(uids, uid)
 			}
 		}
@@ -350,7 +351,7 @@ func compactBytes(keys [][]byte) [][]byte {
 
 // ImagePackages reads the packages of images: two statements, one for what the images hold, and
 // one for the versions.
-func (queries) ImagePackages(ctx context.Context, on platform.Conn, keys platform.ImageKeys) ([]*platform.ImageContent, error) {
+func (queries) ImagePackages(ctx context.Context, on core.Conn, keys inventory.ImageKeys) ([]*inventory.ImageContent, error) {
 	s := tablesOf(on)
 	wanted := keys.Keys()
 	repos, digests := make([][]byte, len(wanted)), make([]string, len(wanted))
@@ -359,11 +360,11 @@ func (queries) ImagePackages(ctx context.Context, on platform.Conn, keys platfor
 	}
 	type held struct {
 		architecture string
-		versions     []platform.UID
+		versions     []core.UID
 	}
-	byImage := map[platform.ImageKey][]held{}
-	var uids []platform.UID
-	add := func(k platform.ImageKey, architecture string, ends []byte) {
+	byImage := map[core.ImageKey][]held{}
+	var uids []core.UID
+	add := func(k core.ImageKey, architecture string, ends []byte) {
 		versions := splitEnds(k.Repo.Root(), ends)
 		byImage[k] = append(byImage[k], held{architecture, versions})
 		uids = append(uids, versions...)
@@ -373,11 +374,11 @@ func (queries) ImagePackages(ctx context.Context, on platform.Conn, keys platfor
 	q.Add(" CROSS JOIN sbom b WHERE b.repo = p.k AND b.digest = p.inside ORDER BY b.architecture")
 	named := table.NewStatement(s.Dialect)
 	named.Add("SELECT t.parent, t.digest, '', t.versions FROM ").Add(named.Parents(table.UIDPairs(repos, digests)...))
-	named.Add(" CROSS JOIN image_status t WHERE t.parent = p.k AND t.digest = p.inside AND t.basis = ?", string(platform.BasisName))
-	hasSBOM := map[platform.ImageKey]bool{}
+	named.Add(" CROSS JOIN image_status t WHERE t.parent = p.k AND t.digest = p.inside AND t.basis = ?", string(inventory.BasisName))
+	hasSBOM := map[core.ImageKey]bool{}
 	read := func(isSBOM bool) func(scan func(...any) error) error {
 		return func(scan func(...any) error) error {
-			var k platform.ImageKey
+			var k core.ImageKey
 			var architecture string
 			var list []byte
 			if err := scan(table.UIDOf(&k.Repo), &k.Digest, &architecture, &list); err != nil {
@@ -395,13 +396,13 @@ func (queries) ImagePackages(ctx context.Context, on platform.Conn, keys platfor
 	if err := s.Reads.Run(ctx, q.Build(read(true)), named.Build(read(false))); err != nil {
 		return nil, err
 	}
-	byUID := map[platform.UID]*platform.PackageVersion{}
+	byUID := map[core.UID]*inventory.PackageVersion{}
 	if len(uids) > 0 {
 		slices.Sort(uids)
 		versions := packageVersions.Reader(s)
 		p := versions.ProjectAll()
 		v := table.NewStatement(s.Dialect).Add("SELECT "+p.Selected+" FROM package_version t"+p.Joins+" WHERE t.uid ?", table.UIDKeys(slices.Compact(uids)))
-		var found []*platform.PackageVersion
+		var found []*inventory.PackageVersion
 		if err := s.Reads.Run(ctx, v.Build(p.Collect(&found))); err != nil {
 			return nil, err
 		}
@@ -409,13 +410,13 @@ func (queries) ImagePackages(ctx context.Context, on platform.Conn, keys platfor
 			byUID[v.UID] = v
 		}
 	}
-	contents := make([]*platform.ImageContent, len(wanted))
+	contents := make([]*inventory.ImageContent, len(wanted))
 	for i, k := range wanted {
-		c := &platform.ImageContent{Repo: k.Repo, Digest: k.Digest, Basis: platform.BasisName}
+		c := &inventory.ImageContent{Repo: k.Repo, Digest: k.Digest, Basis: inventory.BasisName}
 		if hasSBOM[k] {
-			c.Basis = platform.BasisVersion
+			c.Basis = inventory.BasisVersion
 		}
-		at := map[platform.UID]int{}
+		at := map[core.UID]int{}
 		for _, h := range byImage[k] {
 			for _, uid := range h.versions {
 				v := byUID[uid]
@@ -425,14 +426,14 @@ func (queries) ImagePackages(ctx context.Context, on platform.Conn, keys platfor
 				n, known := at[uid]
 				if !known {
 					n = len(c.Packages)
-					at[uid], c.Packages = n, append(c.Packages, platform.ImagePackage{PackageVersion: v})
+					at[uid], c.Packages = n, append(c.Packages, inventory.ImagePackage{PackageVersion: v})
 				}
 				if h.architecture != "" {
 					c.Packages[n].Architectures = append(c.Packages[n].Architectures, h.architecture)
 				}
 			}
 		}
-		slices.SortFunc(c.Packages, func(a, b platform.ImagePackage) int {
+		slices.SortFunc(c.Packages, func(a, b inventory.ImagePackage) int {
 			return cmp.Or(cmp.Compare(a.Package.Name, b.Package.Name), cmp.Compare(a.Package.Ecosystem, b.Package.Ecosystem), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.UID, b.UID))
 		})
 		contents[i] = c

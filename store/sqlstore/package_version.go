@@ -4,31 +4,32 @@ import (
 	"context"
 	"fmt"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/sqlstore/table"
 )
 
-var packageVersions = table.New(&table.Definition[*platform.PackageVersion, *platform.PackageVersionFilter]{
+var packageVersions = table.New(&table.Definition[*inventory.PackageVersion, *inventory.PackageVersionFilter]{
 	Name:         "package_version",
-	UID:          func(v *platform.PackageVersion) platform.UID { return v.UID },
+	UID:          func(v *inventory.PackageVersion) core.UID { return v.UID },
 	LiesIn:       parentUID,
 	IsUncounted:  true,
 	JoinedOrders: map[string]table.JoinedOrder{"version": {Column: "t.rank", Value: "t.rank"}},
 	Joins:        []table.Join{{SQL: " JOIN package k ON k.uid = ", Column: "parent"}},
-	Columns: []table.Column[*platform.PackageVersion]{
-		{SQL: "t.uid", To: func(v *platform.PackageVersion) any { return table.UIDOf(&v.UID) }},
-		{SQL: "t.version", To: func(v *platform.PackageVersion) any { return &v.Version }},
-		{SQL: "t.rank", To: func(v *platform.PackageVersion) any { return &v.Rank }},
-		{SQL: "t.purl", To: func(v *platform.PackageVersion) any { return &v.PURL }},
-		{SQL: "t.licenses", To: func(v *platform.PackageVersion) any { return table.JSONOf(&v.Licenses) }},
-		{SQL: "t.source", To: func(v *platform.PackageVersion) any { return table.UIDOf(&v.Source) }},
-		{SQL: "t.create_time", To: func(v *platform.PackageVersion) any { return table.TimeOf(&v.CreateTime) }},
-		{SQL: "k.uid", To: func(v *platform.PackageVersion) any { return table.UIDOf(&v.Package.UID) }},
-		{SQL: "k.name", To: func(v *platform.PackageVersion) any { return &v.Package.Name }},
-		{SQL: "k.ecosystem", To: func(v *platform.PackageVersion) any { return &v.Package.Ecosystem }},
+	Columns: []table.Column[*inventory.PackageVersion]{
+		{SQL: "t.uid", To: func(v *inventory.PackageVersion) any { return table.UIDOf(&v.UID) }},
+		{SQL: "t.version", To: func(v *inventory.PackageVersion) any { return &v.Version }},
+		{SQL: "t.rank", To: func(v *inventory.PackageVersion) any { return &v.Rank }},
+		{SQL: "t.purl", To: func(v *inventory.PackageVersion) any { return &v.PURL }},
+		{SQL: "t.licenses", To: func(v *inventory.PackageVersion) any { return table.JSONOf(&v.Licenses) }},
+		{SQL: "t.source", To: func(v *inventory.PackageVersion) any { return table.UIDOf(&v.Source) }},
+		{SQL: "t.create_time", To: func(v *inventory.PackageVersion) any { return table.TimeOf(&v.CreateTime) }},
+		{SQL: "k.uid", To: func(v *inventory.PackageVersion) any { return table.UIDOf(&v.Package.UID) }},
+		{SQL: "k.name", To: func(v *inventory.PackageVersion) any { return &v.Package.Name }},
+		{SQL: "k.ecosystem", To: func(v *inventory.PackageVersion) any { return &v.Package.Ecosystem }},
 	},
-	Where: func(f *platform.PackageVersionFilter, s *table.Statement) {
+	Where: func(f *inventory.PackageVersionFilter, s *table.Statement) {
 		table.AddAnyOf(s, "version", f.Versions)
 		if within := f.Within(); len(within) > 0 {
 			s.Add(" AND t.uid ?", table.UIDKeys(within))
@@ -38,9 +39,9 @@ var packageVersions = table.New(&table.Definition[*platform.PackageVersion, *pla
 })
 
 // AdvisoriesOfVersions finds the advisories with findings of versions.
-func (queries) AdvisoriesOfVersions(ctx context.Context, on platform.Conn, versions []*platform.PackageVersion, scopes []platform.Scope) ([][]platform.UID, error) {
+func (queries) AdvisoriesOfVersions(ctx context.Context, on core.Conn, versions []*inventory.PackageVersion, scopes []core.Scope) ([][]core.UID, error) {
 	s := tablesOf(on)
-	found := make([][]platform.UID, len(versions))
+	found := make([][]core.UID, len(versions))
 	var uids, roots, low, past [][]byte
 	var names, places []string
 	for i, v := range versions {
@@ -62,7 +63,7 @@ func (queries) AdvisoriesOfVersions(ctx context.Context, on platform.Conn, versi
 	q.Add(" CROSS JOIN finding f WHERE f.root_key = p.root AND f.package = p.name AND f.rest >= p.low AND f.rest < p.past AND f.version_uid = p.k AND f.count_class > 0")
 	err := s.Reads.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var place string
-		var advisory platform.UID
+		var advisory core.UID
 		if err := scan(&place, table.UIDOf(&advisory)); err != nil {
 			return err
 		}

@@ -3,14 +3,16 @@ package sqlstore
 import (
 	"context"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 	"atrium/store/sqlstore/table"
 )
 
 // GroupsOfPath reads the group that the names of a path lead to.
-func (queries) GroupsOfPath(ctx context.Context, on platform.Conn, path platform.Path) ([]*platform.Group, error) {
+func (queries) GroupsOfPath(ctx context.Context, on core.Conn, path core.Path) ([]*iam.Group, error) {
 	s := tablesOf(on)
-	var found []*platform.Group
+	var found []*iam.Group
 	q := table.NewStatement(s.Dialect)
 	s.beginPath(q, path)
 	q.Add("SELECT "+groups.ProjectAll().Selected+" FROM w CROSS JOIN grp t WHERE t.uid = w.uid AND w.depth = ?", int64(len(path.Names())))
@@ -20,9 +22,9 @@ func (queries) GroupsOfPath(ctx context.Context, on platform.Conn, path platform
 
 // ReposOfPath reads the repos that a path can name: in each of its groups, the repo
 // whose name is the rest of the path.
-func (queries) ReposOfPath(ctx context.Context, on platform.Conn, path platform.Path) ([]*platform.Repo, error) {
+func (queries) ReposOfPath(ctx context.Context, on core.Conn, path core.Path) ([]*inventory.Repo, error) {
 	s := tablesOf(on)
-	var found []*platform.Repo
+	var found []*inventory.Repo
 	q := table.NewStatement(s.Dialect)
 	parents := s.beginPath(q, path)
 	q.Add("SELECT " + repos.ProjectAll().Selected + " FROM ")
@@ -35,7 +37,7 @@ func (queries) ReposOfPath(ctx context.Context, on platform.Conn, path platform.
 // beginPath begins a statement with the table w of the groups on a path, each with its
 // number of names, and returns the table of names. The text of the statement is the
 // same for all paths. It needs one index lookup for each name.
-func (s tables) beginPath(q *table.Statement, path platform.Path) (parents string) {
+func (s tables) beginPath(q *table.Statement, path core.Path) (parents string) {
 	names := path.Names()
 	rests := make([]string, len(names))
 	for i := range names {

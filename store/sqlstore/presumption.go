@@ -4,15 +4,16 @@ import (
 	"context"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 	"atrium/store/sqlstore/dbconn"
 )
 
 // A presumptionProof proves the presumption about the caller of a request.
 type presumptionProof struct {
 	dialect     *dbconn.Dialect
-	presumption *platform.Presumption
-	proof       *platform.Proof
+	presumption *iam.Presumption
+	proof       *iam.Proof
 	known       *knownAuthority
 	comparing   bool // whether the statement reads nothing but versions
 	statement   dbconn.Statement
@@ -25,14 +26,14 @@ type prover struct{ dialect *dbconn.Dialect }
 // TakeProof returns the proof that the next statements of ctx must include, or nil if there is
 // none. It fails once the presumption is refuted or cannot be proven.
 func (p prover) TakeProof(ctx context.Context) (dbconn.Proof, error) {
-	presumption := platform.PresumptionOf(ctx)
+	presumption := iam.PresumptionOf(ctx)
 	proof := presumption.TakeProof()
 	if proof == nil {
 		return nil, presumption.Err()
 	}
 	known, _ := proof.Kept().(*knownAuthority)
 	if known == nil {
-		known = newKnownAuthority(p.dialect, proof.Bearer(), nil, platform.Time{})
+		known = newKnownAuthority(p.dialect, proof.Bearer(), nil, core.Time{})
 		proof.Keep(known)
 	}
 	taken := &presumptionProof{dialect: p.dialect, presumption: presumption, proof: proof, known: known}

@@ -1,7 +1,7 @@
 package sqlstore
 
 import (
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/sqlstore/table"
 )
 
@@ -12,7 +12,7 @@ import (
 // addTagCondition adds the condition that a repo has such a tag. Few tags have a digest, or are deprecated or new: where
 // the organisation is known, an index of it finds them. For each of many scopes it would find all that are deprecated or new
 // again.
-func addTagCondition(s *table.Statement, c *platform.TagCondition) {
+func addTagCondition(s *table.Statement, c *core.TagCondition) {
 	if c == nil {
 		return
 	}
@@ -53,7 +53,7 @@ func addLabels(s *table.Statement, from, column string, labels []string) {
 }
 
 // addRepoCondition adds the condition that a group holds such a repo.
-func addRepoCondition(s *table.Statement, c *platform.RepoCondition) {
+func addRepoCondition(s *table.Statement, c *core.RepoCondition) {
 	if c == nil {
 		return
 	}

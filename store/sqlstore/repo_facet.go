@@ -3,20 +3,21 @@ package sqlstore
 import (
 	"context"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/store/sqlstore/table"
 )
 
 // FacetRepos counts repos by their parts of the catalogue, groups, bundles and labels.
-func (queries) FacetRepos(ctx context.Context, on platform.Conn, filter *platform.RepoFilter, scopes []platform.Scope) ([]*platform.RepoFacets, error) {
+func (queries) FacetRepos(ctx context.Context, on core.Conn, filter *inventory.RepoFilter, scopes []core.Scope) ([]*inventory.RepoFacets, error) {
 	s := tablesOf(on)
-	facets := table.EmptyEach[platform.RepoFacets](len(scopes))
+	facets := table.EmptyEach[inventory.RepoFacets](len(scopes))
 	r := repos.Reader(s)
-	tiers, texts, groups := table.Counting[platform.CatalogTier]{}, table.Counting[string]{}, table.Counting[platform.UID]{}
+	tiers, texts, groups := table.Counting[core.CatalogTier]{}, table.Counting[string]{}, table.Counting[core.UID]{}
 	var tier, bundle, label string
-	var group platform.UID
+	var group core.UID
 	run := r.CountBy(filter, scopes, "", []string{"t.catalog_tier", "t.parent"}, []any{&tier, table.UIDOf(&group)}, func(i int, n int64) {
-		tiers.Add(&facets[i].Tier, platform.CatalogTier(tier), n)
+		tiers.Add(&facets[i].Tier, core.CatalogTier(tier), n)
 		groups.Add(&facets[i].Group, group, n)
 	})
 	run = append(run, r.CountBy(filter, scopes, " CROSS JOIN "+s.Dialect.Elements("t.bundles"), []string{"e.value"}, []any{&bundle}, func(i int, n int64) {

@@ -4,64 +4,65 @@ import (
 	"context"
 	"fmt"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 	"atrium/store/sqlstore/table"
 )
 
 // bindingText and bindingRule are left out together with the identity, the group and the
 // role of a binding, or by themselves.
 const (
-	bindingText = platform.BindingObjects | platform.BindingTexts
-	bindingRule = platform.BindingObjects | platform.BindingRules
+	bindingText = core.BindingObjects | core.BindingTexts
+	bindingRule = core.BindingObjects | core.BindingRules
 )
 
-var roleBindings = table.New(&table.Definition[*platform.RoleBinding, *platform.RoleBindingFilter]{
+var roleBindings = table.New(&table.Definition[*iam.RoleBinding, *iam.RoleBindingFilter]{
 	Name:         "role_binding",
-	UID:          func(b *platform.RoleBinding) platform.UID { return b.UID },
+	UID:          func(b *iam.RoleBinding) core.UID { return b.UID },
 	LiesIn:       parentUID,
 	HasScopeKeys: true,
-	Relations: map[platform.Relation]table.Relation{
-		platform.OfIdentity: {Column: "identity", IsNear: true},
-		platform.OfRole:     {Column: "role"}, // a built-in role belongs to all organisations
+	Relations: map[core.Relation]table.Relation{
+		core.OfIdentity: {Column: "identity", IsNear: true},
+		core.OfRole:     {Column: "role"}, // a built-in role belongs to all organisations
 	},
-	FoundByParent: func(_ string, f *platform.RoleBindingFilter) bool { return f.Identity != "" },
+	FoundByParent: func(_ string, f *iam.RoleBindingFilter) bool { return f.Identity != "" },
 	Joins:         []table.Join{{SQL: " JOIN identity i ON i.uid = ", Column: "identity"}, {SQL: " JOIN grp g ON g.uid = ", Column: "parent"}, {SQL: " JOIN role r ON r.uid = ", Column: "role"}},
 	// The columns that are read instead are in no index of an order: see projection.
 	CostlyColumns: map[string]table.CostlyColumn{
-		"i.uid": {Field: platform.BindingObjects, Instead: "t.identity"}, "g.uid": {Field: platform.BindingObjects, Instead: "t.parent"}, "r.uid": {Field: platform.BindingObjects, Instead: "t.role"},
-		"i.name": {Field: platform.BindingObjects}, "g.name": {Field: platform.BindingObjects}, "r.name": {Field: platform.BindingObjects},
+		"i.uid": {Field: core.BindingObjects, Instead: "t.identity"}, "g.uid": {Field: core.BindingObjects, Instead: "t.parent"}, "r.uid": {Field: core.BindingObjects, Instead: "t.role"},
+		"i.name": {Field: core.BindingObjects}, "g.name": {Field: core.BindingObjects}, "r.name": {Field: core.BindingObjects},
 		"i.description": {Field: bindingText}, "g.description": {Field: bindingText}, "r.description": {Field: bindingText},
 		"i.email": {Field: bindingRule}, "i.match_rule": {Field: bindingRule}, "i.static_rule": {Field: bindingRule}, "i.external_id": {Field: bindingRule},
 	},
 	JoinedOrders: map[string]table.JoinedOrder{
 		"identity_name": table.OrderByName("i.name", "identity", "identity"), "group_name": table.OrderByName("g.name", "grp", "parent"), "role_name": table.OrderByName("r.name", "role", "role"),
 	},
-	Columns: []table.Column[*platform.RoleBinding]{
-		{SQL: "t.uid", To: func(b *platform.RoleBinding) any { return table.UIDOf(&b.UID) }},
-		{SQL: "t.create_time", To: func(b *platform.RoleBinding) any { return table.TimeOf(&b.CreateTime) }},
-		{SQL: "t.expire_time", Field: "expireTime", To: func(b *platform.RoleBinding) any { return table.TimeOrNullOf(&b.ExpireTime) }},
-		{SQL: "t.review_time", Field: "reviewTime", To: func(b *platform.RoleBinding) any { return table.TimeOrNullOf(&b.ReviewTime) }},
-		{SQL: "t.reviewer", Field: "reviewer", To: func(b *platform.RoleBinding) any { return &b.Reviewer }},
-		{SQL: "t.review_note", Field: "reviewNote", To: func(b *platform.RoleBinding) any { return &b.ReviewNote }},
-		{SQL: "i.uid", To: func(b *platform.RoleBinding) any { return table.UIDOf(&b.Identity.UID) }},
-		{SQL: "i.name", To: func(b *platform.RoleBinding) any { return &b.Identity.Name }},
-		{SQL: "i.description", To: func(b *platform.RoleBinding) any { return &b.Identity.Description }},
-		{SQL: "i.email", To: func(b *platform.RoleBinding) any { return &b.Identity.Email }},
-		{SQL: "i.match_rule", To: func(b *platform.RoleBinding) any { return ruleColumn{&b.Identity} }},
-		{SQL: "i.static_rule", To: func(b *platform.RoleBinding) any { return ruleColumn{&b.Identity} }},
-		{SQL: "i.external_id", To: func(b *platform.RoleBinding) any { return ruleColumn{&b.Identity} }},
-		{SQL: "g.uid", To: func(b *platform.RoleBinding) any { return table.UIDOf(&b.Group.UID) }},
-		{SQL: "g.name", To: func(b *platform.RoleBinding) any { return &b.Group.Name }},
-		{SQL: "g.description", To: func(b *platform.RoleBinding) any { return &b.Group.Description }},
-		{SQL: "r.uid", To: func(b *platform.RoleBinding) any { return table.UIDOf(&b.Role.UID) }},
-		{SQL: "r.name", To: func(b *platform.RoleBinding) any { return &b.Role.Name }},
-		{SQL: "r.description", To: func(b *platform.RoleBinding) any { return &b.Role.Description }},
+	Columns: []table.Column[*iam.RoleBinding]{
+		{SQL: "t.uid", To: func(b *iam.RoleBinding) any { return table.UIDOf(&b.UID) }},
+		{SQL: "t.create_time", To: func(b *iam.RoleBinding) any { return table.TimeOf(&b.CreateTime) }},
+		{SQL: "t.expire_time", Field: "expireTime", To: func(b *iam.RoleBinding) any { return table.TimeOrNullOf(&b.ExpireTime) }},
+		{SQL: "t.review_time", Field: "reviewTime", To: func(b *iam.RoleBinding) any { return table.TimeOrNullOf(&b.ReviewTime) }},
+		{SQL: "t.reviewer", Field: "reviewer", To: func(b *iam.RoleBinding) any { return &b.Reviewer }},
+		{SQL: "t.review_note", Field: "reviewNote", To: func(b *iam.RoleBinding) any { return &b.ReviewNote }},
+		{SQL: "i.uid", To: func(b *iam.RoleBinding) any { return table.UIDOf(&b.Identity.UID) }},
+		{SQL: "i.name", To: func(b *iam.RoleBinding) any { return &b.Identity.Name }},
+		{SQL: "i.description", To: func(b *iam.RoleBinding) any { return &b.Identity.Description }},
+		{SQL: "i.email", To: func(b *iam.RoleBinding) any { return &b.Identity.Email }},
+		{SQL: "i.match_rule", To: func(b *iam.RoleBinding) any { return ruleColumn{&b.Identity} }},
+		{SQL: "i.static_rule", To: func(b *iam.RoleBinding) any { return ruleColumn{&b.Identity} }},
+		{SQL: "i.external_id", To: func(b *iam.RoleBinding) any { return ruleColumn{&b.Identity} }},
+		{SQL: "g.uid", To: func(b *iam.RoleBinding) any { return table.UIDOf(&b.Group.UID) }},
+		{SQL: "g.name", To: func(b *iam.RoleBinding) any { return &b.Group.Name }},
+		{SQL: "g.description", To: func(b *iam.RoleBinding) any { return &b.Group.Description }},
+		{SQL: "r.uid", To: func(b *iam.RoleBinding) any { return table.UIDOf(&b.Role.UID) }},
+		{SQL: "r.name", To: func(b *iam.RoleBinding) any { return &b.Role.Name }},
+		{SQL: "r.description", To: func(b *iam.RoleBinding) any { return &b.Role.Description }},
 	},
-	WriteOnly: []table.Column[*platform.RoleBinding]{
-		{SQL: "t.identity", Field: "identityUid", To: func(b *platform.RoleBinding) any { return table.UIDOf(&b.IdentityUID) }},
-		{SQL: "t.role", Field: "roleUid", To: func(b *platform.RoleBinding) any { return table.UIDOf(&b.RoleUID) }},
+	WriteOnly: []table.Column[*iam.RoleBinding]{
+		{SQL: "t.identity", Field: "identityUid", To: func(b *iam.RoleBinding) any { return table.UIDOf(&b.IdentityUID) }},
+		{SQL: "t.role", Field: "roleUid", To: func(b *iam.RoleBinding) any { return table.UIDOf(&b.RoleUID) }},
 	},
-	Where: func(f *platform.RoleBindingFilter, s *table.Statement) {
+	Where: func(f *iam.RoleBindingFilter, s *table.Statement) {
 		if f.Identity != "" {
 			s.Add(" AND t.identity = ?", f.Identity)
 		}
@@ -78,7 +79,7 @@ var roleBindings = table.New(&table.Definition[*platform.RoleBinding, *platform.
 			if s.Organisation == "" {
 				s.AddSlow(" AND "+table.Confirm("t.role IN (SELECT h.uid FROM role h WHERE h.capabilities LIKE ? ESCAPE '\\')"), pattern)
 			} else {
-				s.AddSlow(" AND "+table.Confirm("t.role IN (SELECT h.uid FROM role h WHERE (h.root = ? OR h.root = ?) AND h.capabilities LIKE ? ESCAPE '\\')"), s.Organisation, platform.UID(""), pattern)
+				s.AddSlow(" AND "+table.Confirm("t.role IN (SELECT h.uid FROM role h WHERE (h.root = ? OR h.root = ?) AND h.capabilities LIKE ? ESCAPE '\\')"), s.Organisation, core.UID(""), pattern)
 			}
 		}
 		if f.Capability != "" || f.Expiring != nil {
@@ -116,23 +117,23 @@ func addUnexpired(s *table.Statement, alias string) *table.Statement {
 }
 
 // Bindable reads identities and roles: one statement each.
-func (queries) Bindable(ctx context.Context, in platform.Tx, holders, given []platform.UID) (found []*platform.Identity, granted []*platform.Role, err error) {
+func (queries) Bindable(ctx context.Context, in core.Tx, holders, given []core.UID) (found []*iam.Identity, granted []*iam.Role, err error) {
 	tx := transactionOf(in)
 	err = tx.Conn.Run(ctx, identities.SelectAll(tx.Dialect, holders, &found), roles.SelectAll(tx.Dialect, given, &granted))
 	return found, granted, err
 }
 
 // EndReviews removes the reviews of the role bindings of an identity or of a role.
-func (queries) EndReviews(in platform.Tx, of platform.UID) {
+func (queries) EndReviews(in core.Tx, of core.UID) {
 	tx := transactionOf(in)
 	q := table.NewStatement(tx.Dialect).Add("UPDATE role_binding SET review_time = NULL, reviewer = '', review_note = '' WHERE (identity = ? OR role = ?) AND review_time IS NOT NULL", of, of)
 	tx.Conn.Queue(q.Build(nil))
 }
 
 // ExpiredBindings finds role bindings that have expired, those that expired first before others.
-func (queries) ExpiredBindings(ctx context.Context, on platform.Conn, limit int) ([]platform.UID, error) {
+func (queries) ExpiredBindings(ctx context.Context, on core.Conn, limit int) ([]core.UID, error) {
 	s := tablesOf(on)
-	var expired []platform.UID
+	var expired []core.UID
 	q := table.NewStatement(s.Dialect)
 	q.Add("SELECT b.uid FROM role_binding b WHERE b.expire_time <= (SELECT "+s.Dialect.Now+") ORDER BY b.expire_time LIMIT ?", int64(limit))
 	err := s.Conn.Run(ctx, q.Build(collectUIDs(&expired)))
@@ -140,7 +141,7 @@ func (queries) ExpiredBindings(ctx context.Context, on platform.Conn, limit int)
 }
 
 // A ruleColumn reads the issuer and subject of a bound identity from its rule.
-type ruleColumn struct{ to *platform.BoundIdentity }
+type ruleColumn struct{ to *iam.BoundIdentity }
 
 func (c ruleColumn) Scan(src any) error {
 	text, ok := src.(string)
@@ -162,11 +163,11 @@ func (c ruleColumn) SetText(text string) {
 }
 
 // FacetRoleBindings counts role bindings by role and group.
-func (queries) FacetRoleBindings(ctx context.Context, on platform.Conn, filter *platform.RoleBindingFilter, scopes []platform.Scope) ([]*platform.RoleBindingFacets, error) {
+func (queries) FacetRoleBindings(ctx context.Context, on core.Conn, filter *iam.RoleBindingFilter, scopes []core.Scope) ([]*iam.RoleBindingFacets, error) {
 	s := tablesOf(on)
-	facets := table.EmptyEach[platform.RoleBindingFacets](len(scopes))
-	uids := table.Counting[platform.UID]{}
-	var role, group platform.UID
+	facets := table.EmptyEach[iam.RoleBindingFacets](len(scopes))
+	uids := table.Counting[core.UID]{}
+	var role, group core.UID
 	run := roleBindings.Reader(s).CountBy(filter, scopes, "", []string{"t.role", "t.parent"}, []any{table.UIDOf(&role), table.UIDOf(&group)}, func(i int, n int64) {
 		uids.Add(&facets[i].Role, role, n)
 		uids.Add(&facets[i].Group, group, n)

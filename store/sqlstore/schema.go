@@ -8,7 +8,7 @@ import (
 
 	"github.com/pressly/goose/v3"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/sqlstore/table"
 )
 
@@ -70,7 +70,7 @@ func (s tables) compareSchema(ctx context.Context, complete bool) error {
 }
 
 func schemaError(format string, versions ...any) error {
-	return &platform.Error{Code: platform.CodeFailedPrecondition, Reason: "SCHEMA_MISMATCH", Message: fmt.Sprintf(format, versions...)}
+	return &core.Error{Code: core.CodeFailedPrecondition, Reason: "SCHEMA_MISMATCH", Message: fmt.Sprintf(format, versions...)}
 }
 
 // appliedMigrations lists the migrations that the database has. The first is 0,

@@ -6,12 +6,13 @@ import (
 	"slices"
 	"strconv"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/store/sqlstore/table"
 )
 
 // A severityColumn stores rating and score as their sort key.
-type severityColumn struct{ to *platform.AdvisorySeverity }
+type severityColumn struct{ to *inventory.AdvisorySeverity }
 
 // StoredText returns the sort key.
 func (c severityColumn) StoredText() string { return c.to.SortKey() }
@@ -20,9 +21,9 @@ func (c severityColumn) StoredText() string { return c.to.SortKey() }
 func (c severityColumn) Scan(src any) error {
 	switch src := src.(type) {
 	case string:
-		c.to.Rating, c.to.Score = platform.ParseSeverityKey(src)
+		c.to.Rating, c.to.Score = inventory.ParseSeverityKey(src)
 	case []byte:
-		c.to.Rating, c.to.Score = platform.ParseSeverityKey(string(src))
+		c.to.Rating, c.to.Score = inventory.ParseSeverityKey(string(src))
 	default:
 		return fmt.Errorf("cannot read a severity from %T", src)
 	}
@@ -31,7 +32,7 @@ func (c severityColumn) Scan(src any) error {
 
 // addRatings adds the condition that an advisory has one of ratings, as ranges of
 // the indexed sort key. Neighbouring ratings form one range, which is read in order.
-func addRatings(s *table.Statement, ratings []platform.SeverityRating) {
+func addRatings(s *table.Statement, ratings []core.SeverityRating) {
 	ranks := make([]int, len(ratings))
 	for i, r := range ratings {
 		ranks[i] = r.Rank()
@@ -55,14 +56,14 @@ func addRatings(s *table.Statement, ratings []platform.SeverityRating) {
 
 // addStates adds the condition that an advisory is in one of states. The open ones
 // are all that no event has settled. Those that are not withdrawn have indexes.
-func addStates(s *table.Statement, wanted []platform.AdvisoryState, withdrawn bool) {
+func addStates(s *table.Statement, wanted []inventory.AdvisoryState, withdrawn bool) {
 	wanted = slices.Compact(slices.Sorted(slices.Values(wanted)))
-	if !withdrawn && len(wanted) == 1 && wanted[0] == platform.AdvisoryOpen {
+	if !withdrawn && len(wanted) == 1 && wanted[0] == inventory.AdvisoryOpen {
 		s.Add(" AND t.count_class % 3 = 1") // the indexes have this condition, without an argument
 		return
 	}
-	var settled, others []platform.EventType
-	for _, state := range platform.AdvisoryStates() {
+	var settled, others []inventory.EventType
+	for _, state := range inventory.AdvisoryStates() {
 		switch settling := state.SettlingEvent(); {
 		case settling == "": // this state is the open one
 		case slices.Contains(wanted, state):
@@ -71,7 +72,7 @@ func addStates(s *table.Statement, wanted []platform.AdvisoryState, withdrawn bo
 			others = append(others, settling)
 		}
 	}
-	if !slices.Contains(wanted, platform.AdvisoryOpen) {
+	if !slices.Contains(wanted, inventory.AdvisoryOpen) {
 		table.AddAnyOf(s, "latest_event_type", settled)
 		return
 	}
@@ -92,7 +93,7 @@ const (
 	states     = 3
 )
 
-func classOf(a *platform.Advisory) int64 {
+func classOf(a *inventory.Advisory) int64 {
 	if !a.DeleteTime.IsZero() {
 		return 0
 	}
@@ -110,7 +111,7 @@ func advisoryCounters(class int64) []byte {
 func classCounter(class int64) byte { return byte(firstClass + class - 1) }
 
 // countersOfAdvisories returns the counters whose sum is the total of a filter.
-func countersOfAdvisories(f *platform.AdvisoryFilter) table.CounterSum {
+func countersOfAdvisories(f *inventory.AdvisoryFilter) table.CounterSum {
 	severities, wanted, withdrawn := f.Severities, f.States, f.Withdrawn
 	others := *f
 	others.Severities, others.States, others.Withdrawn = nil, nil, false
@@ -122,9 +123,9 @@ func countersOfAdvisories(f *platform.AdvisoryFilter) table.CounterSum {
 	case len(severities)+len(wanted) == 0:
 		return table.CounterSum{Added: []byte{standing}}
 	case len(severities) == 0:
-		severities = platform.SeverityRatings()
+		severities = core.SeverityRatings()
 	case len(wanted) == 0:
-		wanted = platform.AdvisoryStates()
+		wanted = inventory.AdvisoryStates()
 	}
 	var counters []byte
 	for _, r := range severities {
@@ -138,11 +139,11 @@ func countersOfAdvisories(f *platform.AdvisoryFilter) table.CounterSum {
 
 // AdvisoriesInheriting reads the advisories that have one of names as id or alias,
 // and no CVSS severity of their own.
-func (queries) AdvisoriesInheriting(ctx context.Context, on platform.Conn, names []string) ([]*platform.Advisory, error) {
+func (queries) AdvisoriesInheriting(ctx context.Context, on core.Conn, names []string) ([]*inventory.Advisory, error) {
 	s := tablesOf(on)
-	var found []*platform.Advisory
+	var found []*inventory.Advisory
 	q := table.NewStatement(s.Dialect)
-	q.Add("SELECT "+advisories.ProjectAll().Selected+" FROM advisory t WHERE t.severity_source <> ?", string(platform.SeverityOfAdvisory))
+	q.Add("SELECT "+advisories.ProjectAll().Selected+" FROM advisory t WHERE t.severity_source <> ?", string(inventory.SeverityOfAdvisory))
 	q.Add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", table.Values(names))
 	q.Add(" UNION SELECT n.uid FROM advisory n WHERE n.advisory_id ?) ORDER BY t.uid", table.Values(names))
 	err := s.Reads.Run(ctx, q.Build(advisories.ProjectAll().Collect(&found)))

@@ -7,7 +7,8 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/sqlstore/table"
 )
@@ -15,7 +16,7 @@ import (
 // Candidates reads, with one statement of three parts, the identities whose rule may
 // match a bearer, the identity providers of the issuer with the identities that they
 // provisioned, and the mappings of the bearer's external groups.
-func (queries) Candidates(ctx context.Context, on platform.Conn, b platform.Bearer) ([]platform.Candidate, []platform.SignInOption, error) {
+func (queries) Candidates(ctx context.Context, on core.Conn, b iam.Bearer) ([]iam.Candidate, []iam.SignInOption, error) {
 	s := tablesOf(on)
 	var found signIns
 	statement := signInStatement(s.Dialect, b, nil)
@@ -29,13 +30,13 @@ func (queries) Candidates(ctx context.Context, on platform.Conn, b platform.Bear
 // signInStatement builds the statement of Candidates. Its rows are sorted, so that the
 // results of two reads can be compared. It also reads the versions of scopes, in the same
 // snapshot.
-func signInStatement(d *dbconn.Dialect, b platform.Bearer, scopes []string) *dbconn.Statement {
+func signInStatement(d *dbconn.Dialect, b iam.Bearer, scopes []string) *dbconn.Statement {
 	q := table.NewStatement(d)
 	if len(b.Static) > 0 {
 		q.Add("SELECT 0, '', '', '', '', i.uid, i.claim_match, i.static_keys, '', i.last_seen_time, " + boundColumns + " FROM identity i")
 		addBound(q).Add(" WHERE i.uid ?", table.UIDKeys(b.Static))
 	} else {
-		q.Add("SELECT 0, CASE c.place WHEN 2 THEN i.uid ELSE ? END, '', '', '', i.uid, i.claim_match, i.static_keys, '', i.last_seen_time, "+boundColumns+" FROM (", platform.UID(""))
+		q.Add("SELECT 0, CASE c.place WHEN 2 THEN i.uid ELSE ? END, '', '', '', i.uid, i.claim_match, i.static_keys, '', i.last_seen_time, "+boundColumns+" FROM (", core.UID(""))
 		addCandidates(q, b)
 		addBound(q.Add(") c JOIN identity i ON i.uid = c.uid"))
 		addSignInOptions(q, b)
@@ -51,20 +52,20 @@ func signInStatement(d *dbconn.Dialect, b platform.Bearer, scopes []string) *dbc
 // addCandidates selects the candidates, with a limit per organisation and a limit in
 // total. Each part stops reading its index at the limit, so the cost does not depend
 // on the number of other rules.
-func addCandidates(q *table.Statement, b platform.Bearer) {
+func addCandidates(q *table.Statement, b iam.Bearer) {
 	q.Add("SELECT uid, place FROM (SELECT uid, place, create_time, row_number() OVER (PARTITION BY root ORDER BY place, create_time, uid) AS share FROM (")
 	withKey := func(place, limit int, key string) {
 		q.Add(fmt.Sprintf("SELECT * FROM (SELECT uid, root, create_time, %d AS place FROM identity WHERE match_rule = ? ORDER BY create_time, uid LIMIT %d) k%d", place, limit, len(q.Args)), key)
 	}
-	withKey(0, platform.MaxExactRules, rule(b.Issuer, b.Subject))
+	withKey(0, iam.MaxExactRules, rule(b.Issuer, b.Subject))
 	for _, subject := range b.Tenants {
 		q.AddUnion()
-		withKey(1, platform.MaxCandidates, rule(b.Issuer, subject))
+		withKey(1, iam.MaxCandidates, rule(b.Issuer, subject))
 	}
 	q.AddUnion().Add("SELECT * FROM (SELECT i.uid, i.root, i.create_time, 2 AS place FROM issuer_proof v CROSS JOIN " + q.Parents(table.TextPairs(b.Subjects, b.Subjects)...))
-	q.Add(" JOIN identity i ON i.match_rule = v.issuer || ? || p.k AND i.root = v.root WHERE v.issuer ? AND v.method <> ? AND i.match_rule <> ? ORDER BY i.create_time, i.uid", ruleBreak, table.Values(b.Issuers), string(platform.ProofUpgrade), rule(b.Issuer, b.Subject))
+	q.Add(" JOIN identity i ON i.match_rule = v.issuer || ? || p.k AND i.root = v.root WHERE v.issuer ? AND v.method <> ? AND i.match_rule <> ? ORDER BY i.create_time, i.uid", ruleBreak, table.Values(b.Issuers), string(iam.ProofUpgrade), rule(b.Issuer, b.Subject))
 	q.Add(fmt.Sprintf(" LIMIT %d) proven) found) ranked WHERE share <= %d ORDER BY place, share, create_time, uid LIMIT %d",
-		platform.MaxCandidates, platform.MaxCandidatesOfRoot, platform.MaxCandidates))
+		iam.MaxCandidates, iam.MaxCandidatesOfRoot, iam.MaxCandidates))
 }
 
 // boundColumns are those of the grants of an identity i: one row for each role, or one row of empty
@@ -78,7 +79,7 @@ func addBound(s *table.Statement) *table.Statement {
 
 // addSignInOptions adds the identity providers of the issuer with the identities that they
 // provisioned, and the mappings of external groups.
-func addSignInOptions(q *table.Statement, b platform.Bearer) {
+func addSignInOptions(q *table.Statement, b iam.Bearer) {
 	external := make(table.Values, len(b.ExternalIDs))
 	for i, id := range b.ExternalIDs {
 		external[i] = rule(b.Issuer, id)
@@ -104,17 +105,17 @@ type signIns struct {
 
 	versions []byte // versions of the scopes, in the order of the scopes
 	to       [signInTexts + 3]any
-	ends     platform.Time // the time when the first of the grants expires; zero if none does
+	ends     core.Time // the time when the first of the grants expires; zero if none does
 
-	candidates []platform.Candidate
-	options    []platform.SignInOption
+	candidates []iam.Candidate
+	options    []iam.SignInOption
 }
 
 // A signInRow is a row whose texts have not been decoded.
 type signInRow struct {
 	part  int64
-	seen  platform.Time
-	ends  platform.Time // the time when the grant expires; zero if it does not
+	seen  core.Time
+	ends  core.Time // the time when the grant expires; zero if it does not
 	texts [signInTexts]textRange
 }
 
@@ -196,7 +197,7 @@ func (found *signIns) add(scan func(...any) error) error {
 func (found *signIns) Digest() [sha256.Size]byte { return sha256.Sum256(found.text) }
 
 // Decode decodes the rows.
-func (found *signIns) Decode() ([]platform.Candidate, []platform.SignInOption, error) {
+func (found *signIns) Decode() ([]iam.Candidate, []iam.SignInOption, error) {
 	for _, row := range found.rows {
 		if err := found.decode(row); err != nil {
 			return nil, nil, err
@@ -207,9 +208,9 @@ func (found *signIns) Decode() ([]platform.Candidate, []platform.SignInOption, e
 
 // decode adds a row to the candidates or to the options.
 func (found *signIns) decode(row signInRow) error {
-	var provider platform.IdentityProvider
-	var i platform.Identity
-	var g platform.Grant
+	var provider iam.IdentityProvider
+	var i iam.Identity
+	var g core.Grant
 	var text, external string
 	i.LastSeenTime, g.ExpireTime = row.seen, row.ends
 	for n, to := range [signInTexts]sql.Scanner{
@@ -224,21 +225,21 @@ func (found *signIns) decode(row signInRow) error {
 	switch row.part {
 	case 0:
 		if n := len(found.candidates); n == 0 || found.candidates[n-1].Identity.UID != i.UID {
-			found.candidates = append(found.candidates, platform.Candidate{Identity: &i})
+			found.candidates = append(found.candidates, iam.Candidate{Identity: &i})
 		}
 		last := &found.candidates[len(found.candidates)-1]
 		last.Proven = last.Proven || provider.UID != ""
 		addGrant(last, g)
 	case 1:
 		if n := len(found.options); n == 0 || found.options[n-1].Provider.UID != provider.UID {
-			found.options = append(found.options, platform.SignInOption{Provider: &provider, Proof: platform.ProofMethod(text)})
+			found.options = append(found.options, iam.SignInOption{Provider: &provider, Proof: iam.ProofMethod(text)})
 		}
 		found.addProvisioned(&i, external, g)
 	case 2:
 		for n := range found.options {
 			if e := &found.options[n]; e.Provider.UID == provider.UID {
 				g.Identity = provider.UID
-				e.Mapped = append(e.Mapped, platform.MappedGrant{Grant: g, ExternalGroupID: text})
+				e.Mapped = append(e.Mapped, iam.MappedGrant{Grant: g, ExternalGroupID: text})
 			}
 		}
 	}
@@ -257,19 +258,19 @@ func (c textColumn) Scan(src any) error {
 
 // addProvisioned adds an identity that the last provider provisioned, if there is
 // one.
-func (found *signIns) addProvisioned(i *platform.Identity, external string, g platform.Grant) {
+func (found *signIns) addProvisioned(i *iam.Identity, external string, g core.Grant) {
 	if i.UID == "" {
 		return
 	}
 	e := &found.options[len(found.options)-1]
 	if n := len(e.Provisioned); n == 0 || e.Provisioned[n-1].Identity.UID != i.UID {
 		_, id := ruleParts(external)
-		e.Provisioned = append(e.Provisioned, platform.ProvisionedIdentity{Candidate: platform.Candidate{Identity: i}, ExternalID: id})
+		e.Provisioned = append(e.Provisioned, iam.ProvisionedIdentity{Candidate: iam.Candidate{Identity: i}, ExternalID: id})
 	}
 	addGrant(&e.Provisioned[len(e.Provisioned)-1].Candidate, g)
 }
 
-func addGrant(c *platform.Candidate, g platform.Grant) {
+func addGrant(c *iam.Candidate, g core.Grant) {
 	if g.Identity = c.Identity.UID; g.Role != "" {
 		c.Grants = append(c.Grants, g)
 	}

@@ -4,13 +4,14 @@ import (
 	"context"
 	"strconv"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/sqlstore/table"
 )
 
 // RaiseAdvisoryTimes replaces the source times of advisories by later ones.
-func (queries) RaiseAdvisoryTimes(ctx context.Context, in platform.Tx, times []platform.SourceTime) error {
+func (queries) RaiseAdvisoryTimes(ctx context.Context, in core.Tx, times []inventory.SourceTime) error {
 	tx := transactionOf(in)
 	uids := make([][]byte, len(times))
 	for i, t := range times {
@@ -20,7 +21,7 @@ func (queries) RaiseAdvisoryTimes(ctx context.Context, in platform.Tx, times []p
 }
 
 // RaiseVulnerabilityTimes replaces the source times of vulnerabilities by later ones.
-func (queries) RaiseVulnerabilityTimes(ctx context.Context, in platform.Tx, times []platform.SourceTime) error {
+func (queries) RaiseVulnerabilityTimes(ctx context.Context, in core.Tx, times []inventory.SourceTime) error {
 	tx := transactionOf(in)
 	ids := make([]string, len(times))
 	for i, t := range times {
@@ -30,7 +31,7 @@ func (queries) RaiseVulnerabilityTimes(ctx context.Context, in platform.Tx, time
 }
 
 // raiseTimes replaces the times of a column by later ones, with one statement.
-func (tx *transaction) raiseTimes(ctx context.Context, of, column string, keys dbconn.ParentColumn, times []platform.SourceTime) error {
+func (tx *transaction) raiseTimes(ctx context.Context, of, column string, keys dbconn.ParentColumn, times []inventory.SourceTime) error {
 	texts := make([]string, len(times))
 	for i, t := range times {
 		texts[i] = strconv.FormatInt(dbconn.StoredTime(t.Time).UnixMilli(), 10)

@@ -3,7 +3,7 @@ package sqlstore
 import (
 	"context"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/sqlstore/table"
 )
@@ -21,17 +21,17 @@ type Status struct {
 
 // A Tenant is an organisation with the number of its rows of all kinds.
 type Tenant struct {
-	Organisation platform.UID
+	Organisation core.UID
 	Name         string
 	Rows         int64
 }
 
 // A FailingSink is a subscription whose sink fails, or that was disabled.
 type FailingSink struct {
-	Subscription  platform.UID
+	Subscription  core.UID
 	Sink          string
-	FailingSince  platform.Time // zero if only Disabled is known
-	Disabled      platform.Time // zero if it still gets events
+	FailingSince  core.Time // zero if only Disabled is known
+	Disabled      core.Time // zero if it still gets events
 	DisableReason string
 }
 
@@ -39,7 +39,7 @@ type FailingSink struct {
 type Client struct {
 	Name, Address string
 	Connections   int64
-	Since         platform.Time // when its oldest connection began
+	Since         core.Time // when its oldest connection began
 }
 
 // A Standby is a copy of the database, with the seconds by which it lags behind.
@@ -53,7 +53,7 @@ type Standby struct {
 func (s *Store) Status(ctx context.Context, most int) (*Status, error) {
 	found := &Status{}
 	const unwell = " FROM subscription s WHERE s.failing_since > ? OR s.disable_time > ?"
-	never := platform.Time{}
+	never := core.Time{}
 	one := func(into *int64, sql string, args ...any) *dbconn.Statement {
 		return table.NewStatement(s.Dialect).AddSlow(sql, args...).Build(func(scan func(...any) error) error { return scan(into) })
 	}
@@ -100,7 +100,7 @@ func (s *Store) largestTenants(most int, into *[]Tenant) *dbconn.Statement {
 		var scope string
 		var t Tenant
 		err := scan(&scope, &t.Rows)
-		t.Organisation = platform.UID(scope)
+		t.Organisation = core.UID(scope)
 		*into = append(*into, t)
 		return err
 	})

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/sqlstore/table"
 )
@@ -83,10 +85,10 @@ func (s tables) Session() any { return s }
 func (tx *transaction) Session() any { return tx }
 
 // tablesOf returns what reads through a store or a transaction.
-func tablesOf(on platform.Conn) tables { return tables{table.SourceOf(on)} }
+func tablesOf(on core.Conn) tables { return tables{table.SourceOf(on)} }
 
 // transactionOf returns the transaction of a platform.Tx.
-func transactionOf(in platform.Tx) *transaction {
+func transactionOf(in core.Tx) *transaction {
 	if tx, ok := in.Session().(*transaction); ok {
 		return tx
 	}
@@ -94,14 +96,14 @@ func transactionOf(in platform.Tx) *transaction {
 }
 
 // Now reads the clock that all processes share.
-func (s tables) Now(ctx context.Context) (now platform.Time, err error) {
+func (s tables) Now(ctx context.Context) (now core.Time, err error) {
 	q := table.NewStatement(s.Dialect).Add("SELECT " + s.Dialect.Now)
 	err = s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error { return scan(table.TimeOf(&now)) }))
 	return now, err
 }
 
 // Exists looks for a UID in every kind.
-func (s tables) Exists(ctx context.Context, uid platform.UID) (bool, error) {
+func (s tables) Exists(ctx context.Context, uid core.UID) (bool, error) {
 	return table.Exists(ctx, s.Source, kinds, uid)
 }
 
@@ -118,10 +120,10 @@ func (s *Store) Recount(ctx context.Context) (wrong int64, err error) {
 }
 
 // ExistingGroups reads which of the UIDs are those of groups.
-func (s tables) ExistingGroups(ctx context.Context, uids []platform.UID) (found []platform.UID, err error) {
+func (s tables) ExistingGroups(ctx context.Context, uids []core.UID) (found []core.UID, err error) {
 	q := table.NewStatement(s.Dialect).Add("SELECT t.uid FROM grp t WHERE t.uid ?", table.UIDKeys(uids))
 	err = s.Reads.Run(ctx, q.Build(func(scan func(...any) error) error {
-		var uid platform.UID
+		var uid core.UID
 		err := scan(table.UIDOf(&uid))
 		found = append(found, uid)
 		return err
@@ -133,8 +135,8 @@ func (s tables) ExistingGroups(ctx context.Context, uids []platform.UID) (found 
 type transaction struct {
 	tables
 	table.Tx
-	events []*platform.Event
-	tasks  []platform.FindingTask
+	events []*core.Event
+	tasks  []inventory.FindingTask
 }
 
 // WritesAtOnce follows from the slots of busy counters, which one writer does not need.
@@ -142,14 +144,14 @@ func (s *Store) WritesAtOnce() bool { return s.Dialect.Slots > 1 }
 
 // Write runs unit in a transaction. Its first statements prove the presumption about the
 // caller, and it commits nothing for one who is not proven.
-func (s *Store) Write(ctx context.Context, unit func(platform.Tx) error) error {
+func (s *Store) Write(ctx context.Context, unit func(core.Tx) error) error {
 	recorded := 0
 	err := s.engine.Write(ctx, func(conn *dbconn.Tx) error {
 		tx := &transaction{tables: tables{table.Source{Conn: conn, Reads: conn, Dialect: s.Dialect}}, Tx: table.NewTx(conn, s.Dialect)}
 		if err := unit(tx); err != nil {
 			return err
 		}
-		if err := platform.Prove(ctx); err != nil { // unless the statements of unit have proven the caller
+		if err := core.Prove(ctx); err != nil { // unless the statements of unit have proven the caller
 			return err
 		}
 		recorded = 0
@@ -186,7 +188,7 @@ func (tx *transaction) RunTogether(ctx context.Context, functions ...func(contex
 }
 
 // Lock locks an organisation exclusively until the transaction ends.
-func (tx *transaction) Lock(root platform.UID) { tx.Conn.Lock(string(root)) }
+func (tx *transaction) Lock(root core.UID) { tx.Conn.Lock(string(root)) }
 
 // LockShared locks an organisation shared until the transaction ends.
-func (tx *transaction) LockShared(root platform.UID) { tx.Conn.LockShared(string(root)) }
+func (tx *transaction) LockShared(root core.UID) { tx.Conn.LockShared(string(root)) }

@@ -4,6 +4,11 @@ import (
 	"context"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/libraries"
+	"atrium/platform/webhooks"
 	"atrium/store/sqlstore/table"
 )
 
@@ -13,23 +18,23 @@ type queries struct{}
 // Tables returns the tables of every store. They have no state.
 func Tables() platform.Tables {
 	return platform.Tables{
-		IAM: platform.IAMTables{
+		IAM: iam.Tables{
 			Groups: groups, Identities: identities, Roles: roles, RoleBindings: roleBindings,
 			IdentityProviders: identityProviders, AccountAssociations: accountAssociations, GroupInvites: groupInvites,
 			ExternalGroupRoleMappings: externalGroupRoleMappings, TermsAcceptances: terms,
 			GroupQueries: queries{}, IdentityQueries: queries{}, RoleBindingQueries: queries{}, IdentityProviderQueries: queries{},
 			IssuerQueries: queries{}, SignInQueries: queries{}, TermsAcceptanceQueries: queries{},
 		},
-		Inventory: platform.InventoryTables{
+		Inventory: inventory.Tables{
 			Repos: repos, Tags: tags, ImageLists: imageTable{}, Packages: packages, PackageVersions: packageVersions,
 			Advisories: advisories, Vulnerabilities: vulnerabilities, Findings: findings,
 			RepoQueries: queries{}, TagQueries: queries{}, ImageQueries: queries{}, SBOMQueries: queries{}, PackageQueries: queries{},
 			PackageVersionQueries: queries{}, AdvisoryQueries: queries{}, ExploitationQueries: queries{}, FindingQueries: queries{},
 			TriageRuleQueries: queries{},
 		},
-		Libraries: platform.LibraryTables{Artifacts: artifacts, ArtifactVersions: artifactVersions},
+		Libraries: libraries.Tables{Artifacts: artifacts, ArtifactVersions: artifactVersions},
 		Events:    queries{},
-		Webhooks:  platform.SubscriptionTables{Subscriptions: subscriptions, Deliveries: deliveries, SubscriptionQueries: queries{}, WebhookQueries: queries{}},
+		Webhooks:  webhooks.Tables{Subscriptions: subscriptions, Deliveries: deliveries, SubscriptionQueries: queries{}, WebhookQueries: queries{}},
 		Secrets:   queries{},
 		Search:    queries{},
 	}
@@ -46,6 +51,6 @@ var kinds = []table.Kind{
 }
 
 // Search finds rows of several kinds, with one statement.
-func (queries) Search(ctx context.Context, on platform.Conn, q platform.SearchQuery) ([]platform.SearchPlace, error) {
+func (queries) Search(ctx context.Context, on core.Conn, q core.SearchQuery) ([]core.SearchPlace, error) {
 	return table.Search(ctx, table.SourceOf(on), kinds, q)
 }

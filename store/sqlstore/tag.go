@@ -3,47 +3,48 @@ package sqlstore
 import (
 	"context"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/store/sqlstore/table"
 )
 
-var tags = table.New(&table.Definition[*platform.Tag, *platform.TagFilter]{
+var tags = table.New(&table.Definition[*inventory.Tag, *inventory.TagFilter]{
 	Name:           "tag",
 	HasUniqueNames: true,
-	UID:            func(t *platform.Tag) platform.UID { return t.UID },
+	UID:            func(t *inventory.Tag) core.UID { return t.UID },
 	LiesIn:         parentUID,
 	HasFewWriters:  true,
 	HasScopeKeys:   true,
-	FoundByParent: func(order string, f *platform.TagFilter) bool {
+	FoundByParent: func(order string, f *inventory.TagFilter) bool {
 		return f.Digest == "" && (order == "name" || f.Name != "" || len(f.Names) > 0)
 	},
-	Columns: []table.Column[*platform.Tag]{
-		{SQL: "t.uid", To: func(t *platform.Tag) any { return table.UIDOf(&t.UID) }},
-		{SQL: "t.name", To: func(t *platform.Tag) any { return &t.Name }},
-		{SQL: "t.digest", Field: "digest", To: func(t *platform.Tag) any { return &t.Digest }},
-		{SQL: "t.deprecated", Field: "deprecated", To: func(t *platform.Tag) any { return &t.Deprecated }},
-		{SQL: "t.bundles", Field: "bundles", To: func(t *platform.Tag) any { return table.JSONOf(&t.Bundles) }},
-		{SQL: "t.class", To: func(t *platform.Tag) any { return (*string)(&t.Class) }},
-		{SQL: "t.create_time", To: func(t *platform.Tag) any { return table.TimeOf(&t.CreateTime) }},
-		{SQL: "t.update_time", To: func(t *platform.Tag) any { return table.TimeOf(&t.UpdateTime) }},
-		{SQL: "t.open_severity", To: func(t *platform.Tag) any { return &t.OpenSeverity }},
+	Columns: []table.Column[*inventory.Tag]{
+		{SQL: "t.uid", To: func(t *inventory.Tag) any { return table.UIDOf(&t.UID) }},
+		{SQL: "t.name", To: func(t *inventory.Tag) any { return &t.Name }},
+		{SQL: "t.digest", Field: "digest", To: func(t *inventory.Tag) any { return &t.Digest }},
+		{SQL: "t.deprecated", Field: "deprecated", To: func(t *inventory.Tag) any { return &t.Deprecated }},
+		{SQL: "t.bundles", Field: "bundles", To: func(t *inventory.Tag) any { return table.JSONOf(&t.Bundles) }},
+		{SQL: "t.class", To: func(t *inventory.Tag) any { return (*string)(&t.Class) }},
+		{SQL: "t.create_time", To: func(t *inventory.Tag) any { return table.TimeOf(&t.CreateTime) }},
+		{SQL: "t.update_time", To: func(t *inventory.Tag) any { return table.TimeOf(&t.UpdateTime) }},
+		{SQL: "t.open_severity", To: func(t *inventory.Tag) any { return &t.OpenSeverity }},
 	},
 	CostlyColumns: map[string]table.CostlyColumn{
-		"t.bundles": {Field: platform.TagDetails}, "t.class": {Field: platform.TagDetails}, "t.create_time": {Field: platform.TagDetails}, "t.open_severity": {Field: platform.TagDetails},
+		"t.bundles": {Field: core.TagDetails}, "t.class": {Field: core.TagDetails}, "t.create_time": {Field: core.TagDetails}, "t.open_severity": {Field: core.TagDetails},
 	},
-	WriteOnly: []table.Column[*platform.Tag]{
-		{SQL: "t.source", Field: "source", To: func(t *platform.Tag) any { return &t.Source }},
+	WriteOnly: []table.Column[*inventory.Tag]{
+		{SQL: "t.source", Field: "source", To: func(t *inventory.Tag) any { return &t.Source }},
 	},
 	ClassColumn: "deprecated", ClassOf: classOfTag, ClassCounters: tagCounters, FilterCounters: countersOfTags,
-	SearchText: tagText, SearchQuery: func(f *platform.TagFilter) string { return f.Query },
+	SearchText: tagText, SearchQuery: func(f *inventory.TagFilter) string { return f.Query },
 	Where: whereTag, Narrow: narrowTags,
-	OnChange: addTask(func(t *platform.Tag) platform.FindingTask {
-		return platform.FindingTask{Subject: t.UID.Parent(), Digest: t.Digest}
+	OnChange: addTask(func(t *inventory.Tag) inventory.FindingTask {
+		return inventory.FindingTask{Subject: t.UID.Parent(), Digest: t.Digest}
 	}),
 })
 
 // narrowTags returns the condition of a branch of tags.
-func narrowTags(b platform.Branch) table.Narrowing {
+func narrowTags(b core.Branch) table.Narrowing {
 	switch {
 	case b.Digest != "": // The index contains 24 bits of a digest.
 		return table.Narrowing{SQL: " AND t.digest = p.x AND substr(t.digest, 8, 6) = substr(p.x, 8, 6)", Text: b.Digest}
@@ -61,7 +62,7 @@ func narrowTags(b platform.Branch) table.Narrowing {
 const tagText = "('  ' || lower(t.name) || '\n')"
 
 // TagsByName reads tags by repo and name, with one index lookup each.
-func (queries) TagsByName(ctx context.Context, on platform.Conn, names platform.TagNames) ([]*platform.Tag, error) {
+func (queries) TagsByName(ctx context.Context, on core.Conn, names inventory.TagNames) ([]*inventory.Tag, error) {
 	wanted := names.Names()
 	repos, texts := make([][]byte, len(wanted)), make([]string, len(wanted))
 	for i, n := range wanted {
@@ -71,9 +72,9 @@ func (queries) TagsByName(ctx context.Context, on platform.Conn, names platform.
 }
 
 // TagsOfSource reads the tags of a repo that were imported from a source.
-func (queries) TagsOfSource(ctx context.Context, on platform.Conn, from platform.RepoSource) ([]*platform.Tag, error) {
+func (queries) TagsOfSource(ctx context.Context, on core.Conn, from inventory.RepoSource) ([]*inventory.Tag, error) {
 	s := tablesOf(on)
-	var found []*platform.Tag
+	var found []*inventory.Tag
 	q := table.NewStatement(s.Dialect)
 	q.Add("SELECT "+tags.ProjectAll().Selected+" FROM tag t WHERE t.parent = ? AND t.source = ? AND t.source <> ''", from.Repo, from.Source)
 	err := s.Conn.Run(ctx, q.Build(tags.ProjectAll().Collect(&found)))
@@ -81,15 +82,15 @@ func (queries) TagsOfSource(ctx context.Context, on platform.Conn, from platform
 }
 
 // RepoSources reads the sources of tags in the repos of a group, for one registry.
-func (queries) RepoSources(ctx context.Context, on platform.Conn, group platform.UID, registry string) ([]platform.RepoSource, error) {
+func (queries) RepoSources(ctx context.Context, on core.Conn, group core.UID, registry string) ([]inventory.RepoSource, error) {
 	s := tablesOf(on)
-	var found []platform.RepoSource
+	var found []inventory.RepoSource
 	q := table.NewStatement(s.Dialect)
 	// CROSS JOIN makes SQLite start with the repos of the group. '0' follows '/'.
 	q.Add("SELECT DISTINCT t.parent, t.source FROM repo r CROSS JOIN tag t WHERE r.parent = ? AND t.parent = r.uid", group)
 	q.Add(" AND t.source > ? AND t.source < ? AND t.source <> '' ORDER BY t.source, t.parent", registry+"/", registry+"0")
 	err := s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
-		var from platform.RepoSource
+		var from inventory.RepoSource
 		err := scan(table.UIDOf(&from.Repo), &from.Source)
 		found = append(found, from)
 		return err
@@ -99,7 +100,7 @@ func (queries) RepoSources(ctx context.Context, on platform.Conn, group platform
 
 // ClaimTags sets the source of tags that have another one or none. The digest is compared with
 // that of the row, also if a concurrent change has just ended.
-func (queries) ClaimTags(ctx context.Context, in platform.Tx, source string, claimed []*platform.Tag) error {
+func (queries) ClaimTags(ctx context.Context, in core.Tx, source string, claimed []*inventory.Tag) error {
 	tx := transactionOf(in)
 	uids, digests := make([][]byte, len(claimed)), make([]string, len(claimed))
 	for i, t := range claimed {
@@ -113,16 +114,16 @@ func (queries) ClaimTags(ctx context.Context, in platform.Tx, source string, cla
 }
 
 // LockTagsOfSource finds and locks those of tags that come from a source.
-func (queries) LockTagsOfSource(ctx context.Context, in platform.Tx, from platform.RepoSource, uids []platform.UID) ([]platform.UID, error) {
+func (queries) LockTagsOfSource(ctx context.Context, in core.Tx, from inventory.RepoSource, uids []core.UID) ([]core.UID, error) {
 	tx := transactionOf(in)
-	var found []platform.UID
+	var found []core.UID
 	q := table.NewStatement(tx.Dialect)
 	q.Add("SELECT t.uid FROM tag t WHERE t.uid ? AND t.parent = ? AND t.source = ?"+tx.Dialect.KeepRow, table.UIDKeys(uids), from.Repo, from.Source)
 	err := tx.Conn.Run(ctx, q.Build(collectUIDs(&found)))
 	return found, err
 }
 
-func whereTag(f *platform.TagFilter, s *table.Statement) {
+func whereTag(f *inventory.TagFilter, s *table.Statement) {
 	s.AddName(f.Name)
 	table.AddAnyOf(s, "name", f.Names)
 	s.AddWords(tagText, f.Query)
@@ -156,7 +157,7 @@ const (
 	deprecatedTags = 126
 )
 
-func classOfTag(t *platform.Tag) int64 {
+func classOfTag(t *inventory.Tag) int64 {
 	if t.Deprecated {
 		return 1
 	}
@@ -172,7 +173,7 @@ func tagCounters(class int64) []byte {
 }
 
 // countersOfTags returns the counters whose sum is the total of a filter.
-func countersOfTags(f *platform.TagFilter) table.CounterSum {
+func countersOfTags(f *inventory.TagFilter) table.CounterSum {
 	others := *f
 	others.Deprecated = nil
 	all := []byte{allTags}
@@ -190,27 +191,27 @@ func countersOfTags(f *platform.TagFilter) table.CounterSum {
 
 // lacksAdvisory is the condition that a tag counts, and that the SBOM of its image shows that it
 // does not have the finding of an advisory.
-const lacksAdvisory = " AND NOT t.deprecated AND EXISTS (SELECT 1 FROM image_status m WHERE m.parent = t.parent AND m.digest = t.digest AND m.basis = '" + string(platform.BasisVersion) + "')" +
+const lacksAdvisory = " AND NOT t.deprecated AND EXISTS (SELECT 1 FROM image_status m WHERE m.parent = t.parent AND m.digest = t.digest AND m.basis = '" + string(inventory.BasisVersion) + "')" +
 	" AND NOT EXISTS (SELECT 1 FROM finding f WHERE f.parent = t.parent AND f.digest = t.digest AND f.advisory = p.x AND f.count_class > 0)"
 
 // lacking returns the condition lacksAdvisory of an advisory.
-func lacking(advisory platform.UID) table.Narrowing {
+func lacking(advisory core.UID) table.Narrowing {
 	return table.Narrowing{SQL: lacksAdvisory, Bytes: table.PackUID(advisory)}
 }
 
 // FacetTags counts tags by repo, end of life, class and bundle.
-func (queries) FacetTags(ctx context.Context, on platform.Conn, filter *platform.TagFilter, scopes []platform.Scope) ([]*platform.TagFacets, error) {
+func (queries) FacetTags(ctx context.Context, on core.Conn, filter *inventory.TagFilter, scopes []core.Scope) ([]*inventory.TagFacets, error) {
 	s := tablesOf(on)
-	facets := table.EmptyEach[platform.TagFacets](len(scopes))
+	facets := table.EmptyEach[inventory.TagFacets](len(scopes))
 	r := tags.Reader(s)
-	repos, ends, classes, bundles := table.Counting[platform.UID]{}, table.Counting[bool]{}, table.Counting[platform.TagClass]{}, table.Counting[string]{}
-	var repo platform.UID
+	repos, ends, classes, bundles := table.Counting[core.UID]{}, table.Counting[bool]{}, table.Counting[inventory.TagClass]{}, table.Counting[string]{}
+	var repo core.UID
 	var deprecated bool
 	var class, bundle string
 	run := r.CountBy(filter, scopes, "", []string{"t.parent", "t.deprecated", "t.class"}, []any{table.UIDOf(&repo), &deprecated, &class}, func(i int, n int64) {
 		repos.Add(&facets[i].Repo, repo, n)
 		ends.Add(&facets[i].Deprecated, deprecated, n)
-		classes.Add(&facets[i].Class, platform.TagClass(class), n)
+		classes.Add(&facets[i].Class, inventory.TagClass(class), n)
 	})
 	run = append(run, r.CountBy(filter, scopes, " CROSS JOIN "+s.Dialect.Elements("t.bundles"), []string{"e.value"}, []any{&bundle}, func(i int, n int64) {
 		bundles.Add(&facets[i].Bundle, bundle, n)

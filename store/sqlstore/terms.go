@@ -3,25 +3,26 @@ package sqlstore
 import (
 	"context"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 	"atrium/store/sqlstore/table"
 )
 
-var terms = table.New(&table.Definition[*platform.TermsAcceptance, *platform.TermsFilter]{
+var terms = table.New(&table.Definition[*iam.TermsAcceptance, *iam.TermsFilter]{
 	Name:   "terms_acceptance",
-	UID:    func(t *platform.TermsAcceptance) platform.UID { return t.UID },
+	UID:    func(t *iam.TermsAcceptance) core.UID { return t.UID },
 	LiesIn: parentUID,
-	Columns: []table.Column[*platform.TermsAcceptance]{
-		{SQL: "t.uid", To: func(t *platform.TermsAcceptance) any { return table.UIDWithParent(&t.UID, &t.OrgUID) }},
-		{SQL: "t.doc_id", To: func(t *platform.TermsAcceptance) any { return &t.DocID }},
-		{SQL: "t.accepted_by", To: func(t *platform.TermsAcceptance) any { return &t.AcceptedBy }},
-		{SQL: "t.create_time", To: func(t *platform.TermsAcceptance) any { return table.TimeOf(&t.CreateTime) }},
+	Columns: []table.Column[*iam.TermsAcceptance]{
+		{SQL: "t.uid", To: func(t *iam.TermsAcceptance) any { return table.UIDWithParent(&t.UID, &t.OrgUID) }},
+		{SQL: "t.doc_id", To: func(t *iam.TermsAcceptance) any { return &t.DocID }},
+		{SQL: "t.accepted_by", To: func(t *iam.TermsAcceptance) any { return &t.AcceptedBy }},
+		{SQL: "t.create_time", To: func(t *iam.TermsAcceptance) any { return table.TimeOf(&t.CreateTime) }},
 	},
-	Where: func(f *platform.TermsFilter, s *table.Statement) { table.AddAnyOf(s, "doc_id", f.DocIDs) },
+	Where: func(f *iam.TermsFilter, s *table.Statement) { table.AddAnyOf(s, "doc_id", f.DocIDs) },
 })
 
 // TermsOf reads acceptances by group and document, with one index lookup each.
-func (queries) TermsOf(ctx context.Context, on platform.Conn, keys platform.TermsKeys) ([]*platform.TermsAcceptance, error) {
+func (queries) TermsOf(ctx context.Context, on core.Conn, keys iam.TermsKeys) ([]*iam.TermsAcceptance, error) {
 	wanted := keys.Keys()
 	groups, documents := make([][]byte, len(wanted)), make([]string, len(wanted))
 	for i, k := range wanted {

@@ -3,16 +3,17 @@ package sqlstore
 import (
 	"context"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/store/sqlstore/table"
 )
 
 const ruleColumns = "t.uid, t.parent, t.vulnerability, t.package, t.ecosystem, t.version, t.digest, t.state, t.justification, t.note, t.expire_time, t.create_time, t.author"
 
 // collectRules returns what scans rules.
-func collectRules(found *[]*platform.TriageRule) func(scan func(...any) error) error {
+func collectRules(found *[]*inventory.TriageRule) func(scan func(...any) error) error {
 	return func(scan func(...any) error) error {
-		r := new(platform.TriageRule)
+		r := new(inventory.TriageRule)
 		*found = append(*found, r)
 		return scan(table.UIDOf(&r.UID), table.UIDOf(&r.Scope), &r.VulnerabilityID, &r.Package, &r.Ecosystem, &r.Version, &r.Digest, (*string)(&r.State), &r.Justification, &r.Note,
 			table.TimeOf(&r.ExpireTime), table.TimeOf(&r.CreateTime), &r.Author)
@@ -20,28 +21,28 @@ func collectRules(found *[]*platform.TriageRule) func(scan func(...any) error) e
 }
 
 // TriageRules reads rules.
-func (queries) TriageRules(ctx context.Context, in platform.Tx, scopes []platform.UID, vulnerabilities []string) ([]*platform.TriageRule, error) {
+func (queries) TriageRules(ctx context.Context, in core.Tx, scopes []core.UID, vulnerabilities []string) ([]*inventory.TriageRule, error) {
 	tx := transactionOf(in)
-	var found []*platform.TriageRule
+	var found []*inventory.TriageRule
 	q := table.NewStatement(tx.Dialect).Add("SELECT "+ruleColumns+" FROM triage_rule t WHERE t.parent ?", table.UIDValues(scopes)).Add(" AND t.vulnerability ?", table.Values(vulnerabilities))
 	err := tx.Conn.Run(ctx, q.Build(collectRules(&found)))
 	return found, err
 }
 
 // RulesOf reads the rules of scopes.
-func (queries) RulesOf(ctx context.Context, on platform.Conn, scopes []platform.UID) ([]*platform.TriageRule, error) {
+func (queries) RulesOf(ctx context.Context, on core.Conn, scopes []core.UID) ([]*inventory.TriageRule, error) {
 	s := tablesOf(on)
-	var found []*platform.TriageRule
+	var found []*inventory.TriageRule
 	q := table.NewStatement(s.Dialect).Add("SELECT "+ruleColumns+" FROM triage_rule t WHERE t.parent ?", table.UIDValues(scopes))
 	err := s.Reads.Run(ctx, q.Add(" ORDER BY t.uid").Build(collectRules(&found)))
 	return found, err
 }
 
 // OtherNames lists other names of a vulnerability.
-func (queries) OtherNames(ctx context.Context, in platform.Tx, root platform.UID, vulnerability string) ([]string, error) {
+func (queries) OtherNames(ctx context.Context, in core.Tx, root core.UID, vulnerability string) ([]string, error) {
 	tx := transactionOf(in)
 	var names []string
-	q, roots := table.NewStatement(tx.Dialect), table.UIDValues([]platform.UID{root, platform.FeedGroup})
+	q, roots := table.NewStatement(tx.Dialect), table.UIDValues([]core.UID{root, inventory.FeedGroup})
 	q.Add("SELECT o.alias FROM advisory_alias a CROSS JOIN advisory t CROSS JOIN advisory_alias o WHERE a.alias = ?", vulnerability).Add(" AND t.uid = a.uid AND t.root ? AND o.uid = t.uid", roots)
 	q.Add(" UNION SELECT t.advisory_id FROM advisory_alias a CROSS JOIN advisory t WHERE a.alias = ?", vulnerability).Add(" AND t.uid = a.uid AND t.root ?", roots)
 	q.Add(" UNION SELECT o.alias FROM advisory t CROSS JOIN advisory_alias o WHERE t.advisory_id = ?", vulnerability).Add(" AND t.root ? AND o.uid = t.uid", roots)
@@ -55,7 +56,7 @@ func (queries) OtherNames(ctx context.Context, in platform.Tx, root platform.UID
 }
 
 // PutTriageRules stores rules.
-func (queries) PutTriageRules(in platform.Tx, rules []*platform.TriageRule) {
+func (queries) PutTriageRules(in core.Tx, rules []*inventory.TriageRule) {
 	tx := transactionOf(in)
 	for _, r := range rules {
 		q := table.NewStatement(tx.Dialect).Add("INSERT INTO triage_rule (uid, parent, vulnerability, package, ecosystem, version, digest, state, justification, note, expire_time, create_time, author)"+
@@ -67,7 +68,7 @@ func (queries) PutTriageRules(in platform.Tx, rules []*platform.TriageRule) {
 }
 
 // DeleteTriageRules deletes rules.
-func (queries) DeleteTriageRules(in platform.Tx, uids []platform.UID) {
+func (queries) DeleteTriageRules(in core.Tx, uids []core.UID) {
 	tx := transactionOf(in)
 	if len(uids) > 0 {
 		tx.Conn.Queue(table.NewStatement(tx.Dialect).Add("DELETE FROM triage_rule WHERE uid ?", table.UIDKeys(uids)).Build(nil))
@@ -75,14 +76,14 @@ func (queries) DeleteTriageRules(in platform.Tx, uids []platform.UID) {
 }
 
 // EndTriageRules deletes rules whose time is over.
-func (queries) EndTriageRules(ctx context.Context, in platform.Tx, now platform.Time) error {
+func (queries) EndTriageRules(ctx context.Context, in core.Tx, now core.Time) error {
 	tx := transactionOf(in)
-	q := table.NewStatement(tx.Dialect).Add("DELETE FROM triage_rule WHERE expire_time > ? AND expire_time <= ?", platform.Time{}, now)
+	q := table.NewStatement(tx.Dialect).Add("DELETE FROM triage_rule WHERE expire_time > ? AND expire_time <= ?", core.Time{}, now)
 	return tx.Conn.Run(ctx, q.Build(nil))
 }
 
 // AddRuleTasks adds tasks for the findings of vulnerabilities, also by other names of these.
-func (queries) AddRuleTasks(in platform.Tx, scope platform.UID, vulnerabilities []string) {
+func (queries) AddRuleTasks(in core.Tx, scope core.UID, vulnerabilities []string) {
 	tx := transactionOf(in)
 	q := table.NewStatement(tx.Dialect)
 	q.Add("INSERT INTO finding_task (root, subject, digest, advisory)")

@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
+	"atrium/platform/iam"
 )
 
 // pastBindings is the number of bindings of which the past is read, each with an event before the time and one after it.
@@ -20,13 +22,13 @@ const pastBuffers = 2_500
 
 // recordPast stores what happened to role bindings on a group before and after a time: each was changed, ended, or made
 // and deleted later. It returns those that were there at the time.
-func (w *world) recordPast(d dice, group, identity platform.UID, at time.Time) (there []platform.UID) {
+func (w *world) recordPast(d dice, group, identity core.UID, at time.Time) (there []core.UID) {
 	w.t.Helper()
 	const perTransaction = 1000
 	for first := 0; first < pastBindings; first += perTransaction {
-		w.insert(func(tx platform.Tx) error {
+		w.insert(func(tx core.Tx) error {
 			for i := first; i < first+perTransaction; i++ {
-				b := &platform.RoleBinding{UID: d.below(group), Identity: platform.BoundIdentity{UID: identity, Name: "ann"}, Group: platform.BoundGroup{UID: group, Name: "team"}, Role: platform.BoundRole{UID: platform.ViewerRole, Name: "viewer"}}
+				b := &iam.RoleBinding{UID: d.below(group), Identity: iam.BoundIdentity{UID: identity, Name: "ann"}, Group: iam.BoundGroup{UID: group, Name: "team"}, Role: iam.BoundRole{UID: iam.ViewerRole, Name: "viewer"}}
 				body, _ := json.Marshal(b)
 				kinds, times := []string{"created", "deleted"}, []time.Duration{-time.Hour, time.Hour}
 				switch i % 10 {
@@ -39,8 +41,8 @@ func (w *world) recordPast(d dice, group, identity platform.UID, at time.Time) (
 					there = append(there, b.UID)
 				}
 				for n, kind := range kinds {
-					time := platform.At(at.Add(times[n] + time.Duration(i)*time.Millisecond))
-					tx.Record(&platform.Event{ID: platform.FirstEventID(time)[:14] + d.eventID()[14:], Type: "dev.atrium.api.iam.rolebindings." + kind + ".v1", Subject: b.UID, Group: group, Body: body, Time: time})
+					time := core.At(at.Add(times[n] + time.Duration(i)*time.Millisecond))
+					tx.Record(&core.Event{ID: core.FirstEventID(time)[:14] + d.eventID()[14:], Type: "dev.atrium.api.iam.rolebindings." + kind + ".v1", Subject: b.UID, Group: group, Body: body, Time: time})
 				}
 			}
 			return nil
@@ -65,10 +67,10 @@ func TestAPageOfPastAccessReadsWhatItHas(t *testing.T) {
 		}
 		spy := w.newSpy()
 		p := w.replica(spy)
-		for name, after := range map[string]platform.UID{"the first page": "", "a page in the middle": there[len(there)/2], "the last page": there[len(there)-30]} {
+		for name, after := range map[string]core.UID{"the first page": "", "a page in the middle": there[len(there)/2], "the last page": there[len(there)-30]} {
 			for _, backward := range []bool{false, true} {
-				req := platform.AccessRequest{Group: team, From: platform.At(at), After: string(after), Backward: backward}
-				var page platform.AccessPage[*platform.AccessGrant]
+				req := events.AccessRequest{Group: team, From: core.At(at), After: string(after), Backward: backward}
+				var page events.AccessPage[*events.AccessGrant]
 				statements, err := recordStatements(w.contextOn(p, "owner of acme"), func(ctx context.Context) (err error) {
 					page, err = p.AuditLog.AccessAt(ctx, req)
 					return err

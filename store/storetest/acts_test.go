@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 )
 
 // These functions are short forms of common steps.
@@ -27,41 +29,41 @@ func must[T any](t testing.TB) func(T, error) T {
 	}
 }
 
-func (w *world) group(ctx context.Context, parent platform.UID, name string) platform.UID {
+func (w *world) group(ctx context.Context, parent core.UID, name string) core.UID {
 	w.t.Helper()
-	return must[*platform.Group](w.t)(w.p.Groups.Create(ctx, parent, input[*platform.Group](fmt.Sprintf(`{"name": %q}`, name)))).UID
+	return must[*iam.Group](w.t)(w.p.Groups.Create(ctx, parent, input[*iam.Group](fmt.Sprintf(`{"name": %q}`, name)))).UID
 }
 
-func (w *world) repo(ctx context.Context, parent platform.UID, name string) platform.UID {
+func (w *world) repo(ctx context.Context, parent core.UID, name string) core.UID {
 	w.t.Helper()
-	return must[*platform.Repo](w.t)(w.p.Repos.Create(ctx, parent, input[*platform.Repo](fmt.Sprintf(`{"name": %q}`, name)))).UID
+	return must[*inventory.Repo](w.t)(w.p.Repos.Create(ctx, parent, input[*inventory.Repo](fmt.Sprintf(`{"name": %q}`, name)))).UID
 }
 
-func tagInput(name, digest string) fieldmask.Input[*platform.Tag] {
-	return input[*platform.Tag](fmt.Sprintf(`{"name": %q, "digest": %q}`, name, digest))
+func tagInput(name, digest string) fieldmask.Input[*inventory.Tag] {
+	return input[*inventory.Tag](fmt.Sprintf(`{"name": %q, "digest": %q}`, name, digest))
 }
 
 // identity creates an identity for the token of subject.
-func (w *world) identity(ctx context.Context, parent platform.UID, subject string) platform.UID {
+func (w *world) identity(ctx context.Context, parent core.UID, subject string) core.UID {
 	w.t.Helper()
 	body := fmt.Sprintf(`{"name": "someone", "claimMatch": {"issuer": %q, "subject": %q}}`, issuer, subject)
-	return must[*platform.Identity](w.t)(w.p.Identities.Create(ctx, parent, input[*platform.Identity](body))).UID
+	return must[*iam.Identity](w.t)(w.p.Identities.Create(ctx, parent, input[*iam.Identity](body))).UID
 }
 
-func bindInput(identity, role platform.UID) fieldmask.Input[*platform.RoleBinding] {
-	return input[*platform.RoleBinding](fmt.Sprintf(`{"identityUid": %q, "roleUid": %q}`, identity, role))
+func bindInput(identity, role core.UID) fieldmask.Input[*iam.RoleBinding] {
+	return input[*iam.RoleBinding](fmt.Sprintf(`{"identityUid": %q, "roleUid": %q}`, identity, role))
 }
 
-func (w *world) bind(ctx context.Context, group, identity, role platform.UID) platform.UID {
+func (w *world) bind(ctx context.Context, group, identity, role core.UID) core.UID {
 	w.t.Helper()
-	return must[*platform.RoleBinding](w.t)(w.p.RoleBindings.Create(ctx, group, bindInput(identity, role))).UID
+	return must[*iam.RoleBinding](w.t)(w.p.RoleBindings.Create(ctx, group, bindInput(identity, role))).UID
 }
 
 // expectError expects an error with a code that names a resource or a violation; about
 // may be "".
-func expectError(t testing.TB, err error, code platform.Code, about string) {
+func expectError(t testing.TB, err error, code core.Code, about string) {
 	t.Helper()
-	var e *platform.Error
+	var e *core.Error
 	switch {
 	case !errors.As(err, &e) || e.Code != code:
 		t.Errorf("got %v, want %v", err, code)

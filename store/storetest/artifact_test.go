@@ -7,11 +7,12 @@ import (
 	"slices"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/libraries"
 	"atrium/store/storetest"
 )
 
-var bothEcosystems = []platform.Ecosystem{platform.EcosystemJava, platform.EcosystemPython}
+var bothEcosystems = []libraries.Ecosystem{libraries.EcosystemJava, libraries.EcosystemPython}
 
 // A library has the artifacts and versions that a test created. Lists are compared with
 // it.
@@ -19,29 +20,29 @@ type library struct {
 	*world
 	ctx       context.Context
 	d         dice
-	artifacts []*platform.Artifact
-	versions  []*platform.ArtifactVersion // The first artifact has all these versions except one.
+	artifacts []*libraries.Artifact
+	versions  []*libraries.ArtifactVersion // The first artifact has all these versions except one.
 }
 
 func (w *world) library() *library {
 	ctx, _ := w.createOrganisation("acme")
 	l := &library{world: w, ctx: ctx, d: newDice(3)}
-	when := func() platform.Time { return platform.At(epoch.Add(pick(l.d, moments))) }
-	l.artifacts = times(23, func(i int) *platform.Artifact {
-		return &platform.Artifact{
+	when := func() core.Time { return core.At(epoch.Add(pick(l.d, moments))) }
+	l.artifacts = times(23, func(i int) *libraries.Artifact {
+		return &libraries.Artifact{
 			UID: l.d.root(), Name: fmt.Sprintf("%s%d", pick(l.d, tagNames), i), Description: pick(l.d, words), Ecosystem: bothEcosystems[i%2],
 			Remediated: i%3 == 0, CudaVersion: pick(l.d, []string{"", "11.8", "12.1"}), LatestVersion: "1", VersionCount: 5, CreateTime: when(), UpdateTime: when(),
 		}
 	})
-	version := func(a *platform.Artifact, i int) *platform.ArtifactVersion {
-		return &platform.ArtifactVersion{
+	version := func(a *libraries.Artifact, i int) *libraries.ArtifactVersion {
+		return &libraries.ArtifactVersion{
 			UID: l.d.below(a.UID), Name: a.Name, Description: a.Description, Version: fmt.Sprint(i), SortKey: pick(l.d, tagNames) + "\x01",
 			SizeBytes: int64(l.d.IntN(1 << 40)), CreateTime: when(), UpdateTime: when(),
 		}
 	}
-	l.versions = times(17, func(i int) *platform.ArtifactVersion { return version(l.artifacts[0], i) })
+	l.versions = times(17, func(i int) *libraries.ArtifactVersion { return version(l.artifacts[0], i) })
 	other := version(l.artifacts[1], 0)
-	l.insert(func(tx platform.Tx) error {
+	l.insert(func(tx core.Tx) error {
 		if err := storetest.Tables.Libraries.Artifacts.Insert(ctx, tx, l.artifacts...); err != nil {
 			return err
 		}
@@ -50,24 +51,24 @@ func (w *world) library() *library {
 	return l
 }
 
-func ofJava(a *platform.Artifact) bool { return a.Ecosystem == platform.EcosystemJava }
+func ofJava(a *libraries.Artifact) bool { return a.Ecosystem == libraries.EcosystemJava }
 
 func TestArtifactsAreListedInEveryOrderPageByPage(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		l := w.library()
-		for _, s := range []filterCase[*platform.Artifact, *platform.ArtifactFilter]{
-			{&platform.ArtifactFilter{Ecosystems: bothEcosystems}, func(*platform.Artifact) bool { return true }},
-			{&platform.ArtifactFilter{Ecosystems: bothEcosystems[:1]}, ofJava},
-			{&platform.ArtifactFilter{Ecosystems: bothEcosystems, Remediated: true}, func(a *platform.Artifact) bool { return a.Remediated }},
-			{&platform.ArtifactFilter{Ecosystems: bothEcosystems[:1], CudaVersion: "12.1"}, func(a *platform.Artifact) bool { return ofJava(a) && a.CudaVersion == "12.1" }},
+		for _, s := range []filterCase[*libraries.Artifact, *libraries.ArtifactFilter]{
+			{&libraries.ArtifactFilter{Ecosystems: bothEcosystems}, func(*libraries.Artifact) bool { return true }},
+			{&libraries.ArtifactFilter{Ecosystems: bothEcosystems[:1]}, ofJava},
+			{&libraries.ArtifactFilter{Ecosystems: bothEcosystems, Remediated: true}, func(a *libraries.Artifact) bool { return a.Remediated }},
+			{&libraries.ArtifactFilter{Ecosystems: bothEcosystems[:1], CudaVersion: "12.1"}, func(a *libraries.Artifact) bool { return ofJava(a) && a.CudaVersion == "12.1" }},
 		} {
-			k := &kind[*platform.Artifact, *platform.ArtifactFilter]{f: &forest{world: w}, ops: w.p.Artifacts}
+			k := &kind[*libraries.Artifact, *libraries.ArtifactFilter]{f: &forest{world: w}, ops: w.p.Artifacts}
 			for _, a := range l.artifacts {
 				if s.matches(a) {
 					k.rows = append(k.rows, a)
 				}
 			}
-			k.checkPagesAndSkips(t, l.ctx, platform.ListRequest[*platform.ArtifactFilter]{Filter: s.filter})
+			k.checkPagesAndSkips(t, l.ctx, core.ListRequest[*libraries.ArtifactFilter]{Filter: s.filter})
 		}
 	})
 }
@@ -75,11 +76,11 @@ func TestArtifactsAreListedInEveryOrderPageByPage(t *testing.T) {
 func TestVersionsAreListedInEveryOrderPageByPage(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		l := w.library()
-		k := &kind[*platform.ArtifactVersion, *platform.ArtifactVersionFilter]{f: &forest{world: w}, ops: w.p.ArtifactVersions, rows: l.versions}
-		k.checkPagesAndSkips(t, l.ctx, platform.ListRequest[*platform.ArtifactVersionFilter]{UIDP: childrenOf(l.artifacts[0].UID)})
-		scopes := []platform.UIDFilter{childrenOf(l.artifacts[2].UID), childrenOf(l.artifacts[0].UID), childrenOf(l.artifacts[1].UID)}
-		pages, errs := w.p.ArtifactVersions.ListEach(l.ctx, platform.ListRequest[*platform.ArtifactVersionFilter]{PageSize: 4}, scopes)
-		k.sort(k.rows, platform.Order{Field: "version", Desc: true})
+		k := &kind[*libraries.ArtifactVersion, *libraries.ArtifactVersionFilter]{f: &forest{world: w}, ops: w.p.ArtifactVersions, rows: l.versions}
+		k.checkPagesAndSkips(t, l.ctx, core.ListRequest[*libraries.ArtifactVersionFilter]{UIDP: childrenOf(l.artifacts[0].UID)})
+		scopes := []core.UIDFilter{childrenOf(l.artifacts[2].UID), childrenOf(l.artifacts[0].UID), childrenOf(l.artifacts[1].UID)}
+		pages, errs := w.p.ArtifactVersions.ListEach(l.ctx, core.ListRequest[*libraries.ArtifactVersionFilter]{PageSize: 4}, scopes)
+		k.sort(k.rows, core.Order{Field: "version", Desc: true})
 		for i, want := range []int{0, len(l.versions), 1} {
 			if errs[i] != nil || int(pages[i].TotalCount) != want || len(pages[i].Items) != min(4, want) {
 				t.Errorf("page %d: %d of %d (%v), want %d", i, len(pages[i].Items), pages[i].TotalCount, errs[i], want)
@@ -92,7 +93,7 @@ func TestVersionsAreListedInEveryOrderPageByPage(t *testing.T) {
 }
 
 // checkPagesAndSkips walks a list in every order, in both directions, and skips in it.
-func (k *kind[T, F]) checkPagesAndSkips(t *testing.T, ctx context.Context, req platform.ListRequest[F]) {
+func (k *kind[T, F]) checkPagesAndSkips(t *testing.T, ctx context.Context, req core.ListRequest[F]) {
 	t.Helper()
 	for _, order := range k.orders() {
 		k.sort(k.rows, order)
@@ -121,14 +122,14 @@ func TestTheCountersOfTheCatalogueFollowItsRows(t *testing.T) {
 		l := w.library()
 		w.checkCounters(t, 0)
 		last := l.versions[len(l.versions)-1]
-		w.insert(func(tx platform.Tx) error {
+		w.insert(func(tx core.Tx) error {
 			_, err := storetest.Tables.Libraries.ArtifactVersions.Delete(l.ctx, tx, last.UID)
 			return err
 		})
 		w.checkCounters(t, 0)
 		total := func(want int64) {
 			t.Helper()
-			page, err := w.p.ArtifactVersions.ListOf(l.ctx, l.artifacts[0].UID, platform.ListRequest[*platform.ArtifactVersionFilter]{PageSize: 1})
+			page, err := w.p.ArtifactVersions.ListOf(l.ctx, l.artifacts[0].UID, core.ListRequest[*libraries.ArtifactVersionFilter]{PageSize: 1})
 			if err != nil || page.TotalCount != want {
 				t.Errorf("there are %d versions (%v), want %d", page.TotalCount, err, want)
 			}
@@ -138,7 +139,7 @@ func TestTheCountersOfTheCatalogueFollowItsRows(t *testing.T) {
 		total(0)
 		w.checkCounters(t, 4) // There are counters of two ecosystems and two artifacts.
 		total(int64(len(l.versions)) - 1)
-		err := w.store.Write(l.ctx, func(tx platform.Tx) error {
+		err := w.store.Write(l.ctx, func(tx core.Tx) error {
 			_, err := storetest.Tables.Libraries.Artifacts.Delete(l.ctx, tx, l.artifacts[0].UID)
 			return err
 		})

@@ -8,7 +8,10 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 	"atrium/store/sqlstore/dbconn"
 )
 
@@ -22,10 +25,10 @@ func (w *world) ownerRequests(org string) func() error {
 
 func askAsOwner(t testing.TB, p *platform.Platform, org string) func(context.Context) error {
 	t.Helper()
-	claims := platform.Claims{Issuer: issuer, Subject: "owner of " + org, ServiceAudience: true}
-	last := must[*platform.Actor](t)(p.Authenticate(t.Context(), claims))
+	claims := iam.Claims{Issuer: issuer, Subject: "owner of " + org, ServiceAudience: true}
+	last := must[*core.Actor](t)(p.Authenticate(t.Context(), claims))
 	return func(ctx context.Context) error {
-		_, err := p.Repos.List(p.Presume(ctx, claims, last), platform.ListRequest[*platform.RepoFilter]{})
+		_, err := p.Repos.List(p.Presume(ctx, claims, last), core.ListRequest[*inventory.RepoFilter]{})
 		return err
 	}
 }
@@ -78,37 +81,37 @@ func TestOnlyChangesOfRightsChangeVersions(t *testing.T) {
 		ctx, acme := w.createOrganisation("acme")
 		_, other := w.createOrganisation("other")
 		repo := w.repos(acme.Group.UID, 1)[0].UID
-		scopeOf := func(uid platform.UID) string { return "root:" + string(uid.Root()) }
+		scopeOf := func(uid core.UID) string { return "root:" + string(uid.Root()) }
 		for _, c := range []struct {
 			name    string
 			change  func() error
 			changes []string
 		}{
 			{"a repo", func() error {
-				_, err := w.p.Repos.Update(ctx, repo, fieldmask.JSONInput[*platform.Repo]([]byte(`{"description":"x"}`), nil))
+				_, err := w.p.Repos.Update(ctx, repo, fieldmask.JSONInput[*inventory.Repo]([]byte(`{"description":"x"}`), nil))
 				return err
 			}, nil},
 			{"a group", func() error {
-				_, err := w.p.Groups.Create(ctx, acme.Group.UID, fieldmask.JSONInput[*platform.Group]([]byte(`{"name":"team"}`), nil))
+				_, err := w.p.Groups.Create(ctx, acme.Group.UID, fieldmask.JSONInput[*iam.Group]([]byte(`{"name":"team"}`), nil))
 				return err
 			}, nil},
 			{"the description of an identity", func() error {
-				_, err := w.p.Identities.Update(ctx, acme.Identity.UID, fieldmask.JSONInput[*platform.Identity]([]byte(`{"description":"x"}`), nil))
+				_, err := w.p.Identities.Update(ctx, acme.Identity.UID, fieldmask.JSONInput[*iam.Identity]([]byte(`{"description":"x"}`), nil))
 				return err
 			}, nil},
 			{"when an identity was seen", func() error {
-				return w.store.MarkSeen(ctx, []platform.UID{acme.Identity.UID}, platform.At(w.now()))
+				return w.store.MarkSeen(ctx, []core.UID{acme.Identity.UID}, core.At(w.now()))
 			}, nil},
 			{"a role", func() error {
-				_, err := w.p.Roles.Create(ctx, acme.Group.UID, fieldmask.JSONInput[*platform.Role]([]byte(`{"name":"reader","capabilities":["repo.list"]}`), nil))
+				_, err := w.p.Roles.Create(ctx, acme.Group.UID, fieldmask.JSONInput[*iam.Role]([]byte(`{"name":"reader","capabilities":["repo.list"]}`), nil))
 				return err
 			}, []string{scopeOf(acme.Group.UID)}},
 			{"an identity", func() error {
-				_, err := w.p.Identities.Create(ctx, acme.Group.UID, fieldmask.JSONInput[*platform.Identity](fmt.Appendf(nil, `{"name":"ann","claimMatch":{"issuer":%q,"subject":"ann"}}`, issuer), nil))
+				_, err := w.p.Identities.Create(ctx, acme.Group.UID, fieldmask.JSONInput[*iam.Identity](fmt.Appendf(nil, `{"name":"ann","claimMatch":{"issuer":%q,"subject":"ann"}}`, issuer), nil))
 				return err
 			}, []string{scopeOf(acme.Group.UID), "issuer:" + issuer}},
 			{"a binding", func() error {
-				_, err := w.p.RoleBindings.Create(ctx, acme.Group.UID, fieldmask.JSONInput[*platform.RoleBinding](fmt.Appendf(nil, `{"identityUid":%q,"roleUid":%q}`, acme.Identity.UID, platform.ViewerRole), nil))
+				_, err := w.p.RoleBindings.Create(ctx, acme.Group.UID, fieldmask.JSONInput[*iam.RoleBinding](fmt.Appendf(nil, `{"identityUid":%q,"roleUid":%q}`, acme.Identity.UID, iam.ViewerRole), nil))
 				return err
 			}, []string{scopeOf(acme.Group.UID)}},
 		} {

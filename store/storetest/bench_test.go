@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
@@ -22,7 +24,7 @@ func BenchmarkReads(b *testing.B) {
 		big := newBigWorld(newWorld(b, url), sizes{repos: 200_000, tags: 50_000, identities: 5_000, bindings: 10_000, advisories: 1_000, organisations: 200, events: 200})
 		ctx := big.contextAs("owner")
 		list := big.p.Repos.List
-		type request = platform.ListRequest[*platform.RepoFilter]
+		type request = core.ListRequest[*inventory.RepoFilter]
 		all := request{UIDP: descendantsOf(big.root)}
 		first := measureRead(b, "page 1", 0, func() error { return askList(list, all)(ctx) })
 		for _, page := range []int{10, 1000, 3900} {
@@ -40,20 +42,20 @@ func BenchmarkReads(b *testing.B) {
 			return askList(list, request{UIDP: descendantsOf(big.root), Skip: 50_000})(ctx)
 		})
 		measureRead(b, "total", first, func() error {
-			_, err := list(ctx, request{UIDP: descendantsOf(big.root), Parts: platform.PartTotal})
+			_, err := list(ctx, request{UIDP: descendantsOf(big.root), Parts: core.PartTotal})
 			return err
 		})
 		measureRead(b, "page 1 without total", first, func() error {
-			return askList(list, request{UIDP: descendantsOf(big.root), Parts: platform.PartItems})(ctx)
+			return askList(list, request{UIDP: descendantsOf(big.root), Parts: core.PartItems})(ctx)
 		})
 		measureRead(b, "50 groups with 10 repos each", first, func() error { return askEach(big.p.Repos.ListEach, "name", big.groups[:50])(ctx) })
 		twenty := big.contextAs("twenty")
 		measureRead(b, "page 1 of 20 scopes", first, func() error { return askList(list, request{})(twenty) })
 		measureRead(b, "page 1 of bindings", first, func() error {
-			return askList(big.p.RoleBindings.List, platform.ListRequest[*platform.RoleBindingFilter]{UIDP: descendantsOf(big.root)})(ctx)
+			return askList(big.p.RoleBindings.List, core.ListRequest[*iam.RoleBindingFilter]{UIDP: descendantsOf(big.root)})(ctx)
 		})
 		measureRead(b, "who a token is", first, func() error {
-			_, err := big.p.Authenticate(ctx, platform.Claims{Issuer: issuer, Subject: "twenty", ServiceAudience: true})
+			_, err := big.p.Authenticate(ctx, iam.Claims{Issuer: issuer, Subject: "twenty", ServiceAudience: true})
 			return err
 		})
 	})
@@ -83,11 +85,11 @@ func BenchmarkImport(b *testing.B) {
 		_, org := w.createOrganisation("acme")
 		repos := w.repos(org.Group.UID, 1000)
 		d, n := newDice(3), 0
-		for name, o := range map[string]platform.ImportOptions{"with events": {}, "without events": {NoEvents: true}} {
+		for name, o := range map[string]core.ImportOptions{"with events": {}, "without events": {NoEvents: true}} {
 			b.Run("tags "+name, func(b *testing.B) {
 				for b.Loop() {
-					batch := times(platform.ImportBatch, func(i int) *platform.ImportedTag {
-						return &platform.ImportedTag{Repo: repos[(n+i/50)%len(repos)].UID, Tag: platform.Tag{Name: d.hex(8), Digest: "sha256:" + d.hex(32)}}
+					batch := times(core.ImportBatch, func(i int) *inventory.ImportedTag {
+						return &inventory.ImportedTag{Repo: repos[(n+i/50)%len(repos)].UID, Tag: inventory.Tag{Name: d.hex(8), Digest: "sha256:" + d.hex(32)}}
 					})
 					n += 20
 					done, err := w.p.Tags.Import(w.operator(), batch, o)
@@ -95,21 +97,21 @@ func BenchmarkImport(b *testing.B) {
 						b.Fatalf("%+v, %v", done, err)
 					}
 				}
-				b.ReportMetric(float64(platform.ImportBatch*b.N)/b.Elapsed().Seconds(), "rows/s")
+				b.ReportMetric(float64(core.ImportBatch*b.N)/b.Elapsed().Seconds(), "rows/s")
 			})
 		}
 		b.Run("advisories", func(b *testing.B) {
 			for b.Loop() {
-				batch := times(platform.ImportBatch, func(int) *platform.Advisory {
+				batch := times(core.ImportBatch, func(int) *inventory.Advisory {
 					id := d.hex(8)
-					return &platform.Advisory{AdvisoryID: id, ArtifactName: d.hex(2), Aliases: []string{"CVE-" + id}, Events: []platform.AdvisoryEvent{{Fixed: &platform.Fixed{FixedVersion: "1.2.3"}}}}
+					return &inventory.Advisory{AdvisoryID: id, ArtifactName: d.hex(2), Aliases: []string{"CVE-" + id}, Events: []inventory.AdvisoryEvent{{Fixed: &inventory.Fixed{FixedVersion: "1.2.3"}}}}
 				})
 				done, err := w.p.Advisories.Import(w.operator(), org.Group.UID, batch)
 				if err != nil || done.Added != len(batch) {
 					b.Fatalf("%+v, %v", done, err)
 				}
 			}
-			b.ReportMetric(float64(platform.ImportBatch*b.N)/b.Elapsed().Seconds(), "rows/s")
+			b.ReportMetric(float64(core.ImportBatch*b.N)/b.Elapsed().Seconds(), "rows/s")
 		})
 	})
 }
@@ -121,7 +123,7 @@ func BenchmarkCreate(b *testing.B) {
 		ctx, org := w.createOrganisation("acme")
 		group := w.group(ctx, org.Group.UID, "a")
 		create := func(name string) error {
-			_, err := w.p.Repos.Create(ctx, group, input[*platform.Repo](fmt.Sprintf(`{"name": %q}`, name)))
+			_, err := w.p.Repos.Create(ctx, group, input[*inventory.Repo](fmt.Sprintf(`{"name": %q}`, name)))
 			return err
 		}
 		b.Run("one caller", func(b *testing.B) {

@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 	"atrium/store/storetest"
 )
 
@@ -17,27 +18,27 @@ import (
 type bigWorld struct {
 	*world
 	d    dice
-	root platform.UID
-	deep []platform.UID // These are the largest groups of each level, beginning with the root. Each is in the one before.
+	root core.UID
+	deep []core.UID // These are the largest groups of each level, beginning with the root. Each is in the one before.
 
-	groups     []platform.UID // These are all groups of the organisation.
-	level2     []platform.UID
-	level3     []platform.UID // These groups are in deep[1].
-	identities []platform.UID
-	role       platform.UID // Most bindings have this custom role.
-	busyRepo   platform.UID // This repo has the most tags.
-	repos      []platform.UID
+	groups     []core.UID // These are all groups of the organisation.
+	level2     []core.UID
+	level3     []core.UID // These groups are in deep[1].
+	identities []core.UID
+	role       core.UID // Most bindings have this custom role.
+	busyRepo   core.UID // This repo has the most tags.
+	repos      []core.UID
 	repoNames  []string
-	digests    []platform.ImageKey
+	digests    []core.ImageKey
 
 	artifacts          []string // These are the artifacts of advisories.
 	advisoryIDs        []string
-	libraries          []platform.UID // The first artifact has half of all versions.
-	tagName, tagDigest string         // These belong to one tag of the busy repo.
-	ownerBinding       platform.UID
+	libraries          []core.UID // The first artifact has half of all versions.
+	tagName, tagDigest string     // These belong to one tag of the busy repo.
+	ownerBinding       core.UID
 	eventIDs           []string
-	otherOrg           platform.UID   // This is one of the small organisations.
-	subscriptions      []platform.UID // The first subscription has most of the deliveries.
+	otherOrg           core.UID   // This is one of the small organisations.
+	subscriptions      []core.UID // The first subscription has most of the deliveries.
 }
 
 // sizes has the numbers of rows in a bigWorld.
@@ -46,10 +47,10 @@ type sizes struct{ repos, tags, identities, bindings, advisories, organisations,
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // randomTime returns one of many times.
-func (b *bigWorld) randomTime() platform.Time { return b.timeOf(b.d) }
+func (b *bigWorld) randomTime() core.Time { return b.timeOf(b.d) }
 
-func (*bigWorld) timeOf(d dice) platform.Time {
-	return platform.At(epoch.Add(time.Duration(d.IntN(1e9)) * time.Millisecond))
+func (*bigWorld) timeOf(d dice) core.Time {
+	return core.At(epoch.Add(time.Duration(d.IntN(1e9)) * time.Millisecond))
 }
 
 func newBigWorld(w *world, n sizes) *bigWorld {
@@ -71,20 +72,20 @@ func newBigWorld(w *world, n sizes) *bigWorld {
 	return b
 }
 
-func (b *bigWorld) group(parent platform.UID, name string) platform.UID {
-	g := &platform.Group{UID: b.d.root(), Name: name, CreateTime: b.randomTime(), UpdateTime: b.randomTime()}
+func (b *bigWorld) group(parent core.UID, name string) core.UID {
+	g := &iam.Group{UID: b.d.root(), Name: name, CreateTime: b.randomTime(), UpdateTime: b.randomTime()}
 	if parent != "" {
 		g.UID = b.d.below(parent)
 	}
 	b.groups = append(b.groups, g.UID)
-	b.insert(func(tx platform.Tx) error { return storetest.Tables.IAM.Groups.Insert(b.t.Context(), tx, g) })
+	b.insert(func(tx core.Tx) error { return storetest.Tables.IAM.Groups.Insert(b.t.Context(), tx, g) })
 	return g.UID
 }
 
 // createGroups creates six levels of groups. Each level has one large group.
 func (b *bigWorld) createGroups() {
 	b.root = b.group("", "big")
-	b.deep = []platform.UID{b.root}
+	b.deep = []core.UID{b.root}
 	for level, width := range []int{40, 40, 20, 8, 3} {
 		parent := b.deep[level]
 		for i := range width {
@@ -102,17 +103,17 @@ func (b *bigWorld) createGroups() {
 }
 
 // chunks inserts n rows, many in each transaction.
-func chunks[T any](b *bigWorld, n int, rows platform.RowWriter[T], one func(i int) T) {
+func chunks[T any](b *bigWorld, n int, rows core.RowWriter[T], one func(i int) T) {
 	const perTransaction = 10_000
 	for first := 0; first < n; first += perTransaction {
 		some := times(min(perTransaction, n-first), func(i int) T { return one(first + i) })
-		b.insert(func(tx platform.Tx) error { return rows.Insert(b.t.Context(), tx, some...) })
+		b.insert(func(tx core.Tx) error { return rows.Insert(b.t.Context(), tx, some...) })
 	}
 }
 
 // randomGroup returns the largest group of a level in half of all cases, so that it has
 // much more than the others.
-func (b *bigWorld) randomGroup() platform.UID {
+func (b *bigWorld) randomGroup() core.UID {
 	if b.d.IntN(2) == 0 {
 		return b.deep[b.d.IntN(len(b.deep))]
 	}
@@ -127,9 +128,9 @@ const (
 
 // busyActor causes a third of all events, and rareActor those of the rare type, which name
 // rareTarget. Every tenth event names the viewer role.
-func (b *bigWorld) busyActor() platform.UID  { return b.root + "/00000000000000aa" }
-func (b *bigWorld) rareActor() platform.UID  { return b.root + "/00000000000000ab" }
-func (b *bigWorld) rareTarget() platform.UID { return b.root + "/00000000000000ac" }
+func (b *bigWorld) busyActor() core.UID  { return b.root + "/00000000000000aa" }
+func (b *bigWorld) rareActor() core.UID  { return b.root + "/00000000000000ab" }
+func (b *bigWorld) rareTarget() core.UID { return b.root + "/00000000000000ac" }
 
 // recordEvents stores events of three months, in partitions of a week if the engine has
 // any. Most of them belong to the large organisation. It has 50 of a rare type.
@@ -138,14 +139,14 @@ func (b *bigWorld) recordEvents(n int) {
 	recorded := 0
 	b.partitionEvents(epoch, epoch.Add(months), 7*24*time.Hour)
 	for range n / perTransaction {
-		b.insert(func(tx platform.Tx) error {
-			tx.Record(times(perTransaction, func(i int) *platform.Event {
+		b.insert(func(tx core.Tx) error {
+			tx.Record(times(perTransaction, func(i int) *core.Event {
 				root := b.root
 				if i%4 == 0 {
 					root = b.d.root()
 				}
-				at := platform.At(epoch.Add(months / time.Duration(n) * time.Duration(recorded)))
-				e := &platform.Event{ID: platform.FirstEventID(at)[:14] + b.d.eventID()[14:], Type: frequentEvent, Subject: b.d.below(root), Group: root, Body: []byte("{}"), Time: at}
+				at := core.At(epoch.Add(months / time.Duration(n) * time.Duration(recorded)))
+				e := &core.Event{ID: core.FirstEventID(at)[:14] + b.d.eventID()[14:], Type: frequentEvent, Subject: b.d.below(root), Group: root, Body: []byte("{}"), Time: at}
 				switch {
 				case recorded%(n/50) == 1:
 					e.Type, e.Actor.Subject, e.Body = rareEvent, string(b.rareActor()), []byte(`{"identity": {"uid": "`+b.rareTarget()+`"}}`)
@@ -153,7 +154,7 @@ func (b *bigWorld) recordEvents(n int) {
 					e.Actor.Subject = string(b.busyActor())
 				}
 				if recorded%10 == 0 {
-					e.Body = []byte(`{"role": {"uid": "` + platform.ViewerRole + `"}}`)
+					e.Body = []byte(`{"role": {"uid": "` + iam.ViewerRole + `"}}`)
 				}
 				recorded++
 				if len(b.eventIDs) < ordinarySizes.events {
@@ -169,18 +170,18 @@ func (b *bigWorld) recordEvents(n int) {
 
 // createCallers creates callers who see all of the organisation, or parts of it.
 func (b *bigWorld) createCallers() {
-	b.ownerBinding = b.bind("owner", platform.OwnerRole, b.root)[0].UID
-	b.bind("twenty", platform.ViewerRole, append(slices.Clone(b.level2[:10]), b.level3[:10]...)...)
-	b.bind("many", platform.ViewerRole, append(append([]platform.UID{b.deep[3]}, b.level2...), b.level3...)...)
-	b.bind("deep", platform.ViewerRole, b.deep[3])
+	b.ownerBinding = b.bind("owner", iam.OwnerRole, b.root)[0].UID
+	b.bind("twenty", iam.ViewerRole, append(slices.Clone(b.level2[:10]), b.level3[:10]...)...)
+	b.bind("many", iam.ViewerRole, append(append([]core.UID{b.deep[3]}, b.level2...), b.level3...)...)
+	b.bind("deep", iam.ViewerRole, b.deep[3])
 }
 
-func (b *bigWorld) bind(subject string, role platform.UID, groups ...platform.UID) []*platform.RoleBinding {
-	i := &platform.Identity{UID: b.d.below(b.root), Name: subject, ClaimMatch: &platform.ClaimMatch{Issuer: issuer, Subject: subject}, CreateTime: b.randomTime()}
-	bindings := times(len(groups), func(n int) *platform.RoleBinding {
-		return &platform.RoleBinding{UID: b.d.below(groups[n]), IdentityUID: i.UID, RoleUID: role, CreateTime: b.randomTime()}
+func (b *bigWorld) bind(subject string, role core.UID, groups ...core.UID) []*iam.RoleBinding {
+	i := &iam.Identity{UID: b.d.below(b.root), Name: subject, ClaimMatch: &iam.ClaimMatch{Issuer: issuer, Subject: subject}, CreateTime: b.randomTime()}
+	bindings := times(len(groups), func(n int) *iam.RoleBinding {
+		return &iam.RoleBinding{UID: b.d.below(groups[n]), IdentityUID: i.UID, RoleUID: role, CreateTime: b.randomTime()}
 	})
-	b.insert(func(tx platform.Tx) error {
+	b.insert(func(tx core.Tx) error {
 		return errors.Join(storetest.Tables.IAM.Identities.Insert(b.t.Context(), tx, i), storetest.Tables.IAM.RoleBindings.Insert(b.t.Context(), tx, bindings...))
 	})
 	return bindings

@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
@@ -27,7 +29,7 @@ func BenchmarkBytes(b *testing.B) {
 // level, the others in groups of the third.
 type warehouse struct {
 	*bigWorld
-	second, third []platform.UID
+	second, third []core.UID
 }
 
 func newWarehouse(world *world) *warehouse {
@@ -44,50 +46,50 @@ func newWarehouse(world *world) *warehouse {
 
 // fill fills the warehouse and reports each kind.
 func (w *warehouse) fill(b *testing.B) {
-	identities := measure(b, w, "identity", 20_000, storetest.Tables.IAM.Identities, func(i int) *platform.Identity {
+	identities := measure(b, w, "identity", 20_000, storetest.Tables.IAM.Identities, func(i int) *iam.Identity {
 		parent := w.root
 		if i%4 > 0 {
 			parent = pick(w.d, w.third)
 		}
-		return &platform.Identity{
+		return &iam.Identity{
 			UID: w.d.below(parent), Name: fmt.Sprintf("ident-%06d", i), Description: fmt.Sprint("Workload identity number ", i), CreateTime: w.randomTime(), UpdateTime: w.randomTime(),
-			ClaimMatch: &platform.ClaimMatch{Issuer: "https://token.actions.example.com", Subject: fmt.Sprintf("repo:acme/project-%d:ref:refs/heads/main", i)},
+			ClaimMatch: &iam.ClaimMatch{Issuer: "https://token.actions.example.com", Subject: fmt.Sprintf("repo:acme/project-%d:ref:refs/heads/main", i)},
 		}
 	})
-	roles := times(40, func(i int) *platform.Role {
-		return &platform.Role{UID: w.d.below(w.root), Name: fmt.Sprint("role ", i), CreateTime: w.randomTime(), UpdateTime: w.randomTime()}
+	roles := times(40, func(i int) *iam.Role {
+		return &iam.Role{UID: w.d.below(w.root), Name: fmt.Sprint("role ", i), CreateTime: w.randomTime(), UpdateTime: w.randomTime()}
 	})
-	w.insert(func(tx platform.Tx) error { return storetest.Tables.IAM.Roles.Insert(b.Context(), tx, roles...) })
-	measure(b, w, "role_binding", 30_000, storetest.Tables.IAM.RoleBindings, func(i int) *platform.RoleBinding {
+	w.insert(func(tx core.Tx) error { return storetest.Tables.IAM.Roles.Insert(b.Context(), tx, roles...) })
+	measure(b, w, "role_binding", 30_000, storetest.Tables.IAM.RoleBindings, func(i int) *iam.RoleBinding {
 		group := w.root
 		if i%5 > 0 {
 			group = pick(w.d, w.third)
 		}
-		return &platform.RoleBinding{UID: w.d.below(group), IdentityUID: identities[i%len(identities)].UID, RoleUID: roles[i/len(identities)].UID, CreateTime: w.randomTime()}
+		return &iam.RoleBinding{UID: w.d.below(group), IdentityUID: identities[i%len(identities)].UID, RoleUID: roles[i/len(identities)].UID, CreateTime: w.randomTime()}
 	})
-	repos := measure(b, w, "repo", 30_000, storetest.Tables.Inventory.Repos, func(i int) *platform.Repo {
+	repos := measure(b, w, "repo", 30_000, storetest.Tables.Inventory.Repos, func(i int) *inventory.Repo {
 		group := w.second[0]
 		if i%2 > 0 {
 			group = pick(w.d, w.third)
 		}
-		return &platform.Repo{
+		return &inventory.Repo{
 			UID: w.d.below(group), Name: "image-" + w.d.hex(8), CreateTime: w.randomTime(), UpdateTime: w.randomTime(),
 			Description: fmt.Sprintf("Hardened container image number %d, rebuilt every day from source.", i),
 		}
 	})
-	measure(b, w, "tag", 120_000, storetest.Tables.Inventory.Tags, func(i int) *platform.Tag {
+	measure(b, w, "tag", 120_000, storetest.Tables.Inventory.Tags, func(i int) *inventory.Tag {
 		made := w.randomTime()
-		return &platform.Tag{
+		return &inventory.Tag{
 			UID: w.d.below(repos[i/4].UID), Name: fmt.Sprintf("1.%d.%02d", w.d.IntN(30), i%4), Digest: "sha256:" + w.d.hex(32), CreateTime: made, UpdateTime: made,
 		}
 	})
-	measure(b, w, "advisory", 30_000, storetest.Tables.Inventory.Advisories, func(i int) *platform.Advisory {
-		return &platform.Advisory{UID: w.d.below(w.root), AdvisoryID: fmt.Sprintf("CGA-%s", w.d.hex(6)), ArtifactName: fmt.Sprint("package-", w.d.IntN(3000)), CreateTime: w.randomTime(), UpdateTime: w.randomTime()}
+	measure(b, w, "advisory", 30_000, storetest.Tables.Inventory.Advisories, func(i int) *inventory.Advisory {
+		return &inventory.Advisory{UID: w.d.below(w.root), AdvisoryID: fmt.Sprintf("CGA-%s", w.d.hex(6)), ArtifactName: fmt.Sprint("package-", w.d.IntN(3000)), CreateTime: w.randomTime(), UpdateTime: w.randomTime()}
 	})
 }
 
 // measure inserts rows of a kind and reports their size.
-func measure[T any](b *testing.B, w *warehouse, table string, n int, rows platform.RowWriter[T], one func(i int) T) []T {
+func measure[T any](b *testing.B, w *warehouse, table string, n int, rows core.RowWriter[T], one func(i int) T) []T {
 	b.Helper()
 	all := times(n, one)
 	const position = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')"
@@ -99,8 +101,8 @@ func measure[T any](b *testing.B, w *warehouse, table string, n int, rows platfo
 		return n
 	}
 	logged, began := number(position), time.Now()
-	for batch := range slices.Chunk(all, platform.ImportBatch) {
-		w.insert(func(tx platform.Tx) error { return rows.Insert(b.Context(), tx, batch...) })
+	for batch := range slices.Chunk(all, core.ImportBatch) {
+		w.insert(func(tx core.Tx) error { return rows.Insert(b.Context(), tx, batch...) })
 	}
 	took := time.Since(began)
 	count := number("SELECT count(*) FROM " + table)

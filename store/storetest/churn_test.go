@@ -6,7 +6,9 @@ import (
 	"sync"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
@@ -16,26 +18,26 @@ func TestWalksNeitherRepeatNorLoseRowsWhileOthersComeAndGo(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.createOrganisation("acme")
 		root := org.Group.UID
-		groups := []platform.UID{root, w.group(ctx, root, "a"), w.group(ctx, root, "b")}
+		groups := []core.UID{root, w.group(ctx, root, "a"), w.group(ctx, root, "b")}
 		groups = append(groups, w.group(ctx, groups[1], "c"))
 		who := w.identity(ctx, root, "parts")
 		for _, g := range groups[1:3] {
-			w.bind(ctx, g, who, platform.ViewerRole)
+			w.bind(ctx, g, who, iam.ViewerRole)
 		}
-		stays := map[platform.UID]bool{} // The value says whether "parts" sees the repo.
+		stays := map[core.UID]bool{} // The value says whether "parts" sees the repo.
 		d := newDice(31)
-		var rows []*platform.Repo
+		var rows []*inventory.Repo
 		for i := range 40 {
 			g := pick(d, groups)
-			now := platform.At(w.now())
-			r := &platform.Repo{UID: d.below(g), Name: fmt.Sprintf("m-%02d", i/2*2), CreateTime: now, UpdateTime: now}
+			now := core.At(w.now())
+			r := &inventory.Repo{UID: d.below(g), Name: fmt.Sprintf("m-%02d", i/2*2), CreateTime: now, UpdateTime: now}
 			if i%2 == 1 {
 				r.Name += "-twin"
 			}
 			rows = append(rows, r)
 			stays[r.UID] = g != root
 		}
-		w.insert(func(tx platform.Tx) error { return storetest.Tables.Inventory.Repos.Insert(ctx, tx, rows...) })
+		w.insert(func(tx core.Tx) error { return storetest.Tables.Inventory.Repos.Insert(ctx, tx, rows...) })
 
 		stop := make(chan struct{})
 		var churning sync.WaitGroup
@@ -45,7 +47,7 @@ func TestWalksNeitherRepeatNorLoseRowsWhileOthersComeAndGo(t *testing.T) {
 		parts := w.contextAs("parts")
 		for _, order := range []string{"name", "name desc", "create_time", "create_time desc", "update_time desc", "uid", "uid desc"} {
 			for _, backward := range []bool{false, true} {
-				req := platform.ListRequest[*platform.RepoFilter]{OrderBy: order, PageSize: 3, Backward: backward}
+				req := core.ListRequest[*inventory.RepoFilter]{OrderBy: order, PageSize: 3, Backward: backward}
 				w.checkWalk(t, ctx, req, stays, false)
 				w.checkWalk(t, parts, req, stays, true)
 			}
@@ -58,9 +60,9 @@ func TestWalksNeitherRepeatNorLoseRowsWhileOthersComeAndGo(t *testing.T) {
 
 // churn creates and deletes repos until stop. Their names, times and UIDs are between
 // those of the other repos.
-func (w *world) churn(t *testing.T, ctx context.Context, groups []platform.UID, seed uint64, stop <-chan struct{}) {
+func (w *world) churn(t *testing.T, ctx context.Context, groups []core.UID, seed uint64, stop <-chan struct{}) {
 	d := newDice(seed + 100)
-	var mine []platform.UID
+	var mine []core.UID
 	for n := 0; ; n++ {
 		select {
 		case <-stop:
@@ -76,7 +78,7 @@ func (w *world) churn(t *testing.T, ctx context.Context, groups []platform.UID, 
 			mine = append(mine[:at], mine[at+1:]...)
 			continue
 		}
-		made, err := w.p.Repos.Create(ctx, pick(d, groups), input[*platform.Repo](fmt.Sprintf(`{"name": "m-%02d-%d-%d"}`, d.IntN(40), seed, n)))
+		made, err := w.p.Repos.Create(ctx, pick(d, groups), input[*inventory.Repo](fmt.Sprintf(`{"name": "m-%02d-%d-%d"}`, d.IntN(40), seed, n)))
 		if err != nil {
 			t.Error(err)
 			return
@@ -86,9 +88,9 @@ func (w *world) churn(t *testing.T, ctx context.Context, groups []platform.UID, 
 }
 
 // checkWalk walks a list and checks what it returns.
-func (w *world) checkWalk(t *testing.T, ctx context.Context, req platform.ListRequest[*platform.RepoFilter], stays map[platform.UID]bool, parts bool) {
+func (w *world) checkWalk(t *testing.T, ctx context.Context, req core.ListRequest[*inventory.RepoFilter], stays map[core.UID]bool, parts bool) {
 	t.Helper()
-	found := map[platform.UID]int{}
+	found := map[core.UID]int{}
 	for {
 		page, err := w.p.Repos.List(ctx, req)
 		if err != nil {

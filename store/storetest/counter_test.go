@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
@@ -45,15 +46,15 @@ func (w *world) checkCounters(t *testing.T, want int64) {
 func (f *forest) totals(t *testing.T) (totals [3]int64) {
 	t.Helper()
 	ctx := f.contextAs("root")
-	totals[0] = total(t, ctx, f.p.Groups.List, platform.UIDFilter{})
-	totals[1] = total(t, ctx, f.p.Repos.List, platform.UIDFilter{DescendantsOf: f.root})
-	totals[2] = total(t, ctx, f.p.Tags.List, platform.UIDFilter{DescendantsOf: f.root})
+	totals[0] = total(t, ctx, f.p.Groups.List, core.UIDFilter{})
+	totals[1] = total(t, ctx, f.p.Repos.List, core.UIDFilter{DescendantsOf: f.root})
+	totals[2] = total(t, ctx, f.p.Tags.List, core.UIDFilter{DescendantsOf: f.root})
 	return totals
 }
 
-func total[T, F any](t *testing.T, ctx context.Context, list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), scope platform.UIDFilter) int64 {
+func total[T, F any](t *testing.T, ctx context.Context, list func(context.Context, core.ListRequest[F]) (core.Page[T], error), scope core.UIDFilter) int64 {
 	t.Helper()
-	page, err := list(ctx, platform.ListRequest[F]{UIDP: scope, Parts: platform.PartTotal})
+	page, err := list(ctx, core.ListRequest[F]{UIDP: scope, Parts: core.PartTotal})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,15 +64,15 @@ func total[T, F any](t *testing.T, ctx context.Context, list func(context.Contex
 func TestReadmesImagesAndVulnerabilitiesAreReadManyAtOnce(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
 		ctx := f.contextAs("root")
-		var repos []platform.UID
-		var images []*platform.Image
+		var repos []core.UID
+		var images []*inventory.Image
 		for _, r := range f.repos {
 			if r.UID.Root() == f.root {
 				repos = append(repos, r.UID)
-				images = append(images, &platform.Image{Repo: r.UID, Digest: digests[len(repos)%3], Architectures: []platform.Architecture{{Name: "amd64", Size: int64(len(repos))}}})
+				images = append(images, &inventory.Image{Repo: r.UID, Digest: digests[len(repos)%3], Architectures: []inventory.Architecture{{Name: "amd64", Size: int64(len(repos))}}})
 			}
 		}
-		f.insert(func(tx platform.Tx) error {
+		f.insert(func(tx core.Tx) error {
 			for _, uid := range repos {
 				if err := storetest.Tables.Inventory.SetReadme(ctx, tx, uid, "readme of "+string(uid)); err != nil {
 					return err
@@ -83,28 +84,28 @@ func TestReadmesImagesAndVulnerabilitiesAreReadManyAtOnce(t *testing.T) {
 			return storetest.Tables.Inventory.PutImages(ctx, tx, images) // These images exist already.
 		})
 		readmes, errs := f.p.Repos.Readmes(ctx, repos)
-		keys := make([]platform.ImageKey, len(images))
+		keys := make([]core.ImageKey, len(images))
 		for i, uid := range repos {
 			if errs[i] != nil || readmes[i].Content != "readme of "+string(uid) {
 				t.Fatalf("the readme of %s is %v (%v)", uid, readmes[i], errs[i])
 			}
-			keys[i] = platform.ImageKey{Repo: uid, Digest: images[i].Digest}
+			keys[i] = core.ImageKey{Repo: uid, Digest: images[i].Digest}
 		}
 		// The digest exists in one repo, but not in the next one.
-		keys = append(keys, platform.ImageKey{Repo: repos[0], Digest: images[1].Digest}, keys[0])
+		keys = append(keys, core.ImageKey{Repo: repos[0], Digest: images[1].Digest}, keys[0])
 		found, errs := f.p.Images.GetMany(ctx, keys)
 		for i, image := range images {
 			if errs[i] != nil || found[i].Architectures[0].Size != image.Architectures[0].Size {
 				t.Fatalf("image %d is %v (%v)", i, found[i], errs[i])
 			}
 		}
-		expectError(t, errs[len(images)], platform.CodeNotFound, string(repos[0])+"@"+images[1].Digest)
+		expectError(t, errs[len(images)], core.CodeNotFound, string(repos[0])+"@"+images[1].Digest)
 		if errs[len(images)+1] != nil {
 			t.Errorf("asked for twice, an image was not given twice: %v", errs[len(images)+1])
 		}
 		for _, v := range f.vulnerabilities {
 			for _, name := range []string{v.ID, v.Aliases[0]} {
-				if got := must[*platform.Vulnerability](t)(f.p.Vulnerabilities.Get(ctx, name)); got.ID != v.ID {
+				if got := must[*inventory.Vulnerability](t)(f.p.Vulnerabilities.Get(ctx, name)); got.ID != v.ID {
 					t.Errorf("%s finds %s, want %s", name, got.ID, v.ID)
 				}
 			}
@@ -114,18 +115,18 @@ func TestReadmesImagesAndVulnerabilitiesAreReadManyAtOnce(t *testing.T) {
 
 func TestVulnerabilitiesAreListedPageByPageAndByAlias(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
-		k := &kind[*platform.Vulnerability, *platform.VulnerabilityFilter]{f: f, ops: uidReader{f.p.Vulnerabilities}, rows: f.vulnerabilities}
+		k := &kind[*inventory.Vulnerability, *inventory.VulnerabilityFilter]{f: f, ops: uidReader{f.p.Vulnerabilities}, rows: f.vulnerabilities}
 		ctx := f.contextAs("stranger") // Everybody may read all of it.
 		for _, order := range k.orders() {
 			k.sort(k.rows, order)
 			for _, backward := range []bool{false, true} {
-				req := platform.ListRequest[*platform.VulnerabilityFilter]{OrderBy: spell(order), PageSize: 5, Backward: backward}
+				req := core.ListRequest[*inventory.VulnerabilityFilter]{OrderBy: spell(order), PageSize: 5, Backward: backward}
 				if got := k.readAll(t, ctx, req, len(k.rows)); len(got) != len(k.rows) || got[0] != k.uid(k.rows[0]) || got[11] != k.uid(k.rows[11]) {
 					t.Errorf("%+v: got %v, want %v", req, got, k.uids(k.rows))
 				}
 			}
 		}
-		req := platform.ListRequest[*platform.VulnerabilityFilter]{Filter: &platform.VulnerabilityFilter{ID: "CVE-SHARED"}}
+		req := core.ListRequest[*inventory.VulnerabilityFilter]{Filter: &inventory.VulnerabilityFilter{ID: "CVE-SHARED"}}
 		if page, err := f.p.Vulnerabilities.List(ctx, req); err != nil || len(page.Items) != 12 || page.TotalCount != 12 {
 			t.Errorf("the shared alias finds %d of %d (%v), want 12", len(page.Items), page.TotalCount, err)
 		}
@@ -133,9 +134,9 @@ func TestVulnerabilitiesAreListedPageByPageAndByAlias(t *testing.T) {
 }
 
 // A uidReader reads vulnerabilities by UID, like other kinds.
-type uidReader struct{ platform.Vulnerabilities }
+type uidReader struct{ inventory.Vulnerabilities }
 
-func (v uidReader) GetMany(ctx context.Context, uids []platform.UID) ([]*platform.Vulnerability, []error) {
+func (v uidReader) GetMany(ctx context.Context, uids []core.UID) ([]*inventory.Vulnerability, []error) {
 	ids := make([]string, len(uids))
 	for i, uid := range uids {
 		ids[i] = string(uid)
@@ -153,9 +154,9 @@ func TestDeprecatedTagsAreCounted(t *testing.T) {
 		const tags, rounds = 10, 20
 		names := times(tags, func(i int) string { return fmt.Sprint("v", i) })
 		importTags := func(deprecated bool) error {
-			_, err := w.p.Tags.Import(w.operator(), times(tags, func(i int) *platform.ImportedTag {
-				return &platform.ImportedTag{Repo: repo, Tag: platform.Tag{Name: names[i], Digest: digests[0], Deprecated: deprecated && i%2 == 0}}
-			}), platform.ImportOptions{})
+			_, err := w.p.Tags.Import(w.operator(), times(tags, func(i int) *inventory.ImportedTag {
+				return &inventory.ImportedTag{Repo: repo, Tag: inventory.Tag{Name: names[i], Digest: digests[0], Deprecated: deprecated && i%2 == 0}}
+			}), core.ImportOptions{})
 			return err
 		}
 		for n := range rounds {
@@ -166,8 +167,8 @@ func TestDeprecatedTagsAreCounted(t *testing.T) {
 			t.Fatal(err)
 		}
 		count := func(deprecated bool) (totals [2]int64) {
-			for i, scope := range []platform.UIDFilter{childrenOf(repo), descendantsOf(org.Group.UID)} {
-				page := must[platform.Page[*platform.Tag]](t)(w.p.Tags.List(owner, platform.ListRequest[*platform.TagFilter]{UIDP: scope, Parts: platform.PartTotal, Filter: &platform.TagFilter{Deprecated: &deprecated}}))
+			for i, scope := range []core.UIDFilter{childrenOf(repo), descendantsOf(org.Group.UID)} {
+				page := must[core.Page[*inventory.Tag]](t)(w.p.Tags.List(owner, core.ListRequest[*inventory.TagFilter]{UIDP: scope, Parts: core.PartTotal, Filter: &inventory.TagFilter{Deprecated: &deprecated}}))
 				totals[i] = page.TotalCount
 			}
 			return totals
@@ -175,7 +176,7 @@ func TestDeprecatedTagsAreCounted(t *testing.T) {
 		if yes, no := count(true), count(false); yes != [2]int64{tags / 2, tags / 2} || no != yes {
 			t.Errorf("%v tags are deprecated and %v are not, want %d", yes, no, tags/2)
 		}
-		page := must[platform.Page[*platform.Tag]](t)(w.p.Tags.List(owner, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(repo)}))
+		page := must[core.Page[*inventory.Tag]](t)(w.p.Tags.List(owner, core.ListRequest[*inventory.TagFilter]{UIDP: childrenOf(repo)}))
 		for i, tag := range page.Items {
 			runTogether(t, 2, func(writer int) error {
 				if writer == 0 {
@@ -186,7 +187,7 @@ func TestDeprecatedTagsAreCounted(t *testing.T) {
 		}
 		w.checkCounters(t, 0)
 		for _, name := range names {
-			for _, tag := range must[platform.Page[*platform.Tag]](t)(w.p.Tags.List(owner, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(repo), Filter: &platform.TagFilter{Name: name}})).Items {
+			for _, tag := range must[core.Page[*inventory.Tag]](t)(w.p.Tags.List(owner, core.ListRequest[*inventory.TagFilter]{UIDP: childrenOf(repo), Filter: &inventory.TagFilter{Name: name}})).Items {
 				if err := w.p.Tags.Delete(owner, tag.UID); err != nil {
 					t.Fatal(err)
 				}

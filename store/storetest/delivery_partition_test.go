@@ -9,7 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/webhooks"
 	"atrium/store/storetest"
 )
 
@@ -35,7 +36,7 @@ func (w *world) partitionDeliveries(from, to time.Time, width time.Duration) {
 		if at.After(to) {
 			at = to
 		}
-		if err := w.store.PartitionDeliveries(w.t.Context(), platform.At(at), width); err != nil {
+		if err := w.store.PartitionDeliveries(w.t.Context(), core.At(at), width); err != nil {
 			w.t.Fatal(err)
 		}
 		if at.Equal(to) {
@@ -48,17 +49,17 @@ func (w *world) partitionDeliveries(from, to time.Time, width time.Duration) {
 type outbox struct {
 	*world
 	d            dice
-	subscription platform.UID
-	deliveries   []*platform.Delivery // in the order of their creation
+	subscription core.UID
+	deliveries   []*webhooks.Delivery // in the order of their creation
 }
 
 func newOutbox(w *world, seed uint64) *outbox {
 	w.t.Helper()
 	_, org := w.createOrganisation("outbox")
 	o := &outbox{world: w, d: newDice(seed)}
-	s := &platform.Subscription{UID: o.d.below(org.Group.UID), Sink: "https://sink.example.com/", EncryptedSecret: []byte("x"), CreateTime: platform.At(epoch), UpdateTime: platform.At(epoch)}
+	s := &webhooks.Subscription{UID: o.d.below(org.Group.UID), Sink: "https://sink.example.com/", EncryptedSecret: []byte("x"), CreateTime: core.At(epoch), UpdateTime: core.At(epoch)}
 	o.subscription = s.UID
-	w.insert(func(tx platform.Tx) error {
+	w.insert(func(tx core.Tx) error {
 		return storetest.Tables.Webhooks.Subscriptions.Insert(w.t.Context(), tx, s)
 	})
 	return o
@@ -68,25 +69,25 @@ func newOutbox(w *world, seed uint64) *outbox {
 func (o *outbox) create(times ...time.Time) {
 	o.t.Helper()
 	for i, at := range times {
-		o.deliveries = append(o.deliveries, &platform.Delivery{
-			UID: o.d.below(o.subscription), EventID: o.d.eventID(), EventType: "t", State: platform.DeliveryPending, Stage: platform.StageQueued,
-			NextAttemptTime: platform.At(at), CreateTime: platform.At(at.Add(time.Duration(i) * time.Millisecond)), UpdateTime: platform.At(at),
+		o.deliveries = append(o.deliveries, &webhooks.Delivery{
+			UID: o.d.below(o.subscription), EventID: o.d.eventID(), EventType: "t", State: webhooks.DeliveryPending, Stage: webhooks.StageQueued,
+			NextAttemptTime: core.At(at), CreateTime: core.At(at.Add(time.Duration(i) * time.Millisecond)), UpdateTime: core.At(at),
 		})
 	}
-	o.insert(func(tx platform.Tx) error {
+	o.insert(func(tx core.Tx) error {
 		return storetest.Tables.Webhooks.Deliveries.Insert(o.t.Context(), tx, o.deliveries[len(o.deliveries)-len(times):]...)
 	})
 }
 
 // move changes the stage of a delivery at a time.
-func (o *outbox) move(d *platform.Delivery, to platform.DeliveryStage, at time.Time) {
+func (o *outbox) move(d *webhooks.Delivery, to webhooks.DeliveryStage, at time.Time) {
 	o.t.Helper()
-	d.Stage, d.UpdateTime, d.State = to, platform.At(at), platform.DeliveryPending
-	if to == platform.StageEnded {
-		d.State = platform.DeliveryDelivered
+	d.Stage, d.UpdateTime, d.State = to, core.At(at), webhooks.DeliveryPending
+	if to == webhooks.StageEnded {
+		d.State = webhooks.DeliveryDelivered
 	}
 	changed := *d
-	o.insert(func(tx platform.Tx) error {
+	o.insert(func(tx core.Tx) error {
 		return storetest.Tables.Webhooks.Deliveries.Update(o.t.Context(), tx, &changed, "state", "stage")
 	})
 }
@@ -95,22 +96,22 @@ func (o *outbox) move(d *platform.Delivery, to platform.DeliveryStage, at time.T
 func (o *outbox) check() {
 	o.t.Helper()
 	for _, d := range o.deliveries {
-		if got := must[*platform.Delivery](o.t)(o.p.Deliveries.Get(o.operator(), d.UID)); got.State != d.State || !got.UpdateTime.Equal(d.UpdateTime.Time) || got.EventID != d.EventID {
+		if got := must[*webhooks.Delivery](o.t)(o.p.Deliveries.Get(o.operator(), d.UID)); got.State != d.State || !got.UpdateTime.Equal(d.UpdateTime.Time) || got.EventID != d.EventID {
 			o.t.Errorf("the delivery is %+v, want %+v", got, d)
 		}
-		o.checkList(&platform.DeliveryFilter{Event: d.EventID}, func(other *platform.Delivery) bool { return other == d })
+		o.checkList(&webhooks.DeliveryFilter{Event: d.EventID}, func(other *webhooks.Delivery) bool { return other == d })
 	}
-	o.checkList(nil, func(*platform.Delivery) bool { return true })
-	for _, state := range platform.DeliveryState("").Values() {
-		o.checkList(&platform.DeliveryFilter{State: state}, func(d *platform.Delivery) bool { return d.State == state })
+	o.checkList(nil, func(*webhooks.Delivery) bool { return true })
+	for _, state := range webhooks.DeliveryState("").Values() {
+		o.checkList(&webhooks.DeliveryFilter{State: state}, func(d *webhooks.Delivery) bool { return d.State == state })
 	}
 }
 
 // checkList reads all pages of a list in both directions.
-func (o *outbox) checkList(filter *platform.DeliveryFilter, keeps func(*platform.Delivery) bool) {
+func (o *outbox) checkList(filter *webhooks.DeliveryFilter, keeps func(*webhooks.Delivery) bool) {
 	o.t.Helper()
 	for _, order := range []string{"create_time", "create_time desc"} {
-		var want, got []platform.UID
+		var want, got []core.UID
 		for _, d := range o.deliveries {
 			if keeps(d) {
 				want = append(want, d.UID)
@@ -119,9 +120,9 @@ func (o *outbox) checkList(filter *platform.DeliveryFilter, keeps func(*platform
 		if order != "create_time" {
 			slices.Reverse(want)
 		}
-		req := platform.ListRequest[*platform.DeliveryFilter]{UIDP: childrenOf(o.subscription), OrderBy: order, PageSize: 3, Filter: filter}
+		req := core.ListRequest[*webhooks.DeliveryFilter]{UIDP: childrenOf(o.subscription), OrderBy: order, PageSize: 3, Filter: filter}
 		for {
-			page := must[platform.Page[*platform.Delivery]](o.t)(o.p.Deliveries.List(o.operator(), req))
+			page := must[core.Page[*webhooks.Delivery]](o.t)(o.p.Deliveries.List(o.operator(), req))
 			for _, d := range page.Items {
 				got = append(got, d.UID)
 			}
@@ -154,14 +155,14 @@ func TestDeliveriesMoveToThePartitionOfTheirEnd(t *testing.T) {
 		o.create(times(24, func(i int) time.Time { return hour(i) })...)
 		w.partitionDeliveries(epoch, hour(24), time.Hour)
 		for i, d := range o.deliveries[:20] { // four of them remain active
-			o.move(d, platform.StageEnded, hour(i).Add(time.Minute))
+			o.move(d, webhooks.StageEnded, hour(i).Add(time.Minute))
 		}
 		o.check()
-		o.move(o.deliveries[7], platform.StageQueued, hour(30)) // is sent again
-		o.move(o.deliveries[8], platform.StageQueued, hour(30))
-		o.move(o.deliveries[8], platform.StageEnded, hour(23))
-		o.move(o.deliveries[9], platform.StageEnded, epoch.AddDate(-30, 0, 0)) // clocks are wrong
-		o.move(o.deliveries[10], platform.StageEnded, epoch.AddDate(70, 0, 0))
+		o.move(o.deliveries[7], webhooks.StageQueued, hour(30)) // is sent again
+		o.move(o.deliveries[8], webhooks.StageQueued, hour(30))
+		o.move(o.deliveries[8], webhooks.StageEnded, hour(23))
+		o.move(o.deliveries[9], webhooks.StageEnded, epoch.AddDate(-30, 0, 0)) // clocks are wrong
+		o.move(o.deliveries[10], webhooks.StageEnded, epoch.AddDate(70, 0, 0))
 		o.check()
 		if !w.onSQLite() {
 			if names := o.query(o.openDirect(), "SELECT count(*) FROM delivery_partition")[0][0]; names != "26" || o.count("delivery_active") != "6" || o.count("delivery_future") != "1" || o.count("delivery_20260101_050000") != "1" {
@@ -171,17 +172,17 @@ func TestDeliveriesMoveToThePartitionOfTheirEnd(t *testing.T) {
 
 		purge := func(before time.Time) {
 			t.Helper()
-			for must[int64](t)(w.store.PurgeDeliveries(t.Context(), platform.At(before), 2)) == 2 {
+			for must[int64](t)(w.store.PurgeDeliveries(t.Context(), core.At(before), 2)) == 2 {
 			}
-			o.deliveries = slices.DeleteFunc(o.deliveries, func(d *platform.Delivery) bool {
-				return d.Stage == platform.StageEnded && d.UpdateTime.Before(before)
+			o.deliveries = slices.DeleteFunc(o.deliveries, func(d *webhooks.Delivery) bool {
+				return d.Stage == webhooks.StageEnded && d.UpdateTime.Before(before)
 			})
 			o.check()
 		}
 		purge(hour(6))
 		purge(hour(6))
-		o.move(o.deliveries[0], platform.StageQueued, hour(30))
-		o.move(o.deliveries[0], platform.StageEnded, hour(2)) // its partition was dropped
+		o.move(o.deliveries[0], webhooks.StageQueued, hour(30))
+		o.move(o.deliveries[0], webhooks.StageEnded, hour(2)) // its partition was dropped
 		o.check()
 		purge(hour(12))
 		if !w.onSQLite() {
@@ -208,16 +209,16 @@ func TestDeliveriesThatEndedBeforeTheirPartition(t *testing.T) {
 	w.exec(w.openDirect(), fmt.Sprintf(`INSERT INTO delivery (uid, root, parent, event_id, event_type, state, stage, attempts, last_status, last_error, last_answer, last_attempt_time, next_attempt_time, create_time, update_time)
 		SELECT d.parent || decode(lpad(to_hex(i), 16, '0'), 'hex'), d.root, d.parent, i::text, 't', 'DELIVERED', 4, 1, 200, '', '', now(), now(), now(), $1::timestamptz + i / 30 * interval '1 second'
 		FROM generate_series(1, %d) i, (SELECT * FROM delivery LIMIT 1) d`, many), epoch.Add(12*time.Hour))
-	if removed := must[int64](t)(w.store.PurgeDeliveries(t.Context(), platform.At(epoch.Add(12*time.Hour+time.Second)), 1000)); removed != 29 {
+	if removed := must[int64](t)(w.store.PurgeDeliveries(t.Context(), core.At(epoch.Add(12*time.Hour+time.Second)), 1000)); removed != 29 {
 		t.Errorf("%d deliveries were removed, want 29", removed)
 	}
-	if err := w.store.PartitionDeliveries(t.Context(), platform.At(epoch.Add(30*time.Hour)), time.Hour); err != nil {
+	if err := w.store.PartitionDeliveries(t.Context(), core.At(epoch.Add(30*time.Hour)), time.Hour); err != nil {
 		t.Fatal(err)
 	}
 	if o.count("delivery_future") != "0" || o.count("delivery") != fmt.Sprint(many-29+3) {
 		t.Errorf("%s deliveries are in delivery_future, and %s in all", o.count("delivery_future"), o.count("delivery"))
 	}
-	must[int64](t)(w.store.PurgeDeliveries(t.Context(), platform.At(epoch.Add(30*time.Hour)), 1))
+	must[int64](t)(w.store.PurgeDeliveries(t.Context(), core.At(epoch.Add(30*time.Hour)), 1))
 	if o.count("delivery") != "3" {
 		t.Fatalf("%s deliveries are left, want 3; the partitions are %v", o.count("delivery"), o.query(o.openDirect(), "SELECT name FROM delivery_partition ORDER BY first_time"))
 	}
@@ -233,20 +234,20 @@ func TestAClaimSkipsADeliveryThatMoves(t *testing.T) {
 	o := newOutbox(w, 33)
 	o.create(epoch, epoch, epoch)
 	queue := w.p.Webhooks.Queue(time.Hour)
-	moved, due := o.deliveries[0], must[platform.DueDeliveries](t)(queue.Due(t.Context())).UIDs
-	var claimed []platform.Ticket
-	o.insert(func(tx platform.Tx) error {
+	moved, due := o.deliveries[0], must[webhooks.DueDeliveries](t)(queue.Due(t.Context())).UIDs
+	var claimed []webhooks.Ticket
+	o.insert(func(tx core.Tx) error {
 		changed := *moved
-		changed.Stage, changed.State, changed.UpdateTime = platform.StageEnded, platform.DeliveryDelivered, platform.At(epoch.Add(time.Hour))
+		changed.Stage, changed.State, changed.UpdateTime = webhooks.StageEnded, webhooks.DeliveryDelivered, core.At(epoch.Add(time.Hour))
 		if err := storetest.Tables.Webhooks.Deliveries.Update(t.Context(), tx, &changed, "state", "stage"); err != nil {
 			return err
 		}
-		claimed = must[[]platform.Ticket](t)(queue.Claim(context.WithoutCancel(t.Context()), due))
-		return queue.Renew(context.WithoutCancel(t.Context()), append(claimed, platform.Ticket{Delivery: moved.UID}))
+		claimed = must[[]webhooks.Ticket](t)(queue.Claim(context.WithoutCancel(t.Context()), due))
+		return queue.Renew(context.WithoutCancel(t.Context()), append(claimed, webhooks.Ticket{Delivery: moved.UID}))
 	})
-	moved.Stage, moved.State, moved.UpdateTime = platform.StageEnded, platform.DeliveryDelivered, platform.At(epoch.Add(time.Hour))
+	moved.Stage, moved.State, moved.UpdateTime = webhooks.StageEnded, webhooks.DeliveryDelivered, core.At(epoch.Add(time.Hour))
 	o.check()
-	if len(due) != 3 || len(claimed) != 2 || slices.ContainsFunc(claimed, func(c platform.Ticket) bool { return c.Delivery == moved.UID }) {
+	if len(due) != 3 || len(claimed) != 2 || slices.ContainsFunc(claimed, func(c webhooks.Ticket) bool { return c.Delivery == moved.UID }) {
 		t.Errorf("%d deliveries were due and %v are claimed, want 3 and the two that have not moved", len(due), claimed)
 	}
 }
@@ -259,23 +260,23 @@ func TestWhoeverChangesDeliveriesWaitsForAttempts(t *testing.T) {
 	w := newWorld(t, storetest.Postgres(t))
 	o := newOutbox(w, 35)
 	db := w.openDirect()
-	o.checkWaits(db, "Redeliver", func(ctx context.Context, ended platform.UID) error {
-		_, err := w.p.Deliveries.Redeliver(ctx, []platform.UID{ended})
+	o.checkWaits(db, "Redeliver", func(ctx context.Context, ended core.UID) error {
+		_, err := w.p.Deliveries.Redeliver(ctx, []core.UID{ended})
 		return err
 	})
-	o.checkWaits(db, "Delete", func(ctx context.Context, _ platform.UID) error {
+	o.checkWaits(db, "Delete", func(ctx context.Context, _ core.UID) error {
 		return w.p.Subscriptions.Delete(ctx, o.subscription)
 	})
 }
 
 // checkWaits calls change while an attempt of a delivery ends.
-func (o *outbox) checkWaits(db *sql.DB, name string, change func(context.Context, platform.UID) error) {
+func (o *outbox) checkWaits(db *sql.DB, name string, change func(context.Context, core.UID) error) {
 	o.t.Helper()
 	o.create(time.Now())
 	ended, changed := *o.deliveries[len(o.deliveries)-1], make(chan error, 1)
-	o.insert(func(tx platform.Tx) error {
+	o.insert(func(tx core.Tx) error {
 		tx.Lock(o.subscription)
-		ended.Stage, ended.State = platform.StageEnded, platform.DeliveryDelivered
+		ended.Stage, ended.State = webhooks.StageEnded, webhooks.DeliveryDelivered
 		if err := storetest.Tables.Webhooks.Deliveries.Update(o.t.Context(), tx, &ended, "stage", "state"); err != nil {
 			return err
 		}
@@ -297,7 +298,7 @@ func TestDeliveriesEndWhileTheirPartitionsChange(t *testing.T) {
 	w := newWorld(t, storetest.PostgresOrPooled(t))
 	w.partitionDeliveries(epoch, epoch, time.Hour)
 	o := newOutbox(w, 34)
-	s := must[*platform.Subscription](t)(w.p.Subscriptions.Get(w.operator(), o.subscription))
+	s := must[*webhooks.Subscription](t)(w.p.Subscriptions.Get(w.operator(), o.subscription))
 	var clock, ended atomic.Int64 // minutes since epoch; deliveries
 	stop, done := make(chan struct{}), make(chan []error, 1)
 	go func() {
@@ -308,13 +309,13 @@ func TestDeliveriesEndWhileTheirPartitionsChange(t *testing.T) {
 					return nil
 				default:
 				}
-				at := platform.At(epoch.Add(time.Duration(clock.Load()-int64(writer)*20) * time.Minute)) // Their clocks differ.
-				err := w.store.Write(context.WithoutCancel(t.Context()), func(tx platform.Tx) error {
-					d := &platform.Delivery{UID: o.subscription + platform.UID(fmt.Sprintf("/%08x%08x", writer, n)), EventID: fmt.Sprint(writer, " ", n), Stage: platform.StageQueued, CreateTime: at, UpdateTime: at}
+				at := core.At(epoch.Add(time.Duration(clock.Load()-int64(writer)*20) * time.Minute)) // Their clocks differ.
+				err := w.store.Write(context.WithoutCancel(t.Context()), func(tx core.Tx) error {
+					d := &webhooks.Delivery{UID: o.subscription + core.UID(fmt.Sprintf("/%08x%08x", writer, n)), EventID: fmt.Sprint(writer, " ", n), Stage: webhooks.StageQueued, CreateTime: at, UpdateTime: at}
 					if err := storetest.Tables.Webhooks.Deliveries.Insert(t.Context(), tx, d); err != nil {
 						return err
 					}
-					d.Stage, d.State = platform.StageEnded, platform.DeliveryDelivered
+					d.Stage, d.State = webhooks.StageEnded, webhooks.DeliveryDelivered
 					if err := storetest.Tables.Webhooks.Deliveries.Update(t.Context(), tx, d, "stage", "state"); err != nil {
 						return err
 					}
@@ -332,10 +333,10 @@ func TestDeliveriesEndWhileTheirPartitionsChange(t *testing.T) {
 	for hour := range 24 {
 		clock.Store(int64(hour) * 60)
 		now := epoch.Add(time.Duration(hour) * time.Hour)
-		if err := w.store.PartitionDeliveries(t.Context(), platform.At(now), time.Hour); err != nil {
+		if err := w.store.PartitionDeliveries(t.Context(), core.At(now), time.Hour); err != nil {
 			t.Error(err)
 		}
-		if _, err := w.store.PurgeDeliveries(t.Context(), platform.At(now.Add(-6*time.Hour)), 1000); err != nil {
+		if _, err := w.store.PurgeDeliveries(t.Context(), core.At(now.Add(-6*time.Hour)), 1000); err != nil {
 			t.Error(err)
 		}
 	}
@@ -363,16 +364,16 @@ func TestALateResultDoesNotReplaceAClaim(t *testing.T) {
 	w.partitionDeliveries(epoch, epoch.Add(5*time.Hour), time.Hour)
 	o := newOutbox(w, 36)
 	o.create(epoch)
-	uid, until, recorded := o.deliveries[0].UID, platform.At(time.Now().Add(time.Hour)), make(chan error, 1)
-	late := &platform.Dispatch{Delivery: must[*platform.Delivery](t)(w.p.Deliveries.Get(w.operator(), uid))}
-	o.insert(func(tx platform.Tx) error {
-		claimed, err := storetest.Tables.Webhooks.ClaimDeliveries(t.Context(), tx, []platform.UID{uid}, platform.At(time.Now()), until)
+	uid, until, recorded := o.deliveries[0].UID, core.At(time.Now().Add(time.Hour)), make(chan error, 1)
+	late := &webhooks.Dispatch{Delivery: must[*webhooks.Delivery](t)(w.p.Deliveries.Get(w.operator(), uid))}
+	o.insert(func(tx core.Tx) error {
+		claimed, err := storetest.Tables.Webhooks.ClaimDeliveries(t.Context(), tx, []core.UID{uid}, core.At(time.Now()), until)
 		if err != nil || len(claimed) != 1 {
 			t.Errorf("%d deliveries are claimed, want 1", len(claimed))
 			return err
 		}
 		go func() {
-			_, err := w.p.Webhooks.EndAttempt(context.WithoutCancel(t.Context()), late, platform.Attempt{Status: 500})
+			_, err := w.p.Webhooks.EndAttempt(context.WithoutCancel(t.Context()), late, webhooks.Attempt{Status: 500})
 			recorded <- err
 		}()
 		waitFor(t, "the late result does not wait for the claim", func() bool {
@@ -383,7 +384,7 @@ func TestALateResultDoesNotReplaceAClaim(t *testing.T) {
 	if err := <-recorded; err != nil {
 		t.Error(err)
 	}
-	if got := must[*platform.Delivery](t)(w.p.Deliveries.Get(w.operator(), uid)); got.Ticket != 1 || got.Attempts != 0 || !got.Lease.Equal(until.Time) {
+	if got := must[*webhooks.Delivery](t)(w.p.Deliveries.Get(w.operator(), uid)); got.Ticket != 1 || got.Attempts != 0 || !got.Lease.Equal(until.Time) {
 		t.Errorf("got %+v, want the claim with Ticket 1, no attempt and a lease until %s", got, until)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/webhooks"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/storetest"
 )
@@ -33,18 +35,18 @@ func (o *outbox) crowd(n int) {
 }
 
 // createDue stores deliveries, due at a time, of new subscriptions of an organisation.
-func (o *outbox) createDue(organisation platform.UID, at time.Time, subscriptions int) (due []platform.UID) {
+func (o *outbox) createDue(organisation core.UID, at time.Time, subscriptions int) (due []core.UID) {
 	o.t.Helper()
-	made := times(subscriptions, func(i int) *platform.Subscription {
-		return &platform.Subscription{UID: o.d.below(organisation), Sink: fmt.Sprint("https://sink.example.com/", i), EncryptedSecret: []byte("x"), CreateTime: platform.At(epoch), UpdateTime: platform.At(epoch)}
+	made := times(subscriptions, func(i int) *webhooks.Subscription {
+		return &webhooks.Subscription{UID: o.d.below(organisation), Sink: fmt.Sprint("https://sink.example.com/", i), EncryptedSecret: []byte("x"), CreateTime: core.At(epoch), UpdateTime: core.At(epoch)}
 	})
-	deliveries := times(subscriptions, func(i int) *platform.Delivery {
-		return &platform.Delivery{
-			UID: o.d.below(made[i].UID), EventID: o.d.eventID(), EventType: "t", State: platform.DeliveryPending, Stage: platform.StageQueued,
-			NextAttemptTime: platform.At(at), CreateTime: platform.At(at), UpdateTime: platform.At(at),
+	deliveries := times(subscriptions, func(i int) *webhooks.Delivery {
+		return &webhooks.Delivery{
+			UID: o.d.below(made[i].UID), EventID: o.d.eventID(), EventType: "t", State: webhooks.DeliveryPending, Stage: webhooks.StageQueued,
+			NextAttemptTime: core.At(at), CreateTime: core.At(at), UpdateTime: core.At(at),
 		}
 	})
-	o.insert(func(tx platform.Tx) error {
+	o.insert(func(tx core.Tx) error {
 		if err := storetest.Tables.Webhooks.Subscriptions.Insert(o.t.Context(), tx, made...); err != nil {
 			return err
 		}
@@ -69,9 +71,9 @@ func TestManyDueDeliveriesOfOneSubscriptionDelayNoOther(t *testing.T) {
 
 		p := must[*platform.Platform](t)(platform.New(t.Context(), w.newSpy(), platform.Options{}))
 		queue := p.Webhooks.Queue(time.Hour)
-		listed, turns, found := map[platform.UID]int{}, 0, false
+		listed, turns, found := map[core.UID]int{}, 0, false
 		for calls := 0; turns < 2; calls++ {
-			var due platform.DueDeliveries
+			var due webhooks.DueDeliveries
 			statements, err := recordStatements(t.Context(), func(ctx context.Context) (err error) {
 				due, err = queue.Due(ctx)
 				return err
@@ -93,7 +95,7 @@ func TestManyDueDeliveriesOfOneSubscriptionDelayNoOther(t *testing.T) {
 			t.Errorf("two rounds listed deliveries of %d subscriptions, and %d of the one with many, want %d and 8", len(listed), listed[o.subscription], subscriptions+2)
 		}
 		statements, err := recordStatements(recordChanges(t.Context()), func(ctx context.Context) error {
-			claimed, err := queue.Claim(ctx, []platform.UID{rare, o.deliveries[0].UID})
+			claimed, err := queue.Claim(ctx, []core.UID{rare, o.deliveries[0].UID})
 			if err == nil && len(claimed) != 2 {
 				err = fmt.Errorf("%d deliveries are claimed, want 2", len(claimed))
 			}

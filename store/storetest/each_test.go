@@ -6,7 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 )
 
 func TestManyListsAtOnceAreTheSameAsOneByOne(t *testing.T) {
@@ -28,11 +30,11 @@ func (k *kind[T, F]) checkEach(t *testing.T, d dice) {
 	t.Helper()
 	c := pick(d, k.f.callers)
 	ctx := k.f.contextAs(c.subject)
-	req := platform.ListRequest[F]{
+	req := core.ListRequest[F]{
 		Filter: pick(d, k.filters).filter, OrderBy: spell(pick(d, k.orders())), PageSize: 1 + d.IntN(6), Skip: d.IntN(2) * d.IntN(4), Backward: d.IntN(3) == 0,
-		Parts: pick(d, []platform.Parts{0, platform.PartItems, platform.PartItems | platform.PartMore, platform.PartTotal}),
+		Parts: pick(d, []core.Parts{0, core.PartItems, core.PartItems | core.PartMore, core.PartTotal}),
 	}
-	scopes := make([]platform.UIDFilter, 1+d.IntN(12))
+	scopes := make([]core.UIDFilter, 1+d.IntN(12))
 	for i := range scopes {
 		switch d.IntN(6) {
 		case 0:
@@ -55,25 +57,25 @@ func (k *kind[T, F]) checkEach(t *testing.T, d dice) {
 
 // existingScope returns a random scope that exists, because callers who ask for many
 // scopes have read them before.
-func (k *kind[T, F]) existingScope(d dice) platform.UIDFilter {
+func (k *kind[T, F]) existingScope(d dice) core.UIDFilter {
 	for {
 		s := k.f.scope(d)
-		asked := slices.DeleteFunc([]platform.UID{s.AncestorsOf, s.ChildrenOf, s.DescendantsOf}, func(u platform.UID) bool { return u == "" })
-		if !slices.ContainsFunc(asked, func(u platform.UID) bool { return !k.f.exists(u) }) {
+		asked := slices.DeleteFunc([]core.UID{s.AncestorsOf, s.ChildrenOf, s.DescendantsOf}, func(u core.UID) bool { return u == "" })
+		if !slices.ContainsFunc(asked, func(u core.UID) bool { return !k.f.exists(u) }) {
 			return s
 		}
 	}
 }
 
-func (k *kind[T, F]) expectSame(t *testing.T, asked string, parts platform.Parts, got platform.Page[T], gotErr error, want platform.Page[T], wantErr error) {
+func (k *kind[T, F]) expectSame(t *testing.T, asked string, parts core.Parts, got core.Page[T], gotErr error, want core.Page[T], wantErr error) {
 	t.Helper()
-	if (gotErr == nil) != (wantErr == nil) || gotErr != nil && platform.AsError(gotErr).Code != platform.AsError(wantErr).Code {
+	if (gotErr == nil) != (wantErr == nil) || gotErr != nil && core.AsError(gotErr).Code != core.AsError(wantErr).Code {
 		t.Fatalf("%s: got error %v, want %v", asked, gotErr, wantErr)
 	}
 	if !slices.Equal(k.uids(got.Items), k.uids(want.Items)) {
 		t.Fatalf("%s: got %v, want %v", asked, k.uids(got.Items), k.uids(want.Items))
 	}
-	if parts.Has(platform.PartTotal) && got.TotalCount != want.TotalCount {
+	if parts.Has(core.PartTotal) && got.TotalCount != want.TotalCount {
 		t.Fatalf("%s: total is %d, want %d", asked, got.TotalCount, want.TotalCount)
 	}
 	if got.HasNext != want.HasNext || got.HasPrevious != want.HasPrevious || (got.NextPageToken() == "") != (want.NextPageToken() == "") {
@@ -83,21 +85,21 @@ func (k *kind[T, F]) expectSame(t *testing.T, asked string, parts platform.Parts
 
 func TestBindingsOfManyIdentitiesAndRolesAreTheFilteredLists(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
-		k := &kind[*platform.RoleBinding, *platform.RoleBindingFilter]{f: f, ops: f.p.RoleBindings}
+		k := &kind[*iam.RoleBinding, *iam.RoleBindingFilter]{f: f, ops: f.p.RoleBindings}
 		d := newDice(17)
 		for range 30 {
 			c := pick(d, f.callers)
 			ctx := f.contextAs(c.subject)
-			req := platform.ListRequest[*platform.RoleBindingFilter]{OrderBy: spell(pick(d, k.orders())), PageSize: 1 + d.IntN(4), Skip: d.IntN(2), Backward: d.IntN(3) == 0}
+			req := core.ListRequest[*iam.RoleBindingFilter]{OrderBy: spell(pick(d, k.orders())), PageSize: 1 + d.IntN(4), Skip: d.IntN(2), Backward: d.IntN(3) == 0}
 			if d.IntN(3) == 0 {
 				req.UIDP.DescendantsOf = pick(d, f.groups).UID
 			}
-			identities := times(6, func(int) *platform.UID { return &pick(d, f.bindings).Identity.UID })
-			roles := times(6, func(int) *platform.UID { return &pick(d, f.bindings).Role.UID })
+			identities := times(6, func(int) *core.UID { return &pick(d, f.bindings).Identity.UID })
+			roles := times(6, func(int) *core.UID { return &pick(d, f.bindings).Role.UID })
 			pages, errs := f.p.RoleBindings.ListOfIdentities(ctx, req, values(identities))
 			for i, uid := range identities {
 				one := req
-				one.Filter = &platform.RoleBindingFilter{Identity: *uid}
+				one.Filter = &iam.RoleBindingFilter{Identity: *uid}
 				want, err := f.p.RoleBindings.List(ctx, one)
 				k.expectSame(t, fmt.Sprintf("%s, %+v", c.subject, one), 0, pages[i], errs[i], want, err)
 				checkToken(t, ctx, k, one, pages[i])
@@ -105,7 +107,7 @@ func TestBindingsOfManyIdentitiesAndRolesAreTheFilteredLists(t *testing.T) {
 			pages, errs = f.p.RoleBindings.ListOfRoles(ctx, req, values(roles))
 			for i, uid := range roles {
 				one := req
-				one.Filter = &platform.RoleBindingFilter{Role: *uid}
+				one.Filter = &iam.RoleBindingFilter{Role: *uid}
 				want, err := f.p.RoleBindings.List(ctx, one)
 				k.expectSame(t, fmt.Sprintf("%s, %+v", c.subject, one), 0, pages[i], errs[i], want, err)
 			}
@@ -122,7 +124,7 @@ func values[T any](pointers []*T) []T {
 }
 
 // checkToken expects that the token of a page works in the list of its scope.
-func checkToken[T, F any](t *testing.T, ctx context.Context, k *kind[T, F], req platform.ListRequest[F], page platform.Page[T]) {
+func checkToken[T, F any](t *testing.T, ctx context.Context, k *kind[T, F], req core.ListRequest[F], page core.Page[T]) {
 	t.Helper()
 	if req.PageToken = page.NextPageToken(); req.PageToken == "" {
 		return
@@ -136,19 +138,19 @@ func checkToken[T, F any](t *testing.T, ctx context.Context, k *kind[T, F], req 
 // For every caller, a summary must equal the totals of the corresponding lists.
 func TestSummariesOfAdvisoriesAreTheTotalsOfLists(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
-		k := &kind[*platform.Advisory, *platform.AdvisoryFilter]{f: f, ops: f.p.Advisories, rows: f.advisories}
-		type s = filterCase[*platform.Advisory, *platform.AdvisoryFilter]
+		k := &kind[*inventory.Advisory, *inventory.AdvisoryFilter]{f: f, ops: f.p.Advisories, rows: f.advisories}
+		type s = filterCase[*inventory.Advisory, *inventory.AdvisoryFilter]
 		filled := 0
-		check := func(c *caller, what string, scope platform.UIDFilter, keeps s, got *platform.AdvisorySummary, err error) {
+		check := func(c *caller, what string, scope core.UIDFilter, keeps s, got *inventory.AdvisorySummary, err error) {
 			t.Helper()
-			listed, wantErr := f.p.Advisories.List(f.contextAs(c.subject), platform.ListRequest[*platform.AdvisoryFilter]{UIDP: scope, Filter: keeps.filter})
+			listed, wantErr := f.p.Advisories.List(f.contextAs(c.subject), core.ListRequest[*inventory.AdvisoryFilter]{UIDP: scope, Filter: keeps.filter})
 			if (err == nil) != (wantErr == nil) {
 				t.Fatalf("%s, %s: %v, and the list %v", c.subject, what, err, wantErr)
 			}
 			if err != nil {
 				return
 			}
-			want := platform.AdvisorySummary{}
+			want := inventory.AdvisorySummary{}
 			for _, a := range k.expectedRows(c, scope, keeps, k.ops.Kind().DefaultOrder) {
 				want.Add(a.Severity.Rating, a.State(), 1)
 				filled++
@@ -159,13 +161,13 @@ func TestSummariesOfAdvisoriesAreTheTotalsOfLists(t *testing.T) {
 		}
 		for _, c := range f.callers {
 			ctx := f.contextAs(c.subject)
-			groups := values(times(len(f.groups), func(i int) *platform.UID { return &f.groups[i].UID }))
+			groups := values(times(len(f.groups), func(i int) *core.UID { return &f.groups[i].UID }))
 			summaries, errs := f.p.Advisories.SummarizeGroups(ctx, groups)
 			for i, group := range groups {
-				check(c, string(group), platform.UIDFilter{DescendantsOf: group}, s{}, summaries[i], errs[i])
+				check(c, string(group), core.UIDFilter{DescendantsOf: group}, s{}, summaries[i], errs[i])
 			}
 			all, err := f.p.Advisories.Summarize(ctx, "")
-			check(c, "all", platform.UIDFilter{}, s{}, all, err)
+			check(c, "all", core.UIDFilter{}, s{}, all, err)
 		}
 		if filled == 0 {
 			t.Error("no summary counts anything")
@@ -175,16 +177,16 @@ func TestSummariesOfAdvisoriesAreTheTotalsOfLists(t *testing.T) {
 
 func TestEffectiveBindingsAreThoseOfTheGroupAndAllAboveIt(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
-		k := &kind[*platform.RoleBinding, *platform.RoleBindingFilter]{f: f, ops: f.p.RoleBindings, rows: f.bindings}
+		k := &kind[*iam.RoleBinding, *iam.RoleBindingFilter]{f: f, ops: f.p.RoleBindings, rows: f.bindings}
 		c := f.callers[0]
 		for _, g := range f.groups {
 			if g.UID.Root() != f.root {
 				continue
 			}
-			counts := filterCase[*platform.RoleBinding, *platform.RoleBindingFilter]{matches: func(b *platform.RoleBinding) bool { return g.UID.Within(b.Group.UID) }}
-			order := platform.Order{Field: "create_time", Desc: true}
-			want := k.uids(k.expectedRows(c, platform.UIDFilter{}, counts, order))
-			pages, errs := f.p.RoleBindings.ListEffective(f.contextAs(c.subject), []platform.UID{g.UID}, "", platform.ListRequest[*platform.RoleBindingFilter]{PageSize: 200})
+			counts := filterCase[*iam.RoleBinding, *iam.RoleBindingFilter]{matches: func(b *iam.RoleBinding) bool { return g.UID.Within(b.Group.UID) }}
+			order := core.Order{Field: "create_time", Desc: true}
+			want := k.uids(k.expectedRows(c, core.UIDFilter{}, counts, order))
+			pages, errs := f.p.RoleBindings.ListEffective(f.contextAs(c.subject), []core.UID{g.UID}, "", core.ListRequest[*iam.RoleBindingFilter]{PageSize: 200})
 			page, err := pages[0], errs[0]
 			if err != nil || !slices.Equal(k.uids(page.Items), want) || page.TotalCount != int64(len(want)) {
 				t.Fatalf("%s: got %v of %d (%v), want %v", g.UID, k.uids(page.Items), page.TotalCount, err, want)
@@ -197,19 +199,19 @@ func TestEffectiveBindingsAreThoseOfTheGroupAndAllAboveIt(t *testing.T) {
 // those that are read one by one.
 func TestEffectiveBindingsOfManyGroupsAreThoseOfEach(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
-		var groups []platform.UID
+		var groups []core.UID
 		for _, g := range f.groups {
 			groups = append(groups, g.UID)
 		}
 		shown := 0
 		for _, c := range f.callers {
-			for _, capability := range []platform.Capability{"", platform.CapRepoCreate} {
-				req := platform.ListRequest[*platform.RoleBindingFilter]{PageSize: 3}
+			for _, capability := range []core.Capability{"", core.CapRepoCreate} {
+				req := core.ListRequest[*iam.RoleBindingFilter]{PageSize: 3}
 				pages, errs := f.p.RoleBindings.ListEffective(f.contextAs(c.subject), groups, capability, req)
 				for i, g := range groups {
-					single, singleErrs := f.p.RoleBindings.ListEffective(f.contextAs(c.subject), []platform.UID{g}, capability, req)
+					single, singleErrs := f.p.RoleBindings.ListEffective(f.contextAs(c.subject), []core.UID{g}, capability, req)
 					together, alone, err := pages[i], single[0], singleErrs[0]
-					if fmt.Sprint(errs[i]) != fmt.Sprint(err) || together.TotalCount != alone.TotalCount || together.HasNext != alone.HasNext || !slices.EqualFunc(together.Items, alone.Items, func(a, b *platform.RoleBinding) bool { return a.UID == b.UID }) {
+					if fmt.Sprint(errs[i]) != fmt.Sprint(err) || together.TotalCount != alone.TotalCount || together.HasNext != alone.HasNext || !slices.EqualFunc(together.Items, alone.Items, func(a, b *iam.RoleBinding) bool { return a.UID == b.UID }) {
 						t.Fatalf("%s with %q: together %d of %d (%v), alone %d of %d (%v)", g, capability, len(together.Items), together.TotalCount, errs[i], len(alone.Items), alone.TotalCount, err)
 					}
 					shown += len(together.Items)

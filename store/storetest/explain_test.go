@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/postgres"
 	"atrium/store/sqlite"
 	"atrium/store/sqlstore"
@@ -207,7 +207,7 @@ func literal(arg any) string {
 			keys[i] = literal(key)
 		}
 		return "ARRAY[" + strings.Join(keys, ", ") + "]::bytea[]"
-	case platform.Time:
+	case core.Time:
 		return quoted(dbconn.StoredTime(arg).Format(time.RFC3339Nano)) // The store sends this value.
 	case int64:
 		return strconv.FormatInt(arg, 10)
@@ -224,7 +224,7 @@ func (w *world) explainQueryPlan(t *testing.T, s dbconn.Statement) []string {
 	args := make([]any, len(s.Args))
 	for i, arg := range s.Args {
 		switch arg := arg.(type) {
-		case platform.Time:
+		case core.Time:
 			args[i] = dbconn.StoredTime(arg).UnixMilli()
 		case string, int64, bool, []byte:
 			args[i] = arg

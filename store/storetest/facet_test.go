@@ -7,12 +7,14 @@ import (
 	"slices"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 )
 
 // facetsOf counts repos in the simplest way.
-func facetsOf(repos []*platform.Repo) *platform.RepoFacets {
-	tiers, bundles, labels, groups := map[platform.CatalogTier]int64{}, map[string]int64{}, map[string]int64{}, map[platform.UID]int64{}
+func facetsOf(repos []*inventory.Repo) *inventory.RepoFacets {
+	tiers, bundles, labels, groups := map[core.CatalogTier]int64{}, map[string]int64{}, map[string]int64{}, map[core.UID]int64{}
 	for _, r := range repos {
 		tiers[r.CatalogTier]++
 		groups[r.UID.Parent()]++
@@ -25,15 +27,15 @@ func facetsOf(repos []*platform.Repo) *platform.RepoFacets {
 			}
 		}
 	}
-	return &platform.RepoFacets{Tier: sortedFacets(tiers), Bundle: sortedFacets(bundles), Label: sortedFacets(labels), Group: sortedFacets(groups)}
+	return &inventory.RepoFacets{Tier: sortedFacets(tiers), Bundle: sortedFacets(bundles), Label: sortedFacets(labels), Group: sortedFacets(groups)}
 }
 
-func sortedFacets[V cmp.Ordered](counts map[V]int64) []platform.Facet[V] {
-	facets := []platform.Facet[V]{}
+func sortedFacets[V cmp.Ordered](counts map[V]int64) []core.Facet[V] {
+	facets := []core.Facet[V]{}
 	for value, count := range counts {
-		facets = append(facets, platform.Facet[V]{Value: value, Count: count})
+		facets = append(facets, core.Facet[V]{Value: value, Count: count})
 	}
-	slices.SortFunc(facets, func(a, b platform.Facet[V]) int {
+	slices.SortFunc(facets, func(a, b core.Facet[V]) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Value, b.Value))
 	})
 	return facets[:min(len(facets), 100)]
@@ -41,9 +43,9 @@ func sortedFacets[V cmp.Ordered](counts map[V]int64) []platform.Facet[V] {
 
 func TestFacetsCountTheReposOfTheList(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
-		k := &kind[*platform.Repo, *platform.RepoFilter]{f: f, ops: f.p.Repos, rows: f.repos, filters: f.repoFilters()}
+		k := &kind[*inventory.Repo, *inventory.RepoFilter]{f: f, ops: f.p.Repos, rows: f.repos, filters: f.repoFilters()}
 		d, filled := newDice(29), 0
-		check := func(c *caller, scope platform.UIDFilter, s filterCase[*platform.Repo, *platform.RepoFilter], got *platform.RepoFacets) {
+		check := func(c *caller, scope core.UIDFilter, s filterCase[*inventory.Repo, *inventory.RepoFilter], got *inventory.RepoFacets) {
 			t.Helper()
 			want := facetsOf(k.expectedRows(c, scope, s, k.ops.Kind().DefaultOrder))
 			if !reflect.DeepEqual(got, want) {
@@ -54,21 +56,21 @@ func TestFacetsCountTheReposOfTheList(t *testing.T) {
 		for range 150 {
 			c, s := pick(d, f.callers), pick(d, k.filters)
 			ctx := f.contextAs(c.subject)
-			req := platform.ListRequest[*platform.RepoFilter]{UIDP: f.scope(d), Filter: s.filter, PageSize: 1, Skip: d.IntN(2)}
+			req := core.ListRequest[*inventory.RepoFilter]{UIDP: f.scope(d), Filter: s.filter, PageSize: 1, Skip: d.IntN(2)}
 			if page, err := f.p.Repos.List(ctx, req); err == nil {
-				facets := must[[]*platform.RepoFacets](t)(f.p.Repos.Facets(ctx, []platform.Page[*platform.Repo]{page}))
+				facets := must[[]*inventory.RepoFacets](t)(f.p.Repos.Facets(ctx, []core.Page[*inventory.Repo]{page}))
 				check(c, req.UIDP, s, facets[0])
 			}
-			scopes := times(4, func(int) *platform.UIDFilter { return &platform.UIDFilter{DescendantsOf: pick(d, f.groups).UID} })
-			pages, errs := f.p.Repos.ListEach(ctx, platform.ListRequest[*platform.RepoFilter]{Filter: s.filter, PageSize: 1}, values(scopes))
-			var read []platform.Page[*platform.Repo]
+			scopes := times(4, func(int) *core.UIDFilter { return &core.UIDFilter{DescendantsOf: pick(d, f.groups).UID} })
+			pages, errs := f.p.Repos.ListEach(ctx, core.ListRequest[*inventory.RepoFilter]{Filter: s.filter, PageSize: 1}, values(scopes))
+			var read []core.Page[*inventory.Repo]
 			var places []int
 			for i := range pages {
 				if errs[i] == nil {
 					read, places = append(read, pages[i]), append(places, i)
 				}
 			}
-			facets := must[[]*platform.RepoFacets](t)(f.p.Repos.Facets(ctx, read))
+			facets := must[[]*inventory.RepoFacets](t)(f.p.Repos.Facets(ctx, read))
 			for n, i := range places {
 				check(c, *scopes[i], s, facets[n])
 			}
@@ -81,34 +83,34 @@ func TestFacetsCountTheReposOfTheList(t *testing.T) {
 
 func TestFacetsCountTheRoleBindingsAndTheIdentitiesOfTheList(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
-		bindings := &kind[*platform.RoleBinding, *platform.RoleBindingFilter]{f: f, ops: f.p.RoleBindings, rows: f.bindings, filters: f.bindingFilters()}
-		identities := &kind[*platform.Identity, *platform.IdentityFilter]{f: f, ops: f.p.Identities, rows: f.identities, filters: f.identityFilters()}
+		bindings := &kind[*iam.RoleBinding, *iam.RoleBindingFilter]{f: f, ops: f.p.RoleBindings, rows: f.bindings, filters: f.bindingFilters()}
+		identities := &kind[*iam.Identity, *iam.IdentityFilter]{f: f, ops: f.p.Identities, rows: f.identities, filters: f.identityFilters()}
 		d, filled := newDice(31), 0
 		for range 150 {
 			c, scope := pick(d, f.callers), f.scope(d)
 			ctx := f.contextAs(c.subject)
 			bound := pick(d, bindings.filters)
-			if page, err := f.p.RoleBindings.List(ctx, platform.ListRequest[*platform.RoleBindingFilter]{UIDP: scope, Filter: bound.filter, PageSize: 1}); err == nil {
-				got := must[[]*platform.RoleBindingFacets](t)(f.p.RoleBindings.Facets(ctx, []platform.Page[*platform.RoleBinding]{page}))[0]
-				roles, groups := map[platform.UID]int64{}, map[platform.UID]int64{}
+			if page, err := f.p.RoleBindings.List(ctx, core.ListRequest[*iam.RoleBindingFilter]{UIDP: scope, Filter: bound.filter, PageSize: 1}); err == nil {
+				got := must[[]*iam.RoleBindingFacets](t)(f.p.RoleBindings.Facets(ctx, []core.Page[*iam.RoleBinding]{page}))[0]
+				roles, groups := map[core.UID]int64{}, map[core.UID]int64{}
 				for _, b := range bindings.expectedRows(c, scope, bound, f.p.RoleBindings.Kind().DefaultOrder) {
 					roles[b.Role.UID]++
 					groups[b.Group.UID]++
 				}
-				if want := (&platform.RoleBindingFacets{Role: sortedFacets(roles), Group: sortedFacets(groups)}); !reflect.DeepEqual(got, want) {
+				if want := (&iam.RoleBindingFacets{Role: sortedFacets(roles), Group: sortedFacets(groups)}); !reflect.DeepEqual(got, want) {
 					t.Errorf("bindings of %s, %+v, %+v: got %+v, want %+v", c.subject, scope, bound.filter, got, want)
 				}
 				filled += len(got.Role)
 			}
 			who := pick(d, identities.filters)
-			if page, err := f.p.Identities.List(ctx, platform.ListRequest[*platform.IdentityFilter]{UIDP: scope, Filter: who.filter, PageSize: 1}); err == nil {
-				got := must[[]*platform.IdentityFacets](t)(f.p.Identities.Facets(ctx, []platform.Page[*platform.Identity]{page}))[0]
-				kinds, groups := map[platform.IdentityType]int64{}, map[platform.UID]int64{}
+			if page, err := f.p.Identities.List(ctx, core.ListRequest[*iam.IdentityFilter]{UIDP: scope, Filter: who.filter, PageSize: 1}); err == nil {
+				got := must[[]*iam.IdentityFacets](t)(f.p.Identities.Facets(ctx, []core.Page[*iam.Identity]{page}))[0]
+				kinds, groups := map[iam.IdentityType]int64{}, map[core.UID]int64{}
 				for _, i := range identities.expectedRows(c, scope, who, f.p.Identities.Kind().DefaultOrder) {
 					kinds[kindOf(i)]++
 					groups[i.UID.Parent()]++
 				}
-				if want := (&platform.IdentityFacets{Kind: sortedFacets(kinds), Group: sortedFacets(groups)}); !reflect.DeepEqual(got, want) {
+				if want := (&iam.IdentityFacets{Kind: sortedFacets(kinds), Group: sortedFacets(groups)}); !reflect.DeepEqual(got, want) {
 					t.Errorf("identities of %s, %+v, %+v: got %+v, want %+v", c.subject, scope, who.filter, got, want)
 				}
 				filled += len(got.Kind)
@@ -120,32 +122,32 @@ func TestFacetsCountTheRoleBindingsAndTheIdentitiesOfTheList(t *testing.T) {
 	})
 }
 
-func kindOf(i *platform.Identity) platform.IdentityType {
+func kindOf(i *iam.Identity) iam.IdentityType {
 	switch {
 	case i.Provider != "":
-		return platform.IdentityTypeUser
+		return iam.IdentityTypeUser
 	case i.ClaimMatch != nil:
-		return platform.IdentityTypeClaimMatch
+		return iam.IdentityTypeClaimMatch
 	case i.StaticKeys != nil:
-		return platform.IdentityTypeStaticKeys
+		return iam.IdentityTypeStaticKeys
 	default:
-		return platform.IdentityTypeNobody
+		return iam.IdentityTypeNobody
 	}
 }
 
 func TestFacetsCountTheTagsOfTheList(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
-		tags := &kind[*platform.Tag, *platform.TagFilter]{f: f, ops: f.p.Tags, rows: f.tags, filters: f.tagFilters()}
+		tags := &kind[*inventory.Tag, *inventory.TagFilter]{f: f, ops: f.p.Tags, rows: f.tags, filters: f.tagFilters()}
 		d, filled := newDice(37), 0
 		for range 150 {
 			c, scope, s := pick(d, f.callers), f.scope(d), pick(d, tags.filters)
 			ctx := f.contextAs(c.subject)
-			page, err := f.p.Tags.List(ctx, platform.ListRequest[*platform.TagFilter]{UIDP: scope, Filter: s.filter, PageSize: 1})
+			page, err := f.p.Tags.List(ctx, core.ListRequest[*inventory.TagFilter]{UIDP: scope, Filter: s.filter, PageSize: 1})
 			if err != nil {
 				continue
 			}
-			got := must[[]*platform.TagFacets](t)(f.p.Tags.Facets(ctx, []platform.Page[*platform.Tag]{page}))[0]
-			repos, ends, classes, bundles := map[platform.UID]int64{}, map[bool]int64{}, map[platform.TagClass]int64{}, map[string]int64{}
+			got := must[[]*inventory.TagFacets](t)(f.p.Tags.Facets(ctx, []core.Page[*inventory.Tag]{page}))[0]
+			repos, ends, classes, bundles := map[core.UID]int64{}, map[bool]int64{}, map[inventory.TagClass]int64{}, map[string]int64{}
 			for _, tag := range tags.expectedRows(c, scope, s, f.p.Tags.Kind().DefaultOrder) {
 				repos[tag.UID.Parent()]++
 				ends[tag.Deprecated]++
@@ -160,7 +162,7 @@ func TestFacetsCountTheTagsOfTheList(t *testing.T) {
 					t.Errorf("%+v are not sorted", got.Deprecated)
 				}
 			}
-			want := &platform.TagFacets{Repo: sortedFacets(repos), Deprecated: got.Deprecated, Class: sortedFacets(classes), Bundle: sortedFacets(bundles)}
+			want := &inventory.TagFacets{Repo: sortedFacets(repos), Deprecated: got.Deprecated, Class: sortedFacets(classes), Bundle: sortedFacets(bundles)}
 			if !reflect.DeepEqual(got, want) || !maps.Equal(counted, ends) {
 				t.Errorf("tags of %s, %+v, %+v: got %+v, want %+v and %v", c.subject, scope, s.filter, got, want, ends)
 			}

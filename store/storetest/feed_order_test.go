@@ -8,8 +8,10 @@ import (
 	"slices"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
 	"atrium/platform/fieldmask"
+	"atrium/platform/inventory"
 	"atrium/store/sqlstore"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/storetest"
@@ -21,9 +23,9 @@ func TestTheFeedHasTheChangesOfAResourceInTheirOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.Postgres(t))
 	ctx, org := w.createOrganisation("acme")
-	var repos []platform.UID
+	var repos []core.UID
 	for i := range 3 {
-		repos = append(repos, must[*platform.Repo](t)(w.p.Repos.Create(ctx, org.Group.UID, input[*platform.Repo](fmt.Sprintf(`{"name": "r%d"}`, i)))).UID)
+		repos = append(repos, must[*inventory.Repo](t)(w.p.Repos.Create(ctx, org.Group.UID, input[*inventory.Repo](fmt.Sprintf(`{"name": "r%d"}`, i)))).UID)
 	}
 	slices.Sort(repos)
 	db := w.openDirect()
@@ -31,13 +33,13 @@ func TestTheFeedHasTheChangesOfAResourceInTheirOrder(t *testing.T) {
 	defer func() { _ = other.Rollback() }()
 	must[sql.Result](t)(other.ExecContext(ctx, "SELECT 1 FROM repo WHERE uid = $1 FOR UPDATE", packUID(repos[1])))
 
-	rename := func(name string) fieldmask.Input[*platform.Repo] {
-		return input[*platform.Repo](fmt.Sprintf(`{"name": %q}`, name))
+	rename := func(name string) fieldmask.Input[*inventory.Repo] {
+		return input[*inventory.Repo](fmt.Sprintf(`{"name": %q}`, name))
 	}
 	changed := make(chan error, 1)
 	go func() {
-		requests := times(len(repos), func(i int) platform.BatchRequest[*platform.Repo] {
-			return platform.BatchRequest[*platform.Repo]{UID: repos[i], Input: rename(fmt.Sprintf("batch-%d", i))}
+		requests := times(len(repos), func(i int) core.BatchRequest[*inventory.Repo] {
+			return core.BatchRequest[*inventory.Repo]{UID: repos[i], Input: rename(fmt.Sprintf("batch-%d", i))}
 		})
 		_, err := w.p.Repos.UpdateBatch(ctx, requests)
 		changed <- err
@@ -45,18 +47,18 @@ func TestTheFeedHasTheChangesOfAResourceInTheirOrder(t *testing.T) {
 	waitFor(t, "the batch does not wait for the second repo", func() bool {
 		return w.query(db, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")[0][0] == "1"
 	})
-	must[*platform.Repo](t)(w.p.Repos.Update(ctx, repos[2], rename("single")))
+	must[*inventory.Repo](t)(w.p.Repos.Update(ctx, repos[2], rename("single")))
 	must[any](t)(nil, other.Rollback())
 	must[any](t)(nil, <-changed)
 
-	stored := must[*platform.Repo](t)(w.p.Repos.Get(ctx, repos[2]))
+	stored := must[*inventory.Repo](t)(w.p.Repos.Get(ctx, repos[2]))
 	after := ""
-	feed := must[*platform.Feed](t)(w.p.Events.Open(ctx, platform.EventRequest{After: &after}))
+	feed := must[*events.Feed](t)(w.p.Events.Open(ctx, events.EventRequest{After: &after}))
 	ctx, stop := context.WithCancel(ctx)
 	var names []string
-	_ = feed.Follow(ctx, func(e *platform.Event) error {
+	_ = feed.Follow(ctx, func(e *core.Event) error {
 		if e.Subject == repos[2] {
-			var repo platform.Repo
+			var repo inventory.Repo
 			must[any](t)(nil, json.Unmarshal(e.Body, &repo))
 			if names = append(names, repo.Name); len(names) == 3 {
 				stop()
@@ -87,12 +89,12 @@ func TestNoDeniedChangeIsPassedByALaterEvent(t *testing.T) {
 	root := newDice(12).root()
 	must[sql.Result](t)(w.openDirect().ExecContext(t.Context(), "CREATE SEQUENCE asked"))
 	for n, denied := range []string{"", "denied", ""} {
-		e := &platform.Event{ID: fmt.Sprintf("%s-%012x", platform.FirstEventID(platform.At(epoch))[:23], n), Type: fmt.Sprint(n), Subject: root, Group: root, Body: []byte("{}"), Time: platform.At(epoch), Denied: denied, Denial: denied}
-		must[any](t)(nil, w.store.Write(t.Context(), func(tx platform.Tx) error { tx.Record(e); return nil }))
+		e := &core.Event{ID: fmt.Sprintf("%s-%012x", core.FirstEventID(core.At(epoch))[:23], n), Type: fmt.Sprint(n), Subject: root, Group: root, Body: []byte("{}"), Time: core.At(epoch), Denied: denied, Denial: denied}
+		must[any](t)(nil, w.store.Write(t.Context(), func(tx core.Tx) error { tx.Record(e); return nil }))
 	}
 	var types []string
-	must[any](t)(nil, sqlstore.New(busyCluster{openEngine(t, w.url)}).Write(t.Context(), func(tx platform.Tx) error {
-		events, err := storetest.Tables.Webhooks.EventsToRelay(t.Context(), tx, platform.EventPosition{}, 10)
+	must[any](t)(nil, sqlstore.New(busyCluster{openEngine(t, w.url)}).Write(t.Context(), func(tx core.Tx) error {
+		events, err := storetest.Tables.Webhooks.EventsToRelay(t.Context(), tx, core.EventPosition{}, 10)
 		for _, e := range events {
 			types = append(types, e.Type)
 		}

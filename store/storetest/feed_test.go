@@ -10,7 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
 	"atrium/store/storetest"
 )
 
@@ -30,11 +31,11 @@ func TestAFeedReaderMissesNothingThatManyWritersRecord(t *testing.T) {
 		go func() {
 			done <- runAtOnce(writers, func(i int) error {
 				for n := range times {
-					err := w.store.Write(ctx, func(tx platform.Tx) error {
+					err := w.store.Write(ctx, func(tx core.Tx) error {
 						for k := range inOne {
-							tx.Record(&platform.Event{ID: fmt.Sprintf("%d.%d.%d", i, n, k), Type: "t", Subject: root, Group: root, Body: []byte("{}"), Time: platform.At(w.now())})
+							tx.Record(&core.Event{ID: fmt.Sprintf("%d.%d.%d", i, n, k), Type: "t", Subject: root, Group: root, Body: []byte("{}"), Time: core.At(w.now())})
 						}
-						tx.Lock(platform.UID(fmt.Sprint(i % 3)))
+						tx.Lock(core.UID(fmt.Sprint(i % 3)))
 						return nil
 					})
 					if err != nil {
@@ -47,7 +48,7 @@ func TestAFeedReaderMissesNothingThatManyWritersRecord(t *testing.T) {
 		var got []string
 		writing := true
 		for deadline := time.Now().Add(patience); len(got) < writers*times*inOne || writing; {
-			events, err := storetest.Tables.Events.EventsAfter(ctx, w.store, []platform.UID{root}, at, 7)
+			events, err := storetest.Tables.Events.EventsAfter(ctx, w.store, []core.UID{root}, at, 7)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,13 +96,13 @@ func TestAFeedAfterAnEventOfTheAuditLogMissesNothing(t *testing.T) {
 	begun, finish, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	slow := newDice(43).eventID()
 	go func() {
-		done <- w.store.Write(context.WithoutCancel(ctx), func(tx platform.Tx) error {
-			if err := storetest.Tables.Webhooks.SetRelayPosition(ctx, tx, platform.EventPosition{}); err != nil { // The transaction now has an id.
+		done <- w.store.Write(context.WithoutCancel(ctx), func(tx core.Tx) error {
+			if err := storetest.Tables.Webhooks.SetRelayPosition(ctx, tx, core.EventPosition{}); err != nil { // The transaction now has an id.
 				return err
 			}
 			close(begun)
 			<-finish
-			tx.Record(&platform.Event{ID: slow, Type: "dev.atrium.api.platform.registry.repo.created.v1", Subject: org.Group.UID, Group: org.Group.UID, Body: []byte("{}"), Time: platform.At(w.now())})
+			tx.Record(&core.Event{ID: slow, Type: "dev.atrium.api.platform.registry.repo.created.v1", Subject: org.Group.UID, Group: org.Group.UID, Body: []byte("{}"), Time: core.At(w.now())})
 			return nil
 		})
 	}()
@@ -111,12 +112,12 @@ func TestAFeedAfterAnEventOfTheAuditLogMissesNothing(t *testing.T) {
 		t.Fatal("the transaction ended early:", err)
 	}
 	quick := w.repo(ctx, org.Group.UID, "quick")
-	page, err := w.p.AuditLog.List(ctx, platform.AuditRequest{})
+	page, err := w.p.AuditLog.List(ctx, events.AuditRequest{})
 	if err != nil || page.Items[0].Subject != quick {
 		close(finish)
 		t.Fatalf("the audit log has %v (%v), want the event of %s first", page.Items, err, quick)
 	}
-	feed, err := w.p.Events.Open(ctx, platform.EventRequest{After: &page.Items[0].ID})
+	feed, err := w.p.Events.Open(ctx, events.EventRequest{After: &page.Items[0].ID})
 	close(finish)
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +128,7 @@ func TestAFeedAfterAnEventOfTheAuditLogMissesNothing(t *testing.T) {
 	later := w.repo(ctx, org.Group.UID, "later")
 	var ids []string
 	enough := errors.New("the event of the last repo has come")
-	err = feed.Follow(ctx, func(e *platform.Event) error {
+	err = feed.Follow(ctx, func(e *core.Event) error {
 		ids = append(ids, e.ID)
 		if e.Subject == later {
 			return enough

@@ -8,59 +8,60 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
 // findingsOf stores findings of all states in repos of all depths, live and not live ones.
-func (w *world) findingsOf(d dice, repos []platform.UID) (all []*platform.Finding) {
+func (w *world) findingsOf(d dice, repos []core.UID) (all []*inventory.Finding) {
 	w.t.Helper()
-	ratings := platform.SeverityRatings()
+	ratings := core.SeverityRatings()
 	for i := range 300 {
 		repo, chance := pick(d, repos), d.Float64()
-		f := &platform.Finding{
+		f := &inventory.Finding{
 			UID: d.below(repo), Repo: repo, Digest: "sha256:" + d.hex(32), Advisory: d.below(repo.Root()), VulnerabilityID: fmt.Sprintf("CVE-2026-%d", i%7), Package: fmt.Sprintf("package-%d", i%5),
-			Ecosystem: "npm", Basis: platform.BasisVersion, Severity: platform.AdvisorySeverity{Rating: pick(d, ratings)}, EPSS: &chance, KnownExploited: d.IntN(5) == 0,
-			State: pick(d, platform.FindingStates()), IsLive: d.IntN(4) > 0, FirstSeenTime: platform.At(epoch.Add(moments[i%len(moments)])), UpdateTime: platform.At(epoch),
+			Ecosystem: "npm", Basis: inventory.BasisVersion, Severity: inventory.AdvisorySeverity{Rating: pick(d, ratings)}, EPSS: &chance, KnownExploited: d.IntN(5) == 0,
+			State: pick(d, inventory.FindingStates()), IsLive: d.IntN(4) > 0, FirstSeenTime: core.At(epoch.Add(moments[i%len(moments)])), UpdateTime: core.At(epoch),
 		}
 		if d.IntN(2) == 0 {
 			f.FixedVersions = []string{"2"}
 		}
-		if f.State == platform.FindingResolved {
-			f.ResolvedTime = platform.At(epoch.Add(moments[i%len(moments)]))
+		if f.State == inventory.FindingResolved {
+			f.ResolvedTime = core.At(epoch.Add(moments[i%len(moments)]))
 		}
 		all = append(all, f)
 	}
-	w.insert(func(tx platform.Tx) error {
+	w.insert(func(tx core.Tx) error {
 		return storetest.Tables.Inventory.ReplaceFindings(w.t.Context(), tx, nil, all)
 	})
 	return all
 }
 
 // findingFilters returns a random filter, and what it means.
-func findingFilters(d dice) (*platform.FindingFilter, func(*platform.Finding) bool) {
-	states := slices.DeleteFunc(platform.FindingStates(), func(platform.FindingState) bool { return d.IntN(2) == 0 })
+func findingFilters(d dice) (*inventory.FindingFilter, func(*inventory.Finding) bool) {
+	states := slices.DeleteFunc(inventory.FindingStates(), func(inventory.FindingState) bool { return d.IntN(2) == 0 })
 	if len(states) == 0 {
 		states = nil
 	}
-	f := &platform.FindingFilter{States: states, WithoutLiveTags: d.IntN(4) == 0}
-	yes, since := d.IntN(2) == 0, platform.At(epoch.Add(moments[2]))
+	f := &inventory.FindingFilter{States: states, WithoutLiveTags: d.IntN(4) == 0}
+	yes, since := d.IntN(2) == 0, core.At(epoch.Add(moments[2]))
 	switch d.IntN(6) {
 	case 0:
 		f.Fixable = &yes
 	case 1:
 		f.KnownExploited = &yes
 	case 2:
-		f.Severities = []platform.SeverityRating{platform.SeverityHigh, platform.SeverityLow}
+		f.Severities = []core.SeverityRating{core.SeverityHigh, core.SeverityLow}
 	case 3:
 		f.ResolvedSince = since
 	case 4:
 		f.Query = "package-1"
 	}
-	return f, func(x *platform.Finding) bool {
+	return f, func(x *inventory.Finding) bool {
 		isOfState := slices.Contains(states, x.State)
 		if states == nil {
-			isOfState = (x.State == platform.FindingResolved) == !f.ResolvedSince.IsZero()
+			isOfState = (x.State == inventory.FindingResolved) == !f.ResolvedSince.IsZero()
 		}
 		return isOfState && (x.IsLive || f.WithoutLiveTags) && (f.Fixable == nil || x.IsFixable() == yes) && (f.KnownExploited == nil || x.KnownExploited == yes) &&
 			(f.Severities == nil || slices.Contains(f.Severities, x.Severity.Rating)) && (f.ResolvedSince.IsZero() || !x.ResolvedTime.Before(since.Time)) &&
@@ -72,15 +73,15 @@ func TestFiltersOfFindingsMeanTheSameInEveryScope(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		d := newDice(5)
 		ctx, org := w.createOrganisation("acme")
-		groups := []platform.UID{org.Group.UID}
-		repos := []platform.UID{w.repo(ctx, groups[0], "r")}
+		groups := []core.UID{org.Group.UID}
+		repos := []core.UID{w.repo(ctx, groups[0], "r")}
 		for i := range 6 {
 			g := w.group(ctx, groups[i-i%2], fmt.Sprintf("g%d", i))
 			groups, repos = append(groups, g), append(repos, w.repo(ctx, g, "r"))
 		}
 		all := w.findingsOf(d, repos)
 		w.checkCounters(t, 0)
-		scopes := []platform.UIDFilter{}
+		scopes := []core.UIDFilter{}
 		for _, g := range groups {
 			scopes = append(scopes, descendantsOf(g))
 		}
@@ -89,9 +90,9 @@ func TestFiltersOfFindingsMeanTheSameInEveryScope(t *testing.T) {
 		}
 		for range 150 {
 			filter, means := findingFilters(d)
-			req := platform.ListRequest[*platform.FindingFilter]{
+			req := core.ListRequest[*inventory.FindingFilter]{
 				Filter: filter, OrderBy: pick(d, []string{"", "severity", "first_seen_time desc", "first_seen_time", "package", "uid"}), PageSize: 1 + d.IntN(40), Skip: d.IntN(2) * d.IntN(6), Backward: d.IntN(3) == 0,
-				Parts: platform.PartItems | platform.PartMore | platform.PartTotal,
+				Parts: core.PartItems | core.PartMore | core.PartTotal,
 			}
 			pages, errs := w.p.Findings.ListEach(ctx, req, scopes)
 			if err := errors.Join(errs...); err != nil {
@@ -121,7 +122,7 @@ func TestFiltersOfFindingsMeanTheSameInEveryScope(t *testing.T) {
 }
 
 // walkFindings returns the UIDs on all pages of a list that is read forward, sorted, and the first page.
-func (w *world) walkFindings(t *testing.T, ctx context.Context, req platform.ListRequest[*platform.FindingFilter]) (seen []string, first platform.Page[*platform.Finding]) {
+func (w *world) walkFindings(t *testing.T, ctx context.Context, req core.ListRequest[*inventory.FindingFilter]) (seen []string, first core.Page[*inventory.Finding]) {
 	t.Helper()
 	for n := 0; ; n++ {
 		page, err := w.p.Findings.List(ctx, req)
@@ -144,7 +145,7 @@ func (w *world) walkFindings(t *testing.T, ctx context.Context, req platform.Lis
 	return seen, first
 }
 
-func findingUIDs(all []*platform.Finding) string {
+func findingUIDs(all []*inventory.Finding) string {
 	var uids []string
 	for _, f := range all {
 		uids = append(uids, string(f.UID))

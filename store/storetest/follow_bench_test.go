@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
@@ -31,24 +34,24 @@ func BenchmarkFeed(b *testing.B) {
 	benchmarkReplicas(b, func(b *testing.B, w *world, open func() platform.Store) {
 		one, other := w.replica(open()), w.replica(open())
 		ctx, org := w.createOrganisation("acme")
-		feed, err := other.Events.Open(ctx, platform.EventRequest{})
+		feed, err := other.Events.Open(ctx, events.EventRequest{})
 		if err != nil {
 			b.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(ctx)
-		given := make(map[platform.UID]time.Time, b.N)
+		given := make(map[core.UID]time.Time, b.N)
 		var following sync.WaitGroup
 		following.Go(func() {
-			_ = feed.Follow(ctx, func(e *platform.Event) error {
+			_ = feed.Follow(ctx, func(e *core.Event) error {
 				if given[e.Subject] = time.Now(); len(given) == b.N {
 					cancel()
 				}
 				return nil
 			})
 		})
-		committed := make(map[platform.UID]time.Time, b.N)
+		committed := make(map[core.UID]time.Time, b.N)
 		for i := range b.N {
-			repo, err := one.Repos.Create(ctx, org.Group.UID, input[*platform.Repo](fmt.Sprintf(`{"name": "r%d"}`, i)))
+			repo, err := one.Repos.Create(ctx, org.Group.UID, input[*inventory.Repo](fmt.Sprintf(`{"name": "r%d"}`, i)))
 			if err != nil {
 				b.Fatal(err)
 			}

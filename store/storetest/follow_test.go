@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/sqlstore"
 	"atrium/store/storetest"
 )
@@ -67,8 +68,8 @@ func (w *world) awaitListeners(n int, gone ...string) (pids []string) {
 
 // record stores an event through s.
 func (w *world) record(s platform.Store, id string) error {
-	return s.Write(w.t.Context(), func(tx platform.Tx) error {
-		tx.Record(&platform.Event{ID: id, Body: []byte("{}"), Time: platform.At(w.now())})
+	return s.Write(w.t.Context(), func(tx core.Tx) error {
+		tx.Record(&core.Event{ID: id, Body: []byte("{}"), Time: core.At(w.now())})
 		return nil
 	})
 }
@@ -294,7 +295,7 @@ func TestListeningInVainIsReported(t *testing.T) {
 		defer cancel()
 		var reason error
 		one.Follow(ctx, func(err error) { reason = err; cancel() })
-		if reason == nil || platform.AsError(reason).Code == platform.CodeUnavailable {
+		if reason == nil || core.AsError(reason).Code == core.CodeUnavailable {
 			t.Errorf("the reason is %v", reason)
 		}
 	})

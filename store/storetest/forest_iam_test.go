@@ -3,58 +3,59 @@ package storetest_test
 import (
 	"fmt"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 	"atrium/store/storetest"
 )
 
 // signIns has the kinds that decide who may sign in, and how.
 type signIns struct {
-	providers    []*platform.IdentityProvider
-	mappings     []*platform.ExternalGroupRoleMapping
-	invites      []*platform.GroupInvite
-	associations []*platform.AccountAssociation
+	providers    []*iam.IdentityProvider
+	mappings     []*iam.ExternalGroupRoleMapping
+	invites      []*iam.GroupInvite
+	associations []*iam.AccountAssociation
 }
 
 // addSignIns adds resources of these kinds to a group.
-func (f *forest) addSignIns(group platform.UID) {
+func (f *forest) addSignIns(group core.UID) {
 	for _, name := range f.distinct(words, f.d.IntN(3)) {
-		p := &platform.IdentityProvider{UID: f.d.below(group), Name: name, DefaultRole: platform.ViewerRole, EncryptedSecret: []byte{1}, CreateTime: f.randomTime(), UpdateTime: f.randomTime()}
+		p := &iam.IdentityProvider{UID: f.d.below(group), Name: name, DefaultRole: iam.ViewerRole, EncryptedSecret: []byte{1}, CreateTime: f.randomTime(), UpdateTime: f.randomTime()}
 		if f.d.IntN(2) == 0 {
-			p.OIDC = &platform.OIDC{Issuer: "https://elsewhere.example.com", ClientID: name, GroupsClaim: "groups"}
+			p.OIDC = &iam.OIDC{Issuer: "https://elsewhere.example.com", ClientID: name, GroupsClaim: "groups"}
 		}
 		f.providers = append(f.providers, p)
 		for i := range f.d.IntN(4) {
-			f.mappings = append(f.mappings, &platform.ExternalGroupRoleMapping{
-				UID: f.d.below(p.UID), IdentityProviderUID: p.UID, ExternalGroupID: fmt.Sprintf("group %d", i), RoleUID: platform.EditorRole, Scope: group, CreateTime: f.randomTime(),
+			f.mappings = append(f.mappings, &iam.ExternalGroupRoleMapping{
+				UID: f.d.below(p.UID), IdentityProviderUID: p.UID, ExternalGroupID: fmt.Sprintf("group %d", i), RoleUID: iam.EditorRole, Scope: group, CreateTime: f.randomTime(),
 			})
 		}
 	}
 	for range f.d.IntN(3) {
-		f.invites = append(f.invites, &platform.GroupInvite{
-			UID: f.d.below(group), RoleUID: platform.ViewerRole, KeyID: f.d.hex(16), Hash: []byte{2}, Email: pick(f.d, []string{"", "a@example.com"}),
-			SingleUse: f.d.IntN(2) == 0, ExpirationTime: f.randomTime(), CreateTime: f.randomTime(), Role: f.invitedRole(platform.ViewerRole),
+		f.invites = append(f.invites, &iam.GroupInvite{
+			UID: f.d.below(group), RoleUID: iam.ViewerRole, KeyID: f.d.hex(16), Hash: []byte{2}, Email: pick(f.d, []string{"", "a@example.com"}),
+			SingleUse: f.d.IntN(2) == 0, ExpirationTime: f.randomTime(), CreateTime: f.randomTime(), Role: f.invitedRole(iam.ViewerRole),
 		})
 	}
 	if f.d.IntN(2) == 0 {
-		a := &platform.AccountAssociation{UID: group, Name: pick(f.d, words), CreateTime: f.randomTime(), UpdateTime: f.randomTime()}
+		a := &iam.AccountAssociation{UID: group, Name: pick(f.d, words), CreateTime: f.randomTime(), UpdateTime: f.randomTime()}
 		if f.d.IntN(2) == 0 {
-			a.Azure = &platform.AzureAccount{TenantID: "t", ClientIDs: map[string]string{"a": "b"}}
+			a.Azure = &iam.AzureAccount{TenantID: "t", ClientIDs: map[string]string{"a": "b"}}
 		}
 		f.associations = append(f.associations, a)
 	}
 }
 
-func (f *forest) invitedRole(uid platform.UID) platform.InvitedRole {
+func (f *forest) invitedRole(uid core.UID) iam.InvitedRole {
 	for _, r := range f.builtIn {
 		if r.UID == uid {
-			return platform.InvitedRole{UID: r.UID, Name: r.Name, Description: r.Description, Capabilities: r.Capabilities}
+			return iam.InvitedRole{UID: r.UID, Name: r.Name, Description: r.Description, Capabilities: r.Capabilities}
 		}
 	}
 	f.t.Fatalf("there is no role %s", uid)
-	return platform.InvitedRole{}
+	return iam.InvitedRole{}
 }
 
-func (f *forest) insertSignIns(tx platform.Tx) error {
+func (f *forest) insertSignIns(tx core.Tx) error {
 	ctx := f.t.Context()
 	for _, insert := range []func() error{
 		func() error { return storetest.Tables.IAM.IdentityProviders.Insert(ctx, tx, f.providers...) },
@@ -75,27 +76,27 @@ func (f *forest) insertSignIns(tx platform.Tx) error {
 func (f *forest) signInListings() []listing {
 	p := f.p
 	return []listing{
-		&kind[*platform.IdentityProvider, *platform.IdentityProviderFilter]{f, p.IdentityProviders, f.providers, []filterCase[*platform.IdentityProvider, *platform.IdentityProviderFilter]{
-			{}, {}, {&platform.IdentityProviderFilter{Name: "a"}, func(i *platform.IdentityProvider) bool { return i.Name == "a" }},
+		&kind[*iam.IdentityProvider, *iam.IdentityProviderFilter]{f, p.IdentityProviders, f.providers, []filterCase[*iam.IdentityProvider, *iam.IdentityProviderFilter]{
+			{}, {}, {&iam.IdentityProviderFilter{Name: "a"}, func(i *iam.IdentityProvider) bool { return i.Name == "a" }},
 		}},
-		&kind[*platform.ExternalGroupRoleMapping, *platform.ExternalGroupRoleMappingFilter]{f, p.ExternalGroupRoleMappings, f.mappings, f.mappingFilters()},
-		&kind[*platform.GroupInvite, *platform.GroupInviteFilter]{f, p.GroupInvites, f.invites, []filterCase[*platform.GroupInvite, *platform.GroupInviteFilter]{
-			{}, {}, {&platform.GroupInviteFilter{KeyID: f.invites[0].KeyID}, func(i *platform.GroupInvite) bool { return i.KeyID == f.invites[0].KeyID }},
+		&kind[*iam.ExternalGroupRoleMapping, *iam.ExternalGroupRoleMappingFilter]{f, p.ExternalGroupRoleMappings, f.mappings, f.mappingFilters()},
+		&kind[*iam.GroupInvite, *iam.GroupInviteFilter]{f, p.GroupInvites, f.invites, []filterCase[*iam.GroupInvite, *iam.GroupInviteFilter]{
+			{}, {}, {&iam.GroupInviteFilter{KeyID: f.invites[0].KeyID}, func(i *iam.GroupInvite) bool { return i.KeyID == f.invites[0].KeyID }},
 		}},
-		&kind[*platform.AccountAssociation, *platform.AccountAssociationFilter]{f, p.AccountAssociations, f.associations, []filterCase[*platform.AccountAssociation, *platform.AccountAssociationFilter]{
-			{}, {}, {&platform.AccountAssociationFilter{Name: "a b"}, func(a *platform.AccountAssociation) bool { return a.Name == "a b" }},
+		&kind[*iam.AccountAssociation, *iam.AccountAssociationFilter]{f, p.AccountAssociations, f.associations, []filterCase[*iam.AccountAssociation, *iam.AccountAssociationFilter]{
+			{}, {}, {&iam.AccountAssociationFilter{Name: "a b"}, func(a *iam.AccountAssociation) bool { return a.Name == "a b" }},
 		}},
 	}
 }
 
-func (f *forest) mappingFilters() []filterCase[*platform.ExternalGroupRoleMapping, *platform.ExternalGroupRoleMappingFilter] {
+func (f *forest) mappingFilters() []filterCase[*iam.ExternalGroupRoleMapping, *iam.ExternalGroupRoleMappingFilter] {
 	one := pick(f.d, f.mappings)
-	return []filterCase[*platform.ExternalGroupRoleMapping, *platform.ExternalGroupRoleMappingFilter]{
+	return []filterCase[*iam.ExternalGroupRoleMapping, *iam.ExternalGroupRoleMappingFilter]{
 		{}, {},
-		{&platform.ExternalGroupRoleMappingFilter{IdentityProvider: one.IdentityProviderUID}, func(m *platform.ExternalGroupRoleMapping) bool {
+		{&iam.ExternalGroupRoleMappingFilter{IdentityProvider: one.IdentityProviderUID}, func(m *iam.ExternalGroupRoleMapping) bool {
 			return m.IdentityProviderUID == one.IdentityProviderUID
 		}},
-		{&platform.ExternalGroupRoleMappingFilter{ExternalGroupID: "group 1", Role: platform.EditorRole, Scope: one.Scope}, func(m *platform.ExternalGroupRoleMapping) bool {
+		{&iam.ExternalGroupRoleMappingFilter{ExternalGroupID: "group 1", Role: iam.EditorRole, Scope: one.Scope}, func(m *iam.ExternalGroupRoleMapping) bool {
 			return m.ExternalGroupID == "group 1" && m.Scope == one.Scope
 		}},
 	}

@@ -8,6 +8,10 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/webhooks"
 	"atrium/store/storetest"
 )
 
@@ -16,34 +20,34 @@ import (
 type forest struct {
 	*world
 	d       dice
-	root    platform.UID // This is the first organisation, which is deep and wide.
-	other   platform.UID // This is the second organisation.
+	root    core.UID // This is the first organisation, which is deep and wide.
+	other   core.UID // This is the second organisation.
 	callers []*caller
-	builtIn []*platform.Role
+	builtIn []*iam.Role
 
-	groups          []*platform.Group
-	identities      []*platform.Identity
-	roles           []*platform.Role
-	bindings        []*platform.RoleBinding
-	repos           []*platform.Repo
-	tags            []*platform.Tag
-	advisories      []*platform.Advisory
-	subscriptions   []*platform.Subscription
-	vulnerabilities []*platform.Vulnerability
+	groups          []*iam.Group
+	identities      []*iam.Identity
+	roles           []*iam.Role
+	bindings        []*iam.RoleBinding
+	repos           []*inventory.Repo
+	tags            []*inventory.Tag
+	advisories      []*inventory.Advisory
+	subscriptions   []*webhooks.Subscription
+	vulnerabilities []*inventory.Vulnerability
 	signIns
 }
 
 // A caller is an identity with a role in some groups.
 type caller struct {
 	subject string
-	role    platform.UID
-	sees    []platform.UID // The caller sees these groups with everything below them.
+	role    core.UID
+	sees    []core.UID // The caller sees these groups with everything below them.
 }
 
 // There are few moments, so that many rows have the same one.
 var moments = []time.Duration{0, time.Second, time.Second + time.Millisecond, time.Hour, 48 * time.Hour}
 
-func (f *forest) randomTime() platform.Time { return platform.At(epoch.Add(pick(f.d, moments))) }
+func (f *forest) randomTime() core.Time { return core.At(epoch.Add(pick(f.d, moments))) }
 
 // The order of these names differs in bytes and in a dictionary.
 var (
@@ -60,8 +64,8 @@ func newForest(w *world) *forest {
 		f.furnish(g.UID)
 		f.addSignIns(g.UID)
 	}
-	f.vulnerabilities = times(12, func(i int) *platform.Vulnerability {
-		return &platform.Vulnerability{ID: fmt.Sprintf("GO-%d", f.d.IntN(1e6)), Aliases: []string{fmt.Sprintf("CVE-%d", i), "CVE-SHARED"}, UpdateTime: f.randomTime()}
+	f.vulnerabilities = times(12, func(i int) *inventory.Vulnerability {
+		return &inventory.Vulnerability{ID: fmt.Sprintf("GO-%d", f.d.IntN(1e6)), Aliases: []string{fmt.Sprintf("CVE-%d", i), "CVE-SHARED"}, UpdateTime: f.randomTime()}
 	})
 	f.addTexts()
 	f.createCallers()
@@ -89,25 +93,25 @@ func (f *forest) readBuiltInRoles() {
 
 type roleRecorder struct {
 	platform.Store
-	roles *[]*platform.Role
+	roles *[]*iam.Role
 }
 
-func (s roleRecorder) SyncBuiltInRoles(ctx context.Context, roles []*platform.Role) error {
+func (s roleRecorder) SyncBuiltInRoles(ctx context.Context, roles []*iam.Role) error {
 	*s.roles = roles
 	return s.Store.SyncBuiltInRoles(ctx, roles)
 }
 
 // createOrganisation creates an organisation of n groups, with up to seven levels.
-func (f *forest) createOrganisation(name string, n int) platform.UID {
-	root := &platform.Group{UID: f.d.root(), Name: name, CreateTime: f.randomTime(), UpdateTime: f.randomTime()}
-	all := []*platform.Group{root}
+func (f *forest) createOrganisation(name string, n int) core.UID {
+	root := &iam.Group{UID: f.d.root(), Name: name, CreateTime: f.randomTime(), UpdateTime: f.randomTime()}
+	all := []*iam.Group{root}
 	taken := map[string]bool{}
 	for len(all) < n {
 		parent := pick(f.d, all).UID
 		if f.d.IntN(3) == 0 {
 			parent = all[len(all)-1].UID // The next group is deeper.
 		}
-		g := &platform.Group{UID: f.d.below(parent), Name: fmt.Sprintf("%s%d", pick(f.d, words), f.d.IntN(3)), CreateTime: f.randomTime(), UpdateTime: f.randomTime()}
+		g := &iam.Group{UID: f.d.below(parent), Name: fmt.Sprintf("%s%d", pick(f.d, words), f.d.IntN(3)), CreateTime: f.randomTime(), UpdateTime: f.randomTime()}
 		if key := string(parent) + g.Name; parent.Depth() < 7 && !taken[key] {
 			taken[key] = true
 			all = append(all, g)
@@ -121,23 +125,23 @@ func (f *forest) createOrganisation(name string, n int) platform.UID {
 }
 
 // furnish adds resources of every kind to a group.
-func (f *forest) furnish(group platform.UID) {
+func (f *forest) furnish(group core.UID) {
 	some := func(most int) int { return f.d.IntN(most + 1) }
-	f.identities = append(f.identities, times(some(3), func(int) *platform.Identity {
-		i := &platform.Identity{UID: f.d.below(group), Name: pick(f.d, words), CreateTime: f.randomTime(), UpdateTime: f.randomTime()}
+	f.identities = append(f.identities, times(some(3), func(int) *iam.Identity {
+		i := &iam.Identity{UID: f.d.below(group), Name: pick(f.d, words), CreateTime: f.randomTime(), UpdateTime: f.randomTime()}
 		switch f.d.IntN(3) {
 		case 0:
-			i.ClaimMatch, i.LastSeenTime = &platform.ClaimMatch{Issuer: "https://elsewhere.example.com", Subject: f.d.hex(4)}, f.randomTime()
+			i.ClaimMatch, i.LastSeenTime = &iam.ClaimMatch{Issuer: "https://elsewhere.example.com", Subject: f.d.hex(4)}, f.randomTime()
 		case 1:
-			i.StaticKeys = &platform.StaticKeys{Issuer: "https://static.example.com", Subject: "s", IssuerKeys: "{}"}
+			i.StaticKeys = &iam.StaticKeys{Issuer: "https://static.example.com", Subject: "s", IssuerKeys: "{}"}
 		}
 		return i
 	})...)
 	for _, name := range f.distinct(words, some(2)) {
-		f.roles = append(f.roles, &platform.Role{UID: f.d.below(group), Name: name, CreateTime: f.randomTime(), UpdateTime: f.randomTime(), Capabilities: pick(f.d, [][]platform.Capability{{platform.CapRepoList}, {platform.CapRepoList, platform.CapTagList}, nil})})
+		f.roles = append(f.roles, &iam.Role{UID: f.d.below(group), Name: name, CreateTime: f.randomTime(), UpdateTime: f.randomTime(), Capabilities: pick(f.d, [][]core.Capability{{core.CapRepoList}, {core.CapRepoList, core.CapTagList}, nil})})
 	}
 	for _, name := range f.distinct(repoNames, some(4)) {
-		r := &platform.Repo{UID: f.d.below(group), Name: name, CreateTime: f.randomTime(), UpdateTime: f.randomTime(), Labels: someLabels[len(f.repos)%len(someLabels)]}
+		r := &inventory.Repo{UID: f.d.below(group), Name: name, CreateTime: f.randomTime(), UpdateTime: f.randomTime(), Labels: someLabels[len(f.repos)%len(someLabels)]}
 		f.repos = append(f.repos, r)
 		for _, tag := range f.distinct(tagNames, some(5)) {
 			f.tags = append(f.tags, f.tag(r.UID, tag))
@@ -147,7 +151,7 @@ func (f *forest) furnish(group platform.UID) {
 		f.advisories = append(f.advisories, f.advisory(group, i))
 	}
 	for i := range some(2) {
-		f.subscriptions = append(f.subscriptions, &platform.Subscription{UID: f.d.below(group), Sink: fmt.Sprintf("https://sink.example.com/%d", i), EncryptedSecret: []byte("x"), CreateTime: f.randomTime(), UpdateTime: f.randomTime()})
+		f.subscriptions = append(f.subscriptions, &webhooks.Subscription{UID: f.d.below(group), Sink: fmt.Sprintf("https://sink.example.com/%d", i), EncryptedSecret: []byte("x"), CreateTime: f.randomTime(), UpdateTime: f.randomTime()})
 	}
 }
 
@@ -162,28 +166,28 @@ var digests = []string{"sha256:" + zeros, "sha256:" + zeros[1:] + "1", "sha256:"
 
 const zeros = "0000000000000000000000000000000000000000000000000000000000000000"
 
-func (f *forest) tag(repo platform.UID, name string) *platform.Tag {
-	class := map[string]platform.TagClass{"9-r1": platform.TagClassEpoch, "x-20260327": platform.TagClassDate}[name]
-	return &platform.Tag{UID: f.d.below(repo), Name: name, Digest: pick(f.d, digests), Deprecated: f.d.IntN(3) == 0, Class: class, CreateTime: f.randomTime(), UpdateTime: f.randomTime()}
+func (f *forest) tag(repo core.UID, name string) *inventory.Tag {
+	class := map[string]inventory.TagClass{"9-r1": inventory.TagClassEpoch, "x-20260327": inventory.TagClassDate}[name]
+	return &inventory.Tag{UID: f.d.below(repo), Name: name, Digest: pick(f.d, digests), Deprecated: f.d.IntN(3) == 0, Class: class, CreateTime: f.randomTime(), UpdateTime: f.randomTime()}
 }
 
-func (f *forest) advisory(group platform.UID, i int) *platform.Advisory {
-	events := [][]platform.AdvisoryEvent{
+func (f *forest) advisory(group core.UID, i int) *inventory.Advisory {
+	events := [][]inventory.AdvisoryEvent{
 		nil,
-		{{Fixed: &platform.Fixed{FixedVersion: "1"}, Author: "ann"}},
-		{{Detection: &platform.Detection{}, Author: "bob", Reviewer: "100%"}, {Fixed: &platform.Fixed{}, Author: "a_n", ReviewState: platform.ReviewStateApproved}},
-		{{Fixed: &platform.Fixed{}, Author: "ann"}, {Patched: &platform.Patched{}, Author: "ann", ReviewState: platform.ReviewStatePending}},
-		{{FalsePositiveDetermination: &platform.FalsePositiveDetermination{}, Author: "ann"}},
+		{{Fixed: &inventory.Fixed{FixedVersion: "1"}, Author: "ann"}},
+		{{Detection: &inventory.Detection{}, Author: "bob", Reviewer: "100%"}, {Fixed: &inventory.Fixed{}, Author: "a_n", ReviewState: inventory.ReviewStateApproved}},
+		{{Fixed: &inventory.Fixed{}, Author: "ann"}, {Patched: &inventory.Patched{}, Author: "ann", ReviewState: inventory.ReviewStatePending}},
+		{{FalsePositiveDetermination: &inventory.FalsePositiveDetermination{}, Author: "ann"}},
 	}
-	return &platform.Advisory{
+	return &inventory.Advisory{
 		UID: f.d.below(group), AdvisoryID: fmt.Sprintf("GO-%d", i), ArtifactName: pick(f.d, repoNames), ComponentName: pick(f.d, []string{"", "Lib_1", "lib%1"}),
 		ArtifactType: pick(f.d, []string{"", "go"}), Aliases: []string{fmt.Sprintf("CVE-%d", f.d.IntN(5))}, Origin: pick(f.d, []string{"osv", "other"}),
-		Events: pick(f.d, events), CreateTime: f.randomTime(), UpdateTime: f.randomTime(), Severities: pick(f.d, severities), DeleteTime: pick(f.d, []platform.Time{{}, {}, {}, f.randomTime()}),
+		Events: pick(f.d, events), CreateTime: f.randomTime(), UpdateTime: f.randomTime(), Severities: pick(f.d, severities), DeleteTime: pick(f.d, []core.Time{{}, {}, {}, f.randomTime()}),
 	}
 }
 
 // severities has severities of each rating.
-var severities = [][]platform.Severity{
+var severities = [][]inventory.Severity{
 	nil,
 	{{Type: "TYPE_CVSS_V3", Score: "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H"}},
 	{{Type: "TYPE_CVSS_V3", Score: "CVSS:3.0/AV:N/AC:H/PR:N/UI:N/S:U/C:H/I:H/A:H"}, {Type: "TYPE_CVSS_V2", Score: "AV:N/AC:L/Au:N/C:C/I:C/A:C"}},
@@ -197,7 +201,7 @@ var severities = [][]platform.Severity{
 // insertAll stores all rows.
 func (f *forest) insertAll() {
 	ctx := f.t.Context()
-	f.insert(func(tx platform.Tx) error {
+	f.insert(func(tx core.Tx) error {
 		for _, insert := range []func() error{
 			func() error { return storetest.Tables.IAM.Groups.Insert(ctx, tx, f.groups...) },
 			func() error { return storetest.Tables.IAM.Identities.Insert(ctx, tx, f.identities...) },

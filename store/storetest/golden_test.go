@@ -14,7 +14,11 @@ import (
 	"sync"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/libraries"
+	"atrium/platform/webhooks"
 	"atrium/store/storetest"
 )
 
@@ -75,46 +79,46 @@ func listEachKind(t *testing.T, w *world) map[string]string {
 	ctx, org := w.createOrganisation("acme")
 	p := w.replica(w.newSpy())
 	root := org.Group.UID
-	wide, groups := descendantsOf(root), []platform.UIDFilter{childrenOf(root), childrenOf(w.group(ctx, root, "below"))}
-	repos := []platform.UIDFilter{childrenOf(w.repo(ctx, root, "one")), childrenOf(w.repo(ctx, root, "two"))}
-	changed := platform.ChangeFilter{UpdatedSince: platform.At(epoch)}
+	wide, groups := descendantsOf(root), []core.UIDFilter{childrenOf(root), childrenOf(w.group(ctx, root, "below"))}
+	repos := []core.UIDFilter{childrenOf(w.repo(ctx, root, "one")), childrenOf(w.repo(ctx, root, "two"))}
+	changed := core.ChangeFilter{UpdatedSince: core.At(epoch)}
 	g := golden{t, ctx, map[string]string{}}
-	addSQL(g, p.Groups, wide, groups, &platform.GroupFilter{Query: "word", ChangeFilter: changed})
-	addSQL(g, p.Identities, wide, groups, &platform.IdentityFilter{Query: "word"})
-	addSQL(g, p.Roles, wide, groups, &platform.RoleFilter{Capabilities: []platform.Capability{platform.CapTagList}})
-	addSQL(g, p.RoleBindings, wide, groups, &platform.RoleBindingFilter{Capability: platform.CapTagList})
-	addSQL(g, p.IdentityProviders, wide, groups, &platform.IdentityProviderFilter{ChangeFilter: changed})
-	addSQL(g, p.AccountAssociations, wide, groups, &platform.AccountAssociationFilter{Name: "one"})
-	addSQL(g, p.GroupInvites, wide, groups, &platform.GroupInviteFilter{KeyID: "0123456789abcdef"})
-	addSQL(g, p.ExternalGroupRoleMappings, wide, groups, &platform.ExternalGroupRoleMappingFilter{ExternalGroupID: "staff"})
-	addSQL(g, p.Repos, wide, groups, &platform.RepoFilter{Tags: &platform.TagCondition{Name: "latest"}})
-	addSQL(g, p.Tags, wide, repos, &platform.TagFilter{Digest: digests[0]})
-	addSQL(g, p.Advisories, wide, groups, &platform.AdvisoryFilter{Severities: []platform.SeverityRating{platform.SeverityHigh}, Aliases: []string{"CVE-1"}})
-	addSQL(g, p.Findings, wide, repos, &platform.FindingFilter{Query: "word"})
-	addSQL(g, p.Subscriptions, wide, groups, &platform.SubscriptionFilter{Sink: "https://sink.example.com"})
-	addSQL(g, p.Deliveries, wide, groups, &platform.DeliveryFilter{State: platform.DeliveryPending})
-	addSQL(g, p.Vulnerabilities, platform.UIDFilter{}, nil, &platform.VulnerabilityFilter{ID: "CVE-1"})
-	addSQL(g, allArtifacts{p.Artifacts}, platform.UIDFilter{}, nil, &platform.ArtifactFilter{Query: "word", Ecosystems: bothEcosystems})
-	addSQL(g, p.ArtifactVersions, platform.UIDFilter{}, repos, &platform.ArtifactVersionFilter{})
-	addSQL(g, heldPackages{p.Packages}, wide, nil, &platform.PackageFilter{Query: "word"})
-	addSQL(g, p.PackageVersions, wide, nil, &platform.PackageVersionFilter{Versions: []string{"1"}})
+	addSQL(g, p.Groups, wide, groups, &iam.GroupFilter{Query: "word", ChangeFilter: changed})
+	addSQL(g, p.Identities, wide, groups, &iam.IdentityFilter{Query: "word"})
+	addSQL(g, p.Roles, wide, groups, &iam.RoleFilter{Capabilities: []core.Capability{core.CapTagList}})
+	addSQL(g, p.RoleBindings, wide, groups, &iam.RoleBindingFilter{Capability: core.CapTagList})
+	addSQL(g, p.IdentityProviders, wide, groups, &iam.IdentityProviderFilter{ChangeFilter: changed})
+	addSQL(g, p.AccountAssociations, wide, groups, &iam.AccountAssociationFilter{Name: "one"})
+	addSQL(g, p.GroupInvites, wide, groups, &iam.GroupInviteFilter{KeyID: "0123456789abcdef"})
+	addSQL(g, p.ExternalGroupRoleMappings, wide, groups, &iam.ExternalGroupRoleMappingFilter{ExternalGroupID: "staff"})
+	addSQL(g, p.Repos, wide, groups, &inventory.RepoFilter{Tags: &core.TagCondition{Name: "latest"}})
+	addSQL(g, p.Tags, wide, repos, &inventory.TagFilter{Digest: digests[0]})
+	addSQL(g, p.Advisories, wide, groups, &inventory.AdvisoryFilter{Severities: []core.SeverityRating{core.SeverityHigh}, Aliases: []string{"CVE-1"}})
+	addSQL(g, p.Findings, wide, repos, &inventory.FindingFilter{Query: "word"})
+	addSQL(g, p.Subscriptions, wide, groups, &webhooks.SubscriptionFilter{Sink: "https://sink.example.com"})
+	addSQL(g, p.Deliveries, wide, groups, &webhooks.DeliveryFilter{State: webhooks.DeliveryPending})
+	addSQL(g, p.Vulnerabilities, core.UIDFilter{}, nil, &inventory.VulnerabilityFilter{ID: "CVE-1"})
+	addSQL(g, allArtifacts{p.Artifacts}, core.UIDFilter{}, nil, &libraries.ArtifactFilter{Query: "word", Ecosystems: bothEcosystems})
+	addSQL(g, p.ArtifactVersions, core.UIDFilter{}, repos, &libraries.ArtifactVersionFilter{})
+	addSQL(g, heldPackages{p.Packages}, wide, nil, &inventory.PackageFilter{Query: "word"})
+	addSQL(g, p.PackageVersions, wide, nil, &inventory.PackageVersionFilter{Versions: []string{"1"}})
 	return g.byKind
 }
 
 // heldPackages lists the packages that images in a group hold, which is how they are listed.
-type heldPackages struct{ platform.Packages }
+type heldPackages struct{ inventory.Packages }
 
-func (p heldPackages) List(ctx context.Context, req platform.ListRequest[*platform.PackageFilter]) (platform.Page[*platform.Package], error) {
+func (p heldPackages) List(ctx context.Context, req core.ListRequest[*inventory.PackageFilter]) (core.Page[*inventory.Package], error) {
 	within := req.UIDP.DescendantsOf
-	req.UIDP = platform.UIDFilter{}
+	req.UIDP = core.UIDFilter{}
 	return p.ListHeld(ctx, within, req)
 }
 
 // allArtifacts lists artifacts, for which a list must name their ecosystems.
-type allArtifacts struct{ platform.Artifacts }
+type allArtifacts struct{ libraries.Artifacts }
 
-func (a allArtifacts) List(ctx context.Context, req platform.ListRequest[*platform.ArtifactFilter]) (platform.Page[*platform.Artifact], error) {
-	req.Filter = cmp.Or(req.Filter, &platform.ArtifactFilter{Ecosystems: bothEcosystems})
+func (a allArtifacts) List(ctx context.Context, req core.ListRequest[*libraries.ArtifactFilter]) (core.Page[*libraries.Artifact], error) {
+	req.Filter = cmp.Or(req.Filter, &libraries.ArtifactFilter{Ecosystems: bothEcosystems})
 	return a.Artifacts.List(ctx, req)
 }
 
@@ -127,13 +131,13 @@ type golden struct {
 
 // listedKind has the operations that read lists of a kind.
 type listedKind[T, F any] interface {
-	List(context.Context, platform.ListRequest[F]) (platform.Page[T], error)
-	ListEach(context.Context, platform.ListRequest[F], []platform.UIDFilter) ([]platform.Page[T], []error)
-	Kind() *platform.Kind[T]
+	List(context.Context, core.ListRequest[F]) (core.Page[T], error)
+	ListEach(context.Context, core.ListRequest[F], []core.UIDFilter) ([]core.Page[T], []error)
+	Kind() *core.Kind[T]
 }
 
 // addSQL adds the SQL of a list of a kind in a scope, of one for each of several parents, and of one with a filter.
-func addSQL[T, F any](g golden, ops listedKind[T, F], scope platform.UIDFilter, parents []platform.UIDFilter, filter F) {
+func addSQL[T, F any](g golden, ops listedKind[T, F], scope core.UIDFilter, parents []core.UIDFilter, filter F) {
 	g.t.Helper()
 	var text strings.Builder
 	add := func(title string, list func(ctx context.Context) error) {
@@ -148,14 +152,14 @@ func addSQL[T, F any](g golden, ops listedKind[T, F], scope platform.UIDFilter, 
 			}
 		}
 	}
-	request := platform.ListRequest[F]{UIDP: scope}
+	request := core.ListRequest[F]{UIDP: scope}
 	add("a list", func(ctx context.Context) error {
 		_, err := ops.List(ctx, request)
 		return err
 	})
 	if len(parents) > 0 {
 		add(fmt.Sprintf("lists of %d parents", len(parents)), func(ctx context.Context) error {
-			_, errs := ops.ListEach(ctx, platform.ListRequest[F]{}, parents)
+			_, errs := ops.ListEach(ctx, core.ListRequest[F]{}, parents)
 			return errs[0]
 		})
 	}

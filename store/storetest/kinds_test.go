@@ -7,15 +7,18 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/webhooks"
 )
 
 // lists has the operations that all kinds share.
 type lists[T, F any] interface {
-	List(context.Context, platform.ListRequest[F]) (platform.Page[T], error)
-	ListEach(context.Context, platform.ListRequest[F], []platform.UIDFilter) ([]platform.Page[T], []error)
-	GetMany(context.Context, []platform.UID) ([]T, []error)
-	Kind() *platform.Kind[T]
+	List(context.Context, core.ListRequest[F]) (core.Page[T], error)
+	ListEach(context.Context, core.ListRequest[F], []core.UIDFilter) ([]core.Page[T], []error)
+	GetMany(context.Context, []core.UID) ([]T, []error)
+	Kind() *core.Kind[T]
 }
 
 // A kind is a kind of the forest, with its rows and the filters to test.
@@ -33,17 +36,17 @@ type filterCase[T, F any] struct {
 }
 
 // parent returns the parent of a row. A row may have the UID of its parent.
-func (k *kind[T, F]) parent(uid platform.UID) platform.UID {
+func (k *kind[T, F]) parent(uid core.UID) core.UID {
 	if k.ops.Kind().SharesUID {
 		return uid
 	}
 	return uid.Parent()
 }
 
-func (k *kind[T, F]) uid(row T) platform.UID { return k.ops.Kind().UID(row) }
+func (k *kind[T, F]) uid(row T) core.UID { return k.ops.Kind().UID(row) }
 
 // expectedRows returns what a caller sees of a scope with a filter, in an order.
-func (k *kind[T, F]) expectedRows(c *caller, scope platform.UIDFilter, s filterCase[T, F], order platform.Order) []T {
+func (k *kind[T, F]) expectedRows(c *caller, scope core.UIDFilter, s filterCase[T, F], order core.Order) []T {
 	var seen []T
 	for _, row := range k.rows {
 		uid := k.uid(row)
@@ -58,12 +61,12 @@ func (k *kind[T, F]) expectedRows(c *caller, scope platform.UIDFilter, s filterC
 // isLeftOut reports whether a row is a withdrawn advisory that the filter does not ask
 // for.
 func isLeftOut(row, filter any) bool {
-	a, isAdvisory := row.(*platform.Advisory)
-	f, _ := filter.(*platform.AdvisoryFilter)
+	a, isAdvisory := row.(*inventory.Advisory)
+	f, _ := filter.(*inventory.AdvisoryFilter)
 	return isAdvisory && !a.DeleteTime.IsZero() && (f == nil || !f.Withdrawn)
 }
 
-func (k *kind[T, F]) sort(rows []T, order platform.Order) {
+func (k *kind[T, F]) sort(rows []T, order core.Order) {
 	slices.SortFunc(rows, func(a, b T) int {
 		c := cmp.Or(compareValues(k.orderValue(a, order.Field), k.orderValue(b, order.Field)), strings.Compare(string(k.uid(a)), string(k.uid(b))))
 		if order.Desc {
@@ -85,14 +88,14 @@ func (k *kind[T, F]) orderValue(row T, field string) any {
 
 // compareValues compares texts by bytes. A missing time is before all others.
 func compareValues(a, b any) int {
-	if a, ok := a.(platform.Time); ok {
-		return a.Compare(b.(platform.Time).Time)
+	if a, ok := a.(core.Time); ok {
+		return a.Compare(b.(core.Time).Time)
 	}
 	return strings.Compare(a.(string), b.(string))
 }
 
-func (k *kind[T, F]) uids(rows []T) []platform.UID {
-	uids := make([]platform.UID, len(rows))
+func (k *kind[T, F]) uids(rows []T) []core.UID {
+	uids := make([]core.UID, len(rows))
 	for i, row := range rows {
 		uids[i] = k.uid(row)
 	}
@@ -100,15 +103,15 @@ func (k *kind[T, F]) uids(rows []T) []platform.UID {
 }
 
 // orders returns every order of the kind, in both directions.
-func (k *kind[T, F]) orders() []platform.Order {
-	var all []platform.Order
+func (k *kind[T, F]) orders() []core.Order {
+	var all []core.Order
 	for _, o := range k.ops.Kind().Orders {
-		all = append(all, platform.Order{Field: o.Name}, platform.Order{Field: o.Name, Desc: true})
+		all = append(all, core.Order{Field: o.Name}, core.Order{Field: o.Name, Desc: true})
 	}
 	return all
 }
 
-func spell(o platform.Order) string {
+func spell(o core.Order) string {
 	if o.Desc {
 		return o.Field + " desc"
 	}
@@ -130,13 +133,13 @@ func (k *kind[T, F]) name() string { return k.ops.Kind().Plural }
 func (f *forest) listings() []listing {
 	p := f.p
 	return append([]listing{
-		&kind[*platform.Group, *platform.GroupFilter]{f, p.Groups, f.groups, f.groupFilters()},
-		&kind[*platform.Identity, *platform.IdentityFilter]{f, p.Identities, f.identities, f.identityFilters()},
-		&kind[*platform.Role, *platform.RoleFilter]{f, p.Roles, slices.Concat(f.roles, f.builtIn), f.roleFilters()},
-		&kind[*platform.RoleBinding, *platform.RoleBindingFilter]{f, p.RoleBindings, f.bindings, f.bindingFilters()},
-		&kind[*platform.Repo, *platform.RepoFilter]{f, p.Repos, f.repos, f.repoFilters()},
-		&kind[*platform.Tag, *platform.TagFilter]{f, p.Tags, f.tags, f.tagFilters()},
-		&kind[*platform.Advisory, *platform.AdvisoryFilter]{f, p.Advisories, f.advisories, f.advisoryFilters()},
-		&kind[*platform.Subscription, *platform.SubscriptionFilter]{f, p.Subscriptions, f.subscriptions, f.subscriptionFilters()},
+		&kind[*iam.Group, *iam.GroupFilter]{f, p.Groups, f.groups, f.groupFilters()},
+		&kind[*iam.Identity, *iam.IdentityFilter]{f, p.Identities, f.identities, f.identityFilters()},
+		&kind[*iam.Role, *iam.RoleFilter]{f, p.Roles, slices.Concat(f.roles, f.builtIn), f.roleFilters()},
+		&kind[*iam.RoleBinding, *iam.RoleBindingFilter]{f, p.RoleBindings, f.bindings, f.bindingFilters()},
+		&kind[*inventory.Repo, *inventory.RepoFilter]{f, p.Repos, f.repos, f.repoFilters()},
+		&kind[*inventory.Tag, *inventory.TagFilter]{f, p.Tags, f.tags, f.tagFilters()},
+		&kind[*inventory.Advisory, *inventory.AdvisoryFilter]{f, p.Advisories, f.advisories, f.advisoryFilters()},
+		&kind[*webhooks.Subscription, *webhooks.SubscriptionFilter]{f, p.Subscriptions, f.subscriptions, f.subscriptionFilters()},
 	}, f.signInListings()...)
 }

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 )
 
 func TestPagesOfEverySizeAndOrderMakeUpTheWholeList(t *testing.T) {
@@ -27,10 +29,10 @@ func (k *kind[T, F]) checkOrders(t *testing.T) {
 	}{{k.shortListCaller(), []int{1, 2, 3}}, {k.f.callers[0], []int{17, 50}}} {
 		ctx := k.f.contextAs(way.c.subject)
 		for _, order := range k.orders() {
-			want := k.expectedRows(way.c, platform.UIDFilter{}, filterCase[T, F]{}, order)
+			want := k.expectedRows(way.c, core.UIDFilter{}, filterCase[T, F]{}, order)
 			for _, size := range way.sizes {
 				for _, backward := range []bool{false, true} {
-					req := platform.ListRequest[F]{OrderBy: spell(order), PageSize: size, Backward: backward}
+					req := core.ListRequest[F]{OrderBy: spell(order), PageSize: size, Backward: backward}
 					got := k.readAll(t, ctx, req, len(want))
 					if !slices.Equal(got, k.uids(want)) {
 						t.Fatalf("%s, by %s in pages of %d, backward %v: got %v, want %v", way.c.subject, spell(order), size, backward, got, k.uids(want))
@@ -45,7 +47,7 @@ func (k *kind[T, F]) checkOrders(t *testing.T) {
 func (k *kind[T, F]) shortListCaller() *caller {
 	best, most := k.f.callers[0], -1
 	for _, c := range k.f.callers {
-		n := len(k.expectedRows(c, platform.UIDFilter{}, filterCase[T, F]{}, k.ops.Kind().DefaultOrder))
+		n := len(k.expectedRows(c, core.UIDFilter{}, filterCase[T, F]{}, k.ops.Kind().DefaultOrder))
 		if n <= 20 && n > most {
 			best, most = c, n
 		}
@@ -54,9 +56,9 @@ func (k *kind[T, F]) shortListCaller() *caller {
 }
 
 // readAll reads a list to its end and returns it in its order.
-func (k *kind[T, F]) readAll(t *testing.T, ctx context.Context, req platform.ListRequest[F], total int) []platform.UID {
+func (k *kind[T, F]) readAll(t *testing.T, ctx context.Context, req core.ListRequest[F], total int) []core.UID {
 	t.Helper()
-	all := []platform.UID{}
+	all := []core.UID{}
 	for pages := 0; ; pages++ {
 		page, err := k.ops.List(ctx, req)
 		if err != nil {
@@ -98,8 +100,8 @@ func TestEveryListContainsTheVisibleMatchingRows(t *testing.T) {
 }
 
 // scope returns a random scope, which usually exists.
-func (f *forest) scope(d dice) platform.UIDFilter {
-	somewhere := func() platform.UID {
+func (f *forest) scope(d dice) core.UIDFilter {
+	somewhere := func() core.UID {
 		switch d.IntN(10) {
 		case 0:
 			return d.below(pick(d, f.groups).UID) // This one does not exist.
@@ -111,11 +113,11 @@ func (f *forest) scope(d dice) platform.UIDFilter {
 			return pick(d, f.groups).UID
 		}
 	}
-	var s platform.UIDFilter
+	var s core.UIDFilter
 	if d.IntN(8) == 0 {
 		return s
 	}
-	for s = (platform.UIDFilter{}); ; {
+	for s = (core.UIDFilter{}); ; {
 		switch d.IntN(6) {
 		case 0:
 			s.AncestorsOf = somewhere()
@@ -136,7 +138,7 @@ func (f *forest) scope(d dice) platform.UIDFilter {
 	}
 }
 
-func (f *forest) randomUID(d dice) platform.UID {
+func (f *forest) randomUID(d dice) core.UID {
 	switch d.IntN(9) {
 	case 0:
 		return pick(d, f.groups).UID
@@ -163,9 +165,9 @@ func (k *kind[T, F]) checkRandomPage(t *testing.T, d dice) {
 	c, scope, s, order := pick(d, k.f.callers), k.f.scope(d), pick(d, k.filters), pick(d, k.orders())
 	ctx := k.f.contextAs(c.subject)
 	want := k.expectedRows(c, scope, s, order)
-	req := platform.ListRequest[F]{UIDP: scope, Filter: s.filter, OrderBy: spell(order), PageSize: 1 + d.IntN(20), Backward: d.IntN(3) == 0}
+	req := core.ListRequest[F]{UIDP: scope, Filter: s.filter, OrderBy: spell(order), PageSize: 1 + d.IntN(20), Backward: d.IntN(3) == 0}
 	if code := k.expectedCode(c, scope, want); code != 0 {
-		if _, err := k.ops.List(ctx, req); !errors.Is(err, &platform.Error{Code: code}) {
+		if _, err := k.ops.List(ctx, req); !errors.Is(err, &core.Error{Code: code}) {
 			t.Fatalf("%s, %+v: got %v, want %v", c.subject, scope, err, code)
 		}
 		return
@@ -190,7 +192,7 @@ func (k *kind[T, F]) checkRandomPage(t *testing.T, d dice) {
 		first, last = from-req.Skip-req.PageSize, from-req.Skip
 	}
 	first, last = min(max(first, 0), len(want)), min(max(last, 0), len(want))
-	req.Parts = pick(d, []platform.Parts{0, platform.PartItems, platform.PartItems | platform.PartMore})
+	req.Parts = pick(d, []core.Parts{0, core.PartItems, core.PartItems | core.PartMore})
 	page, err := k.ops.List(ctx, req)
 	if err != nil {
 		t.Fatalf("%s, %+v: %v", c.subject, req, err)
@@ -205,7 +207,7 @@ func (k *kind[T, F]) checkRandomPage(t *testing.T, d dice) {
 	if req.Backward {
 		more = first > 0
 	}
-	more = more && req.Parts.Has(platform.PartMore)
+	more = more && req.Parts.Has(core.PartMore)
 	if first < last && more != (page.NextPageToken() != "") {
 		t.Fatalf("%s, %+v: more is %v, want %v", c.subject, req, !more, more)
 	}
@@ -213,25 +215,25 @@ func (k *kind[T, F]) checkRandomPage(t *testing.T, d dice) {
 
 // expectedCode returns the code with which a list must fail; 0 means that it must
 // succeed.
-func (k *kind[T, F]) expectedCode(c *caller, scope platform.UIDFilter, want []T) platform.Code {
+func (k *kind[T, F]) expectedCode(c *caller, scope core.UIDFilter, want []T) core.Code {
 	if k.f.isRefused(c, k.ops.Kind().List, scope, k.ops.Kind().Name == "Group") {
-		return platform.CodePermissionDenied
+		return core.CodePermissionDenied
 	}
-	for _, asked := range []platform.UID{scope.AncestorsOf, scope.DescendantsOf, scope.ChildrenOf} {
+	for _, asked := range []core.UID{scope.AncestorsOf, scope.DescendantsOf, scope.ChildrenOf} {
 		if asked != "" && len(want) == 0 && !k.f.exists(asked) {
-			return platform.CodeNotFound
+			return core.CodeNotFound
 		}
 	}
 	return 0
 }
 
-func (f *forest) exists(uid platform.UID) bool {
-	return slices.ContainsFunc(f.groups, func(g *platform.Group) bool { return g.UID == uid }) ||
-		slices.ContainsFunc(f.repos, func(r *platform.Repo) bool { return r.UID == uid })
+func (f *forest) exists(uid core.UID) bool {
+	return slices.ContainsFunc(f.groups, func(g *iam.Group) bool { return g.UID == uid }) ||
+		slices.ContainsFunc(f.repos, func(r *inventory.Repo) bool { return r.UID == uid })
 }
 
 // cursor returns the token of an item of the list.
-func (k *kind[T, F]) cursor(t *testing.T, ctx context.Context, req platform.ListRequest[F], at int) string {
+func (k *kind[T, F]) cursor(t *testing.T, ctx context.Context, req core.ListRequest[F], at int) string {
 	t.Helper()
 	req.PageSize, req.Skip, req.Backward = 1, at, false
 	page, err := k.ops.List(ctx, req)
@@ -251,7 +253,7 @@ func TestRowsAreReadAsTheyWereWritten(t *testing.T) {
 
 // checkGet reads every row of the first organisation and compares it.
 func (k *kind[T, F]) checkGet(t *testing.T) {
-	rows := k.expectedRows(k.f.callers[0], platform.UIDFilter{}, filterCase[T, F]{}, k.ops.Kind().DefaultOrder)
+	rows := k.expectedRows(k.f.callers[0], core.UIDFilter{}, filterCase[T, F]{}, k.ops.Kind().DefaultOrder)
 	uids := append(k.uids(rows), k.f.d.below(k.f.root), k.f.d.below(k.f.other), "x")
 	got, errs := k.ops.GetMany(k.f.contextAs("root"), append(uids, uids[0]))
 	for i, want := range rows {
@@ -259,8 +261,8 @@ func (k *kind[T, F]) checkGet(t *testing.T) {
 			t.Fatalf("got %+v (%v), want %+v", got[i], errs[i], want)
 		}
 	}
-	for i, code := range []platform.Code{platform.CodeNotFound, platform.CodePermissionDenied, platform.CodeInvalidArgument} {
-		if err := errs[len(rows)+i]; !errors.Is(err, &platform.Error{Code: code}) {
+	for i, code := range []core.Code{core.CodeNotFound, core.CodePermissionDenied, core.CodeInvalidArgument} {
+		if err := errs[len(rows)+i]; !errors.Is(err, &core.Error{Code: code}) {
 			t.Errorf("%s: got %v, want %v", uids[len(rows)+i], err, code)
 		}
 	}

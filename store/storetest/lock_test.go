@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/sqlstore"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/storetest"
@@ -42,7 +42,7 @@ func (tx waitingTx) Run(ctx context.Context, statements ...*dbconn.Statement) er
 func TestLocksAreSentWithTheNextStatementAndMarked(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		engine := &waitingEngine{Engine: openEngine(t, w.url)}
-		err := sqlstore.New(engine).Write(t.Context(), func(tx platform.Tx) error {
+		err := sqlstore.New(engine).Write(t.Context(), func(tx core.Tx) error {
 			tx.Lock("a")
 			tx.Lock("b")
 			tx.LockShared("c")
@@ -75,21 +75,21 @@ func TestATransactionThatWaitsForALockTooLongChangesNothing(t *testing.T) {
 		}
 		impatient := storetest.Open(t, addParameters(t, w.url, url.Values{"lock_timeout": {"20ms"}}))
 		write := func() error {
-			return impatient.Write(t.Context(), func(tx platform.Tx) error {
-				tx.Record(&platform.Event{ID: "waited", Body: []byte("{}")})
+			return impatient.Write(t.Context(), func(tx core.Tx) error {
+				tx.Record(&core.Event{ID: "waited", Body: []byte("{}")})
 				tx.Lock("free")
 				tx.Lock("held")
 				_, err := tx.Exists(t.Context(), "a")
 				return err
 			})
 		}
-		err := w.store.Write(t.Context(), func(tx platform.Tx) error {
+		err := w.store.Write(t.Context(), func(tx core.Tx) error {
 			tx.Lock("held")
 			if _, err := tx.Exists(t.Context(), "a"); err != nil {
 				return err
 			}
-			if err := write(); !errors.Is(err, platform.ErrLocked) {
-				t.Errorf("while another connection holds the lock, a write ends with %v, want %v", err, platform.ErrLocked)
+			if err := write(); !errors.Is(err, core.ErrLocked) {
+				t.Errorf("while another connection holds the lock, a write ends with %v, want %v", err, core.ErrLocked)
 			}
 			return nil
 		})

@@ -6,6 +6,10 @@ import (
 	"fmt"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
@@ -15,7 +19,7 @@ const hydratedBuffers = 14
 
 // addBindings adds role bindings with every filter.
 func (r *readList) addBindings() {
-	type request = platform.ListRequest[*platform.RoleBindingFilter]
+	type request = core.ListRequest[*iam.RoleBindingFilter]
 	p, all, page := r.p, descendantsOf(r.b.root), pageBuffers+51*hydratedBuffers
 	for level, group := range r.b.deep[:4] {
 		r.add(fmt.Sprintf("bindings below level %d", level), page, askList(p.RoleBindings.List, request{UIDP: descendantsOf(group)}))
@@ -24,13 +28,13 @@ func (r *readList) addBindings() {
 	r.add("bindings by uid", page, askList(p.RoleBindings.List, request{UIDP: all, OrderBy: "uid"}))
 	r.add("bindings in the root by uid", page, askList(p.RoleBindings.List, request{UIDP: childrenOf(r.b.root), OrderBy: "uid"}))
 	effective := r.add("effective bindings", 5*page, func(ctx context.Context) error {
-		_, errs := p.RoleBindings.ListEffective(ctx, []platform.UID{r.b.deep[4]}, "", request{})
+		_, errs := p.RoleBindings.ListEffective(ctx, []core.UID{r.b.deep[4]}, "", request{})
 		return errs[0]
 	})
 	effective.maxTotalBuffers, effective.sorts = 5*totalBuffers, true
 
 	ten := request{PageSize: 10}
-	one := func(uids ...platform.UID) []platform.UID { return uids }
+	one := func(uids ...core.UID) []core.UID { return uids }
 	for name, read := range map[string]func(ctx context.Context) error{
 		"bindings of 50 groups": askEach(p.RoleBindings.ListEach, "", r.b.groups[:50]),
 		"bindings of 50 identities": func(ctx context.Context) error {
@@ -43,15 +47,15 @@ func (r *readList) addBindings() {
 	// A role belongs to all organisations. The bindings in other organisations must not
 	// add to the cost. The index counts them.
 	ofRoles := r.add("bindings of three roles", page, func(ctx context.Context) error {
-		return checkNotEmpty(p.RoleBindings.ListOfRoles(ctx, ten, one(r.b.role, platform.OwnerRole, platform.ViewerRole)))
+		return checkNotEmpty(p.RoleBindings.ListOfRoles(ctx, ten, one(r.b.role, iam.OwnerRole, iam.ViewerRole)))
 	})
 	ofRoles.maxTotalBuffers, ofRoles.grows = len(r.b.repos)/20, countsRows
 	filtered := []struct {
 		subject string
-		filter  *platform.RoleBindingFilter
+		filter  *iam.RoleBindingFilter
 	}{
-		{"the busiest identity", &platform.RoleBindingFilter{Identity: r.b.identities[0]}},
-		{"the owner role", &platform.RoleBindingFilter{Role: platform.OwnerRole}},
+		{"the busiest identity", &iam.RoleBindingFilter{Identity: r.b.identities[0]}},
+		{"the owner role", &iam.RoleBindingFilter{Role: iam.OwnerRole}},
 	}
 	for _, f := range filtered {
 		bindings := r.add("bindings of "+f.subject, page, askList(p.RoleBindings.List, request{UIDP: all, Filter: f.filter}))
@@ -59,7 +63,7 @@ func (r *readList) addBindings() {
 	}
 	r.add("the removal of the last owner", 4*pageBuffers, func(ctx context.Context) error {
 		err := p.RoleBindings.Delete(ctx, r.b.ownerBinding)
-		if !errors.Is(err, &platform.Error{Code: platform.CodeFailedPrecondition}) {
+		if !errors.Is(err, &core.Error{Code: core.CodeFailedPrecondition}) {
 			return fmt.Errorf("it was not refused: %w", err)
 		}
 		return nil
@@ -69,13 +73,13 @@ func (r *readList) addBindings() {
 // addFilters adds lists whose filter uses an index.
 func (r *readList) addFilters() {
 	p, all, names := r.p, descendantsOf(r.b.root), r.b.repoNames
-	r.add("repos by name", pageBuffers, askList(p.Repos.List, platform.ListRequest[*platform.RepoFilter]{UIDP: all, Filter: &platform.RepoFilter{Name: names[5]}}))
-	some := r.add("repos by 50 names", 5*pageBuffers, askList(p.Repos.List, platform.ListRequest[*platform.RepoFilter]{UIDP: all, Filter: &platform.RepoFilter{Names: names[5:55]}}))
+	r.add("repos by name", pageBuffers, askList(p.Repos.List, core.ListRequest[*inventory.RepoFilter]{UIDP: all, Filter: &inventory.RepoFilter{Name: names[5]}}))
+	some := r.add("repos by 50 names", 5*pageBuffers, askList(p.Repos.List, core.ListRequest[*inventory.RepoFilter]{UIDP: all, Filter: &inventory.RepoFilter{Names: names[5:55]}}))
 	some.maxTotalBuffers, some.sorts = 10*totalBuffers, true
-	r.add("identities by name", pageBuffers, askList(p.Identities.List, platform.ListRequest[*platform.IdentityFilter]{UIDP: all, Filter: &platform.IdentityFilter{Name: "twenty"}}))
-	r.add("tags by name", pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(r.b.busyRepo), Filter: &platform.TagFilter{Name: r.b.tagName}}))
-	r.add("tags by digest", pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(r.b.busyRepo), Filter: &platform.TagFilter{Digest: r.b.tagDigest}})).sorts = true
-	r.add("advisories by artifact", 2*pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, Filter: &platform.AdvisoryFilter{ArtifactNames: r.b.artifacts[:2]}})).sorts = true
+	r.add("identities by name", pageBuffers, askList(p.Identities.List, core.ListRequest[*iam.IdentityFilter]{UIDP: all, Filter: &iam.IdentityFilter{Name: "twenty"}}))
+	r.add("tags by name", pageBuffers, askList(p.Tags.List, core.ListRequest[*inventory.TagFilter]{UIDP: childrenOf(r.b.busyRepo), Filter: &inventory.TagFilter{Name: r.b.tagName}}))
+	r.add("tags by digest", pageBuffers, askList(p.Tags.List, core.ListRequest[*inventory.TagFilter]{UIDP: childrenOf(r.b.busyRepo), Filter: &inventory.TagFilter{Digest: r.b.tagDigest}})).sorts = true
+	r.add("advisories by artifact", 2*pageBuffers, askList(p.Advisories.List, core.ListRequest[*inventory.AdvisoryFilter]{UIDP: all, Filter: &inventory.AdvisoryFilter{ArtifactNames: r.b.artifacts[:2]}})).sorts = true
 	summary := r.add("a summary of the root", pageBuffers, func(ctx context.Context) error {
 		_, err := p.Advisories.Summarize(ctx, r.b.root)
 		return err
@@ -97,9 +101,9 @@ func (r *readList) addFilters() {
 
 // addFeeds adds reads of the advisories of all organisations.
 func (r *readList) addFeeds() {
-	documents := func(f platform.DocumentFilter, least int) func(ctx context.Context) error {
+	documents := func(f inventory.DocumentFilter, least int) func(ctx context.Context) error {
 		return func(ctx context.Context) error {
-			found, err := r.p.AdvisoryDocuments.List(ctx, platform.ListRequest[*platform.DocumentFilter]{Filter: &f, PageSize: 200})
+			found, err := r.p.AdvisoryDocuments.List(ctx, core.ListRequest[*inventory.DocumentFilter]{Filter: &f, PageSize: 200})
 			if err == nil && len(found.Items) < least {
 				err = fmt.Errorf("%d documents, want %d", len(found.Items), least)
 			}
@@ -110,16 +114,16 @@ func (r *readList) addFeeds() {
 	for i := range names {
 		names[i] = "CVE-" + r.b.advisoryIDs[i*9]
 	}
-	r.add("one document", pageBuffers+10, documents(platform.DocumentFilter{ID: r.b.artifacts[0]}, 1)).sorts = true
-	byNames := r.add("documents by 100 CVEs", 100*60, documents(platform.DocumentFilter{CVEs: names}, 50))
+	r.add("one document", pageBuffers+10, documents(inventory.DocumentFilter{ID: r.b.artifacts[0]}, 1)).sorts = true
+	byNames := r.add("documents by 100 CVEs", 100*60, documents(inventory.DocumentFilter{CVEs: names}, 50))
 	byNames.sorts, byNames.maxTotalBuffers = true, 100*13 // The total looks each name up too.
-	refs := make([]platform.ImageRef, 50)
+	refs := make([]inventory.ImageRef, 50)
 	for i := range refs {
-		refs[i] = platform.ImageRef{Repo: string(r.b.repos[i]), Tags: []string{"reported"}}
+		refs[i] = inventory.ImageRef{Repo: string(r.b.repos[i]), Tags: []string{"reported"}}
 	}
 	report := r.add("a report of 50 images", 50*145, func(ctx context.Context) error {
-		found, err := r.p.ResolvedVulnerabilities.ListAll(ctx, platform.ResolvedVulnerabilityFilter{
-			ImageRefs: refs, StartTime: platform.At(epoch.AddDate(0, 0, -300)), EndTime: platform.At(epoch.AddDate(0, 0, 60)),
+		found, err := r.p.ResolvedVulnerabilities.ListAll(ctx, inventory.ResolvedVulnerabilityFilter{
+			ImageRefs: refs, StartTime: core.At(epoch.AddDate(0, 0, -300)), EndTime: core.At(epoch.AddDate(0, 0, 60)),
 		})
 		if err == nil && len(found) == 0 {
 			err = errNothing
@@ -145,7 +149,7 @@ func (r *readList) addSingleReads() {
 	each("100 images", 100*5, func(ctx context.Context) []error { _, errs := p.Images.GetMany(ctx, r.b.digests[:100]); return errs })
 	authenticate := func(issuer, subject string) func(ctx context.Context) error {
 		return func(ctx context.Context) error {
-			_, err := p.Authenticate(ctx, platform.Claims{Issuer: issuer, Subject: subject})
+			_, err := p.Authenticate(ctx, iam.Claims{Issuer: issuer, Subject: subject})
 			return err
 		}
 	}
@@ -160,7 +164,7 @@ func (r *readList) addSingleReads() {
 		return errs[0]
 	})
 	r.add("whether something exists", 40, func(ctx context.Context) error { _, err := r.s.Exists(ctx, r.b.repos[0]); return err })
-	next := func(roots ...platform.UID) func(ctx context.Context) error {
+	next := func(roots ...core.UID) func(ctx context.Context) error {
 		return func(ctx context.Context) error {
 			at, _, err := r.s.EventPosition(ctx, r.b.eventIDs[len(r.b.eventIDs)/2])
 			if err == nil {
@@ -169,7 +173,7 @@ func (r *readList) addSingleReads() {
 			return err
 		}
 	}
-	missed := func(roots ...platform.UID) func(ctx context.Context) error {
+	missed := func(roots ...core.UID) func(ctx context.Context) error {
 		return func(ctx context.Context) error {
 			at, _, err := r.s.EventPosition(ctx, r.b.eventIDs[len(r.b.eventIDs)/2])
 			newest, _, failed := r.s.EventPosition(ctx, r.b.eventIDs[len(r.b.eventIDs)-1])
@@ -184,7 +188,7 @@ func (r *readList) addSingleReads() {
 	r.add("the next events of an organisation", 3*pageBuffers, next(r.b.root))
 	r.add("the next events of a quiet organisation", 3*pageBuffers, next(r.b.otherOrg))
 	no, yes := false, true
-	for name, req := range map[string]platform.AuditRequest{
+	for name, req := range map[string]events.AuditRequest{
 		"the log of an organisation":            {DescendantsOf: r.b.root},
 		"what was done in an organisation":      {DescendantsOf: r.b.root, Denied: &no},
 		"what was refused in an organisation":   {DescendantsOf: r.b.root, Denied: &yes},
@@ -204,10 +208,10 @@ func (r *readList) addSingleReads() {
 		"the events of a rare resource in a group": {DescendantsOf: r.b.deep[1], Subject: r.b.rareTarget()},
 		"the events of a busy resource":            {DescendantsOf: r.b.root, Subject: r.b.busyActor()},
 		"the events of a rare actor":               {DescendantsOf: r.b.root, Subject: r.b.rareActor()},
-		"the events of a busy role":                {DescendantsOf: r.b.root, Target: platform.ViewerRole},
-		"the events of a busy role in a group":     {DescendantsOf: r.b.deep[1], Target: platform.ViewerRole},
-		"the oldest events of a busy role":         {DescendantsOf: r.b.root, Target: platform.ViewerRole, Backward: true},
-		"the later events of a busy role":          {DescendantsOf: r.b.root, Target: platform.ViewerRole, After: r.b.eventIDs[len(r.b.eventIDs)/2]},
+		"the events of a busy role":                {DescendantsOf: r.b.root, Target: iam.ViewerRole},
+		"the events of a busy role in a group":     {DescendantsOf: r.b.deep[1], Target: iam.ViewerRole},
+		"the oldest events of a busy role":         {DescendantsOf: r.b.root, Target: iam.ViewerRole, Backward: true},
+		"the later events of a busy role":          {DescendantsOf: r.b.root, Target: iam.ViewerRole, After: r.b.eventIDs[len(r.b.eventIDs)/2]},
 		"the events of nothing":                    {DescendantsOf: r.b.root, Subject: r.b.root + "/00000000000000ad"},
 		"a rare type of a rare resource":           {DescendantsOf: r.b.root, Subject: r.b.rareTarget(), Types: []string{rareEvent, frequentEvent}},
 	} {
@@ -229,9 +233,9 @@ func (r *readList) addImports() {
 	const batch = 200
 	group := r.b.deep[1]
 	operator := func(ctx context.Context) context.Context {
-		return platform.WithActor(ctx, platform.NewOperator("test"))
+		return core.WithActor(ctx, core.NewOperator("test"))
 	}
-	known, err := r.p.Advisories.List(operator(r.b.t.Context()), platform.ListRequest[*platform.AdvisoryFilter]{UIDP: childrenOf(group), PageSize: batch})
+	known, err := r.p.Advisories.List(operator(r.b.t.Context()), core.ListRequest[*inventory.AdvisoryFilter]{UIDP: childrenOf(group), PageSize: batch})
 	if err != nil {
 		r.b.t.Fatal(err)
 	}
@@ -243,8 +247,8 @@ func (r *readList) addImports() {
 		return err
 	})
 	r.add("an import of known metadata", 12*batch, func(ctx context.Context) error {
-		rows := times(batch, func(i int) *platform.Vulnerability {
-			return &platform.Vulnerability{ID: fmt.Sprint("GO-", i), UpdateTime: platform.At(epoch.AddDate(-50, 0, 0))}
+		rows := times(batch, func(i int) *inventory.Vulnerability {
+			return &inventory.Vulnerability{ID: fmt.Sprint("GO-", i), UpdateTime: core.At(epoch.AddDate(-50, 0, 0))}
 		})
 		done, err := r.p.Vulnerabilities.Import(operator(ctx), rows)
 		if err == nil && done.Unchanged != batch { // An older record must not replace a newer one.

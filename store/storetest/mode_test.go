@@ -4,7 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 	"atrium/store"
 	"atrium/store/storetest"
 )
@@ -56,20 +58,20 @@ func (w *world) checkReadsAndWrites(t *testing.T) {
 	group := w.group(ctx, root, "a")
 	w.repos(group, 30)
 	repo := w.repo(ctx, root, "nginx")
-	tags := times(20, func(i int) *platform.ImportedTag {
-		return &platform.ImportedTag{Repo: repo, Tag: platform.Tag{Name: tagNames[i], Digest: digests[i%3]}}
+	tags := times(20, func(i int) *inventory.ImportedTag {
+		return &inventory.ImportedTag{Repo: repo, Tag: inventory.Tag{Name: tagNames[i], Digest: digests[i%3]}}
 	})
-	must[platform.Imported](t)(w.p.Tags.Import(w.operator(), tags, platform.ImportOptions{}))
-	must[platform.Imported](t)(w.p.Tags.Import(w.operator(), tags, platform.ImportOptions{})) // These tags name their repos.
-	w.bind(ctx, group, w.identity(ctx, root, "who"), platform.ViewerRole)
+	must[core.Imported](t)(w.p.Tags.Import(w.operator(), tags, core.ImportOptions{}))
+	must[core.Imported](t)(w.p.Tags.Import(w.operator(), tags, core.ImportOptions{})) // These tags name their repos.
+	w.bind(ctx, group, w.identity(ctx, root, "who"), iam.ViewerRole)
 
 	if got := len(readEverything(t, ctx, w.p.Repos.List, descendantsOf(root))); got != 31 {
 		t.Errorf("there are %d repos, want 31", got)
 	}
 	for _, order := range []string{"name", "create_time desc", "uid"} {
-		req := platform.ListRequest[*platform.RepoFilter]{UIDP: descendantsOf(root), OrderBy: order, PageSize: 7}
+		req := core.ListRequest[*inventory.RepoFilter]{UIDP: descendantsOf(root), OrderBy: order, PageSize: 7}
 		for pages := 1; ; pages++ {
-			page := must[platform.Page[*platform.Repo]](t)(w.p.Repos.List(ctx, req))
+			page := must[core.Page[*inventory.Repo]](t)(w.p.Repos.List(ctx, req))
 			if req.PageToken = page.NextPageToken(); req.PageToken == "" {
 				if pages != 5 || page.TotalCount != 31 {
 					t.Errorf("by %s: %d pages of %d, want 5 of 31", order, pages, page.TotalCount)
@@ -78,18 +80,18 @@ func (w *world) checkReadsAndWrites(t *testing.T) {
 			}
 		}
 	}
-	named := platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(repo), Filter: &platform.TagFilter{Names: tagNames[:3], UpdatedSince: platform.At(epoch)}}
-	if page := must[platform.Page[*platform.Tag]](t)(w.p.Tags.List(ctx, named)); len(page.Items) != 3 {
+	named := core.ListRequest[*inventory.TagFilter]{UIDP: childrenOf(repo), Filter: &inventory.TagFilter{Names: tagNames[:3], UpdatedSince: core.At(epoch)}}
+	if page := must[core.Page[*inventory.Tag]](t)(w.p.Tags.List(ctx, named)); len(page.Items) != 3 {
 		t.Errorf("%d tags have one of three names, want 3", len(page.Items))
 	}
-	pages, errs := w.p.Repos.ListEach(ctx, platform.ListRequest[*platform.RepoFilter]{PageSize: 5}, []platform.UIDFilter{childrenOf(group), childrenOf(root), descendantsOf(group)})
+	pages, errs := w.p.Repos.ListEach(ctx, core.ListRequest[*inventory.RepoFilter]{PageSize: 5}, []core.UIDFilter{childrenOf(group), childrenOf(root), descendantsOf(group)})
 	for i, want := range []int64{30, 1, 30} {
 		if errs[i] != nil || pages[i].TotalCount != want {
 			t.Errorf("list %d: %d (%v), want %d", i, pages[i].TotalCount, errs[i], want)
 		}
 	}
-	bindings := readEverything(t, w.contextAs("who"), w.p.RoleBindings.List, platform.UIDFilter{})
-	if !slices.ContainsFunc(bindings, func(b *platform.RoleBinding) bool { return b.Identity.Subject == "who" }) {
+	bindings := readEverything(t, w.contextAs("who"), w.p.RoleBindings.List, core.UIDFilter{})
+	if !slices.ContainsFunc(bindings, func(b *iam.RoleBinding) bool { return b.Identity.Subject == "who" }) {
 		t.Errorf("bindings are %+v", bindings)
 	}
 	w.checkCounters(t, 0)

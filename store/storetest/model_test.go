@@ -6,7 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 )
 
 // A model is the expected state of an organisation after the operations that were run,
@@ -15,13 +17,13 @@ type model struct {
 	*world
 	d    dice
 	ctx  context.Context
-	root platform.UID
+	root core.UID
 
-	groups map[platform.UID]string // The keys are uids, and the values are names.
-	repos  map[platform.UID]string
-	tags   map[platform.UID][2]string // The values are name and digest.
-	people map[platform.UID]string
-	bound  map[platform.UID][2]platform.UID // The values are identity and role.
+	groups map[core.UID]string // The keys are uids, and the values are names.
+	repos  map[core.UID]string
+	tags   map[core.UID][2]string // The values are name and digest.
+	people map[core.UID]string
+	bound  map[core.UID][2]core.UID // The values are identity and role.
 }
 
 func TestRandomOperationsAgreeWithTheModel(t *testing.T) {
@@ -36,8 +38,8 @@ func (w *world) checkModel(t *testing.T, seed uint64) {
 	ctx, org := w.createOrganisation(fmt.Sprint("acme ", seed))
 	m := &model{
 		world: w, d: newDice(seed), ctx: ctx, root: org.Group.UID,
-		groups: map[platform.UID]string{org.Group.UID: org.Group.Name}, repos: map[platform.UID]string{}, tags: map[platform.UID][2]string{},
-		people: map[platform.UID]string{org.Identity.UID: "owner"}, bound: map[platform.UID][2]platform.UID{org.Binding.UID: {org.Identity.UID, platform.OwnerRole}},
+		groups: map[core.UID]string{org.Group.UID: org.Group.Name}, repos: map[core.UID]string{}, tags: map[core.UID][2]string{},
+		people: map[core.UID]string{org.Identity.UID: "owner"}, bound: map[core.UID][2]core.UID{org.Binding.UID: {org.Identity.UID, iam.OwnerRole}},
 	}
 	acts := []func() string{m.makeGroup, m.makeGroup, m.makeRepo, m.makeRepo, m.makeTag, m.makeTag, m.makeTag, m.makePerson, m.makeBinding, m.makeBinding, m.rename, m.rename, m.deleteRandom, m.deleteRandom}
 	var done []string
@@ -54,15 +56,15 @@ func (w *world) checkModel(t *testing.T, seed uint64) {
 }
 
 // random returns a key of a map. Equal dice return the same key.
-func random[V any](d dice, from map[platform.UID]V) platform.UID {
+func random[V any](d dice, from map[core.UID]V) core.UID {
 	if len(from) == 0 {
 		return d.root()
 	}
 	return pick(d, sortedUIDs(from))
 }
 
-func sortedUIDs[V any](rows map[platform.UID]V) []platform.UID {
-	uids := make([]platform.UID, 0, len(rows))
+func sortedUIDs[V any](rows map[core.UID]V) []core.UID {
+	uids := make([]core.UID, 0, len(rows))
 	for uid := range rows {
 		uids = append(uids, uid)
 	}
@@ -71,7 +73,7 @@ func sortedUIDs[V any](rows map[platform.UID]V) []platform.UID {
 }
 
 // hasName reports whether a sibling has the name.
-func hasName(rows map[platform.UID]string, parent platform.UID, name string) bool {
+func hasName(rows map[core.UID]string, parent core.UID, name string) bool {
 	for uid, n := range rows {
 		if uid.Parent() == parent && n == name {
 			return true
@@ -81,9 +83,9 @@ func hasName(rows map[platform.UID]string, parent platform.UID, name string) boo
 }
 
 // expect compares the result of an operation with the expected code.
-func (m *model) expect(what string, err error, code platform.Code) string {
+func (m *model) expect(what string, err error, code core.Code) string {
 	m.t.Helper()
-	if code == 0 && err != nil || code != 0 && (err == nil || platform.AsError(err).Code != code) {
+	if code == 0 && err != nil || code != 0 && (err == nil || core.AsError(err).Code != code) {
 		m.t.Errorf("%s: got %v, want %v", what, err, code)
 	}
 	return what
@@ -94,9 +96,9 @@ func (m *model) makeGroup() string {
 	if parent.Depth() > 6 {
 		parent = m.root
 	}
-	made, err := m.p.Groups.Create(m.ctx, parent, input[*platform.Group](fmt.Sprintf(`{"name": %q}`, name)))
+	made, err := m.p.Groups.Create(m.ctx, parent, input[*iam.Group](fmt.Sprintf(`{"name": %q}`, name)))
 	if hasName(m.groups, parent, name) {
-		return m.expect("group again", err, platform.CodeAlreadyExists)
+		return m.expect("group again", err, core.CodeAlreadyExists)
 	}
 	if err == nil {
 		m.groups[made.UID] = name
@@ -106,9 +108,9 @@ func (m *model) makeGroup() string {
 
 func (m *model) makeRepo() string {
 	parent, name := random(m.d, m.groups), pick(m.d, repoNames)
-	made, err := m.p.Repos.Create(m.ctx, parent, input[*platform.Repo](fmt.Sprintf(`{"name": %q}`, name)))
+	made, err := m.p.Repos.Create(m.ctx, parent, input[*inventory.Repo](fmt.Sprintf(`{"name": %q}`, name)))
 	if hasName(m.repos, parent, name) {
-		return m.expect("repo again", err, platform.CodeAlreadyExists)
+		return m.expect("repo again", err, core.CodeAlreadyExists)
 	}
 	if err == nil {
 		m.repos[made.UID] = name
@@ -140,18 +142,18 @@ func (m *model) makePerson() string {
 }
 
 func (m *model) makeBinding() string {
-	group, person, role := random(m.d, m.groups), random(m.d, m.people), pick(m.d, []platform.UID{platform.ViewerRole, platform.EditorRole})
+	group, person, role := random(m.d, m.groups), random(m.d, m.people), pick(m.d, []core.UID{iam.ViewerRole, iam.EditorRole})
 	made, err := m.p.RoleBindings.Create(m.ctx, group, bindInput(person, role))
 	if !group.Within(person.Parent()) {
-		return m.expect("binding outside", err, platform.CodeInvalidArgument)
+		return m.expect("binding outside", err, core.CodeInvalidArgument)
 	}
 	for uid, b := range m.bound {
-		if uid.Parent() == group && b == [2]platform.UID{person, role} {
-			return m.expect("binding again", err, platform.CodeAlreadyExists)
+		if uid.Parent() == group && b == [2]core.UID{person, role} {
+			return m.expect("binding again", err, core.CodeAlreadyExists)
 		}
 	}
 	if err == nil {
-		m.bound[made.UID] = [2]platform.UID{person, role}
+		m.bound[made.UID] = [2]core.UID{person, role}
 	}
 	return m.expect("binding", err, 0)
 }
@@ -159,20 +161,20 @@ func (m *model) makeBinding() string {
 func (m *model) rename() string {
 	if uid := random(m.d, m.groups); m.d.IntN(2) == 0 && uid != m.root {
 		name := pick(m.d, words)
-		_, err := m.p.Groups.Update(m.ctx, uid, input[*platform.Group](fmt.Sprintf(`{"name": %q}`, name)))
+		_, err := m.p.Groups.Update(m.ctx, uid, input[*iam.Group](fmt.Sprintf(`{"name": %q}`, name)))
 		return m.expectRename(m.groups, uid, name, err)
 	}
 	uid, name := random(m.d, m.repos), pick(m.d, repoNames)
 	if m.repos[uid] == "" {
 		return "no repo to rename"
 	}
-	_, err := m.p.Repos.Update(m.ctx, uid, input[*platform.Repo](fmt.Sprintf(`{"name": %q}`, name), "name"))
+	_, err := m.p.Repos.Update(m.ctx, uid, input[*inventory.Repo](fmt.Sprintf(`{"name": %q}`, name), "name"))
 	return m.expectRename(m.repos, uid, name, err)
 }
 
-func (m *model) expectRename(rows map[platform.UID]string, uid platform.UID, name string, err error) string {
+func (m *model) expectRename(rows map[core.UID]string, uid core.UID, name string, err error) string {
 	if rows[uid] != name && hasName(rows, uid.Parent(), name) {
-		return m.expect("rename to another's "+name, err, platform.CodeAlreadyExists)
+		return m.expect("rename to another's "+name, err, core.CodeAlreadyExists)
 	}
 	rows[uid] = name
 	return m.expect("rename to "+name, err, 0)
@@ -209,16 +211,16 @@ func (m *model) deleteRandom() string {
 	}
 }
 
-func expectDeletion[V any](m *model, rows map[platform.UID]V, uid platform.UID, err error, needed bool) string {
+func expectDeletion[V any](m *model, rows map[core.UID]V, uid core.UID, err error, needed bool) string {
 	if needed {
-		return m.expect("drop what is needed", err, platform.CodeFailedPrecondition)
+		return m.expect("drop what is needed", err, core.CodeFailedPrecondition)
 	}
 	delete(rows, uid)
 	return m.expect("drop "+string(uid), err, 0)
 }
 
 // hasChildren reports whether anything is in uid.
-func (m *model) hasChildren(uid platform.UID) bool {
+func (m *model) hasChildren(uid core.UID) bool {
 	for _, child := range slices.Concat(sortedUIDs(m.groups), sortedUIDs(m.repos), sortedUIDs(m.tags), sortedUIDs(m.people), sortedUIDs(m.bound)) {
 		if child.Parent() == uid {
 			return true
@@ -230,27 +232,27 @@ func (m *model) hasChildren(uid platform.UID) bool {
 // compare checks every kind, in the organisation and below a random group.
 func (m *model) compare(t *testing.T) {
 	t.Helper()
-	for _, scope := range []platform.UID{m.root, random(m.d, m.groups)} {
-		expectList(t, m, scope, m.p.Groups.List, m.groups, func(g *platform.Group) (platform.UID, string) { return g.UID, g.Name })
-		expectList(t, m, scope, m.p.Repos.List, m.repos, func(r *platform.Repo) (platform.UID, string) { return r.UID, r.Name })
-		expectList(t, m, scope, m.p.Tags.List, m.tags, func(g *platform.Tag) (platform.UID, [2]string) { return g.UID, [2]string{g.Name, g.Digest} })
-		expectList(t, m, scope, m.p.Identities.List, m.people, func(i *platform.Identity) (platform.UID, string) { return i.UID, i.Name })
-		expectList(t, m, scope, m.p.RoleBindings.List, m.bound, func(b *platform.RoleBinding) (platform.UID, [2]platform.UID) {
-			return b.UID, [2]platform.UID{b.Identity.UID, b.Role.UID}
+	for _, scope := range []core.UID{m.root, random(m.d, m.groups)} {
+		expectList(t, m, scope, m.p.Groups.List, m.groups, func(g *iam.Group) (core.UID, string) { return g.UID, g.Name })
+		expectList(t, m, scope, m.p.Repos.List, m.repos, func(r *inventory.Repo) (core.UID, string) { return r.UID, r.Name })
+		expectList(t, m, scope, m.p.Tags.List, m.tags, func(g *inventory.Tag) (core.UID, [2]string) { return g.UID, [2]string{g.Name, g.Digest} })
+		expectList(t, m, scope, m.p.Identities.List, m.people, func(i *iam.Identity) (core.UID, string) { return i.UID, i.Name })
+		expectList(t, m, scope, m.p.RoleBindings.List, m.bound, func(b *iam.RoleBinding) (core.UID, [2]core.UID) {
+			return b.UID, [2]core.UID{b.Identity.UID, b.Role.UID}
 		})
 	}
 }
 
-func expectList[T, F any, V comparable](t *testing.T, m *model, scope platform.UID, list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), want map[platform.UID]V, keyOf func(T) (platform.UID, V)) {
+func expectList[T, F any, V comparable](t *testing.T, m *model, scope core.UID, list func(context.Context, core.ListRequest[F]) (core.Page[T], error), want map[core.UID]V, keyOf func(T) (core.UID, V)) {
 	t.Helper()
-	left := map[platform.UID]V{}
+	left := map[core.UID]V{}
 	for uid, v := range want {
 		if uid.Below(scope) {
 			left[uid] = v
 		}
 	}
 	total := int64(len(left))
-	for req := (platform.ListRequest[F]{UIDP: platform.UIDFilter{DescendantsOf: scope}, PageSize: 7}); ; {
+	for req := (core.ListRequest[F]{UIDP: core.UIDFilter{DescendantsOf: scope}, PageSize: 7}); ; {
 		page, err := list(m.ctx, req)
 		if err != nil {
 			t.Fatal(err)

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"strings"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 // path returns the path of a group, or of a repo in it.
-func (b *bigWorld) path(group platform.UID, name ...string) string {
+func (b *bigWorld) path(group core.UID, name ...string) string {
 	groups, errs := b.p.Groups.GetMany(b.operator(), append(group.Ancestors(), group))
 	if err := errors.Join(errs...); err != nil {
 		b.t.Fatal(err)
@@ -31,7 +32,7 @@ func (r *readList) addNames() {
 		return err
 	})
 	r.add("children of 50 groups by name", eachBuffers, func(ctx context.Context) error {
-		scopes := values(times(50, func(i int) *platform.UIDFilter { return &platform.UIDFilter{ChildrenOf: r.b.groups[i]} }))
-		return checkNotEmpty(p.Groups.ListEach(ctx, platform.ListRequest[*platform.GroupFilter]{Filter: &platform.GroupFilter{Name: "group 1"}, PageSize: 1, Parts: platform.PartItems}, scopes))
+		scopes := values(times(50, func(i int) *core.UIDFilter { return &core.UIDFilter{ChildrenOf: r.b.groups[i]} }))
+		return checkNotEmpty(p.Groups.ListEach(ctx, core.ListRequest[*iam.GroupFilter]{Filter: &iam.GroupFilter{Name: "group 1"}, PageSize: 1, Parts: core.PartItems}, scopes))
 	})
 }

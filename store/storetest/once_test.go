@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 	"atrium/store/postgres"
 	"atrium/store/sqlstore"
 	"atrium/store/sqlstore/dbconn"
@@ -19,7 +21,7 @@ func TestMostReadsArePlannedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.Postgres(t))
 	ctx, org := w.createOrganisation("acme")
-	var groups []platform.UIDFilter
+	var groups []core.UIDFilter
 	for i := range 30 {
 		groups = append(groups, childrenOf(w.group(ctx, org.Group.UID, fmt.Sprint("group ", i))))
 	}
@@ -30,13 +32,13 @@ func TestMostReadsArePlannedOnce(t *testing.T) {
 	t.Cleanup(func() { _ = engine.Close() })
 	p := w.replica(sqlstore.New(engine))
 	for range 8 {
-		if _, errs := p.Repos.ListEach(ctx, platform.ListRequest[*platform.RepoFilter]{Parts: platform.PartItems}, groups); errs[0] != nil {
+		if _, errs := p.Repos.ListEach(ctx, core.ListRequest[*inventory.RepoFilter]{Parts: core.PartItems}, groups); errs[0] != nil {
 			t.Fatal(errs[0])
 		}
-		must[platform.Page[*platform.Repo]](t)(p.Repos.List(ctx, platform.ListRequest[*platform.RepoFilter]{UIDP: groups[0], PageSize: 1}))
-		must[platform.Page[*platform.Repo]](t)(p.Repos.List(ctx, platform.ListRequest[*platform.RepoFilter]{UIDP: groups[0], Filter: &platform.RepoFilter{Name: "web"}}))
-		must[platform.Page[*platform.Advisory]](t)(p.Advisories.List(ctx, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: groups[0], PageSize: 1}))
-		must[*platform.Actor](t)(p.Authenticate(ctx, platform.Claims{Issuer: issuer, Subject: "owner", ServiceAudience: true}))
+		must[core.Page[*inventory.Repo]](t)(p.Repos.List(ctx, core.ListRequest[*inventory.RepoFilter]{UIDP: groups[0], PageSize: 1}))
+		must[core.Page[*inventory.Repo]](t)(p.Repos.List(ctx, core.ListRequest[*inventory.RepoFilter]{UIDP: groups[0], Filter: &inventory.RepoFilter{Name: "web"}}))
+		must[core.Page[*inventory.Advisory]](t)(p.Advisories.List(ctx, core.ListRequest[*inventory.AdvisoryFilter]{UIDP: groups[0], PageSize: 1}))
+		must[*core.Actor](t)(p.Authenticate(ctx, iam.Claims{Issuer: issuer, Subject: "owner", ServiceAudience: true}))
 	}
 	var once, filtered int
 	var mode string

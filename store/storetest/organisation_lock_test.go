@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
@@ -55,8 +57,8 @@ func TestChangesOfOneOrganisationWaitForNoneOfAnother(t *testing.T) {
 // A tenant is an organisation with what tenantChanges change.
 type tenant struct {
 	ctx        context.Context
-	root, repo platform.UID
-	who        platform.UID
+	root, repo core.UID
+	who        core.UID
 	made       int
 }
 
@@ -77,38 +79,38 @@ var tenantChanges = []struct {
 	act  func(w *world, o *tenant) error
 }{
 	{"a new repo", func(w *world, o *tenant) error {
-		_, err := w.p.Repos.Create(o.ctx, o.root, input[*platform.Repo](fmt.Sprintf(`{"name": %q}`, o.name())))
+		_, err := w.p.Repos.Create(o.ctx, o.root, input[*inventory.Repo](fmt.Sprintf(`{"name": %q}`, o.name())))
 		return err
 	}},
 	{"a change of a repo", func(w *world, o *tenant) error {
-		_, err := w.p.Repos.Update(o.ctx, o.repo, input[*platform.Repo](fmt.Sprintf(`{"description": %q}`, o.name())))
+		_, err := w.p.Repos.Update(o.ctx, o.repo, input[*inventory.Repo](fmt.Sprintf(`{"description": %q}`, o.name())))
 		return err
 	}},
 	{"100 new tags and their end", func(w *world, o *tenant) error {
-		made, err := w.p.Tags.CreateBatch(o.ctx, times(100, func(i int) platform.BatchRequest[*platform.Tag] {
-			return platform.BatchRequest[*platform.Tag]{UID: o.repo, Input: tagInput(o.name(), digests[0])}
+		made, err := w.p.Tags.CreateBatch(o.ctx, times(100, func(i int) core.BatchRequest[*inventory.Tag] {
+			return core.BatchRequest[*inventory.Tag]{UID: o.repo, Input: tagInput(o.name(), digests[0])}
 		}))
 		if err != nil {
 			return err
 		}
-		return w.p.Tags.DeleteBatch(o.ctx, times(len(made), func(i int) platform.UID { return made[i].UID }))
+		return w.p.Tags.DeleteBatch(o.ctx, times(len(made), func(i int) core.UID { return made[i].UID }))
 	}},
 	{"a new group and its end", func(w *world, o *tenant) error {
-		made, err := w.p.Groups.Create(o.ctx, o.root, input[*platform.Group](fmt.Sprintf(`{"name": %q}`, o.name())))
+		made, err := w.p.Groups.Create(o.ctx, o.root, input[*iam.Group](fmt.Sprintf(`{"name": %q}`, o.name())))
 		if err != nil {
 			return err
 		}
 		return w.p.Groups.Delete(o.ctx, made.UID)
 	}},
 	{"a new binding and its end", func(w *world, o *tenant) error {
-		made, err := w.p.RoleBindings.Create(o.ctx, o.root, bindInput(o.who, platform.ViewerRole))
+		made, err := w.p.RoleBindings.Create(o.ctx, o.root, bindInput(o.who, iam.ViewerRole))
 		if err != nil {
 			return err
 		}
 		return w.p.RoleBindings.Delete(o.ctx, made.UID)
 	}},
 	{"an import of tags", func(w *world, o *tenant) error {
-		_, err := w.p.Tags.Import(w.operator(), []*platform.ImportedTag{{Repo: o.repo, Tag: platform.Tag{Name: o.name(), Digest: digests[0]}}}, platform.ImportOptions{})
+		_, err := w.p.Tags.Import(w.operator(), []*inventory.ImportedTag{{Repo: o.repo, Tag: inventory.Tag{Name: o.name(), Digest: digests[0]}}}, core.ImportOptions{})
 		return err
 	}},
 }

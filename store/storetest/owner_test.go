@@ -5,7 +5,8 @@ import (
 	"strconv"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 func TestOneOfTwoOwnersWhoRemoveEachOtherStays(t *testing.T) {
@@ -15,7 +16,7 @@ func TestOneOfTwoOwnersWhoRemoveEachOtherStays(t *testing.T) {
 			name := fmt.Sprint("acme ", i)
 			ctx, org := w.createOrganisation(name)
 			root := org.Group.UID
-			second := w.bind(ctx, root, w.identity(ctx, root, "second of "+name), platform.OwnerRole)
+			second := w.bind(ctx, root, w.identity(ctx, root, "second of "+name), iam.OwnerRole)
 			other := w.contextAs("second of " + name)
 			errs := runAtOnce(2, func(n int) error {
 				who, victim := ctx, second
@@ -25,7 +26,7 @@ func TestOneOfTwoOwnersWhoRemoveEachOtherStays(t *testing.T) {
 				if i%2 == 0 {
 					return replicas[n].RoleBindings.Delete(who, victim)
 				}
-				_, err := replicas[n].RoleBindings.Update(who, victim, input[*platform.RoleBinding](fmt.Sprintf(`{"roleUid": %q}`, platform.ViewerRole)))
+				_, err := replicas[n].RoleBindings.Update(who, victim, input[*iam.RoleBinding](fmt.Sprintf(`{"roleUid": %q}`, iam.ViewerRole)))
 				return err
 			})
 			if errs[0] == nil && errs[1] == nil {
@@ -36,11 +37,11 @@ func TestOneOfTwoOwnersWhoRemoveEachOtherStays(t *testing.T) {
 					continue
 				}
 				// The second caller is no longer an owner, or is the last one.
-				if code := platform.AsError(err).Code; code != platform.CodePermissionDenied {
-					expectError(t, err, platform.CodeFailedPrecondition, "LAST_OWNER")
+				if code := core.AsError(err).Code; code != core.CodePermissionDenied {
+					expectError(t, err, core.CodeFailedPrecondition, "LAST_OWNER")
 				}
 			}
-			owners := w.query(w.openDirect(), "SELECT COUNT(*) FROM role_binding WHERE parent = $1 AND role = $2", pack(root), pack(platform.OwnerRole))[0][0]
+			owners := w.query(w.openDirect(), "SELECT COUNT(*) FROM role_binding WHERE parent = $1 AND role = $2", pack(root), pack(iam.OwnerRole))[0][0]
 			if owners != "1" {
 				t.Errorf("%s owners are left, want 1 (%v)", owners, errs)
 			}
@@ -58,31 +59,31 @@ func TestGrantedCapabilitiesAreHeldWhenTheTransactionCommits(t *testing.T) {
 		both := 0
 		for i := range 25 {
 			subject := fmt.Sprint("deputy ", i)
-			held := w.bind(ctx, root, w.identity(ctx, root, subject), platform.OwnerRole)
+			held := w.bind(ctx, root, w.identity(ctx, root, subject), iam.OwnerRole)
 			friend := w.identity(ctx, root, "friend of "+subject)
-			role := must[*platform.Role](t)(w.p.Roles.Create(ctx, root, input[*platform.Role](fmt.Sprintf(`{"name": "r%d"}`, i)))).UID
+			role := must[*iam.Role](t)(w.p.Roles.Create(ctx, root, input[*iam.Role](fmt.Sprintf(`{"name": "r%d"}`, i)))).UID
 			deputy := w.contextAs(subject)
-			var given platform.UID
+			var given core.UID
 			errs := runAtOnce(3, func(n int) (err error) {
 				switch p := replicas[n%2]; n {
 				case 0:
 					err = p.RoleBindings.Delete(ctx, held)
 				case 1:
-					var b *platform.RoleBinding
-					if b, err = p.RoleBindings.Create(deputy, root, bindInput(friend, platform.OwnerRole)); err == nil {
+					var b *iam.RoleBinding
+					if b, err = p.RoleBindings.Create(deputy, root, bindInput(friend, iam.OwnerRole)); err == nil {
 						given = b.UID
 					}
 				default:
-					_, err = p.Roles.Update(deputy, role, input[*platform.Role](`{"capabilities": ["groups.delete"]}`))
+					_, err = p.Roles.Update(deputy, role, input[*iam.Role](`{"capabilities": ["groups.delete"]}`))
 				}
 				return err
 			})
 			if errs[0] != nil {
 				t.Fatal(errs[0])
 			}
-			for n, handed := range map[int]platform.UID{1: given, 2: role} {
+			for n, handed := range map[int]core.UID{1: given, 2: role} {
 				if errs[n] != nil {
-					expectError(t, errs[n], platform.CodePermissionDenied, "")
+					expectError(t, errs[n], core.CodePermissionDenied, "")
 					continue
 				}
 				both++
@@ -97,7 +98,7 @@ func TestGrantedCapabilitiesAreHeldWhenTheTransactionCommits(t *testing.T) {
 
 // sequence returns the position of the last event of one of the verbs about a subject.
 // Transactions that lock the same root record one after the other.
-func (w *world) sequence(subject platform.UID, verbs ...string) (last int) {
+func (w *world) sequence(subject core.UID, verbs ...string) (last int) {
 	w.t.Helper()
 	for _, verb := range verbs {
 		for _, row := range w.query(w.openDirect(), "SELECT seq FROM event WHERE subject = '"+string(subject)+"' AND type LIKE '%."+verb+".%'") {

@@ -11,7 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
 	"atrium/store/storetest"
 )
 
@@ -26,7 +27,7 @@ func (w *world) partitionEvents(from, to time.Time, width time.Duration) {
 	if w.onSQLite() {
 		return
 	}
-	first := platform.FirstEventID(platform.At(from))
+	first := core.FirstEventID(core.At(from))
 	if db := w.openDirect(); w.query(db, "SELECT count(*) FROM event_partition")[0][0] == "2" {
 		for _, statement := range []string{
 			"ALTER TABLE event DETACH PARTITION event_past", "ALTER TABLE event DETACH PARTITION event_future",
@@ -41,9 +42,9 @@ func (w *world) partitionEvents(from, to time.Time, width time.Duration) {
 		if at.After(to) {
 			at = to
 		}
-		_, err := w.store.PartitionEvents(w.t.Context(), platform.At(at), width)
+		_, err := w.store.PartitionEvents(w.t.Context(), core.At(at), width)
 		for deadline := time.Now().Add(vacuumPatience); errors.Is(err, context.DeadlineExceeded) && time.Now().Before(deadline); {
-			_, err = w.store.PartitionEvents(w.t.Context(), platform.At(at), width)
+			_, err = w.store.PartitionEvents(w.t.Context(), core.At(at), width)
 		}
 		if err != nil {
 			w.t.Fatal(err)
@@ -67,16 +68,16 @@ func (w *world) partitions() []string {
 // A chronicle records events at times of its choice, and knows what was recorded.
 type chronicle struct {
 	*world
-	root   platform.UID
+	root   core.UID
 	number int
-	events []*platform.Event // in the order of the feed
+	events []*core.Event // in the order of the feed
 }
 
-func (c *chronicle) newEvent(at time.Time) *platform.Event {
+func (c *chronicle) newEvent(at time.Time) *core.Event {
 	c.number++
-	e := &platform.Event{
-		ID: fmt.Sprintf("%s7000-8000-%012x", platform.FirstEventID(platform.At(at))[:14], c.number), Type: fmt.Sprint("type ", c.number%3),
-		Subject: c.root, Group: c.root, Actor: platform.EventActor{Subject: fmt.Sprint("actor ", c.number%2)}, Body: []byte("{}"), Time: platform.At(at), Count: 1,
+	e := &core.Event{
+		ID: fmt.Sprintf("%s7000-8000-%012x", core.FirstEventID(core.At(at))[:14], c.number), Type: fmt.Sprint("type ", c.number%3),
+		Subject: c.root, Group: c.root, Actor: core.EventActor{Subject: fmt.Sprint("actor ", c.number%2)}, Body: []byte("{}"), Time: core.At(at), Count: 1,
 	}
 	if c.number%5 == 0 {
 		e.Denied, e.Denial = "denied", fmt.Sprint("denial ", c.number)
@@ -89,7 +90,7 @@ func (c *chronicle) record(times ...time.Time) {
 	c.t.Helper()
 	for _, at := range times {
 		e := c.newEvent(at)
-		c.insert(func(tx platform.Tx) error { tx.Record(e); return nil })
+		c.insert(func(tx core.Tx) error { tx.Record(e); return nil })
 		c.events = append(c.events, e)
 	}
 }
@@ -104,11 +105,11 @@ func (c *chronicle) checkFeed() {
 		}
 	}
 	for from := -1; from < len(want); from += 1 + len(want)/7 {
-		at := platform.EventPosition{}
+		at := core.EventPosition{}
 		if from >= 0 {
 			at, _, _ = c.store.EventPosition(c.t.Context(), want[from])
 		}
-		for _, roots := range [][]platform.UID{nil, {c.root}, {c.root, newDice(99).root()}} {
+		for _, roots := range [][]core.UID{nil, {c.root}, {c.root, newDice(99).root()}} {
 			if got := c.awaitFeed(roots, at, 3, want[from+1:]); !slices.Equal(got, want[from+1:]) {
 				c.t.Errorf("after %d the feed of %v has %d events, want %d:\n%v\n%v", from, roots, len(got), len(want)-from-1, got, want[from+1:])
 			}
@@ -123,7 +124,7 @@ func (c *chronicle) checkFeed() {
 
 // awaitFeed reads a feed until it has the events of want. A read may return fewer for a
 // moment: those after a transaction of another database that ends during the read.
-func (c *chronicle) awaitFeed(roots []platform.UID, at platform.EventPosition, step int, want []string) (got []string) {
+func (c *chronicle) awaitFeed(roots []core.UID, at core.EventPosition, step int, want []string) (got []string) {
 	c.t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
 		if got = c.readFeed(roots, at, step); slices.Equal(got, want) || time.Now().After(deadline) {
@@ -132,10 +133,10 @@ func (c *chronicle) awaitFeed(roots []platform.UID, at platform.EventPosition, s
 	}
 }
 
-func (c *chronicle) readFeed(roots []platform.UID, at platform.EventPosition, step int) (ids []string) {
+func (c *chronicle) readFeed(roots []core.UID, at core.EventPosition, step int) (ids []string) {
 	c.t.Helper()
 	for {
-		events := must[[]*platform.Event](c.t)(storetest.Tables.Events.EventsAfter(c.t.Context(), c.store, roots, at, step))
+		events := must[[]*core.Event](c.t)(storetest.Tables.Events.EventsAfter(c.t.Context(), c.store, roots, at, step))
 		for _, e := range events {
 			at, ids = e.Position, append(ids, e.ID)
 		}
@@ -150,17 +151,17 @@ func (c *chronicle) checkLog() {
 	c.t.Helper()
 	yes, no := true, false
 	sorted := slices.Clone(c.events)
-	slices.SortFunc(sorted, func(a, b *platform.Event) int { return strings.Compare(b.ID, a.ID) })
+	slices.SortFunc(sorted, func(a, b *core.Event) int { return strings.Compare(b.ID, a.ID) })
 	since, until := sorted[len(sorted)*3/4].Time, sorted[len(sorted)/4].Time
 	for name, filter := range map[string]struct {
-		req   platform.AuditRequest
-		keeps func(*platform.Event) bool
+		req   events.AuditRequest
+		keeps func(*core.Event) bool
 	}{
-		"all":      {platform.AuditRequest{}, func(*platform.Event) bool { return true }},
-		"an actor": {platform.AuditRequest{Actor: "actor 1"}, func(e *platform.Event) bool { return e.Actor.Subject == "actor 1" }},
-		"denied":   {platform.AuditRequest{Denied: &yes}, func(e *platform.Event) bool { return e.Denied != "" }},
-		"made":     {platform.AuditRequest{Denied: &no}, func(e *platform.Event) bool { return e.Denied == "" }},
-		"a time":   {platform.AuditRequest{Since: since, Until: until}, func(e *platform.Event) bool { return !e.Time.Before(since.Time) && e.Time.Before(until.Time) }},
+		"all":      {events.AuditRequest{}, func(*core.Event) bool { return true }},
+		"an actor": {events.AuditRequest{Actor: "actor 1"}, func(e *core.Event) bool { return e.Actor.Subject == "actor 1" }},
+		"denied":   {events.AuditRequest{Denied: &yes}, func(e *core.Event) bool { return e.Denied != "" }},
+		"made":     {events.AuditRequest{Denied: &no}, func(e *core.Event) bool { return e.Denied == "" }},
+		"a time":   {events.AuditRequest{Since: since, Until: until}, func(e *core.Event) bool { return !e.Time.Before(since.Time) && e.Time.Before(until.Time) }},
 	} {
 		var want []string
 		for _, e := range sorted {
@@ -184,10 +185,10 @@ func (c *chronicle) checkLog() {
 }
 
 // readLog reads all pages of the log.
-func (c *chronicle) readLog(req platform.AuditRequest) (ids []string) {
+func (c *chronicle) readLog(req events.AuditRequest) (ids []string) {
 	c.t.Helper()
 	for {
-		page := must[platform.AuditPage](c.t)(c.p.AuditLog.List(c.operator(), req))
+		page := must[events.AuditPage](c.t)(c.p.AuditLog.List(c.operator(), req))
 		var more []string
 		for _, e := range page.Items {
 			more = append(more, e.ID)
@@ -254,7 +255,7 @@ func TestTheFeedAndTheLogCrossPartitions(t *testing.T) {
 		c.record(day.Add(17 * time.Hour))
 		var all, ofRoot int
 		waitFor(t, "after a restore the feeds are not complete", func() bool {
-			all, ofRoot = len(c.readFeed(nil, platform.EventPosition{Transaction: -1 << 62}, 7)), len(c.readFeed([]platform.UID{c.root}, platform.EventPosition{Transaction: -1 << 62}, 100))
+			all, ofRoot = len(c.readFeed(nil, core.EventPosition{Transaction: -1 << 62}, 7)), len(c.readFeed([]core.UID{c.root}, core.EventPosition{Transaction: -1 << 62}, 100))
 			return all == ofRoot && all >= 30
 		})
 	})
@@ -270,7 +271,7 @@ func TestOldPartitionsAreDroppedOnceTheirEventsAreRelayed(t *testing.T) {
 		w.partitionEvents(epoch, epoch.Add(6*time.Hour), time.Hour)
 		purge := func(before time.Time) {
 			t.Helper()
-			for must[int64](t)(w.store.PurgeEvents(t.Context(), platform.FirstEventID(platform.At(before)), 2)) == 2 {
+			for must[int64](t)(w.store.PurgeEvents(t.Context(), core.FirstEventID(core.At(before)), 2)) == 2 {
 			}
 		}
 		checkCount := func(want int) {
@@ -304,8 +305,8 @@ func TestOldPartitionsAreDroppedOnceTheirEventsAreRelayed(t *testing.T) {
 			t.Errorf("a deleted event is found (%v)", err)
 		}
 		after := c.events[3].ID
-		_, err := w.p.Events.Open(w.operator(), platform.EventRequest{After: &after})
-		if code := platform.AsError(err).Code; code != platform.CodeInvalidArgument {
+		_, err := w.p.Events.Open(w.operator(), events.EventRequest{After: &after})
+		if code := core.AsError(err).Code; code != core.CodeInvalidArgument {
 			t.Errorf("a feed after a deleted event answers %v", err)
 		}
 		c.events = c.events[12:]
@@ -340,9 +341,9 @@ func TestServersWriteWhilePartitionsChange(t *testing.T) {
 				default:
 				}
 				at := epoch.Add(time.Duration(clock.Load()-int64(writer)*20) * time.Minute) // Their clocks differ.
-				e := &platform.Event{ID: fmt.Sprintf("%s7%03x-8000-%012x", platform.FirstEventID(platform.At(at))[:14], writer, n), Type: "t", Subject: c.root, Group: c.root, Body: []byte("{}"), Time: platform.At(at), Count: 1}
+				e := &core.Event{ID: fmt.Sprintf("%s7%03x-8000-%012x", core.FirstEventID(core.At(at))[:14], writer, n), Type: "t", Subject: c.root, Group: c.root, Body: []byte("{}"), Time: core.At(at), Count: 1}
 				start := time.Now()
-				err := w.store.Write(t.Context(), func(tx platform.Tx) error { tx.Record(e); return nil })
+				err := w.store.Write(t.Context(), func(tx core.Tx) error { tx.Record(e); return nil })
 				if err != nil {
 					return err
 				}
@@ -352,10 +353,10 @@ func TestServersWriteWhilePartitionsChange(t *testing.T) {
 		})
 	}()
 	read := map[string]int{}
-	var at platform.EventPosition
+	var at core.EventPosition
 	readAll := func() {
 		for {
-			events := must[[]*platform.Event](t)(storetest.Tables.Events.EventsAfter(t.Context(), w.store, nil, at, 100))
+			events := must[[]*core.Event](t)(storetest.Tables.Events.EventsAfter(t.Context(), w.store, nil, at, 100))
 			for _, e := range events {
 				at = e.Position
 				read[e.ID]++
@@ -367,13 +368,13 @@ func TestServersWriteWhilePartitionsChange(t *testing.T) {
 	}
 	for hour := range 24 {
 		clock.Store(int64(hour) * 60)
-		now := platform.At(epoch.Add(time.Duration(hour) * time.Hour))
+		now := core.At(epoch.Add(time.Duration(hour) * time.Hour))
 		if _, err := w.store.PartitionEvents(t.Context(), now, time.Hour); err != nil {
 			t.Fatal(err)
 		}
 		readAll()
 		w.exec(w.openDirect(), fmt.Sprintf("UPDATE relay SET xact = %d, seq = %d", at.Transaction, at.Number))
-		if _, err := w.store.PurgeEvents(t.Context(), platform.FirstEventID(platform.At(now.Add(-6*time.Hour))), 1000); err != nil {
+		if _, err := w.store.PurgeEvents(t.Context(), core.FirstEventID(core.At(now.Add(-6*time.Hour))), 1000); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -412,7 +413,7 @@ func TestAnOpenReaderDelaysRetentionAndNoWrite(t *testing.T) {
 	reader := must[interface {
 		Rollback() error
 	}](t)(w.beginReading("SELECT count(*) FROM event"))
-	before := platform.FirstEventID(platform.At(epoch.Add(time.Hour)))
+	before := core.FirstEventID(core.At(epoch.Add(time.Hour)))
 	purged := make(chan error, 1)
 	go func() { _, err := w.store.PurgeEvents(t.Context(), before, 1000); purged <- err }()
 	for waiting := true; waiting; {
@@ -455,15 +456,15 @@ func TestEventsThatCameBeforeTheirPartition(t *testing.T) {
 	c.record(epoch.Add(12*time.Hour), epoch.AddDate(50, 0, 0))
 	const many = 45_000
 	w.exec(w.openDirect(), fmt.Sprintf(`INSERT INTO event (id, type, root, subject, grp, actor, body, time)
-		SELECT substr($1, 1, 14) || '7000-9000-' || lpad(to_hex(i), 12, '0'), 't', 'x', 'x', 'x', '{}', '{}', now() FROM generate_series(1, %d) i`, many), platform.FirstEventID(platform.At(epoch.Add(12*time.Hour-time.Second)))) // A partition ends where the move must end.
+		SELECT substr($1, 1, 14) || '7000-9000-' || lpad(to_hex(i), 12, '0'), 't', 'x', 'x', 'x', '{}', '{}', now() FROM generate_series(1, %d) i`, many), core.FirstEventID(core.At(epoch.Add(12*time.Hour-time.Second)))) // A partition ends where the move must end.
 	c.checkLog()
-	denied := len(slices.DeleteFunc(slices.Clone(c.events), func(e *platform.Event) bool { return e.Denied == "" }))
+	denied := len(slices.DeleteFunc(slices.Clone(c.events), func(e *core.Event) bool { return e.Denied == "" }))
 	isComplete := func() bool {
-		return len(c.readFeed(nil, platform.EventPosition{}, 10_000)) == many+len(c.events)-denied
+		return len(c.readFeed(nil, core.EventPosition{}, 10_000)) == many+len(c.events)-denied
 	}
 	waitFor(t, "the feed is not complete", isComplete)
-	before := c.readFeed([]platform.UID{c.root}, platform.EventPosition{}, 100)
-	if _, err := w.store.PartitionEvents(t.Context(), platform.At(epoch.Add(30*time.Hour)), time.Hour); err != nil {
+	before := c.readFeed([]core.UID{c.root}, core.EventPosition{}, 100)
+	if _, err := w.store.PartitionEvents(t.Context(), core.At(epoch.Add(30*time.Hour)), time.Hour); err != nil {
 		t.Fatal(err)
 	}
 	c.checkLog()
@@ -476,7 +477,7 @@ func TestEventsThatCameBeforeTheirPartition(t *testing.T) {
 
 func (c *chronicle) checkFeedOf(want []string) {
 	c.t.Helper()
-	if got := c.awaitFeed([]platform.UID{c.root}, platform.EventPosition{}, 100, want); !slices.Equal(got, want) {
+	if got := c.awaitFeed([]core.UID{c.root}, core.EventPosition{}, 100, want); !slices.Equal(got, want) {
 		c.t.Errorf("the feed is %v, want %v", got, want)
 	}
 }
@@ -487,14 +488,14 @@ func TestEqualDenialsShareARowOfAPartition(t *testing.T) {
 		root := newDice(10).root()
 		w.partitionEvents(epoch, epoch, time.Hour)
 		const replicas, each = 8, 10
-		at := platform.At(epoch.Add(time.Hour - time.Second)) // just before a boundary
+		at := core.At(epoch.Add(time.Hour - time.Second)) // just before a boundary
 		runTogether(t, replicas, func(i int) error {
 			for n := range each {
-				e := &platform.Event{
-					ID: fmt.Sprintf("%s7000-8%03x-%012x", platform.FirstEventID(at)[:14], i, n), Type: "t", Subject: root, Group: root, Body: []byte("{}"), Time: at,
+				e := &core.Event{
+					ID: fmt.Sprintf("%s7000-8%03x-%012x", core.FirstEventID(at)[:14], i, n), Type: "t", Subject: root, Group: root, Body: []byte("{}"), Time: at,
 					Denied: "denied", Denial: fmt.Sprint("denial ", n%2), Count: 3,
 				}
-				if err := w.store.Write(context.WithoutCancel(t.Context()), func(tx platform.Tx) error { tx.Record(e); return nil }); err != nil {
+				if err := w.store.Write(context.WithoutCancel(t.Context()), func(tx core.Tx) error { tx.Record(e); return nil }); err != nil {
 					return err
 				}
 			}
@@ -511,7 +512,7 @@ func TestAWrongClockIsCorrected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.PostgresOrPooled(t))
 	const day = 24 * time.Hour
-	used, err := w.store.PartitionEvents(t.Context(), platform.At(time.Now().Add(100*day)), 7*day)
+	used, err := w.store.PartitionEvents(t.Context(), core.At(time.Now().Add(100*day)), 7*day)
 	if ahead := time.Until(used.Time); err != nil || ahead > day+time.Minute || ahead < day-time.Hour {
 		t.Errorf("the time is %s ahead (%v), want a day at most", ahead, err)
 	}
@@ -525,8 +526,8 @@ func TestEveryTableAndPartitionCanBePublished(t *testing.T) {
 	const day = 24 * time.Hour
 	now := time.Now()
 	w.partitionEvents(now.Add(-3*day), now.Add(3*day), day)
-	must[platform.Time](t)(w.store.PartitionEvents(t.Context(), platform.At(now.Add(3*day)), day))
-	if err := w.store.PartitionDeliveries(t.Context(), platform.At(now), day); err != nil {
+	must[core.Time](t)(w.store.PartitionEvents(t.Context(), core.At(now.Add(3*day)), day))
+	if err := w.store.PartitionDeliveries(t.Context(), core.At(now), day); err != nil {
 		t.Fatal(err)
 	}
 	db := w.openDirect()

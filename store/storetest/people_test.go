@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 	"atrium/store/storetest"
 )
 
@@ -14,10 +15,10 @@ func TestIdentitiesAreFoundByTheirRules(t *testing.T) {
 		ctx, org := w.createOrganisation("acme")
 		_, other := w.createOrganisation("other")
 		root, elsewhere := org.Group.UID, other.Group.UID
-		ruled := func(rule string) platform.UID {
+		ruled := func(rule string) core.UID {
 			t.Helper()
 			w.clockAhead.Add(1000)
-			return must[*platform.Identity](t)(w.p.Identities.Create(ctx, root, input[*platform.Identity](`{"name": "i", "claimMatch": {`+rule+`}}`))).UID
+			return must[*iam.Identity](t)(w.p.Identities.Create(ctx, root, input[*iam.Identity](`{"name": "i", "claimMatch": {`+rule+`}}`))).UID
 		}
 		exact := ruled(`"issuer": "https://a.example.com", "subject": "x"`)
 		younger := ruled(`"issuer": "https://a.example.com", "subject": "x"`)
@@ -25,24 +26,24 @@ func TestIdentitiesAreFoundByTheirRules(t *testing.T) {
 		anyIssuer := ruled(`"issuerPattern": "https://.*", "subject": "x"`)
 		anything := ruled(`"issuerPattern": ".*", "subjectPattern": ".*"`)
 		long := ruled(`"issuer": "https://a.example.com/long", "subject": "x"`)
-		noRule := must[*platform.Identity](t)(w.p.Identities.Create(ctx, root, input[*platform.Identity](`{"name": "none"}`))).UID
+		noRule := must[*iam.Identity](t)(w.p.Identities.Create(ctx, root, input[*iam.Identity](`{"name": "none"}`))).UID
 
 		for _, c := range []struct {
 			issuer, subject string
-			want            []platform.UID
+			want            []core.UID
 			known           bool
-			lookup          []platform.UID
+			lookup          []core.UID
 		}{
-			{"https://a.example.com", "x", []platform.UID{exact, younger, anySubject, anyIssuer, anything}, true, []platform.UID{exact, younger}},
-			{"https://a.example.com", "y", []platform.UID{anySubject, anything}, true, nil},
-			{"https://a.example.com/long", "x", []platform.UID{long, anyIssuer, anything}, true, []platform.UID{long}},
-			{"https://a.example.co", "x", []platform.UID{anyIssuer, anything}, false, nil},
-			{"https://b.example.com", "y", []platform.UID{anything}, false, nil},
+			{"https://a.example.com", "x", []core.UID{exact, younger, anySubject, anyIssuer, anything}, true, []core.UID{exact, younger}},
+			{"https://a.example.com", "y", []core.UID{anySubject, anything}, true, nil},
+			{"https://a.example.com/long", "x", []core.UID{long, anyIssuer, anything}, true, []core.UID{long}},
+			{"https://a.example.co", "x", []core.UID{anyIssuer, anything}, false, nil},
+			{"https://b.example.com", "y", []core.UID{anything}, false, nil},
 			// No issuer or subject equals the mark of a pattern.
-			{"\x01", "\x01", []platform.UID{anything}, false, nil},
-			{"", "", []platform.UID{anything}, false, nil},
+			{"\x01", "\x01", []core.UID{anything}, false, nil},
+			{"", "", []core.UID{anything}, false, nil},
 		} {
-			var got []platform.UID
+			var got []core.UID
 			for _, candidate := range w.candidates(t, c.issuer, c.subject) {
 				got = append(got, candidate.Identity.UID)
 			}
@@ -53,16 +54,16 @@ func TestIdentitiesAreFoundByTheirRules(t *testing.T) {
 			if known := must[bool](t)(storetest.Tables.IAM.KnowsIssuer(ctx, w.store, c.issuer)); known != c.known {
 				t.Errorf("%q is known: %v, want %v", c.issuer, known, c.known)
 			}
-			if found := must[[]platform.UID](t)(storetest.Tables.IAM.LookupIdentities(ctx, w.store, c.issuer, c.subject, []platform.UID{root})); !slices.Equal(found, c.lookup) {
+			if found := must[[]core.UID](t)(storetest.Tables.IAM.LookupIdentities(ctx, w.store, c.issuer, c.subject, []core.UID{root})); !slices.Equal(found, c.lookup) {
 				t.Errorf("%q, %q: lookup finds %q, want %q", c.issuer, c.subject, found, c.lookup)
 			}
-			if found := must[[]platform.UID](t)(storetest.Tables.IAM.LookupIdentities(ctx, w.store, c.issuer, c.subject, []platform.UID{elsewhere})); len(found) > 0 {
+			if found := must[[]core.UID](t)(storetest.Tables.IAM.LookupIdentities(ctx, w.store, c.issuer, c.subject, []core.UID{elsewhere})); len(found) > 0 {
 				t.Errorf("%q, %q: lookup finds %q in another organisation", c.issuer, c.subject, found)
 			}
 		}
 
-		must[*platform.Identity](t)(w.p.Identities.Update(ctx, long, input[*platform.Identity](`{"claimMatch": {"issuer": "https://c.example.com", "subject": "z"}}`)))
-		if found := must[[]platform.UID](t)(storetest.Tables.IAM.LookupIdentities(ctx, w.store, "https://c.example.com", "z", []platform.UID{root, elsewhere})); !slices.Equal(found, []platform.UID{long}) {
+		must[*iam.Identity](t)(w.p.Identities.Update(ctx, long, input[*iam.Identity](`{"claimMatch": {"issuer": "https://c.example.com", "subject": "z"}}`)))
+		if found := must[[]core.UID](t)(storetest.Tables.IAM.LookupIdentities(ctx, w.store, "https://c.example.com", "z", []core.UID{root, elsewhere})); !slices.Equal(found, []core.UID{long}) {
 			t.Errorf("after its rule changed, lookup finds %q, want %q", found, long)
 		}
 		if must[bool](t)(storetest.Tables.IAM.KnowsIssuer(ctx, w.store, "https://a.example.com/long")) {
@@ -77,24 +78,24 @@ func TestCandidatesComeWithTheirBindings(t *testing.T) {
 		root := org.Group.UID
 		group := w.group(ctx, root, "a")
 		who := w.identity(ctx, root, "who")
-		role := must[*platform.Role](t)(w.p.Roles.Create(ctx, root, input[*platform.Role](`{"name": "r", "capabilities": ["repo.list", "tag.list"]}`))).UID
+		role := must[*iam.Role](t)(w.p.Roles.Create(ctx, root, input[*iam.Role](`{"name": "r", "capabilities": ["repo.list", "tag.list"]}`))).UID
 		w.bind(ctx, group, who, role)
-		w.bind(ctx, root, who, platform.ViewerRole)
+		w.bind(ctx, root, who, iam.ViewerRole)
 
 		found := w.candidates(t, issuer, "who")
 		if len(found) != 1 || len(found[0].Grants) != 2 {
 			t.Fatalf("candidates are %+v, want one with two grants", found)
 		}
-		same := func(a, b platform.Grant) bool {
+		same := func(a, b core.Grant) bool {
 			return a.Identity == b.Identity && a.Group == b.Group && a.Role == b.Role && slices.Equal(a.Capabilities, b.Capabilities)
 		}
-		want := platform.Grant{Identity: who, Group: group, Role: role, Capabilities: []platform.Capability{platform.CapRepoList, platform.CapTagList}}
-		grants := must[[]platform.Grant](t)(storetest.Tables.IAM.Grants(ctx, w.store, []platform.UID{who, org.Identity.UID}))
+		want := core.Grant{Identity: who, Group: group, Role: role, Capabilities: []core.Capability{core.CapRepoList, core.CapTagList}}
+		grants := must[[]core.Grant](t)(storetest.Tables.IAM.Grants(ctx, w.store, []core.UID{who, org.Identity.UID}))
 		if len(grants) != 3 {
 			t.Errorf("there are %d grants, want 3", len(grants))
 		}
-		for _, held := range [][]platform.Grant{found[0].Grants, grants} {
-			if !slices.ContainsFunc(held, func(g platform.Grant) bool { return same(g, want) }) {
+		for _, held := range [][]core.Grant{found[0].Grants, grants} {
+			if !slices.ContainsFunc(held, func(g core.Grant) bool { return same(g, want) }) {
 				t.Errorf("%+v is not among %+v", want, held)
 			}
 		}
@@ -102,7 +103,7 @@ func TestCandidatesComeWithTheirBindings(t *testing.T) {
 }
 
 // candidates returns the identities whose rule may match.
-func (w *world) candidates(t *testing.T, issuer, subject string) []platform.Candidate {
+func (w *world) candidates(t *testing.T, issuer, subject string) []iam.Candidate {
 	t.Helper()
 	found, _, err := storetest.Tables.IAM.Candidates(t.Context(), w.store, bearerOf(issuer, subject))
 	if err != nil {
@@ -112,12 +113,12 @@ func (w *world) candidates(t *testing.T, issuer, subject string) []platform.Cand
 }
 
 // bearerOf returns a bearer who looks up all keys that the rules of these tests have.
-func bearerOf(issuer, subject string) platform.Bearer {
+func bearerOf(issuer, subject string) iam.Bearer {
 	host, _, _ := strings.Cut(strings.TrimPrefix(issuer, "https://"), "/")
-	return platform.Bearer{
+	return iam.Bearer{
 		Issuer: issuer, Subject: subject,
-		Issuers:  []string{issuer, platform.PatternMark, platform.PatternMark + "https://" + host},
-		Subjects: []string{subject, platform.PatternMark},
+		Issuers:  []string{issuer, iam.PatternMark, iam.PatternMark + "https://" + host},
+		Subjects: []string{subject, iam.PatternMark},
 	}
 }
 
@@ -126,12 +127,12 @@ func TestBeingSeenIsNoChange(t *testing.T) {
 		ctx, org := w.createOrganisation("acme")
 		who := org.Identity
 		events := len(w.recordedTypes())
-		at := platform.At(w.now())
+		at := core.At(w.now())
 		w.clockAhead.Add(5000)
-		if err := w.store.MarkSeen(ctx, []platform.UID{who.UID}, at); err != nil {
+		if err := w.store.MarkSeen(ctx, []core.UID{who.UID}, at); err != nil {
 			t.Fatal(err)
 		}
-		got := must[*platform.Identity](t)(w.p.Identities.Get(ctx, who.UID))
+		got := must[*iam.Identity](t)(w.p.Identities.Get(ctx, who.UID))
 		if got.LastSeenTime != at || got.UpdateTime != who.UpdateTime || len(w.recordedTypes()) != events {
 			t.Errorf("last seen at %v and updated at %v with %d events, want %v, %v and %d", got.LastSeenTime, got.UpdateTime, len(w.recordedTypes()), at, who.UpdateTime, events)
 		}

@@ -10,6 +10,11 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/libraries"
+	"atrium/platform/webhooks"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/storetest"
 )
@@ -199,43 +204,43 @@ func findFault(step string, steps []string) string {
 func (b *bigWorld) checkFallbacks(t *testing.T) {
 	p := b.replica(b.newSpy())
 	e := b.explainer()
-	below := func(level int) platform.UIDFilter { return platform.UIDFilter{DescendantsOf: b.deep[level]} }
+	below := func(level int) core.UIDFilter { return core.UIDFilter{DescendantsOf: b.deep[level]} }
 	for _, r := range []hotRead{
-		{name: "repos below level 1 by update_time", run: askList(p.Repos.List, platform.ListRequest[*platform.RepoFilter]{UIDP: below(1), OrderBy: "update_time"})},
-		{name: "repos below level 4 by update_time", run: askList(p.Repos.List, platform.ListRequest[*platform.RepoFilter]{UIDP: below(4), OrderBy: "update_time desc"})},
-		{name: "identities below level 1 by create_time", run: askList(p.Identities.List, platform.ListRequest[*platform.IdentityFilter]{UIDP: below(1), OrderBy: "create_time"})},
-		{name: "tags of the busy repo by digest", run: askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(b.busyRepo), OrderBy: "digest"})},
-		{name: "identities below level 0 by email", run: askList(p.Identities.List, platform.ListRequest[*platform.IdentityFilter]{UIDP: below(0), OrderBy: "email desc"})},
-		{name: "advisories below level 0 by delete_time", run: askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: below(0), OrderBy: "delete_time desc"})},
-		{name: "deliveries by type", run: askList(p.Deliveries.List, platform.ListRequest[*platform.DeliveryFilter]{UIDP: childrenOf(b.subscriptions[0]), OrderBy: "event_type"})},
+		{name: "repos below level 1 by update_time", run: askList(p.Repos.List, core.ListRequest[*inventory.RepoFilter]{UIDP: below(1), OrderBy: "update_time"})},
+		{name: "repos below level 4 by update_time", run: askList(p.Repos.List, core.ListRequest[*inventory.RepoFilter]{UIDP: below(4), OrderBy: "update_time desc"})},
+		{name: "identities below level 1 by create_time", run: askList(p.Identities.List, core.ListRequest[*iam.IdentityFilter]{UIDP: below(1), OrderBy: "create_time"})},
+		{name: "tags of the busy repo by digest", run: askList(p.Tags.List, core.ListRequest[*inventory.TagFilter]{UIDP: childrenOf(b.busyRepo), OrderBy: "digest"})},
+		{name: "identities below level 0 by email", run: askList(p.Identities.List, core.ListRequest[*iam.IdentityFilter]{UIDP: below(0), OrderBy: "email desc"})},
+		{name: "advisories below level 0 by delete_time", run: askList(p.Advisories.List, core.ListRequest[*inventory.AdvisoryFilter]{UIDP: below(0), OrderBy: "delete_time desc"})},
+		{name: "deliveries by type", run: askList(p.Deliveries.List, core.ListRequest[*webhooks.DeliveryFilter]{UIDP: childrenOf(b.subscriptions[0]), OrderBy: "event_type"})},
 		{name: "documents by id and names", run: func(ctx context.Context) error {
-			_, err := p.AdvisoryDocuments.List(ctx, platform.ListRequest[*platform.DocumentFilter]{Filter: &platform.DocumentFilter{ID: b.artifacts[0], CVEs: []string{"CVE-" + b.advisoryIDs[0]}}})
+			_, err := p.AdvisoryDocuments.List(ctx, core.ListRequest[*inventory.DocumentFilter]{Filter: &inventory.DocumentFilter{ID: b.artifacts[0], CVEs: []string{"CVE-" + b.advisoryIDs[0]}}})
 			return err
 		}},
-		{name: "bindings with a capability", run: askList(p.RoleBindings.List, platform.ListRequest[*platform.RoleBindingFilter]{UIDP: below(0), Filter: &platform.RoleBindingFilter{Capability: platform.CapRepoCreate}})},
+		{name: "bindings with a capability", run: askList(p.RoleBindings.List, core.ListRequest[*iam.RoleBindingFilter]{UIDP: below(0), Filter: &iam.RoleBindingFilter{Capability: core.CapRepoCreate}})},
 		{name: "facets of all repos", run: func(ctx context.Context) error {
-			page, err := p.Repos.List(ctx, platform.ListRequest[*platform.RepoFilter]{UIDP: below(0), PageSize: 1})
+			page, err := p.Repos.List(ctx, core.ListRequest[*inventory.RepoFilter]{UIDP: below(0), PageSize: 1})
 			if err == nil {
-				_, err = p.Repos.Facets(ctx, []platform.Page[*platform.Repo]{page})
+				_, err = p.Repos.Facets(ctx, []core.Page[*inventory.Repo]{page})
 			}
 			return err
 		}},
 		{name: "a search for what all repos hold", run: func(ctx context.Context) error {
-			_, err := p.Search.List(ctx, platform.SearchRequest{Query: "repo"})
+			_, err := p.Search.List(ctx, core.SearchRequest{Query: "repo"})
 			return err
 		}},
 		{name: "who can do something in 50 groups", run: func(ctx context.Context) error {
-			return checkNotEmpty(p.RoleBindings.ListEffective(ctx, b.groups[:50], platform.CapRepoCreate, platform.ListRequest[*platform.RoleBindingFilter]{PageSize: 10}))
+			return checkNotEmpty(p.RoleBindings.ListEffective(ctx, b.groups[:50], core.CapRepoCreate, core.ListRequest[*iam.RoleBindingFilter]{PageSize: 10}))
 		}},
 		{name: "the activity of advisories in an organisation", run: b.activity(p, b.root)},
 		{name: "the activity of advisories in a group", run: b.activity(p, b.deep[1])},
 		{name: "the activity of advisories of a repo", run: b.activity(p, b.busyRepo)},
 		{name: "the activity of the log", run: func(ctx context.Context) error {
-			_, err := p.AuditLog.Activity(ctx, platform.ActivityRequest{Within: b.root, Interval: platform.EachWeek, From: platform.At(epoch), To: platform.At(epoch.AddDate(0, 1, 0))}, nil, nil)
+			_, err := p.AuditLog.Activity(ctx, core.ActivityRequest{Within: b.root, Interval: core.EachWeek, From: core.At(epoch), To: core.At(epoch.AddDate(0, 1, 0))}, nil, nil)
 			return err
 		}},
-		{name: "artifacts by free text", run: askList(p.Artifacts.List, platform.ListRequest[*platform.ArtifactFilter]{Filter: &platform.ArtifactFilter{Ecosystems: bothEcosystems, Query: "holds 77"}})},
-		{name: "advisories by free text", run: askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: below(0), Filter: &platform.AdvisoryFilter{Query: "go-2001-1"}})},
+		{name: "artifacts by free text", run: askList(p.Artifacts.List, core.ListRequest[*libraries.ArtifactFilter]{Filter: &libraries.ArtifactFilter{Ecosystems: bothEcosystems, Query: "holds 77"}})},
+		{name: "advisories by free text", run: askList(p.Advisories.List, core.ListRequest[*inventory.AdvisoryFilter]{UIDP: below(0), Filter: &inventory.AdvisoryFilter{Query: "go-2001-1"}})},
 	} {
 		statements, err := recordStatements(b.contextOn(p, "owner"), r.run)
 		if err != nil {
@@ -252,9 +257,9 @@ func (b *bigWorld) checkFallbacks(t *testing.T) {
 }
 
 // activity reads two weeks of advisories.
-func (*bigWorld) activity(p *platform.Platform, within platform.UID) func(context.Context) error {
+func (*bigWorld) activity(p *platform.Platform, within core.UID) func(context.Context) error {
 	return func(ctx context.Context) error {
-		_, err := p.Advisories.Activity(ctx, platform.ActivityRequest{Within: within, From: platform.At(epoch), To: platform.At(epoch.AddDate(0, 0, 13))})
+		_, err := p.Advisories.Activity(ctx, core.ActivityRequest{Within: within, From: core.At(epoch), To: core.At(epoch.AddDate(0, 0, 13))})
 		return err
 	}
 }

@@ -12,7 +12,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/store"
 	"atrium/store/pgpool"
 	"atrium/store/sqlstore"
@@ -105,7 +106,7 @@ func TestManyReadAndWriteThroughAPooler(t *testing.T) {
 	ctx, org := w.createOrganisation("other")
 	runTogether(t, 16, func(i int) error {
 		for n := range 10 {
-			if _, err := w.p.Repos.Create(ctx, org.Group.UID, input[*platform.Repo](fmt.Sprintf(`{"name": "r-%d-%d"}`, i, n))); err != nil {
+			if _, err := w.p.Repos.Create(ctx, org.Group.UID, input[*inventory.Repo](fmt.Sprintf(`{"name": "r-%d-%d"}`, i, n))); err != nil {
 				return err
 			}
 		}
@@ -119,8 +120,8 @@ func TestLimitsOfATransactionEndWithIt(t *testing.T) {
 	url := storetest.Pooled(t)
 	w := newWorld(t, url)
 	limit := func() (found string) {
-		err := w.store.Write(t.Context(), func(tx platform.Tx) error {
-			if err := storetest.Tables.Webhooks.SetRelayPosition(t.Context(), tx, platform.EventPosition{}); err != nil { // The transaction begins with its first statement.
+		err := w.store.Write(t.Context(), func(tx core.Tx) error {
+			if err := storetest.Tables.Webhooks.SetRelayPosition(t.Context(), tx, core.EventPosition{}); err != nil { // The transaction begins with its first statement.
 				return err
 			}
 			found = w.query(w.openDirect(), "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = 1635021417 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")[0][0]

@@ -21,7 +21,10 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
 	"atrium/platform/fieldmask"
+	"atrium/platform/inventory"
 	"atrium/store"
 	"atrium/store/storetest"
 )
@@ -99,11 +102,11 @@ func TestAFeedAheadOfItsDatabaseEnds(t *testing.T) {
 	runSQL(t, standby, "SELECT pg_promote()")
 
 	const lost, later = 100, 20
-	var delivered, stored atomic.Pointer[platform.Event]
+	var delivered, stored atomic.Pointer[core.Event]
 	ended := make(chan error, 1)
-	feed := must[*platform.Feed](t)(p.Events.Open(ctx, platform.EventRequest{After: new(string)}))
+	feed := must[*events.Feed](t)(p.Events.Open(ctx, events.EventRequest{After: new(string)}))
 	go func() {
-		ended <- feed.Follow(ctx, func(e *platform.Event) error {
+		ended <- feed.Follow(ctx, func(e *core.Event) error {
 			if delivered.Swap(e) == nil || strings.Contains(string(e.Body), `"kept"`) {
 				stored.Store(e)
 			}
@@ -128,8 +131,8 @@ func TestAFeedAheadOfItsDatabaseEnds(t *testing.T) {
 	}
 	for n := range later {
 		waitFor(t, "no writes are acknowledged", func() bool {
-			_, err := p.Repos.Create(ctx, group, fieldmask.TypedInput(&platform.Repo{Name: fmt.Sprint("later-", n)}, "name"))
-			return err == nil || platform.AsError(err).Code == platform.CodeAlreadyExists
+			_, err := p.Repos.Create(ctx, group, fieldmask.TypedInput(&inventory.Repo{Name: fmt.Sprint("later-", n)}, "name"))
+			return err == nil || core.AsError(err).Code == core.CodeAlreadyExists
 		})
 	}
 	select {
@@ -144,14 +147,14 @@ func TestAFeedAheadOfItsDatabaseEnds(t *testing.T) {
 		t.Errorf("the loss was logged %d times, want 1", n)
 	}
 	id := delivered.Load().ID
-	if _, err := p.Events.Open(ctx, platform.EventRequest{After: &id}); platform.AsError(err).Code != platform.CodeInvalidArgument {
+	if _, err := p.Events.Open(ctx, events.EventRequest{After: &id}); core.AsError(err).Code != core.CodeInvalidArgument {
 		t.Errorf("a feed after a lost event: %v, want INVALID_ARGUMENT", err)
 	}
 	read := 0
-	feed = must[*platform.Feed](t)(p.Events.Open(ctx, platform.EventRequest{After: &stored.Load().ID, First: later}))
+	feed = must[*events.Feed](t)(p.Events.Open(ctx, events.EventRequest{After: &stored.Load().ID, First: later}))
 	within, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	err := feed.Follow(within, func(e *platform.Event) error {
+	err := feed.Follow(within, func(e *core.Event) error {
 		if want := fmt.Sprintf(`"later-%d"`, read); !strings.Contains(string(e.Body), want) {
 			t.Errorf("event %d after the last one that is stored is %s, want %s", read, e.Body, want)
 		}
@@ -201,8 +204,8 @@ func newLoad(t *testing.T, w *world) *load {
 		writers.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {
 				id := fmt.Sprintf("load.%d.%d", i, n)
-				err := writing.Write(ctx, func(tx platform.Tx) error {
-					tx.Record(&platform.Event{ID: id, Body: []byte("{}"), Time: platform.At(time.Now())})
+				err := writing.Write(ctx, func(tx core.Tx) error {
+					tx.Record(&core.Event{ID: id, Body: []byte("{}"), Time: core.At(time.Now())})
 					return nil
 				})
 				if err == nil {
@@ -213,7 +216,7 @@ func newLoad(t *testing.T, w *world) *load {
 			}
 		})
 	}
-	at := platform.EventPosition{}
+	at := core.EventPosition{}
 	reading, end := context.WithCancel(t.Context())
 	reader.Go(func() {
 		for reading.Err() == nil {
@@ -262,10 +265,10 @@ func (l *load) check() {
 		return true
 	})
 	l.endReading()
-	at := platform.EventPosition{}
+	at := core.EventPosition{}
 	stored := map[string]bool{}
 	for {
-		events := must[[]*platform.Event](t)(storetest.Tables.Events.EventsAfter(t.Context(), l.w.store, nil, at, 500))
+		events := must[[]*core.Event](t)(storetest.Tables.Events.EventsAfter(t.Context(), l.w.store, nil, at, 500))
 		for _, e := range events {
 			at, stored[e.ID] = e.Position, true
 		}

@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
@@ -25,7 +28,7 @@ func TestCountersAreExactAfterManyWriters(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.createOrganisation("acme")
 		replicas := w.replicas()
-		groups := []platform.UID{org.Group.UID, w.group(ctx, org.Group.UID, "a")}
+		groups := []core.UID{org.Group.UID, w.group(ctx, org.Group.UID, "a")}
 		groups = append(groups, w.group(ctx, groups[1], "b"), w.group(ctx, org.Group.UID, "c"))
 		repo := w.repo(ctx, groups[2], "shared")
 		runTogether(t, writers+1, func(i int) error {
@@ -39,11 +42,11 @@ func TestCountersAreExactAfterManyWriters(t *testing.T) {
 			}
 			p, d := replicas[i%2], newDice(uint64(i))
 			for n := range 12 {
-				made, err := p.Repos.Create(ctx, pick(d, groups), input[*platform.Repo](fmt.Sprintf(`{"name": "r-%d-%d"}`, i, n)))
+				made, err := p.Repos.Create(ctx, pick(d, groups), input[*inventory.Repo](fmt.Sprintf(`{"name": "r-%d-%d"}`, i, n)))
 				if err != nil {
 					return err
 				}
-				tag, err := p.Tags.Create(ctx, pick(d, []platform.UID{repo, made.UID}), tagInput(fmt.Sprintf("t-%d-%d", i, n), digests[0]))
+				tag, err := p.Tags.Create(ctx, pick(d, []core.UID{repo, made.UID}), tagInput(fmt.Sprintf("t-%d-%d", i, n), digests[0]))
 				if err != nil {
 					return err
 				}
@@ -63,7 +66,7 @@ func TestCountersAreExactAfterManyWriters(t *testing.T) {
 			return nil
 		})
 		w.checkCounters(t, 0)
-		for _, scope := range []platform.UIDFilter{{DescendantsOf: groups[0]}, {ChildrenOf: groups[0]}, {DescendantsOf: groups[1]}, {ChildrenOf: groups[2]}} {
+		for _, scope := range []core.UIDFilter{{DescendantsOf: groups[0]}, {ChildrenOf: groups[0]}, {DescendantsOf: groups[1]}, {ChildrenOf: groups[2]}} {
 			got := total(t, ctx, w.p.Repos.List, scope)
 			if want := int64(len(readEverything(t, ctx, w.p.Repos.List, scope))); got != want {
 				t.Errorf("%+v: the total is %d, want %d", scope, got, want)
@@ -72,9 +75,9 @@ func TestCountersAreExactAfterManyWriters(t *testing.T) {
 	})
 }
 
-func readEverything[T, F any](t *testing.T, ctx context.Context, list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), scope platform.UIDFilter) (all []T) {
+func readEverything[T, F any](t *testing.T, ctx context.Context, list func(context.Context, core.ListRequest[F]) (core.Page[T], error), scope core.UIDFilter) (all []T) {
 	t.Helper()
-	for req := (platform.ListRequest[F]{UIDP: scope, PageSize: 200}); ; {
+	for req := (core.ListRequest[F]{UIDP: scope, PageSize: 200}); ; {
 		page, err := list(ctx, req)
 		if err != nil {
 			t.Fatal(err)
@@ -90,7 +93,7 @@ func TestWritersInDeepGroupsNeverDeadlock(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.createOrganisation("acme")
 		replicas := w.replicas()
-		all := []platform.UID{org.Group.UID}
+		all := []core.UID{org.Group.UID}
 		for i := range 20 {
 			all = append(all, w.group(ctx, all[max(0, len(all)-3)], fmt.Sprint("g", i)))
 		}
@@ -101,11 +104,11 @@ func TestWritersInDeepGroupsNeverDeadlock(t *testing.T) {
 				var err error
 				switch d.IntN(3) {
 				case 0:
-					_, err = p.Groups.Create(ctx, pick(d, all), input[*platform.Group](name))
+					_, err = p.Groups.Create(ctx, pick(d, all), input[*iam.Group](name))
 				case 1:
-					_, err = p.Identities.Create(ctx, pick(d, all), input[*platform.Identity](name))
+					_, err = p.Identities.Create(ctx, pick(d, all), input[*iam.Identity](name))
 				default:
-					_, err = p.Repos.Create(ctx, pick(d, all), input[*platform.Repo](name))
+					_, err = p.Repos.Create(ctx, pick(d, all), input[*inventory.Repo](name))
 				}
 				if err != nil {
 					return err
@@ -138,7 +141,7 @@ func TestACreationInAGroupAndItsDeletionNeverBothSucceed(t *testing.T) {
 			errs := runAtOnce(4, func(n int) (err error) {
 				switch p := replicas[n%2]; n {
 				case 0:
-					_, err = p.Repos.Create(ctx, group, input[*platform.Repo](`{"name": "r"}`))
+					_, err = p.Repos.Create(ctx, group, input[*inventory.Repo](`{"name": "r"}`))
 				case 1:
 					err = p.Groups.Delete(ctx, group)
 				case 2:
@@ -169,9 +172,9 @@ func oneOfTwo(t *testing.T, created, deleted error, parent string) {
 	case created == nil && deleted == nil:
 		t.Errorf("in %s something was created although it was deleted", parent)
 	case created == nil:
-		expectError(t, deleted, platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
+		expectError(t, deleted, core.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
 	case deleted == nil:
-		expectError(t, created, platform.CodeNotFound, parent)
+		expectError(t, created, core.CodeNotFound, parent)
 	default:
 		t.Errorf("neither happened: %v, %v", created, deleted)
 	}
@@ -185,10 +188,10 @@ func TestTwoPatchesOfDifferentFieldsBothSurvive(t *testing.T) {
 		for i := range 25 {
 			runTogether(t, 3, func(n int) error {
 				body, mask := fmt.Sprintf(`{"description": "d%d", "bundles": ["b%d"], "aliases": ["a%d"]}`, i, i, i), []string{"description", "bundles", "aliases"}[n]
-				_, err := replicas[n%2].Repos.Update(ctx, repo, input[*platform.Repo](body, mask))
+				_, err := replicas[n%2].Repos.Update(ctx, repo, input[*inventory.Repo](body, mask))
 				return err
 			})
-			got := must[*platform.Repo](t)(w.p.Repos.Get(ctx, repo))
+			got := must[*inventory.Repo](t)(w.p.Repos.Get(ctx, repo))
 			if want := fmt.Sprint("d", i); got.Description != want || !slices.Equal(got.Bundles, []string{fmt.Sprint("b", i)}) || !slices.Equal(got.Aliases, []string{fmt.Sprint("a", i)}) {
 				t.Fatalf("round %d leaves %+v, want Description %v, Bundles %v and Aliases %v", i, got, want, []string{fmt.Sprint("b", i)}, []string{fmt.Sprint("a", i)})
 			}
@@ -201,33 +204,33 @@ func TestOfManyEqualCreationsOneWinsAndIsNamedToTheOthers(t *testing.T) {
 		ctx, org := w.createOrganisation("acme")
 		replicas := w.replicas()
 		root, who := org.Group.UID, w.identity(ctx, org.Group.UID, "who")
-		for kind, create := range map[string]func(p *platform.Platform) (platform.UID, error){
-			"repo": func(p *platform.Platform) (platform.UID, error) {
-				r, err := p.Repos.Create(ctx, root, input[*platform.Repo](`{"name": "same"}`))
-				return uidOf(r, err, func(r *platform.Repo) platform.UID { return r.UID })
+		for kind, create := range map[string]func(p *platform.Platform) (core.UID, error){
+			"repo": func(p *platform.Platform) (core.UID, error) {
+				r, err := p.Repos.Create(ctx, root, input[*inventory.Repo](`{"name": "same"}`))
+				return uidOf(r, err, func(r *inventory.Repo) core.UID { return r.UID })
 			},
-			"group": func(p *platform.Platform) (platform.UID, error) {
-				g, err := p.Groups.Create(ctx, root, input[*platform.Group](`{"name": "same"}`))
-				return uidOf(g, err, func(g *platform.Group) platform.UID { return g.UID })
+			"group": func(p *platform.Platform) (core.UID, error) {
+				g, err := p.Groups.Create(ctx, root, input[*iam.Group](`{"name": "same"}`))
+				return uidOf(g, err, func(g *iam.Group) core.UID { return g.UID })
 			},
-			"binding": func(p *platform.Platform) (platform.UID, error) {
-				b, err := p.RoleBindings.Create(ctx, root, bindInput(who, platform.EditorRole))
-				return uidOf(b, err, func(b *platform.RoleBinding) platform.UID { return b.UID })
+			"binding": func(p *platform.Platform) (core.UID, error) {
+				b, err := p.RoleBindings.Create(ctx, root, bindInput(who, iam.EditorRole))
+				return uidOf(b, err, func(b *iam.RoleBinding) core.UID { return b.UID })
 			},
 		} {
-			made := make([]platform.UID, 50)
+			made := make([]core.UID, 50)
 			errs := runAtOnce(len(made), func(i int) (err error) {
 				made[i], err = create(replicas[i%2])
 				return err
 			})
-			winner := slices.MaxFunc(made, func(a, b platform.UID) int { return len(a) - len(b) })
+			winner := slices.MaxFunc(made, func(a, b core.UID) int { return len(a) - len(b) })
 			won := 0
 			for _, err := range errs {
 				if err == nil {
 					won++
 					continue
 				}
-				expectError(t, err, platform.CodeAlreadyExists, string(winner))
+				expectError(t, err, core.CodeAlreadyExists, string(winner))
 			}
 			if won != 1 {
 				t.Errorf("%d equal creations of a %s succeeded, want 1", won, kind)
@@ -237,7 +240,7 @@ func TestOfManyEqualCreationsOneWinsAndIsNamedToTheOthers(t *testing.T) {
 	})
 }
 
-func uidOf[T any](row T, err error, uid func(T) platform.UID) (platform.UID, error) {
+func uidOf[T any](row T, err error, uid func(T) core.UID) (core.UID, error) {
 	if err != nil {
 		return "", err
 	}
@@ -257,7 +260,7 @@ func TestManyWritersOfATagMakeOneTag(t *testing.T) {
 			}
 			return nil
 		})
-		tags := readEverything(t, ctx, w.p.Tags.List, platform.UIDFilter{ChildrenOf: repo})
+		tags := readEverything(t, ctx, w.p.Tags.List, core.UIDFilter{ChildrenOf: repo})
 		if len(tags) != 1 {
 			t.Fatalf("there are %d tags, want 1", len(tags))
 		}

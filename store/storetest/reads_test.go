@@ -7,6 +7,10 @@ import (
 	"slices"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/webhooks"
 	"atrium/store/sqlstore"
 )
 
@@ -62,7 +66,7 @@ func (r *readList) add(name string, bar int, run func(ctx context.Context) error
 }
 
 // askList returns a function that calls a list.
-func askList[T, F any](list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), req platform.ListRequest[F]) func(context.Context) error {
+func askList[T, F any](list func(context.Context, core.ListRequest[F]) (core.Page[T], error), req core.ListRequest[F]) func(context.Context) error {
 	return func(ctx context.Context) error {
 		page, err := list(ctx, req)
 		if err == nil && len(page.Items) == 0 {
@@ -73,18 +77,18 @@ func askList[T, F any](list func(context.Context, platform.ListRequest[F]) (plat
 }
 
 // askEach returns a function that reads the children of many parents.
-func askEach[T, F any](list func(context.Context, platform.ListRequest[F], []platform.UIDFilter) ([]platform.Page[T], []error), order string, parents []platform.UID) func(context.Context) error {
-	scopes := make([]platform.UIDFilter, len(parents))
+func askEach[T, F any](list func(context.Context, core.ListRequest[F], []core.UIDFilter) ([]core.Page[T], []error), order string, parents []core.UID) func(context.Context) error {
+	scopes := make([]core.UIDFilter, len(parents))
 	for i, p := range parents {
 		scopes[i].ChildrenOf = p
 	}
 	return func(ctx context.Context) error {
-		pages, errs := list(ctx, platform.ListRequest[F]{PageSize: 10, OrderBy: order}, scopes)
+		pages, errs := list(ctx, core.ListRequest[F]{PageSize: 10, OrderBy: order}, scopes)
 		return checkNotEmpty(pages, errs)
 	}
 }
 
-func checkNotEmpty[T any](pages []platform.Page[T], errs []error) error {
+func checkNotEmpty[T any](pages []core.Page[T], errs []error) error {
 	found := 0
 	for _, page := range pages {
 		found += len(page.Items)
@@ -95,11 +99,11 @@ func checkNotEmpty[T any](pages []platform.Page[T], errs []error) error {
 	return errors.Join(errs...)
 }
 
-func descendantsOf(uid platform.UID) platform.UIDFilter {
-	return platform.UIDFilter{DescendantsOf: uid}
+func descendantsOf(uid core.UID) core.UIDFilter {
+	return core.UIDFilter{DescendantsOf: uid}
 }
 
-func childrenOf(uid platform.UID) platform.UIDFilter { return platform.UIDFilter{ChildrenOf: uid} }
+func childrenOf(uid core.UID) core.UIDFilter { return core.UIDFilter{ChildrenOf: uid} }
 
 // addPages adds first pages and pages in the middle, of scopes on every level and in
 // every order that has an index there.
@@ -110,7 +114,7 @@ func (r *readList) addPages() {
 		if level > 2 {
 			bar = pageBuffers * (level - 1) // Rows beside the scope are read too.
 		}
-		for _, scope := range []platform.UIDFilter{descendantsOf(group), childrenOf(group)} {
+		for _, scope := range []core.UIDFilter{descendantsOf(group), childrenOf(group)} {
 			in := fmt.Sprintf("repos below level %d", level)
 			orders := []string{"name", "name desc", "create_time desc", "uid", "uid desc"}
 			if scope.ChildrenOf != "" {
@@ -120,7 +124,7 @@ func (r *readList) addPages() {
 				orders = append(orders, "update_time", "update_time desc")
 			}
 			for _, order := range orders {
-				req := platform.ListRequest[*platform.RepoFilter]{UIDP: scope, OrderBy: order}
+				req := core.ListRequest[*inventory.RepoFilter]{UIDP: scope, OrderBy: order}
 				r.add(in+" by "+order, bar, askList(r.p.Repos.List, req)).inOrder = scope.ChildrenOf != ""
 				page, err := r.p.Repos.List(owner, req)
 				if err != nil || page.TotalCount < 200 {
@@ -142,57 +146,57 @@ func (r *readList) addPages() {
 // addKinds adds the default order of every kind, and special reads of some kinds.
 func (r *readList) addKinds() {
 	p, all, busy := r.p, descendantsOf(r.b.root), r.b.busyRepo
-	r.add("groups", pageBuffers, askList(p.Groups.List, platform.ListRequest[*platform.GroupFilter]{UIDP: all}))
-	r.add("groups in the root", pageBuffers, askList(p.Groups.List, platform.ListRequest[*platform.GroupFilter]{UIDP: childrenOf(r.b.root)}))
-	r.add("identities", pageBuffers, askList(p.Identities.List, platform.ListRequest[*platform.IdentityFilter]{UIDP: all}))
-	r.add("identities by last_seen_time", pageBuffers, askList(p.Identities.List, platform.ListRequest[*platform.IdentityFilter]{UIDP: all, OrderBy: "last_seen_time desc"}))
-	r.add("identities in the root by uid", pageBuffers, askList(p.Identities.List, platform.ListRequest[*platform.IdentityFilter]{UIDP: childrenOf(r.b.root), OrderBy: "uid"}))
-	r.add("roles", pageBuffers, askList(p.Roles.List, platform.ListRequest[*platform.RoleFilter]{UIDP: all}))
-	r.add("roles with built-in ones", twentyBuffers, askList(p.Roles.List, platform.ListRequest[*platform.RoleFilter]{})).sorts = true
-	r.add("advisories", pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all}))
-	r.add("advisories in the root", pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: childrenOf(r.b.root)}))
-	critical := &platform.AdvisoryFilter{Severities: []platform.SeverityRating{platform.SeverityCritical, platform.SeverityHigh}}
-	r.add("advisories, the worst first", pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc"}))
-	bad := r.add("bad advisories, the worst first", pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc", Filter: critical}))
+	r.add("groups", pageBuffers, askList(p.Groups.List, core.ListRequest[*iam.GroupFilter]{UIDP: all}))
+	r.add("groups in the root", pageBuffers, askList(p.Groups.List, core.ListRequest[*iam.GroupFilter]{UIDP: childrenOf(r.b.root)}))
+	r.add("identities", pageBuffers, askList(p.Identities.List, core.ListRequest[*iam.IdentityFilter]{UIDP: all}))
+	r.add("identities by last_seen_time", pageBuffers, askList(p.Identities.List, core.ListRequest[*iam.IdentityFilter]{UIDP: all, OrderBy: "last_seen_time desc"}))
+	r.add("identities in the root by uid", pageBuffers, askList(p.Identities.List, core.ListRequest[*iam.IdentityFilter]{UIDP: childrenOf(r.b.root), OrderBy: "uid"}))
+	r.add("roles", pageBuffers, askList(p.Roles.List, core.ListRequest[*iam.RoleFilter]{UIDP: all}))
+	r.add("roles with built-in ones", twentyBuffers, askList(p.Roles.List, core.ListRequest[*iam.RoleFilter]{})).sorts = true
+	r.add("advisories", pageBuffers, askList(p.Advisories.List, core.ListRequest[*inventory.AdvisoryFilter]{UIDP: all}))
+	r.add("advisories in the root", pageBuffers, askList(p.Advisories.List, core.ListRequest[*inventory.AdvisoryFilter]{UIDP: childrenOf(r.b.root)}))
+	critical := &inventory.AdvisoryFilter{Severities: []core.SeverityRating{core.SeverityCritical, core.SeverityHigh}}
+	r.add("advisories, the worst first", pageBuffers, askList(p.Advisories.List, core.ListRequest[*inventory.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc"}))
+	bad := r.add("bad advisories, the worst first", pageBuffers, askList(p.Advisories.List, core.ListRequest[*inventory.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc", Filter: critical}))
 	bad.maxTotalBuffers, bad.grows = 2*totalBuffers, readsCounters
-	open := &platform.AdvisoryFilter{States: []platform.AdvisoryState{platform.AdvisoryOpen}}
-	r.add("open advisories, the worst first", pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc", Filter: open})).maxTotalBuffers = 6 * totalBuffers
-	openAndBad := &platform.AdvisoryFilter{States: open.States, Severities: critical.Severities}
-	r.add("open bad advisories, the worst first", pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc", Filter: openAndBad})).maxTotalBuffers = 2 * totalBuffers
-	ofArtifact := &platform.AdvisoryFilter{ArtifactNames: r.b.artifacts[:1]}
-	r.add("advisories of an artifact by advisory_id", pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, OrderBy: "advisory_id", Filter: ofArtifact})).inOrder = true
-	r.add("advisories by advisory_id", pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, OrderBy: "advisory_id desc"}))
-	r.add("vulnerabilities", pageBuffers, askList(p.Vulnerabilities.List, platform.ListRequest[*platform.VulnerabilityFilter]{}))
-	r.add("subscriptions", pageBuffers, askList(p.Subscriptions.List, platform.ListRequest[*platform.SubscriptionFilter]{UIDP: all}))
+	open := &inventory.AdvisoryFilter{States: []inventory.AdvisoryState{inventory.AdvisoryOpen}}
+	r.add("open advisories, the worst first", pageBuffers, askList(p.Advisories.List, core.ListRequest[*inventory.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc", Filter: open})).maxTotalBuffers = 6 * totalBuffers
+	openAndBad := &inventory.AdvisoryFilter{States: open.States, Severities: critical.Severities}
+	r.add("open bad advisories, the worst first", pageBuffers, askList(p.Advisories.List, core.ListRequest[*inventory.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc", Filter: openAndBad})).maxTotalBuffers = 2 * totalBuffers
+	ofArtifact := &inventory.AdvisoryFilter{ArtifactNames: r.b.artifacts[:1]}
+	r.add("advisories of an artifact by advisory_id", pageBuffers, askList(p.Advisories.List, core.ListRequest[*inventory.AdvisoryFilter]{UIDP: all, OrderBy: "advisory_id", Filter: ofArtifact})).inOrder = true
+	r.add("advisories by advisory_id", pageBuffers, askList(p.Advisories.List, core.ListRequest[*inventory.AdvisoryFilter]{UIDP: all, OrderBy: "advisory_id desc"}))
+	r.add("vulnerabilities", pageBuffers, askList(p.Vulnerabilities.List, core.ListRequest[*inventory.VulnerabilityFilter]{}))
+	r.add("subscriptions", pageBuffers, askList(p.Subscriptions.List, core.ListRequest[*webhooks.SubscriptionFilter]{UIDP: all}))
 	yes, no := true, false
-	deprecated, others := &platform.TagFilter{Deprecated: &yes}, &platform.TagFilter{Deprecated: &no}
-	r.add("deprecated tags, the latest first", pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: all, OrderBy: "update_time desc", Filter: deprecated}))
-	r.add("deprecated tags of the busy repo", pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(busy), OrderBy: "update_time desc", Filter: deprecated}))
-	r.add("tags that are not deprecated, the latest first", pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: all, OrderBy: "update_time desc", Filter: others})).maxTotalBuffers = 2 * totalBuffers
-	r.add("tags of the busy repo that are not deprecated", pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(busy), OrderBy: "update_time desc", Filter: others}))
+	deprecated, others := &inventory.TagFilter{Deprecated: &yes}, &inventory.TagFilter{Deprecated: &no}
+	r.add("deprecated tags, the latest first", pageBuffers, askList(p.Tags.List, core.ListRequest[*inventory.TagFilter]{UIDP: all, OrderBy: "update_time desc", Filter: deprecated}))
+	r.add("deprecated tags of the busy repo", pageBuffers, askList(p.Tags.List, core.ListRequest[*inventory.TagFilter]{UIDP: childrenOf(busy), OrderBy: "update_time desc", Filter: deprecated}))
+	r.add("tags that are not deprecated, the latest first", pageBuffers, askList(p.Tags.List, core.ListRequest[*inventory.TagFilter]{UIDP: all, OrderBy: "update_time desc", Filter: others})).maxTotalBuffers = 2 * totalBuffers
+	r.add("tags of the busy repo that are not deprecated", pageBuffers, askList(p.Tags.List, core.ListRequest[*inventory.TagFilter]{UIDP: childrenOf(busy), OrderBy: "update_time desc", Filter: others}))
 	for _, order := range []string{"name", "create_time desc", "update_time desc", "uid"} {
-		r.add("tags of the busy repo by "+order, pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(busy), OrderBy: order}))
-		r.add("tags below the root by "+order, pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: all, OrderBy: order}))
+		r.add("tags of the busy repo by "+order, pageBuffers, askList(p.Tags.List, core.ListRequest[*inventory.TagFilter]{UIDP: childrenOf(busy), OrderBy: order}))
+		r.add("tags below the root by "+order, pageBuffers, askList(p.Tags.List, core.ListRequest[*inventory.TagFilter]{UIDP: all, OrderBy: order}))
 		if order != "update_time desc" {
-			r.add("tags below the busy repo by "+order, pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: descendantsOf(busy), OrderBy: order}))
+			r.add("tags below the busy repo by "+order, pageBuffers, askList(p.Tags.List, core.ListRequest[*inventory.TagFilter]{UIDP: descendantsOf(busy), OrderBy: order}))
 		}
 	}
 }
 
 // addFindings adds the orders of the findings of an organisation that have an index, and searches.
 func (r *readList) addFindings() {
-	type request = platform.ListRequest[*platform.FindingFilter]
+	type request = core.ListRequest[*inventory.FindingFilter]
 	all := descendantsOf(r.b.root)
 	for _, order := range []string{"severity desc", "first_seen_time desc", "epss desc", "due_time", "package"} {
 		r.add("findings by "+order, pageBuffers, askList(r.p.Findings.List, request{UIDP: all, OrderBy: order})).maxTotalBuffers = 4 * totalBuffers // There is a counter for each class of four states, in a page of its own at worst.
 	}
-	named := &platform.FindingFilter{VulnerabilityIDs: []string{"none"}}
+	named := &inventory.FindingFilter{VulnerabilityIDs: []string{"none"}}
 	r.add("findings of a vulnerability that nothing has", pageBuffers, func(ctx context.Context) error {
 		_, err := r.p.Findings.List(ctx, request{UIDP: all, Filter: named})
 		return err
 	}).sorts = true
 	ofRepo := r.add("packages of a repo", 4*pageBuffers, func(ctx context.Context) error {
-		page, err := r.p.Packages.ListHeld(ctx, r.b.busyRepo, platform.ListRequest[*platform.PackageFilter]{})
+		page, err := r.p.Packages.ListHeld(ctx, r.b.busyRepo, core.ListRequest[*inventory.PackageFilter]{})
 		if err == nil && len(page.Items) == 0 {
 			err = errNothing
 		}
@@ -200,7 +204,7 @@ func (r *readList) addFindings() {
 	})
 	ofRepo.maxTotalBuffers, ofRepo.sorts = 8*totalBuffers, true
 	for _, word := range []string{"rare", "cve"} {
-		found := r.add("findings with the word "+word, eachBuffers, askList(r.p.Findings.List, request{UIDP: all, Filter: &platform.FindingFilter{Query: word}}))
+		found := r.add("findings with the word "+word, eachBuffers, askList(r.p.Findings.List, request{UIDP: all, Filter: &inventory.FindingFilter{Query: word}}))
 		found.maxTotalBuffers, found.sorts, found.grows = 8*eachBuffers, true, "It reads the pairs of a vulnerability and a package in an index, and counts what fits."
 	}
 }
@@ -208,7 +212,7 @@ func (r *readList) addFindings() {
 // addParts adds lists of callers who see parts of the organisation, and pages after a
 // skip.
 func (r *readList) addParts() {
-	type request = platform.ListRequest[*platform.RepoFilter]
+	type request = core.ListRequest[*inventory.RepoFilter]
 	for _, order := range []string{"name", "create_time desc", "uid"} {
 		twenty := r.add("repos in twenty scopes by "+order, twentyBuffers, askList(r.p.Repos.List, request{OrderBy: order}))
 		twenty.subject, twenty.maxTotalBuffers, twenty.sorts = "twenty", 20*totalBuffers, true

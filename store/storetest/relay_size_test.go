@@ -5,27 +5,28 @@ import (
 	"strconv"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/webhooks"
 	"atrium/store/storetest"
 )
 
 // createSubscriptions stores n subscriptions of a group.
-func (w *world) createSubscriptions(d dice, group platform.UID, n int) {
+func (w *world) createSubscriptions(d dice, group core.UID, n int) {
 	w.t.Helper()
-	subscriptions := times(n, func(i int) *platform.Subscription {
-		return &platform.Subscription{UID: d.below(group), Sink: fmt.Sprint("https://sink.example.com/", i), EncryptedSecret: []byte("x"), CreateTime: platform.At(epoch), UpdateTime: platform.At(epoch)}
+	subscriptions := times(n, func(i int) *webhooks.Subscription {
+		return &webhooks.Subscription{UID: d.below(group), Sink: fmt.Sprint("https://sink.example.com/", i), EncryptedSecret: []byte("x"), CreateTime: core.At(epoch), UpdateTime: core.At(epoch)}
 	})
-	w.insert(func(tx platform.Tx) error {
+	w.insert(func(tx core.Tx) error {
 		return storetest.Tables.Webhooks.Subscriptions.Insert(w.t.Context(), tx, subscriptions...)
 	})
 }
 
 // recordEvents records n events about a group.
-func (w *world) recordEvents(d dice, group platform.UID, n int) {
+func (w *world) recordEvents(d dice, group core.UID, n int) {
 	w.t.Helper()
-	w.insert(func(tx platform.Tx) error {
+	w.insert(func(tx core.Tx) error {
 		for range n {
-			tx.Record(&platform.Event{ID: d.eventID(), Type: "t", Subject: group, Group: group, Body: []byte("{}"), Time: platform.At(w.now())})
+			tx.Record(&core.Event{ID: d.eventID(), Type: "t", Subject: group, Group: group, Body: []byte("{}"), Time: core.At(w.now())})
 		}
 		return nil
 	})

@@ -6,7 +6,8 @@ import (
 	"errors"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/events"
 	"atrium/store/storetest"
 )
 
@@ -44,9 +45,9 @@ func TestEventsOfAnotherServerAreMovedBeforeNewOnes(t *testing.T) {
 		if len(after) != len(before)+1 {
 			t.Errorf("the feed gives %v, and gave %v", after, before)
 		}
-		feed := must[*platform.Feed](t)(w.p.Events.Open(ctx, platform.EventRequest{After: new(string), First: len(after)}))
+		feed := must[*events.Feed](t)(w.p.Events.Open(ctx, events.EventRequest{After: new(string), First: len(after)}))
 		given := 0
-		if err := feed.Follow(t.Context(), func(*platform.Event) error { given++; return nil }); err != nil || given != len(after) {
+		if err := feed.Follow(t.Context(), func(*core.Event) error { given++; return nil }); err != nil || given != len(after) {
 			t.Errorf("from the oldest event on the feed gives %d of %d (%v)", given, len(after), err)
 		}
 	})

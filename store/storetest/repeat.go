@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // A RepeatingStore rolls back the first run of every transaction, as after a conflict, so that
@@ -12,9 +13,9 @@ import (
 type RepeatingStore struct{ platform.Store }
 
 // Write runs unit in a transaction that is rolled back, and then in another one.
-func (s RepeatingStore) Write(ctx context.Context, unit func(platform.Tx) error) error {
+func (s RepeatingStore) Write(ctx context.Context, unit func(core.Tx) error) error {
 	conflict := errors.New("conflict")
-	err := s.Store.Write(ctx, func(tx platform.Tx) error {
+	err := s.Store.Write(ctx, func(tx core.Tx) error {
 		if err := unit(tx); err != nil {
 			return err
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store"
 	"atrium/store/storetest"
 )
@@ -23,7 +23,7 @@ func describeNewestSchema(t *testing.T, url string) string {
 // expectSchemaError expects an error that names both schemas and says what to do.
 func expectSchemaError(t *testing.T, err error, parts ...string) {
 	t.Helper()
-	if !errors.Is(err, &platform.Error{Code: platform.CodeFailedPrecondition, Reason: "SCHEMA_MISMATCH"}) {
+	if !errors.Is(err, &core.Error{Code: core.CodeFailedPrecondition, Reason: "SCHEMA_MISMATCH"}) {
 		t.Fatalf("got %v, want a SCHEMA_MISMATCH", err)
 	}
 	for _, part := range parts {

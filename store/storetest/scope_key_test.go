@@ -6,28 +6,30 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
 // A twin is one of two branches of an organisation: a group in a group, each with a repo that
 // has two tags.
 type twin struct {
-	groups, repos [2]platform.UID // the outer group comes first
-	tags          [2][]platform.UID
+	groups, repos [2]core.UID // the outer group comes first
+	tags          [2][]core.UID
 }
 
-func (w *world) createTwin(d dice, root platform.UID) (made twin) {
+func (w *world) createTwin(d dice, root core.UID) (made twin) {
 	w.t.Helper()
 	parent := root
 	for level := range made.groups {
-		g := &platform.Group{UID: d.below(parent), Name: "group " + d.hex(8)}
-		repo := &platform.Repo{UID: d.below(g.UID), Name: "repo"}
-		tags := times(2, func(i int) *platform.Tag {
-			made := platform.At(epoch.AddDate(0, 0, i))
-			return &platform.Tag{UID: d.below(repo.UID), Name: fmt.Sprint("tag ", i), Digest: "sha256:" + strings.Repeat("a", 64), Deprecated: true, CreateTime: made, UpdateTime: made}
+		g := &iam.Group{UID: d.below(parent), Name: "group " + d.hex(8)}
+		repo := &inventory.Repo{UID: d.below(g.UID), Name: "repo"}
+		tags := times(2, func(i int) *inventory.Tag {
+			made := core.At(epoch.AddDate(0, 0, i))
+			return &inventory.Tag{UID: d.below(repo.UID), Name: fmt.Sprint("tag ", i), Digest: "sha256:" + strings.Repeat("a", 64), Deprecated: true, CreateTime: made, UpdateTime: made}
 		})
-		w.insert(func(tx platform.Tx) error {
+		w.insert(func(tx core.Tx) error {
 			return errors.Join(storetest.Tables.IAM.Groups.Insert(w.t.Context(), tx, g),
 				storetest.Tables.Inventory.Repos.Insert(w.t.Context(), tx, repo), storetest.Tables.Inventory.Tags.Insert(w.t.Context(), tx, tags...))
 		})
@@ -40,14 +42,14 @@ func (w *world) createTwin(d dice, root platform.UID) (made twin) {
 }
 
 // copyKeys gives a row the keys of another row.
-func (w *world) copyKeys(table string, from, to platform.UID) {
+func (w *world) copyKeys(table string, from, to core.UID) {
 	w.t.Helper()
 	for _, column := range []string{"parent_key", "g2_key", "g3_key"} {
 		w.exec(w.openDirect(), fmt.Sprintf("UPDATE %[1]s SET %[2]s = (SELECT o.%[2]s FROM %[1]s o WHERE o.uid = $1) WHERE uid = $2", table, column), packUID(from), packUID(to))
 	}
 }
 
-func packUID(u platform.UID) []byte {
+func packUID(u core.UID) []byte {
 	b, _ := u.Packed()
 	return b
 }
@@ -57,8 +59,8 @@ func packUID(u platform.UID) []byte {
 func TestScopesWithEqualKeysDoNotMix(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		d := newDice(31)
-		root := &platform.Group{UID: d.root(), Name: "root"}
-		w.insert(func(tx platform.Tx) error { return storetest.Tables.IAM.Groups.Insert(t.Context(), tx, root) })
+		root := &iam.Group{UID: d.root(), Name: "root"}
+		w.insert(func(tx core.Tx) error { return storetest.Tables.IAM.Groups.Insert(t.Context(), tx, root) })
 		asked, other := w.createTwin(d, root.UID), w.createTwin(d, root.UID)
 		for level := range other.repos {
 			w.copyKeys("repo", asked.repos[level], other.repos[level])
@@ -67,10 +69,10 @@ func TestScopesWithEqualKeysDoNotMix(t *testing.T) {
 			}
 		}
 		yes := true
-		for _, filter := range []*platform.TagFilter{nil, {Deprecated: &yes}, {Digest: "sha256:" + strings.Repeat("a", 64)}} {
+		for _, filter := range []*inventory.TagFilter{nil, {Deprecated: &yes}, {Digest: "sha256:" + strings.Repeat("a", 64)}} {
 			for _, order := range []string{"name", "create_time", "update_time desc", "uid"} {
 				for _, asking := range []struct {
-					scope platform.UIDFilter
+					scope core.UIDFilter
 					want  int
 				}{
 					{descendantsOf(asked.groups[0]), 4},
@@ -80,7 +82,7 @@ func TestScopesWithEqualKeysDoNotMix(t *testing.T) {
 					{childrenOf(asked.repos[1]), 2},
 					{childrenOf(asked.groups[0]), 0},
 				} {
-					req := platform.ListRequest[*platform.TagFilter]{UIDP: asking.scope, OrderBy: order, Filter: filter}
+					req := core.ListRequest[*inventory.TagFilter]{UIDP: asking.scope, OrderBy: order, Filter: filter}
 					w.checkNotMixed(t, req, asking.scope, asking.want)
 					req.Skip = 1
 					w.checkNotMixed(t, req, asking.scope, max(0, asking.want-1))
@@ -91,13 +93,13 @@ func TestScopesWithEqualKeysDoNotMix(t *testing.T) {
 }
 
 // checkNotMixed checks that List and ListEach return want tags, all of them in the scope.
-func (w *world) checkNotMixed(t *testing.T, req platform.ListRequest[*platform.TagFilter], scope platform.UIDFilter, want int) {
+func (w *world) checkNotMixed(t *testing.T, req core.ListRequest[*inventory.TagFilter], scope core.UIDFilter, want int) {
 	t.Helper()
 	page, err := w.p.Tags.List(w.operator(), req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	check := func(how string, page platform.Page[*platform.Tag], want int) {
+	check := func(how string, page core.Page[*inventory.Tag], want int) {
 		t.Helper()
 		for _, tag := range page.Items {
 			if !tag.UID.Within(scope.ChildrenOf) && !tag.UID.Within(scope.DescendantsOf) {
@@ -116,7 +118,7 @@ func (w *world) checkNotMixed(t *testing.T, req platform.ListRequest[*platform.T
 	if req.Skip > 0 {
 		return
 	}
-	pages, errs := w.p.Tags.ListEach(w.operator(), platform.ListRequest[*platform.TagFilter]{OrderBy: req.OrderBy, Filter: req.Filter}, []platform.UIDFilter{scope})
+	pages, errs := w.p.Tags.ListEach(w.operator(), core.ListRequest[*inventory.TagFilter]{OrderBy: req.OrderBy, Filter: req.Filter}, []core.UIDFilter{scope})
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
@@ -19,8 +22,8 @@ func BenchmarkSearch(b *testing.B) {
 		w := &bigWorld{world: newWorld(b, storetest.Postgres(b)), d: newDice(5)}
 		w.root = w.group("", "big")
 		tags := w.createSearchableRepos()
-		w.bind("owner", platform.OwnerRole, w.root)
-		w.bind("part", platform.ViewerRole, w.groups[1])
+		w.bind("owner", iam.OwnerRole, w.root)
+		w.bind("part", iam.ViewerRole, w.groups[1])
 		w.exec(w.openDirect(), "VACUUM ANALYZE")
 		w.reportIndexes(b)
 		w.reportSearches(b)
@@ -39,8 +42,8 @@ func BenchmarkSearchOnSQLite(b *testing.B) {
 		began := time.Now()
 		w.createSearchableRepos()
 		b.Logf("601,000 rows came in %v", time.Since(began).Round(time.Millisecond))
-		w.bind("owner", platform.OwnerRole, w.root)
-		w.bind("part", platform.ViewerRole, w.groups[1])
+		w.bind("owner", iam.OwnerRole, w.root)
+		w.bind("part", iam.ViewerRole, w.groups[1])
 		b.Log("pages of 4 KiB, by table: ", w.query(w.openDirect(), "SELECT sum(pageno > 0), name FROM dbstat WHERE name LIKE 'search%' OR name IN ('tag', 'tag_root_name') GROUP BY name"))
 		for _, r := range w.searches() {
 			ctx, began := w.contextOn(w.p, r.subject), time.Now()
@@ -55,17 +58,17 @@ func BenchmarkSearchOnSQLite(b *testing.B) {
 // createSearchableRepos creates 1,000 groups of 100 repos of 5 tags. One tag in 10,000
 // has the word needle, every other tag has the word build, and some caller sees one in a
 // thousand groups.
-func (b *bigWorld) createSearchableRepos() (repos []platform.UID) {
+func (b *bigWorld) createSearchableRepos() (repos []core.UID) {
 	b.withoutIndexes(func() {
 		for i := range 1000 {
 			b.group(b.root, fmt.Sprint("group ", i))
 		}
-		chunks(b, 100_000, storetest.Tables.Inventory.Repos, func(i int) *platform.Repo {
-			r := &platform.Repo{UID: b.d.below(b.groups[1+i%1000]), Name: fmt.Sprintf("image-%x/%d", b.d.IntN(1<<20), i), Description: "A container image, rebuilt every day", CreateTime: b.randomTime(), UpdateTime: b.randomTime()}
+		chunks(b, 100_000, storetest.Tables.Inventory.Repos, func(i int) *inventory.Repo {
+			r := &inventory.Repo{UID: b.d.below(b.groups[1+i%1000]), Name: fmt.Sprintf("image-%x/%d", b.d.IntN(1<<20), i), Description: "A container image, rebuilt every day", CreateTime: b.randomTime(), UpdateTime: b.randomTime()}
 			repos = append(repos, r.UID)
 			return r
 		})
-		chunks(b, 500_000, storetest.Tables.Inventory.Tags, func(i int) *platform.Tag {
+		chunks(b, 500_000, storetest.Tables.Inventory.Tags, func(i int) *inventory.Tag {
 			name := fmt.Sprintf("1.%d.%d-%x", b.d.IntN(90), i, b.d.IntN(1<<24))
 			switch {
 			case i%10_000 == 0:
@@ -73,7 +76,7 @@ func (b *bigWorld) createSearchableRepos() (repos []platform.UID) {
 			case i%2 == 0:
 				name += "-build"
 			}
-			return &platform.Tag{UID: b.d.below(repos[i/5]), Name: name, Digest: "sha256:" + b.d.hex(32), CreateTime: b.randomTime(), UpdateTime: b.randomTime()}
+			return &inventory.Tag{UID: b.d.below(repos[i/5]), Name: name, Digest: "sha256:" + b.d.hex(32), CreateTime: b.randomTime(), UpdateTime: b.randomTime()}
 		})
 	})
 	return repos
@@ -93,16 +96,16 @@ type timedSearch struct {
 }
 
 func (b *bigWorld) searches() []timedSearch {
-	all, tags := []platform.SearchKind(nil), []platform.SearchKind{platform.SearchTags}
+	all, tags := []core.SearchKind(nil), []core.SearchKind{core.SearchTags}
 	list := func(query string) func(context.Context, *platform.Platform) error {
 		return func(ctx context.Context, p *platform.Platform) error {
-			_, err := p.Tags.List(ctx, platform.ListRequest[*platform.TagFilter]{Filter: &platform.TagFilter{Query: query}})
+			_, err := p.Tags.List(ctx, core.ListRequest[*inventory.TagFilter]{Filter: &inventory.TagFilter{Query: query}})
 			return err
 		}
 	}
-	search := func(query string, kinds []platform.SearchKind) func(context.Context, *platform.Platform) error {
+	search := func(query string, kinds []core.SearchKind) func(context.Context, *platform.Platform) error {
 		return func(ctx context.Context, p *platform.Platform) error {
-			_, err := p.Search.List(ctx, platform.SearchRequest{Query: query, Kinds: kinds, PageSize: 20})
+			_, err := p.Search.List(ctx, core.SearchRequest{Query: query, Kinds: kinds, PageSize: 20})
 			return err
 		}
 	}
@@ -143,7 +146,7 @@ func (b *bigWorld) reportSearches(t *testing.B) {
 
 // reportWrites adds tags in batches, as imports do: without the index, and with more and
 // more tags that may wait for their place in it.
-func (b *bigWorld) reportWrites(t *testing.B, repos []platform.UID) {
+func (b *bigWorld) reportWrites(t *testing.B, repos []core.UID) {
 	t.Helper()
 	for _, waiting := range []int{0, 64, 128, 512, 2048, 0, 128} {
 		b.exec(b.openDirect(), "DROP INDEX IF EXISTS tag_search")
@@ -159,10 +162,10 @@ func (b *bigWorld) reportWrites(t *testing.B, repos []platform.UID) {
 		}
 		before, began := position(), time.Now()
 		for range 50 {
-			b.insert(func(tx platform.Tx) error {
-				return storetest.Tables.Inventory.Tags.Insert(t.Context(), tx, times(200, func(i int) *platform.Tag {
+			b.insert(func(tx core.Tx) error {
+				return storetest.Tables.Inventory.Tags.Insert(t.Context(), tx, times(200, func(i int) *inventory.Tag {
 					name := fmt.Sprintf("%d.%d.%d-r%d-%d", b.d.IntN(9), b.d.IntN(30), b.d.IntN(50), b.d.IntN(9), b.d.IntN(1e6))
-					return &platform.Tag{UID: b.d.below(pick(b.d, repos)), Name: name, Digest: "sha256:" + b.d.hex(32), CreateTime: b.randomTime(), UpdateTime: b.randomTime()}
+					return &inventory.Tag{UID: b.d.below(pick(b.d, repos)), Name: name, Digest: "sha256:" + b.d.hex(32), CreateTime: b.randomTime(), UpdateTime: b.randomTime()}
 				})...)
 			})
 		}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store"
 	"atrium/store/storetest"
 )
@@ -28,7 +28,7 @@ func TestASearchNeedsNoIndex(t *testing.T) {
 			t.Error("the store claims an index that is gone")
 		}
 		for _, query := range searchQueries {
-			req := platform.SearchRequest{Query: query, PageSize: 20}
+			req := core.SearchRequest{Query: query, PageSize: 20}
 			if got, _ := f.searchAll(t, f.contextAs("root"), req); !slices.Equal(got, f.expectedHits(f.callers[0], req)) {
 				t.Errorf("%q finds %v without the index", query, got)
 			}

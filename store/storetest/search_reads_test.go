@@ -4,11 +4,12 @@ import (
 	"context"
 	"fmt"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 )
 
 // search returns a function that runs a search.
-func (r *readList) search(req platform.SearchRequest) func(context.Context) error {
+func (r *readList) search(req core.SearchRequest) func(context.Context) error {
 	return func(ctx context.Context) error {
 		page, err := r.p.Search.List(ctx, req)
 		if err == nil && len(page.Hits) == 0 {
@@ -30,20 +31,20 @@ func (r *readList) addSearches() {
 		return read
 	}
 	rare := fmt.Sprintf("repo-%d", len(r.b.repos)-7)
-	add("a search for one repo among all", r.search(platform.SearchRequest{Query: rare}))
-	add("a search for a part of a name", r.search(platform.SearchRequest{Query: rare[2:], Kinds: []platform.SearchKind{platform.SearchRepos}}))
-	add("a search for a tag", r.search(platform.SearchRequest{Query: r.b.tagName[1:], Kinds: []platform.SearchKind{platform.SearchTags}}))
-	add("a search for a tag from its beginning", r.search(platform.SearchRequest{Query: r.b.tagName, Kinds: []platform.SearchKind{platform.SearchTags}}))
-	add("a search below a group", r.search(platform.SearchRequest{Query: "group 1", Within: r.b.deep[3]}))
-	deep := add("a search of who sees a part", r.search(platform.SearchRequest{Query: rare[2:]}))
+	add("a search for one repo among all", r.search(core.SearchRequest{Query: rare}))
+	add("a search for a part of a name", r.search(core.SearchRequest{Query: rare[2:], Kinds: []core.SearchKind{core.SearchRepos}}))
+	add("a search for a tag", r.search(core.SearchRequest{Query: r.b.tagName[1:], Kinds: []core.SearchKind{core.SearchTags}}))
+	add("a search for a tag from its beginning", r.search(core.SearchRequest{Query: r.b.tagName, Kinds: []core.SearchKind{core.SearchTags}}))
+	add("a search below a group", r.search(core.SearchRequest{Query: "group 1", Within: r.b.deep[3]}))
+	deep := add("a search of who sees a part", r.search(core.SearchRequest{Query: rare[2:]}))
 	deep.subject, deep.run = "many", func(ctx context.Context) error {
-		_, err := r.p.Search.List(ctx, platform.SearchRequest{Query: rare[2:]})
+		_, err := r.p.Search.List(ctx, core.SearchRequest{Query: rare[2:]})
 		return err
 	}
-	add("repos by a rare word", askList(r.p.Repos.List, platform.ListRequest[*platform.RepoFilter]{UIDP: descendantsOf(r.b.root), Filter: &platform.RepoFilter{Query: rare}}))
+	add("repos by a rare word", askList(r.p.Repos.List, core.ListRequest[*inventory.RepoFilter]{UIDP: descendantsOf(r.b.root), Filter: &inventory.RepoFilter{Query: rare}}))
 	add("repos of a group by a rare word", func(ctx context.Context) error {
-		_, errs := r.p.Repos.ListEach(ctx, platform.ListRequest[*platform.RepoFilter]{Filter: &platform.RepoFilter{Query: rare}, OrderBy: "uid"}, []platform.UIDFilter{descendantsOf(r.b.deep[1])})
+		_, errs := r.p.Repos.ListEach(ctx, core.ListRequest[*inventory.RepoFilter]{Filter: &inventory.RepoFilter{Query: rare}, OrderBy: "uid"}, []core.UIDFilter{descendantsOf(r.b.deep[1])})
 		return errs[0]
 	})
-	add("tags by a rare word", askList(r.p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: descendantsOf(r.b.root), Filter: &platform.TagFilter{Query: r.b.tagName[1:]}, OrderBy: "update_time desc"}))
+	add("tags by a rare word", askList(r.p.Tags.List, core.ListRequest[*inventory.TagFilter]{UIDP: descendantsOf(r.b.root), Filter: &inventory.TagFilter{Query: r.b.tagName[1:]}, OrderBy: "update_time desc"}))
 }

@@ -8,57 +8,59 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 )
 
 // A searchedRow is a row for a simple search.
 type searchedRow struct {
-	kind       platform.SearchKind
-	capability platform.Capability
+	kind       core.SearchKind
+	capability core.Capability
 	name       string
-	uid        platform.UID
+	uid        core.UID
 	texts      []string
 }
 
 // searchable lists the rows of a forest that searches look at.
 func (f *forest) searchable() (rows []searchedRow) {
 	for _, g := range f.groups {
-		rows = append(rows, searchedRow{platform.SearchGroups, platform.CapGroupsList, g.Name, g.UID, []string{g.Name, g.Description}})
+		rows = append(rows, searchedRow{core.SearchGroups, core.CapGroupsList, g.Name, g.UID, []string{g.Name, g.Description}})
 	}
 	for _, i := range f.identities {
-		rows = append(rows, searchedRow{platform.SearchIdentities, platform.CapIdentityList, i.Name, i.UID, []string{i.Name, i.Description, i.Email, i.EmailUnverified}})
+		rows = append(rows, searchedRow{core.SearchIdentities, core.CapIdentityList, i.Name, i.UID, []string{i.Name, i.Description, i.Email, i.EmailUnverified}})
 	}
 	for _, r := range slices.Concat(f.roles, f.builtIn) {
-		rows = append(rows, searchedRow{platform.SearchRoles, platform.CapRolesList, r.Name, r.UID, []string{r.Name, r.Description}})
+		rows = append(rows, searchedRow{core.SearchRoles, core.CapRolesList, r.Name, r.UID, []string{r.Name, r.Description}})
 	}
 	for _, r := range f.repos {
-		rows = append(rows, searchedRow{platform.SearchRepos, platform.CapRepoList, r.Name, r.UID, append([]string{r.Name, r.Description}, r.Aliases...)})
+		rows = append(rows, searchedRow{core.SearchRepos, core.CapRepoList, r.Name, r.UID, append([]string{r.Name, r.Description}, r.Aliases...)})
 	}
 	for _, t := range f.tags {
-		rows = append(rows, searchedRow{platform.SearchTags, platform.CapTagList, t.Name, t.UID, []string{t.Name}})
+		rows = append(rows, searchedRow{core.SearchTags, core.CapTagList, t.Name, t.UID, []string{t.Name}})
 	}
 	return rows
 }
 
-var searchOrder = []platform.SearchKind{platform.SearchGroups, platform.SearchIdentities, platform.SearchRoles, platform.SearchRepos, platform.SearchTags}
+var searchOrder = []core.SearchKind{core.SearchGroups, core.SearchIdentities, core.SearchRoles, core.SearchRepos, core.SearchTags}
 
 // stage returns how well a row matches a query, computed in the simplest way; 0 means not
 // at all.
-func (r searchedRow) stage(query string) platform.SearchStage {
+func (r searchedRow) stage(query string) core.SearchStage {
 	wanted := strings.Fields(naiveFold(query))
 	name := strings.Join(strings.Fields(naiveFold(r.name)), " ")
 	switch whole := strings.Join(wanted, " "); {
 	case name == whole:
-		return platform.SearchExact
+		return core.SearchExact
 	case strings.HasPrefix(name, whole):
-		return platform.SearchPrefix
+		return core.SearchPrefix
 	}
 	for _, word := range wanted {
 		if !slices.ContainsFunc(r.texts, func(text string) bool { return holds(text, word) }) {
 			return 0
 		}
 	}
-	return platform.SearchPart
+	return core.SearchPart
 }
 
 // naiveFold folds the few letters of the queries and texts of this test that strings.ToLower does
@@ -76,8 +78,8 @@ func holds(text, word string) bool {
 }
 
 // expectedHits returns what a caller must find, the best first.
-func (f *forest) expectedHits(c *caller, req platform.SearchRequest) (found []platform.UID) {
-	stages := map[platform.UID]platform.SearchStage{}
+func (f *forest) expectedHits(c *caller, req core.SearchRequest) (found []core.UID) {
+	stages := map[core.UID]core.SearchStage{}
 	var rows []searchedRow
 	for _, r := range f.searchable() {
 		stage := r.stage(req.Query)
@@ -95,18 +97,18 @@ func (f *forest) expectedHits(c *caller, req platform.SearchRequest) (found []pl
 	return found
 }
 
-func uidOfHit(t *testing.T, hit platform.SearchHit) platform.UID {
+func uidOfHit(t *testing.T, hit core.SearchHit) core.UID {
 	t.Helper()
 	switch row := hit.Object.(type) {
-	case *platform.Group:
+	case *iam.Group:
 		return row.UID
-	case *platform.Identity:
+	case *iam.Identity:
 		return row.UID
-	case *platform.Role:
+	case *iam.Role:
 		return row.UID
-	case *platform.Repo:
+	case *inventory.Repo:
 		return row.UID
-	case *platform.Tag:
+	case *inventory.Tag:
 		return row.UID
 	default:
 		t.Fatalf("found %T", hit.Object)
@@ -134,7 +136,7 @@ func (f *forest) addTexts() {
 		r.Description = pick(f.d, texts)
 	}
 	for _, r := range f.repos {
-		r.Description, r.CatalogTier = pick(f.d, texts), pick(f.d, []platform.CatalogTier{"", platform.CatalogTierBase, platform.CatalogTierAI})
+		r.Description, r.CatalogTier = pick(f.d, texts), pick(f.d, []core.CatalogTier{"", core.CatalogTierBase, core.CatalogTierAI})
 		for range f.d.IntN(3) {
 			r.Aliases, r.Bundles = append(r.Aliases, pick(f.d, texts[2:])), append(r.Bundles, pick(f.d, texts[2:]))
 		}
@@ -147,9 +149,9 @@ func TestSearchesAgreeWithANaiveSearch(t *testing.T) {
 		for _, c := range f.callers {
 			ctx, d := f.contextAs(c.subject), newDice(23)
 			for _, query := range searchQueries {
-				req := platform.SearchRequest{Query: query, PageSize: 1 + d.IntN(30)}
+				req := core.SearchRequest{Query: query, PageSize: 1 + d.IntN(30)}
 				if d.IntN(2) == 0 {
-					req.Kinds = pick(d, [][]platform.SearchKind{{platform.SearchRepos}, {platform.SearchTags, platform.SearchGroups}, {platform.SearchRoles, platform.SearchIdentities}})
+					req.Kinds = pick(d, [][]core.SearchKind{{core.SearchRepos}, {core.SearchTags, core.SearchGroups}, {core.SearchRoles, core.SearchIdentities}})
 				}
 				want := f.expectedHits(c, req)
 				got, n := f.searchAll(t, ctx, req)
@@ -159,7 +161,7 @@ func TestSearchesAgreeWithANaiveSearch(t *testing.T) {
 				found, pages = found+len(got), pages+n
 				req.Within, req.PageSize = pick(d, f.groups).UID, 200
 				if page, err := f.p.Search.List(ctx, req); err == nil {
-					got := []platform.UID{}
+					got := []core.UID{}
 					for _, hit := range page.Hits {
 						got = append(got, uidOfHit(t, hit))
 					}
@@ -176,12 +178,12 @@ func TestSearchesAgreeWithANaiveSearch(t *testing.T) {
 }
 
 // searchAll reads a search page by page.
-func (f *forest) searchAll(t *testing.T, ctx context.Context, req platform.SearchRequest) (all []platform.UID, pages int) {
+func (f *forest) searchAll(t *testing.T, ctx context.Context, req core.SearchRequest) (all []core.UID, pages int) {
 	t.Helper()
 	for {
 		page, err := f.p.Search.List(ctx, req)
 		if err != nil {
-			if platform.AsError(err).Code != platform.CodePermissionDenied {
+			if core.AsError(err).Code != core.CodePermissionDenied {
 				t.Fatal(err)
 			}
 			return nil, 1
@@ -202,11 +204,11 @@ func (f *forest) searchAll(t *testing.T, ctx context.Context, req platform.Searc
 func TestASearchFollowsEveryChange(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.createOrganisation("acme")
-		repo := must[*platform.Repo](t)(w.p.Repos.Create(ctx, org.Group.UID, input[*platform.Repo](`{"name": "checkout", "description": "pays", "aliases": ["till"]}`)))
-		tag := must[*platform.Tag](t)(w.p.Tags.Create(ctx, repo.UID, tagInput("Release-7", digests[1])))
+		repo := must[*inventory.Repo](t)(w.p.Repos.Create(ctx, org.Group.UID, input[*inventory.Repo](`{"name": "checkout", "description": "pays", "aliases": ["till"]}`)))
+		tag := must[*inventory.Tag](t)(w.p.Tags.Create(ctx, repo.UID, tagInput("Release-7", digests[1])))
 		finds := func(query string, want ...string) {
 			t.Helper()
-			page, err := w.p.Search.List(ctx, platform.SearchRequest{Query: query})
+			page, err := w.p.Search.List(ctx, core.SearchRequest{Query: query})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -224,11 +226,11 @@ func TestASearchFollowsEveryChange(t *testing.T) {
 		finds("till", isRepo+"ALIASES")
 		finds("pays till", isRepo+"DESCRIPTION")
 		finds("release-7", isTag+"NAME")
-		_, err := w.p.Repos.Update(ctx, repo.UID, input[*platform.Repo](`{"description": "sells"}`))
+		_, err := w.p.Repos.Update(ctx, repo.UID, input[*inventory.Repo](`{"description": "sells"}`))
 		must[any](t)(nil, err)
 		finds("pay")
 		finds("sells till check", isRepo+"NAME")
-		_, err = w.p.Repos.Update(ctx, repo.UID, input[*platform.Repo](`{"name": "cart", "aliases": null}`))
+		_, err = w.p.Repos.Update(ctx, repo.UID, input[*inventory.Repo](`{"name": "cart", "aliases": null}`))
 		must[any](t)(nil, err)
 		finds("till")
 		finds("checkout")
@@ -238,8 +240,8 @@ func TestASearchFollowsEveryChange(t *testing.T) {
 		must[any](t)(nil, w.p.Repos.Delete(ctx, repo.UID))
 		finds("cart")
 		for _, query := range []string{"", " ", strings.Repeat("a ", 17), "a\x00", "a\nb", strings.Repeat("a", 513)} {
-			if _, err := w.p.Search.List(ctx, platform.SearchRequest{Query: query}); platform.AsError(err).Code != platform.CodeInvalidArgument {
-				t.Errorf("%.20q: %v, want Code %v", query, err, platform.CodeInvalidArgument)
+			if _, err := w.p.Search.List(ctx, core.SearchRequest{Query: query}); core.AsError(err).Code != core.CodeInvalidArgument {
+				t.Errorf("%.20q: %v, want Code %v", query, err, core.CodeInvalidArgument)
 			}
 		}
 	})

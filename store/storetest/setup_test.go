@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/iam"
 	"atrium/store"
 	"atrium/store/pgpool"
 	"atrium/store/storetest"
@@ -99,7 +100,7 @@ func TestBuiltInRolesAreBroughtUpToDateAsOftenAsOneLikes(t *testing.T) {
 		if len(want) == 0 {
 			t.Fatal("there are no built-in roles")
 		}
-		w.exec(db, "UPDATE role SET name = 'old', capabilities = '' WHERE uid = $1", pack(platform.OwnerRole))
+		w.exec(db, "UPDATE role SET name = 'old', capabilities = '' WHERE uid = $1", pack(iam.OwnerRole))
 		runTogether(t, 5, func(int) error {
 			_, err := platform.New(t.Context(), w.store, platform.Options{})
 			return err

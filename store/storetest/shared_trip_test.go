@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/postgres"
 	"atrium/store/sqlstore"
 	"atrium/store/sqlstore/dbconn"
@@ -68,7 +68,7 @@ func TestALockedTableDelaysOnlyWhatReadsIt(t *testing.T) {
 
 // readBesideALock reads a group while the table of repos is locked, and the repo once it is
 // free, by a number of concurrent requests each.
-func (w *world) readBesideALock(ctx context.Context, readers int, repo, group platform.UID) {
+func (w *world) readBesideALock(ctx context.Context, readers int, repo, group core.UID) {
 	w.t.Helper()
 	locking := must[*sql.Tx](w.t)(w.openDirect().BeginTx(ctx, nil))
 	if _, err := locking.ExecContext(ctx, "LOCK TABLE repo IN ACCESS EXCLUSIVE MODE"); err != nil {

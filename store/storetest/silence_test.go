@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/postgres"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/storetest"
@@ -75,7 +75,7 @@ func TestAURLMayShortenTheTimeToConnect(t *testing.T) {
 	relay := storetest.NewRelay(t, storetest.Postgres(t))
 	relay.Silence()
 	_, err := postgres.Open(t.Context(), addParameters(t, relay.URL, url.Values{"connect_timeout": {"1"}}), postgres.Options{})
-	if platform.AsError(err).Code != platform.CodeUnavailable {
+	if core.AsError(err).Code != core.CodeUnavailable {
 		t.Errorf("opening a silent server ends with %v, want UNAVAILABLE", err)
 	}
 }
@@ -93,7 +93,7 @@ func TestASilentServerIsGivenUpAfterTheLimitOfTheURL(t *testing.T) {
 			relay.Silence()
 			within, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
-			if err := engine.Run(within, &dbconn.Statement{SQL: "SELECT 1"}); platform.AsError(err).Code != platform.CodeUnavailable {
+			if err := engine.Run(within, &dbconn.Statement{SQL: "SELECT 1"}); core.AsError(err).Code != core.CodeUnavailable {
 				t.Errorf("a read from a silent server ends with %v, want UNAVAILABLE", err)
 			}
 		})
@@ -107,20 +107,20 @@ func TestNothingMoreIsSentToASilentServer(t *testing.T) {
 	relay := storetest.NewRelay(t, storetest.Postgres(t))
 	engine := openPostgres(t, addParameters(t, relay.URL, url.Values{"statement_timeout": {"1s"}}), postgres.Options{})
 	defer relay.Cut() // Otherwise, the pool would wait for silent connections.
-	trace := &platform.Trace{}
-	ctx := platform.WithTrace(t.Context(), trace)
+	trace := &core.Trace{}
+	ctx := core.WithTrace(t.Context(), trace)
 	read := func() error { return engine.Run(ctx, &dbconn.Statement{SQL: "SELECT 1"}) }
 	write := func() error {
 		return engine.Write(ctx, func(tx dbconn.TxConn) error { return tx.Run(ctx, &dbconn.Statement{SQL: "SELECT 1"}) })
 	}
 	for first, step := range map[string]func() error{"a read": read, "a write": write} {
 		relay.Silence()
-		if err := step(); platform.AsError(err).Code != platform.CodeUnavailable {
+		if err := step(); core.AsError(err).Code != core.CodeUnavailable {
 			t.Errorf("%s ends with %v, want UNAVAILABLE", first, err)
 		}
 		sent := trace.RoundTrips.Load()
 		for next, step := range map[string]func() error{"a read": read, "a write": write} {
-			if err := step(); platform.AsError(err).Code != platform.CodeUnavailable || trace.RoundTrips.Load() > sent {
+			if err := step(); core.AsError(err).Code != core.CodeUnavailable || trace.RoundTrips.Load() > sent {
 				t.Errorf("%s after %s ends with %v and %d more round trips, want UNAVAILABLE and none", next, first, err, trace.RoundTrips.Load()-sent)
 			}
 		}

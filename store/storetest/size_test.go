@@ -11,7 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/storetest"
 )
@@ -126,15 +127,15 @@ func measureReads(t *testing.T, n sizes) (costs map[string]readCost, bars map[st
 // batches at the same time, as the command does.
 func (b *bigWorld) measureImport(t *testing.T) {
 	t.Helper()
-	const writers, perRepo, all = 2, 50, 200 * platform.ImportBatch
+	const writers, perRepo, all = 2, 50, 200 * core.ImportBatch
 	names := times(all, func(int) string { return b.d.hex(32) })
 	began := time.Now()
 	runTogether(t, writers, func(writer int) error {
-		for n := writer * platform.ImportBatch; n < all; n += writers * platform.ImportBatch {
-			batch := times(platform.ImportBatch, func(i int) *platform.ImportedTag {
-				return &platform.ImportedTag{Repo: b.repos[(n+i)/perRepo], Tag: platform.Tag{Name: fmt.Sprint("imported-", n+i), Digest: "sha256:" + names[n+i]}}
+		for n := writer * core.ImportBatch; n < all; n += writers * core.ImportBatch {
+			batch := times(core.ImportBatch, func(i int) *inventory.ImportedTag {
+				return &inventory.ImportedTag{Repo: b.repos[(n+i)/perRepo], Tag: inventory.Tag{Name: fmt.Sprint("imported-", n+i), Digest: "sha256:" + names[n+i]}}
 			})
-			done, err := b.p.Tags.Import(b.operator(), batch, platform.ImportOptions{})
+			done, err := b.p.Tags.Import(b.operator(), batch, core.ImportOptions{})
 			if err != nil || done.Added != len(batch) {
 				return fmt.Errorf("imported %+v: %w", done, err)
 			}

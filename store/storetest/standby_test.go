@@ -15,6 +15,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 	"atrium/store"
 	"atrium/store/postgres"
 	"atrium/store/sqlstore"
@@ -31,7 +34,7 @@ type standbyWorld struct {
 	reader   *platform.Platform
 	log      *lockedBuffer
 	owner    context.Context //nolint:containedctx // This context serves the whole test.
-	org      platform.UID
+	org      core.UID
 }
 
 // A lockedBuffer is a buffer for concurrent writers.
@@ -60,7 +63,7 @@ func newStandbyWorld(t *testing.T, read func(standbys []string) []string) *stand
 	storetest.Standbys(t, url)
 	url = storetest.Postgres(t)
 	w := &standbyWorld{world: newWorld(t, url), standbys: storetest.Standbys(t, url), log: new(lockedBuffer)}
-	var org *platform.Organisation
+	var org *iam.Organisation
 	w.owner, org = w.createOrganisation("acme")
 	w.org = org.Group.UID
 	s, err := store.Open(t.Context(), url, store.Options{MaxConnections: 8, ReadURLs: read(w.standbys), Logger: slog.New(slog.NewTextHandler(w.log, nil))})
@@ -178,7 +181,7 @@ func (w *standbyWorld) list(p *platform.Platform) []string {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.request(p), maxListTime)
 	defer cancel()
-	page, err := p.Repos.List(ctx, platform.ListRequest[*platform.RepoFilter]{OrderBy: "name", PageSize: 200})
+	page, err := p.Repos.List(ctx, core.ListRequest[*inventory.RepoFilter]{OrderBy: "name", PageSize: 200})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -192,7 +195,7 @@ func (w *standbyWorld) list(p *platform.Platform) []string {
 // page lists the names on a page of two repos.
 func (w *standbyWorld) page(p *platform.Platform, skip int) string {
 	w.t.Helper()
-	page, err := p.Repos.List(w.request(p), platform.ListRequest[*platform.RepoFilter]{OrderBy: "name", PageSize: 2, Skip: skip})
+	page, err := p.Repos.List(w.request(p), core.ListRequest[*inventory.RepoFilter]{OrderBy: "name", PageSize: 2, Skip: skip})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -220,7 +223,7 @@ func (w *standbyWorld) awaitReads() {
 	waitFor(w.t, "no standby answers", func() bool { w.list(w.reader); return w.reads() > before })
 }
 
-func (w *standbyWorld) create(name string) platform.UID {
+func (w *standbyWorld) create(name string) core.UID {
 	w.t.Helper()
 	return w.repo(w.owner, w.org, name)
 }
@@ -287,7 +290,7 @@ func TestARightIsNotReadFromAStandby(t *testing.T) {
 	w := newStandbyWorld(t, useAll)
 	w.create("a")
 	alice := w.identity(w.owner, w.org, "alice")
-	role, err := w.p.Roles.Create(w.owner, w.org, input[*platform.Role](`{"name":"reader","capabilities":["repo.list"]}`))
+	role, err := w.p.Roles.Create(w.owner, w.org, input[*iam.Role](`{"name":"reader","capabilities":["repo.list"]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,8 +302,8 @@ func TestARightIsNotReadFromAStandby(t *testing.T) {
 	t.Cleanup(func() { _ = primary.Close() })
 	naive := w.replica(sqlstore.New(standbyEngine{primary, standby}))
 	sees := func(p *platform.Platform) bool {
-		page, err := p.Repos.List(p.AllowStandby(w.contextOn(p, "alice")), platform.ListRequest[*platform.RepoFilter]{UIDP: platform.UIDFilter{ChildrenOf: w.org}})
-		if err != nil && platform.AsError(err).Code != platform.CodePermissionDenied {
+		page, err := p.Repos.List(p.AllowStandby(w.contextOn(p, "alice")), core.ListRequest[*inventory.RepoFilter]{UIDP: core.UIDFilter{ChildrenOf: w.org}})
+		if err != nil && core.AsError(err).Code != core.CodePermissionDenied {
 			t.Fatal(err)
 		}
 		return err == nil && len(page.Items) == 1
@@ -451,7 +454,7 @@ func TestAReadThatAStandbyCancelsFallsBack(t *testing.T) {
 					return
 				default:
 				}
-				_, err := w.p.Repos.Update(w.owner, uid, input[*platform.Repo](`{"name":"a"}`, "name"))
+				_, err := w.p.Repos.Update(w.owner, uid, input[*inventory.Repo](`{"name":"a"}`, "name"))
 				if err != nil {
 					t.Error(err)
 					return
@@ -504,7 +507,7 @@ func TestAStandbyOfAnOldTimelineIsLeftOut(t *testing.T) {
 		t.Cleanup(func() { _ = s.Close() })
 		reader := p.replica(s)
 		list := func(p *platform.Platform) string {
-			page, err := p.Repos.List(p.AllowStandby(w.contextOn(p, "owner of acme")), platform.ListRequest[*platform.RepoFilter]{OrderBy: "name"})
+			page, err := p.Repos.List(p.AllowStandby(w.contextOn(p, "owner of acme")), core.ListRequest[*inventory.RepoFilter]{OrderBy: "name"})
 			if err != nil {
 				t.Fatal(err)
 			}

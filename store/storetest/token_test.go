@@ -8,17 +8,19 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
 // repos creates n repos in a group, in one transaction.
-func (w *world) repos(group platform.UID, n int) []*platform.Repo {
+func (w *world) repos(group core.UID, n int) []*inventory.Repo {
 	w.t.Helper()
 	d := newDice(29)
-	made := times(n, func(i int) *platform.Repo {
-		return &platform.Repo{UID: d.below(group), Name: fmt.Sprintf("repo-%04d", i), CreateTime: platform.At(w.now()), UpdateTime: platform.At(w.now())}
+	made := times(n, func(i int) *inventory.Repo {
+		return &inventory.Repo{UID: d.below(group), Name: fmt.Sprintf("repo-%04d", i), CreateTime: core.At(w.now()), UpdateTime: core.At(w.now())}
 	})
-	w.insert(func(tx platform.Tx) error { return storetest.Tables.Inventory.Repos.Insert(w.t.Context(), tx, made...) })
+	w.insert(func(tx core.Tx) error { return storetest.Tables.Inventory.Repos.Insert(w.t.Context(), tx, made...) })
 	return made
 }
 
@@ -28,7 +30,7 @@ func TestPageTokensOutliveRestartsAndNewKeys(t *testing.T) {
 		w.repos(org.Group.UID, 10)
 		read := func(p *platform.Platform, token string) (names []string, next string) {
 			t.Helper()
-			page, err := p.Repos.List(w.contextOn(p, "owner of acme"), platform.ListRequest[*platform.RepoFilter]{PageSize: 3, PageToken: token})
+			page, err := p.Repos.List(w.contextOn(p, "owner of acme"), core.ListRequest[*inventory.RepoFilter]{PageSize: 3, PageToken: token})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,12 +70,12 @@ func TestTokensOfAnotherDatabaseDoNotOpen(t *testing.T) {
 		other := newWorld(t, storetest.SQLite(t))
 		otherCtx, otherOrg := other.createOrganisation("acme")
 		other.repos(otherOrg.Group.UID, 5)
-		page, err := other.p.Repos.List(otherCtx, platform.ListRequest[*platform.RepoFilter]{PageSize: 2})
+		page, err := other.p.Repos.List(otherCtx, core.ListRequest[*inventory.RepoFilter]{PageSize: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = w.p.Repos.List(ctx, platform.ListRequest[*platform.RepoFilter]{PageSize: 2, PageToken: page.NextPageToken()})
-		if !errors.Is(err, &platform.Error{Code: platform.CodeInvalidArgument}) {
+		_, err = w.p.Repos.List(ctx, core.ListRequest[*inventory.RepoFilter]{PageSize: 2, PageToken: page.NextPageToken()})
+		if !errors.Is(err, &core.Error{Code: core.CodeInvalidArgument}) {
 			t.Errorf("got %v, want INVALID_ARGUMENT", err)
 		}
 	})
@@ -83,7 +85,7 @@ func TestTokensThatAreTooOldStartTheListAgain(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.createOrganisation("acme")
 		w.repos(org.Group.UID, 5)
-		req := platform.ListRequest[*platform.RepoFilter]{PageSize: 2, OrderBy: "name desc"}
+		req := core.ListRequest[*inventory.RepoFilter]{PageSize: 2, OrderBy: "name desc"}
 		page, err := w.p.Repos.List(ctx, req)
 		if err != nil {
 			t.Fatal(err)

@@ -10,7 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
@@ -24,10 +25,10 @@ func TestUnitsThatLostAreRunAgainAsAWhole(t *testing.T) {
 		var started sync.WaitGroup
 		started.Add(2)
 		runTogether(t, 2, func(i int) error {
-			return w.store.Write(ctx, func(tx platform.Tx) error {
+			return w.store.Write(ctx, func(tx core.Tx) error {
 				run := runs.Add(1)
 				for n, at := range []int{i, 1 - i} {
-					r := &platform.Repo{UID: pair[at].UID, Description: fmt.Sprint("by ", i), UpdateTime: platform.At(w.now())}
+					r := &inventory.Repo{UID: pair[at].UID, Description: fmt.Sprint("by ", i), UpdateTime: core.At(w.now())}
 					if err := storetest.Tables.Inventory.Repos.Update(ctx, tx, r, "description"); err != nil {
 						return err
 					}
@@ -36,14 +37,14 @@ func TestUnitsThatLostAreRunAgainAsAWhole(t *testing.T) {
 						started.Wait()
 					}
 				}
-				tx.Record(&platform.Event{ID: fmt.Sprint("of ", i), Body: []byte("{}")})
-				return storetest.Tables.Inventory.Tags.Insert(ctx, tx, &platform.Tag{UID: newDice(uint64(i)).below(pair[i].UID), Name: "t"})
+				tx.Record(&core.Event{ID: fmt.Sprint("of ", i), Body: []byte("{}")})
+				return storetest.Tables.Inventory.Tags.Insert(ctx, tx, &inventory.Tag{UID: newDice(uint64(i)).below(pair[i].UID), Name: "t"})
 			})
 		})
 		if n := runs.Load(); !w.onSQLite() && n < 3 {
 			t.Errorf("the units ran %d times, want at least 3", n)
 		}
-		first, second := must[*platform.Repo](t)(w.p.Repos.Get(ctx, pair[0].UID)), must[*platform.Repo](t)(w.p.Repos.Get(ctx, pair[1].UID))
+		first, second := must[*inventory.Repo](t)(w.p.Repos.Get(ctx, pair[0].UID)), must[*inventory.Repo](t)(w.p.Repos.Get(ctx, pair[1].UID))
 		if first.Description == "" || first.Description != second.Description {
 			t.Errorf("the two are %q and %q, want the same", first.Description, second.Description)
 		}
@@ -59,20 +60,20 @@ func TestWorkWhoseTimeIsUpChangesNothing(t *testing.T) {
 		ctx, org := w.createOrganisation("acme")
 		repo := w.repos(org.Group.UID, 1)[0].UID
 		short, cancel := context.WithCancel(ctx)
-		err := w.store.Write(short, func(tx platform.Tx) error {
+		err := w.store.Write(short, func(tx core.Tx) error {
 			if err := storetest.Tables.Inventory.SetReadme(short, tx, repo, "half"); err != nil {
 				return err
 			}
 			cancel()
 			return storetest.Tables.Inventory.SetReadme(short, tx, repo, "whole")
 		})
-		if code := platform.AsError(err).Code; code != platform.CodeDeadlineExceeded {
+		if code := core.AsError(err).Code; code != core.CodeDeadlineExceeded {
 			t.Errorf("got %v (%v), want DEADLINE_EXCEEDED", code, err)
 		}
-		if _, err := w.p.Repos.List(short, platform.ListRequest[*platform.RepoFilter]{}); platform.AsError(err).Code != platform.CodeDeadlineExceeded {
-			t.Errorf("a list answers %v, want Code %v", err, platform.CodeDeadlineExceeded)
+		if _, err := w.p.Repos.List(short, core.ListRequest[*inventory.RepoFilter]{}); core.AsError(err).Code != core.CodeDeadlineExceeded {
+			t.Errorf("a list answers %v, want Code %v", err, core.CodeDeadlineExceeded)
 		}
-		if got := must[*platform.Readme](t)(w.p.Repos.Readme(ctx, repo)); got.Content != "" {
+		if got := must[*inventory.Readme](t)(w.p.Repos.Readme(ctx, repo)); got.Content != "" {
 			t.Errorf("the readme is %q, want Content \"\"", got.Content)
 		}
 	})
@@ -93,7 +94,7 @@ func TestLostConnectionsAreOpenedAgain(t *testing.T) {
 			if err == nil {
 				return
 			}
-			if !errors.Is(err, &platform.Error{Code: platform.CodeUnavailable}) {
+			if !errors.Is(err, &core.Error{Code: core.CodeUnavailable}) {
 				t.Fatalf("try %d: got %v, want UNAVAILABLE", try, err)
 			}
 		}
@@ -105,7 +106,7 @@ func TestLostConnectionsAreOpenedAgain(t *testing.T) {
 // must not invite a client to repeat the change.
 func expectUncertain(t *testing.T, err error) {
 	t.Helper()
-	if e := platform.AsError(err); e.Code != platform.CodeAborted || e.Reason != "COMMIT_UNCERTAIN" || e.RetryAfter != 0 {
+	if e := core.AsError(err); e.Code != core.CodeAborted || e.Reason != "COMMIT_UNCERTAIN" || e.RetryAfter != 0 {
 		t.Errorf("got %v (%s, retry after %v), want ABORTED (COMMIT_UNCERTAIN)", err, e.Reason, e.RetryAfter)
 	}
 }
@@ -139,13 +140,13 @@ func TestACommitIsUncertainUnlessTheServerRejectsIt(t *testing.T) {
 	}{
 		"it has no room": {"RAISE EXCEPTION SQLSTATE '53100'", func(t *testing.T, err error) {
 			t.Helper()
-			if platform.AsError(err).Code != platform.CodeUnavailable {
+			if core.AsError(err).Code != core.CodeUnavailable {
 				t.Errorf("got %v, want UNAVAILABLE", err)
 			}
 		}},
 		"it conflicts": {"RAISE EXCEPTION SQLSTATE '40001'", func(t *testing.T, err error) {
 			t.Helper()
-			if e := platform.AsError(err); e.Code != platform.CodeAborted || e.Reason != "ABORTED" || e.RetryAfter == 0 {
+			if e := core.AsError(err); e.Code != core.CodeAborted || e.Reason != "ABORTED" || e.RetryAfter == 0 {
 				t.Errorf("got %v (%s), want ABORTED", err, e.Reason)
 			}
 		}},
@@ -180,8 +181,8 @@ func TestAWriterThatHangsDelaysEventsNoLongerThanItsLimit(t *testing.T) {
 		began, end := make(chan struct{}), make(chan struct{})
 		done := make(chan error, 1)
 		go func() {
-			done <- hanging.Write(t.Context(), func(tx platform.Tx) error {
-				if err := storetest.Tables.Webhooks.SetRelayPosition(t.Context(), tx, platform.EventPosition{}); err != nil { // The transaction now has an id.
+			done <- hanging.Write(t.Context(), func(tx core.Tx) error {
+				if err := storetest.Tables.Webhooks.SetRelayPosition(t.Context(), tx, core.EventPosition{}); err != nil { // The transaction now has an id.
 					return err
 				}
 				close(began)
@@ -194,15 +195,15 @@ func TestAWriterThatHangsDelaysEventsNoLongerThanItsLimit(t *testing.T) {
 			t.Fatal(err)
 		}
 		find := func() bool {
-			events := must[[]*platform.Event](t)(storetest.Tables.Events.EventsAfter(t.Context(), w.store, nil, platform.EventPosition{}, 10))
-			return slices.ContainsFunc(events, func(e *platform.Event) bool { return e.ID == "other" })
+			events := must[[]*core.Event](t)(storetest.Tables.Events.EventsAfter(t.Context(), w.store, nil, core.EventPosition{}, 10))
+			return slices.ContainsFunc(events, func(e *core.Event) bool { return e.ID == "other" })
 		}
 		if find() {
 			t.Error("an event was read beside a writer with an earlier id")
 		}
 		waitFor(t, "a writer that hangs holds up events", find)
 		close(end)
-		if err := <-done; platform.AsError(err).Code != platform.CodeUnavailable {
+		if err := <-done; core.AsError(err).Code != core.CodeUnavailable {
 			t.Errorf("the writer that hung got %v, want UNAVAILABLE", err)
 		}
 	})
@@ -221,7 +222,7 @@ func TestAServerThatTakesNoWritesIsLeft(t *testing.T) {
 		demote("on")
 		connected := storetest.Open(t, w.url)
 		runTogether(t, 8, func(int) error {
-			if err := w.record(connected, "one"); platform.AsError(err).Code != platform.CodeUnavailable {
+			if err := w.record(connected, "one"); core.AsError(err).Code != core.CodeUnavailable {
 				return fmt.Errorf("a server that takes no writes answers %w, want UNAVAILABLE", err)
 			}
 			return nil
@@ -252,24 +253,24 @@ func TestAWriterThatCommitsWhileLocksAreListedIsNotPassed(t *testing.T) {
 		query.Set("search_path", "public,pg_catalog")
 		u.RawQuery = query.Encode()
 		reader := storetest.Open(t, u.String())
-		err = w.store.Write(t.Context(), func(tx platform.Tx) error {
-			if err := storetest.Tables.Webhooks.SetRelayPosition(t.Context(), tx, platform.EventPosition{}); err != nil { // The transaction now has an id.
+		err = w.store.Write(t.Context(), func(tx core.Tx) error {
+			if err := storetest.Tables.Webhooks.SetRelayPosition(t.Context(), tx, core.EventPosition{}); err != nil { // The transaction now has an id.
 				return err
 			}
 			if err := w.record(w.store, "later"); err != nil {
 				return err
 			}
-			if read := must[[]*platform.Event](t)(storetest.Tables.Events.EventsAfter(t.Context(), reader, nil, platform.EventPosition{}, 10)); len(read) != 0 {
+			if read := must[[]*core.Event](t)(storetest.Tables.Events.EventsAfter(t.Context(), reader, nil, core.EventPosition{}, 10)); len(read) != 0 {
 				t.Errorf("a reader gets %s beside a writer with an earlier id", read[0].ID)
 			}
-			tx.Record(&platform.Event{ID: "earlier", Body: []byte("{}")})
+			tx.Record(&core.Event{ID: "earlier", Body: []byte("{}")})
 			return nil
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		waitFor(t, "the reader does not get both events", func() bool {
-			return len(must[[]*platform.Event](t)(storetest.Tables.Events.EventsAfter(t.Context(), reader, nil, platform.EventPosition{}, 10))) == 2
+			return len(must[[]*core.Event](t)(storetest.Tables.Events.EventsAfter(t.Context(), reader, nil, core.EventPosition{}, 10))) == 2
 		})
 	})
 }
@@ -285,8 +286,8 @@ func TestAUnitThatPanicsIsUndone(t *testing.T) {
 					t.Errorf("the panic is %v, want that of the unit", r)
 				}
 			}()
-			_ = w.store.Write(ctx, func(tx platform.Tx) error {
-				r := &platform.Repo{UID: repo, Description: "undone", UpdateTime: platform.At(w.now())}
+			_ = w.store.Write(ctx, func(tx core.Tx) error {
+				r := &inventory.Repo{UID: repo, Description: "undone", UpdateTime: core.At(w.now())}
 				if err := storetest.Tables.Inventory.Repos.Update(ctx, tx, r, "description"); err != nil {
 					t.Error(err)
 				}
@@ -294,7 +295,7 @@ func TestAUnitThatPanicsIsUndone(t *testing.T) {
 			})
 		}()
 		waitFor(t, "the unit still has a connection", func() bool { return w.store.Pool().Used == 0 })
-		if r := must[*platform.Repo](t)(w.p.Repos.Get(ctx, repo)); r.Description != "" {
+		if r := must[*inventory.Repo](t)(w.p.Repos.Get(ctx, repo)); r.Description != "" {
 			t.Errorf("the description is %q, want none", r.Description)
 		}
 		w.repo(ctx, org.Group.UID, "later")

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/storetest"
 )
 
@@ -21,7 +21,7 @@ func TestNoWriterOfSQLiteStarves(t *testing.T) {
 	runTogether(t, writers, func(int) error {
 		for range turns {
 			came := served.Load()
-			err := store.Write(t.Context(), func(platform.Tx) error {
+			err := store.Write(t.Context(), func(core.Tx) error {
 				if others := served.Add(1) - 1 - came; others > long {
 					waitedLong.Add(1)
 				}
@@ -45,8 +45,8 @@ func TestNoWriterOfSQLiteStarves(t *testing.T) {
 func TestACancelledWriterOfSQLiteDelaysNobody(t *testing.T) {
 	t.Parallel()
 	store := storetest.Open(t, storetest.SQLite(t))
-	nothing := func(platform.Tx) error { return nil }
-	err := store.Write(t.Context(), func(platform.Tx) error {
+	nothing := func(core.Tx) error { return nil }
+	err := store.Write(t.Context(), func(core.Tx) error {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
 		if err := store.Write(ctx, nothing); err == nil {

@@ -13,6 +13,8 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // This is the driver for plain SQL.
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 	"atrium/store/sqlstore"
 	"atrium/store/storetest"
 )
@@ -59,11 +61,11 @@ func (w *world) now() time.Time {
 
 // operator returns the context of a command of the operator.
 func (w *world) operator() context.Context {
-	return platform.WithActor(w.t.Context(), platform.NewOperator("test"))
+	return core.WithActor(w.t.Context(), core.NewOperator("test"))
 }
 
 // createOrganisation creates an organisation and returns the context of its owner.
-func (w *world) createOrganisation(name string) (context.Context, *platform.Organisation) {
+func (w *world) createOrganisation(name string) (context.Context, *iam.Organisation) {
 	w.t.Helper()
 	org, err := w.p.Groups.Bootstrap(w.operator(), name, issuer, "owner of "+name)
 	if err != nil {
@@ -80,14 +82,14 @@ func (w *world) contextAs(subject string) context.Context {
 
 func (w *world) contextOn(p *platform.Platform, subject string) context.Context {
 	w.t.Helper()
-	actor, err := p.Authenticate(w.t.Context(), platform.Claims{Issuer: issuer, Subject: subject, ServiceAudience: true})
+	actor, err := p.Authenticate(w.t.Context(), iam.Claims{Issuer: issuer, Subject: subject, ServiceAudience: true})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	if len(actor.Identities) == 0 {
 		w.t.Fatalf("no identity matches %q", subject)
 	}
-	return platform.WithActor(w.t.Context(), actor)
+	return core.WithActor(w.t.Context(), actor)
 }
 
 // openDirect opens the database without the store, which does not notice these changes.
@@ -148,13 +150,13 @@ func (w *world) query(db *sql.DB, statement string, args ...any) (found [][]stri
 }
 
 // pack returns a UID in the form of the tables.
-func pack(u platform.UID) []byte {
+func pack(u core.UID) []byte {
 	b, _ := u.Packed()
 	return b
 }
 
 // insert stores rows of any kind in one transaction.
-func (w *world) insert(unit func(tx platform.Tx) error) {
+func (w *world) insert(unit func(tx core.Tx) error) {
 	w.t.Helper()
 	if err := w.store.Write(w.t.Context(), unit); err != nil {
 		w.t.Fatal(err)
@@ -179,8 +181,8 @@ func (d dice) eventID() string {
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
-func (d dice) root() platform.UID { return platform.UID(d.hex(20)) }
+func (d dice) root() core.UID { return core.UID(d.hex(20)) }
 
-func (d dice) below(parent platform.UID) platform.UID { return parent + "/" + platform.UID(d.hex(8)) }
+func (d dice) below(parent core.UID) core.UID { return parent + "/" + core.UID(d.hex(8)) }
 
 func pick[T any](d dice, from []T) T { return from[d.IntN(len(from))] }

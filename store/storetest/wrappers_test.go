@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 	"atrium/store/sqlstore"
 	"atrium/store/sqlstore/dbconn"
 )
@@ -38,37 +41,37 @@ func (mirror) Close()                        {}
 type viewer struct {
 	p      *platform.Platform
 	store  *sqlstore.Store
-	claims platform.Claims
-	last   *platform.Actor
+	claims iam.Claims
+	last   *core.Actor
 }
 
 func newViewer(t *testing.T, p *platform.Platform, s *sqlstore.Store, subject string) viewer {
 	t.Helper()
-	claims := platform.Claims{Issuer: issuer, Subject: subject, ServiceAudience: true}
-	return viewer{p, s, claims, must[*platform.Actor](t)(p.Authenticate(t.Context(), claims))}
+	claims := iam.Claims{Issuer: issuer, Subject: subject, ServiceAudience: true}
+	return viewer{p, s, claims, must[*core.Actor](t)(p.Authenticate(t.Context(), claims))}
 }
 
 // read returns the answers of reads that run beside each other for one response.
-func (v viewer) read(ctx context.Context, root platform.UID, groups []platform.UID, repos []*platform.Repo) (string, error) {
+func (v viewer) read(ctx context.Context, root core.UID, groups []core.UID, repos []*inventory.Repo) (string, error) {
 	ctx = v.p.Presume(v.store.AllowStandby(ctx), v.claims, v.last)
 	reads := []func(ctx context.Context) (any, error){
 		func(ctx context.Context) (any, error) {
-			page, err := v.p.Repos.List(ctx, platform.ListRequest[*platform.RepoFilter]{UIDP: descendantsOf(root), PageSize: 7})
+			page, err := v.p.Repos.List(ctx, core.ListRequest[*inventory.RepoFilter]{UIDP: descendantsOf(root), PageSize: 7})
 			return []any{page.Items, page.TotalCount}, err
 		},
 		func(ctx context.Context) (any, error) {
-			scopes := []platform.UIDFilter{childrenOf(groups[0]), childrenOf(groups[1])}
-			pages, errs := v.p.Repos.ListEach(ctx, platform.ListRequest[*platform.RepoFilter]{PageSize: 3}, scopes)
+			scopes := []core.UIDFilter{childrenOf(groups[0]), childrenOf(groups[1])}
+			pages, errs := v.p.Repos.ListEach(ctx, core.ListRequest[*inventory.RepoFilter]{PageSize: 3}, scopes)
 			return []any{pages[0].Items, pages[1].Items, pages[1].TotalCount}, errors.Join(errs...)
 		},
 		func(ctx context.Context) (any, error) { return v.p.Repos.Get(ctx, repos[3].UID) },
 		func(ctx context.Context) (any, error) { return v.p.Groups.Get(ctx, groups[0]) },
 		func(ctx context.Context) (any, error) {
-			found, errs := v.p.Repos.GetMany(ctx, []platform.UID{repos[5].UID, repos[1].UID})
+			found, errs := v.p.Repos.GetMany(ctx, []core.UID{repos[5].UID, repos[1].UID})
 			return found, errors.Join(errs...)
 		},
 		func(ctx context.Context) (any, error) {
-			page, err := v.p.Groups.List(ctx, platform.ListRequest[*platform.GroupFilter]{UIDP: childrenOf(root)})
+			page, err := v.p.Groups.List(ctx, core.ListRequest[*iam.GroupFilter]{UIDP: childrenOf(root)})
 			return []any{page.Items, page.TotalCount}, err
 		},
 	}
@@ -80,7 +83,7 @@ func (v viewer) read(ctx context.Context, root platform.UID, groups []platform.U
 		return err
 	})
 	text, err := json.Marshal(answers)
-	return string(text), errors.Join(append(errs, err, platform.Prove(ctx))...)
+	return string(text), errors.Join(append(errs, err, core.Prove(ctx))...)
 }
 
 // Each wrapper of the way to the database can be left out: the answers are the same, and a
@@ -89,13 +92,13 @@ func TestEachWrapperCanBeLeftOut(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		owner, org := w.createOrganisation("acme")
 		root := org.Group.UID
-		groups := []platform.UID{w.group(owner, root, "one"), w.group(owner, root, "two")}
+		groups := []core.UID{w.group(owner, root, "one"), w.group(owner, root, "two")}
 		repos := slices.Concat(w.repos(groups[0], 9), w.repos(groups[1], 4))
 		want := ""
 		for _, without := range append([]string{""}, dbconn.Wrappers()...) {
 			s := sqlstore.NewWithout(mirrored{openEngine(t, w.url)}, without)
 			ann := w.identity(owner, root, "ann without "+without)
-			binding := must[*platform.RoleBinding](t)(w.p.RoleBindings.Create(owner, root, input[*platform.RoleBinding](`{"identityUid": "`+string(ann)+`", "roleUid": "`+string(platform.ViewerRole)+`"}`)))
+			binding := must[*iam.RoleBinding](t)(w.p.RoleBindings.Create(owner, root, input[*iam.RoleBinding](`{"identityUid": "`+string(ann)+`", "roleUid": "`+string(iam.ViewerRole)+`"}`)))
 			v := newViewer(t, w.replica(s), s, "ann without "+without)
 			for range 3 { // From the third request on, only versions are compared.
 				got, err := v.read(t.Context(), root, groups, repos)

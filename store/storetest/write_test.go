@@ -6,7 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+	"atrium/platform/webhooks"
 	"atrium/store/storetest"
 )
 
@@ -16,13 +19,13 @@ func TestALabelIsFoundWhileARowHasIt(t *testing.T) {
 		repo := w.repo(ctx, org.Group.UID, "nginx")
 		update := func(body string, mask ...string) {
 			t.Helper()
-			must[*platform.Repo](t)(w.p.Repos.Update(ctx, repo, input[*platform.Repo](body, mask...)))
+			must[*inventory.Repo](t)(w.p.Repos.Update(ctx, repo, input[*inventory.Repo](body, mask...)))
 		}
 		expect := func(found string) {
 			t.Helper()
 			var got []string
 			for _, condition := range []string{"env", "env=prod", "env=test", "team=red", "pci"} {
-				page := must[platform.Page[*platform.Repo]](t)(w.p.Repos.List(ctx, platform.ListRequest[*platform.RepoFilter]{Filter: &platform.RepoFilter{LabelFilter: platform.LabelFilter{Labels: []string{condition}}}}))
+				page := must[core.Page[*inventory.Repo]](t)(w.p.Repos.List(ctx, core.ListRequest[*inventory.RepoFilter]{Filter: &inventory.RepoFilter{LabelFilter: core.LabelFilter{Labels: []string{condition}}}}))
 				if len(page.Items) == 1 && page.TotalCount == 1 {
 					got = append(got, condition)
 				}
@@ -54,10 +57,10 @@ func TestMaskedUpdatesWriteNothingElse(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.createOrganisation("acme")
 		repo := w.repo(ctx, org.Group.UID, "nginx")
-		update := func(body string, mask ...string) *platform.Repo {
+		update := func(body string, mask ...string) *inventory.Repo {
 			t.Helper()
 			w.clockAhead.Add(1000)
-			return must[*platform.Repo](t)(w.p.Repos.Update(ctx, repo, input[*platform.Repo](body, mask...)))
+			return must[*inventory.Repo](t)(w.p.Repos.Update(ctx, repo, input[*inventory.Repo](body, mask...)))
 		}
 		before := update(`{"description": "d", "bundles": ["a", "b"], "catalogTier": "CATALOG_TIER_BASE", "aliases": ["x"]}`)
 		// The row changes without the store. An update that wrote back everything that it
@@ -73,8 +76,8 @@ func TestMaskedUpdatesWriteNothingElse(t *testing.T) {
 		if cleared := update(`{"bundles": null}`); cleared.Bundles != nil || cleared.Description != "e" {
 			t.Errorf("null leaves %+v, want no Bundles and Description 'e'", cleared)
 		}
-		if read := must[*platform.Repo](t)(w.p.Repos.Get(ctx, repo)); read.Description != "e" || read.CatalogTier != platform.CatalogTierBase {
-			t.Errorf("read back %+v, want Description 'e' and CatalogTier %v", read, platform.CatalogTierBase)
+		if read := must[*inventory.Repo](t)(w.p.Repos.Get(ctx, repo)); read.Description != "e" || read.CatalogTier != core.CatalogTierBase {
+			t.Errorf("read back %+v, want Description 'e' and CatalogTier %v", read, core.CatalogTierBase)
 		}
 	})
 }
@@ -86,24 +89,24 @@ func TestUniqueKeysNameTheResourceThatHasThem(t *testing.T) {
 		group := w.group(ctx, root, "a")
 		repo := w.repo(ctx, group, "nginx")
 		otherRepo := w.repo(ctx, group, "redis")
-		role := must[*platform.Role](t)(w.p.Roles.Create(ctx, root, input[*platform.Role](`{"name": "r", "capabilities": ["repo.list"]}`))).UID
-		sub := must[*platform.Subscription](t)(w.p.Subscriptions.Create(ctx, root, input[*platform.Subscription](`{"sink": "https://example.com/"}`))).UID
+		role := must[*iam.Role](t)(w.p.Roles.Create(ctx, root, input[*iam.Role](`{"name": "r", "capabilities": ["repo.list"]}`))).UID
+		sub := must[*webhooks.Subscription](t)(w.p.Subscriptions.Create(ctx, root, input[*webhooks.Subscription](`{"sink": "https://example.com/"}`))).UID
 		binding := w.bind(ctx, group, org.Identity.UID, role)
 
-		_, err := w.p.Groups.Create(ctx, root, input[*platform.Group](`{"name": "a"}`))
-		expectError(t, err, platform.CodeAlreadyExists, string(group))
-		_, err = w.p.Repos.Create(ctx, group, input[*platform.Repo](`{"name": "nginx"}`))
-		expectError(t, err, platform.CodeAlreadyExists, string(repo))
-		_, err = w.p.Repos.Update(ctx, otherRepo, input[*platform.Repo](`{"name": "nginx"}`))
-		expectError(t, err, platform.CodeAlreadyExists, string(repo))
-		_, err = w.p.Roles.Create(ctx, root, input[*platform.Role](`{"name": "r"}`))
-		expectError(t, err, platform.CodeAlreadyExists, string(role))
-		_, err = w.p.Subscriptions.Create(ctx, root, input[*platform.Subscription](`{"sink": "https://example.com/"}`))
-		expectError(t, err, platform.CodeAlreadyExists, string(sub))
+		_, err := w.p.Groups.Create(ctx, root, input[*iam.Group](`{"name": "a"}`))
+		expectError(t, err, core.CodeAlreadyExists, string(group))
+		_, err = w.p.Repos.Create(ctx, group, input[*inventory.Repo](`{"name": "nginx"}`))
+		expectError(t, err, core.CodeAlreadyExists, string(repo))
+		_, err = w.p.Repos.Update(ctx, otherRepo, input[*inventory.Repo](`{"name": "nginx"}`))
+		expectError(t, err, core.CodeAlreadyExists, string(repo))
+		_, err = w.p.Roles.Create(ctx, root, input[*iam.Role](`{"name": "r"}`))
+		expectError(t, err, core.CodeAlreadyExists, string(role))
+		_, err = w.p.Subscriptions.Create(ctx, root, input[*webhooks.Subscription](`{"sink": "https://example.com/"}`))
+		expectError(t, err, core.CodeAlreadyExists, string(sub))
 		_, err = w.p.RoleBindings.Create(ctx, group, bindInput(org.Identity.UID, role))
-		expectError(t, err, platform.CodeAlreadyExists, string(binding))
+		expectError(t, err, core.CodeAlreadyExists, string(binding))
 		_, err = w.p.Groups.Bootstrap(w.operator(), "acme", issuer, "someone else")
-		expectError(t, err, platform.CodeAlreadyExists, string(root))
+		expectError(t, err, core.CodeAlreadyExists, string(root))
 
 		w.repo(ctx, root, "nginx") // The same name is allowed in another parent.
 		w.group(ctx, group, "a")
@@ -118,40 +121,40 @@ func TestNeededRowsAreNotDeletedAndDeletedRowsCannotBeReferenced(t *testing.T) {
 		root := org.Group.UID
 		group, gone := w.group(ctx, root, "a"), w.group(ctx, root, "gone")
 		repo, goneRepo := w.repo(ctx, group, "nginx"), w.repo(ctx, group, "gone")
-		must[*platform.Tag](t)(w.p.Tags.Create(ctx, repo, tagInput("latest", digests[0])))
-		role := must[*platform.Role](t)(w.p.Roles.Create(ctx, root, input[*platform.Role](`{"name": "r"}`))).UID
-		goneRole := must[*platform.Role](t)(w.p.Roles.Create(ctx, root, input[*platform.Role](`{"name": "gone"}`))).UID
+		must[*inventory.Tag](t)(w.p.Tags.Create(ctx, repo, tagInput("latest", digests[0])))
+		role := must[*iam.Role](t)(w.p.Roles.Create(ctx, root, input[*iam.Role](`{"name": "r"}`))).UID
+		goneRole := must[*iam.Role](t)(w.p.Roles.Create(ctx, root, input[*iam.Role](`{"name": "gone"}`))).UID
 		who, goneWho := w.identity(ctx, root, "who"), w.identity(ctx, root, "gone")
 		w.bind(ctx, root, who, role)
 
-		expectError(t, w.p.Groups.Delete(ctx, group), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
-		expectError(t, w.p.Groups.Delete(ctx, root), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
-		expectError(t, w.p.Repos.Delete(ctx, repo), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
-		expectError(t, w.p.Roles.Delete(ctx, role), platform.CodeFailedPrecondition, "RESOURCE_IN_USE")
-		expectError(t, w.p.Identities.Delete(ctx, who), platform.CodeFailedPrecondition, "RESOURCE_IN_USE")
+		expectError(t, w.p.Groups.Delete(ctx, group), core.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
+		expectError(t, w.p.Groups.Delete(ctx, root), core.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
+		expectError(t, w.p.Repos.Delete(ctx, repo), core.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
+		expectError(t, w.p.Roles.Delete(ctx, role), core.CodeFailedPrecondition, "RESOURCE_IN_USE")
+		expectError(t, w.p.Identities.Delete(ctx, who), core.CodeFailedPrecondition, "RESOURCE_IN_USE")
 
 		for _, err := range []error{w.p.Groups.Delete(ctx, gone), w.p.Repos.Delete(ctx, goneRepo), w.p.Roles.Delete(ctx, goneRole), w.p.Identities.Delete(ctx, goneWho)} {
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		expectError(t, w.p.Groups.Delete(ctx, gone), platform.CodeNotFound, string(gone))
-		_, err := w.p.Repos.Create(ctx, gone, input[*platform.Repo](`{"name": "r"}`))
-		expectError(t, err, platform.CodeNotFound, string(gone))
-		_, err = w.p.Groups.Create(ctx, gone, input[*platform.Group](`{"name": "r"}`))
-		expectError(t, err, platform.CodeNotFound, string(gone))
+		expectError(t, w.p.Groups.Delete(ctx, gone), core.CodeNotFound, string(gone))
+		_, err := w.p.Repos.Create(ctx, gone, input[*inventory.Repo](`{"name": "r"}`))
+		expectError(t, err, core.CodeNotFound, string(gone))
+		_, err = w.p.Groups.Create(ctx, gone, input[*iam.Group](`{"name": "r"}`))
+		expectError(t, err, core.CodeNotFound, string(gone))
 		_, err = w.p.Tags.Create(ctx, goneRepo, tagInput("latest", digests[0]))
-		expectError(t, err, platform.CodeNotFound, string(goneRepo))
+		expectError(t, err, core.CodeNotFound, string(goneRepo))
 		_, err = w.p.RoleBindings.Create(ctx, root, bindInput(goneWho, role))
-		expectError(t, err, platform.CodeNotFound, string(goneWho))
+		expectError(t, err, core.CodeNotFound, string(goneWho))
 		_, err = w.p.RoleBindings.Create(ctx, root, bindInput(who, goneRole))
-		expectError(t, err, platform.CodeNotFound, string(goneRole))
+		expectError(t, err, core.CodeNotFound, string(goneRole))
 		_, err = w.p.RoleBindings.Create(ctx, gone, bindInput(who, role))
-		expectError(t, err, platform.CodeNotFound, string(gone))
-		_, err = w.p.Groups.Update(ctx, gone, input[*platform.Group](`{"name": "r"}`))
-		expectError(t, err, platform.CodeNotFound, string(gone))
-		_, err = w.p.Repos.UpdateReadme(ctx, goneRepo, input[*platform.Readme](`{"content": "r"}`))
-		expectError(t, err, platform.CodeNotFound, string(goneRepo))
+		expectError(t, err, core.CodeNotFound, string(gone))
+		_, err = w.p.Groups.Update(ctx, gone, input[*iam.Group](`{"name": "r"}`))
+		expectError(t, err, core.CodeNotFound, string(gone))
+		_, err = w.p.Repos.UpdateReadme(ctx, goneRepo, input[*inventory.Readme](`{"content": "r"}`))
+		expectError(t, err, core.CodeNotFound, string(goneRepo))
 	})
 }
 
@@ -175,21 +178,21 @@ func TestEachChangeIsRecordedWithItsEventAndNothingElseIs(t *testing.T) {
 		root := org.Group.UID
 		group := w.group(ctx, root, "a")
 		repo := w.repo(ctx, group, "nginx")
-		tag := must[*platform.Tag](t)(w.p.Tags.Create(ctx, repo, tagInput("latest", digests[0]))).UID
-		must[*platform.Tag](t)(w.p.Tags.Create(ctx, repo, tagInput("latest", digests[1])))
-		must[*platform.Readme](t)(w.p.Repos.UpdateReadme(ctx, repo, input[*platform.Readme](`{"content": "# nginx"}`)))
-		must[*platform.Group](t)(w.p.Groups.Update(ctx, group, input[*platform.Group](`{"description": "d"}`)))
+		tag := must[*inventory.Tag](t)(w.p.Tags.Create(ctx, repo, tagInput("latest", digests[0]))).UID
+		must[*inventory.Tag](t)(w.p.Tags.Create(ctx, repo, tagInput("latest", digests[1])))
+		must[*inventory.Readme](t)(w.p.Repos.UpdateReadme(ctx, repo, input[*inventory.Readme](`{"content": "# nginx"}`)))
+		must[*iam.Group](t)(w.p.Groups.Update(ctx, group, input[*iam.Group](`{"description": "d"}`)))
 
 		// None of these calls changes anything.
-		_, err := w.p.Repos.Create(ctx, group, input[*platform.Repo](`{"name": "nginx"}`))
-		expectError(t, err, platform.CodeAlreadyExists, string(repo))
-		expectError(t, w.p.Groups.Delete(ctx, group), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
-		expectError(t, w.p.RoleBindings.Delete(ctx, org.Binding.UID), platform.CodeFailedPrecondition, "LAST_OWNER")
+		_, err := w.p.Repos.Create(ctx, group, input[*inventory.Repo](`{"name": "nginx"}`))
+		expectError(t, err, core.CodeAlreadyExists, string(repo))
+		expectError(t, w.p.Groups.Delete(ctx, group), core.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
+		expectError(t, w.p.RoleBindings.Delete(ctx, org.Binding.UID), core.CodeFailedPrecondition, "LAST_OWNER")
 		missing := newDice(1).below(root)
-		expectError(t, w.p.Repos.Delete(ctx, missing), platform.CodeNotFound, string(missing))
+		expectError(t, w.p.Repos.Delete(ctx, missing), core.CodeNotFound, string(missing))
 		undone := errors.New("undone")
-		if err := w.store.Write(ctx, func(tx platform.Tx) error {
-			tx.Record(&platform.Event{ID: "never", Body: []byte("{}")})
+		if err := w.store.Write(ctx, func(tx core.Tx) error {
+			tx.Record(&core.Event{ID: "never", Body: []byte("{}")})
 			return errors.Join(storetest.Tables.Inventory.SetReadme(ctx, tx, repo, "never"), undone)
 		}); !errors.Is(err, undone) {
 			t.Fatalf("got %v, want the unit's own error", err)
@@ -211,7 +214,7 @@ func TestEachChangeIsRecordedWithItsEventAndNothingElseIs(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("recorded\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
-		if readme := must[*platform.Readme](t)(w.p.Repos.Readme(ctx, repo)); readme.Content != "# nginx" {
+		if readme := must[*inventory.Readme](t)(w.p.Repos.Readme(ctx, repo)); readme.Content != "# nginx" {
 			t.Errorf("the readme is %q, want # nginx", readme.Content)
 		}
 	})
@@ -225,14 +228,14 @@ func TestAnImportThatIsRepeatedStoresTheSame(t *testing.T) {
 		repo := w.repo(owner, org.Group.UID, "app")
 		p := w.replica(storetest.RepeatingStore{Store: w.store})
 		const source = "hub.example.com/team/app"
-		importTag := func(digest string, deprecated bool, o platform.ImportOptions) {
+		importTag := func(digest string, deprecated bool, o core.ImportOptions) {
 			t.Helper()
-			tag := &platform.ImportedTag{Repo: repo, Tag: platform.Tag{Name: "v1", Digest: digest, Deprecated: deprecated, Source: source}}
-			must[platform.Imported](t)(p.Tags.Import(w.operator(), []*platform.ImportedTag{tag}, o))
+			tag := &inventory.ImportedTag{Repo: repo, Tag: inventory.Tag{Name: "v1", Digest: digest, Deprecated: deprecated, Source: source}}
+			must[core.Imported](t)(p.Tags.Import(w.operator(), []*inventory.ImportedTag{tag}, o))
 		}
-		importTag(digests[0], true, platform.ImportOptions{})
-		importTag(digests[1], false, platform.ImportOptions{NamesOnly: true})
-		tags := must[[]*platform.Tag](t)(storetest.Tables.Inventory.TagsOfSource(t.Context(), w.store, platform.RepoSource{Repo: repo, Source: source}))
+		importTag(digests[0], true, core.ImportOptions{})
+		importTag(digests[1], false, core.ImportOptions{NamesOnly: true})
+		tags := must[[]*inventory.Tag](t)(storetest.Tables.Inventory.TagsOfSource(t.Context(), w.store, inventory.RepoSource{Repo: repo, Source: source}))
 		if len(tags) != 1 || tags[0].Digest != digests[1] || !tags[0].Deprecated {
 			t.Errorf("the tags of the source are %+v", tags)
 		}
@@ -245,9 +248,9 @@ func TestABatchWhoseLastStatementFailsDeletesNothing(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.createOrganisation("acme")
 		repo := w.repo(ctx, org.Group.UID, "nginx")
-		var tags []platform.UID
+		var tags []core.UID
 		for n := range 2 {
-			tags = append(tags, must[*platform.Tag](t)(w.p.Tags.Create(ctx, repo, inputOfTag(n))).UID)
+			tags = append(tags, must[*inventory.Tag](t)(w.p.Tags.Create(ctx, repo, inputOfTag(n))).UID)
 		}
 		db := w.openDirect()
 		w.exec(db, "INSERT INTO counter (scope, kind, slot, n, nc) VALUES ('"+string(tags[1])+"', 99, 0, 0, 0)")
@@ -259,11 +262,11 @@ func TestABatchWhoseLastStatementFailsDeletesNothing(t *testing.T) {
 		w.exec(db, trigger)
 		before := len(w.recordedTypes())
 		err := w.p.Tags.DeleteBatch(ctx, tags)
-		if e := platform.AsError(err); e.Code != platform.CodeInternal || strings.Contains(e.Message, "uids[") {
+		if e := core.AsError(err); e.Code != core.CodeInternal || strings.Contains(e.Message, "uids[") {
 			t.Errorf("the batch ends with %v, want INTERNAL without the index of a tag", err)
 		}
-		list := platform.ListRequest[*platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: repo}, Parts: platform.PartTotal}
-		if page := must[platform.Page[*platform.Tag]](t)(w.p.Tags.List(ctx, list)); page.TotalCount != 2 || len(w.recordedTypes()) != before {
+		list := core.ListRequest[*inventory.TagFilter]{UIDP: core.UIDFilter{ChildrenOf: repo}, Parts: core.PartTotal}
+		if page := must[core.Page[*inventory.Tag]](t)(w.p.Tags.List(ctx, list)); page.TotalCount != 2 || len(w.recordedTypes()) != before {
 			t.Errorf("%d tags are left, with %d new events, want 2 and none", page.TotalCount, len(w.recordedTypes())-before)
 		}
 		w.exec(db, drop)
@@ -281,15 +284,15 @@ func TestAnErrorOfTheCommitNamesNoRequest(t *testing.T) {
 			t.Skip("it has no triggers that run at the end")
 		}
 		ctx, org := w.createOrganisation("acme")
-		var requests []platform.BatchRequest[*platform.Repo]
+		var requests []core.BatchRequest[*inventory.Repo]
 		for _, repo := range w.repos(org.Group.UID, 2) {
-			requests = append(requests, platform.BatchRequest[*platform.Repo]{UID: repo.UID, Input: input[*platform.Repo](`{"description": "d"}`)})
+			requests = append(requests, core.BatchRequest[*inventory.Repo]{UID: repo.UID, Input: input[*inventory.Repo](`{"description": "d"}`)})
 		}
 		db := w.openDirect()
 		w.exec(db, "CREATE FUNCTION be_late() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION SQLSTATE '53100'; END $$")
 		w.exec(db, "CREATE CONSTRAINT TRIGGER late AFTER INSERT ON event DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION be_late()")
 		_, err := w.p.Repos.UpdateBatch(ctx, requests)
-		if e := platform.AsError(err); e.Code != platform.CodeUnavailable || strings.Contains(e.Message, "requests[") || e.Metadata["request"] != "" {
+		if e := core.AsError(err); e.Code != core.CodeUnavailable || strings.Contains(e.Message, "requests[") || e.Metadata["request"] != "" {
 			t.Errorf("the batch ends with %v and %v, want UNAVAILABLE without a request", err, e.Metadata)
 		}
 	})
@@ -298,16 +301,16 @@ func TestAnErrorOfTheCommitNamesNoRequest(t *testing.T) {
 func TestAnUpdateChangesWhatSearchesFind(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.createOrganisation("acme")
-		repo := must[*platform.Repo](t)(w.p.Repos.Create(ctx, org.Group.UID, input[*platform.Repo](`{"name": "nginx", "description": "first", "aliases": ["web"]}`))).UID
+		repo := must[*inventory.Repo](t)(w.p.Repos.Create(ctx, org.Group.UID, input[*inventory.Repo](`{"name": "nginx", "description": "first", "aliases": ["web"]}`))).UID
 		for _, change := range []struct{ body, found, gone string }{
 			{`{"description": "second Place"}`, "nginx place web", "first"},
 			{`{"aliases": ["proxy", "balancer"]}`, "nginx second proxy balancer", "web"},
 			{`{"name": "caddy", "catalogTier": "CATALOG_TIER_AI"}`, "caddy second proxy", "nginx"},
 			{`{"catalogTier": "CATALOG_TIER_BASE"}`, "caddy second balancer", "web"},
 		} {
-			must[*platform.Repo](t)(w.p.Repos.Update(ctx, repo, input[*platform.Repo](change.body)))
+			must[*inventory.Repo](t)(w.p.Repos.Update(ctx, repo, input[*inventory.Repo](change.body)))
 			for query, want := range map[string]int{change.found: 1, change.gone: 0} {
-				page := must[platform.Page[*platform.Repo]](t)(w.p.Repos.List(ctx, platform.ListRequest[*platform.RepoFilter]{UIDP: platform.UIDFilter{ChildrenOf: org.Group.UID}, Filter: &platform.RepoFilter{Query: query}}))
+				page := must[core.Page[*inventory.Repo]](t)(w.p.Repos.List(ctx, core.ListRequest[*inventory.RepoFilter]{UIDP: core.UIDFilter{ChildrenOf: org.Group.UID}, Filter: &inventory.RepoFilter{Query: query}}))
 				if len(page.Items) != want {
 					t.Errorf("after %s, %q finds %d repos, want %d", change.body, query, len(page.Items), want)
 				}

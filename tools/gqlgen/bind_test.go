@@ -42,7 +42,7 @@ func bindSchema(t *testing.T, schema string, models config.TypeMap) (aliases str
 	settings := config.DefaultConfig()
 	settings.Models = models
 	settings.Sources = []*ast.Source{{Name: "widget.graphqls", Input: schema}}
-	source, err := bindByName(settings)
+	source, err := bindByName(settings, map[string]string{"Widget": "inventory", "Part": "inventory"})
 	return string(source), err
 }
 
@@ -54,7 +54,7 @@ func TestTypesAreBoundByTheirNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]string{
-		"Widget": "atrium/platform.Widget", "Part": "atrium/platform.Part",
+		"Widget": "atrium/platform/inventory.Widget", "Part": "atrium/platform/inventory.Part",
 		"WidgetOrderField": "atrium/graph/scalar.OrderField", "WidgetOrder": "atrium/graph/scalar.Order",
 		"CreateWidgetInput": "map[string]any", "SizeInput": "map[string]any", "DeleteWidgetInput": "atrium/graph/scalar.Delete",
 		"CreateWidgetPayload": "atrium/graph/scalar.CreateWidgetPayload", "UpdateWidgetPayload": "atrium/graph/scalar.UpdateWidgetPayload",
@@ -78,8 +78,8 @@ func TestTypesAreBoundByTheirNames(t *testing.T) {
 		t.Errorf("the fields of a payload are bound as %v, want %v", got, wantFields)
 	}
 	for _, line := range []string{
-		"WidgetConnection = Connection[*platform.Widget]", "WidgetEdge = Edge[*platform.Widget]", "PartEdge = Edge[*platform.Part]",
-		"CreateWidgetPayload = Created[*platform.Widget]", "UpdateWidgetPayload = Updated[*platform.Widget]", "platform.WidgetFilter\n",
+		"WidgetConnection = Connection[*inventory.Widget]", "WidgetEdge = Edge[*inventory.Widget]", "PartEdge = Edge[*inventory.Part]",
+		"CreateWidgetPayload = Created[*inventory.Widget]", "UpdateWidgetPayload = Updated[*inventory.Widget]", "inventory.WidgetFilter\n",
 	} {
 		if !strings.Contains(aliases, line) {
 			t.Errorf("the aliases lack %q:\n%s", line, aliases)
@@ -93,7 +93,7 @@ func TestTypesAreBoundByTheirNames(t *testing.T) {
 func TestBindingsOfTheConfigurationStay(t *testing.T) {
 	t.Parallel()
 	models := config.TypeMap{
-		"Widget":            {Model: config.StringList{"atrium/platform.Gadget"}, Fields: map[string]config.TypeMapField{"id": {FieldName: "Key"}}},
+		"Widget":            {Model: config.StringList{"atrium/platform/inventory.Gadget"}, Fields: map[string]config.TypeMapField{"id": {FieldName: "Key"}}},
 		"Part":              {Model: config.StringList{"atrium/graph/scalar.Part"}},
 		"CreateWidgetInput": {Model: config.StringList{"atrium/graph/scalar.Create"}},
 		"WidgetFilter":      {Model: config.StringList{"atrium/graph/scalar.OwnFilter"}},
@@ -102,10 +102,10 @@ func TestBindingsOfTheConfigurationStay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := models["Widget"]; got.Model[0] != "atrium/platform.Gadget" || got.Fields["id"].FieldName != "Key" || !got.Fields["parent"].Resolver {
+	if got := models["Widget"]; got.Model[0] != "atrium/platform/inventory.Gadget" || got.Fields["id"].FieldName != "Key" || !got.Fields["parent"].Resolver {
 		t.Errorf("Widget is bound as %v, want its own type and key, and a resolver for its parent", got)
 	}
-	if !strings.Contains(aliases, "WidgetConnection = Connection[*platform.Gadget]") {
+	if !strings.Contains(aliases, "WidgetConnection = Connection[*inventory.Gadget]") {
 		t.Errorf("the connection does not hold the type of the configuration:\n%s", aliases)
 	}
 	if strings.Contains(aliases, "PartConnection") || len(models["Part"].Fields) > 0 {

@@ -38,7 +38,11 @@ func generate(folder string) error {
 	if err != nil {
 		return err
 	}
-	aliases, err := bindByName(settings)
+	areas, err := findAreas("platform")
+	if err != nil {
+		return err
+	}
+	aliases, err := bindByName(settings, areas)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,9 @@ import (
 
 	"atrium/internal/auth"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
 	"atrium/store"
 )
 
@@ -57,7 +60,7 @@ func load(ctx context.Context, from, to string) error {
 	if c.err != nil {
 		return c.err
 	}
-	return p.Findings.Settle(platform.WithActor(ctx, platform.NewOperator("loadpeers"))) // Otherwise the server would do this while it is measured.
+	return p.Findings.Settle(core.WithActor(ctx, core.NewOperator("loadpeers"))) // Otherwise the server would do this while it is measured.
 }
 
 // A copier copies rows of one kind after the other. After an error it does nothing more.
@@ -83,38 +86,38 @@ const (
 )
 
 func (c *copier) copyAll() {
-	copyRows(c, groupRows, c.to.Tables().IAM.Groups, func(row pgx.CollectableRow) (*platform.Group, error) {
-		g, at := &platform.Group{Status: platform.OrgStatusReady}, times{}
+	copyRows(c, groupRows, c.to.Tables().IAM.Groups, func(row pgx.CollectableRow) (*iam.Group, error) {
+		g, at := &iam.Group{Status: iam.OrgStatusReady}, times{}
 		return g, at.scan(row, &g.CreateTime, &g.UpdateTime, &g.UID, &g.Name, &g.Description)
 	})
-	copyRows(c, rootRows, c.to.Tables().IAM.Groups, func(row pgx.CollectableRow) (*platform.Group, error) {
-		g := &platform.Group{Name: "advisories.example.com", Status: platform.OrgStatusReady}
+	copyRows(c, rootRows, c.to.Tables().IAM.Groups, func(row pgx.CollectableRow) (*iam.Group, error) {
+		g := &iam.Group{Name: "advisories.example.com", Status: iam.OrgStatusReady}
 		return g, row.Scan(&g.UID)
 	})
-	copyRows(c, roleRows, c.to.Tables().IAM.Roles, func(row pgx.CollectableRow) (*platform.Role, error) {
-		r := &platform.Role{Capabilities: []platform.Capability{platform.CapRepoList}}
+	copyRows(c, roleRows, c.to.Tables().IAM.Roles, func(row pgx.CollectableRow) (*iam.Role, error) {
+		r := &iam.Role{Capabilities: []core.Capability{core.CapRepoList}}
 		return r, row.Scan(&r.UID, &r.Name, &r.Description)
 	})
-	copyRows(c, people, c.to.Tables().IAM.Identities, func(row pgx.CollectableRow) (*platform.Identity, error) {
-		i, at := &platform.Identity{ClaimMatch: &platform.ClaimMatch{}}, times{}
+	copyRows(c, people, c.to.Tables().IAM.Identities, func(row pgx.CollectableRow) (*iam.Identity, error) {
+		i, at := &iam.Identity{ClaimMatch: &iam.ClaimMatch{}}, times{}
 		return i, at.scan(row, &i.CreateTime, &i.UpdateTime, &i.UID, &i.Name, &i.Description, &i.ClaimMatch.Issuer, &i.ClaimMatch.Subject)
 	})
-	copyRows(c, bindings, c.to.Tables().IAM.RoleBindings, func(row pgx.CollectableRow) (*platform.RoleBinding, error) {
-		b, at := &platform.RoleBinding{}, times{}
+	copyRows(c, bindings, c.to.Tables().IAM.RoleBindings, func(row pgx.CollectableRow) (*iam.RoleBinding, error) {
+		b, at := &iam.RoleBinding{}, times{}
 		return b, at.scan(row, &b.CreateTime, nil, &b.UID, &b.IdentityUID, &b.RoleUID)
 	})
-	copyRows(c, repoRows, c.to.Tables().Inventory.Repos, func(row pgx.CollectableRow) (*platform.Repo, error) {
-		r, at := &platform.Repo{}, times{}
+	copyRows(c, repoRows, c.to.Tables().Inventory.Repos, func(row pgx.CollectableRow) (*inventory.Repo, error) {
+		r, at := &inventory.Repo{}, times{}
 		return r, at.scan(row, &r.CreateTime, &r.UpdateTime, &r.UID, &r.Name, &r.Description)
 	})
-	copyRows(c, tagRows, c.to.Tables().Inventory.Tags, func(row pgx.CollectableRow) (*platform.Tag, error) {
-		t, at := &platform.Tag{}, times{}
+	copyRows(c, tagRows, c.to.Tables().Inventory.Tags, func(row pgx.CollectableRow) (*inventory.Tag, error) {
+		t, at := &inventory.Tag{}, times{}
 		err := at.scan(row, &t.UpdateTime, nil, &t.UID, &t.Name, &t.Digest, &t.Deprecated)
 		t.CreateTime = t.UpdateTime
 		return t, err
 	})
-	copyRows(c, advisory, c.to.Tables().Inventory.Advisories, func(row pgx.CollectableRow) (*platform.Advisory, error) {
-		a, at := &platform.Advisory{}, times{}
+	copyRows(c, advisory, c.to.Tables().Inventory.Advisories, func(row pgx.CollectableRow) (*inventory.Advisory, error) {
+		a, at := &inventory.Advisory{}, times{}
 		err := at.scan(row, &a.UpdateTime, nil, &a.UID, &a.AdvisoryID, &a.ArtifactName)
 		a.CreateTime = a.UpdateTime
 		return a, err
@@ -123,13 +126,13 @@ func (c *copier) copyAll() {
 
 // addCallers makes the owner of the development issuer the owner of what the queries reach.
 func (c *copier) addCallers() {
-	copyRows(c, callersOf, c.to.Tables().IAM.Identities, func(row pgx.CollectableRow) (*platform.Identity, error) {
-		root, err := pgx.RowTo[platform.UID](row)
-		return &platform.Identity{UID: root + "/0000000000000001", Name: "zz-caller", ClaimMatch: &platform.ClaimMatch{Issuer: auth.DevelopmentIssuer, Subject: "owner"}}, err
+	copyRows(c, callersOf, c.to.Tables().IAM.Identities, func(row pgx.CollectableRow) (*iam.Identity, error) {
+		root, err := pgx.RowTo[core.UID](row)
+		return &iam.Identity{UID: root + "/0000000000000001", Name: "zz-caller", ClaimMatch: &iam.ClaimMatch{Issuer: auth.DevelopmentIssuer, Subject: "owner"}}, err
 	})
-	copyRows(c, callersOf, c.to.Tables().IAM.RoleBindings, func(row pgx.CollectableRow) (*platform.RoleBinding, error) {
-		root, err := pgx.RowTo[platform.UID](row)
-		return &platform.RoleBinding{UID: root + "/ffffffffffffffff", IdentityUID: root + "/0000000000000001", RoleUID: platform.OwnerRole}, err
+	copyRows(c, callersOf, c.to.Tables().IAM.RoleBindings, func(row pgx.CollectableRow) (*iam.RoleBinding, error) {
+		root, err := pgx.RowTo[core.UID](row)
+		return &iam.RoleBinding{UID: root + "/ffffffffffffffff", IdentityUID: root + "/0000000000000001", RoleUID: iam.OwnerRole}, err
 	})
 }
 
@@ -137,7 +140,7 @@ func (c *copier) addCallers() {
 type times [2]time.Time
 
 // scan reads the other columns into fields, and then one or two times.
-func (t *times) scan(row pgx.CollectableRow, first, second *platform.Time, fields ...any) error {
+func (t *times) scan(row pgx.CollectableRow, first, second *core.Time, fields ...any) error {
 	fields = append(fields, &t[0])
 	if second != nil {
 		fields = append(fields, &t[1])
@@ -145,9 +148,9 @@ func (t *times) scan(row pgx.CollectableRow, first, second *platform.Time, field
 	if err := row.Scan(fields...); err != nil {
 		return err
 	}
-	*first = platform.At(t[0])
+	*first = core.At(t[0])
 	if second != nil {
-		*second = platform.At(t[1])
+		*second = core.At(t[1])
 	}
 	return nil
 }
@@ -155,7 +158,7 @@ func (t *times) scan(row pgx.CollectableRow, first, second *platform.Time, field
 const perTransaction = 2_000
 
 // copyRows writes the rows of a query, many in each transaction.
-func copyRows[T any](c *copier, query string, into platform.RowWriter[T], read pgx.RowToFunc[T]) {
+func copyRows[T any](c *copier, query string, into core.RowWriter[T], read pgx.RowToFunc[T]) {
 	if c.err != nil {
 		return
 	}
@@ -168,7 +171,7 @@ func copyRows[T any](c *copier, query string, into platform.RowWriter[T], read p
 	var some []T
 	write := func() {
 		if len(some) > 0 && c.err == nil {
-			c.err = c.to.Write(c.ctx, func(tx platform.Tx) error { return into.Insert(c.ctx, tx, some...) })
+			c.err = c.to.Write(c.ctx, func(tx core.Tx) error { return into.Insert(c.ctx, tx, some...) })
 		}
 		some = some[:0]
 	}

@@ -9,6 +9,8 @@ import (
 
 	"atrium/internal/auth"
 	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 	"atrium/store/storetest"
 )
 
@@ -43,12 +45,12 @@ func TestTheRowsOfTheBenchmarkAreCopied(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	caller, err := p.Authenticate(t.Context(), platform.Claims{Issuer: auth.DevelopmentIssuer, Subject: "owner", ServiceAudience: true})
+	caller, err := p.Authenticate(t.Context(), iam.Claims{Issuer: auth.DevelopmentIssuer, Subject: "owner", ServiceAudience: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := platform.WithActor(t.Context(), caller)
-	below := func(uid platform.UID) platform.UIDFilter { return platform.UIDFilter{DescendantsOf: uid} }
+	ctx := core.WithActor(t.Context(), caller)
+	below := func(uid core.UID) core.UIDFilter { return core.UIDFilter{DescendantsOf: uid} }
 	for _, of := range []struct {
 		kind  string
 		total func() (int64, error)
@@ -72,9 +74,9 @@ func TestTheRowsOfTheBenchmarkAreCopied(t *testing.T) {
 }
 
 // totalOf asks for the total of a list.
-func totalOf[T, F any](ctx context.Context, list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), below platform.UIDFilter) func() (int64, error) {
+func totalOf[T, F any](ctx context.Context, list func(context.Context, core.ListRequest[F]) (core.Page[T], error), below core.UIDFilter) func() (int64, error) {
 	return func() (int64, error) {
-		page, err := list(ctx, platform.ListRequest[F]{UIDP: below})
+		page, err := list(ctx, core.ListRequest[F]{UIDP: below})
 		return page.TotalCount, err
 	}
 }

@@ -20,7 +20,9 @@ import (
 
 	"atrium/internal/auth"
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/fieldmask"
+	"atrium/platform/inventory"
 )
 
 // A sample is what the program has written for one request: a row and its event. The handlers that are written by hand
@@ -93,7 +95,7 @@ func (row sampleRow) insert(rows int) string {
 
 // packedEnd returns the last segment of a UID as it is stored.
 func packedEnd(uid string) []byte {
-	packed, _ := platform.UID(uid).Packed()
+	packed, _ := core.UID(uid).Packed()
 	return packed[len(packed)-8:]
 }
 
@@ -108,7 +110,7 @@ type floorInput struct {
 }
 
 // addWrites adds the handlers that write.
-func (f *floor) addWrites(repos []platform.UID) {
+func (f *floor) addWrites(repos []core.UID) {
 	f.handle("/import", func(r *http.Request) ([]byte, error) {
 		number, _ := io.ReadAll(r.Body)
 		names := importedNames(number)
@@ -152,11 +154,11 @@ func (f *floor) addWrites(repos []platform.UID) {
 		}
 		repo := requests[0].Parent
 		run = f.samples["W9"+repo].copies(made, names)
-		return made, append(run, f.counter(repo, "Tag", len(made), len(made)), f.counter(string(platform.UID(repo).Root()), "Tag", len(made), 0))
+		return made, append(run, f.counter(repo, "Tag", len(made), len(made)), f.counter(string(core.UID(repo).Root()), "Tag", len(made), 0))
 	})
 	write("/W10", `{"updateRepo":{"repo":`, func(in floorInput) ([]string, []floorStatement) {
 		made, text := []string{in.Variables.Input.UID}, in.Variables.Input.Description
-		packed, _ := platform.UID(made[0]).Packed()
+		packed, _ := core.UID(made[0]).Packed()
 		run := []floorStatement{
 			{f.db.lockRow("SELECT name, description FROM repo WHERE uid = $1"), []any{packed}, func(func(...any) error) error { return nil }},
 			{sql: "UPDATE repo SET description = $2, search = $3, update_time = $4 WHERE uid = $1", args: []any{packed, text, strings.ToLower(text), f.db.bindTime(time.Now())}},
@@ -194,7 +196,7 @@ func (*floorSQLite) bindTime(t time.Time) any   { return t.UnixMilli() }
 // A writingOrganisation has repos that the workloads change, each for one connection.
 type writingOrganisation struct {
 	uid, token string
-	repos      []platform.UID
+	repos      []core.UID
 }
 
 // writers is the number of connections, and of organisations, of the workloads that write.
@@ -203,16 +205,16 @@ const writers = 16
 // addOrganisations creates further organisations, so that there are as many as writers.
 func (w *workbench) addOrganisations(tb testing.TB) (all []writingOrganisation) {
 	tb.Helper()
-	operator := platform.WithActor(tb.Context(), platform.NewOperator("bench"))
+	operator := core.WithActor(tb.Context(), core.NewOperator("bench"))
 	for i := range writers {
 		o := writingOrganisation{string(w.Organisation), w.token, nil}
 		if i > 0 {
 			owner := fmt.Sprint("owner-", i)
 			made := check(w.p.Groups.Bootstrap(operator, fmt.Sprint("acme-", i), auth.DevelopmentIssuer, owner))(tb).Group.UID
 			o = writingOrganisation{string(made), w.mint(tb, owner), nil}
-			check(w.p.Repos.Create(operator, made, fieldmask.JSONInput[*platform.Repo]([]byte(`{"name":"first"}`), nil)))(tb)
+			check(w.p.Repos.Create(operator, made, fieldmask.JSONInput[*inventory.Repo]([]byte(`{"name":"first"}`), nil)))(tb)
 		}
-		page := check(w.p.Repos.List(operator, platform.ListRequest[*platform.RepoFilter]{UIDP: platform.UIDFilter{ChildrenOf: platform.UID(o.uid)}, PageSize: writers}))(tb)
+		page := check(w.p.Repos.List(operator, core.ListRequest[*inventory.RepoFilter]{UIDP: core.UIDFilter{ChildrenOf: core.UID(o.uid)}, PageSize: writers}))(tb)
 		for _, repo := range page.Items {
 			o.repos = append(o.repos, repo.UID)
 		}
@@ -223,7 +225,7 @@ func (w *workbench) addOrganisations(tb testing.TB) (all []writingOrganisation) 
 
 // writeBodies returns the bodies of the requests that write to a repo, or to an organisation, by their workloads. In each, %n
 // stands for a number.
-func (o writingOrganisation) writeBodies(repo platform.UID) map[string]string {
+func (o writingOrganisation) writeBodies(repo core.UID) map[string]string {
 	body := func(kind, answer, input string) string {
 		name := strings.ToLower(kind[:1]) + kind[1:]
 		return fmt.Sprintf(`{"query":"mutation($input: %sInput!) { %s(input: $input) { %s { uid } } }","variables":{"input":%s}}`, kind, name, answer, input)
@@ -265,7 +267,7 @@ func (f *floor) takeSamples(tb testing.TB, w *workbench, url string, all []writi
 				_, rest, _ := strings.Cut(to.body.String(), `"uid":"`)
 				uid, _, _ := strings.Cut(rest, `"`)
 				s := sample{uid: uid, text: map[string]string{"W8": "made-first", "W9": "first-00", "W10": "changed for the time first"}[name]}
-				packed, _ := platform.UID(uid).Packed()
+				packed, _ := core.UID(uid).Packed()
 				if table := map[string]string{"W8": "repo", "W9": "tag"}[name]; table != "" {
 					s.rows = append(s.rows, readSample(tb, db, table, "uid = $1", packed))
 				}

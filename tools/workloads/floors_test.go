@@ -23,7 +23,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"atrium/internal/bench"
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // A floor answers the workloads as handlers that are written by hand would: without GraphQL, for any caller, with
@@ -206,7 +206,7 @@ const floorPage = 50
 func appendCell(b []byte, kind byte, cell any) []byte {
 	switch cell := cell.(type) {
 	case *[]byte:
-		b, _ = platform.AppendUID(append(b, '"'), *cell)
+		b, _ = core.AppendUID(append(b, '"'), *cell)
 		return append(b, '"')
 	case *bool:
 		return strconv.AppendBool(b, *cell)
@@ -353,7 +353,7 @@ func (f *floor) grants(r *http.Request, allowed *bool) (floorStatement, error) {
 	var capabilities string
 	return floorStatement{floorGrants, []any{identity}, func(scan func(...any) error) error {
 		err := scan(&group, &capabilities)
-		*allowed = *allowed || bytes.HasPrefix(f.repo, group) && strings.Contains(capabilities, `"`+platform.CapRepoList.WireName()+`"`)
+		*allowed = *allowed || bytes.HasPrefix(f.repo, group) && strings.Contains(capabilities, `"`+core.CapRepoList.WireName()+`"`)
 		return err
 	}}, nil
 }

@@ -26,7 +26,8 @@ import (
 
 	"atrium/internal/bench"
 	"atrium/internal/server"
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
 
@@ -282,16 +283,16 @@ func (w *workbench) subjectRequests(organisations []writingOrganisation) map[str
 }
 
 // importTags returns a handler that imports importedTags to each repo, as the command does. The body is a number for their names.
-func (w *workbench) importTags(repos []platform.UID) http.HandlerFunc {
+func (w *workbench) importTags(repos []core.UID) http.HandlerFunc {
 	return func(to http.ResponseWriter, r *http.Request) {
 		number, _ := io.ReadAll(r.Body)
-		var all []*platform.ImportedTag
+		var all []*inventory.ImportedTag
 		for _, repo := range repos {
 			for _, name := range importedNames(number) {
-				all = append(all, &platform.ImportedTag{Repo: repo, Tag: platform.Tag{Name: name, Digest: "sha256:" + strings.Repeat("0", 64)}})
+				all = append(all, &inventory.ImportedTag{Repo: repo, Tag: inventory.Tag{Name: name, Digest: "sha256:" + strings.Repeat("0", 64)}})
 			}
 		}
-		if done, err := w.p.Tags.Import(platform.WithActor(r.Context(), platform.NewOperator("bench")), all, platform.ImportOptions{}); err != nil || done.Added != len(all) {
+		if done, err := w.p.Tags.Import(core.WithActor(r.Context(), core.NewOperator("bench")), all, core.ImportOptions{}); err != nil || done.Added != len(all) {
 			http.Error(to, fmt.Sprintf("%+v, %v", done, err), http.StatusInternalServerError)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"atrium/internal/auth"
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // Settings configure a Controller. 0 turns a limit off.
@@ -29,7 +29,7 @@ type Settings struct {
 	InFlight    int // requests of a caller that are under way at the same time
 
 	// Shared are the identities whose tokens many people share, such as that of a gateway.
-	Shared []platform.UID
+	Shared []core.UID
 
 	// Client returns the key of a sender by its address, which stands for callers who are
 	// not known.
@@ -87,7 +87,7 @@ func (c *Controller) AdmitRequests(next http.Handler) http.Handler {
 			c.settings.Refuse(w, r, limit, err)
 			return
 		}
-		next.ServeHTTP(q, r.WithContext(platform.WithTurns(auth.WithThrottle(r.Context(), q), q)))
+		next.ServeHTTP(q, r.WithContext(core.WithTurns(auth.WithThrottle(r.Context(), q), q)))
 	})
 }
 
@@ -101,7 +101,7 @@ func (q *request) admit(r *http.Request) (limit string, err error) {
 		q.presumed, people = caller.key, q.PeopleOf(caller.actor)
 		defer func() {
 			if err != nil { // the authentication, which notes the caller of other requests, does not run
-				platform.TraceOf(q.ctx).NoteCaller(caller.actor)
+				core.TraceOf(q.ctx).NoteCaller(caller.actor)
 			}
 		}()
 	}
@@ -125,7 +125,7 @@ func (c *Controller) IdentifyCallers(next http.Handler) http.Handler {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if q, actor := findRequest(w), platform.ActorOf(r.Context()); q != nil && actor != nil {
+		if q, actor := findRequest(w), core.ActorOf(r.Context()); q != nil && actor != nil {
 			if limit, err := q.identify(actor); err != nil {
 				c.settings.Refuse(w, r, limit, err)
 				return
@@ -138,7 +138,7 @@ func (c *Controller) IdentifyCallers(next http.Handler) http.Handler {
 // identify counts a request for the caller that the authentication has found, unless it
 // has been counted for it, and lets it go on with a slot of the caller. The next request with the
 // same token is presumed to have the same caller.
-func (q *request) identify(actor *platform.Actor) (limit string, err error) {
+func (q *request) identify(actor *core.Actor) (limit string, err error) {
 	key := keyOf(actor)
 	switch {
 	case q.presumed == key:
@@ -177,8 +177,8 @@ func (q *request) forward(r *http.Request, verifier *auth.Verifier) (limit strin
 	ctx, err := verifier.Authorize(r.Context(), r.Header["Authorization"])
 	switch {
 	case err == nil:
-		return q.identify(platform.ActorOf(ctx))
-	case platform.AsError(err).Code == platform.CodeResourceExhausted:
+		return q.identify(core.ActorOf(ctx))
+	case core.AsError(err).Code == core.CodeResourceExhausted:
 		return limitRate, err
 	default:
 		return q.count(q.client(), 1)
@@ -188,7 +188,7 @@ func (q *request) forward(r *http.Request, verifier *auth.Verifier) (limit strin
 // AdmitOperation admits an operation of a caller on an open connection, and returns its context. It
 // returns the name of the limit and an error if the operation is refused.
 func (c *Controller) AdmitOperation(ctx context.Context) (_ context.Context, leave func(), limit string, err error) {
-	actor := platform.ActorOf(ctx)
+	actor := core.ActorOf(ctx)
 	if actor == nil || c.isOff() {
 		return ctx, func() {}, "", nil
 	}
@@ -202,5 +202,5 @@ func (c *Controller) AdmitOperation(ctx context.Context) (_ context.Context, lea
 		q.leave()
 		return nil, nil, limit, err
 	}
-	return platform.WithTurns(ctx, q), q.leave, "", nil
+	return core.WithTurns(ctx, q), q.leave, "", nil
 }

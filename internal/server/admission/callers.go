@@ -7,7 +7,7 @@ import (
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // callers keep the caller of the last request with each token. They decide only who waits,
@@ -24,7 +24,7 @@ type tokenHash uint64
 
 type caller struct {
 	key     Key
-	actor   *platform.Actor // its identities, and the issuer and the subject of its token
+	actor   *core.Actor // its identities, and the issuer and the subject of its token
 	expires time.Time
 }
 
@@ -53,10 +53,10 @@ func (c *callers) find(token tokenHash, now time.Time) caller {
 }
 
 // remember keeps the caller of a request.
-func (c *callers) remember(token tokenHash, key Key, of *platform.Actor) {
+func (c *callers) remember(token tokenHash, key Key, of *core.Actor) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	actor := &platform.Actor{Issuer: of.Issuer, Subject: of.Subject, Identities: of.Identities}
+	actor := &core.Actor{Issuer: of.Issuer, Subject: of.Subject, Identities: of.Identities}
 	c.known.Add(token, &caller{key, actor, of.Expires})
 }
 
@@ -68,7 +68,7 @@ func (c *callers) forget(token tokenHash) {
 }
 
 // keyOf returns the key of a caller. The first organisation stands for a caller of several.
-func keyOf(a *platform.Actor) Key {
+func keyOf(a *core.Actor) Key {
 	key := Key{Caller: a.Key()}
 	for i, uid := range a.Identities {
 		if root := string(uid.Root()); i == 0 || root < key.Organisation {

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // A limiter lets a limited number of requests work at the same time. The others wait in a
@@ -125,7 +125,7 @@ func (l *limiter) await(ctx context.Context, r *request, ready chan error) (limi
 		switch {
 		case err == nil:
 			return "", nil
-		case platform.AsError(err).Code == platform.CodeUnavailable:
+		case core.AsError(err).Code == core.CodeUnavailable:
 			return limitWait, err
 		}
 		return limitQueue, err
@@ -143,7 +143,7 @@ func crowdedError() error {
 
 // busyError is for a request that others leave no room, or that has waited too long.
 func busyError() error {
-	e := *platform.AsError(platform.Unavailable("the server is busy; try again later", nil))
+	e := *core.AsError(core.Unavailable("the server is busy; try again later", nil))
 	e.RetryAfter = pickDelay()
 	return &e
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // A waiter is a request at a Controller in a test.
@@ -289,7 +289,7 @@ func TestATokenIsPresumedToHaveItsLastCaller(t *testing.T) {
 		g := newTestController(8)
 		var keys []Key
 		handler := admitBefore(g, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { keys = append(keys, findRequest(w).presumed) }))
-		ann := &platform.Actor{Identities: []platform.UID{platform.UID(strings.Repeat("b", 40) + "/1"), platform.UID(strings.Repeat("a", 40) + "/2")}, Expires: time.Now().Add(time.Minute)}
+		ann := &core.Actor{Identities: []core.UID{core.UID(strings.Repeat("b", 40) + "/1"), core.UID(strings.Repeat("a", 40) + "/2")}, Expires: time.Now().Add(time.Minute)}
 		for range 2 {
 			ask(t, handler, "192.0.2.1:1", ann)
 		}
@@ -307,8 +307,8 @@ func TestATokenWithoutAnOrganisationIsForgotten(t *testing.T) {
 	t.Parallel()
 	g := newTestController(8)
 	token := g.callers.hash("a token")
-	member := &platform.Actor{Identities: []platform.UID{platform.UID(strings.Repeat("a", 40) + "/1")}, Expires: time.Now().Add(time.Hour)}
-	for _, actor := range []*platform.Actor{member, {Issuer: "https://issuer.example.com", Subject: "ann", Expires: member.Expires}} {
+	member := &core.Actor{Identities: []core.UID{core.UID(strings.Repeat("a", 40) + "/1")}, Expires: time.Now().Add(time.Hour)}
+	for _, actor := range []*core.Actor{member, {Issuer: "https://issuer.example.com", Subject: "ann", Expires: member.Expires}} {
 		q := &request{Controller: g, token: token, presumed: g.callers.find(token, time.Now()).key}
 		if _, err := q.identify(actor); err != nil {
 			t.Fatal(err)
@@ -337,7 +337,7 @@ func TestMoreRequestsThanMayWaitAreRefusedAfterABurst(t *testing.T) {
 		for _, w := range all[1:] {
 			if !w.isDone() {
 				waiting++
-			} else if e := platform.AsError(w.decision().err); w.decision().limit != limitWait || e.Code != platform.CodeUnavailable || e.RetryAfter < time.Second {
+			} else if e := core.AsError(w.decision().err); w.decision().limit != limitWait || e.Code != core.CodeUnavailable || e.RetryAfter < time.Second {
 				t.Fatalf("refused with %s, %v", w.decision().limit, w.decision().err)
 			}
 		}
@@ -346,7 +346,7 @@ func TestMoreRequestsThanMayWaitAreRefusedAfterABurst(t *testing.T) {
 		}
 		all = append(all, arriveMany(t, g, queuePerSlot, "loud", "ann")...)
 		late := arrive(t, g, "loud", "ann")
-		if e := platform.AsError(late.decision().err); !late.isDone() || late.decision().limit != limitQueue || e.Code != platform.CodeResourceExhausted || e.RetryAfter < time.Second {
+		if e := core.AsError(late.decision().err); !late.isDone() || late.decision().limit != limitQueue || e.Code != core.CodeResourceExhausted || e.RetryAfter < time.Second {
 			t.Errorf("one more: %v, %s, %v", late.isDone(), late.decision().limit, late.decision().err)
 		}
 		// Whoever has less waiting takes the place of whoever has more.

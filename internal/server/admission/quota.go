@@ -13,7 +13,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"atrium/internal/auth"
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // quotas count and limit the requests of each caller.
@@ -40,8 +40,8 @@ type quota struct {
 const peopleOfShared = 50
 
 // PeopleOf returns how many people a caller stands for.
-func (c *Controller) PeopleOf(actor *platform.Actor) int {
-	if actor != nil && slices.ContainsFunc(actor.Identities, func(uid platform.UID) bool { return slices.Contains(c.settings.Shared, uid) }) {
+func (c *Controller) PeopleOf(actor *core.Actor) int {
+	if actor != nil && slices.ContainsFunc(actor.Identities, func(uid core.UID) bool { return slices.Contains(c.settings.Shared, uid) }) {
 		return peopleOfShared
 	}
 	return 1
@@ -152,8 +152,8 @@ func (l *quotas) timeToEarn(q *quota, n float64) time.Duration {
 }
 
 func exhaustedError(description string, wait time.Duration) error {
-	return &platform.Error{
-		Code: platform.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED",
+	return &core.Error{
+		Code: core.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED",
 		Message: "Resource exhausted: " + description, RetryAfter: max(wait, time.Millisecond),
 	}
 }
@@ -216,13 +216,13 @@ func (q *request) Admit(of auth.Claimant, isKnown func() bool) error {
 	if !q.isSocket.Load() {
 		q.quotas.writeHeaders(q.Header(), left)
 	}
-	platform.TraceOf(q.ctx).NoteLimit(limitRate)
+	core.TraceOf(q.ctx).NoteLimit(limitRate)
 	return err
 }
 
 // Failed counts a request with an invalid token for its address and the claimant.
 func (q *request) Failed(of auth.Claimant, err error) error {
-	if platform.AsError(err).Code == platform.CodeResourceExhausted {
+	if core.AsError(err).Code == core.CodeResourceExhausted {
 		return err // Admit has returned this error
 	}
 	q.callers.forget(q.token)
@@ -231,7 +231,7 @@ func (q *request) Failed(of auth.Claimant, err error) error {
 		count = q.countOnce
 	}
 	if limit, exhausted := count(q.forger(of), 1); exhausted != nil {
-		platform.TraceOf(q.ctx).NoteLimit(limit)
+		core.TraceOf(q.ctx).NoteLimit(limit)
 		return exhausted
 	}
 	return err

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 func TestACallerHasABurstAndThenItsRate(t *testing.T) {
@@ -21,9 +21,9 @@ func TestACallerHasABurstAndThenItsRate(t *testing.T) {
 		}
 	}
 	_, left, limit, err := l.enter("ann", 1, now)
-	e := platform.AsError(err)
-	if err == nil || limit != limitRate || e.Code != platform.CodeResourceExhausted || e.RetryAfter != 10*time.Millisecond || left.full != 2*time.Second {
-		t.Errorf("the next: %v after %v, %+v, want Code %v", err, e.RetryAfter, left, platform.CodeResourceExhausted)
+	e := core.AsError(err)
+	if err == nil || limit != limitRate || e.Code != core.CodeResourceExhausted || e.RetryAfter != 10*time.Millisecond || left.full != 2*time.Second {
+		t.Errorf("the next: %v after %v, %+v, want Code %v", err, e.RetryAfter, left, core.CodeResourceExhausted)
 	}
 	if _, _, _, err := l.enter("bob", 1, now); err != nil {
 		t.Errorf("another caller: %v", err)
@@ -46,7 +46,7 @@ func TestACallerHasALimitOfConcurrentRequests(t *testing.T) {
 	if _, err := enter("ann"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := enter("ann"); platform.AsError(err).RetryAfter != time.Second {
+	if _, err := enter("ann"); core.AsError(err).RetryAfter != time.Second {
 		t.Errorf("the third: %v, want RetryAfter %v", err, time.Second)
 	}
 	if _, err := enter("bob"); err != nil {
@@ -94,11 +94,11 @@ func limitHandler(l *quotas, handler http.HandlerFunc) http.Handler {
 
 func answerOK(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }
 
-func ask(t *testing.T, handler http.Handler, remote string, actor *platform.Actor) *httptest.ResponseRecorder {
+func ask(t *testing.T, handler http.Handler, remote string, actor *core.Actor) *httptest.ResponseRecorder {
 	t.Helper()
 	ctx := t.Context()
 	if actor != nil {
-		ctx = platform.WithActor(ctx, actor)
+		ctx = core.WithActor(ctx, actor)
 	}
 	request := httptest.NewRequestWithContext(ctx, http.MethodGet, "/registry/v2/repos", nil)
 	request.RemoteAddr = remote
@@ -145,7 +145,7 @@ func TestStreamsAreInFlightUntilTheyStart(t *testing.T) {
 func BenchmarkALimitedRequest(b *testing.B) {
 	handler := limitHandler(newQuotas(1_000_000_000, 1_000_000_000, 20), answerOK)
 	request := httptest.NewRequest(http.MethodGet, "/", nil)
-	request = request.WithContext(platform.WithActor(request.Context(), &platform.Actor{Identities: []platform.UID{platform.UID(strings.Repeat("a", 57))}}))
+	request = request.WithContext(core.WithActor(request.Context(), &core.Actor{Identities: []core.UID{core.UID(strings.Repeat("a", 57))}}))
 	for b.Loop() {
 		handler.ServeHTTP(httptest.NewRecorder(), request)
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"atrium/internal/auth"
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // A request is what a Controller knows of a request, and the writer of its response. While
@@ -263,7 +263,7 @@ var _ auth.Throttle = (*request)(nil)
 const maxTurns = 2
 
 // TakeTurn waits until the request may use a connection to the database. Connections are given to requests as slots are.
-func (q *request) TakeTurn(ctx context.Context) (platform.Turn, error) {
+func (q *request) TakeTurn(ctx context.Context) (core.Turn, error) {
 	switch {
 	case q.limiter.slots == 0 || q.connections.slots == 0:
 		return unlimitedTurn{}, nil

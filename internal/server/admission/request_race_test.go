@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"atrium/internal/auth"
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 func TestOperationsOfAWebsocketMayFailTogether(t *testing.T) {
@@ -21,7 +21,7 @@ func TestOperationsOfAWebsocketMayFailTogether(t *testing.T) {
 	for range 50 {
 		all.Go(func() {
 			for range 100 {
-				_ = opened.Failed(auth.Claimant{}, platform.Unauthenticated("the key of the token is gone"))
+				_ = opened.Failed(auth.Claimant{}, core.Unauthenticated("the key of the token is gone"))
 				_ = opened.Admit(auth.Claimant{}, func() bool { return false })
 			}
 		})

@@ -11,12 +11,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // A reader is one read of a request.
 type reader struct {
-	turn atomic.Pointer[platform.Turn] // nil until the read may begin
+	turn atomic.Pointer[core.Turn] // nil until the read may begin
 }
 
 // read lets a request begin a read.
@@ -261,8 +261,8 @@ func TestARequestWithANewTokenGoesOnWithASlotOfItsOrganisation(t *testing.T) {
 			<-hold
 		}))
 		for n := range 10 {
-			uid := platform.UID(fmt.Sprint(strings.Repeat("a", 40), "/", n))
-			go ask(t, handler, "192.0.2.1:1", &platform.Actor{Subject: fmt.Sprint(n), Identities: []platform.UID{uid}, Expires: time.Now().Add(time.Hour)})
+			uid := core.UID(fmt.Sprint(strings.Repeat("a", 40), "/", n))
+			go ask(t, handler, "192.0.2.1:1", &core.Actor{Subject: fmt.Sprint(n), Identities: []core.UID{uid}, Expires: time.Now().Add(time.Hour)})
 			synctest.Wait()
 		}
 		if n := working.Load(); n != 6 {
@@ -285,12 +285,12 @@ func TestARequestWithANewTokenGoesOnWithASlotOfItsOrganisation(t *testing.T) {
 // Many people use a gateway, which has one identity.
 func TestASharedIdentityHasTheLimitsOfManyPeople(t *testing.T) {
 	t.Parallel()
-	g := New(Settings{Rate: 1, Burst: 2, InFlight: 3, Shared: []platform.UID{"gateway"}})
+	g := New(Settings{Rate: 1, Burst: 2, InFlight: 3, Shared: []core.UID{"gateway"}})
 	for _, c := range []struct {
-		identity platform.UID
+		identity core.UID
 		want     int
 	}{{"gateway", 2 * peopleOfShared}, {"ann", 2}} {
-		ctx := platform.WithActor(t.Context(), &platform.Actor{Identities: []platform.UID{c.identity}})
+		ctx := core.WithActor(t.Context(), &core.Actor{Identities: []core.UID{c.identity}})
 		admitted := 0
 		for range 3 * peopleOfShared {
 			if _, _, _, err := g.AdmitOperation(ctx); err == nil {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // A busyEngine waits until it is released.
@@ -34,7 +34,7 @@ func TestBackgroundWorkLeavesConnectionsToRequests(t *testing.T) {
 	t.Parallel()
 	busy := &busyEngine{running: make(chan struct{}), release: make(chan struct{})}
 	s := New(busy, nil, nil, "")
-	background, cancel := context.WithCancel(platform.InBackground(t.Context()))
+	background, cancel := context.WithCancel(core.InBackground(t.Context()))
 	ended := make(chan error, 8)
 	go func() { ended <- s.Run(background) }()
 	go func() { ended <- s.Write(background, nil) }()
@@ -67,12 +67,12 @@ type noTurns struct{}
 
 var errNoTurn = errors.New("there is no turn")
 
-func (noTurns) TakeTurn(context.Context) (platform.Turn, error) { return nil, errNoTurn }
+func (noTurns) TakeTurn(context.Context) (core.Turn, error) { return nil, errNoTurn }
 
 // Reads by key of many requests share few connections, so that more requests work than there are connections. All else waits for its turn.
 func TestOnlyQuickReadsNeedNoTurn(t *testing.T) {
 	t.Parallel()
-	d, ctx := New(&slowEngine{}, nil, nil, ""), platform.WithTurns(t.Context(), noTurns{})
+	d, ctx := New(&slowEngine{}, nil, nil, ""), core.WithTurns(t.Context(), noTurns{})
 	read := func(isQuick bool) error {
 		return d.Run(ctx, &Statement{SQL: "SELECT", Quick: isQuick, Row: func(func(...any) error) error { return nil }})
 	}

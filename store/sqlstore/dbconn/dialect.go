@@ -1,6 +1,8 @@
 package dbconn
 
-import "atrium/platform"
+import (
+	"atrium/platform/core"
+)
 
 // A Dialect holds the parts of SQL statements that differ between engines.
 type Dialect struct {
@@ -42,7 +44,7 @@ type Dialect struct {
 	NoEarlierWriters string
 
 	// BindTime returns the argument for a time if database/sql binds it.
-	BindTime func(t platform.Time) any
+	BindTime func(t core.Time) any
 
 	// Intervals returns the number of whole intervals of some seconds between an origin
 	// and a column of times.

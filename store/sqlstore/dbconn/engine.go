@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // A Conn runs statements, all in one round trip if the engine supports it. It stops
@@ -78,7 +78,7 @@ var ErrForeignKey = errors.New("foreign key violation")
 var NoTime = time.UnixMilli(0).UTC()
 
 // StoredTime returns the stored form of t.
-func StoredTime(t platform.Time) time.Time {
+func StoredTime(t core.Time) time.Time {
 	if t.IsZero() {
 		return NoTime
 	}

@@ -6,7 +6,7 @@ import (
 	"database/sql"
 	"strings"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // measured runs statements of a response, whose rows it measures.
@@ -29,8 +29,8 @@ func (m *measured) Run(ctx context.Context, statements ...*Statement) error {
 // Quick statements, which read little, only note the bytes: the requests that share their
 // round trip must not wait for the memory of this one. When they have run, the caller
 // calls Read on the response, which waits and fails in their place.
-func measureRows(ctx context.Context, statements []*Statement) *platform.ResponseMemory {
-	answer := platform.ResponseMemoryOf(ctx)
+func measureRows(ctx context.Context, statements []*Statement) *core.ResponseMemory {
+	answer := core.ResponseMemoryOf(ctx)
 	if answer == nil {
 		return nil
 	}
@@ -61,7 +61,7 @@ const rowBytes = 512
 // for the first row and reuses them.
 type meter struct {
 	ctx    context.Context //nolint:containedctx // the context of the one statement whose rows the meter counts
-	answer *platform.ResponseMemory
+	answer *core.ResponseMemory
 	quick  bool // whether the statement is quick
 	row    func(scan func(...any) error) error
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // A rowsEngine answers every statement with the same rows.
@@ -59,7 +59,7 @@ func readPage(ctx context.Context, conn Conn) error {
 }
 
 func countingContext(t testing.TB) context.Context {
-	ctx, end := platform.NewMemoryPool(platform.MemoryLimits{PerResponse: 1 << 40}, nil).Open(t.Context())
+	ctx, end := core.NewMemoryPool(core.MemoryLimits{PerResponse: 1 << 40}, nil).Open(t.Context())
 	t.Cleanup(end)
 	return ctx
 }

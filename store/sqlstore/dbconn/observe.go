@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // An Observer is notified of each round trip to the database.
@@ -19,7 +19,7 @@ type observers []Observer
 // report notifies the observers of a round trip that has just ended.
 func (o observers) report(ctx context.Context, statements []*Statement, start time.Time, err error) {
 	took := time.Since(start)
-	platform.TraceOf(ctx).NoteWait(took)
+	core.TraceOf(ctx).NoteWait(took)
 	for _, observer := range o {
 		observer.RoundTrip(ctx, statements, took, err)
 	}

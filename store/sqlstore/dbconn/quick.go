@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // To find a row by its key costs less than the way to the database: the system calls, and
@@ -61,7 +61,7 @@ func (q *quickReader) Run(ctx context.Context, statements ...*Statement) error {
 
 // accepts reports whether statements can share a round trip with those of other requests.
 func (q *quickReader) accepts(ctx context.Context, statements []*Statement) bool {
-	return q.engine.Dialect().LimitSharedWait != "" && !platform.IsBackground(ctx) && len(statements) <= maxQuickStatements &&
+	return q.engine.Dialect().LimitSharedWait != "" && !core.IsBackground(ctx) && len(statements) <= maxQuickStatements &&
 		!slices.ContainsFunc(statements, func(s *Statement) bool { return !s.Quick })
 }
 
@@ -78,7 +78,7 @@ func (q *quickReader) run(ctx context.Context, statements []*Statement) error {
 	case c.isUndone:
 		return q.next.Run(ctx, listUndone(statements)...)
 	case c.isShared:
-		platform.TraceOf(ctx).NoteStatements(len(statements))
+		core.TraceOf(ctx).NoteStatements(len(statements))
 		q.observers.report(ctx, statements, c.start, c.err)
 	}
 	return c.err
@@ -195,7 +195,7 @@ func (q *quickReader) send(calls []*quickCall) (err error) {
 	defer cancel()
 	err = q.engine.Run(ctx, trip.statements...)
 	if err != nil && ctx.Err() != nil {
-		return platform.Unavailable("the database does not answer", err)
+		return core.Unavailable("the database does not answer", err)
 	}
 	return err
 }

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // A slowEngine takes tripTime for each round trip. Each statement finds one row. A
@@ -67,7 +67,7 @@ func (e *slowEngine) Run(ctx context.Context, statements ...*Statement) error {
 		case s.SQL == "bad":
 			return errBad
 		case s.SQL == "locked":
-			return fmt.Errorf("%w: %w", context.DeadlineExceeded, platform.ErrLocked)
+			return fmt.Errorf("%w: %w", context.DeadlineExceeded, core.ErrLocked)
 		case s.SQL == "lost":
 			return errAway
 		}
@@ -80,8 +80,8 @@ func (e *slowEngine) Run(ctx context.Context, statements ...*Statement) error {
 const tripTime = maxTurnWait * 2 / 5
 
 var (
-	errAway = platform.Unavailable("the database does not answer", errors.New("refused"))
-	errLate = platform.Unavailable("the database does not answer", context.DeadlineExceeded)
+	errAway = core.Unavailable("the database does not answer", errors.New("refused"))
+	errLate = core.Unavailable("the database does not answer", context.DeadlineExceeded)
 )
 
 // A quickRequest reads with one quick statement.
@@ -171,7 +171,7 @@ func TestSlowStatementsShareNoRoundTrip(t *testing.T) {
 			t.Errorf("%s: the statements share a round trip", name)
 		}
 	}
-	background := platform.InBackground(t.Context())
+	background := core.InBackground(t.Context())
 	if New(&slowEngine{}, nil, nil, "").quick.accepts(background, []*Statement{{Quick: true}}) {
 		t.Error("background work shares a round trip with requests")
 	}

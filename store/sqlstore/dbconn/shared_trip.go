@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // A quickCall is a call whose statements may share a round trip.
@@ -91,8 +91,8 @@ func conclude(calls []*quickCall, err error) {
 	isDone := func(s *Statement) bool { return s.Done }
 	hasFailed := func(s *Statement) bool { return s.Failed }
 	isAnswered := slices.ContainsFunc(calls, func(c *quickCall) bool { return slices.ContainsFunc(c.statements, isDone) })
-	isForAll := errors.Is(err, &platform.Error{Code: platform.CodeUnavailable}) && (!isAnswered || errors.Is(err, context.DeadlineExceeded))
-	isLocked := errors.Is(err, platform.ErrLocked)
+	isForAll := errors.Is(err, &core.Error{Code: core.CodeUnavailable}) && (!isAnswered || errors.Is(err, context.DeadlineExceeded))
+	isLocked := errors.Is(err, core.ErrLocked)
 	for _, c := range calls {
 		switch {
 		case len(listUndone(c.statements)) == 0:

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // An error or a panic of one request must not appear in another, which must get its rows once.
@@ -80,7 +80,7 @@ func TestARoundTripThatNeverEndsIsGivenUp(t *testing.T) {
 		requests := []*quickRequest{{sql: "a"}, {sql: "stuck"}, {sql: "c"}}
 		readQuickly(&slowEngine{}, requests...)
 		for _, r := range requests[1:] {
-			if !errors.Is(r.err, &platform.Error{Code: platform.CodeUnavailable}) {
+			if !errors.Is(r.err, &core.Error{Code: core.CodeUnavailable}) {
 				t.Errorf("%s ends with %v", r.sql, r.err)
 			}
 		}
@@ -92,14 +92,14 @@ func TestARoundTripThatNeverEndsIsGivenUp(t *testing.T) {
 func TestARequestWithoutMemoryDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		pool := platform.NewMemoryPool(platform.MemoryLimits{PerResponse: 16 << 20, Total: 1 << 20}, nil)
+		pool := core.NewMemoryPool(core.MemoryLimits{PerResponse: 16 << 20, Total: 1 << 20}, nil)
 		ctx, end := pool.Open(context.Background())
 		defer end()
 		engine := &slowEngine{}
 		large, other := &quickRequest{sql: "large", context: ctx}, &quickRequest{sql: "c"}
 		began := time.Now()
 		readQuickly(engine, &quickRequest{sql: "a"}, large, other)
-		if !errors.Is(large.err, &platform.Error{Code: platform.CodeUnavailable}) {
+		if !errors.Is(large.err, &core.Error{Code: core.CodeUnavailable}) {
 			t.Errorf("the request without memory ends with %v", large.err)
 		}
 		if took := other.ended.Sub(began); other.err != nil || other.rows != 1 || took > 2*tripTime {

@@ -5,7 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/iam"
 )
 
 // A standby is a replica of the database that only answers reads. Who a caller is and
@@ -116,7 +117,7 @@ func newStandbyReader(d *Database, primary Conn) Conn {
 // Run runs statements.
 func (r *standbyReader) Run(ctx context.Context, statements ...*Statement) error {
 	request := readingOf(ctx)
-	if request == nil || platform.IsBackground(ctx) {
+	if request == nil || core.IsBackground(ctx) {
 		return r.primary.Run(ctx, statements...)
 	}
 	at, err := r.askPosition(ctx, request)
@@ -154,7 +155,7 @@ func (r *standbyReader) askPosition(ctx context.Context, request *reading) (Posi
 	if written {
 		return Position{}, nil
 	}
-	return at, platform.PresumptionOf(ctx).Err()
+	return at, iam.PresumptionOf(ctx).Err()
 }
 
 // positioned adds, to the statements of a request that only reads, the one that asks the
@@ -175,7 +176,7 @@ func newPositioned(d *Database, next Conn) Conn {
 // Run runs statements.
 func (p *positioned) Run(ctx context.Context, statements ...*Statement) error {
 	request := readingOf(ctx)
-	if request == nil || platform.IsBackground(ctx) {
+	if request == nil || core.IsBackground(ctx) {
 		return p.next.Run(ctx, statements...)
 	}
 	at := new(Position)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // scriptedStandbys record what they are asked. They answer nothing if refuses is set, and
@@ -85,7 +85,7 @@ func TestAReadGoesToAStandby(t *testing.T) {
 		{"a read of a request that may change something", scriptedStandbys{}, func(ctx context.Context, s *Database) error { return s.Reads().Run(ctx, list) },
 			[][]string{{"list"}}, nil},
 		{"a read in the background", scriptedStandbys{}, func(ctx context.Context, s *Database) error {
-			return s.Reads().Run(platform.InBackground(s.AllowStandby(ctx)), list)
+			return s.Reads().Run(core.InBackground(s.AllowStandby(ctx)), list)
 		}, [][]string{{"list"}}, nil},
 		{"two reads", scriptedStandbys{}, func(ctx context.Context, s *Database) error {
 			ctx = s.AllowStandby(ctx)

@@ -3,7 +3,7 @@ package dbconn
 import (
 	"context"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // backgroundSlots holds one element for each statement or transaction in the background. Such
@@ -19,7 +19,7 @@ func newBackgroundSlots(e Engine) backgroundSlots {
 func (d *Database) ForRequests() int { return max(1, d.Connections()-cap(d.slots)) }
 
 // TakeTurn waits until a slot is free.
-func (s backgroundSlots) TakeTurn(ctx context.Context) (platform.Turn, error) {
+func (s backgroundSlots) TakeTurn(ctx context.Context) (core.Turn, error) {
 	select {
 	case s <- struct{}{}:
 		return s, nil
@@ -34,8 +34,8 @@ func (s backgroundSlots) End() { <-s }
 // await waits until a read or a transaction of ctx may use a connection: work in the background for a slot, and a request
 // for its turn. end is called afterwards.
 func (s backgroundSlots) await(ctx context.Context) (end func(), err error) {
-	turns := platform.TurnsOf(ctx)
-	if platform.IsBackground(ctx) {
+	turns := core.TurnsOf(ctx)
+	if core.IsBackground(ctx) {
 		turns = s
 	}
 	if turns == nil {

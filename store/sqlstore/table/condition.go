@@ -3,7 +3,7 @@ package table
 import (
 	"strings"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // AddName adds the condition of an exact name.
@@ -42,19 +42,19 @@ func AddAnyIn[S ~string](s *Statement, column string, values []S) {
 }
 
 // AddSince adds the condition that a time is not before another one, if that is given.
-func AddSince(s *Statement, column string, since platform.Time) {
+func AddSince(s *Statement, column string, since core.Time) {
 	AddSinceIn(s, "t."+column, since)
 }
 
 // AddSinceIn is AddSince for a column with the alias of its table.
-func AddSinceIn(s *Statement, column string, since platform.Time) {
+func AddSinceIn(s *Statement, column string, since core.Time) {
 	if !since.IsZero() {
 		s.Add(" AND "+column+" >= ?", since)
 	}
 }
 
 // AddChanged adds the conditions of a filter by when rows were made and changed.
-func (s *Statement) AddChanged(f *platform.ChangeFilter) {
+func (s *Statement) AddChanged(f *core.ChangeFilter) {
 	AddSince(s, "create_time", f.CreatedSince)
 	AddSince(s, "update_time", f.UpdatedSince)
 }

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/sqlstore/dbconn"
 )
 
@@ -106,7 +106,7 @@ func selectKinds(numbers []byte) string {
 }
 
 // total builds a statement that counts what a query finds over all pages.
-func (r *Reader[T, F]) total(q platform.Query[F], into *int64) *dbconn.Statement {
+func (r *Reader[T, F]) total(q core.Query[F], into *int64) *dbconn.Statement {
 	s := NewStatement(r.Dialect)
 	s.Add("SELECT 0")
 	var within, parents Keys
@@ -117,15 +117,15 @@ func (r *Reader[T, F]) total(q platform.Query[F], into *int64) *dbconn.Statement
 		switch by := r.Relations[b.Relation]; {
 		case filtered || r.Narrow != nil && r.Narrow(b).SQL != "":
 			r.countInto(s, q, b)
-		case b.Relation == platform.Everything:
+		case b.Relation == core.Everything:
 			within = append(within, outsideScope)
 		case r.CountedBy != "" && r.CountedBy == "t."+by.Column:
 			within = append(within, b.Name)
-		case b.Relation == platform.Children:
+		case b.Relation == core.Children:
 			parents = append(parents, string(b.UID))
-		case b.Relation == platform.Within || b.Relation == platform.Below:
+		case b.Relation == core.Within || b.Relation == core.Below:
 			within = append(within, string(b.UID))
-			if r.LiesInItself && b.Relation == platform.Within {
+			if r.LiesInItself && b.Relation == core.Within {
 				self++ // the group itself is not counted
 			}
 		default:
@@ -148,7 +148,7 @@ func (r *Reader[T, F]) total(q platform.Query[F], into *int64) *dbconn.Statement
 }
 
 // countInto adds the number of rows of a branch to the sum that s selects.
-func (r *Reader[T, F]) countInto(s *Statement, q platform.Query[F], b platform.Branch) {
+func (r *Reader[T, F]) countInto(s *Statement, q core.Query[F], b core.Branch) {
 	for _, q.Filter = range r.filters(q.Filter) {
 		s.AddSlow(" + (SELECT COUNT(*) FROM ")
 		r.selectCounted(s, q, b)
@@ -157,7 +157,7 @@ func (r *Reader[T, F]) countInto(s *Statement, q platform.Query[F], b platform.B
 }
 
 // CountUpTo counts the rows of a query over all pages, up to a limit for each branch.
-func (r *Reader[T, F]) CountUpTo(ctx context.Context, q platform.Query[F], limit int) (found int64, err error) {
+func (r *Reader[T, F]) CountUpTo(ctx context.Context, q core.Query[F], limit int) (found int64, err error) {
 	var run []*dbconn.Statement
 	for _, b := range q.Scope.Branches {
 		s := NewStatement(r.Dialect).Add("SELECT COUNT(*) FROM (SELECT 1 FROM ")
@@ -174,7 +174,7 @@ func (r *Reader[T, F]) CountUpTo(ctx context.Context, q platform.Query[F], limit
 }
 
 // selectCounted adds the rows of a branch that a query finds over all pages.
-func (r *Reader[T, F]) selectCounted(s *Statement, q platform.Query[F], b platform.Branch) {
+func (r *Reader[T, F]) selectCounted(s *Statement, q core.Query[F], b core.Branch) {
 	how := r.accessPath("", q.Filter)
 	r.addRows(s, q.Filter, b, how)
 	s.Add(" WHERE ")
@@ -207,7 +207,7 @@ func (d deltas) countOutside(kind byte, group string, quiet bool, slot int, by i
 
 // count adds by to the counters of all scopes that contain uid. Busy scopes use
 // several slots.
-func (d deltas) count(kind byte, uid platform.UID, quietParent bool, slot int, by int64) {
+func (d deltas) count(kind byte, uid core.UID, quietParent bool, slot int, by int64) {
 	parent := uid.Parent()
 	for _, scope := range uid.Ancestors() {
 		k, c := counterKey{string(scope), kind, slot}, counts{n: by}
@@ -222,7 +222,7 @@ func (d deltas) count(kind byte, uid platform.UID, quietParent bool, slot int, b
 }
 
 // dropScope discards the changes of a scope whose counters have been deleted.
-func (d deltas) dropScope(scope platform.UID) {
+func (d deltas) dropScope(scope core.UID) {
 	maps.DeleteFunc(d, func(k counterKey, _ counts) bool { return k.scope == string(scope) })
 }
 
@@ -275,8 +275,8 @@ type countedTable struct {
 	// group is SQL that selects the counter scope of a row outside of the tree. "" means
 	// that the kind is in the tree.
 	group string
-	place func(platform.UID) platform.UID
-	key   func(platform.UID) any
+	place func(core.UID) core.UID
+	key   func(core.UID) any
 
 	classColumn   string // "" means that rows have no classes
 	classCounters func(class int64) []byte
@@ -348,9 +348,9 @@ func computeCounters(ctx context.Context, tx *dbconn.Tx, d *dbconn.Dialect, kind
 			var class int64
 			err := scan(scopeColumn{&uid}, scopeColumn{&group}, &class)
 			if t.group == "" {
-				truth.count(t.number, t.place(platform.UID(uid)), false, 0, 1)
+				truth.count(t.number, t.place(core.UID(uid)), false, 0, 1)
 				for _, number := range t.countersOf(class) {
-					truth.count(number, t.place(platform.UID(uid)), false, 0, 1)
+					truth.count(number, t.place(core.UID(uid)), false, 0, 1)
 				}
 			} else {
 				truth.countOutside(t.number, group, false, 0, 1)
@@ -359,7 +359,7 @@ func computeCounters(ctx context.Context, tx *dbconn.Tx, d *dbconn.Dialect, kind
 		}))
 		for number, read := range t.otherCounters {
 			run = append(run, NewStatement(d).Add(read).Build(func(scan func(...any) error) error {
-				var within platform.UID
+				var within core.UID
 				err := scan(UIDOf(&within))
 				truth.count(number, ChildOf(within), false, 0, 1)
 				return err
@@ -371,7 +371,7 @@ func computeCounters(ctx context.Context, tx *dbconn.Tx, d *dbconn.Dialect, kind
 }
 
 // ChildOf returns the UID of a row below a resource that has no UID of its own, for counters.
-func ChildOf(uid platform.UID) platform.UID { return uid + "/0000000000000000" }
+func ChildOf(uid core.UID) core.UID { return uid + "/0000000000000000" }
 
 // differences returns what must be added to the counters to correct them.
 func differences(ctx context.Context, tx *dbconn.Tx, d *dbconn.Dialect, truth deltas) (deltas, error) {
@@ -405,7 +405,7 @@ func countedTables(kinds []Kind) []countedTable {
 }
 
 // Exists looks for a UID in the counted ones of kinds.
-func Exists(ctx context.Context, s Source, kinds []Kind, uid platform.UID) (bool, error) {
+func Exists(ctx context.Context, s Source, kinds []Kind, uid core.UID) (bool, error) {
 	q, found := NewStatement(s.Dialect), false
 	for _, t := range countedTables(kinds) {
 		if len(q.Args) > 0 {

@@ -4,16 +4,16 @@ import (
 	"context"
 	"slices"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/sqlstore/dbconn"
 )
 
 // ListEach reads a page of each scope. Scopes that are found by the same column
 // share one part of the statement. For each parent, the database reads at most one
 // page, so the cost does not depend on the number of rows below a parent.
-func (r *Reader[T, F]) ListEach(ctx context.Context, q platform.Query[F], scopes []platform.Scope) ([]platform.Rows[T], error) {
+func (r *Reader[T, F]) ListEach(ctx context.Context, q core.Query[F], scopes []core.Scope) ([]core.Rows[T], error) {
 	q = r.complete(q)
-	found := make([]platform.Rows[T], len(scopes))
+	found := make([]core.Rows[T], len(scopes))
 	filters := r.filters(q.Filter)
 	whole := q
 	q.Filter = filters[0] // All of them have the same access path.
@@ -28,10 +28,10 @@ func (r *Reader[T, F]) ListEach(ctx context.Context, q platform.Query[F], scopes
 	}
 	parts, rest := r.parts(scopes, how)
 	var run []*dbconn.Statement
-	if len(parts) > 0 && q.Parts.Has(platform.PartItems) {
+	if len(parts) > 0 && q.Parts.Has(core.PartItems) {
 		run = append(run, r.pages(q, parts, found))
 	}
-	if len(parts) > 0 && q.Parts.Has(platform.PartTotal) {
+	if len(parts) > 0 && q.Parts.Has(core.PartTotal) {
 		run = append(run, r.totals(q, parts, found))
 	}
 	if len(run) > 0 {
@@ -62,12 +62,12 @@ func (r *Reader[T, F]) ListEach(ctx context.Context, q platform.Query[F], scopes
 // A part holds the parents whose rows are found by the same conditions.
 type part struct {
 	partKey
-	places                // the scopes of the parents
-	uids   []platform.UID // values that column is compared with
-	names  []string       // values that column is compared with, if they are not UIDs
-	within []platform.UID // counter scopes of the rows
-	bases  []platform.UID // bases of the tiebreakers
-	narrow []Narrowing    // conditions of one form; empty if there is none
+	places             // the scopes of the parents
+	uids   []core.UID  // values that column is compared with
+	names  []string    // values that column is compared with, if they are not UIDs
+	within []core.UID  // counter scopes of the rows
+	bases  []core.UID  // bases of the tiebreakers
+	narrow []Narrowing // conditions of one form; empty if there is none
 }
 
 // places has the scope of each parent, as its index in the list of scopes, and the further scopes of those that several have.
@@ -104,7 +104,7 @@ func (l *places) visit(place int, with func(scope int)) {
 // groups below. It is read once.
 type sharedBranch struct {
 	part        *part
-	uid, within platform.UID
+	uid, within core.UID
 	name, x     string
 }
 
@@ -174,7 +174,7 @@ func (p *part) scopeColumns() []dbconn.ParentColumn {
 }
 
 // mapAll returns the result of convert for each UID.
-func mapAll(uids []platform.UID, convert func(platform.UID) []byte) [][]byte {
+func mapAll(uids []core.UID, convert func(core.UID) []byte) [][]byte {
 	all := make([][]byte, len(uids))
 	for i, u := range uids {
 		all[i] = convert(u)
@@ -210,12 +210,12 @@ func (r branchKey) partKey() partKey {
 
 // parts groups the branches of scopes by the way they are found. rest lists the
 // scopes that need separate statements.
-func (r *Reader[T, F]) parts(scopes []platform.Scope, by accessPath) (parts []*part, rest []int) {
+func (r *Reader[T, F]) parts(scopes []core.Scope, by accessPath) (parts []*part, rest []int) {
 	byShape, read := map[partKey]*part{}, map[sharedBranch]int{}
 	last := &part{}
 	for i, scope := range scopes {
 		branches := scope.Branches
-		if slices.ContainsFunc(branches, func(b platform.Branch) bool { _, ok := r.branchKey(b, by); return !ok }) {
+		if slices.ContainsFunc(branches, func(b core.Branch) bool { _, ok := r.branchKey(b, by); return !ok }) {
 			rest = append(rest, i)
 			continue
 		}
@@ -237,7 +237,7 @@ func (r *Reader[T, F]) parts(scopes []platform.Scope, by accessPath) (parts []*p
 			}
 			last = p
 			if !k.single {
-				shared := sharedBranch{p, how.uid, platform.UID(how.scope(b)), how.name, string(how.narrowing.Root) + how.narrowing.Text + string(how.narrowing.Bytes)}
+				shared := sharedBranch{p, how.uid, core.UID(how.scope(b)), how.name, string(how.narrowing.Root) + how.narrowing.Text + string(how.narrowing.Bytes)}
 				if place, again := read[shared]; again {
 					p.share(place, i)
 					continue
@@ -247,7 +247,7 @@ func (r *Reader[T, F]) parts(scopes []platform.Scope, by accessPath) (parts []*p
 			p.scopes = append(p.scopes, i)
 			p.uids = append(p.uids, how.uid)
 			p.names = append(p.names, how.name)
-			p.within = append(p.within, platform.UID(how.scope(b)))
+			p.within = append(p.within, core.UID(how.scope(b)))
 			p.bases = append(p.bases, how.tie.base)
 			p.narrow = append(p.narrow, how.narrowing)
 		}
@@ -256,9 +256,9 @@ func (r *Reader[T, F]) parts(scopes []platform.Scope, by accessPath) (parts []*p
 }
 
 // organisation returns the organisation of all scopes of a part, or "" if they are of several, or of none.
-func (p *part) organisation() platform.UID {
+func (p *part) organisation() core.UID {
 	root := p.within[0].Root()
-	if p.named || slices.ContainsFunc(p.within, func(u platform.UID) bool { return u.Root() != root }) {
+	if p.named || slices.ContainsFunc(p.within, func(u core.UID) bool { return u.Root() != root }) {
 		return ""
 	}
 	return root
@@ -269,7 +269,7 @@ func (p *part) tie() tiebreaker { return tiebreaker{p.tieColumn, p.bases[0]} }
 
 // addAfter adds the condition that rows come after a position, whose end of a UID differs
 // between scopes.
-func (p *part) addAfter(s *Statement, o ordering, after *platform.Position) {
+func (p *part) addAfter(s *Statement, o ordering, after *core.Position) {
 	if after == nil || !p.tied {
 		o.addAfter(s, after)
 		return
@@ -325,7 +325,7 @@ func (p *part) addParentCondition(s *Statement) {
 }
 
 // pages builds a statement that reads the rows of a page for every scope.
-func (r *Reader[T, F]) pages(q platform.Query[F], parts []*part, found []platform.Rows[T]) *dbconn.Statement {
+func (r *Reader[T, F]) pages(q core.Query[F], parts []*part, found []core.Rows[T]) *dbconn.Statement {
 	s, shown := NewStatement(r.Dialect), r.project(q.Without)
 	o := r.orderingOf(q)
 	var all places
@@ -345,7 +345,7 @@ func (r *Reader[T, F]) pages(q platform.Query[F], parts []*part, found []platfor
 			page.Organisation, page.IsOfMany = p.organisation(), true
 			columns := p.columns()
 			if q.From != nil && p.tied {
-				columns = append(columns, dbconn.ParentColumn{Name: "after", Bytes: mapAll(p.bases, func(base platform.UID) []byte { return tiebreaker{base: base}.position(q.From.UID) })})
+				columns = append(columns, dbconn.ParentColumn{Name: "after", Bytes: mapAll(p.bases, func(base core.UID) []byte { return tiebreaker{base: base}.position(q.From.UID) })})
 			}
 			parents := page.Parents(columns...)
 			p.addParentCondition(page)
@@ -378,7 +378,7 @@ func (r *Reader[T, F]) pages(q platform.Query[F], parts []*part, found []platfor
 
 // totals builds a statement that counts the rows of every scope, with the counters if
 // possible.
-func (r *Reader[T, F]) totals(q platform.Query[F], parts []*part, found []platform.Rows[T]) *dbconn.Statement {
+func (r *Reader[T, F]) totals(q core.Query[F], parts []*part, found []core.Rows[T]) *dbconn.Statement {
 	s := NewStatement(r.Dialect)
 	counters := r.counters(q.Filter)
 	var all places

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/sqlstore/dbconn"
 )
 
@@ -13,7 +13,7 @@ import (
 // empty. It passes over the rows once: what differs between them is grouped, and the function add adds it up. When
 // add is called, the destinations hold the values of a group of the i-th scope, which has n rows. joined is SQL that
 // joins t with the table of the columns, if a row can have several values, or the same one several times.
-func (r *Reader[T, F]) CountBy(filter F, scopes []platform.Scope, joined string, columns []string, destinations []any, add func(i int, n int64)) []*dbconn.Statement {
+func (r *Reader[T, F]) CountBy(filter F, scopes []core.Scope, joined string, columns []string, destinations []any, add func(i int, n int64)) []*dbconn.Statement {
 	how, grouped := r.accessPath("", filter), strings.Join(columns, ", ")
 	parts, rest := r.parts(scopes, how)
 	q, counted, counter := NewStatement(r.Dialect), 0, "COUNT(*)"
@@ -59,17 +59,17 @@ func (r *Reader[T, F]) CountBy(filter F, scopes []platform.Scope, joined string,
 type Counting[V comparable] map[facetValue[V]]int
 
 type facetValue[V comparable] struct {
-	of    *[]platform.Facet[V]
+	of    *[]core.Facet[V]
 	value V
 }
 
 // Add adds a count to that of a value.
-func (c Counting[V]) Add(of *[]platform.Facet[V], value V, count int64) {
+func (c Counting[V]) Add(of *[]core.Facet[V], value V, count int64) {
 	at, known := c[facetValue[V]{of, value}]
 	if !known {
 		at = len(*of)
 		c[facetValue[V]{of, value}] = at
-		*of = append(*of, platform.Facet[V]{Value: value})
+		*of = append(*of, core.Facet[V]{Value: value})
 	}
 	(*of)[at].Count += count
 }

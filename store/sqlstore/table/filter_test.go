@@ -3,16 +3,16 @@ package table
 import (
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // A thingFilter has fields of all types that filters have.
 type thingFilter struct {
-	platform.ChangeFilter
+	core.ChangeFilter
 
 	Names []string
 	Is    *bool
-	Of    platform.UID
+	Of    core.UID
 	Holds *struct{ Name string }
 	Late  bool
 }
@@ -22,7 +22,7 @@ func TestAFilterRestrictsUnlessItIsEmpty(t *testing.T) {
 	t.Parallel()
 	for _, f := range []*thingFilter{
 		{Names: []string{""}}, {Is: new(bool)}, {Of: "u"}, {Holds: &struct{ Name string }{}}, {Late: true},
-		{ChangeFilter: platform.ChangeFilter{CreatedSince: platform.NoDeadline}},
+		{ChangeFilter: core.ChangeFilter{CreatedSince: core.NoDeadline}},
 	} {
 		if !Restricts(f) {
 			t.Errorf("%+v restricts nothing", f)
@@ -51,7 +51,7 @@ func TestAColumnOfAnUnknownTypeIsRefused(t *testing.T) {
 				}
 			}()
 			New(&Definition[*row, *thingFilter]{
-				Name: "row", UID: func(*row) platform.UID { return "" },
+				Name: "row", UID: func(*row) core.UID { return "" },
 				Columns: []Column[*row]{{"t.at", "", to}},
 			}).checkColumns(new(row), []string{"at"})
 		})

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/sqlstore/dbconn"
 )
 
@@ -22,7 +22,7 @@ type Reader[T, F any] struct {
 // A Finder finds the rows of one list, in place of their table.
 type Finder[F any] struct {
 	// AddRows adds the table t of the rows of an organisation, joined with what the conditions need.
-	AddRows func(s *Statement, organisation platform.UID)
+	AddRows func(s *Statement, organisation core.UID)
 	// Where adds the conditions of the filter, in place of those of the table.
 	Where func(f F, s *Statement)
 	// IsSorted means that it finds the page too, which is sorted, and not only the total.
@@ -30,7 +30,7 @@ type Finder[F any] struct {
 }
 
 // Get reads rows by UID.
-func (r *Reader[T, F]) Get(ctx context.Context, keys platform.Keys) ([]T, error) {
+func (r *Reader[T, F]) Get(ctx context.Context, keys core.Keys) ([]T, error) {
 	var rows []T
 	s := NewStatement(r.Dialect)
 	p := r.project(keys.Without)
@@ -53,9 +53,9 @@ const farSkip = 1000
 const MaxBranches = 32
 
 // List reads one page, and its total in the same round trip.
-func (r *Reader[T, F]) List(ctx context.Context, q platform.Query[F]) (platform.Rows[T], error) {
+func (r *Reader[T, F]) List(ctx context.Context, q core.Query[F]) (core.Rows[T], error) {
 	q = r.complete(q)
-	var found platform.Rows[T]
+	var found core.Rows[T]
 	r, err := r.planList(ctx, q)
 	if err != nil {
 		return found, err
@@ -63,7 +63,7 @@ func (r *Reader[T, F]) List(ctx context.Context, q platform.Query[F]) (platform.
 	var items []T
 	var run []*dbconn.Statement
 	far := q.Skip > farSkip && q.From == nil
-	if far || q.Parts.Has(platform.PartTotal) {
+	if far || q.Parts.Has(core.PartTotal) {
 		run = append(run, r.total(q, &found.Total))
 	}
 	if far {
@@ -72,7 +72,7 @@ func (r *Reader[T, F]) List(ctx context.Context, q platform.Query[F]) (platform.
 		}
 		return r.farPage(ctx, q, found)
 	}
-	if q.Parts.Has(platform.PartItems) {
+	if q.Parts.Has(core.PartItems) {
 		for branches := range slices.Chunk(q.Scope.Branches, MaxBranches) {
 			run = append(run, r.page(q, branches, &items))
 		}
@@ -89,7 +89,7 @@ func (r *Reader[T, F]) List(ctx context.Context, q platform.Query[F]) (platform.
 }
 
 // planList returns a reader that reads a list in the best way.
-func (r *Reader[T, F]) planList(ctx context.Context, q platform.Query[F]) (*Reader[T, F], error) {
+func (r *Reader[T, F]) planList(ctx context.Context, q core.Query[F]) (*Reader[T, F], error) {
 	if r.Plan == nil {
 		return r, nil
 	}
@@ -110,7 +110,7 @@ func (r *Reader[T, F]) addFilter(s *Statement, f F, how accessPath) {
 
 // complete replaces a filter that is nil. A page is read with the column by which it is
 // sorted, so that its rows can be compared and have cursors.
-func (r *Reader[T, F]) complete(q platform.Query[F]) platform.Query[F] {
+func (r *Reader[T, F]) complete(q core.Query[F]) core.Query[F] {
 	q.Filter = r.fill(q.Filter)
 	q.Without &^= r.CostlyColumns["t."+q.Order.Field].Field
 	if l, elsewhere := r.JoinedOrders[q.Order.Field]; elsewhere {
@@ -133,15 +133,15 @@ func TrimPage[T any](items []T, limit int, backward bool) ([]T, bool) {
 }
 
 // farPage reads a page far from the start, from the nearer end.
-func (r *Reader[T, F]) farPage(ctx context.Context, q platform.Query[F], found platform.Rows[T]) (platform.Rows[T], error) {
+func (r *Reader[T, F]) farPage(ctx context.Context, q core.Query[F], found core.Rows[T]) (core.Rows[T], error) {
 	total := int(found.Total)
-	if q.Skip >= total || !q.Parts.Has(platform.PartItems) {
+	if q.Skip >= total || !q.Parts.Has(core.PartItems) {
 		return found, nil
 	}
 	limit := min(q.Limit, total-q.Skip)
 	behind := total - q.Skip - limit // rows beyond the page
 	near := q
-	near.Limit, near.Parts = limit, platform.PartItems
+	near.Limit, near.Parts = limit, core.PartItems
 	if behind < q.Skip {
 		near.Backward, near.Skip = !q.Backward, behind
 	}
@@ -165,7 +165,7 @@ func (r *Reader[T, F]) farPage(ctx context.Context, q platform.Query[F], found p
 // page builds a statement that reads the rows of a page. It merges those of several
 // branches. Unless its filter has arguments, it needs one plan: PostgreSQL would plan it for
 // each small page, because it expects a tenth of all rows from a LIMIT that it does not know.
-func (r *Reader[T, F]) page(q platform.Query[F], branches []platform.Branch, into *[]T) *dbconn.Statement {
+func (r *Reader[T, F]) page(q core.Query[F], branches []core.Branch, into *[]T) *dbconn.Statement {
 	s, p := NewStatement(r.Dialect), r.project(q.Without)
 	s.Plan = dbconn.PlanOnce
 	o := r.orderingOf(q)
@@ -199,7 +199,7 @@ func (r *Reader[T, F]) page(q platform.Query[F], branches []platform.Branch, int
 
 // pageKeys adds a select of the UIDs of a page from one or several branches. Each
 // branch returns at most as many rows as the page can need.
-func (r *Reader[T, F]) pageKeys(s *Statement, q platform.Query[F], branches []platform.Branch, o ordering, limit, skip int64) {
+func (r *Reader[T, F]) pageKeys(s *Statement, q core.Query[F], branches []core.Branch, o ordering, limit, skip int64) {
 	filters := r.filters(q.Filter)
 	if len(branches) == 1 && len(filters) == 1 {
 		q.Filter = filters[0]
@@ -223,7 +223,7 @@ func (r *Reader[T, F]) pageKeys(s *Statement, q platform.Query[F], branches []pl
 }
 
 // branchKeys adds a select of the UIDs of a page from one branch.
-func (r *Reader[T, F]) branchKeys(s *Statement, q platform.Query[F], b platform.Branch, o ordering, limit int64) {
+func (r *Reader[T, F]) branchKeys(s *Statement, q core.Query[F], b core.Branch, o ordering, limit int64) {
 	how := r.pathOf(q)
 	how.keysOnly = true
 	o = o.withTie(r.tie(b, how))
@@ -243,12 +243,12 @@ func (r *Reader[T, F]) filters(f F) []F {
 }
 
 // pathOf returns how the rows of a page are found.
-func (r *Reader[T, F]) pathOf(q platform.Query[F]) accessPath {
+func (r *Reader[T, F]) pathOf(q core.Query[F]) accessPath {
 	return r.accessPath(q.Order.Field, q.Filter)
 }
 
 // branch adds the first rows of one branch.
-func (r *Reader[T, F]) branch(s *Statement, q platform.Query[F], b platform.Branch, how accessPath, o ordering, limit int64) {
+func (r *Reader[T, F]) branch(s *Statement, q core.Query[F], b core.Branch, how accessPath, o ordering, limit int64) {
 	r.addRows(s, q.Filter, b, how)
 	s.Add(" WHERE ")
 	r.addBranch(s, b, how, o, q.From)
@@ -257,7 +257,7 @@ func (r *Reader[T, F]) branch(s *Statement, q platform.Query[F], b platform.Bran
 	if len(s.Args) > before {
 		s.Plan = dbconn.PlanAsNeeded
 	}
-	s.Add(r.orderingAmong(b.Relation == platform.Children, o).orderBy()+" LIMIT ?", limit)
+	s.Add(r.orderingAmong(b.Relation == core.Children, o).orderBy()+" LIMIT ?", limit)
 }
 
 // accessPath returns how the rows of a list are found, or, without an order, those that are
@@ -279,7 +279,7 @@ func (t *Definition[T, F]) keepsMost(f F) bool {
 }
 
 // compare returns the order in which the rows of a page are read.
-func (t *Definition[T, F]) compare(order platform.Order, backward bool) func(a, b T) int {
+func (t *Definition[T, F]) compare(order core.Order, backward bool) func(a, b T) int {
 	shown := "t." + order.Field
 	if l, elsewhere := t.JoinedOrders[order.Field]; elsewhere {
 		shown = l.Column
@@ -304,7 +304,7 @@ func (t *Definition[T, F]) compare(order platform.Order, backward bool) func(a, 
 func (t *Definition[T, F]) checkColumns(row T, orders []string) {
 	t.appendValues(nil, row, new(sharedValues))
 	for _, field := range orders {
-		t.compare(platform.Order{Field: field}, false)(row, row)
+		t.compare(core.Order{Field: field}, false)(row, row)
 	}
 }
 

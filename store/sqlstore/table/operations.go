@@ -6,13 +6,14 @@ import (
 	"reflect"
 
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/sqlstore/dbconn"
 )
 
 // A Kind is the Table of any kind.
 type Kind interface {
 	asCounted() (_ countedTable, counted bool)
-	addHits(found *Statement, q platform.SearchQuery, scopes map[byte]platform.Scope)
+	addHits(found *Statement, q core.SearchQuery, scopes map[byte]core.Scope)
 }
 
 // A Table is a platform.Table. Its methods are not those of the Definition,
@@ -46,69 +47,69 @@ func New[V, W any](t *Definition[*V, *W]) Table[*V, *W] {
 }
 
 // Reader returns what reads a kind through a store or a transaction.
-func (k Table[T, F]) Reader(c platform.Conn) *Reader[T, F] {
+func (k Table[T, F]) Reader(c core.Conn) *Reader[T, F] {
 	s := SourceOf(c)
 	return &Reader[T, F]{Definition: k.Definition, Conn: s.Reads, Dialect: s.Dialect}
 }
 
 // Writer returns what changes a kind in a transaction.
-func (k Table[T, F]) Writer(tx platform.Tx) *Writer[T, F] {
+func (k Table[T, F]) Writer(tx core.Tx) *Writer[T, F] {
 	return &Writer[T, F]{k.Reader(tx), tx, txOf(tx)}
 }
 
 // Get reads rows by UID.
-func (k Table[T, F]) Get(ctx context.Context, on platform.Conn, keys platform.Keys) ([]T, error) {
+func (k Table[T, F]) Get(ctx context.Context, on core.Conn, keys core.Keys) ([]T, error) {
 	return k.Reader(on).Get(ctx, keys)
 }
 
 // List reads one page.
-func (k Table[T, F]) List(ctx context.Context, on platform.Conn, q platform.Query[F]) (platform.Rows[T], error) {
+func (k Table[T, F]) List(ctx context.Context, on core.Conn, q core.Query[F]) (core.Rows[T], error) {
 	return k.Reader(on).List(ctx, q)
 }
 
 // ListEach reads a page of each scope.
-func (k Table[T, F]) ListEach(ctx context.Context, on platform.Conn, q platform.Query[F], scopes []platform.Scope) ([]platform.Rows[T], error) {
+func (k Table[T, F]) ListEach(ctx context.Context, on core.Conn, q core.Query[F], scopes []core.Scope) ([]core.Rows[T], error) {
 	return k.Reader(on).ListEach(ctx, q, scopes)
 }
 
 // Insert adds rows.
-func (k Table[T, F]) Insert(ctx context.Context, tx platform.Tx, rows ...T) error {
+func (k Table[T, F]) Insert(ctx context.Context, tx core.Tx, rows ...T) error {
 	return k.Writer(tx).Insert(ctx, rows...)
 }
 
 // InsertShown adds rows, and reads them back with their joined columns.
-func (k Table[T, F]) InsertShown(ctx context.Context, tx platform.Tx, rows ...T) error {
+func (k Table[T, F]) InsertShown(ctx context.Context, tx core.Tx, rows ...T) error {
 	return k.Writer(tx).InsertShown(ctx, rows...)
 }
 
 // Update writes the named fields, and reads the row back.
-func (k Table[T, F]) Update(ctx context.Context, tx platform.Tx, row T, fields ...string) error {
+func (k Table[T, F]) Update(ctx context.Context, tx core.Tx, row T, fields ...string) error {
 	return k.Writer(tx).Update(ctx, row, fields...)
 }
 
 // UpdateAll does so with many rows, and returns them as they were before.
-func (k Table[T, F]) UpdateAll(ctx context.Context, tx platform.Tx, changes ...platform.RowChange[T]) ([]T, error) {
+func (k Table[T, F]) UpdateAll(ctx context.Context, tx core.Tx, changes ...core.RowChange[T]) ([]T, error) {
 	return k.Writer(tx).UpdateAll(ctx, changes...)
 }
 
 // GetForUpdate reads a row and locks it until the transaction ends.
-func (k Table[T, F]) GetForUpdate(ctx context.Context, tx platform.Tx, uid platform.UID) (T, error) {
+func (k Table[T, F]) GetForUpdate(ctx context.Context, tx core.Tx, uid core.UID) (T, error) {
 	return k.Writer(tx).GetForUpdate(ctx, uid)
 }
 
 // Delete removes a row.
-func (k Table[T, F]) Delete(ctx context.Context, tx platform.Tx, uid platform.UID) (T, error) {
+func (k Table[T, F]) Delete(ctx context.Context, tx core.Tx, uid core.UID) (T, error) {
 	return k.Writer(tx).Delete(ctx, uid)
 }
 
 // DeleteAll removes rows.
-func (k Table[T, F]) DeleteAll(ctx context.Context, tx platform.Tx, uids []platform.UID) ([]T, error) {
+func (k Table[T, F]) DeleteAll(ctx context.Context, tx core.Tx, uids []core.UID) ([]T, error) {
 	return k.Writer(tx).DeleteAll(ctx, uids)
 }
 
 // ReadPairs reads rows by pairs of values, with one index lookup each. found is the
 // condition, with args, by which the columns of p identify at most one row.
-func (k Table[T, F]) ReadPairs(ctx context.Context, on platform.Conn, columns []dbconn.ParentColumn, found string, args ...any) ([]T, error) {
+func (k Table[T, F]) ReadPairs(ctx context.Context, on core.Conn, columns []dbconn.ParentColumn, found string, args ...any) ([]T, error) {
 	r := k.Reader(on)
 	q, whole := NewStatement(r.Dialect), k.ProjectAll()
 	parents := q.Parents(columns...)

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // A projection is the set of columns that a read selects from a table. Reads leave out
@@ -22,12 +22,12 @@ type projection[T, F any] struct {
 
 // A CostlyColumn is a column that a read may leave out.
 type CostlyColumn struct {
-	Field   platform.CostlyFields // the column is left out if a read leaves out any of these fields
-	Instead string                // SQL that is selected instead of the column; "" means nothing
+	Field   core.CostlyFields // the column is left out if a read leaves out any of these fields
+	Instead string            // SQL that is selected instead of the column; "" means nothing
 }
 
 // project returns the projection without some fields.
-func (t *Definition[T, F]) project(without platform.CostlyFields) *projection[T, F] {
+func (t *Definition[T, F]) project(without core.CostlyFields) *projection[T, F] {
 	without &= t.omissible
 	known, found := t.projections.Load(without)
 	if !found {
@@ -41,7 +41,7 @@ func (t *Definition[T, F]) project(without platform.CostlyFields) *projection[T,
 func (t *Definition[T, F]) ProjectAll() *projection[T, F] { return t.project(0) }
 
 // newProjection makes the projection that project stores.
-func (t *Definition[T, F]) newProjection(without platform.CostlyFields) *projection[T, F] {
+func (t *Definition[T, F]) newProjection(without core.CostlyFields) *projection[T, F] {
 	p := &projection[T, F]{Definition: t}
 	names, selected, needsJoins := []string{"t.uid"}, []string{}, false
 	if t.HasScopeKeys {
@@ -87,8 +87,8 @@ func (p *projection[T, F]) join(sql, column string) {
 
 // addJoins adds the joins of the rows of branches. Children of one UID have one parent, so it
 // is joined by that UID: then the database reads it once, and not for each row.
-func (p *projection[T, F]) addJoins(s *Statement, branches []platform.Branch) {
-	if p.joinOne[0] != "" && len(branches) == 1 && branches[0].Relation == platform.Children && branches[0].UID != "" {
+func (p *projection[T, F]) addJoins(s *Statement, branches []core.Branch) {
+	if p.joinOne[0] != "" && len(branches) == 1 && branches[0].Relation == core.Children && branches[0].UID != "" {
 		s.Add(p.joinOne[0]+"?"+p.joinOne[1], branches[0].UID)
 		return
 	}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // The depth of a scope's UID determines the column by which its rows are found.
@@ -17,13 +17,13 @@ import (
 type branchKey struct {
 	column        string // column that is compared with uid or name; "" means that inside suffices
 	hasKey        bool   // whether the column contains keys of scopes
-	uid           platform.UID
-	name          string       // value that column is compared with, if that is not a UID
-	root          platform.UID // organisation that the rows must belong to; "" means any
-	inside        platform.UID // UID within which the rows must lie; "" means anywhere
-	strictlyBelow bool         // whether the row of inside itself is left out
-	exclude       platform.UID // UID of a row that is left out; "" means none
-	isRare        bool         // whether the column finds few rows
+	uid           core.UID
+	name          string   // value that column is compared with, if that is not a UID
+	root          core.UID // organisation that the rows must belong to; "" means any
+	inside        core.UID // UID within which the rows must lie; "" means anywhere
+	strictlyBelow bool     // whether the row of inside itself is left out
+	exclude       core.UID // UID of a row that is left out; "" means none
+	isRare        bool     // whether the column finds few rows
 
 	narrowing Narrowing // a further condition
 
@@ -97,7 +97,7 @@ type accessPath struct {
 var EnclosingColumns = []string{"", "root", "g2", "g3"}
 
 // branchKey returns how a branch is found.
-func (t *Definition[T, F]) branchKey(b platform.Branch, how accessPath) (branchKey, bool) {
+func (t *Definition[T, F]) branchKey(b core.Branch, how accessPath) (branchKey, bool) {
 	r, ok := t.branchKeyByUID(b, how.walk)
 	if t.Narrow != nil {
 		r.narrowing = t.Narrow(b)
@@ -122,13 +122,13 @@ func (t *Definition[T, F]) branchKey(b platform.Branch, how accessPath) (branchK
 }
 
 // IsOrganisation reports whether a branch has all rows of an organisation, by their key.
-func (t *Definition[T, F]) IsOrganisation(b platform.Branch) bool {
+func (t *Definition[T, F]) IsOrganisation(b core.Branch) bool {
 	r, ok := t.branchKey(b, accessPath{})
 	return ok && r.column == keyColumns["root"] && r.narrowing.SQL == ""
 }
 
 // tie returns the tiebreaker of the rows of a branch.
-func (t *Definition[T, F]) tie(b platform.Branch, how accessPath) tiebreaker {
+func (t *Definition[T, F]) tie(b core.Branch, how accessPath) tiebreaker {
 	r, _ := t.branchKey(b, how)
 	return r.tie
 }
@@ -136,12 +136,12 @@ func (t *Definition[T, F]) tie(b platform.Branch, how accessPath) tiebreaker {
 // branchKeyByUID returns how a branch is found in a table without keys. A walk reads all its
 // rows in the order of UIDs. This is the order of the tree, so the rows are a range of
 // the primary key.
-func (t *Definition[T, F]) branchKeyByUID(b platform.Branch, walk bool) (branchKey, bool) {
+func (t *Definition[T, F]) branchKeyByUID(b core.Branch, walk bool) (branchKey, bool) {
 	switch b.Relation {
-	case platform.Children:
+	case core.Children:
 		return branchKey{column: "parent", uid: b.UID}, true
-	case platform.Within, platform.Below:
-		below, depth := b.Relation == platform.Below && !t.SharesUID, b.UID.Depth()
+	case core.Within, core.Below:
+		below, depth := b.Relation == core.Below && !t.SharesUID, b.UID.Depth()
 		if walk {
 			return branchKey{inside: b.UID, strictlyBelow: below}, true
 		}
@@ -195,7 +195,7 @@ func (r branchKey) isElsewhere() bool {
 
 // scope returns the counter scope of a branch: the smallest UID that contains all of
 // its rows, or the name that they share.
-func (r branchKey) scope(b platform.Branch) string {
+func (r branchKey) scope(b core.Branch) string {
 	switch {
 	case r.inside != "":
 		return string(r.inside)
@@ -208,7 +208,7 @@ func (r branchKey) scope(b platform.Branch) string {
 
 // addBranch adds the condition that a row is in a branch and, for a page, comes
 // after a position.
-func (t *Definition[T, F]) addBranch(s *Statement, b platform.Branch, how accessPath, o ordering, after *platform.Position) {
+func (t *Definition[T, F]) addBranch(s *Statement, b core.Branch, how accessPath, o ordering, after *core.Position) {
 	r, ok := t.branchKey(b, how)
 	s.Organisation = b.UID.Root()
 	switch {
@@ -249,10 +249,10 @@ func (t *Definition[T, F]) addBranch(s *Statement, b platform.Branch, how access
 		if how.byWords && r.uid != "" && !r.hasKey {
 			s.Add(" AND t.root = ?", b.UID.Root())
 		}
-	case b.Relation == platform.Listed:
+	case b.Relation == core.Listed:
 		s.Add("t.uid ?", t.keys(b.UIDs))
-	case b.Relation == platform.BuiltIn:
-		s.Add("t.root = ?", platform.UID(""))
+	case b.Relation == core.BuiltIn:
+		s.Add("t.root = ?", core.UID(""))
 	default:
 		s.Add("1 = 1")
 	}
@@ -263,7 +263,7 @@ func (t *Definition[T, F]) addBranch(s *Statement, b platform.Branch, how access
 // addWithin adds the condition that a UID is within another and, if rows are sorted
 // by UID, comes after a position. It uses one lower and one upper bound, because
 // SQLite uses only one of each in an index.
-func (s *Statement) addWithin(r branchKey, o ordering, after *platform.Position) {
+func (s *Statement) addWithin(r branchKey, o ordering, after *core.Position) {
 	from, low, high := ">=", PackUID(r.inside), PastSubtree(r.inside)
 	switch {
 	case r.isElsewhere():
@@ -299,9 +299,9 @@ func hideRange(isRare bool, within string) string {
 type ordering struct {
 	value     string // SQL of the values; "" means that rows are sorted by UID only
 	desc      bool
-	unindexed bool                   // whether no index has this order: see orderingOf
-	unique    bool                   // whether no two rows have the same value: see orderingAmong
-	key       func(platform.UID) any // returns the value that UIDs are compared with
+	unindexed bool               // whether no index has this order: see orderingOf
+	unique    bool               // whether no two rows have the same value: see orderingAmong
+	key       func(core.UID) any // returns the value that UIDs are compared with
 
 	tie tiebreaker
 }
@@ -313,7 +313,7 @@ func (o ordering) withTie(t tiebreaker) ordering {
 }
 
 // position returns the value that the tiebreaker is compared with.
-func (o ordering) position(u platform.UID) any {
+func (o ordering) position(u core.UID) any {
 	if o.tie.base != "" {
 		return o.tie.position(u)
 	}
@@ -334,7 +334,7 @@ func OrderByName(shown, table, column string) JoinedOrder {
 }
 
 // ordering returns the ordering of an order in which a list is read.
-func (t *Definition[T, F]) ordering(o platform.Order, backward bool) ordering {
+func (t *Definition[T, F]) ordering(o core.Order, backward bool) ordering {
 	by := ordering{desc: o.Desc != backward, key: t.key}
 	if l, elsewhere := t.JoinedOrders[o.Field]; elsewhere {
 		by.value = l.Value
@@ -408,7 +408,7 @@ func (o ordering) clause(value, unique string) string {
 
 // addAfter adds the condition that a row comes after a position. It compares the columns
 // as one row value, which needs a single index search.
-func (o ordering) addAfter(s *Statement, p *platform.Position) {
+func (o ordering) addAfter(s *Statement, p *core.Position) {
 	if p == nil {
 		return
 	}
@@ -424,6 +424,6 @@ func (o ordering) addAfter(s *Statement, p *platform.Position) {
 }
 
 // AddMembers adds the condition that a row is in a branch.
-func (t *Definition[T, F]) AddMembers(s *Statement, b platform.Branch) {
+func (t *Definition[T, F]) AddMembers(s *Statement, b core.Branch) {
 	t.addBranch(s, b, accessPath{}, ordering{}, nil)
 }

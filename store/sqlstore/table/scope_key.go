@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // The rows of large kinds have keys of the scopes that contain them, in the columns
@@ -25,10 +25,10 @@ import (
 const keyLength, parentKeyLength, RootLength, SegmentLength = 5, 7, 20, 8
 
 // ScopeKey returns the key of a scope.
-func ScopeKey(u platform.UID) []byte { return hashScope(PackUID(u), keyLength) }
+func ScopeKey(u core.UID) []byte { return hashScope(PackUID(u), keyLength) }
 
 // ParentKey returns the key of a parent.
-func ParentKey(u platform.UID) []byte { return hashScope(PackUID(u), parentKeyLength) }
+func ParentKey(u core.UID) []byte { return hashScope(PackUID(u), parentKeyLength) }
 
 func hashScope(packed []byte, length int) []byte {
 	sum := sha256.Sum256(packed)
@@ -36,7 +36,7 @@ func hashScope(packed []byte, length int) []byte {
 }
 
 // scopeKeyOrNull returns the key of a scope, or nil if there is none.
-func scopeKeyOrNull(u platform.UID) any {
+func scopeKeyOrNull(u core.UID) any {
 	if u == "" {
 		return nil
 	}
@@ -44,16 +44,16 @@ func scopeKeyOrNull(u platform.UID) any {
 }
 
 // RestOf returns what follows the root in the stored form of a UID.
-func RestOf(u platform.UID) []byte {
+func RestOf(u core.UID) []byte {
 	packed := PackUID(u)
 	return packed[min(RootLength, len(packed)):]
 }
 
 // PastRest returns the smallest rest after those of all UIDs within u.
-func PastRest(u platform.UID) []byte { return pastPrefix(RestOf(u)) }
+func PastRest(u core.UID) []byte { return pastPrefix(RestOf(u)) }
 
 // LocalOf returns the last segment of the stored form of a UID.
-func LocalOf(u platform.UID) []byte {
+func LocalOf(u core.UID) []byte {
 	packed := PackUID(u)
 	return packed[max(0, len(packed)-SegmentLength):]
 }
@@ -62,7 +62,7 @@ func LocalOf(u platform.UID) []byte {
 // UIDs, which follow base in all rows. The zero tiebreaker is the whole UID.
 type tiebreaker struct {
 	column string
-	base   platform.UID
+	base   core.UID
 }
 
 // sql returns the column.
@@ -75,7 +75,7 @@ func (t tiebreaker) sql() string {
 
 // position returns the end that the column is compared with, if UIDs are compared with u.
 // All rows come before or after a UID that does not begin with base.
-func (t tiebreaker) position(u platform.UID) []byte {
+func (t tiebreaker) position(u core.UID) []byte {
 	base, packed := PackUID(t.base), PackUID(u)
 	common := min(len(base), len(packed))
 	switch bytes.Compare(packed[:common], base[:common]) {

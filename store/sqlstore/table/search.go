@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/sqlstore/dbconn"
 )
 
@@ -19,7 +19,7 @@ import (
 func (s *Statement) AddWords(text, query string) { s.addTexts(text, SearchWords(query)) }
 
 // SearchWords returns the texts that the search texts of the rows which a query finds contain.
-func SearchWords(query string) []string { return platform.SearchWords(Fold(query)) }
+func SearchWords(query string) []string { return core.SearchWords(Fold(query)) }
 
 func (s *Statement) addTexts(text string, words []string) {
 	for _, word := range words {
@@ -32,7 +32,7 @@ func (t *Definition[T, F]) looksFor(f F) bool { return t.SearchQuery != nil && t
 
 // AddRows adds the table t with the rows that a filter finds by words, or with all
 // rows.
-func (r *Reader[T, F]) addRows(s *Statement, f F, b platform.Branch, how accessPath) {
+func (r *Reader[T, F]) addRows(s *Statement, f F, b core.Branch, how accessPath) {
 	if how.isFound {
 		r.Finder.AddRows(s, b.UID)
 		return
@@ -78,15 +78,15 @@ func trigrams(texts []string) string {
 // orderingOf returns the order of the rows of a page. If a filter searches for
 // words, or finds few rows by another index, no index must match that order: for a
 // rare word, the planner would read such an index to the end of the organisation.
-func (r *Reader[T, F]) orderingOf(q platform.Query[F]) ordering {
+func (r *Reader[T, F]) orderingOf(q core.Query[F]) ordering {
 	o := r.ordering(q.Order, q.Backward)
 	o.unindexed = q.Order.Field == r.SortedBy || r.looksFor(q.Filter) || r.Finder != nil && r.Finder.IsSorted || r.FindsFewRows != nil && r.FindsFewRows(q.Filter)
 	return o
 }
 
 // Search finds rows of several kinds, with one statement.
-func Search(ctx context.Context, s Source, kinds []Kind, q platform.SearchQuery) ([]platform.SearchPlace, error) {
-	scopes := map[byte]platform.Scope{}
+func Search(ctx context.Context, s Source, kinds []Kind, q core.SearchQuery) ([]core.SearchPlace, error) {
+	scopes := map[byte]core.Scope{}
 	for _, scope := range q.Scopes() {
 		scopes[scope.Kind] = scope.Scope
 	}
@@ -96,12 +96,12 @@ func Search(ctx context.Context, s Source, kinds []Kind, q platform.SearchQuery)
 		t.addHits(found, q, scopes)
 	}
 	found.Add(") h ORDER BY h.stage, h.name, h.kind, h.uid LIMIT ?", int64(q.Limit()))
-	var places []platform.SearchPlace
+	var places []core.SearchPlace
 	err := s.Reads.Run(ctx, found.Build(func(scan func(...any) error) error {
 		var kind, stage int64
-		var p platform.SearchPlace
+		var p core.SearchPlace
 		err := scan(&kind, &stage, &p.Name, UIDOf(&p.UID))
-		p.Kind, p.Stage = byte(kind), platform.SearchStage(stage)
+		p.Kind, p.Stage = byte(kind), core.SearchStage(stage)
 		places = append(places, p)
 		return err
 	}))
@@ -110,7 +110,7 @@ func Search(ctx context.Context, s Source, kinds []Kind, q platform.SearchQuery)
 
 // addHits adds a select of the hits of a kind to those of other kinds, if the kind
 // is in scopes.
-func (t Table[T, F]) addHits(found *Statement, q platform.SearchQuery, scopes map[byte]platform.Scope) {
+func (t Table[T, F]) addHits(found *Statement, q core.SearchQuery, scopes map[byte]core.Scope) {
 	scope, asked := scopes[t.Number]
 	if !asked || t.SearchText == "" {
 		return
@@ -121,7 +121,7 @@ func (t Table[T, F]) addHits(found *Statement, q platform.SearchQuery, scopes ma
 	start := likeEscapes.Replace(q.Start())
 	exact, prefix := start+"\n%", start+"%"
 	stage := fmt.Sprintf(`CASE WHEN %[1]s LIKE ? ESCAPE '\' THEN %[2]d WHEN %[1]s LIKE ? ESCAPE '\' THEN %[3]d ELSE %[4]d END`,
-		t.SearchText, platform.SearchExact, platform.SearchPrefix, platform.SearchPart)
+		t.SearchText, core.SearchExact, core.SearchPrefix, core.SearchPart)
 	found.AddSlow(fmt.Sprintf("SELECT * FROM (SELECT %d AS kind, %s AS stage, t.name AS name, t.uid AS uid FROM ", t.Number, stage), exact, prefix)
 	t.addTrigramMatches(found, q.Words()...)
 	found.Add(" WHERE ")
@@ -136,17 +136,17 @@ func (t Table[T, F]) addHits(found *Statement, q platform.SearchQuery, scopes ma
 // addScope adds the condition that a row is in one of the branches of a scope. It is
 // one condition for any number of branches, with the organisation in addition if
 // there is one.
-func (t *Definition[T, F]) addScope(q *Statement, scope platform.Scope) {
+func (t *Definition[T, F]) addScope(q *Statement, scope core.Scope) {
 	var lows, pasts [][]byte
-	var roots []platform.UID
+	var roots []core.UID
 	isBuiltIn := false
 	for _, b := range scope.Branches {
-		if b.Relation == platform.BuiltIn {
+		if b.Relation == core.BuiltIn {
 			isBuiltIn = true
 			continue
 		}
 		low := PackUID(b.UID)
-		if b.Relation == platform.Below && t.LiesInItself {
+		if b.Relation == core.Below && t.LiesInItself {
 			low = append(low, 0) // sorts after the UID itself and before everything below it
 		}
 		lows, pasts = append(lows, low), append(pasts, PastSubtree(b.UID))
@@ -159,7 +159,7 @@ func (t *Definition[T, F]) addScope(q *Statement, scope platform.Scope) {
 	}
 	switch {
 	case len(lows) == 0:
-		q.Add("t.root = ?", platform.UID(""))
+		q.Add("t.root = ?", core.UID(""))
 	case len(lows) == 1 && !isBuiltIn && bytes.Equal(lows[0], PackUID(roots[0])):
 		q.Add("1 = 1")
 	case len(lows) == 1 && !isBuiltIn:
@@ -169,7 +169,7 @@ func (t *Definition[T, F]) addScope(q *Statement, scope platform.Scope) {
 		q.Add(q.Parents(dbconn.ParentColumn{Name: "inside", Bytes: lows}, dbconn.ParentColumn{Name: "past", Bytes: pasts}))
 		q.Add(" WHERE t.uid >= p.inside AND t.uid < p.past)")
 		if isBuiltIn {
-			q.Add(" OR t.root = ?", platform.UID(""))
+			q.Add(" OR t.root = ?", core.UID(""))
 		}
 		q.Add(")")
 	}

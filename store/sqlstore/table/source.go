@@ -1,7 +1,7 @@
 package table
 
 import (
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/sqlstore/dbconn"
 )
 
@@ -32,7 +32,7 @@ func (tx *Tx) asTx() *Tx { return tx }
 const errForeign = "sqlstore: the connection belongs to another store"
 
 // SourceOf returns the source that the session of a connection has.
-func SourceOf(on platform.Conn) Source {
+func SourceOf(on core.Conn) Source {
 	if s, ok := on.Session().(interface{ asSource() Source }); ok {
 		return s.asSource()
 	}
@@ -40,7 +40,7 @@ func SourceOf(on platform.Conn) Source {
 }
 
 // txOf returns the transaction that the session of another one has.
-func txOf(in platform.Tx) *Tx {
+func txOf(in core.Tx) *Tx {
 	if tx, ok := in.Session().(interface{ asTx() *Tx }); ok {
 		return tx.asTx()
 	}
@@ -48,7 +48,7 @@ func txOf(in platform.Tx) *Tx {
 }
 
 // Count adds by to a counter of the scopes that contain uid. isQuiet means that its parent has few writers at once.
-func (tx *Tx) Count(number byte, uid platform.UID, isQuiet bool, by int64) {
+func (tx *Tx) Count(number byte, uid core.UID, isQuiet bool, by int64) {
 	tx.deltas.count(number, uid, isQuiet, tx.slot, by)
 }
 

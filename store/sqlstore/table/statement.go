@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/sqlstore/dbconn"
 )
 
@@ -17,8 +17,8 @@ type Statement struct {
 	// isUniform means that the best plan is the same for all arguments, unless plan says
 	// something else: the statement has lists of values, or consists of several selects.
 	isUniform    bool
-	Organisation platform.UID // organisation of the branch that is being added; "" means that it is not known
-	IsOfMany     bool         // whether the branch is one of many that are read in the same way
+	Organisation core.UID // organisation of the branch that is being added; "" means that it is not known
+	IsOfMany     bool     // whether the branch is one of many that are read in the same way
 	sql          strings.Builder
 	Args         []any
 }
@@ -42,8 +42,8 @@ type Values []string
 
 // UIDKeys and UIDValues are the same for UIDs.
 type (
-	UIDKeys   []platform.UID
-	UIDValues []platform.UID
+	UIDKeys   []core.UID
+	UIDValues []core.UID
 )
 
 // Add appends SQL in which each ? is replaced by the next argument.
@@ -121,7 +121,7 @@ func (s *Statement) Arg(value any) string {
 }
 
 func (s *Statement) addArg(value any) {
-	if u, ok := value.(platform.UID); ok {
+	if u, ok := value.(core.UID); ok {
 		value = PackUID(u)
 	}
 	s.Args = append(s.Args, value)

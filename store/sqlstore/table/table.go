@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // A Definition describes how one kind is stored. Every kind of the tree has these columns
@@ -24,17 +24,17 @@ type Definition[T, F any] struct {
 	// leaves out.
 	projections   sync.Map
 	CostlyColumns map[string]CostlyColumn // columns that a read may leave out, by their SQL
-	omissible     platform.CostlyFields   // all fields that CostlyColumns belong to
+	omissible     core.CostlyFields       // all fields that CostlyColumns belong to
 
 	// WriteOnly columns serve filters; they are not read.
 	WriteOnly    []Column[T]
 	Joins        []Join                 // the joins of t with the other tables whose columns are read
 	JoinedOrders map[string]JoinedOrder // orders by columns of joined tables, by the name of the order
-	UID          func(T) platform.UID
+	UID          func(T) core.UID
 
 	// LiesIn returns the UID whose prefixes are g2 and g3. It is nil for a kind that
 	// lies outside the tree.
-	LiesIn func(platform.UID) platform.UID
+	LiesIn func(core.UID) core.UID
 	// CountedBy is the column by whose values the rows of a kind outside the tree are
 	// counted. "" means that all of them are counted together.
 	CountedBy string
@@ -45,9 +45,9 @@ type Definition[T, F any] struct {
 	// that there is none.
 	FoundByParent func(order string, f F) bool
 	// Relations are those in which rows stand besides the tree.
-	Relations map[platform.Relation]Relation
+	Relations map[core.Relation]Relation
 	// Narrow returns the condition of a branch beside its relation. nil means that there is none.
-	Narrow func(platform.Branch) Narrowing
+	Narrow func(core.Branch) Narrowing
 	// LiesInItself means that each row lies within itself, as groups do.
 	LiesInItself bool
 	// HasUniqueNames means that siblings have different names, by a unique index.
@@ -58,7 +58,7 @@ type Definition[T, F any] struct {
 	SharesUID bool
 	// IsRootless reports whether a row belongs to no organisation. nil means that every
 	// row belongs to one.
-	IsRootless func(platform.UID) bool
+	IsRootless func(core.UID) bool
 	// IsUncounted means that no counters are kept, so totals count rows.
 	IsUncounted bool
 	// HasFewWriters means that a parent has few writers at once, so its counter is one row.
@@ -112,12 +112,12 @@ type Definition[T, F any] struct {
 
 	// Plan returns a reader that knows how to find the rows of a list best. nil means that the reader of the table
 	// does.
-	Plan func(ctx context.Context, r *Reader[T, F], q platform.Query[F]) (*Reader[T, F], error)
+	Plan func(ctx context.Context, r *Reader[T, F], q core.Query[F]) (*Reader[T, F], error)
 
 	// OnChange is called with each row that was written or deleted. Of a row whose class changes, it is called with the row
 	// before too. nil means that nothing follows from a change. If OnChangeOf names fields, only an update of one of
 	// these calls it.
-	OnChange   func(tx platform.Tx, row T)
+	OnChange   func(tx core.Tx, row T)
 	OnChangeOf []string
 
 	// Owned are the columns by which rows of other tables belong to a row. They are deleted with it.
@@ -146,7 +146,7 @@ type pointerFunctions[T, F any] struct {
 }
 
 // key returns the value that the primary key is compared with.
-func (t *Definition[T, F]) key(u platform.UID) any {
+func (t *Definition[T, F]) key(u core.UID) any {
 	if t.HasTextKeys {
 		return string(u)
 	}
@@ -154,7 +154,7 @@ func (t *Definition[T, F]) key(u platform.UID) any {
 }
 
 // keys returns the list that the primary key is compared with.
-func (t *Definition[T, F]) keys(uids []platform.UID) any {
+func (t *Definition[T, F]) keys(uids []core.UID) any {
 	if !t.HasTextKeys {
 		return UIDKeys(uids)
 	}
@@ -211,7 +211,7 @@ func (c JSONColumn) Text() string {
 }
 
 // uidReference is the UID of a row that need not exist.
-type uidReference struct{ to platform.UID }
+type uidReference struct{ to core.UID }
 
 // A textStorer is the scan destination of a column of one kind, which knows the text that is stored, and by which rows
 // are sorted.
@@ -242,7 +242,7 @@ func encodeColumn(to any) any {
 	case textStorer:
 		return to.StoredText()
 	case *uidKey:
-		return PackUID(platform.UID(*to))
+		return PackUID(core.UID(*to))
 	case uidColumn:
 		return PackUID(*to.uid)
 	case uidReference:

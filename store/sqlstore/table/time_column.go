@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/sqlstore/dbconn"
 )
 
@@ -29,20 +29,20 @@ func (c deadlineColumn) Scan(src any) error {
 }
 
 func (c deadlineColumn) unset() {
-	if c.to.Equal(platform.NoDeadline.Time) {
-		*c.to = platform.Time{}
+	if c.to.Equal(core.NoDeadline.Time) {
+		*c.to = core.Time{}
 	}
 }
 
 // timeColumn scans a time from either engine.
-type timeColumn struct{ to *platform.Time }
+type timeColumn struct{ to *core.Time }
 
 var _ sql.Scanner = timeColumn{}
 
 // ScanTime reads a time.
 func (c timeColumn) ScanTime(micros int64) {
-	if *c.to = (platform.Time{}); micros != 0 {
-		*c.to = platform.At(time.UnixMicro(micros))
+	if *c.to = (core.Time{}); micros != 0 {
+		*c.to = core.At(time.UnixMicro(micros))
 	}
 }
 
@@ -59,18 +59,18 @@ func (c timeColumn) Scan(src any) error {
 		return fmt.Errorf("cannot read a time from %T", src)
 	}
 	if t.Equal(dbconn.NoTime) {
-		*c.to = platform.Time{}
+		*c.to = core.Time{}
 	} else {
-		*c.to = platform.At(t)
+		*c.to = core.At(t)
 	}
 	return nil
 }
 
 // TimeOf returns the scan destination of a time.
-func TimeOf(t *platform.Time) sql.Scanner { return timeColumn{t} }
+func TimeOf(t *core.Time) sql.Scanner { return timeColumn{t} }
 
 // DeadlineOf returns the scan destination of a time by which lists are sorted, and in which "no time" comes last.
-func DeadlineOf(t *platform.Time) sql.Scanner { return deadlineColumn{timeColumn{t}} }
+func DeadlineOf(t *core.Time) sql.Scanner { return deadlineColumn{timeColumn{t}} }
 
 // TimeOrNullOf returns the scan destination of a time that no list is sorted by; "no time" is NULL.
-func TimeOrNullOf(t *platform.Time) sql.Scanner { return timeOrNull{timeColumn{t}} }
+func TimeOrNullOf(t *core.Time) sql.Scanner { return timeOrNull{timeColumn{t}} }

@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 
-	"atrium/platform"
+	"atrium/platform/core"
 )
 
 // UIDs are stored as bytes: 20 for the root segment and 8 for each further one. This is less than half of the text. They
@@ -14,7 +14,7 @@ import (
 
 // PackUID returns the stored form of a UID. An invalid UID becomes bytes that no row
 // has.
-func PackUID(u platform.UID) []byte {
+func PackUID(u core.UID) []byte {
 	if u == "" {
 		return []byte{}
 	}
@@ -25,7 +25,7 @@ func PackUID(u platform.UID) []byte {
 }
 
 // packAllUIDs returns the stored forms of UIDs.
-func packAllUIDs(uids []platform.UID) [][]byte {
+func packAllUIDs(uids []core.UID) [][]byte {
 	all := make([][]byte, len(uids))
 	for i, u := range uids {
 		all[i] = PackUID(u)
@@ -35,7 +35,7 @@ func packAllUIDs(uids []platform.UID) [][]byte {
 
 // PastSubtree returns the smallest key after those of all UIDs within u: the next
 // key of the same length.
-func PastSubtree(u platform.UID) []byte { return pastPrefix(PackUID(u)) }
+func PastSubtree(u core.UID) []byte { return pastPrefix(PackUID(u)) }
 
 // pastPrefix returns the smallest key after all keys that begin with key, which it
 // changes.
@@ -49,16 +49,16 @@ func pastPrefix(key []byte) []byte {
 }
 
 // A uidKey is a UID that is stored as bytes.
-type uidKey platform.UID
+type uidKey core.UID
 
 // UIDOf returns the scan destination for a column of UIDs.
-func UIDOf(u *platform.UID) sql.Scanner { return keyOf(u) }
+func UIDOf(u *core.UID) sql.Scanner { return keyOf(u) }
 
-func keyOf(u *platform.UID) *uidKey { return (*uidKey)(u) }
+func keyOf(u *core.UID) *uidKey { return (*uidKey)(u) }
 
 // AppendText appends the UID of a column of bytes.
 func (k *uidKey) AppendText(b, src []byte) ([]byte, error) {
-	text, ok := platform.AppendUID(b, src)
+	text, ok := core.AppendUID(b, src)
 	if !ok && len(src) > 0 {
 		return b, fmt.Errorf("cannot read a UID from %d bytes", len(src))
 	}
@@ -88,7 +88,7 @@ func (k *uidKey) Scan(src any) error {
 }
 
 // A uidColumn scans a UID and also sets its parent.
-type uidColumn struct{ uid, parent *platform.UID }
+type uidColumn struct{ uid, parent *core.UID }
 
 // Scan reads the column.
 func (c uidColumn) Scan(src any) error {
@@ -102,7 +102,7 @@ func (c uidColumn) AppendText(b, src []byte) ([]byte, error) { return keyOf(c.ui
 
 // SetText sets the UID and the parent.
 func (c uidColumn) SetText(text string) {
-	*c.uid = platform.UID(text)
+	*c.uid = core.UID(text)
 	*c.parent = c.uid.Parent()
 }
 
@@ -120,7 +120,7 @@ func (c scopeColumn) Scan(src any) error {
 }
 
 // UIDWithParent returns the scan destination for a column of UIDs, which also sets the parent.
-func UIDWithParent(u, parent *platform.UID) sql.Scanner { return uidColumn{u, parent} }
+func UIDWithParent(u, parent *core.UID) sql.Scanner { return uidColumn{u, parent} }
 
 // UIDReference returns what stores the UID of a row that need not exist.
-func UIDReference(u platform.UID) any { return uidReference{u} }
+func UIDReference(u core.UID) any { return uidReference{u} }

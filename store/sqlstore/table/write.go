@@ -7,14 +7,14 @@ import (
 	"slices"
 	"strings"
 
-	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store/sqlstore/dbconn"
 )
 
 // A Writer changes one kind inside a transaction.
 type Writer[T, F any] struct {
 	*Reader[T, F]
-	in platform.Tx
+	in core.Tx
 	tx *Tx
 }
 
@@ -29,7 +29,7 @@ func (w *Writer[T, F]) InsertShown(ctx context.Context, rows ...T) error {
 	if len(w.Joins) == 0 {
 		return w.insertThen(ctx, rows)
 	}
-	uids := make([]platform.UID, len(rows))
+	uids := make([]core.UID, len(rows))
 	for i, row := range rows {
 		uids[i] = w.UID(row)
 	}
@@ -68,7 +68,7 @@ func (w *Writer[T, F]) insertThen(ctx context.Context, rows []T, then ...*dbconn
 	}
 	switch {
 	case errors.Is(err, dbconn.ErrForeignKey):
-		return platform.ErrNoParent
+		return core.ErrNoParent
 	case err != nil:
 		return err
 	}
@@ -105,7 +105,7 @@ func (w *Writer[T, F]) Count(row T, by int64) {
 }
 
 // CountClass adds by to the counters of a class.
-func (w *Writer[T, F]) CountClass(uid platform.UID, class, by int64) {
+func (w *Writer[T, F]) CountClass(uid core.UID, class, by int64) {
 	for _, number := range w.ClassCounters(class) {
 		w.tx.Count(number, w.treeUID(uid), w.HasFewWriters, by)
 	}
@@ -183,13 +183,13 @@ func (t *Definition[T, F]) ancestorColumns() []string {
 // sharedValues are the values that the rows within one UID have in common. Rows that are
 // inserted together often have the same parent, so its keys need not be hashed for each.
 type sharedValues struct {
-	root, encloser platform.UID
+	root, encloser core.UID
 	values         []any
 }
 
 // appendAncestorValues appends what a row contains of its ancestors. last is from the row
 // before.
-func (t *Definition[T, F]) appendAncestorValues(values []any, uid platform.UID, last *sharedValues) []any {
+func (t *Definition[T, F]) appendAncestorValues(values []any, uid core.UID, last *sharedValues) []any {
 	root := uid.Root()
 	if t.IsRootless != nil && t.IsRootless(uid) {
 		root = ""
@@ -207,7 +207,7 @@ func (t *Definition[T, F]) appendAncestorValues(values []any, uid platform.UID, 
 }
 
 // OrNull returns the argument for a UID in a column that is NULL if there is none.
-func OrNull(u platform.UID) any {
+func OrNull(u core.UID) any {
 	if u == "" {
 		return nil
 	}
@@ -216,7 +216,7 @@ func OrNull(u platform.UID) any {
 
 // treeUID returns a UID with the position of a row in the tree. A row can share the
 // UID of its parent.
-func (t *Definition[T, F]) treeUID(uid platform.UID) platform.UID {
+func (t *Definition[T, F]) treeUID(uid core.UID) core.UID {
 	if t.SharesUID {
 		return ChildOf(uid)
 	}
@@ -234,7 +234,7 @@ func (t *Definition[T, F]) aliasValues(rows []T) (values [][]any) {
 		names := slices.Clone(t.AliasesOf(row))
 		slices.Sort(names)
 		key := t.key(t.UID(row))
-		if u, ok := key.(platform.UID); ok {
+		if u, ok := key.(core.UID); ok {
 			key = PackUID(u)
 		}
 		for _, alias := range slices.Compact(names) {
@@ -246,12 +246,12 @@ func (t *Definition[T, F]) aliasValues(rows []T) (values [][]any) {
 
 // Update writes the named fields and reads the row back.
 func (w *Writer[T, F]) Update(ctx context.Context, row T, fields ...string) error {
-	_, err := w.update(ctx, []platform.RowChange[T]{{Row: row, Fields: fields}}, false)
+	_, err := w.update(ctx, []core.RowChange[T]{{Row: row, Fields: fields}}, false)
 	return err
 }
 
 // UpdateAll does so with many rows, in one round trip, and returns them as they were before.
-func (w *Writer[T, F]) UpdateAll(ctx context.Context, changes ...platform.RowChange[T]) (before []T, _ error) {
+func (w *Writer[T, F]) UpdateAll(ctx context.Context, changes ...core.RowChange[T]) (before []T, _ error) {
 	return w.update(ctx, changes, true)
 }
 
@@ -263,7 +263,7 @@ type rowUpdate[T any] struct {
 
 // update writes rows and reads them back. It first locks and reads a row if it returns what was before, or else if its
 // class can change, so that no other transaction changes that meanwhile.
-func (w *Writer[T, F]) update(ctx context.Context, changes []platform.RowChange[T], locks bool) (before []T, _ error) {
+func (w *Writer[T, F]) update(ctx context.Context, changes []core.RowChange[T], locks bool) (before []T, _ error) {
 	if len(changes) == 0 {
 		return nil, nil
 	}
@@ -284,9 +284,9 @@ func (w *Writer[T, F]) update(ctx context.Context, changes []platform.RowChange[
 		u := &updates[i]
 		switch {
 		case u.updated.Done && len(u.after) == 0 && u.updated.Affected == 0: // its aliases would be those of nothing
-			return before, platform.ErrNotFound
+			return before, core.ErrNotFound
 		case errors.Is(err, dbconn.ErrForeignKey) && !u.last.Done:
-			return before, platform.ErrNoParent
+			return before, core.ErrNoParent
 		case err != nil && !u.last.Done:
 			return before, err
 		}
@@ -354,7 +354,7 @@ func (w *Writer[T, F]) writesClass(fields []string) bool {
 }
 
 // readBack returns the statements that run an update and read its row.
-func (w *Writer[T, F]) readBack(update *Statement, uid platform.UID, to *[]T) []*dbconn.Statement {
+func (w *Writer[T, F]) readBack(update *Statement, uid core.UID, to *[]T) []*dbconn.Statement {
 	if len(w.Joins) > 0 { // RETURNING has the table's own columns only
 		return []*dbconn.Statement{update.Build(nil), w.selectJoined(uid, "", to)}
 	}
@@ -389,8 +389,8 @@ func (t *Definition[T, F]) ownDestinations(row T) []any {
 }
 
 // Delete removes a row.
-func (w *Writer[T, F]) Delete(ctx context.Context, uid platform.UID) (zero T, _ error) {
-	rows, err := w.DeleteAll(ctx, []platform.UID{uid})
+func (w *Writer[T, F]) Delete(ctx context.Context, uid core.UID) (zero T, _ error) {
+	rows, err := w.DeleteAll(ctx, []core.UID{uid})
 	if err != nil {
 		return zero, err
 	}
@@ -399,7 +399,7 @@ func (w *Writer[T, F]) Delete(ctx context.Context, uid platform.UID) (zero T, _ 
 
 // DeleteAll removes rows, in one round trip. It locks them before it reads them, so that nobody changes what it
 // returns and no longer counts.
-func (w *Writer[T, F]) DeleteAll(ctx context.Context, uids []platform.UID) ([]T, error) {
+func (w *Writer[T, F]) DeleteAll(ctx context.Context, uids []core.UID) ([]T, error) {
 	var found []T
 	lock := w.SelectAll(w.Dialect, uids, &found)
 	lock.SQL += " ORDER BY t.uid" + w.Dialect.KeepRow // all in the same order, so that nobody waits in a circle
@@ -419,7 +419,7 @@ func (w *Writer[T, F]) DeleteAll(ctx context.Context, uids []platform.UID) ([]T,
 		}
 	}
 	err := w.Conn.Run(ctx, run...)
-	byUID := make(map[platform.UID]T, len(found))
+	byUID := make(map[core.UID]T, len(found))
 	for _, row := range found {
 		byUID[w.UID(row)] = row
 	}
@@ -428,11 +428,11 @@ func (w *Writer[T, F]) DeleteAll(ctx context.Context, uids []platform.UID) ([]T,
 		row, exists := byUID[uid]
 		switch deleted := run[1+i]; {
 		case errors.Is(err, dbconn.ErrForeignKey) && !deleted.Done:
-			return rows, platform.ErrReferenced
+			return rows, core.ErrReferenced
 		case err != nil && !deleted.Done:
 			return rows, err
 		case !exists || deleted.Affected == 0:
-			return rows, platform.ErrNotFound
+			return rows, core.ErrNotFound
 		}
 		rows = append(rows, row)
 		w.Count(row, -1)
@@ -445,26 +445,26 @@ func (w *Writer[T, F]) DeleteAll(ctx context.Context, uids []platform.UID) ([]T,
 }
 
 // SelectAll returns a statement that reads rows by their UIDs.
-func (t *Definition[T, F]) SelectAll(d *dbconn.Dialect, uids []platform.UID, into *[]T) *dbconn.Statement {
+func (t *Definition[T, F]) SelectAll(d *dbconn.Dialect, uids []core.UID, into *[]T) *dbconn.Statement {
 	all := t.ProjectAll()
 	return NewStatement(d).Add("SELECT "+all.Selected+" FROM "+t.Name+" t"+all.Joins+" WHERE t.uid ?", t.keys(uids)).Build(all.Collect(into))
 }
 
 // GetForUpdate reads a row and locks it until the transaction ends.
-func (w *Writer[T, F]) GetForUpdate(ctx context.Context, uid platform.UID) (zero T, _ error) {
+func (w *Writer[T, F]) GetForUpdate(ctx context.Context, uid core.UID) (zero T, _ error) {
 	var rows []T
 	if err := w.Conn.Run(ctx, w.selectJoined(uid, w.Dialect.KeepRow, &rows)); err != nil {
 		return zero, err
 	}
 	if len(rows) == 0 {
-		return zero, platform.ErrNotFound
+		return zero, core.ErrNotFound
 	}
 	return rows[0], nil
 }
 
 // selectJoined returns a statement that reads a row and its joined columns. keeping is the lock clause for the
 // row, or "" for no lock.
-func (w *Writer[T, F]) selectJoined(uid platform.UID, keeping string, to *[]T) *dbconn.Statement {
+func (w *Writer[T, F]) selectJoined(uid core.UID, keeping string, to *[]T) *dbconn.Statement {
 	all := w.ProjectAll()
 	s := NewStatement(w.Dialect).Add("SELECT "+all.Selected+" FROM "+w.Name+" t"+all.Joins+" WHERE t.uid = ?"+keeping, w.key(uid))
 	return s.Build(all.Collect(to))

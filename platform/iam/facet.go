@@ -1,0 +1,35 @@
+package iam
+
+import (
+	"context"
+
+	"atrium/platform/core"
+)
+
+type (
+	// An IdentityTypeFacet counts the identities of a kind.
+	IdentityTypeFacet = core.Facet[IdentityType]
+)
+
+// RoleBindingFacets count the role bindings of a list, sorted by descending count.
+type RoleBindingFacets struct{ Role, Group []core.UIDFacet }
+
+// IdentityFacets count the identities of a list, sorted by descending count.
+type IdentityFacets struct {
+	Kind  []IdentityTypeFacet
+	Group []core.UIDFacet
+}
+
+// Facets counts all role bindings of the lists that the pages belong to.
+func (s RoleBindings) Facets(ctx context.Context, pages []core.Page[*RoleBinding]) ([]*RoleBindingFacets, error) {
+	return core.FacetEach(ctx, s.rows, pages, s.area.Tables.FacetRoleBindings, func(f *RoleBindingFacets) {
+		f.Role, f.Group = core.SortFacets(f.Role), core.SortFacets(f.Group)
+	})
+}
+
+// Facets counts all identities of the lists that the pages belong to.
+func (s Identities) Facets(ctx context.Context, pages []core.Page[*Identity]) ([]*IdentityFacets, error) {
+	return core.FacetEach(ctx, s.rows, pages, s.area.Tables.FacetIdentities, func(f *IdentityFacets) {
+		f.Kind, f.Group = core.SortFacets(f.Kind), core.SortFacets(f.Group)
+	})
+}
