@@ -1,6 +1,7 @@
 package house
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -20,7 +21,7 @@ import (
 type declaration struct {
 	core.KindInfo
 	name                string // the name of its files, such as widget
-	row, variable, file string // such as Widget, widgetKind, platform/widget.go
+	row, variable, file string // such as Widget, WidgetKind, platform/inventory/widget.go
 	line                int
 	facts               map[string]bool // the keys of the literal
 	fields              []field         // without parts of fields
@@ -64,8 +65,9 @@ func declarations(t *testing.T) []*declaration {
 		infos[k.Row.Name()] = k
 	}
 	var all []*declaration
+	areas := kindAreas(t)
 	for _, name := range kindFiles(t) {
-		d := readDeclaration(t, name)
+		d := readDeclaration(t, cmp.Or(areas[name], "inventory"), name)
 		if info, listed := infos[d.row]; listed { // TestEveryKindIsInTheListOfKinds reports the others.
 			d.KindInfo = info
 			all = append(all, d)
@@ -77,9 +79,9 @@ func declarations(t *testing.T) []*declaration {
 	return all
 }
 
-func readDeclaration(t *testing.T, name string) *declaration {
+func readDeclaration(t *testing.T, area, name string) *declaration {
 	t.Helper()
-	d := &declaration{name: name, file: "platform/" + name + ".go", facts: map[string]bool{}}
+	d := &declaration{name: name, file: "platform/" + area + "/" + name + ".go", facts: map[string]bool{}}
 	positions := token.NewFileSet()
 	parsed, err := parser.ParseFile(positions, filepath.Join(root, d.file), nil, 0)
 	if err != nil {
@@ -117,7 +119,7 @@ func rowOfKind(literal *ast.CompositeLit) string {
 		return ""
 	}
 	row, ok := generic.Index.(*ast.StarExpr)
-	if kind, isName := generic.X.(*ast.Ident); !ok || !isName || kind.Name != "Kind" {
+	if !ok || !isSelector(generic.X, "core", "Kind") {
 		return ""
 	}
 	return row.X.(*ast.Ident).Name

@@ -18,10 +18,28 @@ const adapter = "an adapter decodes, calls one operation of the core and encodes
 
 const leaf = "the core stands on it; it knows no kind, no caller and no operation, so that it can be read and tested alone"
 
+// The areas of the core, each after those that it may use, and why it may use no others.
+const (
+	alone = "the core stands alone: rules and permissions are the same for every protocol and engine"
+	order = "an area uses those below it, and is understood without the others"
+)
+
+var areaFolders = []string{"platform/core", "platform/secrets", "platform/libraries", "platform/iam", "platform/inventory", "platform/events", "platform/webhooks"}
+
+// maxPackageLines is the most lines of a package without its tests. A reader holds no more in mind.
+const maxPackageLines = 8000
+
 // rules has the rule of each folder. It also applies to folders below without their own
 // rule.
 var rules = map[string]rule{
-	"platform":                   {[]string{"platform/affected", "platform/ecosystem", "platform/fieldmask"}, "the core stands alone: rules and permissions are the same for every protocol and engine"},
+	"platform":                   {append([]string{"platform/affected", "platform/ecosystem", "platform/fieldmask"}, areaFolders...), alone},
+	"platform/core":              {[]string{"platform/fieldmask"}, "every area stands on it; " + alone},
+	"platform/secrets":           {[]string{"platform/core"}, order},
+	"platform/libraries":         {[]string{"platform/core", "platform/ecosystem", "platform/fieldmask"}, order},
+	"platform/iam":               {[]string{"platform/core", "platform/secrets", "platform/fieldmask"}, order},
+	"platform/inventory":         {[]string{"platform/core", "platform/iam", "platform/affected", "platform/ecosystem", "platform/fieldmask"}, order},
+	"platform/events":            {[]string{"platform/core", "platform/iam", "platform/inventory", "platform/fieldmask"}, order},
+	"platform/webhooks":          {[]string{"platform/core", "platform/secrets", "platform/iam", "platform/inventory", "platform/events", "platform/fieldmask"}, order},
 	"platform/affected":          {nil, "whether a version is affected is a question of its ecosystem alone"},
 	"platform/ecosystem":         {nil, leaf},
 	"platform/fieldmask":         {nil, leaf},
@@ -97,17 +115,18 @@ var rules = map[string]rule{
 // Tests may also import the real engines and the core. Otherwise the rule of their folder
 // applies to them too.
 var testsMay = map[string][]string{
-	"":                 {"platform", "platform/ecosystem", "platform/fieldmask", "store", "store/sqlstore", "store/storetest", "internal/wiretest"},
-	"resolvers":        {"graph", "internal/agreement", "internal/graphql", "internal/graphql/limit", "internal/graphql/transport"}, // Tests send requests to the endpoint.
-	"internal/graphql": {"resolvers", "internal/apierror"},                                                                          // Tests check the errors of the endpoint.
-	"client":           {"internal/rpc"},                                                                                            // The tests serve what the client calls.
-	"internal/bench":   {"internal/server"},                                                                                         // The tests measure a real server.
-	"cmd":              {"internal/auth", "internal/webhook", "client", "gen"},                                                      // Tests call the program with them, and serve what it calls.
-	"internal/house":   {"platform", "store/storetest"},
-	"internal/cases":   {"internal/apierror", "internal/graphql", "internal/graphql/transport", "internal/agreement"}, // Tests compare the endpoint with one that has the other executor.
-	"store/storetest":  {"internal/apierror", "internal/graphql", "internal/graphql/transport", "resolvers"},          // Tests compare the cost of queries with the work of the database.
-	"tools/workloads":  {"internal/auth", "internal/bench", "internal/server"},                                        // Tests measure what requests cost.
-	"internal/web":     {"docs"},                                                                                      // The tests read the pages that it shows.
+	"":                   {"platform", "platform/ecosystem", "platform/fieldmask", "store", "store/sqlstore", "store/storetest", "internal/wiretest"},
+	"resolvers":          {"graph", "internal/agreement", "internal/graphql", "internal/graphql/limit", "internal/graphql/transport"}, // Tests send requests to the endpoint.
+	"internal/graphql":   {"resolvers", "internal/apierror"},                                                                          // Tests check the errors of the endpoint.
+	"platform/libraries": {"platform/affected"},                                                                                       // The tests compare its orders of versions with those that affect.
+	"client":             {"internal/rpc"},                                                                                            // The tests serve what the client calls.
+	"internal/bench":     {"internal/server"},                                                                                         // The tests measure a real server.
+	"cmd":                {"internal/auth", "internal/webhook", "client", "gen"},                                                      // Tests call the program with them, and serve what it calls.
+	"internal/house":     {"platform", "store/storetest"},
+	"internal/cases":     {"internal/apierror", "internal/graphql", "internal/graphql/transport", "internal/agreement"}, // Tests compare the endpoint with one that has the other executor.
+	"store/storetest":    {"internal/apierror", "internal/graphql", "internal/graphql/transport", "resolvers"},          // Tests compare the cost of queries with the work of the database.
+	"tools/workloads":    {"internal/auth", "internal/bench", "internal/server"},                                        // Tests measure what requests cost.
+	"internal/web":       {"docs"},                                                                                      // The tests read the pages that it shows.
 }
 
 // ruleOf finds the rule of a folder.
@@ -138,6 +157,9 @@ func TestEveryFolderImportsOnlyWhatItsRuleAllows(t *testing.T) {
 		may := append([]string{name}, rules[name].may...)
 		if f.test {
 			may = slices.Concat(may, testsMay[""], testsMay[name])
+		}
+		if !isCore(name) && slices.Contains(may, "platform") {
+			may = append(may, areaFolders...)
 		}
 		for _, imported := range f.imports {
 			folder, isOwn := strings.CutPrefix(imported, "atrium/")
@@ -229,6 +251,21 @@ func TestEveryRuleNamesAnExistingFolder(t *testing.T) {
 		}
 		if rules[name].why == "" {
 			t.Errorf("%s has a rule without a reason", name)
+		}
+	}
+}
+
+func TestNoPackageIsTooLarge(t *testing.T) {
+	t.Parallel()
+	lines := map[string]int{}
+	for _, f := range sources(t) {
+		if !f.test && !f.isGenerated() {
+			lines[f.folder] += strings.Count(read(t, f.path), "\n")
+		}
+	}
+	for folder, n := range lines {
+		if n > maxPackageLines {
+			t.Errorf("%s has %d lines, want at most %d", folder, n, maxPackageLines)
 		}
 	}
 }

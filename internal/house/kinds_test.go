@@ -21,19 +21,32 @@ import (
 func kindFiles(t *testing.T) []string {
 	t.Helper()
 	files := []string{"image"}
-	for _, f := range sourcesIn(t, "platform") {
-		if declaresKind(f.ast) {
-			files = append(files, strings.TrimSuffix(path.Base(f.path), ".go"))
-		}
+	for name := range kindAreas(t) {
+		files = append(files, name)
 	}
 	slices.Sort(files)
+	files = slices.Compact(files)
 	if len(files) < 10 {
 		t.Fatalf("platform has the kinds %v only: how are they declared now?", files)
 	}
 	return files
 }
 
-// declaresKind reports whether a file contains `var xKind = Kind[*X]{`.
+// kindAreas returns the area of each file that declares a kind, such as iam for group.
+func kindAreas(t *testing.T) map[string]string {
+	t.Helper()
+	areas := map[string]string{}
+	for _, folder := range areaFolders {
+		for _, f := range sourcesIn(t, folder) {
+			if declaresKind(f.ast) {
+				areas[strings.TrimSuffix(path.Base(f.path), ".go")] = path.Base(folder)
+			}
+		}
+	}
+	return areas
+}
+
+// declaresKind reports whether a file contains `var XKind = core.Kind[*X]{`.
 func declaresKind(file *ast.File) bool {
 	found := false
 	ast.Inspect(file, func(n ast.Node) bool {
@@ -49,10 +62,10 @@ func declaresKind(file *ast.File) bool {
 var floors = []struct {
 	folder, ending, holds, line string
 }{
-	{"platform", ".go", "its type, rules and operations", "var widgetKind = Kind[*Widget]{"},
+	{"platform/*", ".go", "its type, rules and operations", "var WidgetKind = core.Kind[*Widget]{"},
 	{"schema", ".graphqls", "its GraphQL contract", "type Widget implements Node @key(fields: \"uid\") {"},
-	{"resolvers", ".go", "its resolvers", "func (q queries) Widget(ctx context.Context, uid platform.UID) (*platform.Widget, error) {"},
-	{"store/sqlstore", ".go", "its table and filters", "var widgets = table.New(&table.Definition[*platform.Widget, *platform.WidgetFilter]{"},
+	{"resolvers", ".go", "its resolvers", "func (q queries) Widget(ctx context.Context, uid core.UID) (*inventory.Widget, error) {"},
+	{"store/sqlstore", ".go", "its table and filters", "var widgets = table.New(&table.Definition[*inventory.Widget, *inventory.WidgetFilter]{"},
 	{"internal/cases", "_test.go", "the cases of every protocol", "var _ = newKind(kind{"},
 }
 
@@ -63,7 +76,7 @@ func TestEveryKindIsEverywhere(t *testing.T) {
 	t.Parallel()
 	for _, kind := range kindFiles(t) {
 		for _, floor := range floors {
-			if file := path.Join(floor.folder, kind+floor.ending); !exists(file) && (floor.folder != "store/sqlstore" || kind != computed) {
+			if file := path.Join(floor.folder, kind+floor.ending); !existsSome(file) && (floor.folder != "store/sqlstore" || kind != computed) {
 				t.Errorf("write %s: the kind %s has %s there. Copy %s, which has a line like\n\t%s",
 					file, kind, floor.holds, path.Join(floor.folder, "repo"+floor.ending), replaceWidget(floor.line, kind))
 			}
@@ -90,8 +103,9 @@ func TestEveryKindIsInTheListOfKinds(t *testing.T) {
 		t.Fatal("platform/kinds.go has no function kinds: where are they listed now?")
 	}
 	notStored := []string{"image", "advisory_document", computed} // parts of repos, and views of advisories
+	areas := kindAreas(t)
 	for _, kind := range kindFiles(t) {
-		if entry := replaceWidget("&widgetKind", kind); !slices.Contains(notStored, kind) && !strings.Contains(list, entry) {
+		if entry := replaceWidget("&"+areas[kind]+".WidgetKind", kind); !slices.Contains(notStored, kind) && !strings.Contains(list, entry) {
 			t.Errorf("platform/kinds.go: add to kinds()\n\t\t%s,", entry)
 		}
 	}
@@ -100,7 +114,7 @@ func TestEveryKindIsInTheListOfKinds(t *testing.T) {
 // TestEveryKindIsListedEverywhere checks the lists that must contain each kind.
 func TestEveryKindIsListedEverywhere(t *testing.T) {
 	t.Parallel()
-	p, _ := corePackages(t)
+	p, _ := newPlatform(t)
 	fields := operationsOf(p)
 	_, tables, _ := strings.Cut(read(t, "store/sqlstore/tables.go"), "\nvar kinds = ")
 	tables, _, _ = strings.Cut(tables, "\n}\n")
@@ -112,14 +126,14 @@ func TestEveryKindIsListedEverywhere(t *testing.T) {
 	for _, k := range platform.Kinds() {
 		field := fields[k.Row]
 		if field == "" {
-			t.Errorf("platform/kinds.go: add to Operations\n\t%[1]ss %[1]ss\nand to newOperations\n\t%[1]ss: %[1]ss{&resources[*%[1]s, *%[1]sFilter]{p, &%[2]sKind, %[2]sKeyFilter, Reader.%[1]ss, Tx.%[1]sWriter}},", k.Row.Name(), lowerFirst(k.Row.Name()))
+			t.Errorf("platform/platform.go: add to Operations, and set in New\n\t%[1]ss %[2]s.%[1]ss", k.Row.Name(), path.Base(k.Row.PkgPath()))
 			continue
 		}
 		if !regexp.MustCompile(`\b` + lowerFirst(field) + `\b`).MatchString(tables) {
 			t.Errorf("store/sqlstore/tables.go: add the table of %s to kinds\n\t%s,", k.Row.Name(), lowerFirst(field))
 		}
 		if !strings.Contains(nodes, "(*reads)."+lowerFirst(field)+")") && !strings.Contains(nodes, "(*reads)."+lowerFirst(field)+",") {
-			t.Errorf("resolvers/node.go: add to nodeReaders\n\t%q: readNodes((*reads).%s),\nand to the file of the kind in resolvers\n\tfunc (r *reads) %[2]s() *loader[platform.UID, *platform.%[3]s] { return loaderOf(r, r.p.%[4]s.GetMany) }", k.Name, lowerFirst(field), k.Row.Name(), field)
+			t.Errorf("resolvers/node.go: add to nodeReaders\n\t%q: readNodes((*reads).%s),\nand to the file of the kind in resolvers\n\tfunc (r *reads) %[2]s() *loader[core.UID, *%[5]s.%[3]s] { return loaderOf(r, r.p.%[4]s.GetMany) }", k.Name, lowerFirst(field), k.Row.Name(), field, path.Base(k.Row.PkgPath()))
 		}
 		checkRoutes(t, k, field)
 		for _, change := range []struct {
@@ -328,13 +342,13 @@ func TestEveryAreaHasItsRoutes(t *testing.T) {
 	}
 }
 
-// TestTheStoreIsStatedByItsKinds bounds the methods in platform/store.go. What one kind needs
+// TestTheStoreIsStatedByItsKinds bounds the methods in the files store.go of the core. What one kind needs
 // of the store stands beside its operations.
 func TestTheStoreIsStatedByItsKinds(t *testing.T) {
 	t.Parallel()
 	const most = 35
 	own := 0
-	for _, declared := range parseSource(t, "platform/store.go").ast.Decls {
+	for _, declared := range append(parseSource(t, "platform/core/store.go").ast.Decls, parseSource(t, "platform/store.go").ast.Decls...) {
 		general, ok := declared.(*ast.GenDecl)
 		if !ok || general.Tok != token.TYPE {
 			continue
@@ -348,7 +362,7 @@ func TestTheStoreIsStatedByItsKinds(t *testing.T) {
 		}
 	}
 	if own == 0 || own > most {
-		t.Errorf("platform/store.go states %d methods, want at most %d: state what a kind needs beside its operations, as RepoReads in repo.go", own, most)
+		t.Errorf("the files store.go of platform and platform/core state %d methods, want at most %d: state what a kind needs beside its operations, as RepoReads in repo.go", own, most)
 	}
 }
 

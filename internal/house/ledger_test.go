@@ -18,7 +18,7 @@ import (
 // tokens. They must never change and never get another meaning. New lines may be added.
 
 // core returns a platform with one organisation, and the actor of its owner.
-func corePackages(t *testing.T) (*platform.Platform, *core.Actor) {
+func newPlatform(t *testing.T) (*platform.Platform, *core.Actor) {
 	t.Helper()
 	p, err := platform.New(t.Context(), storetest.Open(t, storetest.SQLite(t)), platform.Options{})
 	if err != nil {
@@ -108,13 +108,13 @@ func TestCapabilitiesAreThoseOfTheTable(t *testing.T) {
 // No role could hold a capability whose constant is not in the ledger.
 func TestEveryCapabilityConstantIsInTheLedger(t *testing.T) {
 	t.Parallel()
-	named := regexp.MustCompile(`(?m)^\s+(Cap\w+)\s+Capability = "([a-z._]+)"$`).FindAllStringSubmatch(read(t, "platform/capability.go"), -1)
+	named := regexp.MustCompile(`(?m)^\s+(Cap\w+)\s+Capability = "([a-z._]+)"$`).FindAllStringSubmatch(read(t, "platform/core/capability.go"), -1)
 	if len(named) != len(core.Capabilities()) {
-		t.Errorf("platform/capability.go: %d constants are named and %d are in the list capabilities", len(named), len(core.Capabilities()))
+		t.Errorf("platform/core/capability.go: %d constants are named and %d are in the list capabilities", len(named), len(core.Capabilities()))
 	}
 	for _, m := range named {
 		if _, err := core.ParseCapability(m[2]); err != nil {
-			t.Errorf("platform/capability.go: add to capabilities, with the number that it keeps\n\t{%s, \"CAP_%s\", 0},", m[1], enumName(m[2]))
+			t.Errorf("platform/core/capability.go: add to capabilities, with the number that it keeps\n\t{%s, \"CAP_%s\", 0},", m[1], enumName(m[2]))
 		}
 	}
 }
@@ -134,7 +134,7 @@ var builtInUIDs = map[string]core.UID{
 func TestBuiltInRolesHoldWhatTheTableSays(t *testing.T) {
 	t.Parallel()
 	rows, roles := capabilityTable(t)
-	p, owner := corePackages(t)
+	p, owner := newPlatform(t)
 	ctx := core.WithActor(t.Context(), owner)
 	page, err := p.Roles.List(ctx, core.ListRequest[*iam.RoleFilter]{UIDP: core.UIDFilter{InRoot: true}})
 	if err != nil || len(page.Items) != len(roles) {
@@ -244,9 +244,9 @@ var tokenLedger = map[int]string{1: "version, order, time of issue, UID, value o
 
 func TestThePageTokenVersionIsTheNewestOfTheLedger(t *testing.T) {
 	t.Parallel()
-	m := regexp.MustCompile(`tokenVersion = (\d+)\n`).FindStringSubmatch(read(t, "platform/token.go"))
+	m := regexp.MustCompile(`tokenVersion = (\d+)\n`).FindStringSubmatch(read(t, "platform/core/token.go"))
 	if m == nil {
-		t.Fatal("platform/token.go names no version")
+		t.Fatal("platform/core/token.go names no version")
 	}
 	if version, _ := strconv.Atoi(m[1]); version != len(tokenLedger) || tokenLedger[version] == "" {
 		t.Errorf("version %d is not the newest of %v, want %d", version, tokenLedger, len(tokenLedger))
@@ -271,7 +271,7 @@ func TestEventTypesAreThoseOfTheWire(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(read(t, "platform/event.go"), `eventPrefix = "dev.atrium.api."`) {
+	if !strings.Contains(read(t, "platform/core/event.go"), `EventPrefix = "dev.atrium.api."`) {
 		t.Error("the prefix of event types has changed")
 	}
 }

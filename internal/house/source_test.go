@@ -140,3 +140,9 @@ func exists(path string) bool {
 	_, err := os.Stat(filepath.Join(root, path))
 	return err == nil
 }
+
+// existsSome reports whether a pattern has a match.
+func existsSome(pattern string) bool {
+	found, _ := filepath.Glob(filepath.Join(root, pattern))
+	return len(found) > 0
+}

@@ -2,8 +2,10 @@ package house
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -39,13 +41,36 @@ func TestTheGlossaryIsShortAndTrue(t *testing.T) {
 	}
 }
 
-// The map of the core in platform/doc.go names each of its files.
-func TestTheMapOfTheCoreHasEveryFile(t *testing.T) {
+// The map of an area in its doc.go names each of its files.
+func TestTheMapOfEachAreaHasEveryFile(t *testing.T) {
 	t.Parallel()
-	text := read(t, "platform/doc.go")
-	for _, file := range sourcesIn(t, "platform") {
-		if name := filepath.Base(file.path); name != "doc.go" && !regexp.MustCompile(`\b`+regexp.QuoteMeta(name)).MatchString(text) {
-			t.Errorf("platform/doc.go: say in the map what %s is for", name)
+	for _, folder := range append(slices.Clone(areaFolders), "platform") {
+		text := read(t, folder+"/doc.go")
+		for _, file := range sourcesIn(t, folder) {
+			if name := filepath.Base(file.path); name != "doc.go" && !regexp.MustCompile(`\b`+regexp.QuoteMeta(name)).MatchString(text) {
+				t.Errorf("%s/doc.go: say in the map what %s is for", folder, name)
+			}
 		}
+	}
+}
+
+// Every file that a doc.go names exists: in its folder, or with its folder.
+func TestEveryFileThatADocNamesExists(t *testing.T) {
+	t.Parallel()
+	named := regexp.MustCompile(`[\w./*-]*\w\.(?:go|graphqls|proto|sql|md)\b`)
+	docs := 0
+	for _, f := range sources(t) {
+		if filepath.Base(f.path) != "doc.go" {
+			continue
+		}
+		docs++
+		for _, name := range named.FindAllString(read(t, f.path), -1) {
+			if !existsSome(name) && !existsSome(path.Join(f.folder, name)) && !strings.Contains(name, "widget") && !strings.Contains(name, "00001_schema") {
+				t.Errorf("%s names %s, which is neither in its folder nor in the root", f.path, name)
+			}
+		}
+	}
+	if docs < 20 {
+		t.Fatalf("%d files doc.go are found", docs)
 	}
 }

@@ -8,7 +8,7 @@
 //	config.go      the settings, and Run, which starts everything below
 //	database.go    opens and migrates the database
 //	front.go       answers from the first moment, while the database is opened
-//	server.go      the HTTP server and its limits; tls.go and certificate.go for HTTPS
+//	server.go      the HTTP server and its limits; certificate.go for HTTPS
 //	ready.go       whether the server can work; shutdown.go stops it
 //	webhooks.go    starts the delivery of events, and serves its public keys
 //	backup.go      copies an embedded database; restore.go puts a copy back
@@ -41,7 +41,7 @@
 //	limitTime          limits the time since the request has arrived (time.go)
 //	serve              matches the route and decodes the request (internal/rest)
 //	List               checks the request, decides the scope from the grants of the caller,
-//	                   and reads (platform/list.go; read.go for one resource, write.go for changes)
+//	                   and reads (platform/core/list.go; platform/core/read.go for one resource, platform/core/write.go for changes)
 //	dbconn.Run         sends the statements, with the proof of who the caller is
 //	                   (store/sqlstore/dbconn/database.go lists the wrappers that they pass)
 //

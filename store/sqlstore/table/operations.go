@@ -24,7 +24,7 @@ type Table[T, F any] struct{ *Definition[T, F] }
 // platform gives the kind.
 //
 // The types of rows and filters are pointers, for the reason that resources in
-// platform/kind.go has.
+// platform/core/kind.go has.
 func New[V, W any](t *Definition[*V, *W]) Table[*V, *W] {
 	var everything W
 	t.pointerFunctions = pointerFunctions[*V, *W]{

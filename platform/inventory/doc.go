@@ -1,0 +1,40 @@
+// Package inventory has what is in registries, and what is known to be vulnerable in it. These are one area,
+// because repos, tags and images show their findings, and findings follow from what images hold. It imports
+// core, iam, affected and ecosystem.
+//
+// Begin with Tag (tag.go), which is one kind from its type to its operations; with Images.ImportSBOMs
+// (sbom.go), by which packages come in; and with Findings.Settle (finding_task.go), from which findings follow.
+//
+// Registries:
+//
+//	repo.go, tag.go, image.go          the registry; tag_batch.go creates many tags,
+//	               repo_facet.go counts repos by what they have in common,
+//	               image_condition.go has conditions on what images hold, and
+//	               architecture.go the names of architectures
+//	package.go, package_version.go     what images hold; sbom.go imports it, and
+//	               image_package.go lists what one image holds
+//	import_registry.go                 imports repos, tags and images; import_prune.go removes what
+//	               vanished from a registry
+//
+// Vulnerabilities:
+//
+//	advisory.go, vulnerability.go      from feeds, which import_feed.go imports; severity.go rates
+//	               them, advisory_match.go matches advisories with repos and tags,
+//	               advisory_summary.go and advisory_activity.go count advisories;
+//	               advisory_document.go and resolved_vulnerability.go are views of both
+//	finding.go     which advisories affect which images: finding_task.go has what to look at
+//	               again, finding_reconcile.go writes what follows from tags, packages and
+//	               advisories, finding_image.go has what is known of an image,
+//	               finding_match.go compares versions, finding_change.go notes what
+//	               changes, for the events of finding_event.go; finding_update.go and
+//	               finding_rule.go are what callers decide, finding_triage.go which decision
+//	               counts; finding_summary.go counts, finding_activity.go has what was open
+//	               at a time, exploitation.go has what catalogues say, export.go yields
+//	               whole lists
+//
+// What they share:
+//
+//	area.go        Area, which has the operations, and what it needs of the database
+//	facet.go       counts the rows of lists by values; path.go finds repos by names, and
+//	               search_text.go has the texts that searches look at
+package inventory
