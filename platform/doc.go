@@ -1,5 +1,6 @@
 // Package platform is the core: the kinds of a cloud platform's v2 API, their rules,
-// all operations on them, and who may do what. It imports only the standard library and its own folders.
+// all operations on them, and who may do what. Apart from the orders of versions in affected, which are
+// those of a library, it imports only the standard library.
 // The protocols are adapters that call it, and the databases implement its Store.
 //
 // # Map
@@ -9,7 +10,7 @@
 //	core        what all areas share: kinds, lists, changes, callers, errors, the record of an event
 //	secrets     keys that replicas share, and the encryption of secrets
 //	iam         groups, identities, roles, bindings; who the bearer of a token is
-//	libraries   artifacts of libraries (uses core only)
+//	libraries   artifacts of libraries (uses core and ecosystem only)
 //	inventory   repos, tags, images, packages, SBOMs; advisories, vulnerabilities, findings
 //	events      live feeds, the audit log, access in the past, retention
 //	webhooks    subscriptions, deliveries, the queue
@@ -45,7 +46,7 @@
 //
 // A nested GraphQL list, { groups { nodes { repos { nodes { name } } } } }. ServeHTTP
 // in internal/graphql/transport reads the request, and Prepare in internal/graphql/execute has it checked
-// by internal/graphql/limit. Execute calls Query (internal/graphql/execute/engine.go) plans the operation once and
+// by internal/graphql/limit. Query (internal/graphql/execute/engine.go) then plans the operation once and
 // reads it level by level (internal/graphql/execute/run.go). For each field that reads, resolve calls the
 // generated entry (graph/fields.generated.go), which calls the resolver with all
 // objects of the level: groups.Repos in resolvers/group.go. That calls

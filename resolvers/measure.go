@@ -9,7 +9,7 @@ import (
 	"atrium/platform/core"
 )
 
-// Budget counts the memory that responses hold, against the platform.MemoryPool
+// Budget counts the memory that responses hold, against the core.MemoryPool
 // that the request was opened with.
 type Budget struct{}
 

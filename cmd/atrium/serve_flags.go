@@ -10,6 +10,7 @@ import (
 
 	"atrium/internal/server"
 	"atrium/platform/core"
+	"atrium/platform/webhooks"
 )
 
 // tlsFlags name the certificate of the server.
@@ -183,9 +184,9 @@ type webhookFlags struct {
 	DeliveryRetention time.Duration `default:"720h" help:"How long deliveries are kept after they have ended."`
 }
 
-// shortestRetention is the smallest --audit-retention. It is longer than the 90 h in which
+// shortestRetention is the smallest --audit-retention. It is longer than the time in which
 // all attempts of a delivery are made, because each attempt needs the event.
-const shortestRetention = 96 * time.Hour
+const shortestRetention = webhooks.DeliveryPeriod + 6*time.Hour
 
 func (w *webhookFlags) check(f *faults) {
 	if w.PublicURL != "" {
@@ -197,7 +198,7 @@ func (w *webhookFlags) check(f *faults) {
 		}
 	}
 	if w.AuditRetention < shortestRetention {
-		f.add("audit-retention", "must be at least %s, because deliveries are attempted for 90 h", shortestRetention)
+		f.add("audit-retention", "must be at least %s, because deliveries are attempted for %.0f h", shortestRetention, webhooks.DeliveryPeriod.Hours())
 	}
 	if w.DeliveryRetention <= 0 {
 		f.add("delivery-retention", "must be above 0")

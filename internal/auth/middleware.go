@@ -10,7 +10,7 @@ import (
 )
 
 // Middleware verifies the token in the Authorization header and puts its bearer into
-// the context of the request, where platform.ActorOf finds it. A request without
+// the context of the request, where core.ActorOf finds it. A request without
 // the header continues without a caller: each operation decides whether it needs
 // one. If the token is not valid, onError answers the request. Tokens in cookies or
 // query parameters are ignored.

@@ -27,7 +27,7 @@ type Directory interface {
 	Authenticate(ctx context.Context, claims iam.Claims) (*core.Actor, error)
 
 	// Presume returns ctx with the caller that Authenticate returned for these
-	// claims at an earlier request. platform.Prove checks that it still would.
+	// claims at an earlier request. core.Prove checks that it still would.
 	Presume(ctx context.Context, claims iam.Claims, last *core.Actor) context.Context
 }
 

@@ -40,6 +40,9 @@ func (f field) isGiven() bool { return f.isUpdatable() || f.mutability == "AtCre
 // place names the line where the declaration begins.
 func (d *declaration) place() string { return fmt.Sprintf("%s:%d", d.file, d.line) }
 
+// area is the package that has the kind, such as inventory.
+func (d *declaration) area() string { return path.Base(path.Dir(d.file)) }
+
 // contract names the file with the GraphQL contract of the kind.
 func (d *declaration) contract() string { return "schema/" + d.name + ".graphqls" }
 

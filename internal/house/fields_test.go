@@ -30,7 +30,7 @@ func TestEveryKindDeclaresItsFacts(t *testing.T) {
 			expect("List", "CapWidgetList")
 		}
 		if !d.Shared && !outsideTree[d.Name] {
-			expect("Group", "parentOf(func(w *Widget) UID { return w.UID })")
+			expect("Group", "core.ParentOf(func(w *Widget) core.UID { return w.UID })")
 			expect("Parent", `"Group"`)
 		}
 		if d.facts["Verbs"] {
@@ -55,7 +55,7 @@ func TestEveryKindDeclaresItsFacts(t *testing.T) {
 				expect("Fields", `[]fieldmask.Field{{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "name", Mode: fieldmask.Updatable}}`)
 				expect("Stamp", "func(w *Widget, uid UID, now Time) { w.UID, w.CreateTime, w.UpdateTime = uid, now, now }")
 				if !checkedElsewhere[d.Name] {
-					expect("Check", "func(w *Widget, changed func(string) bool, v *violations) { ... }")
+					expect("Check", "func(w *Widget, changed func(string) bool, v *core.Violations) { ... }")
 				}
 			}
 		}
@@ -237,7 +237,7 @@ func TestEveryFieldIsStored(t *testing.T) {
 		text := read(t, d.storeFile())
 		for _, f := range d.fields {
 			if name := d.goName(f.name); f.isGiven() && !inputOnly[d.Name+"."+f.name] && !regexp.MustCompile(`&?\w+\.`+name+`\b`).MatchString(text) {
-				t.Errorf("%s: add to the columns\n\t{SQL: \"t.%s\", Field: %q, To: func(%s *platform.%s) any { return &%[4]s.%[6]s }},", d.storeFile(), snakeCase(f.name), f.name, strings.ToLower(d.row[:1]), d.row, name)
+				t.Errorf("%s: add to the columns\n\t{SQL: \"t.%s\", Field: %q, To: func(%s *%[7]s.%[5]s) any { return &%[4]s.%[6]s }},", d.storeFile(), snakeCase(f.name), f.name, strings.ToLower(d.row[:1]), d.row, name, d.area())
 			}
 		}
 		for _, name := range d.filter {

@@ -1,6 +1,7 @@
 package house
 
 import (
+	"go/ast"
 	"maps"
 	"slices"
 	"strings"
@@ -267,5 +268,23 @@ func TestNoPackageIsTooLarge(t *testing.T) {
 		if n > maxPackageLines {
 			t.Errorf("%s has %d lines, want at most %d", folder, n, maxPackageLines)
 		}
+	}
+}
+
+// Access is decided before the store is called, because whoever makes a scope or keys says what a caller may read. Go
+// cannot hold that only the areas make them, so this test does.
+func TestOnlyTheCoreDecidesAccess(t *testing.T) {
+	t.Parallel()
+	forbidden := []string{"Scope", "Keys", "Branch", "NewScope", "SubtreeScope", "NarrowScope", "Collection", "NewCollection", "HeldGrant", "CapabilitySetOf"}
+	for _, f := range sources(t) {
+		if f.test || isCore(f.folder) || strings.HasPrefix(f.folder, "store") {
+			continue
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			if selector, ok := n.(*ast.SelectorExpr); ok && slices.ContainsFunc(forbidden, func(name string) bool { return isSelector(selector, "core", name) }) {
+				t.Errorf("%s uses core.%s: what a caller may read is decided by the areas of platform", f.path, selector.Sel.Name)
+			}
+			return true
+		})
 	}
 }

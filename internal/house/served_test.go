@@ -29,7 +29,7 @@ func TestEveryFieldIsServed(t *testing.T) {
 				continue
 			}
 			if list != "" && !strings.Contains(list, "f."+name) {
-				t.Errorf("%s: add to the list of %s\n\ttextFilter(%q, func(f *platform.%s) *string { return &f.%s }),", rest, d.Name, snakeCase(name), d.filterName(), name)
+				t.Errorf("%s: add to the list of %s\n\ttextFilter(%q, func(f *%s.%s) *string { return &f.%s }),", rest, d.Name, snakeCase(name), d.area(), d.filterName(), name)
 			}
 			if !regexp.MustCompile(`(?s)\b` + d.filterName() + `\{[^}]*\b` + name + `:`).MatchString(rpc) {
 				t.Errorf("internal/rpc/%s.go: add to the %s of its list\n\t%s: r.Get%[3]s(),", d.Area, d.filterName(), name)

@@ -29,6 +29,6 @@
 // continues. An error is returned only if the import cannot continue; what was
 // imported before stays.
 //
-// The context must carry the actor platform.NewOperator, because imports are commands
+// The context must carry the actor core.NewOperator, because imports are commands
 // of an operator.
 package ingest

@@ -257,7 +257,7 @@ func (c *collector) collectIndex(index manifestKey, children []childManifest) er
 var platformPart = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,31}$`)
 
 // architectureName returns the name of a platform's architecture, in the spelling
-// of platform.ArchitectureName. It returns "" for a manifest that is for no platform.
+// of inventory.ArchitectureName. It returns "" for a manifest that is for no platform.
 func architectureName(p v1.Platform) (string, error) {
 	if p.Architecture == "" || p.Architecture == "unknown" {
 		return "", nil

@@ -88,7 +88,7 @@ func (d *description) refusals() openapi3.ResponseBodies {
 	return bodies
 }
 
-// status describes google.rpc.Status with its details, as platform.Status writes it.
+// status describes google.rpc.Status with its details, as core.Status writes it.
 func (d *description) status() {
 	object := func(name string, properties openapi3.Schemas, required ...string) *openapi3.SchemaRef {
 		for field, property := range properties {

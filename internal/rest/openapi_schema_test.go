@@ -54,7 +54,7 @@ var scalars = map[reflect.Type]func() *openapi3.Schema{
 	},
 }
 
-// uidPattern matches the texts that platform.UID.Valid accepts.
+// uidPattern matches the texts that core.UID.Valid accepts.
 const uidPattern = "^[0-9a-f]{40}(/[0-9a-f]{16}){0,28}$"
 
 // longNumber returns the schema of an int64, which is a string in JSON because JavaScript

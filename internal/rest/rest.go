@@ -19,7 +19,7 @@ type Options struct {
 }
 
 // New returns a handler of all routes of p, and of its exports. The caller of the handler must put the actor
-// into the context of the request (platform.WithActor) and set the X-Request-Id header of
+// into the context of the request (core.WithActor) and set the X-Request-Id header of
 // the response, which errors name.
 //
 // The URL must be as the client sent it, because a router that cleans paths would change

@@ -145,7 +145,7 @@ func isKnown(m protoreflect.Message) bool {
 }
 
 // unknownFields finds unknown fields and invalid times in a message in binary form.
-// What lies outside of the fields of a mask is ignored. It stops at platform.MaxViolations.
+// What lies outside of the fields of a mask is ignored. It stops at core.MaxViolations.
 func unknownFields(m protoreflect.Message) (found []fieldmask.Violation) {
 	if isKnown(m) {
 		return nil

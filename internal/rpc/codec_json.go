@@ -145,7 +145,7 @@ func membersOf(b []byte) (all []jsonMember) {
 }
 
 // jsonViolations collects the violations of a message in JSON, up to
-// platform.MaxViolations.
+// core.MaxViolations.
 type jsonViolations struct {
 	listed  maskedFields
 	ignored bool // whether there is an unknown member outside of the listed fields

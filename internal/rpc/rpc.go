@@ -43,7 +43,7 @@ const (
 )
 
 // New returns a handler of all services of p, with health and reflection. The caller of the
-// handler must put the actor into the context of the request (platform.WithActor) and set
+// handler must put the actor into the context of the request (core.WithActor) and set
 // the X-Request-Id header of the response, which errors name. gRPC needs HTTP/2; the other
 // protocols also work with HTTP/1.1.
 func New(p *platform.Platform, o Options) http.Handler {

@@ -106,7 +106,7 @@ func requestAttributes(r *http.Request) []telemetry.Attribute {
 var parameterForm = regexp.MustCompile(`=[^}]*}`)
 
 // beginOperation begins the span of a REST or gRPC operation. It has the signature of
-// platform.Trace.Begin.
+// core.Trace.Begin.
 func (e *exchange) beginOperation(ctx context.Context, operation, route string) (context.Context, func()) {
 	e.route = parameterForm.ReplaceAllString(route, "}")
 	ctx, span := e.traces.Start(ctx, telemetry.Internal, operation)

@@ -16,7 +16,7 @@
 // # The queue
 //
 // The rows of the table delivery are the queue; there is no other. A delivery is queued
-// (platform.StageQueued) until it has ended. A queued delivery has the time at which its
+// (webhooks.StageQueued) until it has ended. A queued delivery has the time at which its
 // next attempt is due and, while a process attempts it, the end of a lease:
 //
 //	recorded   relayEvents: one transaction writes a queued delivery of each event for

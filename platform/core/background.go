@@ -29,8 +29,8 @@ type Chore struct {
 }
 
 // NewChore returns a chore of this process.
-func (p *Core) NewChore(warning string) *Chore {
-	return &Chore{Logger: p.Logger, Warning: warning}
+func (c *Core) NewChore(warning string) *Chore {
+	return &Chore{Logger: c.Logger, Warning: warning}
 }
 
 // Note notes how the work has ended. An error of a shutdown is none.

@@ -70,6 +70,7 @@ func IndexedField(list string, i int, field string) string {
 	return element + "." + field
 }
 
+// The fields of requests that have lists.
 const (
 	ListOfUIDs     = "uids"
 	ListOfNames    = "names" // of mappings, which are UIDs too
@@ -231,7 +232,7 @@ func (r *Collection[T, F]) InsertAllInTx(ctx context.Context, tx Tx, rows []T) e
 }
 
 // FindDuplicate returns the index of the first row of a batch whose unique key a stored row has, or one before it, and the
-// error that says so. The index is noRow if there is none any longer.
+// error that says so. The index is NoRow if there is none any longer.
 func (r *Collection[T, F]) FindDuplicate(ctx context.Context, parents []UID, rows []T) (at int, err error) {
 	for i, row := range rows {
 		err = r.AlreadyExists(ctx, parents[i], row)
@@ -304,7 +305,7 @@ func (r *Collection[T, F]) RemoveBatch(ctx context.Context, uids []UID) error {
 }
 
 // RemoveAllInTx deletes resources, and records their events. After an error, it returns the index of the resource that
-// caused it, or noRow.
+// caused it, or NoRow.
 func (r *Collection[T, F]) RemoveAllInTx(ctx context.Context, tx Tx, sorted []UID) (failing int, _ error) {
 	rows, err := r.Table.DeleteAll(ctx, tx, sorted)
 	switch {
@@ -336,7 +337,7 @@ func (r *Collection[T, F]) RemoveBatchChecked(ctx context.Context, uids []UID, c
 const NoRow = -1
 
 // ChangeBatchBy authorises a batch for a caller who may delete all of it, and lets change act on it in the
-// order of UIDs. After an error, change returns the index of the resource that caused it, or noRow. The list is
+// order of UIDs. After an error, change returns the index of the resource that caused it, or NoRow. The list is
 // what errors name, and the verb is that of the events of denied changes.
 func (r *Collection[T, F]) ChangeBatchBy(ctx context.Context, list string, uids []UID, verb string, change func(Tx, []UID) (int, error)) error {
 	err := CheckBatch(ctx, list, len(uids), func(i int) error {

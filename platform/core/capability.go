@@ -65,7 +65,7 @@ const (
 
 // capabilities is the ledger of all capabilities with their wire names and
 // numbers. A number is never reused. The order of this list is the order of the
-// bits in a capabilitySet, which exists in memory only.
+// bits in a CapabilitySet, which exists in memory only.
 var capabilities = []struct {
 	name   Capability
 	wire   string

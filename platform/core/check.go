@@ -23,6 +23,7 @@ const (
 // DigestPattern is the pattern that digests must match.
 const DigestPattern = "^sha256:[0-9a-f]{64}$"
 
+// The patterns of names.
 var (
 	NamePattern = regexp.MustCompile(`^[a-z0-9 ._-]{1,}$`)
 	RepoPattern = regexp.MustCompile(`^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$`)

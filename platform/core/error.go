@@ -243,7 +243,7 @@ func (e *Error) metadataWithRequestID(requestID string) map[string]string {
 }
 
 // Violations collects the violations of a request. Checks add them in any order;
-// sortByField sorts them.
+// SortByField sorts them.
 type Violations []fieldmask.Violation
 
 // Add adds a violation of a field.

@@ -14,6 +14,7 @@ const EventPrefix = "dev.atrium.api."
 // EventTypeOf returns the type of an event of a kind.
 func EventTypeOf(kind, verb string) string { return EventPrefix + kind + "." + verb + EventVersion }
 
+// The ends of event types.
 const (
 	EventVersion = ".v1"
 	// BatchVersion ends the types of changes that were made together with others. A filter

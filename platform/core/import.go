@@ -150,14 +150,14 @@ func RequireOperator(ctx context.Context) error {
 }
 
 // RequireImport fails unless the caller is an operator and the group exists.
-func (p *Core) RequireImport(ctx context.Context, group UID) error {
+func (c *Core) RequireImport(ctx context.Context, group UID) error {
 	if err := RequireOperator(ctx); err != nil {
 		return err
 	}
 	if err := InvalidUID("group", group); err != nil {
 		return err
 	}
-	found, err := p.Store.Exists(ctx, group)
+	found, err := c.Store.Exists(ctx, group)
 	if err == nil && !found {
 		return NewNotFound(GroupRef, group)
 	}

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 	"time"
-	_ "time/tzdata"
+	_ "time/tzdata" // the zones, for machines that have no files of them
 )
 
 // maxTimeZone limits the length of the name of a time zone.

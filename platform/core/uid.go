@@ -17,7 +17,8 @@ import (
 type UID string
 
 const (
-	rootDigits    = 40
+	rootDigits = 40
+	// SegmentDigits is the length of a segment of a UID, in digits.
 	SegmentDigits = 16
 	// maxDepth limits the depth of the tree, and thereby the size of page tokens.
 	maxDepth     = 29
@@ -161,17 +162,17 @@ func NewRootUID() UID { return UID(RandomHex(rootDigits / 2)) }
 // NewChild returns the UID of a new resource below u.
 func (u UID) NewChild() UID { return u + "/" + UID(RandomHex(SegmentDigits/2)) }
 
-// A UidSeries makes UIDs for the rows of one batch. The first segment is random,
+// A UIDSeries makes UIDs for the rows of one batch. The first segment is random,
 // and each further one is larger by a random step of up to 2^32. Thus the rows of a
 // batch are neighbours in every index by UID, and storing a batch changes only a
 // few pages of an index.
-type UidSeries struct {
+type UIDSeries struct {
 	last  uint64
 	begun bool
 }
 
 // Child makes the UID of a new row inside parent.
-func (s *UidSeries) Child(parent UID) UID {
+func (s *UIDSeries) Child(parent UID) UID {
 	var random, segment [SegmentDigits / 2]byte
 	_, _ = rand.Read(random[:]) // never fails: crypto/rand ends the program instead
 	if n := binary.BigEndian.Uint64(random[:]); s.begun {

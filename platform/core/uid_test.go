@@ -135,7 +135,7 @@ func TestNewUIDsAreValidAndNeverTheSame(t *testing.T) {
 
 func TestUIDsOfABatchAreNeighbours(t *testing.T) {
 	t.Parallel()
-	var one, other UidSeries
+	var one, other UIDSeries
 	group := NewRootUID().NewChild()
 	first := one.Child(group)
 	if far := other.Child(group); far[:len(far)-8] == first[:len(first)-8] {

@@ -174,7 +174,7 @@ func (r *Collection[T, F]) writeInTx(ctx context.Context, tx Tx, uid UID, accept
 }
 
 // writeAllInTx does so with changes of many rows. After an error, it returns the index of the change that caused it, or
-// noRow.
+// NoRow.
 func (r *Collection[T, F]) writeAllInTx(ctx context.Context, tx Tx, uids []UID, accepted []*fieldmask.Change[T], check func(Tx, *fieldmask.Change[T]) error) (rows []T, failing int, err error) {
 	rows = make([]T, len(uids))
 	var changes []RowChange[T]

@@ -231,7 +231,7 @@ func (h *feedCallers) join(ctx context.Context, one *feedCaller, read int64) (*c
 }
 
 // beginRounds begins a round of each of some callers, which share answers, and ends these rounds after
-// roundTime. The caller must hold the lock.
+// RoundTime. The caller must hold the lock.
 func (h *feedCallers) beginRounds(callers ...*feedCaller) {
 	answers := core.NewSharedAnswers()
 	for _, one := range callers {

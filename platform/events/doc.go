@@ -1,5 +1,5 @@
 // Package events has the operations on recorded events: live feeds, the audit log, and what follows from it.
-// It imports core, iam and inventory, whose events it shows.
+// It imports core, iam, inventory and fieldmask. It knows the events of every kind from Types.
 //
 // Begin with Events.Open and Feed.Follow (feed.go), which deliver new events to a caller; with AuditLog.List
 // (audit_log.go); and with Types (types.go), which has the types of all events.

@@ -40,33 +40,33 @@ const RetentionInterval, retentionBatch = 10 * time.Minute, 1000
 // Maintain makes the partitions of the coming events and deliveries, where the store has
 // partitions, and deletes recorded events and ended deliveries whose retention time is over.
 // Run calls it when it starts and at intervals.
-func (p *Area) Maintain(ctx context.Context) error {
-	now, err := p.makePartitions(ctx)
+func (area *Area) Maintain(ctx context.Context) error {
+	now, err := area.makePartitions(ctx)
 	if now.IsZero() {
 		return err
 	}
-	return errors.Join(err, p.deleteExpired(ctx, now))
+	return errors.Join(err, area.deleteExpired(ctx, now))
 }
 
 // makePartitions makes the partitions of the coming events and deliveries. It returns the time
 // that decides which rows have expired, or zero if it is unknown. A process whose clock is wrong
 // must not delete everything, so a database that has a clock of its own limits this time.
-func (p *Area) makePartitions(ctx context.Context) (now core.Time, err error) {
-	now, err = p.Store.PartitionEvents(ctx, p.Now(), partitionWidth(p.options.AuditRetention, eventPartitions))
+func (area *Area) makePartitions(ctx context.Context) (now core.Time, err error) {
+	now, err = area.Store.PartitionEvents(ctx, area.Now(), partitionWidth(area.options.AuditRetention, eventPartitions))
 	if now.IsZero() {
 		return now, err
 	}
-	return now, errors.Join(err, p.Store.PartitionDeliveries(ctx, now, partitionWidth(p.options.DeliveryRetention, deliveryPartitions)))
+	return now, errors.Join(err, area.Store.PartitionDeliveries(ctx, now, partitionWidth(area.options.DeliveryRetention, deliveryPartitions)))
 }
 
 // deleteExpired deletes recorded events and ended deliveries whose retention time is over.
 // Events that have not been relayed to subscriptions yet are kept.
-func (p *Area) deleteExpired(ctx context.Context, now core.Time) error {
-	oldest, ended := core.FirstEventID(core.At(now.Add(-p.options.AuditRetention))), core.At(now.Add(-p.options.DeliveryRetention))
+func (area *Area) deleteExpired(ctx context.Context, now core.Time) error {
+	oldest, ended := core.FirstEventID(core.At(now.Add(-area.options.AuditRetention))), core.At(now.Add(-area.options.DeliveryRetention))
 	return errors.Join(
-		deleteInBatches(func() (int64, error) { return p.Store.PurgeEvents(ctx, oldest, retentionBatch) }),
-		deleteInBatches(func() (int64, error) { return p.Store.PurgeEventMentions(ctx, retentionBatch) }),
-		deleteInBatches(func() (int64, error) { return p.Store.PurgeDeliveries(ctx, ended, retentionBatch) }),
+		deleteInBatches(func() (int64, error) { return area.Store.PurgeEvents(ctx, oldest, retentionBatch) }),
+		deleteInBatches(func() (int64, error) { return area.Store.PurgeEventMentions(ctx, retentionBatch) }),
+		deleteInBatches(func() (int64, error) { return area.Store.PurgeDeliveries(ctx, ended, retentionBatch) }),
 	)
 }
 

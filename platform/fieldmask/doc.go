@@ -5,5 +5,5 @@
 // once, as violations (violation.go).
 //
 // It must know no kind, no rule of a value, and no caller. Which values are valid, and who may set
-// them, is decided by package platform afterwards.
+// them, is decided by package core afterwards.
 package fieldmask

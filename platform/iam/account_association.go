@@ -49,7 +49,7 @@ func (a *GoogleAccount) UnmarshalJSON(b []byte) error {
 
 // PlatformServices maps each service of the platform to the identity as which the
 // service acts in the group.
-type PlatformServices struct { //nolint:revive // the message has this name in the API
+type PlatformServices struct {
 	ServiceBindings map[string]string `json:"serviceBindings"`
 }
 

@@ -51,20 +51,20 @@ func ownRuleOf(a *core.Actor) (*ClaimMatch, error) {
 // the next request on. The first token of a user of an identity provider creates
 // an identity for that user. A token that matches no identity returns an actor
 // that may only do what needs no identity.
-func (p *Area) Authenticate(ctx context.Context, c Claims) (*core.Actor, error) {
+func (area *Area) Authenticate(ctx context.Context, c Claims) (*core.Actor, error) {
 	if core.IsUnstorable(c.Issuer) || core.IsUnstorable(c.Subject) {
-		return p.recognise(c, nil, nil).actor, nil // no stored rule can contain such texts
+		return area.recognise(c, nil, nil).actor, nil // no stored rule can contain such texts
 	}
-	bearer := p.bearer(c)
-	candidates, options, err := p.Tables.Candidates(ctx, p.Store, bearer)
+	bearer := area.bearer(c)
+	candidates, options, err := area.Tables.Candidates(ctx, area.Store, bearer)
 	if err != nil {
 		return nil, err
 	}
-	found := p.recognise(c, candidates, options)
+	found := area.recognise(c, candidates, options)
 	found.actor.Proof = &Proof{Claims: c, bearer: bearer}
-	p.noteAllSeen(found.seen)
+	area.noteAllSeen(found.seen)
 	for _, e := range found.firstSignIns {
-		if err := p.provision(ctx, found.actor, c, e); err != nil {
+		if err := area.provision(ctx, found.actor, c, e); err != nil {
 			return nil, err
 		}
 	}
@@ -74,17 +74,17 @@ func (p *Area) Authenticate(ctx context.Context, c Claims) (*core.Actor, error) 
 
 // Identify finds the identities that a token of an earlier request matches now. It records
 // nothing.
-func (p *Area) Identify(ctx context.Context, c Claims) (*core.Actor, error) {
-	return p.identifyIn(ctx, p.Store, c)
+func (area *Area) Identify(ctx context.Context, c Claims) (*core.Actor, error) {
+	return area.identifyIn(ctx, area.Store, c)
 }
 
 // identifyIn is identify for a transaction.
-func (p *Area) identifyIn(ctx context.Context, r core.Conn, c Claims) (*core.Actor, error) {
-	candidates, options, err := p.Tables.Candidates(ctx, r, p.bearer(c))
+func (area *Area) identifyIn(ctx context.Context, r core.Conn, c Claims) (*core.Actor, error) {
+	candidates, options, err := area.Tables.Candidates(ctx, r, area.bearer(c))
 	if err != nil {
 		return nil, err
 	}
-	return p.recognise(c, candidates, options).actor, nil
+	return area.recognise(c, candidates, options).actor, nil
 }
 
 // A recognition is the result of matching a token with the rows read for it.
@@ -96,7 +96,7 @@ type recognition struct {
 
 // recognise matches a token with candidates and identity providers. It reads
 // nothing from the store.
-func (p *Area) recognise(c Claims, candidates []Candidate, options []SignInOption) recognition {
+func (area *Area) recognise(c Claims, candidates []Candidate, options []SignInOption) recognition {
 	a := &core.Actor{Issuer: c.Issuer, Subject: c.Subject, Email: c.Email, Expires: c.Expires, HasStaticKeys: len(c.StaticIdentities) > 0}
 	if !c.ServiceAudience && len(c.Audience) > 0 {
 		a.Audience = c.Audience[0]
@@ -111,10 +111,10 @@ func (p *Area) recognise(c Claims, candidates []Candidate, options []SignInOptio
 		identity := candidate.Identity
 		m := matchers[identity.UID.Root()]
 		if m == nil {
-			m = &matcher{patterns: p.patterns}
+			m = &matcher{patterns: area.patterns}
 			matchers[identity.UID.Root()] = m
 		}
-		if !p.mayAdmit(candidate) || !m.matches(identity, c, p.Now()) {
+		if !area.mayAdmit(candidate) || !m.matches(identity, c, area.Now()) {
 			continue
 		}
 		addIdentity(a, candidate)
@@ -139,9 +139,9 @@ func addKeys(a *core.Actor, k *StaticKeys) {
 
 // mayAdmit reports whether the rule of a candidate is in effect: its issuer is
 // proven, or the rule needs no proof.
-func (p *Area) mayAdmit(c Candidate) bool {
+func (area *Area) mayAdmit(c Candidate) bool {
 	rule := c.Identity.ClaimMatch
-	return c.Proven || !rule.Key().hasPattern() || p.namesTenant(rule)
+	return c.Proven || !rule.Key().hasPattern() || area.namesTenant(rule)
 }
 
 // addIdentity adds an identity and its grants to the actor. An identity is personal unless
@@ -160,13 +160,13 @@ func addIdentity(a *core.Actor, c Candidate) {
 
 // KnowsIssuer reports whether an identity or an identity provider names exactly
 // this issuer. Only then may the keys of the issuer be fetched.
-func (p *Area) KnowsIssuer(ctx context.Context, issuer string) (bool, error) {
-	return p.Tables.KnowsIssuer(ctx, p.Store, issuer)
+func (area *Area) KnowsIssuer(ctx context.Context, issuer string) (bool, error) {
+	return area.Tables.KnowsIssuer(ctx, area.Store, issuer)
 }
 
 // withCurrentGrants returns the actor with grants that are read again, inside a
 // transaction.
-func withCurrentGrants(a *core.Actor, ctx context.Context, t Tables, r core.Conn) (*core.Actor, error) {
+func withCurrentGrants(ctx context.Context, a *core.Actor, t Tables, r core.Conn) (*core.Actor, error) {
 	if a.Operator != "" {
 		return a, nil
 	}
@@ -181,18 +181,18 @@ func withCurrentGrants(a *core.Actor, ctx context.Context, t Tables, r core.Conn
 
 // noteAllSeen records that identities acted, at most once a minute for each. It does not
 // delay the request: if the queue is full, a later request records it.
-func (p *Area) noteAllSeen(identities []*Identity) {
+func (area *Area) noteAllSeen(identities []*Identity) {
 	for _, i := range identities {
-		p.noteSeen(i)
+		area.noteSeen(i)
 	}
 }
 
-func (p *Area) noteSeen(i *Identity) {
-	if p.Now().Sub(i.LastSeenTime.Time) < time.Minute {
+func (area *Area) noteSeen(i *Identity) {
+	if area.Now().Sub(i.LastSeenTime.Time) < time.Minute {
 		return
 	}
 	select {
-	case p.Seen <- i.UID:
+	case area.Seen <- i.UID:
 	default:
 	}
 }

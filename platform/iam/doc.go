@@ -1,5 +1,5 @@
 // Package iam has access control: groups, identities, roles, and who is bound to which role. It also finds
-// out who the bearer of a token is. It imports core and secrets.
+// out who the bearer of a token is. It imports core, secrets and fieldmask.
 //
 // Begin with Group (group.go), which is one kind from its type to its operations; with Area.Authenticate
 // (authenticate.go), which makes the caller of a request from a token; and with RoleBindings (role_binding.go).

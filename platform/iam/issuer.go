@@ -63,8 +63,8 @@ func DefaultSharedIssuers() []SharedIssuer {
 
 // tenant returns the tenant at the start of a subject, or of the literal start of
 // a pattern, or "" if there is none.
-func (p *Area) tenant(issuer, subject string) string {
-	for _, shared := range p.options.SharedIssuers {
+func (area *Area) tenant(issuer, subject string) string {
+	for _, shared := range area.options.SharedIssuers {
 		if at := shared.Tenant.FindStringIndex(subject); shared.Issuer == issuer && at != nil && at[0] == 0 {
 			return subject[:at[1]]
 		}
@@ -73,9 +73,9 @@ func (p *Area) tenant(issuer, subject string) string {
 }
 
 // namesTenant reports whether a rule is about one tenant of a shared issuer.
-func (p *Area) namesTenant(m *ClaimMatch) bool {
+func (area *Area) namesTenant(m *ClaimMatch) bool {
 	prefix, _ := literalPrefix(m.SubjectPattern)
-	return p.tenant(m.Issuer, prefix) != ""
+	return area.tenant(m.Issuer, prefix) != ""
 }
 
 // rulesOfKey limits the identities of an organisation with the same RuleKey.
@@ -83,8 +83,8 @@ const rulesOfKey = 20
 
 // admitRule fails unless the organisation may have the rule of an identity. It must be called in the transaction
 // that writes the rule.
-func (p *Area) admitRule(ctx context.Context, tx core.Tx, i *Identity) error {
-	admit, err := p.readRules(ctx, tx, i)
+func (area *Area) admitRule(ctx context.Context, tx core.Tx, i *Identity) error {
+	admit, err := area.readRules(ctx, tx, i)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (p *Area) admitRule(ctx context.Context, tx core.Tx, i *Identity) error {
 
 // readRules reads what decides whether organisations may have the rules of identities. The function that it returns
 // fails unless they may have the i-th, together with those that it has admitted before.
-func (p *Area) readRules(ctx context.Context, tx core.Tx, identities ...*Identity) (admit func(i int) error, _ error) {
+func (area *Area) readRules(ctx context.Context, tx core.Tx, identities ...*Identity) (admit func(i int) error, _ error) {
 	keys, roots := map[core.UID]RuleKey{}, map[core.UID]bool{}
 	for _, i := range identities {
 		if key := i.ruleKey(); key != (RuleKey{}) {
@@ -105,9 +105,9 @@ func (p *Area) readRules(ctx context.Context, tx core.Tx, identities ...*Identit
 	}
 	var rules, bindings map[core.UID]int
 	err := tx.RunTogether(ctx,
-		func(ctx context.Context) (err error) { rules, err = p.Tables.CountRules(ctx, tx, keys); return err },
+		func(ctx context.Context) (err error) { rules, err = area.Tables.CountRules(ctx, tx, keys); return err },
 		func(ctx context.Context) (err error) {
-			bindings, err = p.Tables.CountBindings(ctx, tx, keys, bindingsOfKey+1)
+			bindings, err = area.Tables.CountBindings(ctx, tx, keys, bindingsOfKey+1)
 			return err
 		},
 	)
@@ -132,11 +132,11 @@ func (p *Area) readRules(ctx context.Context, tx core.Tx, identities ...*Identit
 			return tooManyBindings(uid)
 		}
 		admitted[rule{root, key}]++
-		if !key.hasPattern() || p.namesTenant(m) {
+		if !key.hasPattern() || area.namesTenant(m) {
 			return nil
 		}
 		if proofs[issuer] == nil {
-			if proofs[issuer], err = p.readProof(ctx, tx, root, key.Issuer); err != nil {
+			if proofs[issuer], err = area.readProof(ctx, tx, root, key.Issuer); err != nil {
 				return err
 			}
 		}
@@ -154,13 +154,13 @@ const bindingsOfKey = 1000
 
 // checkBindings fails if one of these identities of an organisation would have too many role bindings with new ones, together
 // with the others whose rule has its key. Then it returns the identity.
-func (p *Area) checkBindings(ctx context.Context, tx core.Tx, keys map[core.UID]RuleKey, made ...*RoleBinding) (overfull core.UID, _ error) {
+func (area *Area) checkBindings(ctx context.Context, tx core.Tx, keys map[core.UID]RuleKey, made ...*RoleBinding) (overfull core.UID, _ error) {
 	maps.DeleteFunc(keys, func(_ core.UID, key RuleKey) bool { return key == (RuleKey{}) }) // no token reads the bindings
 	added := map[RuleKey]int{}
 	for _, b := range made {
 		added[keys[b.IdentityUID]]++
 	}
-	counts, err := p.Tables.CountBindings(ctx, tx, keys, bindingsOfKey+1)
+	counts, err := area.Tables.CountBindings(ctx, tx, keys, bindingsOfKey+1)
 	if err != nil {
 		return "", err
 	}
@@ -212,14 +212,14 @@ func unprovenError(m *ClaimMatch, root core.UID) error {
 
 // readProof reads the proof that an organisation has for an issuer. For the
 // operator and in development mode, it stores a proof if there is none.
-func (p *Area) readProof(ctx context.Context, tx core.Tx, root core.UID, issuer string) (*IssuerProof, error) {
-	found, err := p.Tables.IssuerProof(ctx, tx, root, issuer)
+func (area *Area) readProof(ctx context.Context, tx core.Tx, root core.UID, issuer string) (*IssuerProof, error) {
+	found, err := area.Tables.IssuerProof(ctx, tx, root, issuer)
 	if err != nil || found.Method.AdmitsNewUsers() {
 		return found, err
 	}
-	if a := core.ActorOf(ctx); p.options.AllowIssuers || a != nil && a.Operator != "" {
-		found = &IssuerProof{Organisation: root, Issuer: issuer, Method: ProofOperator, VerifyTime: p.Now(), CheckTime: p.Now()}
-		err = p.Tables.PutIssuerProof(ctx, tx, found)
+	if a := core.ActorOf(ctx); area.options.AllowIssuers || a != nil && a.Operator != "" {
+		found = &IssuerProof{Organisation: root, Issuer: issuer, Method: ProofOperator, VerifyTime: area.Now(), CheckTime: area.Now()}
+		err = area.Tables.PutIssuerProof(ctx, tx, found)
 	}
 	return found, err
 }

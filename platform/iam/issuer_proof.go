@@ -50,9 +50,11 @@ type IssuerQueries interface {
 const (
 	recheckInterval = 24 * time.Hour     // time between two checks of the file of an issuer
 	unreachableFor  = 7 * 24 * time.Hour // time after which a file that cannot be read no longer proves anything
-	RecheckTick     = time.Hour          // time between two searches for due checks
 	recheckAtOnce   = 100
 )
+
+// RecheckTick is the time between two searches for due checks.
+const RecheckTick = time.Hour
 
 // Verify checks whether the organisation of a provider has proven the issuer:
 // either the caller's token is from that issuer and its OrganisationClaim names the

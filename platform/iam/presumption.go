@@ -44,11 +44,11 @@ const (
 
 // Presume returns a context with the caller of an earlier request with the same
 // claims. Prove must be called before the request is answered.
-func (p *Area) Presume(ctx context.Context, c Claims, last *core.Actor) context.Context {
+func (area *Area) Presume(ctx context.Context, c Claims, last *core.Actor) context.Context {
 	actor := *last
 	actor.Expires = c.Expires
 	proof, _ := last.Proof.(*Proof)
-	actor.Prover = &Presumption{area: p, claims: c, actor: &actor, proof: proof}
+	actor.Prover = &Presumption{area: area, claims: c, actor: &actor, proof: proof}
 	return core.WithActor(ctx, &actor)
 }
 
@@ -62,11 +62,19 @@ type Proof struct {
 	last   atomic.Pointer[provenRows]
 }
 
-// ClaimsOf returns the claims of the token of a caller, and bearerOf its values for the store.
-func ClaimsOf(a *core.Actor) Claims { return a.Proof.(*Proof).Claims }
+// ClaimsOf returns the claims of the token of a caller, and BearerOf its values for the store.
+func ClaimsOf(a *core.Actor) Claims { return proofOf(a).Claims }
 
 // BearerOf returns the values by which the store finds the identities of a caller's token.
-func BearerOf(a *core.Actor) Bearer { return a.Proof.(*Proof).bearer }
+func BearerOf(a *core.Actor) Bearer { return proofOf(a).bearer }
+
+// proofOf returns what Authenticate has kept of a caller; it is empty for a caller without a token.
+func proofOf(a *core.Actor) *Proof {
+	if proof, ok := a.Proof.(*Proof); ok {
+		return proof
+	}
+	return &Proof{}
+}
 
 // provenRows are the rows that proved a presumption.
 type provenRows struct {

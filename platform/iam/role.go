@@ -225,23 +225,23 @@ func (s Roles) checkNotBuiltIn(ctx context.Context, uid core.UID) error {
 
 // readCaller reads the current grants of the caller. The organisation must be locked before, which prevents a concurrent
 // revocation, so that they stay valid until commit.
-func (p *Area) readCaller(ctx context.Context, tx core.Tx) (*core.Actor, error) {
+func (area *Area) readCaller(ctx context.Context, tx core.Tx) (*core.Actor, error) {
 	actor, err := core.RequireCaller(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return withCurrentGrants(actor, ctx, p.Tables, tx)
+	return withCurrentGrants(ctx, actor, area.Tables, tx)
 }
 
 // readCallerAndBound locks the organisation of identities, and reads the current grants of the caller and what is bound to the
 // identities. Whoever decides who is an identity must hold what is bound to it.
-func (p *Area) readCallerAndBound(ctx context.Context, tx core.Tx, identities ...core.UID) (caller *core.Actor, bound map[core.UID][]core.Grant, err error) {
+func (area *Area) readCallerAndBound(ctx context.Context, tx core.Tx, identities ...core.UID) (caller *core.Actor, bound map[core.UID][]core.Grant, err error) {
 	tx.Lock(identities[0].Root())
 	bound = map[core.UID][]core.Grant{}
 	err = tx.RunTogether(ctx,
-		func(ctx context.Context) (err error) { caller, err = p.readCaller(ctx, tx); return err },
+		func(ctx context.Context) (err error) { caller, err = area.readCaller(ctx, tx); return err },
 		func(ctx context.Context) error {
-			grants, err := p.Tables.Grants(ctx, tx, identities)
+			grants, err := area.Tables.Grants(ctx, tx, identities)
 			for _, g := range grants {
 				bound[g.Identity] = append(bound[g.Identity], g)
 			}
@@ -252,7 +252,7 @@ func (p *Area) readCallerAndBound(ctx context.Context, tx core.Tx, identities ..
 }
 
 // checkMayGrantAll fails unless the actor holds everything that grants give. After an error, it returns the index of the
-// grant that caused it, or noRow.
+// grant that caused it, or NoRow.
 func checkMayGrantAll(a *core.Actor, given []core.Grant) (failing int, _ error) {
 	for i, g := range given {
 		if err := a.CheckMayGrant(core.CapabilitySetOf(g.Capabilities), g.Group, g.ExpireTime); err != nil {

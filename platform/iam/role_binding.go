@@ -194,7 +194,7 @@ func (b *RoleBinding) checkReach(group core.UID, prefix string, v *core.Violatio
 
 // checkMayBind fails unless the identities and the roles of bindings exist and the caller holds what the
 // roles grant on group. It returns the keys of the identities. After an error, it returns the index of the binding
-// that caused it, or noRow.
+// that caused it, or NoRow.
 func (s RoleBindings) checkMayBind(ctx context.Context, tx core.Tx, group core.UID, bindings ...*RoleBinding) (_ map[core.UID]RuleKey, failing int, _ error) {
 	// The lock must precede the reads, so that their results stay valid until commit.
 	tx.Lock(group.Root())
@@ -380,11 +380,11 @@ func (s RoleBindings) checkNotLastOwner(ctx context.Context, tx core.Tx, b *Role
 
 // checkOwnerStays fails if an organisation loses the last owner who could sign in, because it
 // loses a role binding, or the rule of an identity.
-func (p *Area) checkOwnerStays(ctx context.Context, tx core.Tx, root, lost core.UID) error {
-	if stays, err := p.Tables.HasOwner(ctx, tx, root, lost); err != nil || stays {
+func (area *Area) checkOwnerStays(ctx context.Context, tx core.Tx, root, lost core.UID) error {
+	if stays, err := area.Tables.HasOwner(ctx, tx, root, lost); err != nil || stays {
 		return err
 	}
-	if had, err := p.Tables.HasOwner(ctx, tx, root, ""); err != nil || !had {
+	if had, err := area.Tables.HasOwner(ctx, tx, root, ""); err != nil || !had {
 		return err
 	}
 	return lastOwnerError(root)

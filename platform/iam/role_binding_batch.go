@@ -173,7 +173,7 @@ func (s RoleBindings) DeleteBatch(ctx context.Context, uids []core.UID, note str
 }
 
 // unbindAll deletes bindings: those of owners of an organisation one by one, because another one must remain after each, and all
-// others together. After an error, it returns the index of the binding that caused it, or noRow.
+// others together. After an error, it returns the index of the binding that caused it, or NoRow.
 func (s RoleBindings) unbindAll(ctx context.Context, tx core.Tx, sorted []core.UID, note string) (failing int, _ error) {
 	for _, uid := range sorted {
 		tx.Lock(uid.Root())

@@ -158,12 +158,12 @@ type MappedGrant struct {
 }
 
 // bearer returns the values by which the store finds the identities of a token.
-func (p *Area) bearer(c Claims) Bearer {
+func (area *Area) bearer(c Claims) Bearer {
 	b := Bearer{
 		Issuer: c.Issuer, Subject: c.Subject, Static: c.StaticIdentities, ExternalIDs: []string{c.Subject},
 		Issuers: issuerKeys(c.Issuer), Subjects: subjectKeys(c.Subject),
 	}
-	if tenant := p.tenant(c.Issuer, c.Subject); tenant != "" {
+	if tenant := area.tenant(c.Issuer, c.Subject); tenant != "" {
 		b.Tenants = patternKeys(c.Subject, utf8.RuneCountInString(tenant))
 	}
 	if oid, _ := c.Values["oid"].(string); oid != "" && oid != c.Subject {
@@ -223,8 +223,8 @@ func addMapped(a *core.Actor, c Claims, e *SignInOption) {
 
 // provision creates an identity for the bearer of a token whom a provider accepts
 // for the first time.
-func (p *Area) provision(ctx context.Context, a *core.Actor, c Claims, e *SignInOption) error {
-	person, err := p.createProvisioned(ctx, c, e.Provider)
+func (area *Area) provision(ctx context.Context, a *core.Actor, c Claims, e *SignInOption) error {
+	person, err := area.createProvisioned(ctx, c, e.Provider)
 	if err != nil {
 		return err
 	}
@@ -264,31 +264,31 @@ func (p *IdentityProvider) externalID(c Claims) string {
 
 // createProvisioned creates the identity of a new user of a provider, with the
 // default role.
-func (p *Area) createProvisioned(ctx context.Context, c Claims, provider *IdentityProvider) (Candidate, error) {
+func (area *Area) createProvisioned(ctx context.Context, c Claims, provider *IdentityProvider) (Candidate, error) {
 	group, external := provider.UID.Parent(), provider.externalID(c)
-	person := &Identity{Name: identityName(c.Name, c.Email, c.Subject), Provider: provider.UID, ExternalID: ExternalID{c.Issuer, external}, LastSeenTime: p.Now()}
+	person := &Identity{Name: identityName(c.Name, c.Email, c.Subject), Provider: provider.UID, ExternalID: ExternalID{c.Issuer, external}, LastSeenTime: area.Now()}
 	person.setEmail(c.Email, c.EmailVerified)
 	// The new identity is the actor of these events.
 	self := &core.Actor{Issuer: c.Issuer, Subject: c.Subject, Email: c.Email, EmailVerified: c.EmailVerified}
 	ctx = core.WithActor(ctx, self)
-	err := p.Store.Write(ctx, func(tx core.Tx) error {
-		current, err := p.readAdmitting(ctx, tx, provider.UID, c)
+	err := area.Store.Write(ctx, func(tx core.Tx) error {
+		current, err := area.readAdmitting(ctx, tx, provider.UID, c)
 		if err != nil {
 			return err
 		}
-		if err := p.Identities.insertRecorded(ctx, tx, group, person); err != nil {
+		if err := area.Identities.insertRecorded(ctx, tx, group, person); err != nil {
 			return err
 		}
 		self.Identities = []core.UID{person.UID}
-		bindings := []*RoleBinding{newBinding(group, person.UID, current.DefaultRole, p.Now())}
-		if err := p.Tables.RoleBindings.InsertShown(ctx, tx, bindings...); err != nil {
+		bindings := []*RoleBinding{newBinding(group, person.UID, current.DefaultRole, area.Now())}
+		if err := area.Tables.RoleBindings.InsertShown(ctx, tx, bindings...); err != nil {
 			return err
 		}
-		p.RoleBindings.recordBound(ctx, tx, bindings, "created")
+		area.RoleBindings.recordBound(ctx, tx, bindings, "created")
 		return nil
 	})
 	if errors.Is(err, core.ErrDuplicate) || errors.Is(err, core.ErrNoParent) || errors.Is(err, errNotAdmitted) {
-		return p.readProvisioned(ctx, c, provider, external) // a concurrent request has created it, or changed the provider
+		return area.readProvisioned(ctx, c, provider, external) // a concurrent request has created it, or changed the provider
 	}
 	if errors.Is(err, core.ErrUncertain) {
 		err = core.Unavailable("the database does not answer", err) // the request may come again, and then finds the identity
@@ -296,7 +296,7 @@ func (p *Area) createProvisioned(ctx context.Context, c Claims, provider *Identi
 	if err != nil {
 		return Candidate{}, err
 	}
-	grants, err := p.Tables.Grants(ctx, p.Store, []core.UID{person.UID})
+	grants, err := area.Tables.Grants(ctx, area.Store, []core.UID{person.UID})
 	return Candidate{Identity: person, Grants: grants}, err
 }
 
@@ -305,8 +305,8 @@ var errNotAdmitted = errors.New("the provider does not admit the bearer of the t
 // readAdmitting reads a provider, which may have changed since the token was matched with it,
 // and locks its organisation. It returns errNotAdmitted unless the provider admits new users
 // with this token.
-func (p *Area) readAdmitting(ctx context.Context, tx core.Tx, provider core.UID, c Claims) (*IdentityProvider, error) {
-	current, err := p.IdentityProviders.rows.GetLocked(ctx, tx, provider)
+func (area *Area) readAdmitting(ctx context.Context, tx core.Tx, provider core.UID, c Claims) (*IdentityProvider, error) {
+	current, err := area.IdentityProviders.rows.GetLocked(ctx, tx, provider)
 	switch {
 	case errors.Is(err, &core.Error{Code: core.CodeNotFound}):
 		return nil, errNotAdmitted
@@ -319,8 +319,8 @@ func (p *Area) readAdmitting(ctx context.Context, tx core.Tx, provider core.UID,
 }
 
 // readProvisioned reads an identity that a concurrent request has just created.
-func (p *Area) readProvisioned(ctx context.Context, c Claims, provider *IdentityProvider, external string) (Candidate, error) {
-	_, options, err := p.Tables.Candidates(ctx, p.Store, p.bearer(c))
+func (area *Area) readProvisioned(ctx context.Context, c Claims, provider *IdentityProvider, external string) (Candidate, error) {
+	_, options, err := area.Tables.Candidates(ctx, area.Store, area.bearer(c))
 	for _, e := range options {
 		for _, one := range e.Provisioned {
 			if e.Provider.UID == provider.UID && one.ExternalID == external {
@@ -385,14 +385,14 @@ type IdentityKeys struct {
 // StaticKeys lists the keys of identities with this issuer and subject that have not
 // expired. A token that such a key verifies acts only as the identity of that key:
 // see Claims.StaticIdentities.
-func (p *Area) StaticKeys(ctx context.Context, issuer, subject string) ([]IdentityKeys, error) {
+func (area *Area) StaticKeys(ctx context.Context, issuer, subject string) ([]IdentityKeys, error) {
 	if core.IsUnstorable(issuer) || core.IsUnstorable(subject) {
 		return nil, nil
 	}
-	identities, err := p.Tables.StaticIdentities(ctx, p.Store, issuer, subject)
+	identities, err := area.Tables.StaticIdentities(ctx, area.Store, issuer, subject)
 	var keys []IdentityKeys
 	for _, i := range identities {
-		if !i.StaticKeys.isExpired(p.Now()) {
+		if !i.StaticKeys.isExpired(area.Now()) {
 			keys = append(keys, IdentityKeys{i.UID, json.RawMessage(i.StaticKeys.IssuerKeys)})
 		}
 	}

@@ -1,6 +1,6 @@
 // Package inventory has what is in registries, and what is known to be vulnerable in it. These are one area,
 // because repos, tags and images show their findings, and findings follow from what images hold. It imports
-// core, iam, affected and ecosystem.
+// core, iam and the leaves.
 //
 // Begin with Tag (tag.go), which is one kind from its type to its operations; with Images.ImportSBOMs
 // (sbom.go), by which packages come in; and with Findings.Settle (finding_task.go), from which findings follow.

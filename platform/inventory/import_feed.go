@@ -23,18 +23,18 @@ const FeedGroup core.UID = "0000000000000000000000000000000000000000"
 const feedGroupName = "(feeds)"
 
 // makeFeedGroup creates FeedGroup unless it exists.
-func (p *Area) makeFeedGroup(ctx context.Context) error {
+func (area *Area) makeFeedGroup(ctx context.Context) error {
 	if err := core.RequireOperator(ctx); err != nil {
 		return err
 	}
-	found, err := p.Store.Exists(ctx, FeedGroup)
+	found, err := area.Store.Exists(ctx, FeedGroup)
 	if err != nil || found {
 		return err
 	}
-	err = core.WritePatiently(ctx, p.Store, func(tx core.Tx) error {
+	err = core.WritePatiently(ctx, area.Store, func(tx core.Tx) error {
 		feeds := &iam.Group{Name: feedGroupName, Description: "Advisories for all organisations"}
-		iam.GroupKind.Stamp(feeds, FeedGroup, p.Now())
-		return p.iam.Tables.Groups.Insert(ctx, tx, feeds)
+		iam.GroupKind.Stamp(feeds, FeedGroup, area.Now())
+		return area.iam.Tables.Groups.Insert(ctx, tx, feeds)
 	})
 	if errors.Is(err, core.ErrDuplicate) { // another import has just made it
 		return nil
@@ -83,7 +83,7 @@ func (s Advisories) Import(ctx context.Context, group core.UID, advisories []*Ad
 				"componentType", "legacyAdvisoryId", "aliases", "upstream", "related", "events", "severities", "origin", "sourceTime", "affected")
 		},
 		Insert: func(ctx context.Context, tx core.Tx, added []*Advisory) error {
-			var series core.UidSeries
+			var series core.UIDSeries
 			for _, a := range added {
 				a.stampImported(series.Child(group), s.area.Now())
 			}

@@ -59,7 +59,7 @@ func (s Repos) Import(ctx context.Context, group core.UID, repos []*ImportedRepo
 
 func (s Repos) insertImported(ctx context.Context, tx core.Tx, group core.UID, added []*ImportedRepo, o core.ImportOptions) error {
 	rows := make([]*Repo, len(added))
-	var series core.UidSeries
+	var series core.UIDSeries
 	for i, r := range added {
 		s.rows.Kind.Stamp(&r.Repo, series.Child(group), s.area.Now())
 		rows[i] = &r.Repo
@@ -158,7 +158,7 @@ func (s Tags) importOnce(ctx context.Context, tags []*ImportedTag, o core.Import
 		},
 		Insert: func(ctx context.Context, tx core.Tx, added []*ImportedTag) error {
 			rows := make([]*Tag, len(added))
-			var series core.UidSeries
+			var series core.UIDSeries
 			for i, t := range added {
 				s.rows.Kind.Stamp(&t.Tag, series.Child(t.Repo), s.area.Now())
 				rows[i] = &t.Tag
@@ -212,14 +212,14 @@ func importIntoRepos(run func() (core.Imported, error)) (core.Imported, error) {
 }
 
 // existingRepos returns which of these repos exist.
-func (p *Area) existingRepos(ctx context.Context, repos []core.UID) (map[core.UID]bool, error) {
+func (area *Area) existingRepos(ctx context.Context, repos []core.UID) (map[core.UID]bool, error) {
 	uids := slices.DeleteFunc(slices.Clone(repos), func(uid core.UID) bool { return !uid.Valid() })
 	slices.Sort(uids)
 	exists := map[core.UID]bool{}
 	if len(uids) == 0 {
 		return exists, nil
 	}
-	found, err := p.Repos.rows.Table.Get(ctx, p.Store, core.Keys{UIDs: slices.Compact(uids)})
+	found, err := area.Repos.rows.Table.Get(ctx, area.Store, core.Keys{UIDs: slices.Compact(uids)})
 	for _, repo := range found {
 		exists[repo.UID] = true
 	}

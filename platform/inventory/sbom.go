@@ -177,8 +177,8 @@ func (*ImportedSBOM) uids(versions []*PackageVersion) (uids []core.UID) {
 func packagesLock(root core.UID) core.UID { return "packages:" + root }
 
 // putPackages stores those packages and versions that are new, and ranks the versions of their packages.
-func (p *Area) putPackages(ctx context.Context, tx core.Tx, versions []*PackageVersion) error {
-	added, err := listNew(ctx, p.tables, tx, versions)
+func (area *Area) putPackages(ctx context.Context, tx core.Tx, versions []*PackageVersion) error {
+	added, err := listNew(ctx, area.tables, tx, versions)
 	if err != nil || len(added) == 0 {
 		return err
 	}
@@ -190,14 +190,14 @@ func (p *Area) putPackages(ctx context.Context, tx core.Tx, versions []*PackageV
 		}
 	}
 	// Another transaction may have stored some of them before the lock.
-	if added, err = listNew(ctx, p.tables, tx, added); err != nil || len(added) == 0 {
+	if added, err = listNew(ctx, area.tables, tx, added); err != nil || len(added) == 0 {
 		return err
 	}
 	packages := make([]core.UID, len(added))
 	for i, v := range added {
 		packages[i] = v.Package.UID
 	}
-	stored, err := p.tables.VersionsOfPackages(ctx, tx, slices.Compact(packages))
+	stored, err := area.tables.VersionsOfPackages(ctx, tx, slices.Compact(packages))
 	if err != nil {
 		return err
 	}
@@ -209,10 +209,10 @@ func (p *Area) putPackages(ctx context.Context, tx core.Tx, versions []*PackageV
 	for _, of := range slices.Compact(packages) {
 		ranked = append(ranked, rank(byPackage[of])...)
 	}
-	if err := p.tables.InsertPackages(ctx, tx, added); err != nil {
+	if err := area.tables.InsertPackages(ctx, tx, added); err != nil {
 		return err
 	}
-	return p.tables.SetRanks(ctx, tx, slices.DeleteFunc(ranked, func(v *PackageVersion) bool { return v.isNew }))
+	return area.tables.SetRanks(ctx, tx, slices.DeleteFunc(ranked, func(v *PackageVersion) bool { return v.isNew }))
 }
 
 // listNew returns those of versions that are not stored, each once, sorted by UID.

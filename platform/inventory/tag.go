@@ -280,7 +280,7 @@ func (s Tags) decide(ctx context.Context, scope core.UIDFilter, req core.ListReq
 	return req, err
 }
 
-// listAround reads, for each of n objects, the same page of tags, with one read: see listReferring. The caller
+// listAround reads, for each of n objects, the same page of tags, with one read: see ListReferring. The caller
 // sees those where it holds the needed capabilities too.
 func (s Tags) listAround(ctx context.Context, req core.ListRequest[*TagFilter], n int, point func(i int, req *core.ListRequest[*TagFilter]) func(core.Branch) []core.Branch, needed ...core.Capability) ([]core.Page[*Tag], []error) {
 	req, err := s.decide(ctx, core.UIDFilter{}, req)

@@ -97,7 +97,7 @@ type Secrets struct {
 	*core.Core
 	tables  Queries
 	options Options
-	known   []*Encryption // those that this process knows, of which the store has one; nil if SecretOptions.NoSecrets is set
+	known   []*Encryption // those that this process knows, of which the store has one; nil if Options.NoSecrets is set
 }
 
 // Options are the settings of the encryption.
@@ -259,7 +259,7 @@ func (p *Secrets) LockEncryption(ctx context.Context, tx core.Tx) (*Encryption, 
 	return p.currentEncryption(ctx, tx)
 }
 
-// DecryptSecret decrypts the result of encryptSecret for the same owner.
+// DecryptSecret decrypts the result of EncryptSecret for the same owner.
 func (p *Secrets) DecryptSecret(hidden []byte, owner core.UID) (string, error) {
 	if p.known == nil {
 		return "", errNoSecrets

@@ -1,4 +1,5 @@
-// Package webhooks has event subscriptions, and brings events to their sinks. It imports all areas below it.
+// Package webhooks has event subscriptions, and brings events to their sinks. It imports core, secrets, inventory, events
+// and fieldmask.
 //
 // Begin with Subscriptions.Create (subscription.go); with Webhooks.Relay (relay.go), which makes deliveries of
 // events; and with Webhooks.EndAttempt (attempt.go), which decides what follows an attempt. Package

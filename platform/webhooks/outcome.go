@@ -19,10 +19,13 @@ var deliverySchedule = [...]time.Duration{
 
 const (
 	deliveryJitter = 0.1                // fraction by which delays vary in both directions
-	maxRetryAfter  = 2 * time.Hour      // limit of Retry-After, so that all attempts fit into deliveryPeriod
-	deliveryPeriod = 90 * time.Hour     // all attempts are made in this time; docs/events.md and --audit-retention (cmd/atrium) rely on it
+	maxRetryAfter  = 2 * time.Hour      // limit of Retry-After, so that all attempts fit into DeliveryPeriod
 	disableAfter   = 5 * 24 * time.Hour // time without success after which a subscription is disabled; the reason below and schema/ name it
 )
+
+// DeliveryPeriod is the time in which all attempts of a delivery are made. Events must be kept for longer; docs/events.md
+// names it too.
+const DeliveryPeriod = 90 * time.Hour
 
 // HTTP statuses with a special meaning.
 const (

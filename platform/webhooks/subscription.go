@@ -340,12 +340,12 @@ func timeOrNil(t core.Time) any {
 
 // decryptSecrets decrypts the secrets that sign the deliveries of a subscription,
 // newest first.
-func (p *Area) decryptSecrets(s *Subscription) ([]string, error) {
-	newest, err := p.secrets.DecryptSecret(s.EncryptedSecret, s.UID)
-	if err != nil || len(s.OldEncryptedSecret) == 0 || !p.Now().Before(s.OldSecretUntil.Time) {
+func (area *Area) decryptSecrets(s *Subscription) ([]string, error) {
+	newest, err := area.secrets.DecryptSecret(s.EncryptedSecret, s.UID)
+	if err != nil || len(s.OldEncryptedSecret) == 0 || !area.Now().Before(s.OldSecretUntil.Time) {
 		return []string{newest}, err
 	}
-	old, err := p.secrets.DecryptSecret(s.OldEncryptedSecret, s.UID)
+	old, err := area.secrets.DecryptSecret(s.OldEncryptedSecret, s.UID)
 	return []string{newest, old}, err
 }
 

@@ -3,7 +3,7 @@
 // dbconn.Engine.
 //
 // It must not decide who may read or change a row. It gets scopes and keys, which
-// only package platform can make.
+// only the core makes (internal/house holds that).
 //
 // Most kinds have a file of their own with their table and their special reads, such as
 // repo.go. What all kinds share is in package table, which lists and changes their rows. The other

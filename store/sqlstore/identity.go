@@ -84,7 +84,7 @@ func isOfKind(kinds []iam.IdentityType) string {
 }
 
 // A rule is stored as one text, so that query planners know how many identities
-// have it. A part that comes from a pattern begins with platform.PatternMark.
+// have it. A part that comes from a pattern begins with iam.PatternMark.
 // Issuers and subjects of rules contain no control characters.
 const (
 	ruleBreak = "\x02" // separates the issuer and the subject of a rule

@@ -35,7 +35,7 @@ func addHolds(s *table.Statement, sql string, version core.UID) {
 }
 
 // addOpenSeverities adds the condition that a repo, or a tag, whose table has the alias, has open findings
-// with one of ratings: see platform.OpenCounts.Text.
+// with one of ratings: see inventory.OpenCounts.Text.
 func addOpenSeverities(s *table.Statement, alias string, ratings []core.SeverityRating) {
 	for i, rating := range ratings {
 		s.Add(map[bool]string{true: " AND (", false: " OR "}[i == 0])

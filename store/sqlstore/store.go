@@ -75,19 +75,19 @@ func (s *Store) Close() error { return s.engine.Close() }
 // tables reads every kind, from a database or in a transaction.
 type tables struct{ table.Source }
 
-// Session makes a store a platform.Conn.
+// Session makes a store a core.Conn.
 func (s *Store) Session() any { return s }
 
-// Session makes tables a platform.Conn.
+// Session makes tables a core.Conn.
 func (s tables) Session() any { return s }
 
-// Session makes a transaction a platform.Tx.
+// Session makes a transaction a core.Tx.
 func (tx *transaction) Session() any { return tx }
 
 // tablesOf returns what reads through a store or a transaction.
 func tablesOf(on core.Conn) tables { return tables{table.SourceOf(on)} }
 
-// transactionOf returns the transaction of a platform.Tx.
+// transactionOf returns the transaction of a core.Tx.
 func transactionOf(in core.Tx) *transaction {
 	if tx, ok := in.Session().(*transaction); ok {
 		return tx

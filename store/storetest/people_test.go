@@ -112,7 +112,7 @@ func (w *world) candidates(t *testing.T, issuer, subject string) []iam.Candidate
 	return found
 }
 
-// bearerOf returns a bearer who looks up all keys that the rules of these tests have.
+// BearerOf returns a bearer who looks up all keys that the rules of these tests have.
 func bearerOf(issuer, subject string) iam.Bearer {
 	host, _, _ := strings.Cut(strings.TrimPrefix(issuer, "https://"), "/")
 	return iam.Bearer{

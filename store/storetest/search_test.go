@@ -220,7 +220,7 @@ func TestASearchFollowsEveryChange(t *testing.T) {
 				t.Errorf("%q finds %q, want %q", query, got, want)
 			}
 		}
-		const isRepo, isTag = "*platform.Repo ", "*platform.Tag "
+		const isRepo, isTag = "*inventory.Repo ", "*inventory.Tag "
 		finds("HECKOU", isRepo+"NAME")
 		finds("pay", isRepo+"DESCRIPTION")
 		finds("till", isRepo+"ALIASES")

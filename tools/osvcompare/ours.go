@@ -26,12 +26,12 @@ type name struct{ ecosystem, name string }
 
 func nameOf(ecosystem, text string) name {
 	base, _, _ := strings.Cut(ecosystem, ":")
-	return name{base, (&platform.Advisory{ArtifactName: text, ArtifactType: ecosystem}).NormalName()}
+	return name{base, (&inventory.Advisory{ArtifactName: text, ArtifactType: ecosystem}).NormalName()}
 }
 
 // An advisory is one that is not withdrawn, with what it affects.
 type advisory struct {
-	*platform.Advisory
+	*inventory.Advisory
 	gitFirst bool // whether the record has a range of commits before others
 }
 
@@ -44,13 +44,13 @@ type records struct {
 func readFeeds(ctx context.Context, feeds []string) (*records, error) {
 	r := &records{advisories: map[name][]advisory{}}
 	o := ingest.Options{ReportProblem: func(at ingest.Place, reason error) { fmt.Fprintf(os.Stderr, "%s: %v\n", at, reason) }}
-	return r, ingest.ReadOSV(ctx, feeds, o, func(document []byte, advisories []*platform.Advisory) error {
+	return r, ingest.ReadOSV(ctx, feeds, o, func(document []byte, advisories []*inventory.Advisory) error {
 		r.add(document, advisories)
 		return nil
 	})
 }
 
-func (r *records) add(document []byte, advisories []*platform.Advisory) {
+func (r *records) add(document []byte, advisories []*inventory.Advisory) {
 	r.documents = append(r.documents, document)
 	for _, a := range advisories {
 		if a.DeleteTime.IsZero() {

@@ -11,10 +11,10 @@ import (
 
 // A Conn runs statements, all in one round trip if the engine supports it. It stops
 // at the first one that fails. Arguments are string, []string, int64, bool, []byte,
-// [][]byte and platform.Time.
+// [][]byte and core.Time.
 //
-// The errors of Run include platform.ErrDuplicate, ErrForeignKey,
-// platform.ErrLocked and platform.Unavailable.
+// The errors of Run include core.ErrDuplicate, ErrForeignKey,
+// core.ErrLocked and core.Unavailable.
 type Conn interface {
 	Run(ctx context.Context, statements ...*Statement) error
 }
@@ -50,7 +50,7 @@ type Engine interface {
 	// Write runs unit in a transaction, and commits it unless unit has done so. An engine need
 	// not begin the transaction before its first statement. It runs unit again after a
 	// conflict with another transaction, but never after a commit of which it does not know whether it took effect:
-	// that is platform.Uncertain.
+	// that is core.Uncertain.
 	Write(ctx context.Context, unit func(TxConn) error) error
 	Ping(ctx context.Context) error
 	Close() error

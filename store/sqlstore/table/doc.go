@@ -3,7 +3,7 @@
 // dbconn.Dialect. The files of store/storetest/testdata/lists have the SQL of the lists of each kind.
 //
 //	table.go       Definition, which says how a kind is stored, and its columns; operations.go has Table,
-//	               which does what platform.Table can, and source.go the connections that it gets
+//	               which does what core.Table can, and source.go the connections that it gets
 //	statement.go   builds statements; condition.go adds the conditions of filters
 //	list.go        get and list; each.go lists for many parents with one statement, projection.go selects
 //	               columns, facet.go counts by values

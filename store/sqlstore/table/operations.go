@@ -16,7 +16,7 @@ type Kind interface {
 	addHits(found *Statement, q core.SearchQuery, scopes map[byte]core.Scope)
 }
 
-// A Table is a platform.Table. Its methods are not those of the Definition,
+// A Table is a core.Table. Its methods are not those of the Definition,
 // because every Reader and Writer would have them too.
 type Table[T, F any] struct{ *Definition[T, F] }
 

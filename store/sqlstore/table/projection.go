@@ -7,11 +7,11 @@ import (
 	"atrium/platform/core"
 )
 
-// A projection is the set of columns that a read selects from a table. Reads leave out
+// A Projection is the set of columns that a read selects from a table. Reads leave out
 // only columns that cost much, so each table has few projections. Plan tests check all
 // of them: with fewer columns, an index can contain all that is selected, and a planner
 // may then read it in the wrong order and sort.
-type projection[T, F any] struct {
+type Projection[T, F any] struct {
 	*Definition[T, F]
 	columns  []Column[T] // columns in the order in which they are scanned
 	Selected string      // SQL that selects the columns
@@ -27,22 +27,22 @@ type CostlyColumn struct {
 }
 
 // project returns the projection without some fields.
-func (t *Definition[T, F]) project(without core.CostlyFields) *projection[T, F] {
+func (t *Definition[T, F]) project(without core.CostlyFields) *Projection[T, F] {
 	without &= t.omissible
 	known, found := t.projections.Load(without)
 	if !found {
 		known, _ = t.projections.LoadOrStore(without, t.newProjection(without))
 	}
-	p, _ := known.(*projection[T, F])
+	p, _ := known.(*Projection[T, F])
 	return p
 }
 
 // ProjectAll returns the projection of all columns.
-func (t *Definition[T, F]) ProjectAll() *projection[T, F] { return t.project(0) }
+func (t *Definition[T, F]) ProjectAll() *Projection[T, F] { return t.project(0) }
 
 // newProjection makes the projection that project stores.
-func (t *Definition[T, F]) newProjection(without core.CostlyFields) *projection[T, F] {
-	p := &projection[T, F]{Definition: t}
+func (t *Definition[T, F]) newProjection(without core.CostlyFields) *Projection[T, F] {
+	p := &Projection[T, F]{Definition: t}
 	names, selected, needsJoins := []string{"t.uid"}, []string{}, false
 	if t.HasScopeKeys {
 		names = append(names, "t.rest", "t.local") // one of these sorts the rows
@@ -75,7 +75,7 @@ func (t *Definition[T, F]) newProjection(without core.CostlyFields) *projection[
 }
 
 // join adds a join by a column.
-func (p *projection[T, F]) join(sql, column string) {
+func (p *Projection[T, F]) join(sql, column string) {
 	switch {
 	case column == "t.parent":
 		p.joinOne[0] = p.Joins + sql
@@ -87,7 +87,7 @@ func (p *projection[T, F]) join(sql, column string) {
 
 // addJoins adds the joins of the rows of branches. Children of one UID have one parent, so it
 // is joined by that UID: then the database reads it once, and not for each row.
-func (p *projection[T, F]) addJoins(s *Statement, branches []core.Branch) {
+func (p *Projection[T, F]) addJoins(s *Statement, branches []core.Branch) {
 	if p.joinOne[0] != "" && len(branches) == 1 && branches[0].Relation == core.Children && branches[0].UID != "" {
 		s.Add(p.joinOne[0]+"?"+p.joinOne[1], branches[0].UID)
 		return
@@ -96,7 +96,7 @@ func (p *projection[T, F]) addJoins(s *Statement, branches []core.Branch) {
 }
 
 // Collect returns a function that appends the rows that it scans.
-func (p *projection[T, F]) Collect(into *[]T) func(scan func(...any) error) error {
+func (p *Projection[T, F]) Collect(into *[]T) func(scan func(...any) error) error {
 	rows := p.scanner()
 	return func(scan func(...any) error) error {
 		row, err := rows.scan(scan)
@@ -113,7 +113,7 @@ type rowScanner[T any] struct {
 }
 
 // scanner returns a rowScanner whose rows follow extra.
-func (p *projection[T, F]) scanner(extra ...any) rowScanner[T] {
+func (p *Projection[T, F]) scanner(extra ...any) rowScanner[T] {
 	s := rowScanner[T]{p.newBuffer(), slices.Grow(extra, len(p.columns))}
 	target := s.buffer.target()
 	for _, c := range p.columns {

@@ -20,9 +20,14 @@ import (
 // their UIDs are put together wrongly, and are those of no row. So keys of parents are
 // longer: two of ten million have the same one with a probability of 1 in 1,400.
 
-// These are the numbers of bytes of the key of a scope, of the key of a parent, of a packed
-// root and of other segments.
-const keyLength, parentKeyLength, RootLength, SegmentLength = 5, 7, 20, 8
+// These are the numbers of bytes of the key of a scope, and of the key of a parent.
+const keyLength, parentKeyLength = 5, 7
+
+// RootLength and SegmentLength are the numbers of bytes of a packed root and of other segments.
+const (
+	RootLength    = 20
+	SegmentLength = 8
+)
 
 // ScopeKey returns the key of a scope.
 func ScopeKey(u core.UID) []byte { return hashScope(PackUID(u), keyLength) }

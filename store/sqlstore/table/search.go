@@ -10,7 +10,7 @@ import (
 	"atrium/store/sqlstore/dbconn"
 )
 
-// Searches use a trigram index of the search text of rows (platform.SearchText, folded). On
+// Searches use a trigram index of the search text of rows (core.SearchText, folded). On
 // PostgreSQL it is an index on the organisation and the text. On SQLite it is a
 // separate table, which triggers update. Without the index of PostgreSQL, the same
 // statements read all rows of the table.

@@ -40,7 +40,7 @@ type Keys []string
 // Values is an argument with many texts for a column other than the primary key.
 type Values []string
 
-// UIDKeys and UIDValues are the same for UIDs.
+// The same for UIDs.
 type (
 	UIDKeys   []core.UID
 	UIDValues []core.UID
@@ -127,6 +127,7 @@ func (s *Statement) addArg(value any) {
 	s.Args = append(s.Args, value)
 }
 
+// Build returns the statement. It calls row for each row that it has found; nil means that no row is read.
 func (s *Statement) Build(row func(scan func(dest ...any) error) error) *dbconn.Statement {
 	if s.Plan == dbconn.PlanAsNeeded && s.isUniform {
 		s.Plan = dbconn.PlanOnce

@@ -20,7 +20,7 @@ type Definition[T, F any] struct {
 	Number  byte // number of the kind, as counters store it
 	Columns []Column[T]
 
-	// projections holds each *projection[T, F] that has been made, by the fields that it
+	// projections holds each *Projection[T, F] that has been made, by the fields that it
 	// leaves out.
 	projections   sync.Map
 	CostlyColumns map[string]CostlyColumn // columns that a read may leave out, by their SQL
@@ -178,6 +178,7 @@ func (c Column[T]) ownName() (string, bool) { return strings.CutPrefix(c.SQL, "t
 // A JSONColumn reads and writes a value as JSON text. An empty value is an empty text.
 type JSONColumn struct{ To any }
 
+// Scan reads the column.
 func (c JSONColumn) Scan(src any) error {
 	switch src := src.(type) {
 	case string:
@@ -200,6 +201,7 @@ func (c JSONColumn) ScanBytes(text []byte) error {
 	return json.Unmarshal(text, c.To)
 }
 
+// Text returns the value of the column.
 func (c JSONColumn) Text() string {
 	b, _ := json.Marshal(c.To) // cannot fail for plain data
 	switch s := string(b); s {

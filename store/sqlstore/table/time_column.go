@@ -12,7 +12,7 @@ import (
 // timeOrNull is a time that no list is sorted by; "no time" is NULL.
 type timeOrNull struct{ timeColumn }
 
-// A deadlineColumn is a time by which lists are sorted, and in which "no time" comes last: see platform.NoDeadline.
+// A deadlineColumn is a time by which lists are sorted, and in which "no time" comes last: see core.NoDeadline.
 type deadlineColumn struct{ timeColumn }
 
 // ScanTime reads a time.

@@ -2,7 +2,7 @@
 -- The schema of SQLite. That of PostgreSQL is ../postgres/00001_schema.sql: a test compares the columns
 -- and the indexes of both.
 --
--- uid is the packed form of a UID (platform.PackUID). root, g2 and g3 are what contains a row on the first
+-- uid is the packed form of a UID (core.UID.Packed). root, g2 and g3 are what contains a row on the first
 -- three levels of the tree, and parent is what contains it directly. So "everything below X" is one
 -- comparison for an X on any of these levels. Tables of large kinds have keys of these scopes instead of g2
 -- and g3, and the ends of their UIDs: scope_key.go explains them.
@@ -237,7 +237,7 @@ CREATE UNIQUE INDEX terms_acceptance_unique ON terms_acceptance (parent, doc_id)
 CREATE INDEX terms_acceptance_parent_create ON terms_acceptance (parent, create_time, uid);
 CREATE INDEX terms_acceptance_parent_uid ON terms_acceptance (parent, uid);
 
--- What organisations have proven of issuers: platform/issuer.go explains it. An issuer that begins with
+-- What organisations have proven of issuers: platform/iam/issuer.go explains it. An issuer that begins with
 -- chr(1) stands for all issuers of a host, or for all.
 CREATE TABLE issuer_proof (
     root BLOB NOT NULL REFERENCES grp (uid) ON DELETE CASCADE,
@@ -556,7 +556,7 @@ CREATE TABLE sbom (
 );
 
 -- What follows from tags, SBOMs and advisories for each image that a tag points to or that has an SBOM. All of it, and
--- the tables package_use and finding, are written by platform/finding_reconcile.go alone. number is that of
+-- the tables package_use and finding, are written by platform/inventory/finding_reconcile.go alone. number is that of
 -- the image in its repo, which lists of package_use have. live is whether a tag that is not deprecated points to the image,
 -- other than the tag of a signature. versions has the
 -- package versions of an image without SBOM, which stand for names. open_severity counts the open findings.
