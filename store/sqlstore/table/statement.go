@@ -40,11 +40,11 @@ type Keys []string
 // Values is an argument with many texts for a column other than the primary key.
 type Values []string
 
-// The same for UIDs.
-type (
-	UIDKeys   []core.UID
-	UIDValues []core.UID
-)
+// UIDKeys is the same for UIDs.
+type UIDKeys []core.UID
+
+// UIDValues is the same for UIDs.
+type UIDValues []core.UID
 
 // Add appends SQL in which each ? is replaced by the next argument.
 func (s *Statement) Add(sql string, args ...any) *Statement {
