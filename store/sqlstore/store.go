@@ -56,7 +56,7 @@ func (s *Store) AllowStandby(ctx context.Context) context.Context { return s.eng
 // Pool describes the use of the connections.
 func (s *Store) Pool() dbconn.PoolState { return s.engine.Pool() }
 
-// ConnectionsForRequests returns how many connections background work leaves to requests.
+// ConnectionsForRequests returns how many connections work in the background and reads that share round trips leave to requests.
 func (s *Store) ConnectionsForRequests() int { return s.engine.ForRequests() }
 
 // Standbys describes the standbys that answer reads, and counts by reason the reads that

@@ -16,7 +16,6 @@ type Database struct {
 	observers observers
 	prover    Prover
 	slots     backgroundSlots
-	quick     *quickReader // nil if it is left out
 }
 
 // A wrapper returns a Conn that serves one concern, and hands the statements to next.
@@ -30,6 +29,7 @@ var (
 	// These send what they get to the primary.
 	primaryWrappers = []wrapper{
 		{"observe", newObserved},   // observe.go: observers get each round trip
+		{"turn", newInTurn},        // turn.go: a read waits until its request, or work in the background, may use a connection
 		{"share", newSharing},      // quick.go: reads by key of several requests share a round trip
 		{"standby", newPositioned}, // standby.go: the primary tells what a standby must have reached
 		{"prove", newProving},      // prove.go: the first statements of a request prove its caller
@@ -38,7 +38,6 @@ var (
 	standbyWrapper = wrapper{"standby", newStandbyReader} // standby.go
 	// These get the statements of one call.
 	callWrappers = []wrapper{
-		{"turn", newInTurn},      // turn.go: a read waits until its request, or work in the background, may use a connection
 		{"gather", newGathering}, // level.go: concurrent calls for one response share a round trip
 		{"measure", newMeasured}, // measure.go: a response reads no more than its limit
 	}

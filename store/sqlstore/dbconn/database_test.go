@@ -3,7 +3,10 @@ package dbconn
 import (
 	"context"
 	"errors"
+	"slices"
+	"sync"
 	"testing"
+	"testing/synctest"
 
 	"atrium/platform/core"
 )
@@ -70,19 +73,50 @@ var errNoTurn = errors.New("there is no turn")
 func (noTurns) TakeTurn(context.Context) (core.Turn, error) { return nil, errNoTurn }
 
 // Reads by key of many requests share few connections, so that more requests work than there are connections. All else waits for its turn.
-func TestOnlyQuickReadsNeedNoTurn(t *testing.T) {
+func TestOnlyReadsOfTheFewSharedRoundTripsNeedNoTurn(t *testing.T) {
 	t.Parallel()
-	d, ctx := New(&slowEngine{}, nil, nil, ""), core.WithTurns(t.Context(), noTurns{})
-	read := func(isQuick bool) error {
-		return d.Run(ctx, &Statement{SQL: "SELECT", Quick: isQuick, Row: func(func(...any) error) error { return nil }})
-	}
-	for name, c := range map[string]struct{ got, want error }{
-		"a quick read":  {read(true), nil},
-		"another read":  {read(false), errNoTurn},
-		"a transaction": {d.Write(ctx, nil), errNoTurn},
+	none := core.WithTurns(context.Background(), noTurns{}) // No channel of t.Context may be in a bubble.
+	for _, c := range []struct {
+		name  string
+		under string // a read that is under way
+		work  func(*Database) error
+		want  error
+	}{
+		{"a quick read", "", read(none, "a", true), nil},
+		{"another read", "", read(none, "a", false), errNoTurn},
+		{"a transaction", "", func(d *Database) error { return d.Write(none, nil) }, errNoTurn},
+		{"a quick read that waits for a shared round trip", "quick", read(none, "a", true), nil},
+		{"a quick read that waits for too long", "stuck", read(none, "a", true), errNoTurn},
+		{"a quick read that waits for a lock", "quick", read(none, "locked", true), errNoTurn},
+		{"many quick reads of one call", "", func(d *Database) error {
+			return d.Run(none, slices.Repeat([]*Statement{{SQL: "a", Quick: true}}, maxQuickStatements+1)...)
+		}, errNoTurn},
 	} {
-		if !errors.Is(c.got, c.want) {
-			t.Errorf("without a turn, %s ends with %v, want %v", name, c.got, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				d := New(&slowEngine{}, nil, nil, "")
+				ctx, cancel := context.WithCancel(context.Background())
+				var all sync.WaitGroup
+				if c.under != "" {
+					all.Go(func() { _ = read(ctx, c.under, true)(d) })
+					synctest.Wait()
+					all.Go(func() { _ = read(ctx, "b", true)(d) }) // shares the next round trip
+					synctest.Wait()
+				}
+				if err := c.work(d); !errors.Is(err, c.want) {
+					t.Errorf("without a turn, it ends with %v, want %v", err, c.want)
+				}
+				cancel()
+				all.Wait()
+			})
+		})
+	}
+}
+
+// read returns a function that reads by one statement.
+func read(ctx context.Context, sql string, isQuick bool) func(*Database) error {
+	return func(d *Database) error {
+		return d.Run(ctx, &Statement{SQL: sql, Quick: isQuick, Row: func(func(...any) error) error { return nil }})
 	}
 }

@@ -18,14 +18,19 @@ import (
 // it begins one. Otherwise it waits until one of them ends, but at most maxTurnWait, and then
 // shares a round trip with those that wait too, up to maxSharers.
 //
+// These few round trips need no turn, as they use few connections. Those in addition to them, of
+// which there may be one for each request while the database is slow, need the turn of their request.
+//
 // A round trip has only statements of requests that have been received before it begins, so
 // it proves who their callers are as well as a round trip of each request would.
 
 // A quickReader sends the quick statements of all requests, and hands the others to next.
 type quickReader struct {
-	next      Conn
+	next      Conn // waits for the turn of the request
+	alone     Conn // waits for nothing
 	engine    Engine
 	observers observers
+	slots     backgroundSlots
 
 	lock    sync.Mutex
 	free    int // number of round trips that may begin
@@ -44,11 +49,21 @@ const (
 	maxTurnWait = 5 * time.Millisecond
 )
 
-// newSharing returns a quickReader with one round trip at a time for two processors. With
-// more round trips at a time, too few requests would share one.
+// countSharedTrips returns how many round trips may be under way that need no turn: one for two processors, as too few requests
+// would share one otherwise, but at most an eighth of the connections.
+func countSharedTrips(e Engine) int {
+	if e.Dialect().LimitSharedWait == "" {
+		return 0
+	}
+	return max(1, min(runtime.GOMAXPROCS(0)/2, e.Connections()/8))
+}
+
+// newSharing returns a quickReader.
 func newSharing(d *Database, next Conn) Conn {
-	d.quick = &quickReader{next: next, engine: d.Engine, observers: d.observers, free: max(1, runtime.GOMAXPROCS(0)/2)}
-	return d.quick
+	return &quickReader{
+		next: next, alone: newObserved(d, d.Engine), engine: d.Engine, observers: d.observers, slots: d.slots,
+		free: countSharedTrips(d.Engine),
+	}
 }
 
 // Run runs statements.
@@ -70,7 +85,7 @@ func (q *quickReader) run(ctx context.Context, statements []*Statement) error {
 	c := &quickCall{ctx: ctx, statements: statements, start: time.Now()}
 	if q.begin(c) {
 		runtime.Gosched() // lets requests join that have been received, and that no processor has served yet
-		q.lead(c, true)
+		q.lead(c)
 	} else if err := q.await(c); err != nil {
 		return err
 	}
@@ -105,12 +120,18 @@ func (q *quickReader) await(c *quickCall) error {
 	select {
 	case begins := <-c.turn:
 		if begins {
-			q.lead(c, true)
+			q.lead(c)
 		}
 		return nil
 	case <-late.C:
 		if q.leave(c) {
-			q.lead(c, false)
+			end, err := q.slots.await(c.ctx)
+			if err != nil {
+				return err
+			}
+			defer end()
+			c.start = time.Now() // of its round trip, for the observers
+			q.sendWaiting(c)
 			return nil
 		}
 	case <-c.ctx.Done():
@@ -119,7 +140,7 @@ func (q *quickReader) await(c *quickCall) error {
 		}
 	}
 	if <-c.turn {
-		q.lead(c, true)
+		q.lead(c)
 	}
 	return nil
 }
@@ -135,15 +156,17 @@ func (q *quickReader) leave(c *quickCall) bool {
 	return i >= 0
 }
 
-// lead sends the statements of a call, together with those of the calls that wait. If it was
-// the turn of the call, the next call has its turn afterwards.
-func (q *quickReader) lead(c *quickCall, hasTurn bool) {
-	if hasTurn {
-		defer q.end()
-	}
+// lead begins a round trip with a call. The next call begins another one afterwards.
+func (q *quickReader) lead(c *quickCall) {
+	defer q.end()
+	q.sendWaiting(c)
+}
+
+// sendWaiting sends the statements of a call, together with those of the calls that wait.
+func (q *quickReader) sendWaiting(c *quickCall) {
 	calls := q.take(c)
 	if calls == nil {
-		c.err = q.next.Run(c.ctx, c.statements...)
+		c.err = q.alone.Run(c.ctx, c.statements...)
 		return
 	}
 	var err error

@@ -98,7 +98,6 @@ type quickRequest struct {
 // while it is under way.
 func readQuickly(e Engine, requests ...*quickRequest) {
 	conn := New(e, nil, nil, "")
-	conn.quick.free = 1
 	var all sync.WaitGroup
 	read := func(r *quickRequest) {
 		all.Go(func() {
@@ -167,12 +166,12 @@ func TestSlowStatementsShareNoRoundTrip(t *testing.T) {
 		"slow": {{SQL: "a", Quick: true}, {SQL: "b"}},
 		"many": slices.Repeat([]*Statement{{SQL: "a", Quick: true}}, maxQuickStatements+1),
 	} {
-		if New(&slowEngine{}, nil, nil, "").quick.accepts(t.Context(), statements) {
+		if (&quickReader{engine: &slowEngine{}}).accepts(t.Context(), statements) {
 			t.Errorf("%s: the statements share a round trip", name)
 		}
 	}
 	background := core.InBackground(t.Context())
-	if New(&slowEngine{}, nil, nil, "").quick.accepts(background, []*Statement{{Quick: true}}) {
+	if (&quickReader{engine: &slowEngine{}}).accepts(background, []*Statement{{Quick: true}}) {
 		t.Error("background work shares a round trip with requests")
 	}
 }

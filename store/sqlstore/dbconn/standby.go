@@ -105,13 +105,14 @@ type standbyReader struct {
 	primary   Conn
 	standbys  Standbys
 	observers observers
+	slots     backgroundSlots
 }
 
 func newStandbyReader(d *Database, primary Conn) Conn {
 	if d.Standbys() == nil {
 		return primary
 	}
-	return &standbyReader{primary, d.Standbys(), d.observers}
+	return &standbyReader{primary, d.Standbys(), d.observers, d.slots}
 }
 
 // Run runs statements.
@@ -125,13 +126,25 @@ func (r *standbyReader) Run(ctx context.Context, statements ...*Statement) error
 		return err
 	}
 	if at.History != "" {
-		start := time.Now()
-		if done, err := r.standbys.Run(ctx, at, statements...); done {
-			r.observers.report(ctx, statements, start, err)
+		if done, err := r.readStandby(ctx, at, statements); done {
 			return err
 		}
 	}
 	return r.primary.Run(ctx, listUndone(statements)...)
+}
+
+// readStandby runs statements on a standby, when it is the turn of the request. done is false if none could answer.
+func (r *standbyReader) readStandby(ctx context.Context, at Position, statements []*Statement) (done bool, err error) {
+	end, err := r.slots.await(ctx)
+	if err != nil {
+		return true, err
+	}
+	defer end()
+	start := time.Now()
+	if done, err = r.standbys.Run(ctx, at, statements...); done {
+		r.observers.report(ctx, statements, start, err)
+	}
+	return done, err
 }
 
 // isNew reports whether the request has neither a position nor written.

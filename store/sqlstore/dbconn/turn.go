@@ -14,9 +14,11 @@ func newBackgroundSlots(e Engine) backgroundSlots {
 	return make(backgroundSlots, max(1, e.Connections()/4))
 }
 
-// ForRequests returns how many connections background work leaves to requests. If they use no more at the same time, hardly
-// any statement waits for a connection.
-func (d *Database) ForRequests() int { return max(1, d.Connections()-cap(d.slots)) }
+// ForRequests returns how many connections work in the background and reads that share round trips leave to requests. If
+// they use no more at the same time, no statement waits for a connection.
+func (d *Database) ForRequests() int {
+	return max(1, d.Connections()-cap(d.slots)-countSharedTrips(d.Engine))
+}
 
 // TakeTurn waits until a slot is free.
 func (s backgroundSlots) TakeTurn(ctx context.Context) (core.Turn, error) {
@@ -51,21 +53,16 @@ func (s backgroundSlots) await(ctx context.Context) (end func(), err error) {
 	return turn.End, nil
 }
 
-// inTurn lets reads wait until they may use a connection, except those that share round trips, which use few. It is a value, so
-// that the ways of both kinds of reads are equal while there are no standbys, and a level sends their statements together.
+// inTurn lets reads wait until they may use a connection. What shares round trips passes it only if it needs a connection of its own.
 type inTurn struct {
 	next  Conn
 	slots backgroundSlots
-	quick *quickReader // nil if none share round trips
 }
 
-func newInTurn(d *Database, next Conn) Conn { return inTurn{next, d.slots, d.quick} }
+func newInTurn(d *Database, next Conn) Conn { return &inTurn{next, d.slots} }
 
 // Run runs statements.
-func (t inTurn) Run(ctx context.Context, statements ...*Statement) error {
-	if t.quick != nil && t.quick.accepts(ctx, statements) {
-		return t.next.Run(ctx, statements...)
-	}
+func (t *inTurn) Run(ctx context.Context, statements ...*Statement) error {
 	end, err := t.slots.await(ctx)
 	if err != nil {
 		return err
