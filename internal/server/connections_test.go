@@ -51,12 +51,10 @@ func expectConnectionsForOthers(t *testing.T, query string) {
 	s := storetest.Open(t, at.String())
 	p := check(platform.New(t.Context(), s, platform.Options{}))(t)
 	issuer := check(newDevelopmentIssuer())(t)
-	tokens := map[string]string{}
+	tokens, groups := map[string]string{}, map[string]string{}
 	for _, subject := range []string{"loud", "quiet"} {
 		organisation := check(p.Groups.Bootstrap(core.WithActor(t.Context(), core.NewOperator("test")), subject, auth.DevelopmentIssuer, subject))(t)
-		if subject == "loud" {
-			query = strings.ReplaceAll(query, "ORGANISATION", string(organisation.Group.UID))
-		}
+		groups[subject] = string(organisation.Group.UID)
 		tokens[subject] = check(issuer.Mint(subject, "atrium", time.Hour, nil))(t)
 	}
 	handler := Handler(p, Config{
@@ -101,15 +99,20 @@ func expectConnectionsForOthers(t *testing.T, query string) {
 					panic(cause)
 				}
 			}()
-			send(ctx, "loud", graphqlRequest(query))
+			send(ctx, "loud", graphqlRequest(strings.ReplaceAll(query, "ORGANISATION", groups["loud"])))
 		})
 	}
 	most := s.ConnectionsForRequests() - s.ConnectionsForRequests()/4
 	for ; blocked() < most; time.Sleep(time.Millisecond) {
 	}
-	for range 5 {
+	for n := range 5 {
 		if status := send(t.Context(), "quiet", modest()); status != http.StatusOK {
 			t.Errorf("beside the reads of another organisation, a request gets %d, want 200", status)
+		}
+		write := httptest.NewRequest(http.MethodPost, "/registry/v2/repos/"+groups["quiet"], strings.NewReader(fmt.Sprintf(`{"name": "repo-%d"}`, n)))
+		write.Header.Set("Content-Type", "application/json")
+		if status := send(t.Context(), "quiet", write); status != http.StatusOK {
+			t.Errorf("beside the reads of another organisation, a write gets %d, want 200", status)
 		}
 	}
 	if n := blocked(); n > most {
