@@ -346,8 +346,8 @@ func TestPastAccessNeedsTheRightsToListBindingsAndToReadTheAuditLog(t *testing.T
 		team := w.group(acme.uid)
 		w.bind(acme.uid, w.member(acme.uid, "everywhere"), iam.ViewerRole)
 		now := core.At(w.now())
-		lists := w.with(w.role(acme.uid, core.CapRoleBindingsList), team, acme.uid)
-		audits := w.with(w.role(acme.uid, core.CapGroupsUpdate), team, acme.uid)
+		lists := w.memberWith(w.role(acme.uid, core.CapRoleBindingsList), team, acme.uid)
+		audits := w.memberWith(w.role(acme.uid, core.CapGroupsUpdate), team, acme.uid)
 		req := events.AccessRequest{Group: team, From: now, To: now}
 		for what, ctx := range map[string]context.Context{"who lists bindings": lists, "who reads the log": audits, "nobody": w.Context()} {
 			code := core.CodePermissionDenied
@@ -359,7 +359,7 @@ func TestPastAccessNeedsTheRightsToListBindingsAndToReadTheAuditLog(t *testing.T
 			_, err = w.p.AuditLog.AccessChanges(ctx, req)
 			expectRefused(t, what, err, code)
 		}
-		both := w.with(w.role(acme.uid, core.CapGroupsUpdate, core.CapRoleBindingsList), team, acme.uid)
+		both := w.memberWith(w.role(acme.uid, core.CapGroupsUpdate, core.CapRoleBindingsList), team, acme.uid)
 		now = core.At(w.now())
 		grants := w.accessAt(both, team, now, false)
 		for _, g := range grants {

@@ -69,7 +69,7 @@ func TestAnIdentityOfASubgroupNeverSeesTheRootsRegistry(t *testing.T) {
 		_, err = w.p.Repos.Get(ctx, teamRepo)
 		must(t, err)
 
-		high := w.with(iam.ViewerRole, acme.uid, acme.uid)
+		high := w.memberWith(iam.ViewerRole, acme.uid, acme.uid)
 		if got := w.reposOf(high, core.UIDFilter{}); !slices.Equal(got, []string{"at-the-root", "in-the-team"}) {
 			t.Errorf("an identity of the root sees %q", got)
 		}
@@ -86,8 +86,8 @@ func TestAListContainsWhatTheCallerMaySeeInItsScope(t *testing.T) {
 		w.namedRepo(sub, "c-sub")
 		w.namedRepo(sibling, "d-sibling")
 		foreign := w.namedRepo(other.uid, "e-other")
-		onTeam, onSub := w.with(iam.ViewerRole, team, acme.uid), w.with(iam.ViewerRole, sub, acme.uid)
-		nobody := w.with(w.role(team, core.CapGroupsList), team, acme.uid)
+		onTeam, onSub := w.memberWith(iam.ViewerRole, team, acme.uid), w.memberWith(iam.ViewerRole, sub, acme.uid)
+		nobody := w.memberWith(w.role(team, core.CapGroupsList), team, acme.uid)
 		type f = core.UIDFilter
 		for _, x := range []struct {
 			what string
@@ -155,7 +155,7 @@ func TestAncestorsAndRootsAreListedAsFarAsTheCallerSees(t *testing.T) {
 			}
 			return uids
 		}
-		onTeam := w.with(iam.ViewerRole, team, acme.uid)
+		onTeam := w.memberWith(iam.ViewerRole, team, acme.uid)
 		for what, x := range map[string]struct{ got, want []core.UID }{
 			"ancestors, by the owner":   {groups(acme.owner, core.UIDFilter{AncestorsOf: sub}), []core.UID{acme.uid, team}},
 			"ancestors, by the team":    {groups(onTeam, core.UIDFilter{AncestorsOf: sub}), []core.UID{team}},

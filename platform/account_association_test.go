@@ -26,7 +26,7 @@ func TestAnAssociationHasTheUIDOfItsGroup(t *testing.T) {
 		if e := refusal(t, "a second one", err, core.CodeAlreadyExists); e.Resource.Name != string(a) {
 			t.Errorf("it names %+v, want Name %v", e.Resource, a)
 		}
-		sub := w.with(iam.ViewerRole, b, acme.uid) // This caller sees a part.
+		sub := w.memberWith(iam.ViewerRole, b, acme.uid) // This caller sees a part.
 		for what, x := range map[string]struct {
 			uidp        core.UIDFilter
 			owner, part int64
@@ -71,7 +71,7 @@ func TestAServiceActsAsAnIdentityOfTheGroupOnly(t *testing.T) {
 		secret := w.group(acme.uid)
 		above := w.member(acme.uid, "above")
 		w.bind(secret, above, iam.ViewerRole)
-		lead := w.with(iam.OwnerRole, team, team)
+		lead := w.memberWith(iam.OwnerRole, team, team)
 		as := func(identity core.UID) error {
 			_, err := w.p.AccountAssociations.Create(lead, team, body[*iam.AccountAssociation](
 				`{"name": "x", "platform": {"serviceBindings": {"scans": "me", "builds": %q}}}`, identity))

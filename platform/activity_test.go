@@ -87,7 +87,7 @@ func TestTheActivityOfAdvisoriesIsCountedDayByDayAndWeekByWeek(t *testing.T) {
 		expectRefused(t, "what is not there", ask(core.ActivityRequest{Within: missingBelow(acme.uid)}), core.CodeNotFound)
 		_, err = w.p.Advisories.Activity(w.as("stranger"), core.ActivityRequest{Within: acme.uid})
 		expectRefused(t, "a stranger", err, core.CodePermissionDenied)
-		onlyAdvisories := w.with(w.role(acme.uid, core.CapAdvisoriesList), acme.uid, acme.uid)
+		onlyAdvisories := w.memberWith(w.role(acme.uid, core.CapAdvisoriesList), acme.uid, acme.uid)
 		_, err = w.p.Advisories.Activity(onlyAdvisories, core.ActivityRequest{Within: repo.UID})
 		expectRefused(t, "one who may not read repos", err, core.CodePermissionDenied)
 	})
@@ -97,7 +97,7 @@ func TestTheActivityCountsChangesAndDenials(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team, other := w.group(acme.uid), w.group(acme.uid)
-		viewer := w.with(iam.ViewerRole, acme.uid, acme.uid)
+		viewer := w.memberWith(iam.ViewerRole, acme.uid, acme.uid)
 		w.repo(team)
 		for range 3 {
 			_, err := w.p.Repos.Create(viewer, team, body[*inventory.Repo](`{"name": "no"}`))

@@ -172,7 +172,7 @@ func TestDocumentsShowWhatTheCallerMaySeeAndFeedsForAll(t *testing.T) {
 		w.feed(team, fixedOn("ACME-2", "payments", "CVE-1", 1))
 		w.feed(other.uid, fixedOn("OTHER-1", "payments", "CVE-1", 1))
 		w.feed("", fixedOn("GO-1", "stdlib", "CVE-1", 1), fixedOn("GO-2", "net", "", 1))
-		none, inTeam := w.with(w.role(other.uid), other.uid, other.uid), w.with(w.role(acme.uid, core.CapAdvisoriesList), team, team)
+		none, inTeam := w.memberWith(w.role(other.uid), other.uid, other.uid), w.memberWith(w.role(acme.uid, core.CapAdvisoriesList), team, team)
 		for what, x := range map[string]struct {
 			ctx  context.Context
 			want string

@@ -53,7 +53,7 @@ func TestTheAuditLogHasEverythingTheNewestFirst(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		team, side := w.group(acme.uid), w.group(acme.uid)
-		lead := w.with(iam.OwnerRole, team, acme.uid)
+		lead := w.memberWith(iam.OwnerRole, team, acme.uid)
 		deep := w.group(w.group(team))
 		for _, g := range []core.UID{team, side, deep, w.group(deep)} {
 			w.repo(g)
@@ -149,7 +149,7 @@ func TestTheAuditLogHasEverythingTheNewestFirst(t *testing.T) {
 			t.Errorf("many groups: got %d, want %d", len(got), len(expected))
 		}
 
-		viewer := w.with(iam.ViewerRole, acme.uid, acme.uid)
+		viewer := w.memberWith(iam.ViewerRole, acme.uid, acme.uid)
 		for name, c := range map[string]struct {
 			as  context.Context
 			req request
@@ -327,7 +327,7 @@ func TestTheAuditLogFindsAResourceWhereverItStands(t *testing.T) {
 		acme, other := w.found("acme"), w.found("other")
 		team := w.group(acme.uid)
 		ann, role := w.member(acme.uid, "ann"), w.role(acme.uid, core.CapRepoList)
-		lead := w.with(iam.OwnerRole, team, acme.uid)
+		lead := w.memberWith(iam.OwnerRole, team, acme.uid)
 		bound := w.bind(acme.uid, ann, role)
 		w.bind(team, ann, iam.EditorRole)
 		w.bind(other.uid, w.member(other.uid, "bob"), iam.EditorRole)

@@ -257,7 +257,7 @@ func TestEffectiveGrantsOfManyIdentitiesAreThoseOfEach(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
-		seer := w.with(iam.ViewerRole, team, acme.uid)
+		seer := w.memberWith(iam.ViewerRole, team, acme.uid)
 		all := []core.UID{acme.Identity.UID, missingBelow(acme.uid), missingBelow(team)}
 		for i, role := range []core.UID{iam.ViewerRole, iam.OwnerRole, w.builtIn("registry.pull"), ""} {
 			all = append(all, w.member(team, fmt.Sprint("member ", i)), all[0])

@@ -104,7 +104,7 @@ func TestABatchMakesAllBindingsOrNone(t *testing.T) {
 		if got := strings.Count(types(w.events()), "created.batch"); got != 2 {
 			t.Errorf("%d events, want 2", got)
 		}
-		binder := w.with(w.role(acme.uid, core.CapRoleBindingsCreate, core.CapRepoList), team, acme.uid)
+		binder := w.memberWith(w.role(acme.uid, core.CapRoleBindingsCreate, core.CapRepoList), team, acme.uid)
 		_, err = w.p.RoleBindings.CreateBatch(binder, newBatch(team, []fieldmask.Input[*iam.RoleBinding]{binding(a, w.role(acme.uid, core.CapRepoList)), good}))
 		expectRefused(t, "more than the caller holds", err, core.CodePermissionDenied)
 		expectRequest(t, "more than the caller holds", err, "requests[1]")

@@ -55,7 +55,7 @@ func TestABatchOfTagsIsAllOrNothing(t *testing.T) {
 		if n := len(w.events()) - before; n != 0 {
 			t.Errorf("refused batches left %d events", n)
 		}
-		lister := w.with(w.role(acme.uid, core.CapTagCreate), team, acme.uid)
+		lister := w.memberWith(w.role(acme.uid, core.CapTagCreate), team, acme.uid)
 		_, err = w.p.Tags.CreateBatch(lister, append(requests[*inventory.Tag](other, tagBody("a", 1)), requests[*inventory.Tag](repo, tagBody("b", 1))...))
 		if e := refusal(t, "one without the right", err, core.CodePermissionDenied); e.Metadata["request"] != "requests[1]" || e.Metadata["capability"] != "tag.create" {
 			t.Errorf("it is refused with %v", e.Metadata)
@@ -233,7 +233,7 @@ func TestABatchOfInvitesTellsAllThatIsWrongAndItsCodesOnce(t *testing.T) {
 		if got := violationFields(err); got != "requests[0].roleUid requests[2].roleUid" {
 			t.Errorf("roles of another organisation: %s, %v", got, err)
 		}
-		inviter := w.with(w.role(acme.uid, core.CapGroupInvitesCreate, core.CapRoleBindingsCreate), team, acme.uid)
+		inviter := w.memberWith(w.role(acme.uid, core.CapGroupInvitesCreate, core.CapRoleBindingsCreate), team, acme.uid)
 		_, err = batch(inviter, offer(iam.ViewerRole))
 		expectRefused(t, "more than the caller holds", err, core.CodePermissionDenied)
 		made, err := batch(acme.owner, offer(iam.ViewerRole), offer(iam.EditorRole))

@@ -75,7 +75,7 @@ func TestEveryDeniedChangeIsRecordedOnceAndChangesNothing(t *testing.T) {
 		acme := w.found("acme")
 		team, sibling := w.group(acme.uid), w.group(acme.uid)
 		callers := map[string]context.Context{
-			"the owner of a sibling": w.with(iam.OwnerRole, sibling, sibling),
+			"the owner of a sibling": w.memberWith(iam.OwnerRole, sibling, sibling),
 			"nobody that is known":   w.as("stranger"),
 		}
 		attempts := w.attempts(t, team)
@@ -157,7 +157,7 @@ func TestGrantingWithoutHoldingIsRecordedAsADenial(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
-		binder := w.with(w.role(acme.uid, core.CapRoleBindingsCreate), team, acme.uid)
+		binder := w.memberWith(w.role(acme.uid, core.CapRoleBindingsCreate), team, acme.uid)
 		ins := []fieldmask.Input[*iam.RoleBinding]{binding(w.member(team, "a"), iam.ViewerRole), binding(w.member(team, "b"), iam.OwnerRole)}
 		_, err := w.p.RoleBindings.CreateBatch(binder, newBatch(team, ins))
 		expectRefused(t, "a batch", err, core.CodePermissionDenied)
@@ -356,7 +356,7 @@ func TestAnOutsiderMakesOneRowForEachTypeOfDenial(t *testing.T) {
 		// The denials of somebody with rights tell what was tried.
 		w.pass(time.Minute)
 		before := len(w.denials())
-		refuse(w.with(iam.ViewerRole, team, team))
+		refuse(w.memberWith(iam.ViewerRole, team, team))
 		if made := w.denials()[before:]; len(made) != 10 {
 			t.Errorf("a viewer made %d rows, want 10", len(made))
 		}

@@ -30,7 +30,7 @@ func TestBindingARoleNeedsEverythingItHolds(t *testing.T) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		// The binder may read groups and repos on the team, and create bindings there.
-		binder := w.with(w.role(acme.uid, core.CapRoleBindingsCreate, core.CapRoleBindingsUpdate, core.CapGroupsList, core.CapRepoList), team, acme.uid)
+		binder := w.memberWith(w.role(acme.uid, core.CapRoleBindingsCreate, core.CapRoleBindingsUpdate, core.CapGroupsList, core.CapRepoList), team, acme.uid)
 		reader := w.role(acme.uid, core.CapRepoList)
 		deleter := w.role(acme.uid, core.CapRepoList, core.CapRepoDelete)
 		friend, other := w.member(acme.uid, "friend"), w.member(acme.uid, "other")
@@ -85,7 +85,7 @@ func TestARoleHoldsNothingThatItsMakerLacks(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
-		maker := w.with(w.role(acme.uid, core.CapRolesCreate, core.CapRolesUpdate, core.CapRolesDelete, core.CapRepoList), team, acme.uid)
+		maker := w.memberWith(w.role(acme.uid, core.CapRolesCreate, core.CapRolesUpdate, core.CapRolesDelete, core.CapRepoList), team, acme.uid)
 		_, err := w.p.Roles.Create(maker, team, body[*iam.Role](`{"name": "r", "capabilities": ["CAP_REPO_LIST", "repo.delete"]}`))
 		expectDominated(t, "creating", err, core.CapRepoDelete)
 		role, err := w.p.Roles.Create(maker, team, body[*iam.Role](`{"name": "r", "capabilities": ["CAP_REPO_LIST"]}`))
@@ -112,7 +112,7 @@ func TestChangingARuleNeedsAllCapabilitiesOfItsIdentity(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
-		clerk := w.with(w.role(acme.uid, core.CapIdentityUpdate, core.CapIdentityList, core.CapRepoList), acme.uid, acme.uid)
+		clerk := w.memberWith(w.role(acme.uid, core.CapIdentityUpdate, core.CapIdentityList, core.CapRepoList), acme.uid, acme.uid)
 		boss, peer, free := w.member(acme.uid, "boss"), w.member(acme.uid, "peer"), w.member(acme.uid, "free")
 		w.bind(team, boss, iam.OwnerRole)
 		w.bind(team, peer, w.role(acme.uid, core.CapRepoList))

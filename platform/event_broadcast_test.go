@@ -118,7 +118,7 @@ func (w *world) until(what string, done func() bool) {
 func (w *world) many(org core.UID, n int) []context.Context {
 	var callers []context.Context
 	for range n {
-		callers = append(callers, w.with(iam.ViewerRole, org, org))
+		callers = append(callers, w.memberWith(iam.ViewerRole, org, org))
 	}
 	return callers
 }

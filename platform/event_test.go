@@ -23,7 +23,7 @@ func TestEveryMutationRecordsOneEventOfItsTypeInTheLedger(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
-		viewer := w.with(iam.ViewerRole, team, acme.uid)
+		viewer := w.memberWith(iam.ViewerRole, team, acme.uid)
 		operations, rpcs := w.operations(team), wireRPCs(t)
 		seen := map[string]bool{}
 		for _, name := range slices.Sorted(maps.Keys(operations)) {

@@ -77,7 +77,7 @@ func TestTheActivityOfFindingsIsWhatWasOpenThen(t *testing.T) {
 		if got := said[acme.uid]; fmt.Sprint(got) != "[0/0 2/2 3/2 2/1 0/0]" {
 			t.Errorf("the summaries said %v", got)
 		}
-		ofTeam := w.with(iam.ViewerRole, team, acme.uid)
+		ofTeam := w.memberWith(iam.ViewerRole, team, acme.uid)
 		req := core.ActivityRequest{Within: acme.uid, Interval: core.EachDay, From: from, To: to}
 		w.expect("the days of a team's viewer", show(ofTeam, req), strings.Join(said[team], " "))
 		req.Within = tools

@@ -374,12 +374,12 @@ func TestDecisionsThatAreRefused(t *testing.T) {
 		}
 		within := inventory.FindingUpdate{Within: shop, Where: vulnerabilities("CVE-1")}
 		refuse("another organisation", other.owner, one, core.CodePermissionDenied)
-		reader := w.with(w.role(acme.uid, core.CapFindingsList, core.CapTagList), acme.uid, acme.uid)
+		reader := w.memberWith(w.role(acme.uid, core.CapFindingsList, core.CapTagList), acme.uid, acme.uid)
 		refuse("a reader", reader, one, core.CodePermissionDenied)
 		refuse("a reader of the group", reader, within, core.CodePermissionDenied)
-		blind := w.with(w.role(acme.uid, core.CapFindingsUpdate), acme.uid, acme.uid)
+		blind := w.memberWith(w.role(acme.uid, core.CapFindingsUpdate), acme.uid, acme.uid)
 		refuse("who sees nothing", blind, within, core.CodePermissionDenied)
-		below := w.with(w.role(acme.uid, core.CapFindingsUpdate, core.CapFindingsList, core.CapTagList), shop, acme.uid)
+		below := w.memberWith(w.role(acme.uid, core.CapFindingsUpdate, core.CapFindingsList, core.CapTagList), shop, acme.uid)
 		refuse("who may decide only below", below, inventory.FindingUpdate{Within: acme.uid, Where: vulnerabilities("CVE-1")}, core.CodePermissionDenied)
 		refuse("a finding that is not there", acme.owner, inventory.FindingUpdate{UIDs: []core.UID{missingBelow(repo)}}, core.CodeNotFound)
 		_, err := w.p.Findings.Update(acme.owner, inventory.FindingUpdate{UIDs: []core.UID{missingBelow(repo), repo + "/00000000000000fe"}, Change: body[*inventory.Finding](`{"state": "FINDING_STATE_OPEN"}`)})

@@ -18,7 +18,7 @@ func TestALookupFindsOwnAndListableIdentities(t *testing.T) {
 		ofElsewhere := w.member(elsewhere.uid, "ann") // the oldest
 		inSibling, inTeam := w.member(sibling, "ann"), w.member(team, "ann")
 		robot := w.member(team, "robot")
-		viewer := w.with(iam.ViewerRole, team, acme.uid)
+		viewer := w.memberWith(iam.ViewerRole, team, acme.uid)
 		for _, c := range []struct {
 			name    string
 			ctx     context.Context

@@ -77,7 +77,7 @@ func TestAProviderIsCheckedAsAWhole(t *testing.T) {
 func TestAProviderGrantsOnlyCapabilitiesThatItsCreatorHolds(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		clerk := w.with(w.role(acme.uid, core.CapIdentityProvidersCreate, core.CapIdentityProvidersUpdate, core.CapRoleBindingsCreate,
+		clerk := w.memberWith(w.role(acme.uid, core.CapIdentityProvidersCreate, core.CapIdentityProvidersUpdate, core.CapRoleBindingsCreate,
 			core.CapGroupInvitesCreate, core.CapAccountAssociationsCreate, core.CapRepoList), acme.uid, acme.uid)
 		held := w.role(acme.uid, core.CapRepoList)
 		provider := func(role core.UID) error {
@@ -142,7 +142,7 @@ func TestAChangeOfAProviderNeedsWhatItsUsersHold(t *testing.T) {
 		acme := w.found("acme")
 		provider := w.providerOf(acme.uid, workplace, iam.ViewerRole)
 		alice, _ := w.enter(visitor("alice", nil))
-		manager := w.with(w.role(acme.uid, append(viewerCapabilities(), core.CapIdentityProvidersUpdate, core.CapRoleBindingsCreate)...), acme.uid, acme.uid)
+		manager := w.memberWith(w.role(acme.uid, append(viewerCapabilities(), core.CapIdentityProvidersUpdate, core.CapRoleBindingsCreate)...), acme.uid, acme.uid)
 		change := func(client string) error {
 			_, err := w.p.IdentityProviders.Update(manager, provider.UID, inputWithMask[*iam.IdentityProvider](fmt.Sprintf(`{"oidc": {"clientId": %q}}`, client), "oidc.clientId"))
 			return err

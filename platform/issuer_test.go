@@ -64,7 +64,7 @@ func TestNobodyEnrolsCallersOfAForeignIssuer(t *testing.T) {
 		served[workplace] = []core.UID{acme.uid}
 		_, err = w.p.IdentityProviders.Verify(thief.owner, theirs.UID)
 		expectRefused(t, "for an organisation that the file does not list", err, core.CodeFailedPrecondition, "ISSUER_NOT_VERIFIED")
-		_, err = w.p.IdentityProviders.Verify(w.with(iam.ViewerRole, acme.uid, acme.uid), mine.UID)
+		_, err = w.p.IdentityProviders.Verify(w.memberWith(iam.ViewerRole, acme.uid, acme.uid), mine.UID)
 		expectRefused(t, "for who may not change the provider", err, core.CodePermissionDenied)
 		verified, err := w.p.IdentityProviders.Verify(acme.owner, mine.UID)
 		must(t, err)

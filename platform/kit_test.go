@@ -147,9 +147,9 @@ func binding(identity, role core.UID) fieldmask.Input[*iam.RoleBinding] {
 	return fieldmask.TypedInput(&iam.RoleBinding{IdentityUID: identity, RoleUID: role}, "identityUid", "roleUid")
 }
 
-// with creates an identity in home that has a role on group. It returns the context of
+// memberWith creates an identity in home that has a role on group. It returns the context of
 // its requests.
-func (w *world) with(role, group, home core.UID) context.Context {
+func (w *world) memberWith(role, group, home core.UID) context.Context {
 	w.Helper()
 	subject := w.name()
 	w.bind(group, w.member(home, subject), role)

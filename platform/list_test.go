@@ -184,7 +184,7 @@ func TestAPageTokenContinuesOnlyItsOwnList(t *testing.T) {
 			}
 		}
 		// A token grants nothing: each page contains what its caller may see.
-		viewer := w.with(iam.ViewerRole, team, acme.uid)
+		viewer := w.memberWith(iam.ViewerRole, team, acme.uid)
 		if page := w.mustList(viewer, repoList{UIDP: below, PageToken: token}); page.TotalCount != 12 || len(page.Items) != 11 {
 			t.Errorf("a caller who sees half: %q of %d, want 12", names(page.Items), page.TotalCount)
 		}
@@ -236,7 +236,7 @@ func TestAListByWhatIsNotThereOrHiddenIsAnErrorIfTheRequestAsksForIt(t *testing.
 		team := w.group(acme.uid)
 		repo, foreign, missing := w.namedRepo(acme.uid, "one"), w.namedRepo(other.uid, "other"), missingBelow(acme.uid)
 		idle, role := w.member(acme.uid, "idle"), w.role(acme.uid)
-		ofTeam, onlyBindings := w.with(iam.ViewerRole, team, acme.uid), w.with(w.role(acme.uid, core.CapRoleBindingsList), acme.uid, acme.uid)
+		ofTeam, onlyBindings := w.memberWith(iam.ViewerRole, team, acme.uid), w.memberWith(w.role(acme.uid, core.CapRoleBindingsList), acme.uid, acme.uid)
 		w.advise(acme.uid, &inventory.Advisory{AdvisoryID: "GO-1", ArtifactType: "Go", ArtifactName: "stdlib"})
 		_, err := w.p.Vulnerabilities.Import(w.operator(), []*inventory.Vulnerability{{ID: "DSA-1", Upstream: []string{"CVE-8"}}})
 		must(t, err)

@@ -40,14 +40,14 @@ func (w *world) parties(ledger map[string]map[string]bool, acme, elsewhere org, 
 		{name: "a token without identity", ctx: w.as("a stranger"), unknown: true},
 		{name: "the organisation's owner", ctx: acme.owner, role: "owner", on: acme.uid},
 		{name: "another organisation's owner", ctx: elsewhere.owner, role: "owner", on: elsewhere.uid},
-		{name: "owner of a sibling group", ctx: w.with(iam.OwnerRole, sibling, acme.uid), role: "owner", on: sibling},
-		{name: "owner of a subgroup", ctx: w.with(iam.OwnerRole, sub, acme.uid), role: "owner", on: sub},
-		{name: "owner of a subgroup, from it", ctx: w.with(iam.OwnerRole, sub, sub), role: "owner", on: sub},
-		{name: "owner of the group, from it", ctx: w.with(iam.OwnerRole, team, team), role: "owner", on: team},
-		{name: "an identity without a role", ctx: w.with(w.role(team), team, team), on: team},
+		{name: "owner of a sibling group", ctx: w.memberWith(iam.OwnerRole, sibling, acme.uid), role: "owner", on: sibling},
+		{name: "owner of a subgroup", ctx: w.memberWith(iam.OwnerRole, sub, acme.uid), role: "owner", on: sub},
+		{name: "owner of a subgroup, from it", ctx: w.memberWith(iam.OwnerRole, sub, sub), role: "owner", on: sub},
+		{name: "owner of the group, from it", ctx: w.memberWith(iam.OwnerRole, team, team), role: "owner", on: team},
+		{name: "an identity without a role", ctx: w.memberWith(w.role(team), team, team), on: team},
 	}
 	for role := range ledger {
-		all = append(all, party{name: role, ctx: w.with(w.builtIn(role), team, acme.uid), role: role, on: team})
+		all = append(all, party{name: role, ctx: w.memberWith(w.builtIn(role), team, acme.uid), role: role, on: team})
 	}
 	return all
 }

@@ -41,8 +41,8 @@ func TestListsReadTogetherAreTheListsReadAlone(t *testing.T) {
 			w.tag(w.repo(group))
 		}
 		callers := map[string]context.Context{
-			"the owner": acme.owner, "a team's viewer": w.with(iam.ViewerRole, team, acme.uid), "a subgroup's viewer": w.with(iam.ViewerRole, sub, acme.uid),
-			"a caller without rights": w.with(w.role(acme.uid), acme.uid, acme.uid), "a stranger": w.as("a stranger"), "nobody": t.Context(),
+			"the owner": acme.owner, "a team's viewer": w.memberWith(iam.ViewerRole, team, acme.uid), "a subgroup's viewer": w.memberWith(iam.ViewerRole, sub, acme.uid),
+			"a caller without rights": w.memberWith(w.role(acme.uid), acme.uid, acme.uid), "a stranger": w.as("a stranger"), "nobody": t.Context(),
 		}
 		for who, ctx := range callers {
 			for _, req := range []repoList{{}, {PageSize: 1}, {PageSize: 2, OrderBy: "created_at desc"}, {PageSize: 2, Skip: 1}, {PageSize: 2, Backward: true}, {OrderBy: "uid desc"}, {OrderBy: "nonsense"}, {Filter: &inventory.RepoFilter{Name: "n7"}}} {
@@ -81,7 +81,7 @@ func TestListingForManyScopesEqualsTheSeparateLists(t *testing.T) {
 		w.bind(acme.uid, identities[1], role)
 		w.bind(other.uid, w.member(other.uid, "c"), iam.ViewerRole)
 		uid := func(b *iam.RoleBinding) core.UID { return b.UID }
-		for who, ctx := range map[string]context.Context{"the owner": acme.owner, "a team's viewer": w.with(iam.ViewerRole, team, acme.uid), "another": other.owner, "a stranger": w.as("a stranger")} {
+		for who, ctx := range map[string]context.Context{"the owner": acme.owner, "a team's viewer": w.memberWith(iam.ViewerRole, team, acme.uid), "another": other.owner, "a stranger": w.as("a stranger")} {
 			for _, req := range []core.ListRequest[*iam.RoleBindingFilter]{{}, {PageSize: 1}, {PageSize: 2, OrderBy: "uid", Skip: 1}, {PageSize: 2, Backward: true}, {PageSize: -1}, {UIDP: core.UIDFilter{DescendantsOf: team}}, {UIDP: core.UIDFilter{ChildrenOf: acme.uid}}} {
 				pages, errs := w.p.RoleBindings.ListOfIdentities(ctx, req, identities)
 				for i, identity := range identities {
@@ -153,7 +153,7 @@ func TestAdvisoriesOfManyImagesAreThoseOfEachOne(t *testing.T) {
 			}
 		}
 		uid := func(a *inventory.Advisory) core.UID { return a.UID }
-		ofTeam := w.with(iam.ViewerRole, team, acme.uid) // it sees the advisories of its findings also above
+		ofTeam := w.memberWith(iam.ViewerRole, team, acme.uid) // it sees the advisories of its findings also above
 		for _, req := range []core.ListRequest[*inventory.AdvisoryFilter]{
 			{}, {PageSize: 1}, {PageSize: 2, OrderBy: "advisory_id desc"}, {Skip: 1}, {PageSize: 1, Backward: true},
 			{Filter: &inventory.AdvisoryFilter{ArtifactNames: []string{"left-pad"}}}, {UIDP: core.UIDFilter{IDs: []core.UID{all[0].Items[0].UID, all[3].Items[3].UID}}},
@@ -178,7 +178,7 @@ func TestAdvisoriesOfManyImagesAreThoseOfEachOne(t *testing.T) {
 			expectRefused(t, fmt.Sprint("the advisories of image ", i), err, core.CodePermissionDenied)
 		}
 		must(t, errs[3])
-		blind := w.with(w.role(acme.uid, core.CapAdvisoriesList, core.CapTagList), acme.uid, acme.uid)
+		blind := w.memberWith(w.role(acme.uid, core.CapAdvisoriesList, core.CapTagList), acme.uid, acme.uid)
 		_, errs = w.p.Advisories.ListOfImages(blind, core.ListRequest[*inventory.AdvisoryFilter]{}, images[:1])
 		expectRefused(t, "advisories without the findings", errs[0], core.CodePermissionDenied)
 		counts, err := w.p.Advisories.Activity(acme.owner, core.ActivityRequest{Within: images[2].Repo, Interval: core.EachDay})

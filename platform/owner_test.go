@@ -134,7 +134,7 @@ func TestSigningUpCreatesAnOrganisationWithItsOwner(t *testing.T) {
 		acme := w.found("acme")
 		open := w.replica(w.store, platform.Options{AllowSignup: true, AllowIssuers: true})
 		team := w.group(acme.uid)
-		_, err := open.Groups.Create(w.with(iam.OwnerRole, team, team), "", body[*iam.Group](`{"name": "mine"}`))
+		_, err := open.Groups.Create(w.memberWith(iam.OwnerRole, team, team), "", body[*iam.Group](`{"name": "mine"}`))
 		expectRefused(t, "an identity below the root", err, core.CodePermissionDenied)
 		_, err = open.Groups.Create(acme.owner, "", body[*iam.Group](`{"name": "No!", "description": "a\nb"}`))
 		if got := violationFields(err); got != "name description" {

@@ -56,7 +56,7 @@ func TestPathsLeadToGroupsAndRepos(t *testing.T) {
 		repos("the owner", acme.owner,
 			address{"acme/shop/checkout", checkout, 0}, address{"acme/pay/billing", hidden, 0}, address{"acme/shop/tools/cli", inTools, 0},
 			address{"acme/shop/tools", "", missing}, address{"acme/shop/cli", "", missing}, address{"other/shop/checkout", "", missing}, address{"acme", "", invalid})
-		shopper := w.with(iam.ViewerRole, shop, acme.uid)
+		shopper := w.memberWith(iam.ViewerRole, shop, acme.uid)
 		groups("who sees a part", shopper, address{"acme/shop", "", missing}, address{"acme/shop/tools", "", missing}, address{"acme/pay", "", missing}, address{"acme/nothing", "", missing}, address{"acme", "", missing})
 		repos("who sees a part", shopper, address{"acme/shop/checkout", "", missing}, address{"acme/pay/billing", "", missing}, address{"acme/pay/nothing", "", missing})
 		must(t, w.p.Repos.Delete(acme.owner, inTools))
@@ -64,10 +64,10 @@ func TestPathsLeadToGroupsAndRepos(t *testing.T) {
 		must(t, w.p.Repos.Delete(acme.owner, inShop))
 		repos("the owner, with one left", acme.owner, address{"acme/shop/tools/cli", inAcme, 0})
 		repos("who sees a part, with one left", shopper, address{"acme/shop/tools/cli", "", missing})
-		lister := w.with(w.role(acme.uid, core.CapRepoList), shop, acme.uid)
+		lister := w.memberWith(w.role(acme.uid, core.CapRepoList), shop, acme.uid)
 		groups("who sees no group", lister, address{"acme/shop", "", denied}, address{"acme/nothing", "", denied})
 		repos("who sees no group", lister, address{"acme/shop/checkout", "", missing})
-		walker := w.with(w.role(acme.uid, core.CapGroupsList), acme.uid, acme.uid)
+		walker := w.memberWith(w.role(acme.uid, core.CapGroupsList), acme.uid, acme.uid)
 		groups("who sees groups only", walker, address{"acme", acme.uid, 0}, address{"acme/shop/tools", tools, 0})
 		repos("who sees groups only", walker, address{"acme/shop/checkout", "", denied})
 		repos("the operator", w.operator(), address{"acme/pay/billing", hidden, 0})
@@ -82,7 +82,7 @@ func TestHiddenResourcesAreAnsweredLikeMissingOnes(t *testing.T) {
 		shop := newNamed(w, acme.uid, "shop")
 		newNamed(w, acme.uid, "payx")
 		w.namedRepo(shop, "checkout")
-		ctx := w.with(iam.ViewerRole, shop, acme.uid)
+		ctx := w.memberWith(iam.ViewerRole, shop, acme.uid)
 		// The caller guesses the name of the organisation, which is hidden from it.
 		for name, get := range map[string]func(string) error{
 			"payx":          func(path string) error { _, err := w.p.Groups.GetByPath(ctx, path); return err },

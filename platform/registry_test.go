@@ -202,7 +202,7 @@ func TestAnImageHasArchitecturesAndSizes(t *testing.T) {
 		if got := violationFields(err); got != "repoUid digest" {
 			t.Errorf("got %v, want 'repoUid digest'", got)
 		}
-		puller := w.with(w.role(acme.uid, core.CapRepoList), acme.uid, acme.uid)
+		puller := w.memberWith(w.role(acme.uid, core.CapRepoList), acme.uid, acme.uid)
 		_, err = w.p.Images.Get(puller, core.ImageKey{Repo: repo, Digest: digest(1)})
 		if e := refusal(t, "one capability of two", err, core.CodePermissionDenied); e.Metadata["capability"] != "manifest.metadata.list" || e.Area != "registry" {
 			t.Errorf("got %+v, want capability 'manifest.metadata.list' and Area 'registry'", e)

@@ -269,7 +269,7 @@ func TestNobodyExtendsABindingThatGivesMoreThanTheyHold(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		w.inRealTime()
 		acme := w.found("acme")
-		binder := w.with(w.role(acme.uid, core.CapRoleBindingsUpdate, core.CapRoleBindingsList), acme.uid, acme.uid)
+		binder := w.memberWith(w.role(acme.uid, core.CapRoleBindingsUpdate, core.CapRoleBindingsList), acme.uid, acme.uid)
 		bound := w.bindUntil(acme.uid, w.member(acme.uid, "member"), iam.EditorRole, w.endIn(time.Hour))
 		for _, end := range []string{"null", `"` + w.endIn(2*time.Hour).String() + `"`} {
 			_, err := w.p.RoleBindings.Update(binder, bound, body[*iam.RoleBinding](`{"expireTime": %s}`, end))

@@ -16,8 +16,8 @@ func TestAFilterByIdentitiesNeedsTheRightToListThem(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
-		lists := w.with(w.role(acme.uid, core.CapRoleBindingsList), team, acme.uid)
-		both := w.with(w.role(acme.uid, core.CapRoleBindingsList, core.CapIdentityList), team, acme.uid)
+		lists := w.memberWith(w.role(acme.uid, core.CapRoleBindingsList), team, acme.uid)
+		both := w.memberWith(w.role(acme.uid, core.CapRoleBindingsList, core.CapIdentityList), team, acme.uid)
 		var req core.ListRequest[*iam.RoleBindingFilter]
 		for what, read := range map[string]func(ctx org) error{
 			"the list": func(o org) error { _, err := w.p.RoleBindings.List(o.owner, req); return err },
@@ -81,9 +81,9 @@ func TestAnErrorNamesTheRightThatIsMissing(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
-		repos := w.with(w.role(acme.uid, core.CapRepoList), team, acme.uid)
-		groups := w.with(w.role(acme.uid, core.CapGroupsList), team, acme.uid)
-		identities := w.with(w.role(acme.uid, core.CapIdentityList), team, acme.uid)
+		repos := w.memberWith(w.role(acme.uid, core.CapRepoList), team, acme.uid)
+		groups := w.memberWith(w.role(acme.uid, core.CapGroupsList), team, acme.uid)
+		identities := w.memberWith(w.role(acme.uid, core.CapIdentityList), team, acme.uid)
 		for _, within := range []core.UIDFilter{{}, {DescendantsOf: acme.uid}, {ChildrenOf: team}} {
 			_, ofTags := w.p.Repos.List(repos, core.ListRequest[*inventory.RepoFilter]{UIDP: within, Filter: &inventory.RepoFilter{Tags: &core.TagCondition{}}})
 			_, ofRepos := w.p.Groups.List(groups, core.ListRequest[*iam.GroupFilter]{UIDP: within, Filter: &iam.GroupFilter{Repos: &core.RepoCondition{}}})

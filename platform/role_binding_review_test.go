@@ -78,7 +78,7 @@ func TestAConfirmationNeedsTheRightToRevoke(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		one := w.bind(acme.uid, w.member(acme.uid, "ann"), iam.ViewerRole)
-		changer := w.with(w.role(acme.uid, core.CapRoleBindingsList, core.CapRoleBindingsUpdate), acme.uid, acme.uid)
+		changer := w.memberWith(w.role(acme.uid, core.CapRoleBindingsList, core.CapRoleBindingsUpdate), acme.uid, acme.uid)
 		for _, x := range []struct {
 			what   string
 			caller context.Context
@@ -237,7 +237,7 @@ func TestANoteOfAReviewStaysWithTheReview(t *testing.T) {
 			w.expect("what "+what+" reads of her own binding", own.Items[0].ReviewNote, want)
 		}
 		expectNotes("ann", w.as("ann"), "")
-		changer := w.with(w.role(acme.uid, core.CapRoleBindingsUpdate), team, acme.uid)
+		changer := w.memberWith(w.role(acme.uid, core.CapRoleBindingsUpdate), team, acme.uid)
 		unchanged, err := w.p.RoleBindings.Update(changer, deleted, body[*iam.RoleBinding](`{}`))
 		must(t, err)
 		w.expect("what one reads who may change, but not list", unchanged.ReviewNote, "")

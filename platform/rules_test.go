@@ -217,8 +217,8 @@ func TestABindingReachesNoFurtherThanItsIdentityAndRole(t *testing.T) {
 func TestBuiltInRolesCanBeReadButNotChanged(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		reader := w.with(w.role(acme.uid, core.CapRolesList), w.group(acme.uid), acme.uid)
-		other := w.with(w.role(acme.uid, core.CapRepoList), acme.uid, acme.uid)
+		reader := w.memberWith(w.role(acme.uid, core.CapRolesList), w.group(acme.uid), acme.uid)
+		other := w.memberWith(w.role(acme.uid, core.CapRepoList), acme.uid, acme.uid)
 		role, err := w.p.Roles.Get(reader, iam.ViewerRole)
 		must(t, err)
 		if role.Name != "viewer" || !role.CreateTime.IsZero() || !role.UpdateTime.IsZero() {

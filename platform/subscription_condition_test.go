@@ -72,7 +72,7 @@ func TestSubscriptionsSendWhatMeetsTheirConditions(t *testing.T) {
 			_, err := w.p.Subscriptions.CreateConditional(acme.owner, acme.uid, body[*webhooks.Subscription](`{"sink": "https://%s.example.com/"}`, w.name()), &c, nil)
 			w.expect("bad conditions", violationFields(err), fields)
 		}
-		subscriber := w.with(w.role(acme.uid, core.CapSubscriptionsCreate), acme.uid, acme.uid)
+		subscriber := w.memberWith(w.role(acme.uid, core.CapSubscriptionsCreate), acme.uid, acme.uid)
 		create := func(c webhooks.EventConditions) error {
 			_, err := w.p.Subscriptions.CreateConditional(subscriber, acme.uid, body[*webhooks.Subscription](`{"sink": "https://%s.example.com/"}`, w.name()), &c, nil)
 			return err
@@ -86,7 +86,7 @@ func TestSubscriptionsSendWhatMeetsTheirConditions(t *testing.T) {
 func TestRetentionKeepsDenialsUntilTheyAreRelayed(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		viewer := w.with(iam.ViewerRole, acme.uid, acme.uid)
+		viewer := w.memberWith(iam.ViewerRole, acme.uid, acme.uid)
 		sink, err := w.p.Subscriptions.CreateConditional(acme.owner, acme.uid, body[*webhooks.Subscription](`{"sink": "https://siem.example.com/"}`), &webhooks.EventConditions{IncludeDenied: true}, nil)
 		must(t, err)
 		w.relay()

@@ -30,7 +30,7 @@ func TestAcceptedTermsApplyToDescendants(t *testing.T) {
 		}
 		// A caller who may list on the group sees all acceptances that apply to it, also
 		// those of groups above.
-		page, err := w.p.Terms.ListOf(w.with(iam.ViewerRole, team, team), team, core.ListRequest[*iam.TermsFilter]{})
+		page, err := w.p.Terms.ListOf(w.memberWith(iam.ViewerRole, team, team), team, core.ListRequest[*iam.TermsFilter]{})
 		must(t, err)
 		var found []string
 		for _, a := range page.Items {

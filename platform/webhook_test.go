@@ -52,7 +52,7 @@ func TestASubscriptionGetsTheEventsOfItsGroupAndBelow(t *testing.T) {
 func TestASubscriptionGetsNoEventsFromBeforeItBegins(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		viewer := w.with(iam.ViewerRole, acme.uid, acme.uid)
+		viewer := w.memberWith(iam.ViewerRole, acme.uid, acme.uid)
 		change := func() { t.Helper(); w.repo(acme.uid) }
 		change()
 		_, err := w.p.Repos.Create(viewer, acme.uid, body[*inventory.Repo](`{"name": "denied"}`))
@@ -194,7 +194,7 @@ func TestADeliveryIsRetriedOnScheduleAndThenFails(t *testing.T) {
 		if got := violationFields(err); got != "uids" {
 			t.Errorf("without any: %s, want uids", got)
 		}
-		_, err = w.p.Deliveries.Redeliver(w.with(iam.ViewerRole, acme.uid, acme.uid), []core.UID{d})
+		_, err = w.p.Deliveries.Redeliver(w.memberWith(iam.ViewerRole, acme.uid, acme.uid), []core.UID{d})
 		expectRefused(t, "a viewer", err, core.CodePermissionDenied)
 	})
 }
@@ -315,7 +315,7 @@ func TestATestEventGoesOnlyToItsSubscription(t *testing.T) {
 		if got := eventTypes(w.deliveries(other.UID)); strings.Contains(got, "test") {
 			t.Errorf("the other: %s, want it without 'test'", got)
 		}
-		viewer := w.with(iam.ViewerRole, acme.uid, acme.uid)
+		viewer := w.memberWith(iam.ViewerRole, acme.uid, acme.uid)
 		for what, err := range map[string]error{
 			"test":   func() error { _, err := w.p.Subscriptions.Test(viewer, one.UID); return err }(),
 			"rotate": func() error { _, err := w.p.Subscriptions.RotateSecret(viewer, one.UID); return err }(),

@@ -13,9 +13,7 @@
 // an ecosystem want it as OSV names it, such as npm or Debian:12.
 package affected
 
-import (
-	"slices"
-)
+import "slices"
 
 // A Set says which versions of one package a vulnerability affects. A version is affected if
 // it is listed, or if one of the ranges contains it.

@@ -1,8 +1,6 @@
 package core
 
-import (
-	"context"
-)
+import "context"
 
 // What the caller may do on an object follows from the UID of the object and the
 // grants of the request. It needs no read.

@@ -1,8 +1,6 @@
 package core
 
-import (
-	"context"
-)
+import "context"
 
 // A Collection reads and writes the resources of a kind for the operations of its area. The types of rows and filters
 // are pointers (T is *Repo), because Go compiles a generic function once for all

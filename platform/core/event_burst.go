@@ -76,16 +76,16 @@ const (
 	// RoundTime is how long feeds may join a round. A client that is slow gets objects as they are
 	// when its events are delivered.
 	RoundTime = time.Second
-	// MaxShared limits the answers of a round. Feeds that deliver together are never far apart.
-	MaxShared = 1024
-	// MaxUnshared is how often others wait for an answer that turns out not to be sharable.
-	MaxUnshared = 3
+	// maxShared limits the answers of a round. Feeds that deliver together are never far apart.
+	maxShared = 1024
+	// maxUnshared is how often others wait for an answer that turns out not to be sharable.
+	maxUnshared = 3
 )
 
 // SharedAnswers are the answers of a round.
 type SharedAnswers struct {
 	lock sync.Mutex
-	All  map[answerKey]*sharedAnswer
+	all  map[answerKey]*sharedAnswer
 }
 
 // An answerKey identifies what an answer is given to.
@@ -96,19 +96,19 @@ type answerKey struct {
 }
 
 // NewSharedAnswers returns the answers of a round, of which there are none yet.
-func NewSharedAnswers() *SharedAnswers { return &SharedAnswers{All: map[answerKey]*sharedAnswer{}} }
+func NewSharedAnswers() *SharedAnswers { return &SharedAnswers{all: map[answerKey]*sharedAnswer{}} }
 
 // find returns the answer with a key, which may have no data yet.
 func (s *SharedAnswers) find(k answerKey) *sharedAnswer {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	a := s.All[k]
+	a := s.all[k]
 	if a == nil {
-		if len(s.All) == MaxShared {
-			clear(s.All)
+		if len(s.all) == maxShared {
+			clear(s.all)
 		}
 		a = &sharedAnswer{}
-		s.All[k] = a
+		s.all[k] = a
 	}
 	return a
 }
@@ -130,7 +130,7 @@ func (s *sharedAnswer) get(b *Burst, answer func() (data []byte, isSharable bool
 	switch {
 	case s.data != nil:
 		return s.data, s.caller == b.round.Actor || s.checks.haveSameOutcomes(b.round.Actor)
-	case s.unshared == MaxUnshared:
+	case s.unshared == maxUnshared:
 		return nil, false
 	}
 	data, isSharable := answer()

@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -58,5 +59,45 @@ func TestCallersShareAnswersThatDependOnEqualChecks(t *testing.T) {
 		if share(c.other); computed > 2 {
 			t.Errorf("%s: the answer is computed again for the same caller", c.name)
 		}
+	}
+}
+
+// The attack is a flood of events, whose answers must not fill the memory.
+func TestARoundKeepsFewAnswers(t *testing.T) {
+	t.Parallel()
+	r := &FeedRound{Actor: &Actor{}, Answers: NewSharedAnswers()}
+	for i := range 10 * maxShared {
+		e := &Event{ID: strconv.Itoa(i), Burst: NewBurst(r)}
+		if got := askTwice(e, e, true); got != 1 {
+			t.Fatalf("event %d is answered %d times, want once", i, got)
+		}
+		if len(r.Answers.all) > maxShared {
+			t.Fatalf("a round keeps %d answers, want at most %d", len(r.Answers.all), maxShared)
+		}
+	}
+}
+
+// askTwice shares two answers, and returns how many were computed.
+func askTwice(one, other *Event, isSharable bool) (computed int) {
+	for _, e := range []*Event{one, other} {
+		e.Share("key", true, func() ([]byte, bool) { computed++; return []byte("{}"), isSharable })
+	}
+	return computed
+}
+
+// Answers that turn out not to be sharable, such as those with errors, must not keep others waiting for ever.
+func TestFeedsStopWaitingForAnswersThatAreNotSharable(t *testing.T) {
+	t.Parallel()
+	r := &FeedRound{Actor: &Actor{}, Answers: NewSharedAnswers()}
+	e := &Event{ID: "1", Burst: NewBurst(r)}
+	for range maxUnshared {
+		if got := askTwice(e, e, false); got != 2 {
+			t.Fatalf("%d answers were computed, want both", got)
+		}
+	}
+	var inner int
+	e.Share("key", true, func() ([]byte, bool) { inner = askTwice(e, e, false); return nil, false })
+	if inner != 2 {
+		t.Errorf("%d answers were computed while another one was, want both", inner)
 	}
 }

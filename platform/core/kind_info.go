@@ -7,27 +7,6 @@ import (
 	"strings"
 )
 
-// Subject returns the kind of the subjects of a kind's events.
-func (k KindInfo) Subject() string {
-	if k.EventsOfParent {
-		return k.Parent
-	}
-	return k.Name
-}
-
-// Matches reports whether an event belongs to the kind.
-func (k EventKind) Matches(e *Event) bool {
-	verb, ours := strings.CutPrefix(e.Type, EventPrefix+k.Event+".")
-	return ours && slices.Contains(k.Verbs, strings.TrimSuffix(verb, EventVersion))
-}
-
-// IsAboutParent reports whether a denied change is about the parent, because its
-// resource does not exist yet or because it is about many resources.
-func (k EventKind) IsAboutParent(e *Event) bool {
-	verb := strings.TrimPrefix(e.Type, EventPrefix+k.Event+".")
-	return strings.HasPrefix(verb, "created") || strings.Contains(verb, ".batch")
-}
-
 // An AnyKind is a Kind of any type of rows.
 type AnyKind interface {
 	Info() KindInfo
@@ -76,3 +55,24 @@ func (k *Kind[T]) Info() KindInfo {
 }
 
 func (k *Kind[T]) bodyType() string { return cmp.Or(k.EventBody, k.Area+"."+k.Name) }
+
+// Subject returns the kind of the subjects of a kind's events.
+func (k KindInfo) Subject() string {
+	if k.EventsOfParent {
+		return k.Parent
+	}
+	return k.Name
+}
+
+// Matches reports whether an event belongs to the kind.
+func (k EventKind) Matches(e *Event) bool {
+	verb, ours := strings.CutPrefix(e.Type, EventPrefix+k.Event+".")
+	return ours && slices.Contains(k.Verbs, strings.TrimSuffix(verb, EventVersion))
+}
+
+// IsAboutParent reports whether a denied change is about the parent, because its
+// resource does not exist yet or because it is about many resources.
+func (k EventKind) IsAboutParent(e *Event) bool {
+	verb := strings.TrimPrefix(e.Type, EventPrefix+k.Event+".")
+	return strings.HasPrefix(verb, "created") || strings.Contains(verb, ".batch")
+}

@@ -1,8 +1,6 @@
 package core
 
-import (
-	"slices"
-)
+import "slices"
 
 // An ImageKey identifies an image.
 type ImageKey struct {

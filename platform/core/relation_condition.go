@@ -1,8 +1,6 @@
 package core
 
-import (
-	"atrium/platform/fieldmask"
-)
+import "atrium/platform/fieldmask"
 
 // A TagCondition asks repos for a tag that meets all of this.
 type TagCondition struct {

@@ -18,7 +18,7 @@ type MemoryLimits struct {
 // DefaultMemoryLimits keep a process below 512 MB.
 func DefaultMemoryLimits() MemoryLimits { return MemoryLimits{PerResponse: 16 << 20, Total: 256 << 20} }
 
-// An MemoryPool counts the memory of all responses in progress.
+// A MemoryPool counts the memory of all responses in progress.
 type MemoryPool struct {
 	MemoryLimits
 	idle func() // called when large responses have ended and no response is in progress
@@ -55,7 +55,7 @@ func NewMemoryPool(limits MemoryLimits, idle func()) *MemoryPool {
 	return &MemoryPool{MemoryLimits: limits, idle: idle, callers: map[string]int64{}, freed: make(chan struct{})}
 }
 
-// An ResponseMemory counts the memory of one response. A nil ResponseMemory counts nothing; all
+// A ResponseMemory counts the memory of one response. A nil ResponseMemory counts nothing; all
 // methods can be called on nil.
 type ResponseMemory struct {
 	pool   *MemoryPool

@@ -1,8 +1,6 @@
 package core
 
-import (
-	"context"
-)
+import "context"
 
 // Turns decide when a request may use another connection to the database. The store asks them
 // before each read and each transaction, so that connections are shared as fairly as requests are admitted. They are

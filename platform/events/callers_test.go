@@ -3,7 +3,6 @@ package events
 import (
 	"context"
 	"errors"
-	"strconv"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -97,46 +96,6 @@ func TestTheFeedsOfACallerShareARound(t *testing.T) {
 			t.Error("want other answers with grants that were read later")
 		}
 	})
-}
-
-// The attack is a flood of events, whose answers must not fill the memory.
-func TestARoundKeepsFewAnswers(t *testing.T) {
-	t.Parallel()
-	r := &core.FeedRound{Actor: &core.Actor{}, Answers: core.NewSharedAnswers()}
-	for i := range 10 * core.MaxShared {
-		e := &core.Event{ID: strconv.Itoa(i), Burst: core.NewBurst(r)}
-		if got := askTwice(e, e, true); got != 1 {
-			t.Fatalf("event %d is answered %d times, want once", i, got)
-		}
-		if len(r.Answers.All) > core.MaxShared {
-			t.Fatalf("a round keeps %d answers, want at most %d", len(r.Answers.All), core.MaxShared)
-		}
-	}
-}
-
-// askTwice shares two answers, and returns how many were computed.
-func askTwice(one, other *core.Event, isSharable bool) (computed int) {
-	for _, e := range []*core.Event{one, other} {
-		e.Share("key", true, func() ([]byte, bool) { computed++; return []byte("{}"), isSharable })
-	}
-	return computed
-}
-
-// Answers that turn out not to be sharable, such as those with errors, must not keep others waiting for ever.
-func TestFeedsStopWaitingForAnswersThatAreNotSharable(t *testing.T) {
-	t.Parallel()
-	r := &core.FeedRound{Actor: &core.Actor{}, Answers: core.NewSharedAnswers()}
-	e := &core.Event{ID: "1", Burst: core.NewBurst(r)}
-	for range core.MaxUnshared {
-		if got := askTwice(e, e, false); got != 2 {
-			t.Fatalf("%d answers were computed, want both", got)
-		}
-	}
-	var inner int
-	e.Share("key", true, func() ([]byte, bool) { inner = askTwice(e, e, false); return nil, false })
-	if inner != 2 {
-		t.Errorf("%d answers were computed while another one was, want both", inner)
-	}
 }
 
 // noGrants has no grants.

@@ -1,8 +1,6 @@
 package iam
 
-import (
-	"atrium/platform/core"
-)
+import "atrium/platform/core"
 
 func (g *Group) searchTexts() []core.FieldText {
 	return []core.FieldText{{Field: core.SearchName, Text: g.Name}, {Field: core.SearchDescription, Text: g.Description}}

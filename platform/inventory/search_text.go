@@ -1,8 +1,6 @@
 package inventory
 
-import (
-	"atrium/platform/core"
-)
+import "atrium/platform/core"
 
 func (r *Repo) searchTexts() []core.FieldText {
 	texts := []core.FieldText{{Field: core.SearchName, Text: r.Name}, {Field: core.SearchDescription, Text: r.Description}}

@@ -1,10 +1,8 @@
 package libraries
 
-import (
-	"atrium/platform/core"
-)
+import "atrium/platform/core"
 
-// A Area has the operations on the artifacts of libraries.
+// An Area has the operations on the artifacts of libraries.
 type Area struct {
 	*core.Core
 	tables Tables

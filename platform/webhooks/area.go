@@ -16,7 +16,7 @@ type Options struct {
 	Observer          Observer
 }
 
-// A Observer receives measurements of deliveries. Its methods must return immediately.
+// An Observer receives measurements of deliveries. Its methods must return immediately.
 type Observer interface {
 	// DeliveryTried is called after each attempt of a delivery to a sink, with the resulting
 	// state. lag is the time since the event was recorded.
@@ -29,7 +29,7 @@ type Store interface {
 	WebhookStore
 }
 
-// A Area has the operations on subscriptions and their deliveries.
+// An Area has the operations on subscriptions and their deliveries.
 type Area struct {
 	*core.Core
 	store   Store

@@ -30,7 +30,7 @@ func (s *Statement) addTexts(text string, words []string) {
 // looksFor reports whether a filter searches for words.
 func (t *Definition[T, F]) looksFor(f F) bool { return t.SearchQuery != nil && t.SearchQuery(f) != "" }
 
-// AddRows adds the table t with the rows that a filter finds by words, or with all
+// addRows adds the table t with the rows that a filter finds by words, or with all
 // rows.
 func (r *Reader[T, F]) addRows(s *Statement, f F, b core.Branch, how accessPath) {
 	if how.isFound {
