@@ -38,8 +38,9 @@ export async function open(path, use, { failing, ...options } = {}) {
   }
 }
 
-/** Returns the violations on a page that axe finds, those of best practices included, as texts. */
+/** Returns the violations on a page that axe finds, those of best practices included, as texts. Waits for lists that are read again: they are dimmed. */
 export async function violations(page) {
+  await page.waitForFunction(() => !document.querySelector('.busy'));
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() => globalThis.axe.run({ resultTypes: ['violations'] }));
   return violations
