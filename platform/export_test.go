@@ -130,7 +130,7 @@ func TestPackagesAreExportedWithAllTheirVersions(t *testing.T) {
 		w.settle()
 		export := func(ctx context.Context, req inventory.ExportRequest[*inventory.PackageFilter]) (int, error) {
 			seen := map[core.UID]bool{}
-			err := w.p.Packages.Export(ctx, req, func(versions []*inventory.PackageVersion) error {
+			err := w.p.Packages.Export(ctx, req, func(versions []*inventory.ExportedVersion) error {
 				for _, v := range versions {
 					if seen[v.UID] || v.Package.Name == "" || v.Version == "" {
 						t.Fatalf("%+v was exported twice: %t", v, seen[v.UID])

@@ -5,6 +5,7 @@ import (
 
 	"atrium/graph"
 	"atrium/graph/scalar"
+	"atrium/internal/sbom"
 	"atrium/platform"
 	"atrium/platform/core"
 	"atrium/platform/inventory"
@@ -30,6 +31,20 @@ func (q queries) PackageVersion(ctx context.Context, uid core.UID) (*inventory.P
 
 func (e entities) FindManyPackageVersionByUIDs(ctx context.Context, reps []*graph.PackageVersionByUIDsInput) ([]*inventory.PackageVersion, error) {
 	return readRepresentations(ctx, readsOf(ctx).packageVersions(), mapEach(reps, func(r *graph.PackageVersionByUIDsInput) core.UID { return r.UID }))
+}
+
+// Purl answers package URLs of the versions whose ecosystem is known.
+func (packageVersions) Purl(_ context.Context, all []*inventory.PackageVersion) ([]*string, error) {
+	return mapEach(all, func(v *inventory.PackageVersion) *string {
+		if v.Package.Ecosystem == "" {
+			return nil
+		}
+		return new(sbom.WritePURL(v.Package.Name, v.Package.Ecosystem, v.Version))
+	}), nil
+}
+
+func (r packageVersions) Licenses(ctx context.Context, all []*inventory.PackageVersion) ([][]string, error) {
+	return r.p.PackageVersions.Licenses(ctx, all)
 }
 
 // Package answers the package, which is read with its version.

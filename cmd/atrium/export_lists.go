@@ -127,7 +127,7 @@ Examples:
 
 func (c *exportPackagesCommand) run(ctx context.Context, p program) error {
 	filter := &inventory.PackageFilter{Names: c.Name, Ecosystems: c.Ecosystem}
-	return runExport(ctx, p, c.exportFlags, export.Packages, filter, func(db *database) exporter[*inventory.PackageVersion, *inventory.PackageFilter] {
+	return runExport(ctx, p, c.exportFlags, export.Packages, filter, func(db *database) exporter[*inventory.ExportedVersion, *inventory.PackageFilter] {
 		return db.Packages.Export
 	})
 }

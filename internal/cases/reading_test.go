@@ -317,7 +317,7 @@ func (e *env) ways(to target) (all []way) {
 		}
 	case "PackageVersion":
 		add("an export", func(r *onlooker) (shown string) {
-			_ = e.w.p.Packages.Export(r.ctx, inventory.ExportRequest[*inventory.PackageFilter]{}, func(page []*inventory.PackageVersion) error {
+			_ = e.w.p.Packages.Export(r.ctx, inventory.ExportRequest[*inventory.PackageFilter]{}, func(page []*inventory.ExportedVersion) error {
 				shown += asJSON(page)
 				return nil
 			})

@@ -45,13 +45,13 @@ var findingColumns = []column[*inventory.ExportedFinding]{
 	{"uid", func(f *inventory.ExportedFinding) string { return string(f.UID) }},
 }
 
-var packageColumns = []column[*inventory.PackageVersion]{
-	{"package", func(v *inventory.PackageVersion) string { return v.Package.Name }},
-	{"ecosystem", func(v *inventory.PackageVersion) string { return v.Package.Ecosystem }},
-	{"version", func(v *inventory.PackageVersion) string { return v.Version }},
-	{"purl", func(v *inventory.PackageVersion) string { return v.PURL }},
-	{"licenses", func(v *inventory.PackageVersion) string { return strings.Join(v.Licenses, "; ") }},
-	{"uid", func(v *inventory.PackageVersion) string { return string(v.UID) }},
+var packageColumns = []column[*inventory.ExportedVersion]{
+	{"package", func(v *inventory.ExportedVersion) string { return v.Package.Name }},
+	{"ecosystem", func(v *inventory.ExportedVersion) string { return v.Package.Ecosystem }},
+	{"version", func(v *inventory.ExportedVersion) string { return v.Version }},
+	{"purl", func(v *inventory.ExportedVersion) string { return purlOf(v) }},
+	{"licenses", func(v *inventory.ExportedVersion) string { return strings.Join(v.Licenses, "; ") }},
+	{"uid", func(v *inventory.ExportedVersion) string { return string(v.UID) }},
 }
 
 // lastWord returns the value of an enumeration as GraphQL writes it, such as HIGH.

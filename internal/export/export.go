@@ -14,6 +14,7 @@ package export
 import (
 	"io"
 
+	"atrium/internal/sbom"
 	"atrium/platform/core"
 	"atrium/platform/inventory"
 )
@@ -70,10 +71,10 @@ var Findings = List[*inventory.ExportedFinding]{
 }
 
 // Packages is the list of the versions of packages.
-var Packages = List[*inventory.PackageVersion]{
+var Packages = List[*inventory.ExportedVersion]{
 	Name: "packages", Formats: []Format{NDJSON, CSV, JSON},
-	columns: packageColumns, object: func(v *inventory.PackageVersion) any {
-		return exportedPackage{v.Package.Name, v.Package.Ecosystem, v.Version, v.PURL, v.Licenses, v.UID}
+	columns: packageColumns, object: func(v *inventory.ExportedVersion) any {
+		return exportedPackage{v.Package.Name, v.Package.Ecosystem, v.Version, purlOf(v), v.Licenses, v.UID}
 	},
 }
 
@@ -85,6 +86,14 @@ type exportedPackage struct {
 	PURL      string   `json:"purl,omitempty"`
 	Licenses  []string `json:"licenses,omitempty"`
 	UID       core.UID `json:"uid"`
+}
+
+// purlOf returns the package URL of a version, or "" if its ecosystem is not known.
+func purlOf(v *inventory.ExportedVersion) string {
+	if v.Package.Ecosystem == "" {
+		return ""
+	}
+	return sbom.WritePURL(v.Package.Name, v.Package.Ecosystem, v.Version)
 }
 
 // NewWriter returns a writer of a file in one of the formats of the list.

@@ -69,6 +69,7 @@ type Tables struct {
 	TagQueries
 	ImageQueries
 	SBOMQueries
+	ComponentQueries
 	PackageQueries
 	PackageVersionQueries
 	AdvisoryQueries

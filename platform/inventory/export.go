@@ -85,12 +85,12 @@ const exportVersions = 20
 
 // Export calls yield for versions of the packages that a request asks for and images hold, of one
 // package after the other. It is otherwise like Findings.Export. MaxRows limits the versions.
-func (s Packages) Export(ctx context.Context, req ExportRequest[*PackageFilter], yield func([]*PackageVersion) error) error {
+func (s Packages) Export(ctx context.Context, req ExportRequest[*PackageFilter], yield func([]*ExportedVersion) error) error {
 	list, rows := exportList(&req)
 	held := func(ctx context.Context, list core.ListRequest[*PackageFilter]) (core.Page[*Package], error) {
 		return s.ListHeld(ctx, req.Within, list)
 	}
-	pass := func(versions []*PackageVersion) error {
+	pass := func(versions []*ExportedVersion) error {
 		if err := rows.add(len(versions)); err != nil {
 			return err
 		}
@@ -104,28 +104,67 @@ func (s Packages) Export(ctx context.Context, req ExportRequest[*PackageFilter],
 	}))
 }
 
+// An ExportedVersion is a version of a package with the licences that the SBOMs of the images give it that hold it.
+type ExportedVersion struct {
+	*PackageVersion
+	Licenses []string
+}
+
 // exportVersions calls yield for all versions of packages that images hold where the list of packages
 // was read.
-func (s Packages) exportVersions(ctx context.Context, packages []*Package, yield func([]*PackageVersion) error) error {
-	first := core.ListRequest[*PackageVersionFilter]{PageSize: exportVersions, Parts: core.PartItems | core.PartMore}
-	pages, errs := s.area.PackageVersions.ListOfPackages(ctx, first, packages)
+func (s Packages) exportVersions(ctx context.Context, packages []*Package, yield func([]*ExportedVersion) error) error {
+	req := core.ListRequest[*PackageVersionFilter]{PageSize: exportVersions, Parts: core.PartItems | core.PartMore}
+	pages, err := s.area.PackageVersions.exportPages(ctx, req, packages)
 	for i, page := range pages {
-		for err := errs[i]; ; {
+		for {
 			if err == nil {
-				err = yield(page.Items)
+				err = yield(page.versions)
 			}
 			if err != nil {
 				return err
 			}
-			if !page.HasNext {
+			if page.next == "" {
 				break
 			}
-			next := core.ListRequest[*PackageVersionFilter]{PageSize: core.MaxPageSize, Parts: first.Parts, PageToken: page.NextPageToken()}
-			more, faults := s.area.PackageVersions.ListOfPackages(ctx, next, packages[i:i+1])
-			page, err = more[0], faults[0]
+			next := core.ListRequest[*PackageVersionFilter]{PageSize: core.MaxPageSize, Parts: req.Parts, PageToken: page.next}
+			var more []exportedPage
+			if more, err = s.area.PackageVersions.exportPages(ctx, next, packages[i:i+1]); err == nil {
+				page = more[0]
+			}
 		}
 	}
-	return nil
+	return err
+}
+
+// An exportedPage is a page of the versions of a package.
+type exportedPage struct {
+	versions []*ExportedVersion
+	next     string // token of the next page; "" if there is none
+}
+
+// exportPages reads a page of the versions of each package, with their licences.
+func (s PackageVersions) exportPages(ctx context.Context, req core.ListRequest[*PackageVersionFilter], packages []*Package) ([]exportedPage, error) {
+	pages, errs := s.ListOfPackages(ctx, req, packages)
+	var all []*PackageVersion
+	for i, page := range pages {
+		if errs[i] != nil {
+			return nil, errs[i]
+		}
+		all = append(all, page.Items...)
+	}
+	licenses, err := s.Licenses(ctx, all)
+	exported := make([]exportedPage, len(pages))
+	for i, page := range pages {
+		for n, v := range page.Items {
+			if err == nil {
+				exported[i].versions = append(exported[i].versions, &ExportedVersion{v, licenses[n]})
+			}
+		}
+		if licenses = licenses[min(len(page.Items), len(licenses)):]; page.HasNext {
+			exported[i].next = page.NextPageToken()
+		}
+	}
+	return exported, err
 }
 
 // exportList returns the request of the pages of an export, and the count of its rows. If Within is

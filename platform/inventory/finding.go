@@ -22,6 +22,7 @@ type Finding struct {
 	Package          string           `json:"package"`
 	Ecosystem        string           `json:"ecosystem,omitempty"`        // as OSV names it, such as Debian:12; "" if it is not known
 	InstalledVersion string           `json:"installedVersion,omitempty"` // "" if it is not known
+	BinaryPackages   []BinaryPackage  `json:"binaryPackages,omitempty"`   // what the image holds that was built of it, if it is a source package
 	PackageVersion   core.UID         `json:"-"`                          // "" if it is not known
 	FixedVersions    []string         `json:"fixedVersions,omitempty"`    // versions that are not affected any more, the next one first
 	Severity         AdvisorySeverity `json:"severity,omitzero"`          // rating and score
@@ -192,7 +193,7 @@ var FindingKind = core.Kind[*Finding]{
 		{Name: "digest", Mode: fieldmask.OutputOnly}, {Name: "advisory", Mode: fieldmask.OutputOnly},
 		{Name: "vulnerabilityId", Mode: fieldmask.OutputOnly}, {Name: "package", Mode: fieldmask.OutputOnly},
 		{Name: "ecosystem", Mode: fieldmask.OutputOnly}, {Name: "installedVersion", Mode: fieldmask.OutputOnly},
-		{Name: "fixedVersions", Mode: fieldmask.OutputOnly}, {Name: "severity", Mode: fieldmask.OutputOnly},
+		{Name: "binaryPackages", Mode: fieldmask.OutputOnly}, {Name: "fixedVersions", Mode: fieldmask.OutputOnly}, {Name: "severity", Mode: fieldmask.OutputOnly},
 		{Name: "knownExploited", Mode: fieldmask.OutputOnly}, {Name: "epss", Mode: fieldmask.OutputOnly},
 		{Name: "basis", Mode: fieldmask.OutputOnly}, {Name: "state", Mode: fieldmask.Updatable},
 		{Name: "justification", Mode: fieldmask.Updatable}, {Name: "note", Mode: fieldmask.Updatable},

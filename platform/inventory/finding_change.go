@@ -108,7 +108,7 @@ func (f *Finding) sameAs(other *Finding) bool {
 // looksLike reports whether nothing differs that somebody would be told of.
 func (f *Finding) looksLike(other *Finding) bool {
 	return f.State == other.State && f.Severity.SortKey() == other.Severity.SortKey() && f.KnownExploited == other.KnownExploited &&
-		slices.Equal(f.FixedVersions, other.FixedVersions) && f.Justification == other.Justification && f.Note == other.Note &&
+		slices.Equal(f.FixedVersions, other.FixedVersions) && slices.Equal(f.BinaryPackages, other.BinaryPackages) && f.Justification == other.Justification && f.Note == other.Note &&
 		f.Assignee == other.Assignee && f.DueTime.Equal(other.DueTime.Time) && f.ExpireTime.Equal(other.ExpireTime.Time) &&
 		f.Basis == other.Basis && f.Package == other.Package && f.InstalledVersion == other.InstalledVersion && f.VulnerabilityID == other.VulnerabilityID
 }

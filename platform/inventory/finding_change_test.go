@@ -24,7 +24,7 @@ func TestEveryFieldOfAFindingIsCompared(t *testing.T) {
 	one := 0.5
 	values := map[reflect.Type]any{
 		reflect.TypeFor[core.Time](): core.At(time.Unix(1, 0)), reflect.TypeFor[*float64](): &one, reflect.TypeFor[bool](): true,
-		reflect.TypeFor[[]string](): []string{"x"}, reflect.TypeFor[AdvisorySeverity](): AdvisorySeverity{Rating: core.SeverityHigh},
+		reflect.TypeFor[[]string](): []string{"x"}, reflect.TypeFor[[]BinaryPackage](): []BinaryPackage{{Name: "x"}}, reflect.TypeFor[AdvisorySeverity](): AdvisorySeverity{Rating: core.SeverityHigh},
 	}
 	for field := range reflect.TypeFor[Finding]().Fields() {
 		var changed Finding

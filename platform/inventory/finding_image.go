@@ -1,7 +1,6 @@
 package inventory
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -13,15 +12,13 @@ import (
 
 // ImageFacts are what the findings of an image follow from.
 type ImageFacts struct {
-	Digest   string
-	IsLive   bool     // whether a tag that is not deprecated points to the image
-	Names    []string // names of packages, if the source of the image lists only names
-	HasSBOM  bool
-	Versions []core.UID   // versions of packages in the SBOMs
-	Used     []core.UID   // versions that the uses have of the image if it is live, without those of source packages
-	Status   *ImageStatus // nil if there is none yet
-
-	basis FindingBasis // BasisName if Versions are made of names
+	Digest         string
+	IsLive         bool     // whether a tag that is not deprecated points to the image
+	Names          []string // names of packages, if the source of the image lists only names
+	HasSBOM        bool
+	Components     []core.UID   // those of the SBOMs
+	UsedComponents []core.UID   // those of which the uses have the versions, if the image is live
+	Status         *ImageStatus // nil if there is none yet
 }
 
 // A Holder is a live image that holds a version of a package.
@@ -37,7 +34,7 @@ type ImageStatus struct {
 	Number   int64 // number of the image in its repo, from 1; 0 means that it has none yet
 	IsLive   bool
 	Basis    FindingBasis
-	Versions []core.UID // versions that the uses of a live image have
+	Versions []core.UID // versions that stand for names, of an image without an SBOM
 	Open     OpenCounts
 
 	IsAffected bool // whether it is stored with open findings
@@ -45,9 +42,10 @@ type ImageStatus struct {
 
 // A PackageUse is a version of a package that an image of a repo holds, or holds no more.
 type PackageUse struct {
-	Version core.UID
-	Image   int64
-	IsGone  bool
+	Version  core.UID
+	Image    int64
+	Licenses []string // as the documents of the image spell them, sorted
+	IsGone   bool
 }
 
 // OpenCounts counts open findings by the rank of their rating.
@@ -116,123 +114,137 @@ func (s Findings) numberImages(ctx context.Context, tx core.Tx, repo core.UID, s
 	return nil
 }
 
-// readVersions reads the versions of packages of images, by digest, with those of source packages.
-// Where only names are known, it makes versions of them; where nothing is known, the name of the
-// repo stands for the package.
-func (s Findings) readVersions(ctx context.Context, tx core.Tx, repo *Repo, facts []*ImageFacts) (map[string][]*PackageVersion, map[core.UID]*PackageVersion, error) {
-	root := repo.UID.Root()
-	all, named := []core.UID{}, []*PackageVersion{}
+// A content is an image with those of its packages that advisories are compared with.
+type content struct {
+	status     *ImageStatus
+	candidates []candidate
+}
+
+// readContents reads what images hold, in the order of facts, and lists what changes in the uses of packages. Where
+// only names are known, it makes versions of them; where nothing is known, the name of the repo stands for the package.
+func (s Findings) readContents(ctx context.Context, tx core.Tx, repo *Repo, facts []*ImageFacts) (contents []*content, uses []PackageUse, err error) {
+	var uids, sources []core.UID
+	var named []*PackageVersion
+	byName := map[string]*PackageVersion{}
 	for _, f := range facts {
-		if all = slices.Concat(all, f.Versions, f.Used); !f.HasSBOM {
-			if len(f.Names) == 0 {
-				f.Names = []string{repo.Name}
+		if uids = slices.Concat(uids, f.Components, f.UsedComponents); f.HasSBOM {
+			continue
+		}
+		if len(f.Names) == 0 {
+			f.Names = []string{repo.Name}
+		}
+		for _, name := range f.Names {
+			if byName[name] == nil {
+				byName[name] = newPackageVersion(repo.UID.Root(), Package{Name: name}, "", s.area.Now())
+				named = append(named, byName[name])
 			}
-			for _, name := range f.Names {
-				v := newPackageVersion(root, Package{Name: name}, "", s.area.Now())
-				named, f.Versions = append(named, v), append(f.Versions, v.UID)
-			}
-			slices.Sort(f.Versions)
-			f.Versions, f.basis = slices.Compact(f.Versions), BasisName
 		}
 	}
 	if err := s.area.putPackages(ctx, tx, named); err != nil {
 		return nil, nil, err
 	}
-	byUID, err := s.versionsByUID(ctx, tx, all)
+	slices.Sort(uids)
+	components, err := s.area.tables.Components(ctx, tx, slices.Compact(uids))
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, v := range named {
-		byUID[v.UID] = v
-	}
-	versions := make(map[string][]*PackageVersion, len(facts))
-	for _, f := range facts {
-		for _, uid := range f.Versions {
-			if v := byUID[uid]; v != nil {
-				versions[f.Digest] = append(versions[f.Digest], v)
-				if source := byUID[v.Source]; source != nil {
-					versions[f.Digest] = append(versions[f.Digest], source)
-				}
-			}
+	byUID := make(map[core.UID]*Component, len(components))
+	for _, c := range components {
+		if byUID[c.UID] = c; c.Source != "" {
+			sources = append(sources, c.Source)
 		}
-		versions[f.Digest] = distinctVersions(versions[f.Digest])
 	}
-	return versions, byUID, nil
+	versions, err := s.versionsByUID(ctx, tx, sources)
+	if err != nil {
+		return nil, nil, err
+	}
+	contents, statuses, used := make([]*content, len(facts)), make([]*ImageStatus, len(facts)), make([]map[core.UID][]string, len(facts))
+	for i, f := range facts {
+		statuses[i] = f.newStatus()
+		contents[i] = &content{status: statuses[i]}
+		if f.HasSBOM {
+			held := componentsAt(f.Components, byUID)
+			contents[i].candidates, used[i] = candidates(held, versions), usesOf(held)
+			continue
+		}
+		for _, name := range f.Names {
+			contents[i].candidates = append(contents[i].candidates, candidate{PackageVersion: byName[name]})
+			statuses[i].Versions = append(statuses[i].Versions, byName[name].UID)
+		}
+		slices.Sort(statuses[i].Versions)
+		statuses[i].Versions = slices.Compact(statuses[i].Versions)
+		used[i] = usesOfNames(statuses[i].Versions)
+	}
+	if err := s.numberImages(ctx, tx, repo.UID, statuses); err != nil {
+		return nil, nil, err
+	}
+	for i, f := range facts {
+		if !f.IsLive {
+			used[i] = nil
+		}
+		uses = append(uses, changedUses(statuses[i].Number, f.usedBefore(byUID), used[i])...)
+	}
+	return contents, uses, nil
 }
 
-// distinctVersions sorts versions by UID, and leaves out those that occur again.
-func distinctVersions(all []*PackageVersion) []*PackageVersion {
-	slices.SortFunc(all, func(a, b *PackageVersion) int { return core.CompareTexts(a.UID, b.UID) })
-	return slices.CompactFunc(all, func(a, b *PackageVersion) bool { return a.UID == b.UID })
+// componentsAt returns the components with UIDs.
+func componentsAt(uids []core.UID, byUID map[core.UID]*Component) []*Component {
+	all := make([]*Component, 0, len(uids))
+	for _, uid := range uids {
+		if c := byUID[uid]; c != nil {
+			all = append(all, c)
+		}
+	}
+	return all
 }
 
-// usedBefore lists the versions that the uses have of the image, sorted.
-func (f *ImageFacts) usedBefore(byUID map[core.UID]*PackageVersion) (used []core.UID) {
-	if f.Status == nil || !f.Status.IsLive {
+// usedBefore returns what the uses have of the image.
+func (f *ImageFacts) usedBefore(byUID map[core.UID]*Component) map[core.UID][]string {
+	switch {
+	case f.Status == nil || !f.Status.IsLive:
 		return nil
+	case f.Status.Basis == BasisName:
+		return usesOfNames(f.Status.Versions)
 	}
-	for _, uid := range f.Used {
-		if used = append(used, uid); byUID[uid] != nil && byUID[uid].Source != "" {
-			used = append(used, byUID[uid].Source)
-		}
-	}
-	slices.Sort(used)
-	return slices.Compact(used)
+	return usesOf(componentsAt(f.UsedComponents, byUID))
 }
 
-// Named lists the versions that stand for names: those of an image without an SBOM.
-func (s *ImageStatus) Named() []core.UID {
-	if s.Basis == BasisName {
-		return s.Versions
-	}
-	return nil
-}
-
-// versionsByUID reads versions of packages, and those of their source packages.
+// versionsByUID reads versions of packages.
 func (s Findings) versionsByUID(ctx context.Context, tx core.Tx, uids []core.UID) (map[core.UID]*PackageVersion, error) {
 	byUID := make(map[core.UID]*PackageVersion, len(uids))
-	for len(uids) > 0 {
-		slices.Sort(uids)
-		found, err := s.area.tables.PackageVersions.Get(ctx, tx, core.Keys{UIDs: slices.Compact(uids)})
-		if err != nil {
-			return nil, err
-		}
-		uids = nil
-		for _, v := range found {
-			if byUID[v.UID] = v; v.Source != "" && byUID[v.Source] == nil {
-				uids = append(uids, v.Source)
-			}
-		}
+	if len(uids) == 0 {
+		return byUID, nil
 	}
-	return byUID, nil
+	slices.Sort(uids)
+	found, err := s.area.tables.PackageVersions.Get(ctx, tx, core.Keys{UIDs: slices.Compact(uids)})
+	for _, v := range found {
+		byUID[v.UID] = v
+	}
+	return byUID, err
 }
 
-// newStatus returns the status that follows from facts and the packages of the image.
-func (f *ImageFacts) newStatus(versions []*PackageVersion) *ImageStatus {
-	status := &ImageStatus{Digest: f.Digest, IsLive: f.IsLive, Basis: cmp.Or(f.basis, BasisVersion)}
+// newStatus returns the status that follows from facts, without the versions.
+func (f *ImageFacts) newStatus() *ImageStatus {
+	status := &ImageStatus{Digest: f.Digest, IsLive: f.IsLive, Basis: BasisName}
+	if f.HasSBOM {
+		status.Basis = BasisVersion
+	}
 	if f.Status != nil {
 		status.Number, status.Open, status.IsAffected = f.Status.Number, f.Status.Open, f.Status.IsAffected
-	}
-	for _, v := range versions { // they are sorted
-		status.Versions = append(status.Versions, v.UID)
 	}
 	return status
 }
 
-// changedUses lists what has changed in the uses of packages.
-func changedUses(before []core.UID, is *ImageStatus) (uses []PackageUse) {
-	var after []core.UID
-	if is.IsLive {
-		after = is.Versions
-	}
-	for _, v := range before {
-		if _, stays := slices.BinarySearch(after, v); !stays {
-			uses = append(uses, PackageUse{v, is.Number, true})
+// changedUses lists what changes in the uses of packages by an image. before and after have the licences of the versions.
+func changedUses(image int64, before, after map[core.UID][]string) (uses []PackageUse) {
+	for v := range before {
+		if _, stays := after[v]; !stays {
+			uses = append(uses, PackageUse{v, image, nil, true})
 		}
 	}
-	for _, v := range after {
-		if _, known := slices.BinarySearch(before, v); !known {
-			uses = append(uses, PackageUse{v, is.Number, false})
+	for v, licenses := range after {
+		if was, known := before[v]; !known || !slices.Equal(was, licenses) {
+			uses = append(uses, PackageUse{v, image, licenses, false})
 		}
 	}
 	return uses

@@ -12,7 +12,7 @@ import (
 // A match says that an advisory affects a version of a package.
 type match struct {
 	advisory *Advisory
-	version  *PackageVersion // nil if the advisory names the digest of the image
+	version  candidate // without a version if the advisory names the digest of the image
 	basis    FindingBasis
 	fixed    []string
 }
@@ -20,30 +20,39 @@ type match struct {
 // findMatches compares the packages of an image with advisories.
 func (c *content) findMatches(byName map[string][]*Advisory) (found []match) {
 	for _, a := range byName[c.status.Digest] {
-		found = append(found, match{a, nil, BasisName, a.fixedVersions()})
+		found = append(found, match{a, candidate{}, BasisName, a.fixedVersions()})
 	}
 	for _, v := range c.candidates {
-		if v.Package.Ecosystem == "" {
-			for _, key := range ecosystem.NameKeys(v.Package.Name) {
-				for _, a := range byName[key.Name] {
-					if key.Finds(a.ArtifactType, a.ArtifactName) {
-						found = append(found, match{a, v, BasisName, a.fixedVersions()})
-					}
+		if c.status.Basis == BasisVersion {
+			for _, a := range byName[v.nameOfAdvisories()] {
+				if m, affects := a.matchVersion(v); affects {
+					found = append(found, m)
 				}
 			}
 			continue
 		}
-		for _, a := range byName[v.Package.NormalName()] {
-			if m, affects := a.matchVersion(v); affects {
-				found = append(found, m)
+		for _, key := range ecosystem.NameKeys(v.Package.Name) {
+			for _, a := range byName[key.Name] {
+				if key.Finds(a.ArtifactType, a.ArtifactName) {
+					found = append(found, match{a, v, BasisName, a.fixedVersions()})
+				}
 			}
 		}
 	}
 	return found
 }
 
-// matchVersion reports whether an advisory affects a version of a package whose ecosystem is known.
-func (a *Advisory) matchVersion(v *PackageVersion) (match, bool) {
+// nameOfAdvisories returns the normal name of the advisories that can be about a package of an SBOM. Where its
+// ecosystem is not known, they have none either: a name alone says nothing.
+func (v *PackageVersion) nameOfAdvisories() string {
+	if v.Package.Ecosystem == "" {
+		return v.Package.Name
+	}
+	return v.Package.NormalName()
+}
+
+// matchVersion reports whether an advisory affects a version of a package.
+func (a *Advisory) matchVersion(v candidate) (match, bool) {
 	if a.ArtifactType != "" && !affected.SameEcosystem(a.ArtifactType, v.Package.Ecosystem) {
 		return match{}, false
 	}
@@ -123,9 +132,9 @@ func (m match) finding(repo core.UID, digest string) *Finding {
 		KnownExploited: m.advisory.KnownExploited, EPSS: m.advisory.EPSS, Basis: m.basis, IsLive: true,
 	}
 	version := ""
-	if m.version != nil {
-		f.Package, f.Ecosystem, f.InstalledVersion = m.version.Package.Name, m.version.Package.Ecosystem, m.version.Version
-		f.PackageVersion, version = m.version.UID, string(m.version.UID)
+	if v := m.version; v.PackageVersion != nil {
+		f.Package, f.Ecosystem, f.InstalledVersion, f.BinaryPackages = v.Package.Name, v.Package.Ecosystem, v.Version, v.binaries
+		f.PackageVersion, version = v.UID, string(v.UID)
 	}
 	f.undecide(m.advisory)
 	f.UID = repo + "/" + core.UID(hashTexts(digest, string(f.Advisory), version))

@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"atrium/platform/core"
@@ -55,41 +56,24 @@ func (s Findings) reconcileRepo(ctx context.Context, tx core.Tx, repo core.UID, 
 	return ended, images + len(digests), s.reconcileImages(ctx, tx, found[0], digests, events)
 }
 
-// A content is an image with those of its packages that advisories are compared with.
-type content struct {
-	status *ImageStatus
-	// candidates are versions that advisories can be about: those of source packages instead of
-	// what was built of them.
-	candidates []*PackageVersion
-}
-
 // reconcileImages writes what follows from all facts about some images of a repo.
 func (s Findings) reconcileImages(ctx context.Context, tx core.Tx, repo *Repo, digests []string, events findingEvents) error {
 	facts, err := s.area.tables.ImageFacts(ctx, tx, repo.UID, digests)
 	if err != nil {
 		return err
 	}
-	versions, byUID, err := s.readVersions(ctx, tx, repo, facts)
+	contents, uses, err := s.readContents(ctx, tx, repo, facts)
 	if err != nil {
 		return err
 	}
-	contents, statuses, names := make([]*content, len(facts)), make([]*ImageStatus, len(facts)), []string{}
-	for i, f := range facts {
-		statuses[i] = f.newStatus(versions[f.Digest])
-		contents[i] = &content{statuses[i], candidates(versions[f.Digest])}
-		if f.IsLive {
-			names = append(names, contents[i].names()...)
-		}
-	}
-	if err := s.numberImages(ctx, tx, repo.UID, statuses); err != nil {
-		return err
-	}
-	var uses []PackageUse
-	for i, f := range facts {
-		uses = append(uses, changedUses(f.usedBefore(byUID), statuses[i])...)
-	}
 	if err := s.area.tables.ChangeUses(ctx, tx, repo.UID, digests, uses); err != nil {
 		return err
+	}
+	var names []string
+	for _, c := range contents {
+		if c.status.IsLive {
+			names = append(names, c.names()...)
+		}
 	}
 	slices.Sort(names)
 	advisories, err := s.area.tables.AdvisoriesNamed(ctx, tx, repo.UID, slices.Compact(names))
@@ -123,9 +107,8 @@ func (s Findings) reconcileAdvisories(ctx context.Context, tx core.Tx, repo *Rep
 		return 0, err
 	}
 	var digests []string
-	var held []core.UID
 	for _, h := range holders {
-		digests, held = append(digests, h.Digest), append(held, h.Version)
+		digests = append(digests, h.Digest)
 	}
 	for _, f := range known {
 		digests = append(digests, f.Digest)
@@ -139,21 +122,46 @@ func (s Findings) reconcileAdvisories(ctx context.Context, tx core.Tx, repo *Rep
 	if err != nil {
 		return 0, err
 	}
-	versions, err := s.versionsByUID(ctx, tx, held)
+	contents, err := s.contentsHolding(ctx, tx, repo, statuses, holders)
 	if err != nil {
 		return 0, err
 	}
-	contents, byDigest := make([]*content, len(statuses)), map[string]*content{}
+	return len(contents), s.write(ctx, tx, repo, contents, advisories, known, events)
+}
+
+// contentsHolding returns images with those of their packages that are, or were built of, what holders hold.
+func (s Findings) contentsHolding(ctx context.Context, tx core.Tx, repo *Repo, statuses []*ImageStatus, holders []Holder) ([]*content, error) {
+	var held []core.UID
+	byDigest := map[string][]core.UID{}
+	for _, h := range holders {
+		held, byDigest[h.Digest] = append(held, h.Version), append(byDigest[h.Digest], h.Version)
+	}
+	versions, err := s.versionsByUID(ctx, tx, held)
+	if err != nil {
+		return nil, err
+	}
+	contents, digests := make([]*content, len(statuses)), []string{}
 	for i, status := range statuses {
 		contents[i] = &content{status: status}
-		byDigest[status.Digest] = contents[i]
-	}
-	for _, h := range holders {
-		if c, v := byDigest[h.Digest], versions[h.Version]; c != nil && v != nil && v.Source == "" {
-			c.candidates = append(c.candidates, v)
+		switch {
+		case status.Basis == BasisVersion:
+			digests = append(digests, status.Digest)
+		default:
+			for _, uid := range byDigest[status.Digest] {
+				contents[i].candidates = append(contents[i].candidates, candidate{PackageVersion: versions[uid]})
+			}
 		}
 	}
-	return len(contents), s.write(ctx, tx, repo, contents, advisories, known, events)
+	if len(digests) == 0 || len(held) == 0 {
+		return contents, nil
+	}
+	components, err := s.area.tables.ComponentsOf(ctx, tx, repo.UID, digests, slices.Collect(maps.Keys(versions)))
+	for _, c := range contents {
+		if c.status.Basis == BasisVersion {
+			c.candidates = candidates(components[c.status.Digest], versions)
+		}
+	}
+	return contents, err
 }
 
 // imagesOf returns the keys of images of a repo, each once.
@@ -176,23 +184,12 @@ func (s Findings) readFindings(ctx context.Context, tx core.Tx, repo core.UID, f
 	return rows.Items, err
 }
 
-// candidates returns the versions that advisories can be about.
-func candidates(versions []*PackageVersion) []*PackageVersion {
-	var all []*PackageVersion
-	for _, v := range versions {
-		if v.Source == "" {
-			all = append(all, v)
-		}
-	}
-	return all
-}
-
 // names lists the normal names of the artifacts that advisories about the image can have.
 func (c *content) names() []string {
 	names := []string{c.status.Digest}
 	for _, v := range c.candidates {
-		if v.Package.Ecosystem != "" {
-			names = append(names, v.Package.NormalName())
+		if c.status.Basis == BasisVersion {
+			names = append(names, v.nameOfAdvisories())
 			continue
 		}
 		for _, key := range ecosystem.NameKeys(v.Package.Name) {

@@ -78,30 +78,56 @@ type triageRules map[core.UID][]*TriageRule
 
 // decide sets what the rules decide about a finding. Of several rules, that of the closest group
 // counts, of those the one that says most about the image and the package, and of those the
-// newest. What was decided about the finding itself counts more.
+// newest. What was decided about the finding itself counts more. Decisions about binary packages count for the finding
+// of their source once they say the same of all that the image holds.
 func (r triageRules) decide(f *Finding, now core.Time) {
 	if f.Decision == DecisionOfFinding {
 		return
 	}
+	covered := map[FindingState][]string{} // binary packages that are decided about one by one
 	for _, rule := range r[f.Advisory] {
-		if rule.isFor(f) && !rule.decision().hasEnded(now) {
-			f.decide(rule.decision(), string(rule.UID))
-			return
+		if !rule.isFor(f) || rule.decision().hasEnded(now) {
+			continue
 		}
+		if !rule.isAbout(f.Ecosystem, f.installedPackage()) {
+			covered[rule.State] = append(covered[rule.State], rule.Package)
+			if !coversBinaries(f, covered[rule.State]) {
+				continue
+			}
+		}
+		f.decide(rule.decision(), string(rule.UID))
+		return
 	}
 }
 
-// isFor reports whether the rule is for a finding of a vulnerability that it names.
+// isFor reports whether the rule is for a finding of a vulnerability that it names: about its package, or about one
+// that was built of that.
 func (r *TriageRule) isFor(f *Finding) bool {
 	return f.Repo.Within(r.Scope) && (r.Digest == "" || r.Digest == f.Digest) &&
 		(r.Ecosystem == "" || f.Ecosystem == "" || affected.SameEcosystem(r.Ecosystem, f.Ecosystem)) &&
-		(r.Package == "" || r.namesPackage(f)) && (r.Version == "" || affected.InVersions(f.Ecosystem, r.Version, f.InstalledVersion))
+		(r.isAbout(f.Ecosystem, f.installedPackage()) || slices.ContainsFunc(f.BinaryPackages, func(p BinaryPackage) bool { return r.isAbout(f.Ecosystem, p) }))
 }
 
-// namesPackage compares the names of the package as its ecosystem does.
-func (r *TriageRule) namesPackage(f *Finding) bool {
-	return r.Package == f.Package ||
-		(&Package{Name: r.Package, Ecosystem: f.Ecosystem}).NormalName() == (&Package{Name: f.Package, Ecosystem: f.Ecosystem}).NormalName()
+// installedPackage returns the package and the version that the finding is about.
+func (f *Finding) installedPackage() BinaryPackage {
+	return BinaryPackage{f.Package, f.InstalledVersion}
+}
+
+// isAbout reports whether the rule names a package and its version, or none.
+func (r *TriageRule) isAbout(ecosystem string, p BinaryPackage) bool {
+	return (r.Package == "" || isSamePackage(ecosystem, r.Package, p.Name)) && (r.Version == "" || affected.InVersions(ecosystem, r.Version, p.Version))
+}
+
+// coversBinaries reports whether all that the image holds of a source package is among names.
+func coversBinaries(f *Finding, names []string) bool {
+	return !slices.ContainsFunc(f.BinaryPackages, func(p BinaryPackage) bool {
+		return !slices.ContainsFunc(names, func(name string) bool { return isSamePackage(f.Ecosystem, name, p.Name) })
+	})
+}
+
+// isSamePackage compares names of packages as their ecosystem does.
+func isSamePackage(ecosystem, a, b string) bool {
+	return a == b || (&Package{Name: a, Ecosystem: ecosystem}).NormalName() == (&Package{Name: b, Ecosystem: ecosystem}).NormalName()
 }
 
 // detail counts what the rule says about the findings that it is for; an image says most.

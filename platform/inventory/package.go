@@ -108,6 +108,8 @@ type ImageContent struct {
 // An ImagePackage is a package of an image.
 type ImagePackage struct {
 	*PackageVersion
+	PURL          string   // package URL; "" if it is not known
+	Licenses      []string // as the documents spell them
 	Architectures []string // those that hold it; none means that the documents do not say it
 
 	place int // its place among the packages of the image

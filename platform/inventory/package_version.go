@@ -13,17 +13,13 @@ import (
 type PackageVersion struct {
 	UID        core.UID  `json:"uid"`
 	Version    string    `json:"version,omitempty"` // "" if it is not known
-	PURL       string    `json:"purl,omitempty"`    // package URL; "" if it is not known
-	Licenses   []string  `json:"licenses,omitempty"`
-	Source     core.UID  `json:"source,omitempty"` // version of the source package that it was built of, if that is another one
 	CreateTime core.Time `json:"-"`
 
 	Package Package `json:"package"`
 	// Rank sorts the versions of a package as its ecosystem does.
 	Rank string `json:"-"`
 
-	isSource bool // whether an SBOM names it only as that of a source package
-	isNew    bool // whether it is about to be inserted
+	isNew bool // whether it is about to be inserted
 }
 
 // newPackageVersion returns a version of a package in an organisation. The UIDs of both follow from
@@ -115,6 +111,10 @@ type PackageVersionQueries interface {
 	// AdvisoriesOfVersions finds, for each version, the advisories with findings of it that
 	// count in a scope, with one statement.
 	AdvisoriesOfVersions(ctx context.Context, on core.Conn, versions []*PackageVersion, scopes []core.Scope) ([][]core.UID, error)
+
+	// LicensesOfVersions finds, for each version, the licences that documents of images in a scope give it, with one
+	// statement, and one more if the documents of its organisation differ.
+	LicensesOfVersions(ctx context.Context, on core.Conn, versions []*PackageVersion, scopes []core.Scope) ([][]string, error)
 }
 
 // PackageVersions are the operations on versions of packages.
@@ -250,4 +250,22 @@ func (s PackageVersions) ListAdvisories(ctx context.Context, req core.ListReques
 		pages[i] = of.NewPage(own, q, core.PageOf(of.Kind, q, all))
 	}
 	return pages, errs
+}
+
+// Licenses reads, for each version, the licences that the SBOMs of images that the caller may see give it, with one
+// read, and one more where SBOMs differ. The images lie where the list is restricted to that has the package.
+func (s PackageVersions) Licenses(ctx context.Context, versions []*PackageVersion) ([][]string, error) {
+	if len(versions) == 0 {
+		return nil, nil
+	}
+	scopes := make([]core.Scope, len(versions))
+	for i, v := range versions {
+		held, _, err := heldBy(ctx, v.Package.Within)
+		if err != nil {
+			return nil, s.rows.Kind.AddArea(err)
+		}
+		scopes[i] = held
+	}
+	found, err := s.area.tables.LicensesOfVersions(ctx, s.area.Store, versions, scopes)
+	return found, s.rows.Kind.AddArea(err)
 }

@@ -17,7 +17,7 @@ type SBOM struct {
 	Digest       string
 	Architecture string     // as ArchitectureName spells it; "" means all
 	Format       string     // such as "SPDX 2.3"
-	Versions     []core.UID // sorted
+	Components   []core.UID // sorted
 	CreateTime   core.Time
 }
 
@@ -67,7 +67,7 @@ func (s Images) importSBOMsOnce(ctx context.Context, all []*ImportedSBOM) (core.
 	if err != nil {
 		return core.Imported{}, err
 	}
-	versions := map[*ImportedSBOM][]*PackageVersion{}
+	components, sources := map[*ImportedSBOM][]*Component{}, map[core.UID]*PackageVersion{}
 	type key struct {
 		image        core.ImageKey
 		architecture string
@@ -78,7 +78,7 @@ func (s Images) importSBOMsOnce(ctx context.Context, all []*ImportedSBOM) (core.
 		Check: func(b *ImportedSBOM, v *core.Violations) {
 			checkRepoName(v, b.Repo, exists)
 			if b.Check(v); len(*v) == 0 {
-				versions[b] = b.packageVersions(s.area.Now())
+				components[b] = b.components(sources, s.area.Now())
 			}
 		},
 		Existing: func(ctx context.Context, tx core.Tx, rows []*ImportedSBOM) ([]*ImportedSBOM, error) {
@@ -95,17 +95,17 @@ func (s Images) importSBOMsOnce(ctx context.Context, all []*ImportedSBOM) (core.
 			return known, err
 		},
 		IsUnchanged: func(known, b *ImportedSBOM) bool {
-			return known.Format == b.Format && slices.Equal(stored[key{core.ImageKey{Repo: b.Repo, Digest: b.Digest}, b.Architecture}].Versions, b.uids(versions[b]))
+			return known.Format == b.Format && slices.Equal(stored[key{core.ImageKey{Repo: b.Repo, Digest: b.Digest}, b.Architecture}].Components, uidsOf(components[b]))
 		},
 		Insert: func(ctx context.Context, tx core.Tx, rows []*ImportedSBOM) error {
-			var packages []*PackageVersion
+			var added []*Component
 			sboms, tasks := make([]*SBOM, len(rows)), make([]FindingTask, len(rows))
 			for i, b := range rows {
-				packages = append(packages, versions[b]...)
-				sboms[i] = &SBOM{Repo: b.Repo, Digest: b.Digest, Architecture: b.Architecture, Format: b.Format, Versions: b.uids(versions[b]), CreateTime: s.area.Now()}
+				added = append(added, components[b]...)
+				sboms[i] = &SBOM{Repo: b.Repo, Digest: b.Digest, Architecture: b.Architecture, Format: b.Format, Components: uidsOf(components[b]), CreateTime: s.area.Now()}
 				tasks[i] = FindingTask{Subject: b.Repo, Digest: b.Digest}
 			}
-			if err := s.area.putPackages(ctx, tx, packages); err != nil {
+			if err := s.area.putComponents(ctx, tx, added, sources); err != nil {
 				return err
 			}
 			if err := s.area.tables.PutSBOMs(ctx, tx, sboms); err != nil {
@@ -142,31 +142,23 @@ func (b *ImportedSBOM) Check(v *core.Violations) {
 	}
 }
 
-// packageVersions returns the versions of the packages, and those of their source packages.
-func (b *ImportedSBOM) packageVersions(now core.Time) []*PackageVersion {
-	var all []*PackageVersion
-	root := b.Repo.Root()
-	for _, p := range b.Packages {
-		v := newPackageVersion(root, Package{Name: p.Name, Ecosystem: p.Ecosystem}, p.Version, now)
-		v.PURL, v.Licenses = p.PURL, p.Licenses
-		if p.SourceName != "" {
-			source := newPackageVersion(root, Package{Name: p.SourceName, Ecosystem: p.Ecosystem}, cmp.Or(p.SourceVersion, p.Version), now)
-			if source.isSource = true; source.UID != v.UID {
-				v.Source = source.UID
-				all = append(all, source)
-			}
+// components returns the components of the document, and adds the versions of source packages.
+func (b *ImportedSBOM) components(sources map[core.UID]*PackageVersion, now core.Time) []*Component {
+	all := make([]*Component, len(b.Packages))
+	for i, p := range b.Packages {
+		var source *PackageVersion
+		if all[i], source = newComponent(b.Repo.Root(), p, now); source != nil {
+			sources[source.UID] = source
 		}
-		all = append(all, v)
 	}
 	return all
 }
 
-// uids lists the versions of packages that the document names, sorted.
-func (*ImportedSBOM) uids(versions []*PackageVersion) (uids []core.UID) {
-	for _, v := range versions {
-		if !v.isSource {
-			uids = append(uids, v.UID)
-		}
+// uidsOf lists the UIDs of components, sorted, each once.
+func uidsOf(components []*Component) []core.UID {
+	uids := make([]core.UID, len(components))
+	for i, c := range components {
+		uids[i] = c.UID
 	}
 	slices.Sort(uids)
 	return slices.Compact(uids)
@@ -222,9 +214,7 @@ func listNew(ctx context.Context, t PackageQueries, tx core.Tx, versions []*Pack
 	}
 	byUID := make(map[core.UID]*PackageVersion, len(versions))
 	for _, v := range versions {
-		if first := byUID[v.UID]; first == nil || first.isSource {
-			byUID[v.UID] = v
-		}
+		byUID[v.UID] = v
 	}
 	stored, err := t.StoredVersions(ctx, tx, slices.Sorted(maps.Keys(byUID)))
 	for _, uid := range stored {

@@ -133,12 +133,12 @@ func (queries) ImageFacts(ctx context.Context, in core.Tx, repo core.UID, digest
 			}
 			return err
 		}),
-		read("t.digest, t.versions, COALESCE(t.used, t.versions)", "sbom", "repo", func(scan func(...any) error) error {
+		read("t.digest, t.components, COALESCE(t.used, t.components)", "sbom", "repo", func(scan func(...any) error) error {
 			var digest string
-			var versions, used []byte
-			err := scan(&digest, &versions, &used)
+			var components, used []byte
+			err := scan(&digest, &components, &used)
 			f := fact(digest)
-			f.HasSBOM, f.Versions, f.Used = true, append(f.Versions, splitEnds(root, versions)...), append(f.Used, splitEnds(root, used)...)
+			f.HasSBOM, f.Components, f.UsedComponents = true, append(f.Components, splitEnds(root, components)...), append(f.UsedComponents, splitEnds(root, used)...)
 			return err
 		}),
 		read(statusColumns, "image_status", "parent", func(scan func(...any) error) error {
@@ -148,10 +148,7 @@ func (queries) ImageFacts(ctx context.Context, in core.Tx, repo core.UID, digest
 		}))
 	facts := make([]*inventory.ImageFacts, 0, len(byDigest))
 	for _, f := range byDigest {
-		if f.Status != nil && f.Status.Basis == inventory.BasisName {
-			f.Used = f.Status.Versions
-		}
-		f.Versions, f.Used = distinctUIDs(f.Versions), distinctUIDs(f.Used)
+		f.Components, f.UsedComponents = distinctUIDs(f.Components), distinctUIDs(f.UsedComponents)
 		facts = append(facts, f)
 	}
 	slices.SortFunc(facts, func(a, b *inventory.ImageFacts) int { return strings.Compare(a.Digest, b.Digest) })
@@ -233,7 +230,7 @@ func (queries) PutImageStatuses(in core.Tx, repo core.UID, statuses []*inventory
 		digests[i], status.IsAffected = status.Digest, is
 		tx.countAffected(affectedImages, table.ChildOf(repo), was, is)
 		insert := table.NewStatement(tx.Dialect).Add("INSERT INTO image_status ("+strings.Join(storedStatusColumns, ", ")+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			repo.Root(), repo, status.Digest, status.Number, status.IsLive, string(status.Basis), ends(status.Named()), status.Open.Text(), is, table.ParentKey(repo))
+			repo.Root(), repo, status.Digest, status.Number, status.IsLive, string(status.Basis), ends(status.Versions), status.Open.Text(), is, table.ParentKey(repo))
 		tx.Conn.Queue(insert.Add(" ON CONFLICT (parent, digest) DO UPDATE SET live = excluded.live, basis = excluded.basis, versions = excluded.versions," +
 			" open_severity = excluded.open_severity, affected = excluded.affected").Build(nil))
 	}
@@ -392,42 +389,6 @@ func (queries) AdvisoriesNamed(ctx context.Context, in core.Tx, repo core.UID, n
 	q.Add(" AND t.parent ?", table.UIDValues(append(repo.Ancestors(), inventory.FeedGroup)))
 	var found []*inventory.Advisory
 	err := tx.Conn.Run(ctx, q.Build(p.Collect(&found)))
-	return found, err
-}
-
-// PutSBOMs replaces SBOMs.
-func (queries) PutSBOMs(ctx context.Context, in core.Tx, all []*inventory.SBOM) error {
-	tx := transactionOf(in)
-	run := make([]*dbconn.Statement, len(all))
-	for i, b := range all {
-		q := table.NewStatement(tx.Dialect).Add("INSERT INTO sbom (repo, digest, architecture, format, versions, used, create_time) VALUES (?, ?, ?, ?, ?, ?, ?)",
-			b.Repo, b.Digest, b.Architecture, b.Format, ends(b.Versions), []byte{}, b.CreateTime)
-		q.Add(" ON CONFLICT (repo, digest, architecture) DO UPDATE SET format = excluded.format, versions = excluded.versions,")
-		run[i] = q.Add(" used = COALESCE(sbom.used, sbom.versions), create_time = excluded.create_time").Build(nil)
-	}
-	return tx.Conn.Run(ctx, run...)
-}
-
-// SBOMs reads the SBOMs of images.
-func (queries) SBOMs(ctx context.Context, on core.Conn, keys inventory.ImageKeys) ([]*inventory.SBOM, error) {
-	tx := tablesOf(on)
-	wanted := keys.Keys()
-	repos, digests := make([][]byte, len(wanted)), make([]string, len(wanted))
-	for i, k := range wanted {
-		repos[i], digests[i] = table.PackUID(k.Repo), k.Digest
-	}
-	var found []*inventory.SBOM
-	q := table.NewStatement(tx.Dialect)
-	q.Add("SELECT DISTINCT b.repo, b.digest, b.architecture, b.format, b.versions, b.create_time FROM ").Add(q.Parents(table.UIDPairs(repos, digests)...))
-	q.Add(" CROSS JOIN sbom b WHERE b.repo = p.k AND b.digest = p.inside")
-	err := tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
-		b := new(inventory.SBOM)
-		var versions []byte
-		err := scan(table.UIDOf(&b.Repo), &b.Digest, &b.Architecture, &b.Format, &versions, table.TimeOf(&b.CreateTime))
-		b.Versions = splitEnds(b.Repo.Root(), versions)
-		found = append(found, b)
-		return err
-	}))
 	return found, err
 }
 

@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -106,27 +105,6 @@ func addUseWithin(s *table.Statement, within core.UID) {
 	if !within.IsRoot() {
 		s.Add(" AND u.rest >= ? AND u.rest < ?", table.RestOf(within), table.PastRest(within))
 	}
-}
-
-// ends returns the part of the UIDs of versions that identifies them in their organisation: those
-// of the package and of the version.
-func ends(uids []core.UID) []byte {
-	b := make([]byte, 0, len(uids)*2*table.SegmentLength)
-	for _, u := range uids {
-		b = append(b, table.RestOf(u)...)
-	}
-	return b
-}
-
-// splitEnds returns the UIDs whose ends were put together.
-func splitEnds(root core.UID, b []byte) []core.UID {
-	uids := make([]core.UID, 0, len(b)/(2*table.SegmentLength))
-	packed := table.PackUID(root)
-	for end := range slices.Chunk(b, 2*table.SegmentLength) {
-		uid, _ := core.UnpackUID(slices.Concat(packed, end))
-		uids = append(uids, uid)
-	}
-	return uids
 }
 
 // StoredVersions returns those of the versions of packages that are stored.
@@ -236,16 +214,16 @@ func (queries) ChangeUses(ctx context.Context, in core.Tx, repo core.UID, digest
 	var added [][]any
 	for k, list := range changed {
 		was, known := stored[k]
-		images := changeImages(was, list)
+		use := was.change(list)
 		switch {
-		case !known && len(images) > 0:
-			added = append(added, useValues(repo, k, images))
+		case !known && len(use.images) > 0:
+			added = append(added, useValues(repo, k, use))
 			after[k.packageEnd()]++
-		case known && len(images) == 0:
+		case known && len(use.images) == 0:
 			run = append(run, tx.deleteUse(repo, k))
 			after[k.packageEnd()]--
 		case known:
-			run = append(run, tx.updateUse(repo, k, images))
+			run = append(run, tx.updateUse(repo, k, use))
 		}
 	}
 	if err := tx.Conn.Run(ctx, run...); err != nil {
@@ -260,58 +238,107 @@ func (queries) ChangeUses(ctx context.Context, in core.Tx, repo core.UID, digest
 }
 
 // readUses reads the uses of packages in a repo, and the number of rows of each package.
-func (tx *transaction) readUses(ctx context.Context, repo core.UID, packages [][]byte) (stored map[useKey][]int64, rows map[string]int, err error) {
-	stored, rows = map[useKey][]int64{}, map[string]int{}
+func (tx *transaction) readUses(ctx context.Context, repo core.UID, packages [][]byte) (stored map[useKey]use, rows map[string]int, err error) {
+	stored, rows = map[useKey]use{}, map[string]int{}
 	q := table.NewStatement(tx.Dialect)
-	q.Add("SELECT u.package, u.version, u.part, u.images FROM ")
+	q.Add("SELECT u.package, u.version, u.part, u.images, u.licenses FROM ")
 	q.Add(q.Parents(dbconn.ParentColumn{Name: "k", Bytes: packages}))
 	q.Add(" JOIN package_use u ON u.parent = ? AND u.package = p.k", repo)
 	err = tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var of, version []byte
 		var part int64
-		var images []int64
-		if err := scan(&of, &version, &part, table.JSONOf(&images)); err != nil {
+		var read use
+		if err := scan(&of, &version, &part, table.JSONOf(&read.images), table.JSONOf(&read.licenses)); err != nil {
 			return err
 		}
-		stored[useKey{string(of) + string(version), part}] = images
+		stored[useKey{string(of) + string(version), part}] = read
 		rows[string(of)]++
 		return nil
 	}))
 	return stored, rows, err
 }
 
-// changeImages returns the numbers of the images that hold a version after changes, sorted.
-func changeImages(images []int64, changes []inventory.PackageUse) []int64 {
-	for _, u := range changes {
-		at, known := slices.BinarySearch(images, u.Image)
-		switch {
-		case known && u.IsGone:
-			images = slices.Delete(images, at, at+1)
-		case !known && !u.IsGone:
-			images = slices.Insert(images, at, u.Image)
-		}
-	}
-	return images
+// A use is which images of a repo hold a version, and with which licences.
+type use struct {
+	images   []int64 // their numbers, sorted
+	licenses []useLicenses
 }
 
-var useColumns = []string{"root_key", "rest", "parent", "package", "version", "part", "images", "n"}
+// useLicenses are licences that documents give a version. One element of a list names no images: it is for all that
+// the others do not name.
+type useLicenses struct {
+	Licenses []string `json:"l,omitempty"`
+	Images   []int64  `json:"i,omitempty"`
+}
 
-func useValues(repo core.UID, k useKey, images []int64) []any {
-	list, _ := json.Marshal(images) // cannot fail for numbers
+// licensesOf returns the licences of an image.
+func (u use) licensesOf(image int64) []string {
+	var rest []string
+	for _, l := range u.licenses {
+		if slices.Contains(l.Images, image) {
+			return l.Licenses
+		}
+		if l.Images == nil {
+			rest = l.Licenses
+		}
+	}
+	return rest
+}
+
+// change returns the use after changes.
+func (u use) change(changes []inventory.PackageUse) use {
+	is, changed := use{images: slices.Clone(u.images)}, map[int64][]string{}
+	for _, c := range changes {
+		at, known := slices.BinarySearch(is.images, c.Image)
+		switch {
+		case known && c.IsGone:
+			is.images = slices.Delete(is.images, at, at+1)
+		case !known && !c.IsGone:
+			is.images = slices.Insert(is.images, at, c.Image)
+		}
+		changed[c.Image] = c.Licenses
+	}
+	for _, image := range is.images {
+		licenses, isChanged := changed[image]
+		if !isChanged {
+			licenses = u.licensesOf(image)
+		}
+		at := slices.IndexFunc(is.licenses, func(l useLicenses) bool { return slices.Equal(l.Licenses, licenses) })
+		if at < 0 {
+			at = len(is.licenses)
+			is.licenses = append(is.licenses, useLicenses{Licenses: licenses})
+		}
+		is.licenses[at].Images = append(is.licenses[at].Images, image)
+	}
+	slices.SortStableFunc(is.licenses, func(a, b useLicenses) int { return len(b.Images) - len(a.Images) })
+	switch {
+	case len(is.licenses) == 1 && is.licenses[0].Licenses == nil:
+		is.licenses = nil
+	case len(is.licenses) > 0:
+		is.licenses[0].Images = nil
+	}
+	return is
+}
+
+var useColumns = []string{"root_key", "rest", "parent", "package", "version", "part", "images", "licenses", "n"}
+
+func useValues(repo core.UID, k useKey, u use) []any {
+	list, _ := json.Marshal(u.images) // cannot fail for numbers
 	return []any{
-		table.ScopeKey(repo.Root()), table.RestOf(repo), table.PackUID(repo), []byte(k.packageEnd()), []byte(k.version[table.SegmentLength:]), k.part, string(list), int64(len(images)),
+		table.ScopeKey(repo.Root()), table.RestOf(repo), table.PackUID(repo), []byte(k.packageEnd()), []byte(k.version[table.SegmentLength:]), k.part,
+		string(list), table.JSONText(u.licenses), int64(len(u.images)),
 	}
 }
 
 const findUse = " WHERE parent = ? AND package = ? AND version = ? AND part = ?"
 
-func (tx *transaction) updateUse(repo core.UID, k useKey, images []int64) *dbconn.Statement {
-	values := useValues(repo, k, images)
-	return table.NewStatement(tx.Dialect).Add("UPDATE package_use SET images = ?, n = ?"+findUse, slices.Concat(values[6:], values[2:6])...).Build(nil)
+func (tx *transaction) updateUse(repo core.UID, k useKey, u use) *dbconn.Statement {
+	values := useValues(repo, k, u)
+	return table.NewStatement(tx.Dialect).Add("UPDATE package_use SET images = ?, licenses = ?, n = ?"+findUse, slices.Concat(values[6:], values[2:6])...).Build(nil)
 }
 
 func (tx *transaction) deleteUse(repo core.UID, k useKey) *dbconn.Statement {
-	return table.NewStatement(tx.Dialect).Add("DELETE FROM package_use"+findUse, useValues(repo, k, nil)[2:6]...).Build(nil)
+	return table.NewStatement(tx.Dialect).Add("DELETE FROM package_use"+findUse, useValues(repo, k, use{})[2:6]...).Build(nil)
 }
 
 // countHolders changes how many repos hold the packages that a repo holds now and did not hold
@@ -347,96 +374,4 @@ func compactBytes(keys [][]byte) [][]byte {
 		keys[i] = []byte(text)
 	}
 	return keys[:len(texts)]
-}
-
-// ImagePackages reads the packages of images: two statements, one for what the images hold, and
-// one for the versions.
-func (queries) ImagePackages(ctx context.Context, on core.Conn, keys inventory.ImageKeys) ([]*inventory.ImageContent, error) {
-	s := tablesOf(on)
-	wanted := keys.Keys()
-	repos, digests := make([][]byte, len(wanted)), make([]string, len(wanted))
-	for i, k := range wanted {
-		repos[i], digests[i] = table.PackUID(k.Repo), k.Digest
-	}
-	type held struct {
-		architecture string
-		versions     []core.UID
-	}
-	byImage := map[core.ImageKey][]held{}
-	var uids []core.UID
-	add := func(k core.ImageKey, architecture string, ends []byte) {
-		versions := splitEnds(k.Repo.Root(), ends)
-		byImage[k] = append(byImage[k], held{architecture, versions})
-		uids = append(uids, versions...)
-	}
-	q := table.NewStatement(s.Dialect)
-	q.Add("SELECT b.repo, b.digest, b.architecture, b.versions FROM ").Add(q.Parents(table.UIDPairs(repos, digests)...))
-	q.Add(" CROSS JOIN sbom b WHERE b.repo = p.k AND b.digest = p.inside ORDER BY b.architecture")
-	named := table.NewStatement(s.Dialect)
-	named.Add("SELECT t.parent, t.digest, '', t.versions FROM ").Add(named.Parents(table.UIDPairs(repos, digests)...))
-	named.Add(" CROSS JOIN image_status t WHERE t.parent = p.k AND t.digest = p.inside AND t.basis = ?", string(inventory.BasisName))
-	hasSBOM := map[core.ImageKey]bool{}
-	read := func(isSBOM bool) func(scan func(...any) error) error {
-		return func(scan func(...any) error) error {
-			var k core.ImageKey
-			var architecture string
-			var list []byte
-			if err := scan(table.UIDOf(&k.Repo), &k.Digest, &architecture, &list); err != nil {
-				return err
-			}
-			if isSBOM {
-				hasSBOM[k] = true
-			}
-			if isSBOM || !hasSBOM[k] {
-				add(k, architecture, list)
-			}
-			return nil
-		}
-	}
-	if err := s.Reads.Run(ctx, q.Build(read(true)), named.Build(read(false))); err != nil {
-		return nil, err
-	}
-	byUID := map[core.UID]*inventory.PackageVersion{}
-	if len(uids) > 0 {
-		slices.Sort(uids)
-		versions := packageVersions.Reader(s)
-		p := versions.ProjectAll()
-		v := table.NewStatement(s.Dialect).Add("SELECT "+p.Selected+" FROM package_version t"+p.Joins+" WHERE t.uid ?", table.UIDKeys(slices.Compact(uids)))
-		var found []*inventory.PackageVersion
-		if err := s.Reads.Run(ctx, v.Build(p.Collect(&found))); err != nil {
-			return nil, err
-		}
-		for _, v := range found {
-			byUID[v.UID] = v
-		}
-	}
-	contents := make([]*inventory.ImageContent, len(wanted))
-	for i, k := range wanted {
-		c := &inventory.ImageContent{Repo: k.Repo, Digest: k.Digest, Basis: inventory.BasisName}
-		if hasSBOM[k] {
-			c.Basis = inventory.BasisVersion
-		}
-		at := map[core.UID]int{}
-		for _, h := range byImage[k] {
-			for _, uid := range h.versions {
-				v := byUID[uid]
-				if v == nil {
-					continue
-				}
-				n, known := at[uid]
-				if !known {
-					n = len(c.Packages)
-					at[uid], c.Packages = n, append(c.Packages, inventory.ImagePackage{PackageVersion: v})
-				}
-				if h.architecture != "" {
-					c.Packages[n].Architectures = append(c.Packages[n].Architectures, h.architecture)
-				}
-			}
-		}
-		slices.SortFunc(c.Packages, func(a, b inventory.ImagePackage) int {
-			return cmp.Or(cmp.Compare(a.Package.Name, b.Package.Name), cmp.Compare(a.Package.Ecosystem, b.Package.Ecosystem), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.UID, b.UID))
-		})
-		contents[i] = c
-	}
-	return contents, nil
 }

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"atrium/platform/core"
 	"atrium/platform/inventory"
@@ -21,9 +22,6 @@ var packageVersions = table.New(&table.Definition[*inventory.PackageVersion, *in
 		{SQL: "t.uid", To: func(v *inventory.PackageVersion) any { return table.UIDOf(&v.UID) }},
 		{SQL: "t.version", To: func(v *inventory.PackageVersion) any { return &v.Version }},
 		{SQL: "t.rank", To: func(v *inventory.PackageVersion) any { return &v.Rank }},
-		{SQL: "t.purl", To: func(v *inventory.PackageVersion) any { return &v.PURL }},
-		{SQL: "t.licenses", To: func(v *inventory.PackageVersion) any { return table.JSONOf(&v.Licenses) }},
-		{SQL: "t.source", To: func(v *inventory.PackageVersion) any { return table.UIDOf(&v.Source) }},
 		{SQL: "t.create_time", To: func(v *inventory.PackageVersion) any { return table.TimeOf(&v.CreateTime) }},
 		{SQL: "k.uid", To: func(v *inventory.PackageVersion) any { return table.UIDOf(&v.Package.UID) }},
 		{SQL: "k.name", To: func(v *inventory.PackageVersion) any { return &v.Package.Name }},
@@ -72,5 +70,70 @@ func (queries) AdvisoriesOfVersions(ctx context.Context, on core.Conn, versions 
 		found[i] = append(found[i], advisory)
 		return nil
 	}))
+	return found, err
+}
+
+// LicensesOfVersions finds the licences of versions: one statement for what documents of their organisations say, and
+// one for the documents within the scopes if those differ.
+func (queries) LicensesOfVersions(ctx context.Context, on core.Conn, versions []*inventory.PackageVersion, scopes []core.Scope) ([][]string, error) {
+	s := tablesOf(on)
+	said := map[core.UID][][]string{}
+	uids := make(table.UIDValues, len(versions))
+	for i, v := range versions {
+		uids[i] = v.UID
+	}
+	q := table.NewStatement(s.Dialect).Add("SELECT DISTINCT c.version, c.licenses FROM component c WHERE c.version ?", uids)
+	err := s.Reads.Run(ctx, q.Build(func(scan func(...any) error) error {
+		var version core.UID
+		var licenses []string
+		err := scan(table.UIDOf(&version), table.JSONOf(&licenses))
+		said[version] = append(said[version], licenses)
+		return err
+	}))
+	if err != nil {
+		return nil, err
+	}
+	found := make([][]string, len(versions))
+	var asked []int
+	var ends, roots, low, past [][]byte
+	var places []string
+	for i, v := range versions {
+		if len(said[v.UID]) <= 1 {
+			found[i] = slices.Concat(said[v.UID]...)
+			continue
+		}
+		asked = append(asked, i)
+		for _, b := range scopes[i].Branches {
+			if b.UID.Root() == v.UID.Root() {
+				ends, roots, places = append(ends, table.LocalOf(v.UID)), append(roots, table.ScopeKey(v.UID.Root())), append(places, fmt.Sprint(i))
+				low, past = append(low, table.RestOf(b.UID)), append(past, table.PastRest(b.UID))
+			}
+		}
+	}
+	if len(ends) == 0 {
+		return found, nil
+	}
+	q = table.NewStatement(s.Dialect)
+	q.Add("SELECT DISTINCT p.place, u.licenses FROM ").Add(q.Parents(
+		dbconn.ParentColumn{Name: "k", Bytes: ends}, dbconn.ParentColumn{Name: "root", Bytes: roots}, dbconn.ParentColumn{Name: "low", Bytes: low},
+		dbconn.ParentColumn{Name: "past", Bytes: past}, dbconn.ParentColumn{Name: "place", Texts: places}))
+	q.Add(" CROSS JOIN package_use u WHERE u.root_key = p.root AND u.version = p.k AND u.rest >= p.low AND u.rest < p.past")
+	err = s.Reads.Run(ctx, q.Build(func(scan func(...any) error) error {
+		var place string
+		var of []useLicenses
+		if err := scan(&place, table.JSONOf(&of)); err != nil {
+			return err
+		}
+		var i int
+		_, _ = fmt.Sscan(place, &i) // it was made above
+		for _, l := range of {
+			found[i] = append(found[i], l.Licenses...)
+		}
+		return nil
+	}))
+	for _, i := range asked {
+		slices.Sort(found[i])
+		found[i] = slices.Compact(found[i])
+	}
 	return found, err
 }

@@ -28,7 +28,7 @@ func Tables() platform.Tables {
 		Inventory: inventory.Tables{
 			Repos: repos, Tags: tags, ImageLists: imageTable{}, Packages: packages, PackageVersions: packageVersions,
 			Advisories: advisories, Vulnerabilities: vulnerabilities, Findings: findings,
-			RepoQueries: queries{}, TagQueries: queries{}, ImageQueries: queries{}, SBOMQueries: queries{}, PackageQueries: queries{},
+			RepoQueries: queries{}, TagQueries: queries{}, ImageQueries: queries{}, SBOMQueries: queries{}, ComponentQueries: queries{}, PackageQueries: queries{},
 			PackageVersionQueries: queries{}, AdvisoryQueries: queries{}, ExploitationQueries: queries{}, FindingQueries: queries{},
 			TriageRuleQueries: queries{},
 		},

@@ -516,30 +516,41 @@ CREATE TABLE package (
 CREATE INDEX package_parent_name ON package (parent, name, uid) WHERE uses > 0;
 CREATE INDEX package_normal ON package (normal_name, root);
 
--- Versions of packages. rank sorts as the ecosystem sorts versions. source is the version of the source package that
--- this one was built of, about which distributions publish advisories: NULL if it is this one.
+-- Versions of packages. rank sorts as the ecosystem sorts versions.
 CREATE TABLE package_version (
     uid bytea PRIMARY KEY,
     root bytea NOT NULL, parent bytea NOT NULL REFERENCES package (uid) ON DELETE CASCADE, g2 bytea, g3 bytea,
     version text COLLATE "C" NOT NULL,
     rank text COLLATE "C" NOT NULL,
-    purl text COLLATE "C" NOT NULL,
-    licenses text COLLATE "C" NOT NULL,
-    source bytea,
     create_time timestamptz NOT NULL
 );
 -- Lists of a package.
 CREATE INDEX package_version_parent_rank ON package_version (parent, rank, uid);
 
--- SBOMs: the packages of an image for one architecture, or for all if that is empty. versions has the ends of the
--- UIDs of package versions, 16 bytes each, sorted. used has those that package_use still has of the image: NULL if they are
--- the same.
+-- Components: versions of packages with what documents say of them. The last segment of a UID is a hash of all columns, so
+-- that no document changes what another one says. version and source are UIDs of versions; source is that of the source
+-- package, about which distributions publish advisories, and NULL if the document names none.
+CREATE TABLE component (
+    uid bytea PRIMARY KEY,
+    parent bytea NOT NULL REFERENCES package (uid) ON DELETE CASCADE,
+    version bytea NOT NULL,
+    source bytea,
+    purl text COLLATE "C" NOT NULL,
+    licenses text COLLATE "C" NOT NULL
+);
+-- The components of a version, and those that were built of it.
+CREATE INDEX component_version ON component (version);
+CREATE INDEX component_source ON component (source) WHERE source IS NOT NULL;
+
+-- SBOMs: the packages of an image for one architecture, or for all if that is empty. components has the ends of the
+-- UIDs of components, 16 bytes each, sorted. used has those whose versions package_use still has of the image: NULL if they
+-- are the same.
 CREATE TABLE sbom (
     repo bytea NOT NULL REFERENCES repo (uid) ON DELETE CASCADE,
     digest text COLLATE "C" NOT NULL,
     architecture text COLLATE "C" NOT NULL,
     format text COLLATE "C" NOT NULL,
-    versions bytea NOT NULL,
+    components bytea NOT NULL,
     used bytea,
     create_time timestamptz NOT NULL,
     PRIMARY KEY (repo, digest, architecture)
@@ -574,6 +585,7 @@ CREATE TABLE package_use (
     version bytea NOT NULL,
     part bigint NOT NULL,
     images text COLLATE "C" NOT NULL,
+    licenses text COLLATE "C" NOT NULL, -- what documents say, in JSON; see store/sqlstore/package.go
     n bigint NOT NULL,
     PRIMARY KEY (parent, package, version, part)
 );
@@ -592,6 +604,7 @@ CREATE TABLE finding (
     vulnerability text COLLATE "C" NOT NULL,
     package text COLLATE "C" NOT NULL, ecosystem text COLLATE "C" NOT NULL,
     version text COLLATE "C" NOT NULL, version_uid bytea,
+    binary_packages text COLLATE "C" NOT NULL, -- what the image holds that was built of a source package
     fixed_versions text COLLATE "C" NOT NULL,
     severity text COLLATE "C" NOT NULL,
     known_exploited boolean NOT NULL,

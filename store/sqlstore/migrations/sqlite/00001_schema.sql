@@ -526,30 +526,41 @@ CREATE TABLE package (
 CREATE INDEX package_parent_name ON package (parent, name, uid) WHERE uses > 0;
 CREATE INDEX package_normal ON package (normal_name, root);
 
--- Versions of packages. rank sorts as the ecosystem sorts versions. source is the version of the source package that
--- this one was built of, about which distributions publish advisories: NULL if it is this one.
+-- Versions of packages. rank sorts as the ecosystem sorts versions.
 CREATE TABLE package_version (
     uid BLOB PRIMARY KEY,
     root BLOB NOT NULL, parent BLOB NOT NULL REFERENCES package (uid) ON DELETE CASCADE, g2 BLOB, g3 BLOB,
     version TEXT NOT NULL,
     rank TEXT NOT NULL,
-    purl TEXT NOT NULL,
-    licenses TEXT NOT NULL,
-    source BLOB,
     create_time INTEGER NOT NULL
 );
 -- Lists of a package.
 CREATE INDEX package_version_parent_rank ON package_version (parent, rank, uid);
 
--- SBOMs: the packages of an image for one architecture, or for all if that is empty. versions has the ends of the
--- UIDs of package versions, 16 bytes each, sorted. used has those that package_use still has of the image: NULL if they are
--- the same.
+-- Components: versions of packages with what documents say of them. The last segment of a UID is a hash of all columns, so
+-- that no document changes what another one says. version and source are UIDs of versions; source is that of the source
+-- package, about which distributions publish advisories, and NULL if the document names none.
+CREATE TABLE component (
+    uid BLOB PRIMARY KEY,
+    parent BLOB NOT NULL REFERENCES package (uid) ON DELETE CASCADE,
+    version BLOB NOT NULL,
+    source BLOB,
+    purl TEXT NOT NULL,
+    licenses TEXT NOT NULL
+);
+-- The components of a version, and those that were built of it.
+CREATE INDEX component_version ON component (version);
+CREATE INDEX component_source ON component (source) WHERE source IS NOT NULL;
+
+-- SBOMs: the packages of an image for one architecture, or for all if that is empty. components has the ends of the
+-- UIDs of components, 16 bytes each, sorted. used has those whose versions package_use still has of the image: NULL if they
+-- are the same.
 CREATE TABLE sbom (
     repo BLOB NOT NULL REFERENCES repo (uid) ON DELETE CASCADE,
     digest TEXT NOT NULL,
     architecture TEXT NOT NULL,
     format TEXT NOT NULL,
-    versions BLOB NOT NULL,
+    components BLOB NOT NULL,
     used BLOB,
     create_time INTEGER NOT NULL,
     PRIMARY KEY (repo, digest, architecture)
@@ -584,6 +595,7 @@ CREATE TABLE package_use (
     version BLOB NOT NULL,
     part BIGINT NOT NULL,
     images TEXT NOT NULL,
+    licenses TEXT NOT NULL, -- what documents say, in JSON; see store/sqlstore/package.go
     n BIGINT NOT NULL,
     PRIMARY KEY (parent, package, version, part)
 );
@@ -602,6 +614,7 @@ CREATE TABLE finding (
     vulnerability TEXT NOT NULL,
     package TEXT NOT NULL, ecosystem TEXT NOT NULL,
     version TEXT NOT NULL, version_uid BLOB,
+    binary_packages TEXT NOT NULL, -- what the image holds that was built of a source package
     fixed_versions TEXT NOT NULL,
     severity TEXT NOT NULL,
     known_exploited BOOLEAN NOT NULL,
