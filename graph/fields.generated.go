@@ -1022,6 +1022,17 @@ func fieldsBatchUpdateReposPayload(_ ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsBinaryPackage(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "BinaryPackage", Satisfies: []string{"BinaryPackage"}, Fields: map[string]*execute.Field{
+		"name": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*inventory.BinaryPackage).Name, false)
+		}},
+		"version": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*inventory.BinaryPackage).Version, true)
+		}},
+	}}
+}
+
 func fieldsBundleFacet(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "BundleFacet", Satisfies: []string{"BundleFacet"}, Fields: map[string]*execute.Field{
 		"value": {Append: func(b []byte, parent any) []byte {
@@ -2006,6 +2017,9 @@ func fieldsFinding(resolvers ResolverRoot) *execute.Object {
 		}},
 		"installedVersion": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*inventory.Finding).InstalledVersion, true)
+		}},
+		"binaryPackages": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*inventory.Finding).BinaryPackages)
 		}},
 		"fixedVersions": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendList(b, parent.(*inventory.Finding).FixedVersions, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
@@ -3530,12 +3544,22 @@ func fieldsPackageVersion(resolvers ResolverRoot) *execute.Object {
 		"version": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*inventory.PackageVersion).Version, true)
 		}},
-		"purl": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*inventory.PackageVersion).PURL, true)
-		}},
-		"licenses": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*inventory.PackageVersion).Licenses, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
-		}},
+		"purl": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.PackageVersion().Purl(ctx, execute.Parents[inventory.PackageVersion](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte {
+				return execute.AppendPointer(b, value.(*string), func(b []byte, v string) []byte { return scalar.AppendString(b, v, true) })
+			},
+		},
+		"licenses": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.PackageVersion().Licenses(ctx, execute.Parents[inventory.PackageVersion](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte {
+				return execute.AppendList(b, value.([]string), func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			},
+		},
 		"package": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 			values, err := resolvers.PackageVersion().Package(ctx, execute.Parents[inventory.PackageVersion](parents))
 			return execute.Each(values, err, execute.Pointer)

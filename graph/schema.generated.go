@@ -83,6 +83,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"BatchDeleteSubscriptionsPayload":             fieldsBatchDeleteSubscriptionsPayload(resolvers),
 		"BatchDeleteTagsPayload":                      fieldsBatchDeleteTagsPayload(resolvers),
 		"BatchUpdateReposPayload":                     fieldsBatchUpdateReposPayload(resolvers),
+		"BinaryPackage":                               fieldsBinaryPackage(resolvers),
 		"BundleFacet":                                 fieldsBundleFacet(resolvers),
 		"ClaimMatch":                                  fieldsClaimMatch(resolvers),
 		"ConfirmRoleBindingsPayload":                  fieldsConfirmRoleBindingsPayload(resolvers),
@@ -608,6 +609,8 @@ type PackageResolver interface {
 
 // A PackageVersionResolver reads the fields of PackageVersion that its objects do not hold.
 type PackageVersionResolver interface {
+	Purl(ctx context.Context, objs []*inventory.PackageVersion) ([]*string, error)
+	Licenses(ctx context.Context, objs []*inventory.PackageVersion) ([][]string, error)
 	Package(ctx context.Context, objs []*inventory.PackageVersion) ([]*inventory.Package, error)
 	Images(ctx context.Context, objs []*inventory.PackageVersion, window scalar.Window) ([]*scalar.Connection[*inventory.Image], error)
 	Tags(ctx context.Context, objs []*inventory.PackageVersion, window scalar.Window, where *scalar.TagFilter) ([]*scalar.Connection[*inventory.Tag], error)
