@@ -11,6 +11,7 @@ import (
 
 	"atrium/platform/core"
 	"atrium/platform/inventory"
+	"atrium/platform/reports"
 )
 
 // feed imports advisories into a group.
@@ -227,8 +228,8 @@ func TestReportsDoNotTellAdvisoriesOfOthers(t *testing.T) {
 		must(t, err)
 		_, err = w.p.Images.Import(w.operator(), []*inventory.Image{{Repo: repo.UID, Digest: digest(1), Packages: []string{"payments", "stdlib"}}})
 		must(t, err)
-		reports, err := w.p.ResolvedVulnerabilities.ListAll(other.owner, inventory.ResolvedVulnerabilityFilter{
-			ImageRefs: []inventory.ImageRef{{Repo: "shop"}}, StartTime: day(1), EndTime: day(30),
+		reports, err := w.p.ResolvedVulnerabilities.ListAll(other.owner, reports.ResolvedVulnerabilityFilter{
+			ImageRefs: []reports.ImageRef{{Repo: "shop"}}, StartTime: day(1), EndTime: day(30),
 		})
 		if must(t, err); len(reports) != 1 || len(reports[0].ResolvedVulns) != 1 || reports[0].ResolvedVulns[0].ID != "GO-1" {
 			t.Errorf("got %+v, want only GO-1", reports)

@@ -10,6 +10,7 @@ import (
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
+	"atrium/platform/reports"
 	"atrium/platform/webhooks"
 )
 
@@ -127,8 +128,8 @@ func (w *world) operations(group core.UID) map[string]operation {
 			return false, err
 		}, nil},
 		"ListResolvedVulnsReports": {in(w.newTag), func(ctx context.Context, repo core.UID) (bool, error) {
-			_, err := p.ResolvedVulnerabilities.ListAll(ctx, inventory.ResolvedVulnerabilityFilter{
-				ImageRefs: []inventory.ImageRef{{Repo: string(repo)}}, StartTime: core.At(epoch), EndTime: core.At(epoch.AddDate(0, 0, 1)),
+			_, err := p.ResolvedVulnerabilities.ListAll(ctx, reports.ResolvedVulnerabilityFilter{
+				ImageRefs: []reports.ImageRef{{Repo: string(repo)}}, StartTime: core.At(epoch), EndTime: core.At(epoch.AddDate(0, 0, 1)),
 			})
 			return false, err
 		}, nil},

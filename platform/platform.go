@@ -13,6 +13,7 @@ import (
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
+	"atrium/platform/reports"
 	"atrium/platform/secrets"
 	"atrium/platform/webhooks"
 )
@@ -83,7 +84,8 @@ type Platform struct {
 	Webhooks                webhooks.Webhooks
 	Search                  core.Search
 	AdvisoryDocuments       inventory.AdvisoryDocuments
-	ResolvedVulnerabilities inventory.ResolvedVulnerabilities
+	ResolvedVulnerabilities reports.ResolvedVulnerabilities
+	ImageComparisons        reports.ImageComparisons
 	Issuers                 iam.Issuers
 
 	core    *core.Core
@@ -126,7 +128,9 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 		p.inventory.Advisories, p.inventory.Vulnerabilities, p.libraries.Artifacts, p.libraries.ArtifactVersions, p.inventory.Findings,
 		p.inventory.Packages, p.inventory.PackageVersions,
 	}
-	p.Images, p.AdvisoryDocuments, p.ResolvedVulnerabilities = p.inventory.Images, p.inventory.AdvisoryDocuments, p.inventory.ResolvedVulnerabilities
+	p.Images, p.AdvisoryDocuments = p.inventory.Images, p.inventory.AdvisoryDocuments
+	report := reports.New(p.core, reports.Tables{Repos: tables.Inventory.Repos}, p.inventory)
+	p.ResolvedVulnerabilities, p.ImageComparisons = report.ResolvedVulnerabilities, report.ImageComparisons
 	p.Events, p.AuditLog, p.Webhooks, p.Issuers = p.events.Events, p.events.AuditLog, p.webhooks.Webhooks, p.iam.Issuers
 	p.Search = core.NewSearch(p.core, tables.Search, p.iam.Searchables(), p.inventory.Searchables())
 	return p, nil

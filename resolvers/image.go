@@ -8,6 +8,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 	"atrium/platform/inventory"
+	"atrium/platform/reports"
 )
 
 func (images) Size(_ context.Context, all []*inventory.Image, architecture *string) ([]*int64, error) {
@@ -26,7 +27,7 @@ func (imagePackages) VersionRecord(_ context.Context, all []*inventory.ImagePack
 	return mapEach(all, func(p *inventory.ImagePackage) *inventory.PackageVersion { return p.PackageVersion }), nil
 }
 
-func (q queries) CompareImages(ctx context.Context, from, to graph.ImageInput) (*inventory.ImageComparison, error) {
+func (q queries) CompareImages(ctx context.Context, from, to graph.ImageInput) (*reports.ImageComparison, error) {
 	a, err := imageOf(ctx, "from", from)
 	if err != nil {
 		return nil, err
@@ -35,7 +36,7 @@ func (q queries) CompareImages(ctx context.Context, from, to graph.ImageInput) (
 	if err != nil {
 		return nil, err
 	}
-	return q.p.Images.Compare(ctx, a, b)
+	return q.p.ImageComparisons.Compare(ctx, a, b)
 }
 
 // imageOf returns the image that an input names.

@@ -8,6 +8,7 @@ import (
 	"atrium/platform"
 	"atrium/platform/core"
 	"atrium/platform/inventory"
+	"atrium/platform/reports"
 )
 
 func advisoryRoutes(p *platform.Platform) []route {
@@ -23,9 +24,9 @@ func advisoryRoutes(p *platform.Platform) []route {
 }
 
 // listResolvedVulnsReports returns a route that lists reports about images.
-func listResolvedVulnsReports(operations inventory.ResolvedVulnerabilities) route {
-	type resolved = inventory.ResolvedVulnerabilityFilter
-	refs := values("imageRefs", parseImageRef, func(l *core.ListRequest[*resolved]) *[]inventory.ImageRef { return &l.Filter.ImageRefs }).asRequired()
+func listResolvedVulnsReports(operations reports.ResolvedVulnerabilities) route {
+	type resolved = reports.ResolvedVulnerabilityFilter
+	refs := values("imageRefs", parseImageRef, func(l *core.ListRequest[*resolved]) *[]reports.ImageRef { return &l.Filter.ImageRefs }).asRequired()
 	refs.valueType = reflect.TypeFor[string]()
 	r := listAll("/advisory/v2/images/resolvedVulns", operations, refs,
 		timeFilter("start_time", func(f *resolved) *core.Time { return &f.StartTime }).asRequired(),
@@ -36,9 +37,9 @@ func listResolvedVulnsReports(operations inventory.ResolvedVulnerabilities) rout
 
 // parseImageRef reads `repo[:tag[,tag...]]`. Neither a repo's uid nor its name
 // has a colon.
-func parseImageRef(s string) (inventory.ImageRef, error) {
+func parseImageRef(s string) (reports.ImageRef, error) {
 	repo, tags, tagged := strings.Cut(s, ":")
-	ref := inventory.ImageRef{Repo: repo}
+	ref := reports.ImageRef{Repo: repo}
 	if tagged {
 		ref.Tags = strings.Split(tags, ",")
 	}

@@ -9,6 +9,7 @@ import (
 	"atrium/gen/platform/advisory/v2/advisoryv2connect"
 	"atrium/platform"
 	"atrium/platform/inventory"
+	"atrium/platform/reports"
 )
 
 func advisoryServices(p *platform.Platform, o connect.HandlerOption) []service {
@@ -20,7 +21,7 @@ func advisoryServices(p *platform.Platform, o connect.HandlerOption) []service {
 type securityAdvisory struct {
 	documents       inventory.AdvisoryDocuments
 	vulnerabilities inventory.Vulnerabilities
-	resolved        inventory.ResolvedVulnerabilities
+	resolved        reports.ResolvedVulnerabilities
 }
 
 // isWhole reports whether a request has none of the fields for paging. The first version of the contract had no such
@@ -53,7 +54,7 @@ func (s securityAdvisory) ListVulnerabilityMetadata(ctx context.Context, r *advi
 func (s securityAdvisory) ListResolvedVulnsReports(ctx context.Context, r *advisoryv2.ListResolvedVulnsReportsRequest) (*advisoryv2.ListResolvedVulnsReportsResponse, error) {
 	start, badStart := parseTime("start_time", r.GetStartTime())
 	end, badEnd := parseTime("end_time", r.GetEndTime())
-	filter := inventory.ResolvedVulnerabilityFilter{ImageRefs: imageRefs(r.GetImageRefs()), StartTime: start, EndTime: end}
+	filter := reports.ResolvedVulnerabilityFilter{ImageRefs: imageRefs(r.GetImageRefs()), StartTime: start, EndTime: end}
 	if isWhole(r) && badStart == nil && badEnd == nil {
 		all, err := s.resolved.ListAll(ctx, filter)
 		return &advisoryv2.ListResolvedVulnsReportsResponse{ResolvedVulnsReports: convertEach(all, resolvedReport), TotalCount: new(int64(len(all)))}, err
@@ -65,10 +66,10 @@ func (s securityAdvisory) ListResolvedVulnsReports(ctx context.Context, r *advis
 	}, err
 }
 
-func imageRefs(messages []*advisoryv2.ImageRef) []inventory.ImageRef {
-	refs := make([]inventory.ImageRef, len(messages))
+func imageRefs(messages []*advisoryv2.ImageRef) []reports.ImageRef {
+	refs := make([]reports.ImageRef, len(messages))
 	for i, m := range messages {
-		refs[i] = inventory.ImageRef{Repo: m.GetRepo(), Tags: m.GetTags()}
+		refs[i] = reports.ImageRef{Repo: m.GetRepo(), Tags: m.GetTags()}
 	}
 	return refs
 }
@@ -155,13 +156,13 @@ func documentScan(s *inventory.DocumentScanV1) *advisoryv2.DetectionTypeScanV1 {
 	}
 }
 
-func resolvedReport(r *inventory.ResolvedVulnerabilityReport) *advisoryv2.ResolvedVulnsReport {
+func resolvedReport(r *reports.ResolvedVulnerabilityReport) *advisoryv2.ResolvedVulnsReport {
 	return &advisoryv2.ResolvedVulnsReport{
 		Date: timestamp(r.Date), ResolvedVulns: convertValues(r.ResolvedVulns, resolvedVuln),
 		ImageRef: &advisoryv2.ImageRef{Repo: r.ImageRef.Repo, Tags: r.ImageRef.Tags},
 	}
 }
 
-func resolvedVuln(v *inventory.ResolvedVulnerability) *advisoryv2.ResolvedVuln {
+func resolvedVuln(v *reports.ResolvedVulnerability) *advisoryv2.ResolvedVuln {
 	return &advisoryv2.ResolvedVuln{Id: v.ID, Aliases: v.Aliases, CvssSeverities: convertValues(v.CVSSSeverities, vulnerabilitySeverity)}
 }

@@ -314,6 +314,16 @@ func (s AdvisoryDocuments) readAdvisories(ctx context.Context, places []FeedPlac
 	return found, err
 }
 
+// ListFixed reads the advisories of documents that the caller may see about artifacts, and that have a fix. If there are
+// more than limit, the error is ErrTooMany.
+func (s AdvisoryDocuments) ListFixed(ctx context.Context, artifacts []ecosystem.NameKey, limit int) ([]*Advisory, error) {
+	places, err := s.area.tables.FindAdvisories(ctx, s.area.Store, FeedQuery{scope: documentScope(core.ActorOf(ctx)), artifacts: artifacts, fixed: true, limit: limit})
+	if err != nil {
+		return nil, err
+	}
+	return s.readAdvisories(ctx, places)
+}
+
 // tooManyViolation names the filter that the client must narrow.
 func (q FeedQuery) tooManyViolation(id string) fieldmask.Violation {
 	if q.names != nil {
@@ -393,16 +403,16 @@ func (a *Advisory) DocumentEvents() []DocumentEvent {
 	var events []DocumentEvent
 	for i := range a.Events {
 		if e := &a.Events[i]; e.Patched == nil { // documents have no patched events
-			events = append(events, e.toDocument(a.eventTime(e)))
+			events = append(events, e.toDocument(a.EventTime(e)))
 		}
 	}
 	slices.SortStableFunc(events, func(x, y DocumentEvent) int { return x.Timestamp.Compare(y.Timestamp.Time) })
 	return events
 }
 
-// eventTime returns the time of an event. If the source did not tell it, this is
+// EventTime returns the time of an event. If the source did not tell it, this is
 // the creation time of the advisory.
-func (a *Advisory) eventTime(e *AdvisoryEvent) core.Time {
+func (a *Advisory) EventTime(e *AdvisoryEvent) core.Time {
 	if e.CreateTime.IsZero() {
 		return a.CreateTime
 	}

@@ -11,16 +11,15 @@ type Area struct {
 	tables Tables
 	iam    *iam.Area
 
-	Repos                   Repos
-	Tags                    Tags
-	Images                  Images
-	Packages                Packages
-	PackageVersions         PackageVersions
-	Advisories              Advisories
-	Vulnerabilities         Vulnerabilities
-	Findings                Findings
-	AdvisoryDocuments       AdvisoryDocuments
-	ResolvedVulnerabilities ResolvedVulnerabilities
+	Repos             Repos
+	Tags              Tags
+	Images            Images
+	Packages          Packages
+	PackageVersions   PackageVersions
+	Advisories        Advisories
+	Vulnerabilities   Vulnerabilities
+	Findings          Findings
+	AdvisoryDocuments AdvisoryDocuments
 }
 
 // New returns the area.
@@ -42,7 +41,6 @@ func New(c *core.Core, tables Tables, iam *iam.Area) *Area {
 	area.PackageVersions = PackageVersions{versions.Resources(), versions, area}
 	area.Images = Images{area, core.NewCollection(c, &imageKind, nil, tables.ImageLists)}
 	area.AdvisoryDocuments = AdvisoryDocuments{area, core.NewCollection[*AdvisoryDocument, *DocumentFilter](c, &documentKind, nil, nil)}
-	area.ResolvedVulnerabilities = ResolvedVulnerabilities{area, core.NewCollection[*ResolvedVulnerabilityReport, *ResolvedVulnerabilityFilter](c, &resolvedReportKind, nil, nil)}
 	return area
 }
 

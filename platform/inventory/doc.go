@@ -12,8 +12,7 @@
 //	               image_condition.go has conditions on what images hold, and
 //	               architecture.go the names of architectures
 //	package.go, package_version.go     what images hold; component.go has what documents say
-//	               of them, sbom.go imports it, and
-//	               image_package.go lists what one image holds
+//	               of them, sbom.go imports it, and image_package.go lists what one image holds
 //	import_registry.go                 imports repos, tags and images; import_prune.go removes what
 //	               vanished from a registry
 //
@@ -22,7 +21,7 @@
 //	advisory.go, vulnerability.go      from feeds, which import_feed.go imports; severity.go rates
 //	               them, advisory_match.go matches advisories with repos and tags,
 //	               advisory_summary.go and advisory_activity.go count advisories;
-//	               advisory_document.go and resolved_vulnerability.go are views of both
+//	               advisory_document.go is a view of both
 //	finding.go     which advisories affect which images: finding_task.go has what to look at
 //	               again, finding_reconcile.go writes what follows from tags, packages and
 //	               advisories, finding_image.go has what is known of an image,

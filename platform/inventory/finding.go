@@ -360,8 +360,8 @@ func (s Findings) Advisories(ctx context.Context, uids []core.UID, without core.
 	return byUID, s.rows.Kind.AddArea(err)
 }
 
-// ofImages reads the findings of each image that are not resolved, the worst first, with one read.
-func (s Findings) ofImages(ctx context.Context, images []core.ImageKey) ([][]*Finding, error) {
+// ListUnresolved reads the findings of each image that are not resolved, the worst first, with one read.
+func (s Findings) ListUnresolved(ctx context.Context, images []core.ImageKey) ([][]*Finding, error) {
 	scopes, all := make([]core.Scope, len(images)), make([][]*Finding, len(images))
 	for i, key := range images {
 		q, err := s.rows.Query(ctx, core.ListRequest[*FindingFilter]{UIDP: core.UIDFilter{ChildrenOf: key.Repo}})

@@ -139,7 +139,7 @@ func (r *TriageRule) detail() int {
 func (s Findings) readRules(ctx context.Context, tx core.Tx, repos []core.UID, advisories []*Advisory) (triageRules, error) {
 	var names []string
 	for _, a := range advisories {
-		names = append(names, a.decidedNames()...)
+		names = append(names, a.AllNames()...)
 	}
 	if len(names) == 0 {
 		return nil, nil
@@ -157,7 +157,7 @@ func (s Findings) readRules(ctx context.Context, tx core.Tx, repos []core.UID, a
 	rules := triageRules{}
 	for _, a := range advisories {
 		var own []int
-		for _, name := range a.decidedNames() {
+		for _, name := range a.AllNames() {
 			own = append(own, byName[name]...)
 		}
 		slices.Sort(own)
@@ -168,9 +168,9 @@ func (s Findings) readRules(ctx context.Context, tx core.Tx, repos []core.UID, a
 	return rules, nil
 }
 
-// decidedNames lists the names by which a rule can be about the advisory: its own, and those of what it
+// AllNames lists the names by which the advisory is known, and by which a rule can be about it: its own, and those of what it
 // comes from, as DEBIAN-CVE-2021-44228 comes from CVE-2021-44228.
-func (a *Advisory) decidedNames() []string { return append(a.names(), a.Upstream...) }
+func (a *Advisory) AllNames() []string { return append(a.names(), a.Upstream...) }
 
 // compareRules sorts rules: those that count more come first.
 func compareRules(a, b *TriageRule) int {

@@ -134,7 +134,7 @@ func (s Advisories) setInherited(ctx context.Context, tx core.Tx, all ...*Adviso
 		return severities
 	}
 	for _, a := range all {
-		if a.Inherited = severitiesOf(a.names()); len(cvssSeverities(a.Inherited)) == 0 {
+		if a.Inherited = severitiesOf(a.names()); len(CVSSSeverities(a.Inherited)) == 0 {
 			a.Inherited = append(a.Inherited, severitiesOf(a.Upstream)...)
 		}
 	}

@@ -146,3 +146,8 @@ func ParseSeverityKey(key string) (rating core.SeverityRating, score *float64) {
 	}
 	return core.RatingOfRank(min(max(rank, 0), core.SeverityCount-1)), score
 }
+
+// CVSSSeverities returns only the severities of CVSS.
+func CVSSSeverities(all []Severity) []Severity {
+	return slices.DeleteFunc(slices.Clone(all), func(s Severity) bool { return !strings.HasPrefix(s.Type, "TYPE_CVSS_") })
+}

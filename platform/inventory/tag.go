@@ -222,6 +222,17 @@ type TagNames struct{ names []TagName }
 // Names lists the names.
 func (n TagNames) Names() []TagName { return n.names }
 
+// ListNamed reads tags by their names, with one read. The caller must be allowed to read the tags of the repos; what does
+// not exist is left out.
+func (s Tags) ListNamed(ctx context.Context, names []TagName) ([]*Tag, error) {
+	for _, name := range names {
+		if _, err := core.Require(ctx, name.Repo, TagKind.ReadCapabilities()...); err != nil {
+			return nil, s.rows.Kind.AddArea(err)
+		}
+	}
+	return s.area.tables.TagsByName(ctx, s.area.Store, TagNames{names})
+}
+
 // ListOfImages reads, for each image, the same page of the tags that point to it, with one read. The
 // page tokens are those of the plain list of the repo with the digest.
 func (s Tags) ListOfImages(ctx context.Context, req core.ListRequest[*TagFilter], images []core.ImageKey) ([]core.Page[*Tag], []error) {

@@ -10,6 +10,7 @@ import (
 	"atrium/platform/events"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
+	"atrium/platform/reports"
 	"atrium/store/storetest"
 )
 
@@ -117,12 +118,12 @@ func (r *readList) addFeeds() {
 	r.add("one document", pageBuffers+10, documents(inventory.DocumentFilter{ID: r.b.artifacts[0]}, 1)).sorts = true
 	byNames := r.add("documents by 100 CVEs", 100*60, documents(inventory.DocumentFilter{CVEs: names}, 50))
 	byNames.sorts, byNames.maxTotalBuffers = true, 100*13 // The total looks each name up too.
-	refs := make([]inventory.ImageRef, 50)
+	refs := make([]reports.ImageRef, 50)
 	for i := range refs {
-		refs[i] = inventory.ImageRef{Repo: string(r.b.repos[i]), Tags: []string{"reported"}}
+		refs[i] = reports.ImageRef{Repo: string(r.b.repos[i]), Tags: []string{"reported"}}
 	}
 	report := r.add("a report of 50 images", 50*145, func(ctx context.Context) error {
-		found, err := r.p.ResolvedVulnerabilities.ListAll(ctx, inventory.ResolvedVulnerabilityFilter{
+		found, err := r.p.ResolvedVulnerabilities.ListAll(ctx, reports.ResolvedVulnerabilityFilter{
 			ImageRefs: refs, StartTime: core.At(epoch.AddDate(0, 0, -300)), EndTime: core.At(epoch.AddDate(0, 0, 60)),
 		})
 		if err == nil && len(found) == 0 {

@@ -1,0 +1,29 @@
+package reports
+
+import (
+	"atrium/platform/core"
+	"atrium/platform/inventory"
+)
+
+// An Area has the operations whose answers are made of several kinds.
+type Area struct {
+	*core.Core
+	tables    Tables
+	inventory *inventory.Area
+
+	ImageComparisons        ImageComparisons
+	ResolvedVulnerabilities ResolvedVulnerabilities
+}
+
+// New returns the area.
+func New(c *core.Core, tables Tables, inventory *inventory.Area) *Area {
+	area := &Area{Core: c, tables: tables, inventory: inventory}
+	area.ImageComparisons = ImageComparisons{area}
+	area.ResolvedVulnerabilities = ResolvedVulnerabilities{area, core.NewCollection[*ResolvedVulnerabilityReport, *ResolvedVulnerabilityFilter](c, &resolvedReportKind, nil, nil)}
+	return area
+}
+
+// Tables has what reports read beside the operations of other areas.
+type Tables struct {
+	Repos core.Table[*inventory.Repo, *inventory.RepoFilter]
+}

@@ -1,0 +1,7 @@
+// Package reports has answers that are made of several kinds for one request, and that nothing stores. It imports core,
+// inventory, ecosystem and fieldmask.
+//
+// Begin with ResolvedVulnerabilities (resolved_vulnerability.go), which tells what was fixed in images on which day, and
+// with ImageComparisons (image_comparison.go), which tells what differs between two images. area.go has Area, which has
+// the operations.
+package reports
