@@ -11,6 +11,7 @@ import (
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
+	"atrium/platform/reports"
 	"atrium/platform/webhooks"
 	"context"
 
@@ -2964,39 +2965,37 @@ func fieldsImage(resolvers ResolverRoot) *execute.Object {
 
 func fieldsImageComparison(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ImageComparison", Satisfies: []string{"ImageComparison"}, Fields: map[string]*execute.Field{
-		"from": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*inventory.ImageComparison).From)
-		}},
-		"to": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*inventory.ImageComparison).To) }},
+		"from": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*reports.ImageComparison).From) }},
+		"to":   {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*reports.ImageComparison).To) }},
 		"added": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*inventory.ImageComparison).Added())
+			return execute.Pointers(parent.(*reports.ImageComparison).Added())
 		}},
 		"addedCount": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*inventory.ImageComparison).AddedCount(), false)
+			return scalar.AppendInt(b, parent.(*reports.ImageComparison).AddedCount(), false)
 		}},
 		"removed": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*inventory.ImageComparison).Removed())
+			return execute.Pointers(parent.(*reports.ImageComparison).Removed())
 		}},
 		"removedCount": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*inventory.ImageComparison).RemovedCount(), false)
+			return scalar.AppendInt(b, parent.(*reports.ImageComparison).RemovedCount(), false)
 		}},
 		"changed": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*inventory.ImageComparison).Changed())
+			return execute.Structs(parent.(*reports.ImageComparison).Changed())
 		}},
 		"changedCount": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*inventory.ImageComparison).ChangedCount(), false)
+			return scalar.AppendInt(b, parent.(*reports.ImageComparison).ChangedCount(), false)
 		}},
 		"findingsGone": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*inventory.ImageComparison).FindingsGone())
+			return execute.Pointers(parent.(*reports.ImageComparison).FindingsGone())
 		}},
 		"findingsGoneCount": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*inventory.ImageComparison).FindingsGoneCount(), false)
+			return scalar.AppendInt(b, parent.(*reports.ImageComparison).FindingsGoneCount(), false)
 		}},
 		"findingsNew": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*inventory.ImageComparison).FindingsNew())
+			return execute.Pointers(parent.(*reports.ImageComparison).FindingsNew())
 		}},
 		"findingsNewCount": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*inventory.ImageComparison).FindingsNewCount(), false)
+			return scalar.AppendInt(b, parent.(*reports.ImageComparison).FindingsNewCount(), false)
 		}},
 	}}
 }
@@ -3063,16 +3062,16 @@ func fieldsImagePackage(resolvers ResolverRoot) *execute.Object {
 func fieldsImagePackageChange(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ImagePackageChange", Satisfies: []string{"ImagePackageChange"}, Fields: map[string]*execute.Field{
 		"name": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*inventory.PackageChange).Name, false)
+			return scalar.AppendString(b, parent.(*reports.PackageChange).Name, false)
 		}},
 		"ecosystem": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*inventory.PackageChange).Ecosystem, true)
+			return scalar.AppendString(b, parent.(*reports.PackageChange).Ecosystem, true)
 		}},
 		"from": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*inventory.PackageChange).From, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			return execute.AppendList(b, parent.(*reports.PackageChange).From, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 		"to": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*inventory.PackageChange).To, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			return execute.AppendList(b, parent.(*reports.PackageChange).To, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 	}}
 }
@@ -3913,10 +3912,8 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"resolvedVulnerabilities": {Arguments: field_Query_resolvedVulnerabilities_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().ResolvedVulnerabilities(ctx, arguments["images"].([]*inventory.ImageRef), arguments["startTime"].(core.Time), arguments["endTime"].(core.Time))
-				return execute.One(values, err, func(list []*inventory.ResolvedVulnerabilityReport) any {
-					return execute.Nullable(list, execute.Pointers)
-				})
+				values, err := resolvers.Query().ResolvedVulnerabilities(ctx, arguments["images"].([]*reports.ImageRef), arguments["startTime"].(core.Time), arguments["endTime"].(core.Time))
+				return execute.One(values, err, func(list []*reports.ResolvedVulnerabilityReport) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"role": {Arguments: field_Query_role_args,
@@ -4203,11 +4200,9 @@ func fieldsRepoFacets(_ ResolverRoot) *execute.Object {
 
 func fieldsReportedImageRef(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ReportedImageRef", Satisfies: []string{"ReportedImageRef"}, Fields: map[string]*execute.Field{
-		"repo": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendKey(b, parent.(*inventory.ImageRef).Repo, false)
-		}},
+		"repo": {Append: func(b []byte, parent any) []byte { return scalar.AppendKey(b, parent.(*reports.ImageRef).Repo, false) }},
 		"tags": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*inventory.ImageRef).Tags, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			return execute.AppendList(b, parent.(*reports.ImageRef).Tags, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 	}}
 }
@@ -4215,13 +4210,13 @@ func fieldsReportedImageRef(_ ResolverRoot) *execute.Object {
 func fieldsResolvedVulnerability(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ResolvedVulnerability", Satisfies: []string{"ResolvedVulnerability"}, Fields: map[string]*execute.Field{
 		"advisoryId": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*inventory.ResolvedVulnerability).ID, false)
+			return scalar.AppendString(b, parent.(*reports.ResolvedVulnerability).ID, false)
 		}},
 		"aliases": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*inventory.ResolvedVulnerability).Aliases, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			return execute.AppendList(b, parent.(*reports.ResolvedVulnerability).Aliases, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 		"cvssSeverities": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*inventory.ResolvedVulnerability).CVSSSeverities)
+			return execute.Structs(parent.(*reports.ResolvedVulnerability).CVSSSeverities)
 		}},
 	}}
 }
@@ -4229,13 +4224,13 @@ func fieldsResolvedVulnerability(_ ResolverRoot) *execute.Object {
 func fieldsResolvedVulnerabilityReport(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ResolvedVulnerabilityReport", Satisfies: []string{"ResolvedVulnerabilityReport"}, Fields: map[string]*execute.Field{
 		"imageRef": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(&parent.(*inventory.ResolvedVulnerabilityReport).ImageRef)
+			return execute.Pointer(&parent.(*reports.ResolvedVulnerabilityReport).ImageRef)
 		}},
 		"date": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*inventory.ResolvedVulnerabilityReport).Date, false)
+			return scalar.AppendDateTime(b, parent.(*reports.ResolvedVulnerabilityReport).Date, false)
 		}},
 		"resolvedVulns": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*inventory.ResolvedVulnerabilityReport).ResolvedVulns)
+			return execute.Structs(parent.(*reports.ResolvedVulnerabilityReport).ResolvedVulns)
 		}},
 	}}
 }

@@ -9,6 +9,7 @@ import (
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
+	"atrium/platform/reports"
 	"atrium/platform/webhooks"
 	"context"
 	"encoding/json"
@@ -2591,7 +2592,7 @@ func field_Query_resolvedVulnerabilities_args(ctx context.Context, raw map[strin
 	ec := &executionContext{}
 	arguments := make(map[string]any, 3)
 	var err error
-	if arguments["images"], err = graphql.ProcessArgField(ctx, raw, "images", ec.unmarshalNImageRef2ᚕᚖatriumᚋplatformᚋinventoryᚐImageRefᚄ); err != nil {
+	if arguments["images"], err = graphql.ProcessArgField(ctx, raw, "images", ec.unmarshalNImageRef2ᚕᚖatriumᚋplatformᚋreportsᚐImageRefᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["startTime"], err = graphql.ProcessArgField(ctx, raw, "startTime", ec.unmarshalNDateTime2atriumᚋplatformᚋcoreᚐTime); err != nil {
@@ -5786,7 +5787,7 @@ func (ec *executionContext) unmarshalInputImageInput(ctx context.Context, value 
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputImageRef(ctx context.Context, value any) (it inventory.ImageRef, err error) {
+func (ec *executionContext) unmarshalInputImageRef(ctx context.Context, value any) (it reports.ImageRef, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
 		return it, nil
@@ -8010,20 +8011,20 @@ func (ec *executionContext) unmarshalNImageInput2atriumᚋgraphᚐImageInput(ctx
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNImageRef2ᚕᚖatriumᚋplatformᚋinventoryᚐImageRefᚄ(ctx context.Context, v any) ([]*inventory.ImageRef, error) {
+func (ec *executionContext) unmarshalNImageRef2ᚕᚖatriumᚋplatformᚋreportsᚐImageRefᚄ(ctx context.Context, v any) ([]*reports.ImageRef, error) {
 	list := graphql.CoerceList(v)
-	all := make([]*inventory.ImageRef, len(list))
+	all := make([]*reports.ImageRef, len(list))
 	for i := range list {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
 		var err error
-		if all[i], err = ec.unmarshalNImageRef2ᚖatriumᚋplatformᚋinventoryᚐImageRef(ctx, list[i]); err != nil {
+		if all[i], err = ec.unmarshalNImageRef2ᚖatriumᚋplatformᚋreportsᚐImageRef(ctx, list[i]); err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
 }
 
-func (ec *executionContext) unmarshalNImageRef2ᚖatriumᚋplatformᚋinventoryᚐImageRef(ctx context.Context, v any) (*inventory.ImageRef, error) {
+func (ec *executionContext) unmarshalNImageRef2ᚖatriumᚋplatformᚋreportsᚐImageRef(ctx context.Context, v any) (*reports.ImageRef, error) {
 	value, err := ec.unmarshalInputImageRef(ctx, v)
 	return &value, graphql.ErrorOnPath(ctx, err)
 }

@@ -11,6 +11,7 @@ import (
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
+	"atrium/platform/reports"
 	"atrium/platform/webhooks"
 	"context"
 	_ "embed"
@@ -656,13 +657,13 @@ type QueryResolver interface {
 	LookupIdentity(ctx context.Context, issuer string, subject string) (*core.UID, error)
 	IdentityProvider(ctx context.Context, uid core.UID) (*iam.IdentityProvider, error)
 	IdentityProviders(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.IdentityProviderFilter) (*scalar.Connection[*iam.IdentityProvider], error)
-	CompareImages(ctx context.Context, from ImageInput, to ImageInput) (*inventory.ImageComparison, error)
+	CompareImages(ctx context.Context, from ImageInput, to ImageInput) (*reports.ImageComparison, error)
 	Packages(ctx context.Context, window scalar.Window, within *core.UID, where *inventory.PackageFilter) (*scalar.Connection[*inventory.Package], error)
 	Package(ctx context.Context, uid core.UID) (*inventory.Package, error)
 	PackageVersion(ctx context.Context, uid core.UID) (*inventory.PackageVersion, error)
 	Repo(ctx context.Context, uid *core.UID, path *string, by *ResourceReference) (*inventory.Repo, error)
 	Repos(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.RepoFilter) (*scalar.Connection[*inventory.Repo], error)
-	ResolvedVulnerabilities(ctx context.Context, images []*inventory.ImageRef, startTime core.Time, endTime core.Time) ([]*inventory.ResolvedVulnerabilityReport, error)
+	ResolvedVulnerabilities(ctx context.Context, images []*reports.ImageRef, startTime core.Time, endTime core.Time) ([]*reports.ResolvedVulnerabilityReport, error)
 	Role(ctx context.Context, uid core.UID) (*iam.Role, error)
 	Roles(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.RoleFilter) (*scalar.Connection[*iam.Role], error)
 	RoleBinding(ctx context.Context, uid core.UID) (*iam.RoleBinding, error)
