@@ -80,7 +80,7 @@ func (l *reporter) readLines(ctx context.Context, name string, passes int64, rep
 		return fmt.Errorf("%s: is a folder; name a file of JSON lines", name)
 	}
 	if passes > 1 && !info.Mode().IsRegular() { // a pipe would be empty the second time
-		return fmt.Errorf("%s: must be a file and not a pipe, because it is read twice", name)
+		return fmt.Errorf("%s: must be a file and not a pipe, because it is read several times", name)
 	}
 	l.progress.Total = passes * info.Size()
 	lines, err := decompress(l.countReads(file))

@@ -31,40 +31,59 @@ func ImportRegistry(ctx context.Context, p *platform.Platform, file string, o Op
 // importRegistry is ImportRegistry with a destination.
 func importRegistry(ctx context.Context, d destination, file string, o Options) (Summary, error) {
 	r := newRegistryImport(d, file, o)
-	// The file is read twice, so that no line must be kept until its repo is known.
-	err := r.readFile(ctx, r.importRepo)
-	if err == nil {
-		err = r.repos.flush(ctx)
+	err := r.reporter.finish(r.readPasses(ctx))
+	var stopped *StoppedError
+	if errors.As(err, &stopped) {
+		for _, first := range r.unread {
+			if first.Line < stopped.At.Line {
+				stopped.At = first
+			}
+		}
 	}
-	if err == nil {
-		r.isSecondPass = true
-		err = r.readFile(ctx, r.importTagOrImage)
-	}
-	if err == nil {
-		err = r.tags.flush(ctx)
-	}
-	if err == nil {
-		err = r.images.flush(ctx)
-	}
-	err = r.reporter.finish(err)
 	return Summary{Kinds: append([]KindCounts{r.repos.kind, r.tags.kind, r.images.kind}, countsOf(r.sboms)...), Unreadable: r.reporter.unreadable}, err
 }
 
 // A registryImport is the import of one file of repos, tags and images.
 type registryImport struct {
-	destination  destination
-	file         string
-	reporter     *reporter
-	repos        *batch[inventory.ImportedRepo, string]
-	tags         *batch[inventory.ImportedTag, inventory.TagName]
-	images       *batch[listedImage, core.ImageKey]
-	sboms        KindCounts
-	uids         map[string]core.UID // uids of repos by name; "" if no repo has the name
-	isSecondPass bool                // whether the first pass has reported unreadable lines already
+	destination destination
+	file        string
+	reporter    *reporter
+	repos       *batch[inventory.ImportedRepo, string]
+	tags        *batch[inventory.ImportedTag, inventory.TagName]
+	images      *batch[listedImage, core.ImageKey]
+	sboms       KindCounts
+	uids        map[string]core.UID // uids of repos by name; "" if no repo has the name
+	isLaterPass bool                // whether the first pass has reported unreadable lines already
+	unread      map[string]Place    // the first lines of those kinds whose pass has not begun
+}
+
+// registryPasses is how often the file is read: for repos, images and tags. So no line must be kept until its repo is known, and
+// no tag points to an image before the packages of the image are stored: nothing is found by the name of the repo meanwhile.
+const registryPasses = 3
+
+// readPasses reads the file as often as registryPasses says.
+func (r *registryImport) readPasses(ctx context.Context) error {
+	if err := r.readFile(ctx, r.importRepo); err != nil {
+		return err
+	}
+	if err := r.repos.flush(ctx); err != nil {
+		return err
+	}
+	r.isLaterPass = true
+	if err := r.readFile(ctx, r.linesOf("image", r.importImage)); err != nil {
+		return err
+	}
+	if err := r.images.flush(ctx); err != nil {
+		return err
+	}
+	if err := r.readFile(ctx, r.linesOf("tag", r.importTag)); err != nil {
+		return err
+	}
+	return r.tags.flush(ctx)
 }
 
 func newRegistryImport(d destination, file string, o Options) *registryImport {
-	r := &registryImport{destination: d, file: file, reporter: &reporter{options: o}, uids: map[string]core.UID{}}
+	r := &registryImport{destination: d, file: file, reporter: &reporter{options: o}, uids: map[string]core.UID{}, unread: map[string]Place{}}
 	r.repos = newBatch("repos", r.reporter, r.writeRepos, func(repo *inventory.ImportedRepo) string { return repo.Name })
 	r.tags = newBatch("tags", r.reporter, d.tags, (*inventory.ImportedTag).Key)
 	if d.writesAtOnce {
@@ -92,35 +111,54 @@ type listedImage struct {
 	sbom *inventory.ImportedSBOM // nil if only names are known
 }
 
-// writeImages imports images, and then the SBOMs of those that were not rejected.
+// writeImages imports SBOMs, and then the images whose SBOMs were not rejected: a tag may point to one already, and its packages have no
+// versions without the SBOM.
 func (r *registryImport) writeImages(ctx context.Context, images []*listedImage) (core.Imported, error) {
-	rows := make([]*inventory.Image, len(images))
-	for i, image := range images {
-		rows[i] = &image.Image
+	rejected, err := r.writeSBOMs(ctx, images)
+	if err != nil {
+		return core.Imported{}, err
 	}
-	done, err := r.destination.images(ctx, rows)
-	var sboms []*inventory.ImportedSBOM
+	var rows []*inventory.Image
 	var of []int // their places among the images
 	for i, image := range images {
-		if image.sbom != nil && done.Rejected[i] == nil {
+		if rejected[i] == nil {
+			rows, of = append(rows, &image.Image), append(of, i)
+		}
+	}
+	done, err := r.destination.images(ctx, rows)
+	for i, reason := range done.Rejected {
+		rejected[of[i]] = reason
+	}
+	done.Rejected = rejected
+	return done, err
+}
+
+// writeSBOMs imports the SBOMs of valid images, and returns why some were rejected, by the places of their images.
+func (r *registryImport) writeSBOMs(ctx context.Context, images []*listedImage) (rejected map[int]error, err error) {
+	rejected = map[int]error{}
+	var sboms []*inventory.ImportedSBOM
+	var of []int
+	for i, image := range images {
+		var v core.Violations
+		if image.Check(&v); image.sbom != nil && len(v) == 0 {
 			sboms, of = append(sboms, image.sbom), append(of, i)
 		}
 	}
-	if err != nil || len(sboms) == 0 {
-		return done, err
+	if len(sboms) == 0 {
+		return rejected, nil
 	}
 	stored, err := r.destination.sboms(ctx, sboms)
 	r.sboms.Added += stored.Added
 	r.sboms.Updated += stored.Updated
 	r.sboms.Unchanged += stored.Unchanged
 	for i, reason := range stored.Rejected {
-		done.Rejected[of[i]] = reason
+		rejected[of[i]] = reason
 	}
-	return done, err
+	return rejected, err
 }
 
 func (r *registryImport) readFile(ctx context.Context, importLine func(ctx context.Context, at Place, line []byte) error) error {
-	return r.reporter.readLines(ctx, r.file, 2, r.reportUnreadable, func(at Place, line []byte) error { return importLine(ctx, at, line) })
+	return r.reporter.readLines(ctx, r.file, registryPasses, r.reportUnreadable, func(at Place, line []byte) error { return importLine(ctx, at, line) })
 }
 
 // A lineHeader is what lines of all kinds contain.
@@ -149,6 +187,14 @@ func leadingKind(line []byte) string {
 	return ""
 }
 
+// kindOf returns the kind of a line, which it decodes if it must.
+func (r *registryImport) kindOf(at Place, line []byte) string {
+	if kind := leadingKind(line); kind != "" {
+		return kind
+	}
+	return r.decodeKind(at, line)
+}
+
 // decodeKind returns the kind of a line. If it cannot be read, decodeKind reports the line in
 // the first pass, and returns "".
 func (r *registryImport) decodeKind(at Place, line []byte) string {
@@ -167,15 +213,18 @@ func (r *registryImport) decodeKind(at Place, line []byte) string {
 }
 
 func (r *registryImport) reportUnreadable(at Place, reason error) {
-	if !r.isSecondPass {
+	if !r.isLaterPass {
 		r.reporter.reportUnreadable(at, reason)
 	}
 }
 
 // importRepo handles a line of the first pass. It leaves a line that begins as that of a tag
-// or an image to the second pass.
+// or an image to the later passes.
 func (r *registryImport) importRepo(ctx context.Context, at Place, line []byte) error {
-	if leadingKind(line) != "" || r.decodeKind(at, line) != "repo" {
+	if kind := r.kindOf(at, line); kind != "repo" {
+		if _, known := r.unread[kind]; !known && kind != "" {
+			r.unread[kind] = at
+		}
 		r.reporter.reportProgress()
 		return nil
 	}
@@ -194,19 +243,15 @@ func (r *registryImport) importRepo(ctx context.Context, at Place, line []byte) 
 	return r.repos.add(ctx, record, at, len(line))
 }
 
-// importTagOrImage handles a line of the second pass.
-func (r *registryImport) importTagOrImage(ctx context.Context, at Place, line []byte) error {
-	kind := leadingKind(line)
-	if kind == "" {
-		kind = r.decodeKind(at, line)
-	}
-	switch kind {
-	case "tag":
-		return r.importTag(ctx, at, line)
-	case "image":
-		return r.importImage(ctx, at, line)
-	default:
-		return nil
+// linesOf returns a function that handles a line of a later pass if it is of a kind.
+func (r *registryImport) linesOf(wanted string, importLine func(ctx context.Context, at Place, line []byte) error) func(ctx context.Context, at Place, line []byte) error {
+	return func(ctx context.Context, at Place, line []byte) error {
+		delete(r.unread, wanted)
+		if r.kindOf(at, line) != wanted {
+			r.reporter.reportProgress()
+			return nil
+		}
+		return importLine(ctx, at, line)
 	}
 }
 

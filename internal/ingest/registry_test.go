@@ -133,14 +133,14 @@ func TestBadLinesAreReportedOnceWithTheirNumber(t *testing.T) {
 		path+":16: is not JSON: byte 26: unexpected end of JSON input",
 		path+`:18: kind: must be "repo", "tag" or "image"`,
 		path+":3: is rejected",
+		path+`:9: architectures: must be names or {"name", "size"}`, // tags come after images
+		path+`:10: repo: neither this file nor the group has one named "nowhere"`,
+		path+":15: kind: must not be of the type number",
 		path+`:6: repo: neither this file nor the group has one named "nowhere"`,
 		path+":7: repo: is required",
 		path+":8: contains the character U+0000, which no text may contain",
-		path+`:9: architectures: must be names or {"name", "size"}`,
-		path+`:10: repo: neither this file nor the group has one named "nowhere"`,
 		path+":13: is not JSON: byte 27: unexpected end of JSON input",
 		path+":14: kind: is given twice",
-		path+":15: kind: must not be of the type number",
 	)
 	checkKinds(t, sum, KindCounts{Name: "repos", Added: 1, Failed: 2}, KindCounts{Name: "tags", Added: 2, Failed: 3}, KindCounts{Name: "images", Failed: 2})
 	if sum.Unreadable != 8 || sum.Failed() != 15 {

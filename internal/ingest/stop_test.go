@@ -47,8 +47,8 @@ func TestAnImportSaysWhereItStopped(t *testing.T) {
 	}{
 		"repos":  {func(d *destination) { d.repos = stopAfter(0, d.repos) }, ":1", 0},
 		"tags":   {func(d *destination) { d.tags = stopAfter(0, d.tags) }, ":2", 0},
-		"later":  {func(d *destination) { d.tags = stopAfter(1, d.tags) }, ":13", initialBatchSize}, // the image is not stored either
-		"images": {func(d *destination) { d.images = stopAfter(0, d.images) }, ":13", tags},
+		"later":  {func(d *destination) { d.tags = stopAfter(1, d.tags) }, fmt.Sprint(":", initialBatchSize+3), initialBatchSize},
+		"images": {func(d *destination) { d.images = stopAfter(0, d.images) }, ":2", 0}, // tags come after images
 	} {
 		core := newFakeCore()
 		d := core.destination()
