@@ -85,9 +85,9 @@ func (q overtakenQueries) AdvisoriesInheriting(ctx context.Context, on core.Conn
 	return q.AdvisoryQueries.AdvisoriesInheriting(ctx, on, names)
 }
 
-func (q overtakenQueries) AdvisoriesByName(ctx context.Context, on core.Conn, names inventory.AdvisoryNames) ([]*inventory.Advisory, error) {
+func (q overtakenQueries) AdvisoriesOfRecords(ctx context.Context, on core.Conn, of inventory.AdvisoryRecords) ([]*inventory.Advisory, error) {
 	defer q.store.reachIn(on, "advisories")
-	return q.AdvisoryQueries.AdvisoriesByName(ctx, on, names)
+	return q.AdvisoryQueries.AdvisoriesOfRecords(ctx, on, of)
 }
 
 func (q overtakenQueries) Images(ctx context.Context, on core.Conn, keys inventory.ImageKeys) ([]*inventory.Image, error) {

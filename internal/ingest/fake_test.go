@@ -81,10 +81,23 @@ func (c *fakeCore) destination() destination {
 		images: func(_ context.Context, rows []*inventory.Image) (core.Imported, error) {
 			return put(c, c.images, rows, func(i *inventory.Image) string { return string(i.Repo) + "@" + i.Digest })
 		},
-		advisories: func(_ context.Context, rows []*inventory.Advisory) (core.Imported, error) {
-			return put(c, c.advisories, rows, func(a *inventory.Advisory) string {
+		advisories: func(_ context.Context, records []*inventory.AdvisoryRecord) (core.Imported, error) {
+			var rows []*inventory.Advisory
+			var of []int
+			for i, r := range records {
+				for _, a := range r.Advisories {
+					rows, of = append(rows, a), append(of, i)
+				}
+			}
+			done, err := put(c, c.advisories, rows, func(a *inventory.Advisory) string {
 				return strings.TrimSpace(a.AdvisoryID + " " + a.ArtifactName + " " + a.ArtifactType)
 			})
+			rejected := map[int]error{}
+			for i, reason := range done.Rejected {
+				rejected[of[i]] = reason
+			}
+			done.Rejected = rejected
+			return done, err
 		},
 		vulnerabilities: func(_ context.Context, rows []*inventory.Vulnerability) (core.Imported, error) {
 			return put(c, c.vulnerabilities, rows, func(v *inventory.Vulnerability) string { return v.ID })

@@ -118,7 +118,7 @@ type destination struct {
 	repos           func(context.Context, []*inventory.ImportedRepo) (core.Imported, error)
 	tags            func(context.Context, []*inventory.ImportedTag) (core.Imported, error)
 	images          func(context.Context, []*inventory.Image) (core.Imported, error)
-	advisories      func(context.Context, []*inventory.Advisory) (core.Imported, error)
+	advisories      func(context.Context, []*inventory.AdvisoryRecord) (core.Imported, error)
 	vulnerabilities func(context.Context, []*inventory.Vulnerability) (core.Imported, error)
 	artifacts       func(context.Context, []*libraries.ImportedArtifact) (artifacts, versions core.Imported, err error)
 	sboms           func(context.Context, []*inventory.ImportedSBOM) (core.Imported, error)
@@ -162,8 +162,8 @@ func newDestination(p *platform.Platform, o Options, options core.ImportOptions)
 			return p.Tags.Import(ctx, rows, options)
 		},
 		images: p.Images.Import,
-		advisories: func(ctx context.Context, rows []*inventory.Advisory) (core.Imported, error) {
-			return p.Advisories.Import(ctx, o.Group, rows)
+		advisories: func(ctx context.Context, records []*inventory.AdvisoryRecord) (core.Imported, error) {
+			return p.Advisories.ImportRecords(ctx, o.Group, records)
 		},
 		vulnerabilities: p.Vulnerabilities.Import,
 		artifacts:       p.Artifacts.Import,

@@ -20,20 +20,25 @@ func ImportOSV(ctx context.Context, p *platform.Platform, paths []string, o Opti
 // importOSV is ImportOSV with a destination.
 func importOSV(ctx context.Context, d destination, paths []string, o Options) (Summary, error) {
 	l := &reporter{options: o}
-	advisories := newBatch("advisories", l, d.advisories, (*inventory.Advisory).Key)
+	advisories := recordBatch{batch: newBatch("advisories", l, d.advisories, func(r *inventory.AdvisoryRecord) string { return r.AdvisoryID })}
 	vulnerabilities := newBatch("vulnerability metadata", l, d.vulnerabilities, func(v *inventory.Vulnerability) string {
 		return v.ID
 	})
+	empty := map[string]core.Time{} // times of records that name no package: nothing is stored that an older record could be compared with
 	reader := documentReader{reporter: l, handle: func(at Place, document []byte) error {
 		record, err := parseOSV(document)
 		if err != nil {
 			l.reportUnreadable(at, err)
 			return nil
 		}
-		for _, a := range record.advisories() {
-			if err := advisories.add(ctx, a, at, len(document)/len(record.Affected)); err != nil {
-				return err
-			}
+		whole := &inventory.AdvisoryRecord{AdvisoryID: record.ID, UpdateTime: record.modified, WithdrawnTime: record.withdrawn, Advisories: record.advisories()}
+		if len(whole.Advisories) == 0 && empty[record.ID].Before(whole.UpdateTime.Time) {
+			empty[record.ID] = whole.UpdateTime
+		}
+		if whole.UpdateTime.Before(empty[record.ID].Time) {
+			advisories.kind.Unchanged += len(whole.Advisories)
+		} else if err := advisories.add(ctx, whole, at, len(document)); err != nil {
+			return err
 		}
 		return vulnerabilities.add(ctx, record.vulnerability(), at, len(document))
 	}}
@@ -49,6 +54,26 @@ func importOSV(ctx context.Context, d destination, paths []string, o Options) (S
 	}
 	err = l.finish(err)
 	return Summary{Kinds: []KindCounts{advisories.kind, vulnerabilities.kind}, Unreadable: l.unreadable}, err
+}
+
+// A recordBatch is a batch of records. It is sent before it has too many advisories, which decide how long a transaction takes.
+type recordBatch struct {
+	*batch[inventory.AdvisoryRecord, string]
+	advisories int // of the collected records
+}
+
+func (b *recordBatch) add(ctx context.Context, r *inventory.AdvisoryRecord, at Place, bytes int) error {
+	if len(b.records) == 0 {
+		b.advisories = 0
+	}
+	if b.advisories+len(r.Advisories) > core.ImportBatch {
+		if err := b.send(ctx); err != nil {
+			return err
+		}
+		b.advisories = 0
+	}
+	b.advisories += len(r.Advisories)
+	return b.batch.add(ctx, r, at, bytes)
 }
 
 // ReadOSV reads OSV records as ImportOSV does, and imports nothing. It calls use for each record, with

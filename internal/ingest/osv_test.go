@@ -497,3 +497,23 @@ func TestAFailingStoreEndsTheImport(t *testing.T) {
 		t.Errorf("error %v, want %v", err, c.err)
 	}
 }
+
+// What is stored of a record tells its time. Of one that names no package nothing is, so the import itself compares the others in its archive with it.
+func TestAnOlderRecordAddsNothingToOneThatNamesNoPackage(t *testing.T) {
+	t.Parallel()
+	folder, c := t.TempDir(), newFakeCore()
+	for n, record := range []string{
+		`{"id": "A-1", "modified": "2026-01-03T00:00:00Z", "affected": []}`,
+		`{"id": "A-1", "modified": "2026-01-01T00:00:00Z", "affected": []}`,
+		`{"id": "A-1", "modified": "2026-01-02T00:00:00Z", "affected": [{"package": {"ecosystem": "npm", "name": "p"}}]}`,
+		`{"id": "A-2", "modified": "2026-01-01T00:00:00Z", "affected": []}`,
+		`{"id": "A-2", "modified": "2026-01-02T00:00:00Z", "affected": [{"package": {"ecosystem": "npm", "name": "p"}}]}`,
+	} {
+		write(t, filepath.Join(folder, fmt.Sprintf("%d.json", n)), record)
+	}
+	sum, err := importOSV(t.Context(), c.destination(), []string{folder}, Options{})
+	if err != nil || strings.Join(keysOf(c.advisories), ", ") != "A-2 p npm" {
+		t.Errorf("imported %v (%v), want A-2 p npm", keysOf(c.advisories), err)
+	}
+	checkKinds(t, sum, KindCounts{Name: "advisories", Added: 1, Unchanged: 1}, KindCounts{Name: "vulnerability metadata", Added: 2, Updated: 3})
+}

@@ -37,6 +37,9 @@ type ImportPlan[T any, K comparable] struct {
 	Replace     func(ctx context.Context, tx Tx, known T, row T) error    // replaces known by row; nil means that insert does it
 	Insert      func(ctx context.Context, tx Tx, rows []T) error          // inserts new rows
 	MarkKept    func(ctx context.Context, tx Tx, kept []KeptRow[T]) error // records the source of unchanged rows, or its time; nil means that neither is recorded
+
+	// Withdraw ends those of the existing rows that the source no longer has, and returns their number; nil means that all stay.
+	Withdraw func(ctx context.Context, tx Tx, existing []T) (int, error)
 }
 
 // A KeptRow is a record that changes nothing, with the row that is known.
@@ -46,7 +49,7 @@ type KeptRow[T any] struct{ Known, Row T }
 func (in ImportPlan[T, K]) Run(ctx context.Context, store Store, batch []T) (Imported, error) {
 	rows, rejected := in.validate(batch)
 	done := Imported{Rejected: rejected}
-	if len(rows) == 0 {
+	if len(rows) == 0 && in.Withdraw == nil {
 		return done, nil
 	}
 	err := RetryCollisions(func() error {
@@ -112,6 +115,12 @@ func (in ImportPlan[T, K]) put(ctx context.Context, tx Tx, rows []T) (done Impor
 	done.Unchanged = len(kept)
 	if len(inserted) > 0 {
 		if err := in.Insert(ctx, tx, inserted); err != nil {
+			return done, err
+		}
+	}
+	if in.Withdraw != nil {
+		gone, err := in.Withdraw(ctx, tx, stored)
+		if done.Updated += gone; err != nil {
 			return done, err
 		}
 	}

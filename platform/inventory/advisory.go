@@ -386,9 +386,8 @@ type AdvisoryQueries interface {
 	// names as id or alias and no CVSS severity of their own.
 	AdvisoriesInheriting(ctx context.Context, on core.Conn, names []string) ([]*Advisory, error)
 
-	// AdvisoriesByName reads the advisories of a group by (advisory id, artifact
-	// name) pairs; missing ones are left out.
-	AdvisoriesByName(ctx context.Context, on core.Conn, names AdvisoryNames) ([]*Advisory, error)
+	// AdvisoriesOfRecords reads the advisories of records in a group.
+	AdvisoriesOfRecords(ctx context.Context, on core.Conn, of AdvisoryRecords) ([]*Advisory, error)
 
 	// ListDocuments reads one page of documents, without their advisories.
 	ListDocuments(ctx context.Context, on core.Conn, q core.Query[*DocumentFilter]) (core.Rows[*AdvisoryDocument], error)

@@ -1,9 +1,11 @@
 package inventory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"atrium/platform/core"
@@ -42,10 +44,46 @@ func (area *Area) makeFeedGroup(ctx context.Context) error {
 	return err
 }
 
+// An AdvisoryRecord is all that a feed says about one vulnerability.
+type AdvisoryRecord struct {
+	AdvisoryID                string
+	UpdateTime, WithdrawnTime core.Time
+	Advisories                []*Advisory // of the packages that it names
+}
+
+// ImportRecords imports records as Import does advisories. What the latest record about a vulnerability does not name is withdrawn, and an
+// older record adds nothing.
+func (s Advisories) ImportRecords(ctx context.Context, group core.UID, records []*AdvisoryRecord) (core.Imported, error) {
+	all, of, byID := []*Advisory{}, []int{}, map[string]*AdvisoryRecord{}
+	for i, r := range records {
+		byID[r.AdvisoryID] = r
+		for _, a := range r.Advisories {
+			all, of = append(all, a), append(of, i)
+		}
+	}
+	done, err := s.put(ctx, group, all, byID)
+	rejected := map[int]error{}
+	for i, at := range of {
+		switch reason := done.Rejected[i]; {
+		case reason != nil && rejected[at] != nil:
+			rejected[at] = fmt.Errorf("%w; %w", rejected[at], reason)
+		case reason != nil:
+			rejected[at] = reason
+		}
+	}
+	done.Rejected = rejected
+	return done, err
+}
+
 // Import stores advisories in a group, or in FeedGroup if group is "", by advisory id and
 // artifact: one for each ecosystem and package of a record. An existing advisory is replaced
 // unless its update time is later. A record without times gets the time of the import.
 func (s Advisories) Import(ctx context.Context, group core.UID, advisories []*Advisory) (core.Imported, error) {
+	return s.put(ctx, group, advisories, nil)
+}
+
+// put imports advisories, and whole records if there are any.
+func (s Advisories) put(ctx context.Context, group core.UID, advisories []*Advisory, records map[string]*AdvisoryRecord) (core.Imported, error) {
 	if group == "" {
 		group = FeedGroup
 		if err := s.area.makeFeedGroup(ctx); err != nil {
@@ -55,6 +93,7 @@ func (s Advisories) Import(ctx context.Context, group core.UID, advisories []*Ad
 	if err := s.area.RequireImport(ctx, group); err != nil {
 		return core.Imported{}, err
 	}
+	latest := map[string]core.Time{} // of what is stored of each record
 	in := core.ImportPlan[*Advisory, AdvisoryName]{
 		Key: (*Advisory).Key,
 		Check: func(a *Advisory, v *core.Violations) {
@@ -65,14 +104,10 @@ func (s Advisories) Import(ctx context.Context, group core.UID, advisories []*Ad
 		},
 		Existing: func(ctx context.Context, tx core.Tx, rows []*Advisory) ([]*Advisory, error) {
 			tx.Lock(feedLock)
-			names := make([]AdvisoryName, len(rows))
-			for i, a := range rows {
-				names[i] = a.Key()
-			}
-			return s.area.tables.AdvisoriesByName(ctx, tx, AdvisoryNames{group, names})
+			return s.readStored(ctx, tx, group, rows, records, latest)
 		},
 		IsUnchanged: func(known, a *Advisory) bool {
-			return core.EqualJSON(a.sourceContent(), known.sourceContent()) || isOlder(a.SourceTime, known.SourceTime)
+			return isOlder(a.SourceTime, latest[a.AdvisoryID]) || isOlder(a.SourceTime, known.SourceTime) || core.EqualJSON(a.sourceContent(), known.sourceContent())
 		},
 		Replace: func(ctx context.Context, tx core.Tx, known, a *Advisory) error {
 			a.stampImported(known.UID, s.area.Now())
@@ -98,11 +133,74 @@ func (s Advisories) Import(ctx context.Context, group core.UID, advisories []*Ad
 			})
 		},
 	}
+	if records != nil {
+		in.Withdraw = func(ctx context.Context, tx core.Tx, stored []*Advisory) (int, error) {
+			return s.withdraw(ctx, tx, stored, records, latest)
+		}
+	}
 	done, err := in.Run(ctx, s.area.Store, advisories)
 	if errors.Is(err, core.ErrNoParent) { // the group was deleted meanwhile
 		err = core.NewNotFound(core.GroupRef, group)
 	}
 	return done, err
+}
+
+// readStored reads all that is stored of the records of advisories, and notes the latest times of whole records. Where what is stored
+// of one is later than an advisory that is not stored, a row that has only the name stands for it, so that it is not added.
+func (s Advisories) readStored(ctx context.Context, tx core.Tx, group core.UID, rows []*Advisory, records map[string]*AdvisoryRecord, latest map[string]core.Time) ([]*Advisory, error) {
+	ids := slices.Collect(maps.Keys(records))
+	for _, a := range rows {
+		ids = append(ids, a.AdvisoryID)
+	}
+	slices.Sort(ids)
+	stored, err := s.area.tables.AdvisoriesOfRecords(ctx, tx, AdvisoryRecords{group, slices.Compact(ids)})
+	clear(latest)
+	known := map[AdvisoryName]bool{}
+	for _, a := range stored {
+		known[a.Key()] = true
+		if records[a.AdvisoryID] != nil && latest[a.AdvisoryID].Before(a.SourceTime.Time) {
+			latest[a.AdvisoryID] = a.SourceTime
+		}
+	}
+	for _, a := range rows {
+		if !known[a.Key()] && isOlder(a.SourceTime, latest[a.AdvisoryID]) {
+			stored = append(stored, &Advisory{AdvisoryID: a.AdvisoryID, ArtifactName: a.ArtifactName, ArtifactType: a.ArtifactType, SourceTime: latest[a.AdvisoryID]})
+		}
+	}
+	return stored, err
+}
+
+// withdraw withdraws the stored advisories that records no longer name, and returns their number.
+func (s Advisories) withdraw(ctx context.Context, tx core.Tx, stored []*Advisory, records map[string]*AdvisoryRecord, latest map[string]core.Time) (int, error) {
+	isNamed := map[AdvisoryName]bool{}
+	for _, r := range records {
+		for _, a := range r.Advisories {
+			isNamed[a.Key()] = true
+		}
+	}
+	var gone []*Advisory
+	var confirmed []SourceTime
+	for _, a := range stored {
+		switch r := records[a.AdvisoryID]; {
+		case isNamed[a.Key()] || isOlder(r.UpdateTime, latest[r.AdvisoryID]):
+		case a.DeleteTime.IsZero():
+			a.DeleteTime, a.SourceTime = cmp.Or(r.WithdrawnTime, r.UpdateTime, s.area.Now()), cmp.Or(r.UpdateTime, a.SourceTime)
+			gone = append(gone, a)
+		default:
+			confirmed = append(confirmed, SourceTime{a.UID, r.UpdateTime})
+		}
+	}
+	if err := s.setInherited(ctx, tx, gone...); err != nil {
+		return 0, err
+	}
+	changes := make([]core.RowChange[*Advisory], len(gone))
+	for i, a := range gone {
+		changes[i] = core.RowChange[*Advisory]{Row: a, Fields: []string{"deleteTime", "sourceTime", "severities"}}
+	}
+	if _, err := s.area.tables.Advisories.UpdateAll(ctx, tx, changes...); err != nil || len(confirmed) == 0 {
+		return len(gone), err
+	}
+	return len(gone), s.area.tables.RaiseAdvisoryTimes(ctx, tx, confirmed)
 }
 
 // setInherited sets, with one read, the severities that advisories inherit from their
@@ -184,14 +282,14 @@ func (a *Advisory) Key() AdvisoryName {
 	return AdvisoryName{a.AdvisoryID, a.ArtifactType, a.NormalName()}
 }
 
-// AdvisoryNames are advisories of a group that the caller may read.
-type AdvisoryNames struct {
+// AdvisoryRecords are records whose advisories in a group the caller may read.
+type AdvisoryRecords struct {
 	group core.UID
-	names []AdvisoryName
+	ids   []string
 }
 
-// Names returns the group and the names.
-func (n AdvisoryNames) Names() (group core.UID, names []AdvisoryName) { return n.group, n.names }
+// Records returns the group and the ids.
+func (r AdvisoryRecords) Records() (group core.UID, ids []string) { return r.group, r.ids }
 
 // A SourceTime is the time of the last change of a row by its feed.
 type SourceTime struct {

@@ -152,17 +152,12 @@ func addAnyArtifact(s *table.Statement, keys []ecosystem.NameKey) {
 	}
 }
 
-// AdvisoriesByName reads advisories of a group by advisory id and artifact, with
-// one index lookup each. Thus the cost of an import batch does not depend on
-// the size of the group.
-func (queries) AdvisoriesByName(ctx context.Context, on core.Conn, names inventory.AdvisoryNames) ([]*inventory.Advisory, error) {
-	group, wanted := names.Names()
-	ids, normal, types := make([]string, len(wanted)), make([]string, len(wanted)), make([]string, len(wanted))
-	for i, n := range wanted {
-		ids[i], normal[i], types[i] = n.AdvisoryID, n.NormalName, n.ArtifactType
-	}
-	columns := append(table.TextPairs(ids, normal), dbconn.ParentColumn{Name: "type", Texts: types})
-	return advisories.ReadPairs(ctx, on, columns, "t.parent = ? AND t.advisory_id = p.k AND t.normal_name = p.inside AND t.artifact_type = p.type", group)
+// AdvisoriesOfRecords reads the advisories of records in a group, with one index lookup for each record. Thus the cost of an
+// import batch does not depend on the size of the group.
+func (queries) AdvisoriesOfRecords(ctx context.Context, on core.Conn, of inventory.AdvisoryRecords) ([]*inventory.Advisory, error) {
+	group, ids := of.Records()
+	columns := []dbconn.ParentColumn{{Name: "k", Texts: ids}}
+	return advisories.ReadPairs(ctx, on, columns, core.NoLimit, "t.parent = ? AND t.advisory_id = p.k", group)
 }
 
 // SearchText returns the text that a free-text query searches.

@@ -68,7 +68,7 @@ func (queries) TagsByName(ctx context.Context, on core.Conn, names inventory.Tag
 	for i, n := range wanted {
 		repos[i], texts[i] = table.PackUID(n.Repo), n.Name
 	}
-	return tags.ReadPairs(ctx, on, table.UIDPairs(repos, texts), "t.parent = p.k AND t.name = p.inside")
+	return tags.ReadPairs(ctx, on, table.UIDPairs(repos, texts), 1, "t.parent = p.k AND t.name = p.inside")
 }
 
 // TagsOfSource reads the tags of a repo that were imported from a source.

@@ -28,5 +28,5 @@ func (queries) TermsOf(ctx context.Context, on core.Conn, keys iam.TermsKeys) ([
 	for i, k := range wanted {
 		groups[i], documents[i] = table.PackUID(k.Group), k.DocID
 	}
-	return terms.ReadPairs(ctx, on, table.UIDPairs(groups, documents), "t.parent = p.k AND t.doc_id = p.inside")
+	return terms.ReadPairs(ctx, on, table.UIDPairs(groups, documents), 1, "t.parent = p.k AND t.doc_id = p.inside")
 }

@@ -3,6 +3,7 @@ package table
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"reflect"
 
 	"atrium/platform"
@@ -108,13 +109,13 @@ func (k Table[T, F]) DeleteAll(ctx context.Context, tx core.Tx, uids []core.UID)
 }
 
 // ReadPairs reads rows by pairs of values, with one index lookup each. found is the
-// condition, with args, by which the columns of p identify at most one row.
-func (k Table[T, F]) ReadPairs(ctx context.Context, on core.Conn, columns []dbconn.ParentColumn, found string, args ...any) ([]T, error) {
+// condition, with args, by which the columns of p identify at most so many rows.
+func (k Table[T, F]) ReadPairs(ctx context.Context, on core.Conn, columns []dbconn.ParentColumn, most int, found string, args ...any) ([]T, error) {
 	r := k.Reader(on)
 	q, whole := NewStatement(r.Dialect), k.ProjectAll()
 	parents := q.Parents(columns...)
 	q.Add("SELECT " + whole.Selected + " FROM ")
-	q.AddPerParent(parents, k.Name, whole.Names, q.Follow().Add(found+" LIMIT 1", args...))
+	q.AddPerParent(parents, k.Name, whole.Names, q.Follow().Add(found+fmt.Sprint(" LIMIT ", most), args...))
 	var rows []T
 	err := r.Conn.Run(ctx, q.Build(whole.Collect(&rows)))
 	return rows, err
