@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"atrium/platform"
@@ -304,10 +306,14 @@ func TestTheTimeOfADecisionIsOver(t *testing.T) {
 		w.triage(acme.owner, inventory.FindingUpdate{UIDs: []core.UID{w.listFindings(acme.uid)[0].UID}}, until(1))
 		w.triage(acme.owner, inventory.FindingUpdate{Within: acme.uid, Where: vulnerabilities("CVE-2")}, until(2))
 		w.triage(acme.owner, inventory.FindingUpdate{Within: acme.uid, Where: vulnerabilities("CVE-3")}, until(3))
-		after := func(passed time.Duration, want string) {
+		after := func(passed time.Duration, want string, hours int) {
 			t.Helper()
 			w.pass(passed)
-			must(t, w.p.Findings.EndExpired(w.operator()))
+			next, err := w.p.Findings.EndExpired(w.operator())
+			must(t, err)
+			if end := epoch.Add(time.Duration(hours) * time.Hour).Truncate(time.Second); hours == 0 && !next.IsZero() || hours > 0 && !next.Equal(end) {
+				t.Errorf("after %s the next decision ends at %s, want %s", passed, next, end)
+			}
 			w.settle()
 			var states []string
 			for _, f := range w.listFindings(acme.uid) {
@@ -316,14 +322,62 @@ func TestTheTimeOfADecisionIsOver(t *testing.T) {
 			w.expect("after "+passed.String(), strings.Join(states, " "), want)
 			w.expectCounters(acme.uid)
 		}
-		after(30*time.Minute, "ACCEPTED ACCEPTED ACCEPTED")
-		after(time.Hour, "OPEN ACCEPTED ACCEPTED")
-		after(time.Hour, "OPEN OPEN ACCEPTED")
+		after(30*time.Minute, "ACCEPTED ACCEPTED ACCEPTED", 1)
+		after(time.Hour, "OPEN ACCEPTED ACCEPTED", 2)
+		after(time.Hour, "OPEN OPEN ACCEPTED", 3)
 		must(t, w.p.Tags.Delete(w.operator(), w.point(repo, "latest", digest(1))))
-		after(time.Hour, "")
+		after(time.Hour, "", 0)
 		if root, err := storetest.Tables.Inventory.NextFindingRoot(w.Context(), w.store, ""); err != nil || root != "" {
 			t.Errorf("findings of images without tags are looked at again and again: %s %v", root, err)
 		}
+	})
+}
+
+// A process ends decisions to the millisecond, also those of another process that end before the one it waits for.
+func TestADecisionEndsWhenItSays(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{TB: t, store: storetest.Open(t, storetest.SQLite(t))}
+		p, err := platform.New(t.Context(), sharedClock{w.store, time.Now}, platform.Options{AllowIssuers: true, Clock: time.Now})
+		must(t, err)
+		w.p = p
+		acme := w.found("acme")
+		repo := w.repo(acme.uid)
+		w.sbom(repo, digest(1), "a@1.0.0", "b@1.0.0", "c@1.0.0")
+		w.point(repo, "latest", digest(1))
+		w.advise(acme.uid, fixedIn("CVE-1", "a", "2.0.0"), fixedIn("CVE-2", "b", "2.0.0"), fixedIn("CVE-3", "c", "2.0.0"))
+		all, begun := w.listFindings(acme.uid), time.Now()
+		accept := func(u inventory.FindingUpdate, passed time.Duration) {
+			w.triage(acme.owner, u, fmt.Sprintf(`{"state": "FINDING_STATE_ACCEPTED", "expireTime": %q}`, begun.Add(passed).Format(time.RFC3339Nano)))
+		}
+		accept(inventory.FindingUpdate{UIDs: []core.UID{all[0].UID}}, 100*time.Minute)
+		accept(inventory.FindingUpdate{Within: acme.uid, Where: vulnerabilities(all[1].VulnerabilityID)}, 10*time.Minute+50*time.Millisecond)
+		ctx, end := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { p.Findings.Follow(ctx) })
+		open := func(passed time.Duration, want int64) {
+			t.Helper()
+			time.Sleep(passed - time.Since(begun))
+			synctest.Wait()
+			summary, err := p.Findings.Summarize(acme.owner, acme.uid)
+			must(t, err)
+			if summary.Open.Total != want {
+				t.Errorf("after %s %d findings are open, want %d", passed, summary.Open.Total, want)
+			}
+		}
+		open(time.Minute, 1)
+		accept(inventory.FindingUpdate{UIDs: []core.UID{all[2].UID}}, 5*time.Minute+70*time.Millisecond)
+		for _, step := range []struct {
+			passed time.Duration
+			open   int64
+		}{
+			{5*time.Minute + 69*time.Millisecond, 0}, {5*time.Minute + 70*time.Millisecond, 1}, {10*time.Minute + 49*time.Millisecond, 1},
+			{10*time.Minute + 50*time.Millisecond, 2}, {100*time.Minute - time.Millisecond, 2}, {100 * time.Minute, 3},
+		} {
+			open(step.passed, step.open)
+		}
+		end()
+		running.Wait()
 	})
 }
 

@@ -268,6 +268,9 @@ type FindingQueries interface {
 	// AddReviewTasks adds tasks for all repos.
 	AddReviewTasks(ctx context.Context, tx core.Tx) error
 
+	// NextExpiry returns the first time after another one at which a decision ends, or the zero time if there is none.
+	NextExpiry(ctx context.Context, on core.Conn, after core.Time) (core.Time, error)
+
 	// AddExpiredTasks adds tasks for the images of findings whose exceptions have ended.
 	AddExpiredTasks(ctx context.Context, tx core.Tx, now core.Time) error
 

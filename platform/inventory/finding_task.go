@@ -86,26 +86,30 @@ func (s Findings) Settle(ctx context.Context) error {
 	}
 }
 
-// How often follow looks for tasks that other processes have added, and for exceptions that have
-// ended.
-const taskInterval, expiryInterval = time.Second, time.Minute
+// taskInterval is how often Follow looks for tasks, and for the ends of exceptions, that other processes have added.
+const taskInterval = time.Second
 
-// Follow ends tasks as they are added, until ctx ends. Each process does so.
+// Follow ends tasks as they are added, and exceptions when their time is over, until ctx ends. Each process does so.
 func (s Findings) Follow(ctx context.Context) {
 	ctx = core.WithActor(ctx, core.NewOperator("findings"))
-	expiry := time.NewTicker(expiryInterval)
-	defer expiry.Stop()
+	look := time.NewTimer(0)
+	defer look.Stop()
 	settling := s.area.NewChore("findings were not brought up to date; trying again every second")
-	ending := s.area.NewChore("exceptions whose time is over were not ended; trying again every minute")
+	ending := s.area.NewChore("exceptions whose time is over were not ended; trying again every second")
 	for ctx.Err() == nil {
 		changed := s.area.Store.Changed()
 		settling.Note(ctx, s.Settle(ctx))
 		select {
 		case <-ctx.Done():
 		case <-changed:
-		case <-time.After(taskInterval):
-		case <-expiry.C:
-			ending.Note(ctx, s.EndExpired(ctx))
+		case <-look.C:
+			next, err := s.EndExpired(ctx)
+			ending.Note(ctx, err)
+			wait := taskInterval
+			if !next.IsZero() {
+				wait = min(wait, next.Sub(s.area.Now().Time))
+			}
+			look.Reset(wait)
 		}
 	}
 }

@@ -83,6 +83,15 @@ func (queries) AddReviewTasks(ctx context.Context, in core.Tx) error {
 	return tx.Conn.Run(ctx, table.NewStatement(tx.Dialect).Add("INSERT INTO finding_task (root, subject, digest) SELECT r.root, r.uid, '' FROM repo r").Build(nil))
 }
 
+// NextExpiry reads the first entry of each of two indexes.
+func (queries) NextExpiry(ctx context.Context, on core.Conn, after core.Time) (next core.Time, err error) {
+	s := tablesOf(on)
+	q := table.NewStatement(s.Dialect).Add("SELECT e.t FROM (SELECT * FROM (SELECT f.expire_time AS t FROM finding f WHERE f.state <> 'FINDING_STATE_OPEN' AND f.count_class > 0")
+	q.Add(" AND f.expire_time > ? ORDER BY f.expire_time LIMIT 1) a UNION ALL SELECT * FROM (SELECT r.expire_time FROM triage_rule r WHERE r.expire_time > ?", after, after)
+	err = s.Conn.Run(ctx, q.Add(" ORDER BY r.expire_time LIMIT 1) b) e ORDER BY e.t LIMIT 1").Build(func(scan func(...any) error) error { return scan(table.TimeOf(&next)) }))
+	return next, err
+}
+
 // AddExpiredTasks adds tasks for the images of findings whose exceptions have ended.
 func (queries) AddExpiredTasks(ctx context.Context, in core.Tx, now core.Time) error {
 	tx := transactionOf(in)
