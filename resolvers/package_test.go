@@ -1,6 +1,7 @@
 package resolvers
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -82,6 +83,22 @@ func TestVersionsAreFoundByTheOrderOfTheirEcosystem(t *testing.T) {
 		w.member(w.shop, "blind", w.role(w.shop, "tags", core.CapTagList))
 		w.askAs("blind", `query($after: String) { plain: tags { totalCount } tags(orderBy: {field: OPEN_SEVERITY}) { totalCount } next: tags(after: $after) { totalCount } }`, "after", w.ask(`{ tags(first: 1, orderBy: {field: OPEN_SEVERITY}) { pageInfo { endCursor } } }`).text("tags.pageInfo.endCursor")).
 			expectErrors("PERMISSION_DENIED tags", "PERMISSION_DENIED next")
+	})
+}
+
+// A tag and its findings show the same image, whether an import has told of the image or only its SBOM is known.
+func TestATagShowsTheImageThatItsFindingsShow(t *testing.T) {
+	eachShop(t, func(t *testing.T, w *shop) {
+		const image = `image { digest architectures packages { totalCount nodes { name version } } }`
+		got := w.ask(`{ findings { nodes { ` + image + ` tags { nodes { ` + image + ` } } } } }`)
+		for _, f := range got.value("findings.nodes").([]any) {
+			f := f.(map[string]any)
+			for _, tag := range f["tags"].(map[string]any)["nodes"].([]any) {
+				if shown := tag.(map[string]any)["image"]; f["image"] == nil || !reflect.DeepEqual(shown, f["image"]) {
+					t.Errorf("a tag shows the image %v, and its finding %v", shown, f["image"])
+				}
+			}
+		}
 	})
 }
 

@@ -179,7 +179,7 @@ func TestEdgesLeadToOtherKinds(t *testing.T) {
 		}
 		repo(uid: $repo) {
 			group { name } tag(name: "t01") { name repo { name } } none: tag(name: "none") { name }
-			advisories { nodes { advisoryId group { name } } } tags(where: {deprecated: false}) { nodes { name image { digest } } }
+			advisories { nodes { advisoryId group { name } } } tags(where: {deprecated: false}) { nodes { name image { architectures } } }
 		}
 		identity(uid: $ann) {
 			group { name } roleBindings { nodes { role { name } } } effectiveCapabilities(on: $repo)
@@ -198,7 +198,7 @@ func TestEdgesLeadToOtherKinds(t *testing.T) {
 		expect("team.effectiveBindings.nodes.*.group.name", "team acme").expect("team.mayDelete.nodes.*.identity.name", "owner")
 	got.expect("repo.group.name", "team").expect("repo.tag.repo.name", "r01").expect("repo.none", nil).
 		expect("repo.advisories.nodes.*.advisoryId", "GO-01").expect("repo.advisories.nodes.*.group.name", "acme").
-		expect("repo.tags.nodes.*.name", "t00 t02").expect("repo.tags.nodes.1.image", nil)
+		expect("repo.tags.nodes.*.name", "t00 t02").expect("repo.tags.nodes.1.image.architectures", []any{})
 	got.expect("identity.group.name", "team").expect("identity.roleBindings.nodes.*.role.name", "lister").
 		expect("identity.effectiveCapabilities", []any{"REPO_LIST"}).expect("identity.list", true).expect("identity.delete", false)
 	got.expect("viewer.roleBindings.nodes.*.group.name", "acme").expect("viewer.can", true)

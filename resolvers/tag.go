@@ -62,11 +62,10 @@ func (tags) Repo(ctx context.Context, all []*inventory.Tag) ([]*inventory.Repo, 
 	return follow(ctx, all, readsOf(ctx).repos(), func(t *inventory.Tag) core.UID { return t.UID.Parent() })
 }
 
-// Image reads the images of the tags. It is nil where the digest of a tag has no
-// known image.
+// Image reads the images of the tags.
 func (r tags) Image(ctx context.Context, all []*inventory.Tag) ([]*inventory.Image, error) {
-	images, errs := r.p.Images.GetMany(ctx, mapEach(all, tagImage))
-	return images, filterErrors(joinErrors(errs), ignoreNotFound)
+	images, errs := r.p.Images.Describe(ctx, mapEach(all, tagImage))
+	return images, joinErrors(errs)
 }
 
 func (r tags) Advisories(ctx context.Context, all []*inventory.Tag, window scalar.Window, where *scalar.AdvisoryFilter) ([]*scalar.AdvisoryConnection, error) {
