@@ -25,7 +25,7 @@ var (
 		componentTypes createdSince cudaVersion deprecatedTags digests dueBefore ecosystems event eventReviewStates eventTypes expired expiring
 		externalGroupId firstSeenBefore firstSeenSince group identity identityKinds identityLastSeenBefore identityProvider includeDates
 		includeEpochs includeReferrers keyId labels lastSeenBefore latestEventType legacyAdvisoryIds minEpss minScore neverSeen notBelow
-		openSeverities origin package packages query relationshipType remediated resolvedSince role scope sink state tiers unreviewedSince
+		openSeverities origin package packages packagesKnown query relationshipType remediated resolvedSince role scope sink state tiers unreviewedSince
 		updatedSince versions withdrawn withoutBindings`)
 	indexedOrders = strings.Fields(`
 		AccountAssociation.CREATE_TIME AccountAssociation.NAME AccountAssociation.UID AccountAssociation.UPDATE_TIME Advisory.ADVISORY_ID

@@ -64,6 +64,7 @@ func TestVersionsAreFoundByTheOrderOfTheirEcosystem(t *testing.T) {
 			{`package: {name: "express", version: "4.0.0"}`, "checkout", "old"},
 			{`package: {name: "express", version: "9"}`, "", ""}, {`package: {name: "nothing"}`, "", ""},
 			{`openSeverities: [CRITICAL]`, "checkout tools", "old same six t1"}, {`openSeverities: [UNKNOWN, LOW]`, "checkout", "old plain"}, {`openSeverities: []`, "", ""},
+			{`packagesKnown: true`, "checkout tools", "latest new old same six t1"}, {`packagesKnown: false`, "checkout", "plain"},
 			{`vulnerabilityIds: ["GHSA-1"]`, "checkout tools", "old same six t1"}, {`vulnerabilityIds: ["CVE-3", "CVE-5"]`, "checkout", "old plain"},
 		} {
 			list := `(where: {` + c.condition + `}) { totalCount nodes { name } }`

@@ -37,7 +37,15 @@ type ImageStatus struct {
 	Versions []core.UID // versions that stand for names, of an image without an SBOM
 	Open     OpenCounts
 
-	IsAffected bool // whether it is stored with open findings
+	Counted ImageMarks // how it is counted now
+}
+
+// ImageMarks say among which images one is counted.
+type ImageMarks struct{ IsAffected, IsLive, IsKnown bool }
+
+// Marks returns the marks that follow from the status. The packages of an image are known if an SBOM tells them.
+func (s *ImageStatus) Marks() ImageMarks {
+	return ImageMarks{s.Open.Total() > 0, s.IsLive, s.IsLive && s.Basis == BasisVersion}
 }
 
 // A PackageUse is a version of a package that an image of a repo holds, or holds no more.
@@ -230,7 +238,7 @@ func (f *ImageFacts) newStatus() *ImageStatus {
 		status.Basis = BasisVersion
 	}
 	if f.Status != nil {
-		status.Number, status.Open, status.IsAffected = f.Status.Number, f.Status.Open, f.Status.IsAffected
+		status.Number, status.Open, status.Counted = f.Status.Number, f.Status.Open, f.Status.Counted
 	}
 	return status
 }

@@ -20,6 +20,7 @@ type FindingSummary struct {
 	NotAffected FindingCount
 
 	AffectedRepos, AffectedImages int64 // those with findings to look after
+	Images, KnownImages           int64 // images that count, and those of them whose packages are known
 }
 
 // A FindingClass is what findings that are counted together have in common. Counters store its

@@ -12,6 +12,7 @@ type ImageConditions struct {
 	OpenSeverities   []core.SeverityRating `json:",omitempty"` // there is an open finding with one of these ratings
 	VulnerabilityIDs []string              `json:",omitempty"` // there is an open finding of an advisory with one of these names
 	Package          *PackageCondition     `json:",omitempty"` // an image holds it; nil means any
+	PackagesKnown    *bool                 `json:",omitempty"` // there is an image whose packages an SBOM tells, or one without
 
 	versions []core.UID // what Package means; only this package can say it
 }
@@ -57,7 +58,7 @@ func (c ImageConditions) Capabilities() (needed []core.Capability) {
 	if c.OpenSeverities != nil || c.VulnerabilityIDs != nil {
 		needed = append(needed, core.CapFindingsList, core.CapTagList)
 	}
-	if c.Package != nil {
+	if c.Package != nil || c.PackagesKnown != nil {
 		needed = append(needed, core.CapManifestMetadataList, core.CapTagList)
 	}
 	return needed

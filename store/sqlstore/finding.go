@@ -69,6 +69,8 @@ var findings = table.New(&table.Definition[*inventory.Finding, *inventory.Findin
 	OtherCounters: map[byte]string{
 		affectedImages: "SELECT t.parent FROM image_status t WHERE t.affected",
 		affectedRepos:  "SELECT t.uid FROM repo t WHERE t.affected",
+		countedImages:  "SELECT t.parent FROM image_status t WHERE t.live",
+		knownImages:    "SELECT t.parent FROM image_status t WHERE t.live AND t.basis = '" + string(inventory.BasisVersion) + "'",
 	},
 })
 
@@ -218,6 +220,8 @@ const (
 	firstFindingClass  = 150
 	affectedImages     = 246
 	affectedRepos      = 247
+	countedImages      = 248
+	knownImages        = 249
 
 	classesOfState  = inventory.FindingClasses / 5
 	countedFindings = inventory.FindingClasses - classesOfState // The classes of resolved findings follow.
@@ -316,12 +320,16 @@ func (queries) SummarizeFindings(ctx context.Context, on core.Conn, scopes []cor
 	for i := range summaries {
 		summaries[i] = &inventory.FindingSummary{}
 	}
-	return summaries, s.sumCounters(ctx, scopes, firstFindingClass, affectedRepos+1, func(i int, number, n int64) {
+	return summaries, s.sumCounters(ctx, scopes, firstFindingClass, knownImages+1, func(i int, number, n int64) {
 		switch number {
 		case affectedImages:
 			summaries[i].AffectedImages += n
 		case affectedRepos:
 			summaries[i].AffectedRepos += n
+		case countedImages:
+			summaries[i].Images += n
+		case knownImages:
+			summaries[i].KnownImages += n
 		default:
 			summaries[i].Add(inventory.FindingClassOf(int(number-firstFindingClass)), n)
 		}
@@ -338,15 +346,21 @@ func (queries) SummarizeImageFindings(ctx context.Context, on core.Conn, keys in
 		summaries[i], repos[i], digests[i] = &inventory.FindingSummary{}, table.PackUID(k.Repo), k.Digest
 	}
 	q := table.NewStatement(s.Dialect)
-	q.Add("SELECT p.i, t.count_class, COUNT(*) FROM ")
+	q.Add("SELECT p.i, m.live, m.basis, COALESCE(t.count_class, 0), COUNT(t.uid) FROM ")
 	q.Add(q.Parents(table.UIDPairs(repos, digests)...))
-	q.Add(" CROSS JOIN finding t WHERE t.parent = p.k AND t.digest = p.inside AND t.count_class > 0 GROUP BY p.i, t.count_class")
+	q.Add(" CROSS JOIN image_status m LEFT JOIN finding t ON t.parent = m.parent AND t.digest = m.digest AND t.count_class > 0")
+	q.Add(" WHERE m.parent = p.k AND m.digest = p.inside GROUP BY p.i, m.live, m.basis, t.count_class")
 	err := s.Reads.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var i, class, n int64
-		if err := scan(&i, &class, &n); err != nil {
+		var status inventory.ImageStatus
+		if err := scan(&i, &status.IsLive, (*string)(&status.Basis), &class, &n); err != nil {
 			return err
 		}
-		to := summaries[i-1]
+		to, is := summaries[i-1], status.Marks()
+		to.Images, to.KnownImages = oneIf(is.IsLive), oneIf(is.IsKnown)
+		if n == 0 {
+			return nil
+		}
 		of := inventory.FindingClassOf(int(class - 1))
 		if to.Add(of, n); to.Open.Total > 0 {
 			to.AffectedRepos, to.AffectedImages = 1, 1
@@ -354,6 +368,13 @@ func (queries) SummarizeImageFindings(ctx context.Context, on core.Conn, keys in
 		return nil
 	}))
 	return summaries, err
+}
+
+func oneIf(is bool) int64 {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 // findingFacets are the columns that the facets of findings follow from.

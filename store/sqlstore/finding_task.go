@@ -169,14 +169,15 @@ func distinctUIDs(uids []core.UID) []core.UID {
 	return slices.Compact(uids)
 }
 
-const statusColumns = "t.parent, t.digest, t.number, t.live, t.basis, t.versions, t.open_severity, t.affected"
+const statusColumns = "t.parent, t.digest, t.number, t.live, t.basis, t.versions, t.open_severity"
 
 func scanStatus(scan func(...any) error) (*inventory.ImageStatus, error) {
 	status := new(inventory.ImageStatus)
 	var versions []byte
 	var open string
-	err := scan(table.UIDOf(&status.Repo), &status.Digest, &status.Number, &status.IsLive, (*string)(&status.Basis), &versions, &open, &status.IsAffected)
+	err := scan(table.UIDOf(&status.Repo), &status.Digest, &status.Number, &status.IsLive, (*string)(&status.Basis), &versions, &open)
 	status.Versions, status.Open = splitEnds(status.Repo.Root(), versions), inventory.ParseOpenCounts(open)
+	status.Counted = status.Marks()
 	return status, err
 }
 
@@ -235,17 +236,24 @@ func (queries) PutImageStatuses(in core.Tx, repo core.UID, statuses []*inventory
 	}
 	digests := make([]string, len(statuses))
 	for i, status := range statuses {
-		was, is := status.IsAffected, status.Open.Total() > 0
-		digests[i], status.IsAffected = status.Digest, is
-		tx.countAffected(affectedImages, table.ChildOf(repo), was, is)
+		is := status.Marks()
+		tx.countImage(repo, status.Counted, is)
+		digests[i], status.Counted = status.Digest, is
 		insert := table.NewStatement(tx.Dialect).Add("INSERT INTO image_status ("+strings.Join(storedStatusColumns, ", ")+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			repo.Root(), repo, status.Digest, status.Number, status.IsLive, string(status.Basis), ends(status.Versions), status.Open.Text(), is, table.ParentKey(repo))
+			repo.Root(), repo, status.Digest, status.Number, status.IsLive, string(status.Basis), ends(status.Versions), status.Open.Text(), is.IsAffected, table.ParentKey(repo))
 		tx.Conn.Queue(insert.Add(" ON CONFLICT (parent, digest) DO UPDATE SET live = excluded.live, basis = excluded.basis, versions = excluded.versions," +
 			" open_severity = excluded.open_severity, affected = excluded.affected").Build(nil))
 	}
 	show := table.NewStatement(tx.Dialect).Add("UPDATE tag AS t SET open_severity = m.open_severity FROM image_status m WHERE m.parent = ?", repo).Add(" AND m.digest ?", table.Values(digests))
 	show.Add(" AND t.parent_key = ? AND substr(t.digest, 8, 6) = substr(m.digest, 8, 6) AND t.digest = m.digest AND t.open_severity <> m.open_severity", table.ParentKey(repo))
 	tx.Conn.Queue(show.Build(nil))
+}
+
+// countImage updates the counters of the images of a repo when the marks of one change.
+func (tx *transaction) countImage(repo core.UID, was, is inventory.ImageMarks) {
+	tx.countAffected(affectedImages, table.ChildOf(repo), was.IsAffected, is.IsAffected)
+	tx.countAffected(countedImages, table.ChildOf(repo), was.IsLive, is.IsLive)
+	tx.countAffected(knownImages, table.ChildOf(repo), was.IsKnown, is.IsKnown)
 }
 
 // countAffected updates the counter of the rows with open findings.
@@ -413,7 +421,7 @@ func (tx *transaction) forgetOpenFindings(repo core.UID) {
 func (queries) ForgetRepo(ctx context.Context, in core.Tx, repo core.UID) error {
 	tx := transactionOf(in)
 	w := findings.Writer(tx)
-	images, held := 0, map[string]int{}
+	held := map[string]int{}
 	var open string
 	err := tx.Conn.Run(ctx,
 		table.NewStatement(tx.Dialect).Add("SELECT t.count_class, COUNT(*) FROM finding t WHERE t.parent = ? GROUP BY t.count_class", repo).Build(func(scan func(...any) error) error {
@@ -423,7 +431,11 @@ func (queries) ForgetRepo(ctx context.Context, in core.Tx, repo core.UID) error 
 			w.CountClass(table.ChildOf(repo), class, -n)
 			return err
 		}),
-		table.NewStatement(tx.Dialect).Add("SELECT 1 FROM image_status t WHERE t.parent = ? AND t.affected", repo).Build(func(func(...any) error) error { images++; return nil }),
+		table.NewStatement(tx.Dialect).Add("SELECT "+statusColumns+" FROM image_status t WHERE t.parent = ? AND (t.live OR t.affected)", repo).Build(func(scan func(...any) error) error {
+			status, err := scanStatus(scan)
+			tx.countImage(repo, status.Counted, inventory.ImageMarks{})
+			return err
+		}),
 		table.NewStatement(tx.Dialect).Add("SELECT DISTINCT t.package FROM package_use t WHERE t.parent = ?", repo).Build(func(scan func(...any) error) error {
 			var of []byte
 			err := scan(&of)
@@ -435,7 +447,6 @@ func (queries) ForgetRepo(ctx context.Context, in core.Tx, repo core.UID) error 
 		return err
 	}
 	tx.forgetOpenFindings(repo)
-	tx.Count(affectedImages, table.ChildOf(repo), true, int64(-images))
 	tx.countAffected(affectedRepos, table.ChildOf(repo), inventory.ParseOpenCounts(open).Total() > 0, false)
 	gone := map[string]int{}
 	for of := range held {

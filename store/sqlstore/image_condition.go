@@ -66,8 +66,17 @@ func addNamedAdvisory(s *table.Statement, names []string) {
 // openClasses is the last class of open findings.
 var openClasses = 1 + inventory.FindingClass{State: inventory.FindingInTriage, Rating: core.SeverityCritical, Fixable: true, KnownExploited: true}.Number()
 
+// addPackagesKnown adds the condition that of the live images m that a condition finds, one has packages that are known, or not.
+func addPackagesKnown(s *table.Statement, found string, known *bool) {
+	if known != nil {
+		is := map[bool]string{true: "=", false: "<>"}[*known]
+		s.Add(" AND EXISTS (SELECT 1 FROM image_status m WHERE " + found + " AND m.live AND m.basis " + is + " '" + string(inventory.BasisVersion) + "')")
+	}
+}
+
 // whereRepoImages adds the conditions on the images of repos.
 func whereRepoImages(f *inventory.ImageConditions, s *table.Statement) {
+	addPackagesKnown(s, "m.parent = t.uid", f.PackagesKnown)
 	addOpenSeverities(s, "t", f.OpenSeverities)
 	if len(f.VulnerabilityIDs) > 0 {
 		s.Add(" AND t.affected AND t.uid IN (SELECT f.parent FROM finding f WHERE ")
@@ -84,6 +93,7 @@ func whereRepoImages(f *inventory.ImageConditions, s *table.Statement) {
 
 // whereTagImages adds the conditions on the images of tags.
 func whereTagImages(f *inventory.ImageConditions, s *table.Statement) {
+	addPackagesKnown(s, "m.parent = t.parent AND m.digest = t.digest", f.PackagesKnown)
 	if len(f.OpenSeverities) > 0 {
 		s.Add(" AND t.open_severity <> ''") // indexes have no other tags
 		addOpenSeverities(s, "t", f.OpenSeverities)
