@@ -2297,6 +2297,12 @@ func fieldsFindingSummary(_ ResolverRoot) *execute.Object {
 		"affectedImages": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendInt64(b, parent.(*inventory.FindingSummary).AffectedImages)
 		}},
+		"images": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*inventory.FindingSummary).Images)
+		}},
+		"knownImages": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*inventory.FindingSummary).KnownImages)
+		}},
 	}}
 }
 

@@ -6170,6 +6170,12 @@ func (ec *executionContext) unmarshalInputRepoFilter(ctx context.Context, value 
 			return it, err
 		}
 	}
+	if v, ok := given["packagesKnown"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("packagesKnown"))
+		if it.PackagesKnown, err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	if v, ok := given["tags"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tags"))
 		if it.Tags, err = ec.unmarshalOTagCondition2ᚖatriumᚋplatformᚋcoreᚐTagCondition(ctx, v); err != nil {
@@ -6709,6 +6715,12 @@ func (ec *executionContext) unmarshalInputTagFilter(ctx context.Context, value a
 	if v, ok := given["package"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("package"))
 		if it.Package, err = ec.unmarshalOPackageCondition2ᚖatriumᚋplatformᚋinventoryᚐPackageCondition(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["packagesKnown"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("packagesKnown"))
+		if it.PackagesKnown, err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
 			return it, err
 		}
 	}
