@@ -1,6 +1,7 @@
 package platform_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/url"
@@ -98,6 +99,7 @@ type lockedStore struct {
 	platform.Store
 	onWrite func(try int)
 	tries   int
+	trouble error // of each try, or else core.ErrLocked
 }
 
 func (s *lockedStore) Write(ctx context.Context, unit func(core.Tx) error) error {
@@ -106,7 +108,7 @@ func (s *lockedStore) Write(ctx context.Context, unit func(core.Tx) error) error
 	}
 	s.tries++
 	s.onWrite(s.tries)
-	return core.ErrLocked
+	return cmp.Or(s.trouble, core.ErrLocked)
 }
 
 func TestAnImportEndsIfALockIsNeverFree(t *testing.T) {
@@ -125,6 +127,10 @@ func TestAnImportEndsIfALockIsNeverFree(t *testing.T) {
 		const want = "Unavailable: another import has locked these records for too long; wait until it has ended, and run the same command again"
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
+		}
+		store.trouble = core.Unavailable("another program has locked the database", core.ErrLocked)
+		if err := put(w.operator()); !errors.Is(err, store.trouble) || store.tries < 100 {
+			t.Errorf("got %v after %d tries, want that another program has the lock", err, store.tries)
 		}
 		ctx, interrupt := context.WithCancel(w.operator())
 		defer interrupt()

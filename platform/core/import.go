@@ -72,10 +72,11 @@ const maxLockTries = 150
 func WritePatiently(ctx context.Context, store Store, unit func(Tx) error) error {
 	for try := 1; ; try++ {
 		err := store.Write(ctx, unit)
+		var said *Error // it says already who has the lock
 		switch {
 		case errors.Is(err, ErrUncertain): // a batch may be imported twice
 			return Unavailable("the database did not answer whether it has stored these records; run the same command again", err)
-		case ctx.Err() != nil || !errors.Is(err, ErrLocked):
+		case ctx.Err() != nil || !errors.Is(err, ErrLocked) || try == maxLockTries && errors.As(err, &said):
 			return err
 		case try == maxLockTries:
 			return Unavailable("another import has locked these records for too long; wait until it has ended, and run the same command again", nil)

@@ -160,10 +160,14 @@ func translate(err error) error {
 	}
 }
 
-// causeOf returns err if its code tells more than describeTrouble, and nil otherwise.
+// causeOf returns err if its code tells more than describeTrouble, core.ErrLocked for a lock, for which an import tries again, and
+// nil otherwise.
 func causeOf(code int, err error) error {
-	if code&0xff == lib.SQLITE_IOERR {
+	switch code & 0xff {
+	case lib.SQLITE_IOERR:
 		return err
+	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED, lib.SQLITE_PROTOCOL:
+		return core.ErrLocked
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ package sqlite
 import (
 	"bufio"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ import (
 	"syscall"
 	"testing"
 
+	"atrium/platform/core"
 	"atrium/store/sqlstore/dbconn"
 )
 
@@ -182,6 +184,28 @@ func TestAWriterWaitsForAnotherProcess(t *testing.T) {
 	}
 	if by := listWrites(t, e); !slices.Equal(by, []string{"other", "this"}) {
 		t.Errorf("%v have written, want [other this]", by)
+	}
+}
+
+// Another program takes no turns. A writer says that it has locked the database, in a way that lets an import try again.
+func TestTheLockOfAnotherProgramIsToldFromOtherTrouble(t *testing.T) {
+	t.Parallel()
+	path, e := newWrites(t)
+	other, err := sql.Open("sqlite", "file:"+path+"?_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	held, err := other.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = add(t.Context(), e, "this", func() {})
+	if !errors.Is(err, core.ErrLocked) || !errors.Is(err, &core.Error{Code: core.CodeUnavailable}) {
+		t.Errorf("while another program writes, a writer gets %v, want %v", err, core.ErrLocked)
+	}
+	if err := errors.Join(held.Rollback(), add(t.Context(), e, "this", func() {})); err != nil {
+		t.Error(err)
 	}
 }
 
