@@ -145,6 +145,9 @@ func (r *ociImport) addSBOMs(ctx context.Context, s *sbomSearch) error {
 		switch best, known := largest[f.architecture]; {
 		case !known:
 			largest[f.architecture] = f
+			for _, remark := range f.document.Remarks {
+				r.reporter.reportProblem(at, fmt.Errorf("the SBOM %s: %w", f.digest, remark))
+			}
 			if err := r.sboms.add(ctx, newSBOM(f.document, s.tag.image(), f.architecture), at, 0); err != nil {
 				return err
 			}

@@ -152,7 +152,7 @@ func (r *sbomImport) run(ctx context.Context, paths []string) error {
 	}
 	r.reporter.progress.Total *= 2
 	reader.reporter, reader.handle = first, func(at Place, document []byte) error {
-		b, reason, err := r.read(ctx, document)
+		b, _, reason, err := r.read(ctx, document)
 		if reason != nil || err != nil {
 			return err // the second time, the reason is reported
 		}
@@ -171,7 +171,7 @@ func (r *sbomImport) run(ctx context.Context, paths []string) error {
 
 // importDocument imports a document unless there is a larger one.
 func (r *sbomImport) importDocument(ctx context.Context, at Place, document []byte) error {
-	b, reason, err := r.read(ctx, document)
+	b, remarks, reason, err := r.read(ctx, document)
 	if err != nil {
 		return err
 	}
@@ -183,6 +183,9 @@ func (r *sbomImport) importDocument(ctx context.Context, at Place, document []by
 		r.reporter.reportProblem(at, leftOut(len(b.Packages), best.at, best.packages))
 		return nil
 	}
+	for _, remark := range remarks {
+		r.reporter.reportProblem(at, remark)
+	}
 	return r.sboms.add(ctx, b, at, len(document))
 }
 
@@ -191,20 +194,20 @@ func leftOut(packages int, largest fmt.Stringer, most int) error {
 	return fmt.Errorf("is left out: it has %d packages, and %s has %d for the same image and architecture", packages, largest, most)
 }
 
-// read reads a document, and finds its image. reason says why it cannot be imported, and err why
-// the import must end.
-func (r *sbomImport) read(ctx context.Context, document []byte) (b *inventory.ImportedSBOM, reason, err error) {
+// read reads a document, and finds its image. remarks are what the document does not say; reason says why it cannot be
+// imported, and err why the import must end.
+func (r *sbomImport) read(ctx context.Context, document []byte) (b *inventory.ImportedSBOM, remarks []*sbom.Error, reason, err error) {
 	d, reason := sbom.Parse(document)
 	if reason != nil {
-		return nil, reason, nil
+		return nil, nil, reason, nil
 	}
 	image := r.image
 	if image == (core.ImageKey{}) {
 		if image, reason, err = r.images.findSubject(ctx, d.Subject); reason != nil || err != nil {
-			return nil, reason, err
+			return nil, nil, reason, err
 		}
 	}
-	return newSBOM(d, image, cmp.Or(r.source.Architecture, d.Architecture())), nil, nil
+	return newSBOM(d, image, cmp.Or(r.source.Architecture, d.Architecture())), d.Remarks, nil, nil
 }
 
 // newSBOM returns what a document says of an image.

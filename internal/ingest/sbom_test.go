@@ -153,7 +153,7 @@ func TestOfSeveralSBOMsTheLargestIsImported(t *testing.T) {
 func TestInvalidSBOMsAreNamedAndTheOthersImported(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ document, want string }{
-		"a bad purl":      {`{"bomFormat": "CycloneDX", "specVersion": "1.5", "components": [{"type": "library", "name": "a"}, {"type": "library", "name": "b", "purl": "npm/b"}]}`, "components[1].purl: "},
+		"only bad purls":  {`{"bomFormat": "CycloneDX", "specVersion": "1.5", "components": [{"type": "library", "name": "b", "purl": "npm/b"}]}`, "components[0].purl: "},
 		"no digest":       {`{"bomFormat": "CycloneDX", "specVersion": "1.5", "metadata": {"component": {"name": "shop"}}}`, "names no digest of its image"},
 		"no name":         {bom("", 1, "a@1"), "does not name its image"},
 		"an unknown repo": {bom("other", 1, "a@1"), `is about "other"`},
@@ -185,6 +185,19 @@ func TestInvalidSBOMsAreNamedAndTheOthersImported(t *testing.T) {
 	r, _ = importSBOMs(t, shopCore(), SBOMSource{Paths: []string{"-"}, Pipe: strings.NewReader("{")})
 	if len(r) != 1 || !strings.HasPrefix(r[0], "-: ") {
 		t.Errorf("a pipe with half a document: %q", r)
+	}
+}
+
+// An SBOM is imported without the entries that cannot be read, and the import names each of them.
+func TestAnSBOMIsImportedWithoutItsFaultyEntries(t *testing.T) {
+	t.Parallel()
+	path := writeDocument(t, "x.json", strings.Replace(bom("shop", 1, "a@1"), `"components": [`, `"components": [{"type": "library"}, `, 1))
+	c := shopCore()
+	r, sum := importSBOMs(t, c, SBOMSource{Paths: []string{path}})
+	r.check(t, path+": components[0].name: is missing; the package is left out")
+	checkKinds(t, sum, KindCounts{Name: "SBOMs", Added: 1})
+	if got, want := c.held(), "uid of shop@"+digestOf(1)+": a@1"; got != want {
+		t.Errorf("stored %s, want %s", got, want)
 	}
 }
 

@@ -1,121 +1,150 @@
 package sbom
 
 import (
-	"bytes"
+	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
-
-	cdx "github.com/CycloneDX/cyclonedx-go"
 )
+
+// These are the parts of CycloneDX that Atrium reads. The library of the CycloneDX project refuses a document for one value
+// of a wrong type anywhere, and each version that is newer than itself.
+type (
+	cdxDocument struct {
+		SpecVersion string `json:"specVersion"`
+		Metadata    struct {
+			Component *cdxComponent `json:"component"`
+		} `json:"metadata"`
+		Components      []cdxComponent `json:"components"`
+		Vulnerabilities []struct{}     `json:"vulnerabilities"`
+	}
+	cdxComponent struct {
+		Type     string `json:"type"`
+		Group    string `json:"group"`
+		Name     string `json:"name"`
+		Version  string `json:"version"`
+		PURL     string `json:"purl"`
+		Licenses []struct {
+			Expression string `json:"expression"`
+			License    struct {
+				ID   string `json:"id"`
+				Name string `json:"name"`
+			} `json:"license"`
+		} `json:"licenses"`
+		Hashes []struct {
+			Algorithm string `json:"alg"`
+			Value     string `json:"content"`
+		} `json:"hashes"`
+		Components []cdxComponent `json:"components"`
+	}
+)
+
+// The minor versions of CycloneDX 1 that are known.
+const firstCycloneDX, lastCycloneDX = 2, 7
 
 // parseCycloneDX reads a document of CycloneDX in JSON.
 func parseCycloneDX(text []byte, format string) (*Document, error) {
-	if !strings.EqualFold(format, cdx.BOMFormat) {
-		return nil, invalid("bomFormat", "is %q, want %q", format, cdx.BOMFormat)
+	const name = "CycloneDX"
+	if !strings.EqualFold(format, name) {
+		return nil, invalid("bomFormat", "is %q, want %q", format, name)
 	}
-	var bom cdx.BOM
-	if err := cdx.NewBOMDecoder(bytes.NewReader(text), cdx.BOMFileFormatJSON).Decode(&bom); err != nil {
-		return nil, invalid("", "the document is no CycloneDX: %v", err)
+	var bom cdxDocument
+	err := json.Unmarshal(text, &bom)
+	r := newReader(name + " " + bom.SpecVersion)
+	if err = r.checkTypes(err, name, len(bom.Components) > 0); err != nil {
+		return nil, err
 	}
-	if bom.SpecVersion < cdx.SpecVersion1_2 || bom.SpecVersion > cdx.SpecVersion1_6 {
-		return nil, invalid("specVersion", "is %s; versions 1.2 to 1.6 are supported", bom.SpecVersion)
+	minor, found := strings.CutPrefix(bom.SpecVersion, "1.")
+	switch number, err := strconv.Atoi(minor); {
+	case !found || err != nil || number < firstCycloneDX:
+		return nil, invalid("specVersion", "is %.100q; versions 1.%d to 1.%d are supported", bom.SpecVersion, firstCycloneDX, lastCycloneDX)
+	case number > lastCycloneDX:
+		r.remark("specVersion", "is %s, which is newer than 1.%d; what that version adds is not read", bom.SpecVersion, lastCycloneDX)
 	}
-	d := &Document{Format: "CycloneDX " + bom.SpecVersion.String()}
-	if bom.Metadata != nil && bom.Metadata.Component != nil {
-		d.Subject = subjectOf(bom.Metadata.Component)
-	}
-	components := valueOf(bom.Components)
-	if len(components) == 0 && len(valueOf(bom.Vulnerabilities)) > 0 {
+	if len(bom.Components) == 0 && len(bom.Vulnerabilities) > 0 {
 		return nil, invalid("components", "there are none: the document says what vulnerabilities mean (VEX), and not what an image holds")
 	}
-	r := &cycloneDXReader{Document: d, distribution: findDistribution(components)}
-	return d, r.addAll(components, "components")
+	if c := bom.Metadata.Component; c != nil {
+		r.Subject = subjectOf(c)
+		const place = "metadata.component"
+		if c.PURL != "" || c.Type == "operating-system" { // an application is in the image that its document describes
+			err = r.addComponent(c, place)
+		}
+		if err == nil {
+			err = r.addComponents(c.Components, place+".components")
+		}
+	}
+	if err == nil {
+		err = r.addComponents(bom.Components, "components")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.finish()
 }
 
 // subjectOf returns what the component of the metadata says of the image.
-func subjectOf(c *cdx.Component) Subject {
+func subjectOf(c *cdxComponent) Subject {
 	s := Subject{Name: c.Name}
+	isContainer := c.Type == "container"
 	if isDigest(c.Version) {
 		s.Digests = append(s.Digests, c.Version)
-	} else if c.Version != "" && !strings.Contains(c.Name, ":") && c.Type == cdx.ComponentTypeContainer {
+	} else if c.Version != "" && !strings.Contains(c.Name, ":") && isContainer {
 		s.Name += ":" + c.Version
 	}
-	if purl, err := parsePURL(c.PackageURL); err == nil && isDigest(purl.version) {
+	if purl, err := parsePURL(c.PURL); err == nil && isDigest(purl.version) {
 		s.Digests = append(s.Digests, purl.version)
 	}
-	for _, hash := range valueOf(c.Hashes) {
-		if hash.Algorithm == cdx.HashAlgoSHA256 && c.Type == cdx.ComponentTypeContainer {
+	for _, hash := range c.Hashes {
+		if hash.Algorithm == "SHA-256" && isContainer {
 			s.Digests = append(s.Digests, "sha256:"+strings.ToLower(hash.Value))
 		}
 	}
 	return s
 }
 
-// findDistribution returns the operating system of an image, such as debian-11, or "". Some
-// documents have it there only, and not with each package.
-func findDistribution(components []cdx.Component) string {
-	for _, c := range components {
-		if c.Type == cdx.ComponentTypeOS && c.Name != "" && c.Version != "" {
-			return strings.ToLower(c.Name) + "-" + c.Version
-		}
-	}
-	return ""
-}
-
-type cycloneDXReader struct {
-	*Document
-	distribution string
-}
-
-// addAll adds components, and those that they hold.
-func (r *cycloneDXReader) addAll(components []cdx.Component, place string) error {
+// addComponents adds components, and those that they hold.
+func (r *reader) addComponents(components []cdxComponent, place string) error {
 	for i := range components {
 		at := fmt.Sprintf("%s[%d]", place, i)
 		if err := r.addComponent(&components[i], at); err != nil {
 			return err
 		}
-		if err := r.addAll(valueOf(components[i].Components), at+".components"); err != nil {
+		if err := r.addComponents(components[i].Components, at+".components"); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *cycloneDXReader) addComponent(c *cdx.Component, place string) error {
+// addComponent adds a component if it is a package: of a type of packages, or of any with a package URL.
+func (r *reader) addComponent(c *cdxComponent, place string) error {
+	e := entry{place: place, name: c.Name, version: c.Version}
+	if c.Group != "" && c.Name != "" {
+		e.name = c.Group + "/" + c.Name
+	}
 	switch c.Type {
-	case cdx.ComponentTypeLibrary, cdx.ComponentTypeFramework, cdx.ComponentTypeApplication, cdx.ComponentTypePlatform:
+	case "operating-system":
+		r.addSystem(c.Name, c.Version)
+		return nil
+	case "library", "framework", "application", "platform":
 	default:
+		if c.PURL == "" {
+			r.Skipped++
+			return nil
+		}
+	}
+	if c.PURL != "" {
+		e.addPURL(place+".purl", c.PURL)
+	}
+	if len(e.purls) == 1 && e.purls[0].isImage() {
 		r.Skipped++
 		return nil
 	}
-	if c.Name == "" {
-		return invalid(place+".name", "is missing")
+	for _, choice := range c.Licenses {
+		e.addLicense(choice.Expression)
+		e.addLicense(choice.License.ID)
+		e.addLicense(choice.License.Name)
 	}
-	p := Package{Name: c.Name, Version: c.Version}
-	if c.Group != "" {
-		p.Name = c.Group + "/" + c.Name
-	}
-	if c.PackageURL != "" {
-		purl, err := parsePURL(c.PackageURL)
-		if err != nil {
-			return invalid(place+".purl", "%v", err)
-		}
-		p.applyPURL(purl, r.distribution)
-	}
-	for _, choice := range valueOf(c.Licenses) {
-		p.addLicense(choice.Expression)
-		if choice.License != nil {
-			p.addLicense(choice.License.ID)
-			p.addLicense(choice.License.Name)
-		}
-	}
-	return r.add(p, place)
-}
-
-// valueOf returns the list that a pointer of CycloneDX leads to.
-func valueOf[T ~[]E, E any](list *T) T {
-	if list == nil {
-		return nil
-	}
-	return *list
+	return r.add(e)
 }

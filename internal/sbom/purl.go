@@ -222,9 +222,10 @@ func ParsePURLs(list []string) (d *Document, names []string, err error) {
 			p.applyPURL(u, "")
 			hasVersion = hasVersion || p.Version != ""
 		}
-		if err := all.add(p, place); err != nil {
-			return nil, nil, err
+		if fault := p.check(place); fault != nil {
+			return nil, nil, fault
 		}
+		all.Packages = append(all.Packages, p)
 		if !seen[p.Name] {
 			seen[p.Name], names = true, append(names, p.Name)
 		}
@@ -250,7 +251,10 @@ func ReadPURL(text string) (p Package, digest string, err error) {
 	}
 	p.applyPURL(u, "")
 	p.Version = cmp.Or(p.Version, u.qualifiers["vers"])
-	return p, "", p.check("package")
+	if fault := p.check("package"); fault != nil {
+		return p, "", fault
+	}
+	return p, "", nil
 }
 
 // WritePURL returns the package URL of a package by its name, its ecosystem as OSV names it, and a

@@ -1,8 +1,9 @@
 // Package sbom reads documents that say what a container image holds: SPDX 2.2 and 2.3 and
-// CycloneDX 1.2 to 1.6 in JSON, also inside of in-toto statements and DSSE envelopes. It
+// CycloneDX 1.2 to 1.7 in JSON, also inside of in-toto statements and DSSE envelopes. It
 // knows nothing of the platform.
 //
 //	sbom.go        a document, and how its form is found
+//	reader.go      makes packages of the entries of a document, in whatever form they are, and names what is wrong with them
 //	cyclonedx.go   reads CycloneDX
 //	spdx.go        reads SPDX
 //	envelope.go    opens statements and envelopes
@@ -44,6 +45,7 @@ type Document struct {
 	Subject  Subject
 	Packages []Package // sorted by PURL, then by name and version; no two are equal
 	Skipped  int       // number of entries that are no packages, such as files and operating systems
+	Remarks  []*Error  // which entries could not be read, with their places, and what the document does not say
 }
 
 // Architecture returns the architecture that all packages have that name one, or "".
@@ -93,7 +95,7 @@ func (e *Error) Error() string {
 	return e.Place + ": " + e.Reason
 }
 
-func invalid(place, format string, arguments ...any) error {
+func invalid(place, format string, arguments ...any) *Error {
 	return &Error{place, fmt.Sprintf(format, arguments...)}
 }
 
@@ -133,13 +135,11 @@ func parse(text []byte, depth int) (*Document, error) {
 	if err := json.Unmarshal(text, &is); err != nil {
 		return nil, invalid("", "the document is no JSON object: %v", err)
 	}
-	var d *Document
-	var err error
 	switch {
 	case is.BomFormat != "":
-		d, err = parseCycloneDX(text, is.BomFormat)
+		return parseCycloneDX(text, is.BomFormat)
 	case is.SPDXVersion != "":
-		d, err = parseSPDX(text, is.SPDXVersion)
+		return parseSPDX(text, is.SPDXVersion)
 	case depth == 0:
 		return nil, invalid("", "the document lies in more than %d envelopes", maxEnvelopes)
 	case is.Envelope != nil:
@@ -153,11 +153,6 @@ func parse(text []byte, depth int) (*Document, error) {
 	default:
 		return nil, invalid("", "the document has neither bomFormat (CycloneDX) nor spdxVersion (SPDX), and is no in-toto statement, DSSE envelope or bundle of Sigstore")
 	}
-	if err != nil {
-		return nil, err
-	}
-	d.Packages = sortPackages(d.Packages)
-	return d, nil
 }
 
 // sortPackages sorts packages, and merges those that differ only in their licences.
@@ -236,8 +231,11 @@ const (
 )
 
 // check checks the texts of a package.
-func (p Package) check(place string) error {
-	if len(p.Name) > maxName {
+func (p Package) check(place string) *Error {
+	switch {
+	case p.Name == "":
+		return invalid(place+".name", "is missing")
+	case len(p.Name) > maxName:
 		return invalid(place+".name", "is longer than %d bytes", maxName)
 	}
 	for _, text := range []struct{ field, value string }{
@@ -264,18 +262,6 @@ func (p *Package) addLicense(text string) {
 		return
 	}
 	p.Licenses = append(p.Licenses, text)
-}
-
-// add adds a package to the document.
-func (d *Document) add(p Package, place string) error {
-	if len(d.Packages) == MaxPackages {
-		return invalid(place, "the document has more than %d packages", MaxPackages)
-	}
-	if err := p.check(place); err != nil {
-		return err
-	}
-	d.Packages = append(d.Packages, p)
-	return nil
 }
 
 // IsInvalid reports whether an error says that a document is not valid.

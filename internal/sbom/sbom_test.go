@@ -164,13 +164,15 @@ func TestInvalidDocumentsAreNamed(t *testing.T) {
 		"half a document":       {`{"bomFormat": "CycloneDX"`, "", "no JSON object"},
 		"another document":      {`{"name": "x"}`, "", "neither bomFormat"},
 		"another form":          {`{"bomFormat": "x"}`, "bomFormat", "want"},
-		"an old version":        {`{"bomFormat": "CycloneDX", "specVersion": "1.1"}`, "specVersion", "1.2 to 1.6"},
+		"an old version":        {`{"bomFormat": "CycloneDX", "specVersion": "1.1"}`, "specVersion", "1.2 to 1.7"},
 		"SPDX 1":                {`{"spdxVersion": "SPDX-1.2"}`, "spdxVersion", "SPDX-2.2 and SPDX-2.3"},
 		"SPDX 3":                {`{"@context": "https://spdx.org/rdf/3.0.1/spdx-context.jsonld", "@graph": []}`, "@context", "SPDX 3"},
-		"a list for an object":  {component(`[]`), "", "no CycloneDX"},
+		"another major version": {`{"bomFormat": "CycloneDX", "specVersion": "2.0"}`, "specVersion", "1.2 to 1.7"},
+		"no version":            {`{"bomFormat": "CycloneDX"}`, "specVersion", "1.2 to 1.7"},
+		"no list":               {`{"bomFormat": "CycloneDX", "specVersion": "1.5", "components": {}}`, "", "no CycloneDX"},
+		"nothing but faults":    {component(`{"type": "library", "name": "x", "purl": "x"}, {"type": "library"}`), "components[0].purl", "none of the 2 packages"},
 		"no name":               {component(`{"type": "library"}`), "components[0].name", "missing"},
 		"a bad package URL":     {component(`{"type": "library", "name": "x", "purl": "npm/x@1"}`), "components[0].purl", "no package URL"},
-		"a deep fault":          {component(`{"type": "library", "name": "x", "components": [{"type": "library", "name": "y", "purl": "pkg:"}]}`), "components[0].components[0].purl", ""},
 		"a control character":   {component(`{"type": "library", "name": "x\u0000"}`), "components[0].name", "control"},
 		"a long name":           {component(`{"type": "library", "name": "` + strings.Repeat("x", maxName+1) + `"}`), "components[0].name", "longer"},
 		"a long package URL":    {component(`{"type": "library", "name": "x", "purl": "pkg:npm/` + strings.Repeat("x", 5*maxText) + `"}`), "components[0].purl", "longer"},
@@ -198,6 +200,75 @@ func TestInvalidDocumentsAreNamed(t *testing.T) {
 		if !errors.As(err, &invalid) || invalid.Place != c.place || !strings.Contains(invalid.Reason, c.reason) {
 			t.Errorf("%s: %v, want %s: ...%s", name, err, c.place, c.reason)
 		}
+	}
+}
+
+// A fault loses the entry that has it, and not the others of the document.
+func TestAFaultOfAnEntryIsNamedAndTheOthersAreRead(t *testing.T) {
+	t.Parallel()
+	component := func(c string) string {
+		return `{"bomFormat": "CycloneDX", "specVersion": "1.5", "components": [{"type": "library", "name": "good", "version": "1"}, ` + c + `]}`
+	}
+	pack := func(p string) string {
+		return `{"spdxVersion": "SPDX-2.3", "packages": [{"name": "good", "versionInfo": "1"}, ` + p + `]}`
+	}
+	for name, c := range map[string]struct{ text, place, reason, packages string }{
+		"a bad package URL":          {component(`{"type": "library", "name": "bad", "version": "2", "purl": "pkg:/nothing"}`), "components[1].purl", "known by the rest", "bad@2 good@1"},
+		"no name":                    {component(`{"type": "library", "name": "", "version": "(devel)", "purl": "pkg:golang/@%28devel%29"}`), "components[1].purl", "left out", "good@1"},
+		"neither name nor purl":      {component(`{"type": "library"}`), "components[1].name", "is missing; the package is left out", "good@1"},
+		"a long name":                {component(`{"type": "library", "name": "` + strings.Repeat("x", maxName+1) + `"}`), "components[1].name", "longer", "good@1"},
+		"a control character":        {component(`{"type": "library", "name": "x\u0000"}`), "components[1].name", "control", "good@1"},
+		"a fault within":             {component(`{"type": "library", "name": "a", "components": [{"type": "library"}, {"type": "library", "name": "b"}]}`), "components[1].components[0].name", "missing", "a@ b@ good@1"},
+		"a wrong type":               {component(`{"type": "library", "name": "a", "version": 7, "purl": "pkg:npm/a@2"}`), "components.version", "number", "good@1 a@2"},
+		"a wrong type beside":        {`{"bomFormat": "CycloneDX", "specVersion": "1.5", "metadata": {"component": [1]}, "components": [{"type": "library", "name": "good", "version": "1"}]}`, "metadata.component", "array", "good@1"},
+		"a bad package URL of SPDX":  {pack(`{"name": "bad", "externalRefs": [{"referenceType": "purl", "referenceLocator": "x"}]}`), "packages[1].externalRefs[0]", "known by the rest", "bad@ good@1"},
+		"no name in SPDX":            {pack(`{"versionInfo": "1"}`), "packages[1].name", "missing", "good@1"},
+		"null":                       {pack(`null`), "packages[1].name", "missing", "good@1"},
+		"a wrong type in SPDX":       {pack(`{"name": 1}, {"name": "a"}`), "packages.name", "number", "a@ good@1"},
+		"one of two purls of SPDX":   {pack(`{"name": "a", "externalRefs": [{"referenceType": "purl", "referenceLocator": "x"}, {"referenceType": "purl", "referenceLocator": "pkg:npm/a@2"}]}`), "packages[1].externalRefs[0]", "known by the rest", "good@1 a@2"},
+		"a version that is not here": {strings.Replace(component(`{"type": "library", "name": "a"}`), "1.5", "1.8", 1), "specVersion", "newer than 1.7", "a@ good@1"},
+	} {
+		d, err := Parse([]byte(c.text))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if len(d.Remarks) == 0 || d.Remarks[0].Place != c.place || !strings.Contains(d.Remarks[0].Reason, c.reason) {
+			t.Errorf("%s: %v, want %s: ...%s", name, d.Remarks, c.place, c.reason)
+		}
+		if got := listPackages(d); got != c.packages {
+			t.Errorf("%s: %s, want %s", name, got, c.packages)
+		}
+	}
+	many := component(strings.Repeat(`{"type": "library"},`, maxRemarks+4) + `{"type": "library"}`)
+	if d, err := Parse([]byte(many)); err != nil || len(d.Remarks) <= maxRemarks || !strings.HasPrefix(d.Remarks[maxRemarks].Reason, "5 more") {
+		t.Errorf("many faults: %+v %v, want %d and a number", d, err, maxRemarks)
+	}
+}
+
+// listPackages lists the packages of a document, such as a@1 b@2.
+func listPackages(d *Document) string {
+	var all []string
+	for _, p := range d.Packages {
+		all = append(all, p.Name+"@"+p.Version)
+	}
+	return strings.Join(all, " ")
+}
+
+// Every component with a package URL is a package, whatever its type, wherever it lies.
+func TestComponentsOfEveryTypeAreRead(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"library", "framework", "application", "platform", "file", "container", "firmware", "device", "device-driver", "data", "machine-learning-model", "unknown"} {
+		d, err := Parse(fmt.Appendf(nil, `{"bomFormat": "CycloneDX", "specVersion": "1.7", "components": [{"type": %q, "name": "a", "purl": "pkg:npm/a@1"}]}`, kind))
+		if err != nil || listPackages(d) != "a@1" || d.Format != "CycloneDX 1.7" || len(d.Remarks) > 0 {
+			t.Errorf("%s: %+v %v, want a@1", kind, d, err)
+		}
+	}
+	d, err := Parse([]byte(`{"bomFormat": "CycloneDX", "specVersion": "1.6",
+		"metadata": {"component": {"type": "application", "name": "shop", "purl": "pkg:npm/shop@3", "components": [{"type": "application", "name": "cart", "purl": "pkg:npm/cart@4"}]}},
+		"components": [{"type": "container", "name": "base", "purl": "pkg:oci/base@sha256%3Aab"}, {"type": "library", "name": "a", "purl": "pkg:npm/a@1"}]}`))
+	if err != nil || listPackages(d) != "a@1 cart@4 shop@3" || d.Skipped != 1 {
+		t.Errorf("nested components: %+v %v, want a, cart and shop", d, err)
 	}
 }
 

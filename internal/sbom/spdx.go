@@ -49,17 +49,19 @@ func parseSPDX(text []byte, version string) (*Document, error) {
 		return nil, invalid("spdxVersion", "is %q; SPDX-2.2 and SPDX-2.3 are supported", version)
 	}
 	var doc spdxDocument
-	if err := json.Unmarshal(text, &doc); err != nil {
-		return nil, invalid("", "the document is no SPDX: %v", err)
+	err := json.Unmarshal(text, &doc)
+	r := newReader(strings.Replace(version, "-", " ", 1))
+	if err = r.checkTypes(err, "SPDX", len(doc.Packages) > 0); err != nil {
+		return nil, err
 	}
-	d := &Document{Format: strings.Replace(version, "-", " ", 1), Subject: Subject{Name: doc.Name}, Skipped: len(doc.Files)}
+	r.Subject.Name, r.Skipped = doc.Name, len(doc.Files)
 	described := doc.listDescribed()
 	for i := range doc.Packages {
-		if err := d.addSPDX(&doc.Packages[i], described, fmt.Sprintf("packages[%d]", i)); err != nil {
+		if err := r.addSPDX(&doc.Packages[i], described, fmt.Sprintf("packages[%d]", i)); err != nil {
 			return nil, err
 		}
 	}
-	return d, nil
+	return r.finish()
 }
 
 // listDescribed returns the ids of the elements that a document is about.
@@ -80,38 +82,33 @@ func (doc *spdxDocument) listDescribed() map[string]bool {
 }
 
 // addSPDX adds a package. A package that is the image itself becomes the subject.
-func (d *Document) addSPDX(p *spdxPackage, described map[string]bool, place string) error {
-	if p.Name == "" {
-		return invalid(place+".name", "is missing")
-	}
-	added, hasPURL := Package{Name: p.Name, Version: p.Version}, false
+func (r *reader) addSPDX(p *spdxPackage, described map[string]bool, place string) error {
+	e := entry{place: place, name: p.Name, version: p.Version}
 	for i, reference := range p.ExternalRefs {
-		if reference.Type != "purl" {
-			continue
+		if reference.Type == "purl" {
+			e.addPURL(fmt.Sprintf("%s.externalRefs[%d]", place, i), reference.Locator)
 		}
-		purl, err := parsePURL(reference.Locator)
-		switch {
-		case err != nil:
-			return invalid(fmt.Sprintf("%s.externalRefs[%d]", place, i), "%v", err)
-		case purl.isImage():
-			d.describe(p, purl.version)
+	}
+	for _, u := range e.purls {
+		if u.isImage() {
+			r.describe(p, u.version)
 			return nil
-		case !hasPURL:
-			added.applyPURL(purl, "")
-			hasPURL = true
 		}
 	}
 	switch {
-	case !hasPURL && (p.Purpose == "CONTAINER" || described[p.ID]):
-		d.describe(p, p.Version)
+	case len(e.purls) == 0 && e.fault == nil && p.Name != "" && (p.Purpose == "CONTAINER" || described[p.ID]):
+		r.describe(p, p.Version)
 		return nil
-	case p.Purpose == "OPERATING-SYSTEM" || p.Purpose == "FILE":
-		d.Skipped++
+	case p.Purpose == "OPERATING-SYSTEM":
+		r.addSystem(p.Name, p.Version)
+		return nil
+	case p.Purpose == "FILE" && len(e.purls) == 0:
+		r.Skipped++
 		return nil
 	}
-	added.addLicense(p.LicenseConcluded)
-	added.addLicense(p.LicenseDeclared)
-	return d.add(added, place)
+	e.addLicense(p.LicenseConcluded)
+	e.addLicense(p.LicenseDeclared)
+	return r.add(e)
 }
 
 // describe keeps what a package says of the image.

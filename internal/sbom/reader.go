@@ -1,0 +1,156 @@
+package sbom
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+)
+
+// maxRemarks limits how many entries with a fault a document names. The others are counted.
+const maxRemarks = 20
+
+// An entry is a package as a document writes it.
+type entry struct {
+	place         string // such as components[3]
+	name, version string
+	purls         []purl
+	licenses      []string
+	fault         *Error // the first one
+}
+
+// addPURL adds a package URL.
+func (e *entry) addPURL(place, text string) {
+	u, err := parsePURL(text)
+	if err != nil {
+		e.addFault(invalid(place, "%v", err))
+		return
+	}
+	e.purls = append(e.purls, u)
+}
+
+func (e *entry) addFault(fault *Error) {
+	if e.fault == nil {
+		e.fault = fault
+	}
+}
+
+// addLicense adds a licence or an expression of licences, unless it says that nothing is known.
+func (e *entry) addLicense(text string) {
+	p := Package{Licenses: e.licenses}
+	p.addLicense(text)
+	e.licenses = p.Licenses
+}
+
+// packages returns the packages that an entry is: one for each of its package URLs.
+func (e *entry) packages(distribution string) []Package {
+	named := Package{Name: e.name, Version: e.version, Licenses: slices.Clip(e.licenses)}
+	if len(e.purls) == 0 {
+		return []Package{named}
+	}
+	all := make([]Package, len(e.purls))
+	for i, u := range e.purls {
+		all[i] = named
+		all[i].applyPURL(u, distribution)
+	}
+	return all
+}
+
+// A reader collects the entries of a document, of whatever form it is.
+type reader struct {
+	*Document
+	entries []entry
+	size    int      // number of packages that the entries are
+	systems []string // operating systems that the document names, such as debian-12.5
+}
+
+func newReader(format string) *reader { return &reader{Document: &Document{Format: format}} }
+
+// remark says something about the document as a whole, or about a place in it.
+func (r *reader) remark(place, format string, arguments ...any) {
+	r.Remarks = append(r.Remarks, invalid(place, format, arguments...))
+}
+
+// checkTypes says where a document has a value of a wrong type, which is then not read. Another error, or no list of
+// packages, is returned: nothing of the document can be read.
+func (r *reader) checkTypes(err error, form string, canRead bool) error {
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &wrong) || !canRead:
+		return invalid("", "the document is no %s: %v", form, err)
+	}
+	r.remark(wrong.Field, "is of the type %s at byte %d, which is wrong; it is not read, and neither are other values of a wrong type", wrong.Value, wrong.Offset)
+	return nil
+}
+
+// add adds an entry.
+func (r *reader) add(e entry) error {
+	if r.size += max(1, len(e.purls)); r.size > MaxPackages {
+		return invalid(e.place, "the document has more than %d packages", MaxPackages)
+	}
+	r.entries = append(r.entries, e)
+	return nil
+}
+
+// addSystem adds an operating system, as a document names it.
+func (r *reader) addSystem(name, version string) {
+	r.Skipped++
+	if name != "" && version != "" {
+		r.systems = append(r.systems, strings.ToLower(name)+"-"+version)
+	}
+}
+
+// distribution returns the operating system of the image, or "" if the document names none, or several. Some documents
+// have it there only, and not with each package.
+func (r *reader) distribution() string {
+	for _, s := range r.systems {
+		if s != r.systems[0] {
+			return ""
+		}
+	}
+	return strings.Join(r.systems[:min(1, len(r.systems))], "")
+}
+
+// finish makes packages of the entries. An entry that has a fault is left out, or is known by its name only. It fails
+// if every entry has one: whoever reads that the image has no packages would take it for good.
+func (r *reader) finish() (*Document, error) {
+	distribution, faults, first := r.distribution(), 0, (*Error)(nil)
+	for i := range r.entries {
+		e, before := &r.entries[i], len(r.Packages)
+		for _, p := range e.packages(distribution) {
+			if fault := p.check(e.place); fault != nil {
+				e.addFault(fault)
+				continue
+			}
+			r.Packages = append(r.Packages, p)
+		}
+		if e.fault == nil {
+			continue
+		}
+		if faults++; first == nil {
+			first = e.fault
+		}
+		if faults <= maxRemarks {
+			consequence := "the package is left out"
+			if len(r.Packages) > before {
+				consequence = "the package is known by the rest of its entry"
+			}
+			r.remark(e.fault.Place, "%s; %s", e.fault.Reason, consequence)
+		}
+	}
+	switch {
+	case faults > 0 && faults == len(r.entries):
+		if faults > 1 {
+			return nil, invalid(first.Place, "%s; none of the %d packages of the document can be read", first.Reason, faults)
+		}
+		return nil, first
+	case faults > maxRemarks:
+		r.remark("", "%d more of its packages have a fault", faults-maxRemarks)
+	case len(r.Packages) == 0:
+		r.remark("", "has no packages (and %d entries of other kinds); no advisory will find anything in the image", r.Skipped)
+	}
+	r.Packages = sortPackages(r.Packages)
+	return r.Document, nil
+}
