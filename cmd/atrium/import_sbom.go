@@ -22,6 +22,7 @@ func (c *importSBOMCommand) Help() string {
 	return `Reads SPDX 2.2 and 2.3 and CycloneDX 1.2 to 1.7 in JSON, also in in-toto statements and in DSSE envelopes, whose signatures are
 not verified. Packages are known by their package URLs (purl). A package without one is stored by its name, and no advisory of an
 ecosystem finds it. A package that cannot be read is named with its place in the document, and the others are imported.
+The import says how many packages of a document have no known ecosystem, release or source package.
 
 Without --image, a document must name its image and its digest, as the documents of syft do: docker.io/library/debian:12 is the
 repo library/debian or debian of the group.

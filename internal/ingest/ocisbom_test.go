@@ -96,7 +96,7 @@ func TestTheSBOMsOfARegistryAreImported(t *testing.T) {
 			if o.err != nil {
 				t.Fatal(o.err)
 			}
-			o.checkReports(t, [2]string{"HUB/multi:1: the SBOM ", "is left out: it has 1 packages, and sha256:"})
+			o.checkReports(t, [2]string{"HUB/multi:1: the SBOM ", ": 2 of its 2 packages have no package URL"}, [2]string{"HUB/multi:1: the SBOM ", "is left out: it has 1 packages, and sha256:"})
 			if got, want := heldOf(c, "multi", h.digest(index).String()), " amd64: a@1 b@1;  arm64: d@ e@"; got != want {
 				t.Errorf("multi holds %q, want %q (%s, %s)", got, want, small, large)
 			}

@@ -3,6 +3,7 @@ package sbom
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -35,7 +36,13 @@ type (
 			Algorithm string `json:"alg"`
 			Value     string `json:"content"`
 		} `json:"hashes"`
+		Properties []cdxProperty  `json:"properties"`
+		Tags       []string       `json:"tags"`
 		Components []cdxComponent `json:"components"`
+	}
+	cdxProperty struct {
+		Name  string `json:"name"`
+		Value string `json:"value"`
 	}
 )
 
@@ -137,9 +144,14 @@ func (r *reader) addComponent(c *cdxComponent, place string) error {
 	if c.PURL != "" {
 		e.addPURL(place+".purl", c.PURL)
 	}
-	if len(e.purls) == 1 && e.purls[0].isImage() {
+	isTarget := c.PURL == "" && slices.ContainsFunc(c.Properties, func(p cdxProperty) bool { return p.Name == "aquasecurity:trivy:Class" })
+	if isTarget || len(e.purls) == 1 && e.purls[0].isImage() { // a file in which Trivy has found packages
 		r.Skipped++
 		return nil
+	}
+	r.namesSources = r.namesSources || slices.Contains(c.Tags, "source") // cdxgen
+	for _, property := range c.Properties {
+		e.source.set(property.Name, property.Value)
 	}
 	for _, choice := range c.Licenses {
 		e.addLicense(choice.Expression)
@@ -147,4 +159,18 @@ func (r *reader) addComponent(c *cdxComponent, place string) error {
 		e.addLicense(choice.License.Name)
 	}
 	return r.add(e)
+}
+
+// set sets what a property says of the source package: that of Trivy, or of a version of syft before it wrote qualifiers.
+func (s *source) set(property, value string) {
+	switch property {
+	case "aquasecurity:trivy:SrcName", "syft:metadata:source", "syft:metadata:originPackage", "syft:metadata:sourceRpm":
+		s.name = value
+	case "aquasecurity:trivy:SrcVersion", "syft:metadata:sourceVersion":
+		s.version = value
+	case "aquasecurity:trivy:SrcRelease":
+		s.release = value
+	case "aquasecurity:trivy:SrcEpoch":
+		s.epoch = value
+	}
 }

@@ -58,6 +58,11 @@ func (p purl) spelledIn(text string) string {
 // isImage reports whether a package URL names an image.
 func (p purl) isImage() bool { return p.kind == packageurl.TypeOCI || p.kind == packageurl.TypeDocker }
 
+// isOfDistribution reports whether a package URL names a package of a Linux distribution.
+func (p purl) isOfDistribution() bool {
+	return p.kind == packageurl.TypeDebian || p.kind == packageurl.TypeApk || p.kind == packageurl.TypeRPM
+}
+
 // kept lists the qualifiers that tell packages apart. Others say only where a package was found.
 var kept = []string{"arch", "distro", "epoch", "upstream", "classifier", "type", "repository_url"}
 
@@ -75,27 +80,32 @@ func (p purl) String() string {
 // applyPURL takes name, version, ecosystem and architecture from a package URL.
 // distribution is that of the image, for package URLs that do not name one.
 func (p *Package) applyPURL(u purl, distribution string) {
-	p.PURL, p.Name, p.Architecture = u.String(), u.packageName(), u.qualifiers["arch"]
+	if name, found := strings.CutSuffix(u.name, "@"+p.Version); found && u.version == "" && p.Version != "" { // older versions of Microsoft's sbom-tool write %40
+		u.name, u.version = name, p.Version
+	}
+	p.PURL, p.Name, p.Architecture = u.String(), u.packageName(p.Name), u.qualifiers["arch"]
 	if u.version != "" {
 		p.Version = u.version
 	}
 	if p.Architecture == "all" || p.Architecture == "noarch" || p.Architecture == "any" {
 		p.Architecture = ""
 	}
-	p.Version = u.withEpoch(p.Version)
+	if p.Version = u.withEpoch(p.Version); u.kind == packageurl.TypeGem {
+		p.Version = gemPlatform.ReplaceAllString(p.Version, "")
+	}
 	if u.kind == packageurl.TypeGolang && (p.Name == "std" || p.Name == "go" || p.Name == "stdlib") { // as cyclonedx-gomod and others write the standard library
 		p.Name, p.Version = "stdlib", strings.TrimPrefix(p.Version, "go")
 	}
-	if named := u.qualifiers["distro"]; named != "" {
-		distribution = named
-	}
-	p.Ecosystem = u.ecosystem(distribution)
-	p.SourceName, p.SourceVersion = u.source(p.Version)
+	p.Ecosystem = u.ecosystem(cmp.Or(u.distribution(), distribution))
+	p.setSource(u, u.qualifiers["upstream"], "")
 }
 
-// packageName returns the name of a package as its ecosystem spells it.
-func (p purl) packageName() string {
+// packageName returns the name of a package as its ecosystem spells it. named is the name that the document has beside
+// the package URL.
+func (p purl) packageName(named string) string {
 	switch {
+	case p.module != "" && p.subpath != "" && p.qualifiers["type"] != "package" && (majorVersion.MatchString(p.subpath) || strings.EqualFold(named, p.module+"/"+p.subpath)):
+		return p.module + "/" + p.subpath // syft before 2025, and others
 	case p.module != "":
 		return p.module
 	case p.namespace == "":
@@ -109,28 +119,30 @@ func (p purl) packageName() string {
 	}
 }
 
-// source returns the name and the version of the source package, as syft and others write
-// them: upstream=openssl@1.1.1n-0+deb11u3, or a file of RPM.
-func (p purl) source(version string) (name, sourceVersion string) {
-	name, sourceVersion, _ = strings.Cut(p.qualifiers["upstream"], "@")
-	if p.kind == packageurl.TypeRPM {
+// setSource sets the source package, by what a package URL or the document beside it says: openssl@1.1.1n-0+deb11u3, or
+// a file of RPM, or name and version. A source with the name and the version of the package says nothing more.
+func (p *Package) setSource(u purl, text, version string) {
+	name, inText, _ := strings.Cut(text, "@")
+	if version = cmp.Or(version, inText, p.Version); u.kind == packageurl.TypeRPM {
 		if parts := sourceRPM.FindStringSubmatch(name); parts != nil {
-			name, sourceVersion = parts[1], p.withEpoch(parts[2])
+			name, version = parts[1], u.withEpoch(parts[2])
 		}
 	}
-	if name == p.name && (sourceVersion == "" || sourceVersion == version) {
-		return "", ""
+	if name != "" && (name != p.Name || version != p.Version) {
+		p.SourceName, p.SourceVersion = name, version
 	}
-	if name != "" && sourceVersion == "" {
-		sourceVersion = version
-	}
-	return name, sourceVersion
 }
 
-// withEpoch adds the epoch of a package of RPM to a version. Its source package has the same.
+// majorVersion matches the end of the path of a module of Go, such as v5.
+var majorVersion = regexp.MustCompile(`^v[0-9]+$`)
+
+// gemPlatform matches the platform at the end of the version of a gem, such as -x86_64-linux.
+var gemPlatform = regexp.MustCompile(`-(?:x86|x64|i[3-6]86|aarch64|arm|universal|powerpc|ppc|riscv64|s390|java|jruby|mswin|mingw|wasm|ruby)[\w.-]*$`)
+
+// withEpoch adds the epoch of a package of RPM or Debian to a version. Its source package has the same.
 func (p purl) withEpoch(version string) string {
 	epoch := p.qualifiers["epoch"]
-	if epoch == "" || epoch == "0" || p.kind != packageurl.TypeRPM || strings.Contains(version, ":") {
+	if epoch == "" || epoch == "0" || p.kind != packageurl.TypeRPM && p.kind != packageurl.TypeDebian || strings.Contains(version, ":") {
 		return version
 	}
 	return epoch + ":" + version
@@ -148,41 +160,77 @@ var ecosystems = map[string]string{
 	packageurl.TypePub: "Pub", packageurl.TypePyPi: "PyPI", packageurl.TypeSwift: "SwiftURL", packageurl.TypeVSCodeExtension: "VSCode",
 }
 
-// distributions has the names of OSV for the namespaces of Linux distributions, and how many
-// parts of the version name a release. 0 means that OSV has one ecosystem for all releases,
-// or names them in a way that no version gives.
+// distributions has the names of OSV for the namespaces of Linux distributions, and how they name a release. Those that
+// OSV does not have are here too: an advisory of another distribution is not about them.
 var distributions = map[string]struct {
-	name  string
-	parts int
+	name    string
+	release func(version string) string // nil if OSV has one ecosystem for all releases
 }{
-	"debian": {"Debian", 1}, "ubuntu": {"Ubuntu", 2}, "alpine": {"Alpine", 2}, "wolfi": {"Wolfi", 0}, "chainguard": {"Chainguard", 0},
-	"rhel": {"Red Hat", 0}, "redhat": {"Red Hat", 0}, "rocky": {"Rocky Linux", 1}, "rocky-linux": {"Rocky Linux", 1}, "almalinux": {"AlmaLinux", 1},
-	"opensuse": {"openSUSE", 0}, "sles": {"SUSE", 0}, "suse": {"SUSE", 0}, "mageia": {"Mageia", 1}, "openeuler": {"openEuler", 0},
-	"photon": {"Photon OS", 2}, "azurelinux": {"Azure Linux", 1}, "minimos": {"MinimOS", 0},
+	"debian": {"Debian", firstParts(1)}, "ubuntu": {"Ubuntu", firstParts(2)}, "alpine": {"Alpine", alpineRelease},
+	"wolfi": {"Wolfi", nil}, "chainguard": {"Chainguard", nil}, "minimos": {"MinimOS", nil}, "echo": {"Echo", nil},
+	"rhel": {"Red Hat", redHatRelease}, "redhat": {"Red Hat", redHatRelease}, "rocky": {"Rocky Linux", firstParts(1)}, "rocky-linux": {"Rocky Linux", firstParts(1)},
+	"almalinux": {"AlmaLinux", firstParts(1)}, "alma": {"AlmaLinux", firstParts(1)}, "opensuse": {"openSUSE", openSUSERelease}, "sles": {"SUSE", suseRelease},
+	"sled": {"SUSE", suseRelease}, "suse": {"SUSE", suseRelease}, "slem": {"SUSE", microRelease}, "sle-micro": {"SUSE", microRelease}, "sl-micro": {"SUSE", microRelease},
+	"mageia": {"Mageia", firstParts(1)}, "openeuler": {"openEuler", nil}, "photon": {"Photon OS", firstParts(2)},
+	"azurelinux": {"Azure Linux", firstParts(1)}, "mariner": {"Azure Linux", firstParts(1)}, "cbl-mariner": {"Azure Linux", firstParts(1)},
+	"amzn": {amazonLinux, firstParts(1)}, "amazon": {amazonLinux, firstParts(1)}, "fedora": {fedora, firstParts(1)}, "centos": {centOS, firstParts(1)},
+	"ol": {oracleLinux, firstParts(1)}, "oracle": {oracleLinux, firstParts(1)}, "oraclelinux": {oracleLinux, firstParts(1)},
+}
+
+// These distributions are not in OSV.
+const (
+	amazonLinux = "Amazon Linux"
+	centOS      = "CentOS"
+	fedora      = "Fedora"
+	oracleLinux = "Oracle Linux"
+)
+
+// distribution returns the distribution that a package URL names, such as debian-12.5, or "".
+func (p purl) distribution() string {
+	if p.qualifiers["distro"] == "" && p.qualifiers["os_version"] != "" { // Docker Scout
+		return p.qualifiers["os_name"] + "-" + p.qualifiers["os_version"]
+	}
+	return p.qualifiers["distro"]
 }
 
 // ecosystem returns the ecosystem of a package as OSV names it, such as Debian:12 or npm, or "".
 func (p purl) ecosystem(distribution string) string {
-	switch p.kind {
-	case packageurl.TypeDebian, packageurl.TypeApk, packageurl.TypeRPM:
-	default:
+	if !p.isOfDistribution() {
 		return ecosystems[p.kind]
 	}
-	id, version, _ := strings.Cut(distribution, "-")
-	if number := codeNames[strings.ToLower(distribution[strings.LastIndexByte(distribution, '-')+1:])]; number != "" {
-		version = number
-	}
+	id, version := splitDistribution(distribution)
 	known, found := distributions[strings.ToLower(p.namespace)]
-	if !found {
-		if known, found = distributions[strings.ToLower(id)]; !found {
-			return ""
-		}
+	switch other, isKnown := distributions[id]; {
+	case !found && !isKnown:
+		return ""
+	case !found:
+		known = other
+	case isKnown && other.name != known.name: // the image has packages of another distribution
+		version = ""
 	}
-	if known.parts == 0 || version == "" {
+	if version == "" && p.kind == packageurl.TypeRPM {
+		version = p.distTag()
+	}
+	if known.release == nil || version == "" {
 		return known.name
 	}
-	return known.name + ":" + release(known.name, version, known.parts)
+	if release := known.release(version); release != "" {
+		return known.name + ":" + release
+	}
+	return known.name
 }
+
+// distTag returns the number of the release that the version of a package of RPM ends with, such as 9 for 3.0.7-18.el9_2, or
+// "". Red Hat names it nowhere else in its documents.
+func (p purl) distTag() string {
+	if parts := distTag.FindStringSubmatch(p.version); parts != nil {
+		return parts[1]
+	}
+	return ""
+}
+
+// distTag matches the tags of RHEL and what is built of it, Fedora, Amazon Linux, Azure Linux and Mageia.
+var distTag = regexp.MustCompile(`[.+](?:el|fc|amzn|azl|cm|mga)([0-9]+)`)
 
 // codeNames has the numbers of releases of Debian and Ubuntu that are named in words.
 var codeNames = map[string]string{
@@ -191,14 +239,98 @@ var codeNames = map[string]string{
 	"kinetic": "22.10", "lunar": "23.04", "mantic": "23.10", "noble": "24.04", "oracular": "24.10", "plucky": "25.04", "questing": "25.10", "resolute": "26.04",
 }
 
-// release returns the release of a distribution: v3.18 of Alpine 3.18.4, and 12 of Debian 12.5.
-func release(name, version string, parts int) string {
-	all := strings.SplitN(version, ".", parts+1)
-	text := strings.Join(all[:min(parts, len(all))], ".")
-	if name == "Alpine" && text != "edge" {
-		return "v" + strings.TrimPrefix(text, "v")
+// splitDistribution returns the name and the version of a distribution such as debian-12.5, in lower case. Trivy writes
+// no name with that of Alpine, and others write a name of the release.
+func splitDistribution(text string) (id, version string) {
+	text = strings.ToLower(text)
+	if startsWithDigit.MatchString(text) {
+		return "", text
 	}
-	return text
+	for id = range distributions {
+		if rest, found := strings.CutPrefix(text, id); found && strings.Contains(id, "-") && strings.HasPrefix(rest, "-") {
+			return id, rest[1:]
+		}
+	}
+	id, version, _ = strings.Cut(strings.Replace(text, "opensuse.", "opensuse-", 1), "-")
+	if number := codeNames[text[strings.LastIndexByte(text, '-')+1:]]; number != "" {
+		version = number
+	}
+	return id, version
+}
+
+var (
+	startsWithDigit = regexp.MustCompile(`^v?[0-9]`)
+	firstNumber     = regexp.MustCompile(`[0-9]+`)
+	servicePack     = regexp.MustCompile(`([0-9]+)(?:(?:\.|[ -]?sp)([0-9]+))?`)
+	decimal         = regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
+)
+
+// firstParts returns a function that returns so many parts of a version: 12 of Debian 12.5, and 2 of Amazon Linux 2 (Karoo).
+func firstParts(count int) func(string) string {
+	return func(version string) string {
+		version, _, _ = strings.Cut(version, " ")
+		all := strings.SplitN(version, ".", count+1)
+		return strings.Join(all[:min(count, len(all))], ".")
+	}
+}
+
+// alpineRelease returns v3.18 of Alpine 3.18.4. What comes before a release, such as 3.17_alpha20220715, is edge.
+func alpineRelease(version string) string {
+	if version == "edge" || strings.Contains(version, "_alpha") {
+		return "edge"
+	}
+	version, _, _ = strings.Cut(version, "_")
+	return "v" + strings.TrimPrefix(firstParts(2)(version), "v")
+}
+
+// redHatRelease returns enterprise_linux:9 of RHEL 9.4. The minor releases share their advisories.
+func redHatRelease(version string) string {
+	if major := firstNumber.FindString(version); major != "" {
+		return "enterprise_linux:" + major
+	}
+	return ""
+}
+
+// suseRelease returns Linux Enterprise Server 15 SP4 of SLES 15.4.
+func suseRelease(version string) string {
+	if strings.Contains(version, "micro") {
+		return microRelease(version)
+	}
+	switch parts := servicePack.FindStringSubmatch(version); {
+	case parts == nil:
+		return ""
+	case parts[2] == "" || parts[2] == "0":
+		return "Linux Enterprise Server " + parts[1]
+	default:
+		return "Linux Enterprise Server " + parts[1] + " SP" + parts[2]
+	}
+}
+
+// microRelease returns Linux Enterprise Micro 5.3 of SLE Micro 5.3. Since version 6 it has a shorter name.
+func microRelease(version string) string {
+	switch number := decimal.FindString(version); {
+	case number == "":
+		return ""
+	case number[0] < '6':
+		return "Linux Enterprise Micro " + number
+	default:
+		return "Linux Micro " + number
+	}
+}
+
+// openSUSERelease returns Leap 15.5 of opensuse-leap-15.5, and Tumbleweed of its snapshots.
+func openSUSERelease(version string) string {
+	number := decimal.FindString(version)
+	switch {
+	case strings.Contains(version, "tumbleweed"):
+		return "Tumbleweed"
+	case number == "":
+		return ""
+	case strings.Contains(version, "micro"):
+		return "Leap Micro " + number
+	default:
+		return "Leap " + number
+	}
 }
 
 // digestPattern matches the digest of an image.
@@ -272,11 +404,12 @@ func WritePURL(name, ecosystem, version string) string {
 			namespace = candidate
 		}
 	}
+	namespace = cmp.Or(writtenNamespaces[id], namespace)
 	switch {
 	case namespace != "":
 		kind = distributionType(id)
-		if release = strings.TrimSuffix(strings.TrimPrefix(release, "v"), ":LTS"); release != "" {
-			qualifiers["distro"] = namespace + "-" + release
+		if release != "" {
+			qualifiers["distro"] = namespace + "-" + versionOfRelease(id, release)
 		}
 	case kind == packageurl.TypeMaven:
 		if group, artifact, found := strings.Cut(name, ":"); found {
@@ -293,10 +426,29 @@ func WritePURL(name, ecosystem, version string) string {
 	return packageurl.NewPackageURL(kind, namespace, name, version, packageurl.QualifiersFromMap(qualifiers), "").ToString()
 }
 
+// writtenNamespaces has the namespaces of the distributions that have several.
+var writtenNamespaces = map[string]string{amazonLinux: "amzn", "AlmaLinux": "almalinux", "SUSE": "suse"}
+
+// versionOfRelease returns the version of a distribution by what OSV calls the release.
+func versionOfRelease(distribution, release string) string {
+	switch distribution {
+	case "Red Hat":
+		return strings.TrimPrefix(release, "enterprise_linux:")
+	case "SUSE", "openSUSE":
+		release = strings.ToLower(release)
+		if parts := servicePack.FindStringSubmatch(release); distribution == "SUSE" && parts != nil && !strings.Contains(release, "micro") {
+			return strings.TrimSuffix(parts[1]+"."+parts[2], ".")
+		}
+		return strings.ReplaceAll(release, " ", "-")
+	default:
+		return strings.TrimSuffix(strings.TrimPrefix(release, "v"), ":LTS")
+	}
+}
+
 // distributionType returns the type of package URLs of a distribution.
 func distributionType(name string) string {
 	switch name {
-	case "Debian", "Ubuntu":
+	case "Debian", "Ubuntu", "Echo":
 		return packageurl.TypeDebian
 	case "Alpine", "Wolfi", "Chainguard", "MinimOS":
 		return packageurl.TypeApk

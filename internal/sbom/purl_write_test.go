@@ -13,6 +13,8 @@ func TestWrittenPackageURLsAreReadAgain(t *testing.T) {
 		{Name: "github.com/acme/tool/v2", Ecosystem: "Go", Version: "v2.0.1"}, {Name: "openssl", Ecosystem: "Debian:12", Version: "1:3.0-1+deb12u1"},
 		{Name: "musl", Ecosystem: "Alpine:v3.18", Version: "1.2.3-r4"}, {Name: "bash", Ecosystem: "Ubuntu:22.04", Version: "5.1"}, {Name: "glibc", Ecosystem: "Rocky Linux:9"},
 		{Name: "requests", Ecosystem: "PyPI", Version: "vers:pypi/>=1.0|<2.0"}, {Name: "serde", Ecosystem: "crates.io", Version: "1.0.0"}, {Name: "actions/checkout", Ecosystem: "GitHub Actions", Version: "v4"},
+		{Name: "bash", Ecosystem: "Red Hat:enterprise_linux:9", Version: "1"}, {Name: "bash", Ecosystem: "SUSE:Linux Enterprise Server 15 SP4"}, {Name: "bash", Ecosystem: "SUSE:Linux Enterprise Micro 5.3"},
+		{Name: "bash", Ecosystem: "openSUSE:Leap 15.5"}, {Name: "bash", Ecosystem: "openSUSE:Tumbleweed"}, {Name: "bash", Ecosystem: "AlmaLinux:9"}, {Name: "bash", Ecosystem: "Amazon Linux:2023"},
 		{Name: "checkout", Version: "2.4"}, {Name: "acme/checkout"}, {Name: "wolfi-base", Ecosystem: "Wolfi"},
 	} {
 		text := sbom.WritePURL(p.Name, p.Ecosystem, p.Version)

@@ -1,10 +1,14 @@
 package sbom
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
+
+	packageurl "github.com/package-url/packageurl-go"
 )
 
 // maxRemarks limits how many entries with a fault a document names. The others are counted.
@@ -15,8 +19,24 @@ type entry struct {
 	place         string // such as components[3]
 	name, version string
 	purls         []purl
+	source        source
 	licenses      []string
 	fault         *Error // the first one
+}
+
+// A source is what a document says of a source package beside package URLs.
+type source struct{ name, version, release, epoch string }
+
+// fullVersion returns the version as package managers write it.
+func (s source) fullVersion() string {
+	text := s.version
+	if s.release != "" && text != "" {
+		text += "-" + s.release
+	}
+	if s.epoch != "" && s.epoch != "0" && text != "" && !strings.Contains(text, ":") {
+		text = s.epoch + ":" + text
+	}
+	return text
 }
 
 // addPURL adds a package URL.
@@ -52,6 +72,9 @@ func (e *entry) packages(distribution string) []Package {
 	for i, u := range e.purls {
 		all[i] = named
 		all[i].applyPURL(u, distribution)
+		if u.isOfDistribution() && u.qualifiers["upstream"] == "" {
+			all[i].setSource(u, e.source.name, e.source.fullVersion())
+		}
 	}
 	return all
 }
@@ -62,6 +85,8 @@ type reader struct {
 	entries []entry
 	size    int      // number of packages that the entries are
 	systems []string // operating systems that the document names, such as debian-12.5
+
+	namesSources bool // whether source packages are entries of their own, or the packages have the names of their sources
 }
 
 func newReader(format string) *reader { return &reader{Document: &Document{Format: format}} }
@@ -113,6 +138,17 @@ func (r *reader) distribution() string {
 	return strings.Join(r.systems[:min(1, len(r.systems))], "")
 }
 
+// describeImage keeps the name and the version of the package that is the image.
+func (r *reader) describeImage(name, version string) {
+	r.Skipped++
+	r.Subject.Name = name
+	if isDigest(version) {
+		r.Subject.Digests = append(r.Subject.Digests, version)
+	} else if version != "" && !strings.Contains(name, ":") {
+		r.Subject.Name += ":" + version
+	}
+}
+
 // finish makes packages of the entries. An entry that has a fault is left out, or is known by its name only. It fails
 // if every entry has one: whoever reads that the image has no packages would take it for good.
 func (r *reader) finish() (*Document, error) {
@@ -151,6 +187,75 @@ func (r *reader) finish() (*Document, error) {
 	case len(r.Packages) == 0:
 		r.remark("", "has no packages (and %d entries of other kinds); no advisory will find anything in the image", r.Skipped)
 	}
+	r.shareReleases()
 	r.Packages = sortPackages(r.Packages)
+	r.remarkSources()
+	r.remarkEcosystems()
 	return r.Document, nil
+}
+
+// shareReleases gives packages of a distribution the release that all others of it have, such as keys of Red Hat, whose
+// versions do not end with one.
+func (r *reader) shareReleases() {
+	only := map[string]string{} // ecosystems by distributions; "" for one of several releases
+	for _, p := range r.Packages {
+		name, _, hasRelease := strings.Cut(p.Ecosystem, ":")
+		switch other, found := only[name]; {
+		case !hasRelease:
+		case !found:
+			only[name] = p.Ecosystem
+		case other != p.Ecosystem:
+			only[name] = ""
+		}
+	}
+	for i, p := range r.Packages {
+		r.Packages[i].Ecosystem = cmp.Or(only[p.Ecosystem], p.Ecosystem)
+	}
+}
+
+// remarkSources says that no source package is known of the packages of a distribution whose advisories name these.
+func (r *reader) remarkSources() {
+	binaries := 0
+	for _, e := range r.entries {
+		for _, u := range e.purls {
+			if u.kind != packageurl.TypeDebian && u.kind != packageurl.TypeApk {
+				continue
+			}
+			if binaries++; r.namesSources || e.source.name != "" || u.qualifiers["upstream"] != "" || u.qualifiers["os_name"] != "" { // Docker Scout lists sources
+				return
+			}
+		}
+	}
+	if binaries > 0 {
+		r.remark("", "names no source package for any of its %d packages of Debian, Alpine and the like; an advisory about a source with another name does not find them", binaries)
+	}
+}
+
+// remarkEcosystems says of which packages the ecosystem or the release of the distribution is not known, or not in OSV.
+func (r *reader) remarkEcosystems() {
+	counts := map[string]int{}
+	for _, p := range r.Packages {
+		counts[p.Ecosystem]++
+	}
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		distribution, _, hasRelease := strings.Cut(name, ":")
+		switch {
+		case name == "":
+			r.remark("", "%d of its %d packages have no package URL of a kind that OSV knows; no advisory of an ecosystem finds them", counts[name], len(r.Packages))
+		case slices.Contains([]string{amazonLinux, centOS, fedora, oracleLinux}, distribution):
+			r.remark("", "%d of its packages are of %s, which is not in OSV", counts[name], name)
+		case !hasRelease && hasReleases(name):
+			r.remark("", "does not say of which release of %s %d of its packages are; the advisories of all releases find them", name, counts[name])
+		}
+	}
+}
+
+// hasReleases reports whether OSV has an ecosystem for each release of a distribution.
+func hasReleases(name string) bool {
+	for _, d := range distributions {
+		if d.name == name {
+			return d.release != nil
+		}
+	}
+	return false
 }

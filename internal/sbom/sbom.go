@@ -127,6 +127,7 @@ type sniff struct {
 	PredicateType string          `json:"predicateType"`
 	PayloadType   string          `json:"payloadType"`
 	Envelope      json.RawMessage `json:"dsseEnvelope"`
+	SBOM          json.RawMessage `json:"sbom"` // in what the API of GitHub answers
 }
 
 // parse reads a document. At most depth envelopes may be around it.
@@ -144,6 +145,8 @@ func parse(text []byte, depth int) (*Document, error) {
 		return nil, invalid("", "the document lies in more than %d envelopes", maxEnvelopes)
 	case is.Envelope != nil:
 		return parse(is.Envelope, depth-1)
+	case is.SBOM != nil:
+		return parse(is.SBOM, depth-1)
 	case is.PayloadType != "":
 		return parseEnvelope(text, is.PayloadType, depth)
 	case is.PredicateType != "":
@@ -155,12 +158,15 @@ func parse(text []byte, depth int) (*Document, error) {
 	}
 }
 
-// sortPackages sorts packages, and merges those that differ only in their licences.
+// sortPackages sorts packages, and merges those that differ only in their licences, or of which one names its source.
 func sortPackages(packages []Package) []Package {
 	slices.SortStableFunc(packages, comparePackages)
 	distinct := packages[:0]
 	for _, p := range packages {
 		if last := len(distinct) - 1; last >= 0 && comparePackages(distinct[last], p) == 0 {
+			if distinct[last].SourceName == "" {
+				distinct[last].SourceName, distinct[last].SourceVersion = p.SourceName, p.SourceVersion
+			}
 			for _, license := range p.Licenses {
 				if !slices.Contains(distinct[last].Licenses, license) {
 					distinct[last].Licenses = append(distinct[last].Licenses, license)
