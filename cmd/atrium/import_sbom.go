@@ -19,7 +19,7 @@ type importSBOMCommand struct {
 
 // Help returns the detailed help.
 func (c *importSBOMCommand) Help() string {
-	return `Reads SPDX 2.2 and 2.3 and CycloneDX 1.2 to 1.7 in JSON, also in in-toto statements and in DSSE envelopes, whose signatures are
+	return `Reads SPDX 2.2, 2.3 and 3.0 and CycloneDX 1.2 to 1.7 in JSON, also in in-toto statements and in DSSE envelopes, whose signatures are
 not verified. Packages are known by their package URLs (purl). A package without one is stored by its name, and no advisory of an
 ecosystem finds it. A package that cannot be read is named with its place in the document, and the others are imported.
 The import says how many packages of a document have no known ecosystem, release or source package.

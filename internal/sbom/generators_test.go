@@ -98,6 +98,20 @@ func TestEveryGeneratorIsUnderstood(t *testing.T) {
 			{"referenceCategory": "PACKAGE_MANAGER", "referenceType": "purl", "referenceLocator": "pkg:rpm/redhat/openssl-libs@3.0.7-18.el9_2?arch=x86_64&repository_id=rhel-9-for-x86_64-baseos-rpms"}]},
 			{"SPDXID": "SPDXRef-2", "name": "gpg-pubkey", "externalRefs": [{"referenceType": "purl", "referenceLocator": "pkg:rpm/redhat/gpg-pubkey@d4082792-5b32db75"}]}]}`,
 			"gpg-pubkey@d4082792-5b32db75 of Red Hat:enterprise_linux:9; openssl-libs@3.0.7-18.el9_2 of Red Hat:enterprise_linux:9", ""},
+		"SPDX 3 of Trivy": {`{"@context": "https://spdx.org/rdf/3.0.1/spdx-context.jsonld", "@graph": [
+			{"type": "CreationInfo", "@id": "_:creationInfo", "specVersion": "3.0.1"},
+			{"type": "SpdxDocument", "spdxId": "https://example.com/doc", "name": "shop", "rootElement": ["https://example.com/sbom"]},
+			{"type": "software_Sbom", "spdxId": "https://example.com/sbom", "rootElement": ["https://example.com/image"]},
+			{"type": "software_Package", "spdxId": "https://example.com/image", "name": "shop", "software_primaryPurpose": "container"},
+			{"type": "software_Package", "spdxId": "https://example.com/os", "name": "debian", "software_packageVersion": "12.1", "software_primaryPurpose": "operatingSystem"},
+			{"type": "software_Package", "spdxId": "https://example.com/ssl", "name": "libssl3", "software_packageVersion": "3.0.9-1", "software_primaryPurpose": "library",
+				"software_sourceInfo": "built package from: openssl 3.0.9-1", "software_packageUrl": "pkg:deb/debian/libssl3@3.0.9-1?arch=amd64"}]}`, ssl, ""},
+		"Yocto": {`{"@context": "https://spdx.org/rdf/3.0.1/spdx-context.jsonld", "@graph": [
+			{"type": "software_Package", "spdxId": "http://example.com/busybox", "name": "busybox", "software_packageVersion": "1.36.1", "software_primaryPurpose": "install",
+				"externalIdentifier": [{"type": "ExternalIdentifier", "externalIdentifierType": "cpe23", "identifier": "cpe:2.3:*:*:busybox:1.36.1:*:*:*:*:*:*:*"}, {"type": "ExternalIdentifier", "externalIdentifierType": "packageUrl", "identifier": "pkg:yocto/core/busybox@1.36.1"}]},
+			{"type": "software_Package", "spdxId": "http://example.com/source", "name": "busybox-1.36.1.tar.bz2", "software_primaryPurpose": "source"},
+			{"type": "software_File", "spdxId": "http://example.com/file", "name": "/bin/busybox"}]}`,
+			"core/busybox@1.36.1", "1 of its 1 packages have no package URL of a kind that OSV knows"},
 		"two package URLs": {`{"spdxVersion": "SPDX-2.3", "packages": [{"SPDXID": "SPDXRef-1", "name": "log4j", "versionInfo": "1", "externalRefs": [
 			{"referenceType": "purl", "referenceLocator": "pkg:maven/log4j/log4j@1"}, {"referenceType": "purl", "referenceLocator": "pkg:maven/org.acme/log4j@1"}]}]}`,
 			"log4j:log4j@1 of Maven; org.acme:log4j@1 of Maven", ""},
@@ -122,5 +136,37 @@ func TestEveryGeneratorIsUnderstood(t *testing.T) {
 		if remarks := fmt.Sprint(d.Remarks); (c.remark == "") != (len(d.Remarks) == 0) || !strings.Contains(remarks, c.remark) {
 			t.Errorf("%s: it says %s, want %q", name, remarks, c.remark)
 		}
+	}
+}
+
+// SPDX 3 says in elements of their own what a package is licensed by, and what the document is about.
+func TestElementsOfSPDX3AreReadTogether(t *testing.T) {
+	t.Parallel()
+	d, err := Parse(fmt.Appendf(nil, `{"@graph": [
+		{"type": "software_Package", "spdxId": "urn:image", "name": "registry.example.com/shop", "software_packageVersion": "1", "verifiedUsing": [{"type": "Hash", "algorithm": "sha256", "hashValue": "%s"}]},
+		{"type": "software_Package", "spdxId": "urn:a", "name": "a", "software_packageVersion": 2, "software_packageUrl": "pkg:npm/a@1"},
+		{"type": "Relationship", "from": "urn:a", "relationshipType": "hasDeclaredLicense", "to": ["urn:mit"]},
+		{"type": "Relationship", "from": "urn:a", "relationshipType": "hasConcludedLicense", "to": ["https://spdx.org/licenses/ISC"]},
+		{"type": "simplelicensing_LicenseExpression", "spdxId": "urn:mit", "simplelicensing_licenseExpression": "MIT"},
+		{"type": "software_Package", "spdxId": "urn:b", "software_packageUrl": "nothing"},
+		{"type": "ai_AIPackage", "spdxId": "urn:c", "name": "c", "software_packageUrl": "pkg:huggingface/acme/c@1"},
+		{"type": "SpdxDocument", "spdxId": "urn:doc", "rootElement": ["urn:sbom"]},
+		{"type": "software_Sbom", "spdxId": "urn:sbom", "rootElement": ["urn:image", "urn:sbom"]}
+	], "@context": ["https://spdx.org/rdf/3.1/spdx-context.jsonld"]}`, strings.ToUpper(hex)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Format != "SPDX 3.1" || d.Subject.Name != "registry.example.com/shop:1" || !slices.Equal(d.Subject.Digests, []string{"sha256:" + hex}) {
+		t.Errorf("the document says %+v", d)
+	}
+	if a := find(t, d, "a"); a.Version != "1" || !slices.Equal(a.Licenses, []string{"MIT", "ISC"}) {
+		t.Errorf("a is %+v", a)
+	}
+	var places []string
+	for _, remark := range d.Remarks {
+		places = append(places, remark.Place)
+	}
+	if want := []string{"@context", "@graph[1].software_packageVersion", "@graph[5].software_packageUrl", ""}; !slices.Equal(places, want) {
+		t.Errorf("it remarks %v, want something at %v", d.Remarks, want)
 	}
 }

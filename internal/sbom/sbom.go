@@ -1,11 +1,11 @@
-// Package sbom reads documents that say what a container image holds: SPDX 2.2 and 2.3 and
-// CycloneDX 1.2 to 1.7 in JSON, also inside of in-toto statements and DSSE envelopes. It
+// Package sbom reads documents that say what a container image holds: SPDX 2.2, 2.3 and 3.0, and
+// CycloneDX 1.2 to 1.7, in JSON, also inside of in-toto statements and DSSE envelopes. It
 // knows nothing of the platform.
 //
 //	sbom.go        a document, and how its form is found
 //	reader.go      makes packages of the entries of a document, in whatever form they are, and names what is wrong with them
 //	cyclonedx.go   reads CycloneDX
-//	spdx.go        reads SPDX
+//	spdx.go        reads SPDX 2; spdx3.go reads SPDX 3
 //	envelope.go    opens statements and envelopes
 //	purl.go        reads package URLs, and names the ecosystem of a package as OSV does
 package sbom
@@ -141,6 +141,8 @@ func parse(text []byte, depth int) (*Document, error) {
 		return parseCycloneDX(text, is.BomFormat)
 	case is.SPDXVersion != "":
 		return parseSPDX(text, is.SPDXVersion)
+	case is.Context != nil && is.PredicateType == "":
+		return parseSPDX3(text, is.Context)
 	case depth == 0:
 		return nil, invalid("", "the document lies in more than %d envelopes", maxEnvelopes)
 	case is.Envelope != nil:
@@ -151,10 +153,8 @@ func parse(text []byte, depth int) (*Document, error) {
 		return parseEnvelope(text, is.PayloadType, depth)
 	case is.PredicateType != "":
 		return parseStatement(text, is.PredicateType, depth)
-	case is.Context != nil:
-		return nil, invalid("@context", "SPDX 3 is not supported; write the document as SPDX 2.3 or CycloneDX")
 	default:
-		return nil, invalid("", "the document has neither bomFormat (CycloneDX) nor spdxVersion (SPDX), and is no in-toto statement, DSSE envelope or bundle of Sigstore")
+		return nil, invalid("", "the document has neither bomFormat (CycloneDX) nor spdxVersion or @context (SPDX), and is no in-toto statement, DSSE envelope or bundle of Sigstore")
 	}
 }
 
