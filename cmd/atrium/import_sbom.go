@@ -14,13 +14,13 @@ type importSBOMCommand struct {
 	Image        string   `placeholder:"PATH@DIGEST" help:"Image that all documents are about: the path of its repo by names, @ and its digest."`
 	Group        string   `placeholder:"UID" help:"Group that has the repos of the images that the documents name. Required without --image."`
 	Architecture string   `placeholder:"NAME" help:"Architecture that the documents are about. Without it, the architecture that their packages name."`
-	Path         []string `arg:"" name:"file" help:"SPDX and CycloneDX documents in JSON: .json files, folders, .tar, .tar.gz and .zip; - for the standard input."`
+	Path         []string `arg:"" name:"file" help:"SPDX and CycloneDX documents in JSON: .json and .jsonl files, folders, .tar, .tar.gz and .zip; - for the standard input."`
 }
 
 // Help returns the detailed help.
 func (c *importSBOMCommand) Help() string {
 	return `Reads SPDX 2.2, 2.3 and 3.0 and CycloneDX 1.2 to 1.7 in JSON, also in in-toto statements and in DSSE envelopes, whose signatures are
-not verified. Packages are known by their package URLs (purl). A package without one is stored by its name, and no advisory of an
+not verified. A .jsonl file and the standard input can have several. Packages are known by their package URLs (purl). A package without one is stored by its name, and no advisory of an
 ecosystem finds it. A package that cannot be read is named with its place in the document, and the others are imported.
 The import says how many packages of a document have no known ecosystem, release or source package.
 

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,7 +21,7 @@ import (
 type documentReader struct {
 	reporter *reporter
 	handle   func(at Place, document []byte) error // receives JSON; its error ends the import
-	onlyJSON bool                                  // YAML is no document
+	onlyJSON bool                                  // JSON lines are documents, and YAML is not
 	limit    int                                   // bytes of a document; 0 means MaxRecord
 }
 
@@ -30,6 +31,7 @@ type format int
 const (
 	noDocuments format = iota
 	jsonDocument
+	jsonLines
 	yamlDocument
 	tarArchive
 	zipArchive
@@ -39,7 +41,7 @@ const (
 func detectFormat(name string) format {
 	name = strings.ToLower(name)
 	for suffix, f := range map[string]format{
-		".json": jsonDocument, ".yaml": yamlDocument, ".yml": yamlDocument, ".tar": tarArchive, ".tar.gz": tarArchive, ".tgz": tarArchive, ".zip": zipArchive,
+		".json": jsonDocument, ".jsonl": jsonLines, ".yaml": yamlDocument, ".yml": yamlDocument, ".tar": tarArchive, ".tar.gz": tarArchive, ".tgz": tarArchive, ".zip": zipArchive,
 	} {
 		if strings.HasSuffix(name, suffix) {
 			return f
@@ -51,7 +53,7 @@ func detectFormat(name string) format {
 // detectFormat returns the format of a file that is read.
 func (d *documentReader) detectFormat(name string) format {
 	f := detectFormat(name)
-	if f == yamlDocument && d.onlyJSON {
+	if f == yamlDocument && d.onlyJSON || f == jsonLines && !d.onlyJSON {
 		return noDocuments
 	}
 	return f
@@ -59,13 +61,13 @@ func (d *documentReader) detectFormat(name string) format {
 
 func (d *documentReader) isDocument(name string) bool {
 	f := d.detectFormat(name)
-	return f == jsonDocument || f == yamlDocument
+	return f == jsonDocument || f == jsonLines || f == yamlDocument
 }
 
 // listExtensions lists the extensions of documents.
 func (d *documentReader) listExtensions() string {
 	if d.onlyJSON {
-		return ".json"
+		return ".json and .jsonl"
 	}
 	return ".json, .yaml and .yml"
 }
@@ -227,7 +229,38 @@ func (d *documentReader) readDocument(ctx context.Context, at Place, r io.Reader
 			return true, nil
 		}
 	}
-	return true, d.handle(at, bytes.TrimPrefix(b, byteOrderMark))
+	b = bytes.TrimPrefix(b, byteOrderMark)
+	if detectFormat(at.document()) == jsonLines {
+		return true, d.handleLines(ctx, at, b)
+	}
+	return true, d.handle(at, b)
+}
+
+// handleLines passes each document of JSON lines to handle, with its line if there are several. A document may have
+// several lines. What is no JSON is passed with all that follows it.
+func (d *documentReader) handleLines(ctx context.Context, at Place, text []byte) error {
+	for count, line, rest := 0, 1, text; ; count++ {
+		trimmed := bytes.TrimLeft(rest, " \t\r\n")
+		line += bytes.Count(rest[:len(rest)-len(trimmed)], []byte("\n"))
+		if rest = trimmed; len(rest) == 0 && count > 0 {
+			return nil
+		}
+		document, size := json.RawMessage(rest), len(rest)
+		if decoder := json.NewDecoder(bytes.NewReader(rest)); decoder.Decode(&document) == nil {
+			size = int(decoder.InputOffset())
+		}
+		if len(bytes.TrimSpace(rest[size:])) > 0 || count > 0 {
+			at.Line = line
+		}
+		if d.reporter.reading = at; ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := d.handle(at, document); err != nil || size == len(rest) {
+			return err
+		}
+		line += bytes.Count(rest[:size], []byte("\n"))
+		rest = rest[size:]
+	}
 }
 
 // countReads returns a reader of r that adds the bytes it reads to the progress.

@@ -13,7 +13,7 @@ import (
 // maxPipe limits the bytes that a pipe may have, because they are copied to a file.
 const maxPipe = 4 << 30
 
-// copyPipe replaces the path "-" by the path of a file with what the pipe has. That is a document in
+// copyPipe replaces the path "-" by the path of a file with what the pipe has. That is one or more documents in
 // JSON, a zip archive or a tar archive, plain or gzip. remove deletes the file.
 func (l *reporter) copyPipe(paths []string, pipe io.Reader) (replaced []string, remove func(), err error) {
 	at := slices.Index(paths, "-")
@@ -28,7 +28,7 @@ func (l *reporter) copyPipe(paths []string, pipe io.Reader) (replaced []string, 
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, nil, fmt.Errorf("-: %w", err)
 	}
-	extension := ".json"
+	extension := ".jsonl" // also for one document
 	switch {
 	case bytes.Equal(start, []byte("PK\x03\x04")):
 		extension = ".zip"

@@ -29,7 +29,7 @@ type SBOMSource struct {
 }
 
 // ImportSBOM imports documents that say which packages images hold: SPDX and CycloneDX in JSON,
-// also in in-toto statements and DSSE envelopes. It reads files, folders, tar archives (plain or
+// also in in-toto statements and DSSE envelopes, and in JSON lines. It reads files, folders, tar archives (plain or
 // gzip), zip archives, and a pipe. Of several documents about one image and architecture, it
 // imports the one with the most packages. A document replaces what an earlier import has stored.
 func ImportSBOM(ctx context.Context, p *platform.Platform, source SBOMSource, o Options) (Summary, error) {
@@ -175,7 +175,11 @@ func (r *sbomImport) importDocument(ctx context.Context, at Place, document []by
 	if err != nil {
 		return err
 	}
-	if reason != nil {
+	switch {
+	case sbom.IsOtherStatement(reason) && at.Line > 0: // cosign writes all attestations of an image in one file
+		r.reporter.reportProblem(at, fmt.Errorf("is left out: %w", reason))
+		return nil
+	case reason != nil:
 		r.sboms.fail(at, reason)
 		return nil
 	}

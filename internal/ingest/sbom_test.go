@@ -188,6 +188,33 @@ func TestInvalidSBOMsAreNamedAndTheOthersImported(t *testing.T) {
 	}
 }
 
+// cosign writes the attestations of an image one after the other. Those about something else do not fail the import.
+func TestSBOMsAreReadFromJSONLines(t *testing.T) {
+	t.Parallel()
+	pretty := strings.ReplaceAll(bom("shop", 2, "b@2"), ", ", ",\n")
+	lines := statement(bom("shop", 1, "a@1")) + "\n\n" + pretty + "\n" + `{"predicateType": "https://slsa.dev/provenance/v1", "predicate": {}}` + "\n"
+	at := 4 + strings.Count(pretty, "\n")
+	const want = ":%d: is left out: predicateType: is \"https://slsa.dev/provenance/v1\", which is no SBOM"
+	file := writeDocument(t, "x.intoto.jsonl", lines)
+	for name, source := range map[string]SBOMSource{
+		file: {Paths: []string{file}}, "-": {Paths: []string{"-"}, Pipe: strings.NewReader(lines)},
+	} {
+		c := shopCore()
+		r, sum := importSBOMs(t, c, source)
+		r.check(t, name+fmt.Sprintf(want, at))
+		checkKinds(t, sum, KindCounts{Name: "SBOMs", Added: 2})
+		if got, want := c.held(), "uid of shop@"+digestOf(1)+": a@1; uid of shop@"+digestOf(2)+": b@2"; got != want {
+			t.Errorf("%s: stored %s, want %s", name, got, want)
+		}
+	}
+	file = writeDocument(t, "x.jsonl", bom("shop", 1, "a@1")+"\n"+`{"bomFormat": `+"\n")
+	c := shopCore()
+	r, sum := importSBOMs(t, c, SBOMSource{Paths: []string{file}})
+	if len(r) != 1 || !strings.HasPrefix(r[0], file+":2: ") || sum.Failed() != 1 || len(c.sboms) != 1 {
+		t.Errorf("half a document: %q %+v", r, sum)
+	}
+}
+
 // An SBOM is imported without the entries that cannot be read, and the import names each of them.
 func TestAnSBOMIsImportedWithoutItsFaultyEntries(t *testing.T) {
 	t.Parallel()
