@@ -179,6 +179,21 @@ func TestEcosystemsWithoutAnOrderAreNotCompared(t *testing.T) {
 	}
 }
 
+// GitHub and others write the range of a manifest where a version should be. It decides nothing.
+func TestARangeIsNoVersion(t *testing.T) {
+	t.Parallel()
+	for _, ecosystem := range []string{"PyPI", "npm", "RubyGems", "Maven", "Packagist", "NuGet", "Go", "Debian:12", "GitHub Actions"} {
+		for _, version := range []string{">= 1.0", "^1.0.0", "~> 1.0", "~1.0", "=1.0", "!=1.0", "1.*", "4.*.*", "[1.0,2.0)", "1.0.0 - 2.0.0", "1.0||2.0", "1.0,<2.0"} {
+			if s := parseSet(t, fromStart); s.Matcher(ecosystem).Decides(version) {
+				t.Errorf("%s decides by %q", ecosystem, version)
+			}
+		}
+		if s := parseSet(t, fromStart); !s.Matcher(ecosystem).Decides("1.0~rc1") && ecosystem == "Debian:12" || !s.Matcher(ecosystem).Decides("1.0") {
+			t.Errorf("%s does not decide by 1.0", ecosystem)
+		}
+	}
+}
+
 func TestASetThatCannotDecideSaysSo(t *testing.T) {
 	t.Parallel()
 	listed := `{"versions": ["13"], "ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}, {"fixed": "15"}]}]}`

@@ -33,6 +33,7 @@ const maxVersion = 1024
 var (
 	errTooLong  = fmt.Errorf("the version is longer than %d bytes", maxVersion)
 	errNoNumber = errors.New("the version has no number in its place")
+	errRange    = errors.New("it is a range of versions, and not one of them")
 )
 
 // Compare compares two versions in the order of an ecosystem, and returns a negative number if
@@ -51,13 +52,21 @@ func Compare(ecosystem, a, b string) (int, error) {
 	return x.Compare(y)
 }
 
+// isRange reports whether a text has what is in ranges of versions, and in no version of any ecosystem.
+func isRange(version string) bool {
+	return strings.ContainsAny(version, "*|,<> \t") || version != "" && strings.ContainsAny(version[:1], "^~=![(")
+}
+
 // parse reads a version. The parsers of most ecosystems take any text, and read one such as
 // (devel), unknown or latest as a version before all others. Such texts say nothing, so parse
 // refuses a version without a digit, and one of semantic versioning that does not
-// begin with a number.
+// begin with a number. It also refuses ranges, such as ^1.2, which documents have that were made without a lock file.
 func (o order) parse(version string) (semantic.Version, error) {
-	if len(version) > maxVersion {
+	switch {
+	case len(version) > maxVersion:
 		return nil, errTooLong
+	case isRange(version):
+		return nil, errRange
 	}
 	if o == bitnami {
 		o, version = nuGet, bitnamiRevision.ReplaceAllString(version, "$1.$2")
