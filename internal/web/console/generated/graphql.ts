@@ -930,6 +930,11 @@ export type RepoFilter = {
   vulnerabilityIds?: Array<string> | null | undefined;
   /** Only those with an image, to which a tag points that is not deprecated, that holds this package. Needs manifest.metadata.list and tag.list. */
   package?: PackageCondition | null | undefined;
+  /**
+   * true: only those with an image, to which a tag points that is not deprecated, whose packages an SBOM tells. false: only those with such an
+   * image without an SBOM, so that nothing is known of what it holds. Needs manifest.metadata.list and tag.list.
+   */
+  packagesKnown?: boolean | null | undefined;
   /** Only those with a tag that meets all of this. Needs tag.list. */
   tags?: TagCondition | null | undefined;
   /** Only those with all of these labels, at most 16: `key=value`, or a key for any value. */
@@ -1376,6 +1381,11 @@ export type TagFilter = {
   vulnerabilityIds?: Array<string> | null | undefined;
   /** Only those whose image holds this package. Needs manifest.metadata.list and tag.list. */
   package?: PackageCondition | null | undefined;
+  /**
+   * true: only those whose image has packages that an SBOM tells. false: only those where it has none, so that nothing is known of what it holds.
+   * Needs manifest.metadata.list and tag.list.
+   */
+  packagesKnown?: boolean | null | undefined;
   /** Only these, at most 1000. Unknown ones are ignored. */
   uids?: Array<string | number> | null | undefined;
   /** Only those strictly above this uid. */
