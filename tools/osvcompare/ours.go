@@ -11,8 +11,8 @@ import (
 
 	"atrium/internal/ingest"
 	"atrium/internal/sbom"
-	"atrium/platform"
 	"atrium/platform/affected"
+	"atrium/platform/inventory"
 )
 
 // A key names one match. Two packages of a document with one purl are the same.
