@@ -30,7 +30,8 @@ func main() {
 		log.Fatal("Name at least one feed and one folder or archive of documents: osvcompare FEED... -- DOCUMENTS...")
 	}
 	if err := compare(context.Background(), feeds, paths, *modules, *made, *keep); err != nil {
-		log.Fatal(err)
+		fmt.Fprintln(os.Stderr, err) // osv-scanner takes the log for itself
+		os.Exit(1)
 	}
 }
 
@@ -79,7 +80,8 @@ func compare(ctx context.Context, feeds, paths []string, modules int, made bool,
 	for _, d := range documents {
 		found, err := theirs.scan(d)
 		if err != nil {
-			return fmt.Errorf("%s: osv-scanner: %w", d.name, err)
+			fmt.Fprintf(os.Stderr, "%s is left out: osv-scanner: %v\n", d.name, err)
+			continue
 		}
 		report.add(d, records.match(d), found)
 	}
