@@ -198,9 +198,17 @@ func writeSummary(out io.Writer, sum ingest.Summary) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	_, err := io.WriteString(table, rows.String())
 	err = errors.Join(err, table.Flush())
-	if sum.Untagged > 0 {
-		_, writeErr := fmt.Fprintf(out, "images without a tag: %d; their findings count once a tag that is not deprecated points to them\n", sum.Untagged)
-		err = errors.Join(err, writeErr)
+	for _, hint := range []struct {
+		n    int
+		text string
+	}{
+		{sum.Untagged, "images without a tag: %d; their findings count once a tag that is not deprecated points to them\n"},
+		{sum.Waiting, "statements that decide about no finding here: %d; they apply once an image with such a finding comes, if nothing closer decides\n"},
+	} {
+		if hint.n > 0 {
+			_, writeErr := fmt.Fprintf(out, hint.text, hint.n)
+			err = errors.Join(err, writeErr)
+		}
 	}
 	for _, k := range sum.Kinds {
 		for _, fate := range []struct {

@@ -19,19 +19,21 @@ type importVEXCommand struct {
 
 // Help returns the detailed help.
 func (c *importVEXCommand) Help() string {
-	return `Each statement of a document, in OpenVEX (https://openvex.dev) or CycloneDX 1.4 to 1.6, becomes a decision of the group about
-the findings of a vulnerability, also about those that appear later. A document that was made earlier than what is
-stored about the same does not replace it. What a person has decided about a single finding counts more.
+	return `Each statement of a document, in OpenVEX (https://openvex.dev) or CycloneDX 1.4 to 1.6, becomes a decision of the
+group about the findings of a vulnerability, by any of its names, also about those that appear later. A document that was
+made earlier than what is stored about the same does not replace it. What a person has decided about a single finding
+counts more.
 
   not_affected         NOT_AFFECTED, with its justification
   fixed, resolved      NOT_AFFECTED: a product that has the fix is not affected
   under_investigation  IN_TRIAGE
   affected             OPEN, with the action statement as a note, whatever groups further up say
 
-A product is a package (package URL), an image (its digest, also as pkg:oci/name@sha256:...), or a package inside an image
-(subcomponents). Products of CycloneDX without a package URL are known by name and version. Ranges of versions are those of
-VERS. A statement without a product is about everything in the group. Components of other documents are found if these are
-imported together.
+A product is a package (package URL), an image (its digest, also as pkg:oci/name@sha256:...), all images of a name
+(pkg:oci/name?repository_url=ghcr.io/acme/name), or a package inside one of these (subcomponents). A package inside a package
+is meant in the images that hold both. Products without a package URL are known by name and version. Ranges of versions are
+those of VERS. A statement without a product is about everything in the group. Components of other documents are found if
+these are imported together. Statements about what is not here yet are counted, and apply when it comes.
 
 Example of a document:
   {"@context": "https://openvex.dev/ns/v0.2.0", "@id": "https://example.com/vex/1", "author": "acme", "timestamp": "2026-03-27T13:55:00Z", "version": 1, "statements": [{"vulnerability": {"name": "CVE-2026-12345"}, "products": [{"@id": "pkg:npm/left-pad@1.3.0"}], "status": "not_affected", "justification": "vulnerable_code_not_in_execute_path"}]}
@@ -43,11 +45,7 @@ Examples:
 
 func (c *importVEXCommand) run(ctx context.Context, p program) error {
 	return c.importInto(ctx, p, "vex", ingest.Options{}, func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
-		sum, err := ingest.ImportVEX(ctx, to, c.Path, o)
-		if err == nil {
-			err = to.Findings.Settle(ctx)
-		}
-		return sum, err
+		return ingest.ImportVEX(ctx, to, c.Path, o)
 	})
 }
 

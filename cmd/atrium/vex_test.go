@@ -178,3 +178,113 @@ func TestVEXDocumentsBecomeDecisions(t *testing.T) {
 		}
 	})
 }
+
+// importVEX imports a document of OpenVEX with statements into a group, and returns what the command prints.
+func (w *vexWorld) importVEX(group core.UID, statements string) string {
+	w.Helper()
+	file := filepath.Join(w.TempDir(), "a.json")
+	if err := os.WriteFile(file, []byte(`{"@context": "https://openvex.dev/ns/v0.2.0", "version": 1, "statements": [`+statements+`]}`), 0o600); err != nil {
+		w.Fatal(err)
+	}
+	return mustRun(w.T, w.url, "import", "vex", "--group", string(group), file)
+}
+
+// notAffected lists the findings that are not affected, each with its image and its package.
+func (w *vexWorld) notAffected() string {
+	w.Helper()
+	var all []string
+	for line := range strings.Lines(w.states()) {
+		if words := strings.Fields(line); words[2] == "NOT_AFFECTED" {
+			all = append(all, words[0][7:]+" "+words[1])
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+func TestStatementsNameVulnerabilitiesAndProductsAsTheirAuthorsDo(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		w := newVEXWorld(t, url)
+		want := ""
+		for n, c := range []struct{ vulnerability, product, want string }{
+			{`{"name": "GO-9", "aliases": ["CVE-0"]}`, `{"@id": "pkg:npm/p0"}`, "0001 p0, 0002 p0"},
+			{`"CVE-1"`, `{"@id": "pkg:oci/checkout?repository_url=ghcr.io/acme/checkout"}`, "0001 p1, 0002 p1"},
+			{`"CVE-2"`, `{"@id": "pkg:oci/checkout", "subcomponents": [{"@id": "pkg:npm/p2@1.1.0"}]}`, "0002 p2"},
+			{`"CVE-3"`, `{"@id": "pkg:oci/out?repository_url=ghcr.io/acme/checkout/out"}`, ""},
+			{`"CVE-4"`, `{"@id": "pkg:npm/p2@1.1.0", "subcomponents": [{"@id": "pkg:npm/p4"}]}`, "0002 p4"},
+			{`"CVE-5"`, `{"@id": "pkg:npm/p2@9", "subcomponents": [{"@id": "pkg:npm/p5"}]}`, ""},
+		} {
+			out := w.importVEX(w.acme, fmt.Sprintf(`{"vulnerability": %s, "products": [%s], "status": "not_affected", "justification": "component_not_present"}`, c.vulnerability, c.product))
+			var got []string
+			for one := range strings.SplitSeq(w.notAffected(), ", ") {
+				if strings.HasSuffix(one, fmt.Sprintf("p%d", n)) {
+					got = append(got, one)
+				}
+			}
+			if strings.Join(got, ", ") != c.want {
+				t.Errorf("%s in %s: %q, want %q", c.vulnerability, c.product, got, c.want)
+			}
+			if isWaiting := strings.Contains(out, "decide about no finding here: 1;"); isWaiting != (c.want == "") {
+				t.Errorf("%s in %s: the import says\n%s", c.vulnerability, c.product, out)
+			}
+			want = w.states()
+		}
+		for _, format := range []string{"openvex", "cyclonedx"} {
+			file := filepath.Join(t.TempDir(), "b.json")
+			if err := os.WriteFile(file, []byte(mustRun(t, w.url, "export", "vex", "--format", format, "--group", string(w.acme))), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			other := newVEXWorld(t, "sqlite:"+filepath.Join(t.TempDir(), format+".db"))
+			if out := mustRun(t, other.url, "import", "vex", "--group", string(other.acme), file); other.states() != want || !strings.HasPrefix(strings.Join(strings.Fields(out)[4:], " "), "7 0 0 0") {
+				t.Errorf("%s gives elsewhere\n%s\nwant\n%s\n%s", format, other.states(), want, out)
+			}
+		}
+	})
+}
+
+// A statement can come before what it is about.
+func TestStatementsApplyWhenWhatTheyAreAboutComes(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		w := newVEXWorld(t, url)
+		const status = `"status": "not_affected", "justification": "component_not_present"}`
+		out := w.importVEX(w.acme, `{"vulnerability": {"name": "CVE-NEW", "aliases": ["GO-NEW"]}, `+status+`,
+			{"vulnerability": "CVE-0", "products": ["pkg:npm/p0@9.9.9"], `+status+`,
+			{"vulnerability": "CVE-1", "products": [{"@id": "pkg:oci/later", "subcomponents": [{"@id": "pkg:npm/p1"}]}], `+status+`,
+			{"vulnerability": "CVE-2", "products": [{"@id": "pkg:npm/app", "subcomponents": [{"@id": "pkg:npm/p2"}]}], `+status+`,
+			{"vulnerability": "CVE-3", "products": ["pkg:oci/image@`+vexDigest(9)+`"], `+status+`,
+			{"vulnerability": "CVE-4", "products": ["pkg:npm/p4"], `+status)
+		if !strings.Contains(out, "decide about no finding here: 5;") || w.notAffected() != "0001 p4, 0002 p4" {
+			t.Errorf("the import says\n%s\nand these are not affected: %s", out, w.notAffected())
+		}
+		_, err := w.p.Advisories.Import(w.ctx, w.acme, []*inventory.Advisory{{
+			AdvisoryID: "GO-NEW", ArtifactName: "new", ArtifactType: "npm", Events: []inventory.AdvisoryEvent{{Fixed: &inventory.Fixed{FixedVersion: "2.0.0"}}},
+		}})
+		w.must(err)
+		later, err := w.p.Repos.Create(w.ctx, w.group, fieldmask.TypedInput(&inventory.Repo{Name: "later"}, "name"))
+		w.must(err)
+		b := &inventory.ImportedSBOM{Repo: later.UID, Digest: vexDigest(9), Format: "CycloneDX 1.5"}
+		for _, name := range []string{"app", "new", "p1", "p2", "p3", "p5"} {
+			b.Packages = append(b.Packages, inventory.InstalledPackage{Name: name, Version: "1.0.0", Ecosystem: "npm"})
+		}
+		_, err = w.p.Images.ImportSBOMs(w.ctx, []*inventory.ImportedSBOM{b})
+		w.must(err)
+		_, err = w.p.Tags.Create(w.ctx, later.UID, fieldmask.TypedInput(&inventory.Tag{Name: "1", Digest: vexDigest(9)}, "name", "digest"))
+		w.must(err)
+		w.must(w.p.Findings.Settle(w.ctx))
+		want := "0001 p4, 0002 p4, 000a new, 000a p1, 000a p2, 000a p3"
+		if got := w.notAffected(); got != want {
+			t.Errorf("these are not affected: %s, want %s", got, want)
+		}
+		_, err = w.p.Repos.Update(w.ctx, later.UID, fieldmask.TypedInput(&inventory.Repo{Name: "sooner"}, "name"))
+		w.must(err)
+		w.must(w.p.Findings.Settle(w.ctx))
+		if got := w.notAffected(); got != strings.Replace(want, " 000a p1,", "", 1) {
+			t.Errorf("after the repo has another name, these are not affected: %s", got)
+		}
+		w.decide(inventory.FindingUpdate{Within: w.acme, Where: &inventory.FindingFilter{VulnerabilityIDs: []string{"CVE-2"}}}, `{"state": "FINDING_STATE_OPEN"}`)
+		if got := w.notAffected(); strings.Contains(got, "p2") {
+			t.Errorf("after the decision is taken back, these are not affected: %s", got)
+		}
+	})
+}

@@ -44,17 +44,20 @@ func VEX(ctx context.Context, p *platform.Platform, to io.Writer, o VEXOptions) 
 func statements(d *inventory.Decisions) (all []vex.Statement) {
 	for _, r := range d.Rules {
 		all = append(all, vex.Statement{
-			Vulnerability: r.VulnerabilityID, Target: vex.Target{Digest: r.Digest, Package: r.Package, Ecosystem: r.Ecosystem, Version: r.Version},
+			Vulnerability: r.VulnerabilityID, Target: vex.Target{
+				Digest: r.Digest, Image: r.Image, Product: vex.Package{Name: r.Product.Package, Ecosystem: r.Product.Ecosystem, Version: r.Product.Version},
+				Package: vex.Package{Name: r.Package, Ecosystem: r.Ecosystem, Version: r.Version},
+			},
 			State: stateName(r.State), Justification: r.Justification, Note: r.Note, Time: r.CreateTime.Time, ExpireTime: r.ExpireTime.Time,
 		})
 	}
 	for _, f := range d.Findings {
 		s := vex.Statement{
-			Vulnerability: f.VulnerabilityID, Target: vex.Target{Digest: f.Digest, Package: f.Package, Ecosystem: f.Ecosystem, Version: f.InstalledVersion},
+			Vulnerability: f.VulnerabilityID, Target: vex.Target{Digest: f.Digest, Package: vex.Package{Name: f.Package, Ecosystem: f.Ecosystem, Version: f.InstalledVersion}},
 			State: stateName(f.State), Justification: f.Justification, Note: f.Note, Time: f.UpdateTime.Time, ExpireTime: f.ExpireTime.Time,
 		}
 		if f.Package == f.Digest { // the advisory is about the image
-			s.Target.Package = ""
+			s.Target.Name = ""
 		}
 		all = append(all, s)
 	}

@@ -93,6 +93,7 @@ type Progress struct {
 type Summary struct {
 	Kinds      []KindCounts // counts by kind, in the order of the import
 	Unreadable int          // documents and lines whose kind could not be read
+	Waiting    int          // statements of VEX that decide about no finding now
 	Untagged   int          // images of imported SBOMs whose findings do not count, because no live tag points to them
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"path"
 	"regexp"
 	"strings"
 
@@ -370,23 +371,42 @@ func ParsePURLs(list []string) (d *Document, names []string, err error) {
 }
 
 // ReadPURL reads a package URL. It returns the package that it names, with a range of VERS as its version
-// if it has one, or the digest of an image.
-func ReadPURL(text string) (p Package, digest string, err error) {
+// if it has one, or an image.
+func ReadPURL(text string) (p Package, image Image, err error) {
 	u, err := parsePURL(text)
 	switch {
 	case err != nil:
-		return p, "", err
+		return p, image, err
 	case u.isImage() && isDigest(u.version):
-		return p, u.version, nil
+		return p, Image{Digest: u.version}, nil
+	case u.isImage() && cmp.Or(u.version, u.qualifiers["tag"]) != "":
+		return p, image, fmt.Errorf("%q names an image by a tag, which can move: give its digest, or no tag for all images of that name", text)
 	case u.isImage():
-		return p, "", fmt.Errorf("%q names an image without its digest", text)
+		return p, Image{Name: u.imageName()}, nil
 	}
 	p.applyPURL(u, "")
 	p.Version = cmp.Or(p.Version, u.qualifiers["vers"])
 	if fault := p.check("package"); fault != nil {
-		return p, "", fault
+		return p, image, fault
 	}
-	return p, "", nil
+	return p, image, nil
+}
+
+// An Image is what a package URL says of an image: its digest, or else its name, such as ghcr.io/acme/shop.
+type Image struct{ Digest, Name string }
+
+// imageName returns the name of an image with the registry, if the package URL has it. Some write only the folder of the
+// image as its repository_url.
+func (p purl) imageName() string {
+	name := strings.TrimPrefix(p.namespace+"/"+p.name, "/")
+	from := strings.Trim(p.qualifiers["repository_url"], "/")
+	if _, rest, hasScheme := strings.Cut(from, "://"); hasScheme {
+		from = rest
+	}
+	if from == "" || strings.HasSuffix("/"+from, "/"+name) {
+		return cmp.Or(from, name)
+	}
+	return from + "/" + name
 }
 
 // WritePURL returns the package URL of a package by its name, its ecosystem as OSV names it, and a
@@ -458,6 +478,10 @@ func distributionType(name string) string {
 }
 
 // WriteImagePURL returns the package URL of an image.
-func WriteImagePURL(name, digest string) string {
-	return packageurl.NewPackageURL(packageurl.TypeOCI, "", name, digest, nil, "").ToString()
+func WriteImagePURL(image Image) string {
+	if image.Name == "" {
+		return packageurl.NewPackageURL(packageurl.TypeOCI, "", "image", image.Digest, nil, "").ToString()
+	}
+	from := packageurl.QualifiersFromMap(map[string]string{"repository_url": image.Name})
+	return packageurl.NewPackageURL(packageurl.TypeOCI, "", path.Base(image.Name), image.Digest, from, "").ToString()
 }

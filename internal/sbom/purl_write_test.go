@@ -18,16 +18,15 @@ func TestWrittenPackageURLsAreReadAgain(t *testing.T) {
 		{Name: "checkout", Version: "2.4"}, {Name: "acme/checkout"}, {Name: "wolfi-base", Ecosystem: "Wolfi"},
 	} {
 		text := sbom.WritePURL(p.Name, p.Ecosystem, p.Version)
-		read, digest, err := sbom.ReadPURL(text)
-		if err != nil || digest != "" || read.Name != p.Name || read.Ecosystem != p.Ecosystem || read.Version != p.Version {
+		read, image, err := sbom.ReadPURL(text)
+		if err != nil || image != (sbom.Image{}) || read.Name != p.Name || read.Ecosystem != p.Ecosystem || read.Version != p.Version {
 			t.Errorf("%s: got %+v %v, want %+v", text, read, err, p)
 		}
 	}
 	const digest = "sha256:1111111111111111111111111111111111111111111111111111111111111111"
-	if _, found, err := sbom.ReadPURL(sbom.WriteImagePURL("checkout", digest)); found != digest || err != nil {
-		t.Errorf("the digest of an image is %q, %v", found, err)
-	}
-	if _, _, err := sbom.ReadPURL("pkg:oci/checkout"); err == nil {
-		t.Error("an image without a digest is accepted")
+	for _, image := range []sbom.Image{{Digest: digest}, {Name: "checkout"}, {Name: "acme/checkout"}, {Name: "ghcr.io/acme/checkout"}, {Name: "localhost:5000/checkout"}} {
+		if _, found, err := sbom.ReadPURL(sbom.WriteImagePURL(image)); found != image || err != nil {
+			t.Errorf("%s: got %+v %v, want %+v", sbom.WriteImagePURL(image), found, err, image)
+		}
 	}
 }

@@ -67,30 +67,37 @@ func parseCycloneDX(text []byte, format string) (*Document, error) {
 // readComponents returns the components of a document by their references, and notes those that others can refer to.
 func (d *Document) readComponents(bom *cdx.BOM) map[string]Target {
 	own := map[string]Target{}
-	var add func(all []cdx.Component, inside string)
-	add = func(all []cdx.Component, inside string) {
+	var add func(all []cdx.Component, inside Target)
+	add = func(all []cdx.Component, inside Target) {
 		for i := range all {
-			target := componentTarget(&all[i], inside)
+			target := componentTarget(&all[i])
+			if part, err := target.partOf(inside); err == nil {
+				target = part
+			}
 			if ref := all[i].BOMRef; ref != "" {
 				own[ref] = target
 				if bom.SerialNumber != "" {
 					d.components[fmt.Sprintf("urn:cdx:%s/%d#%s", strings.TrimPrefix(bom.SerialNumber, "urn:uuid:"), bom.Version, ref)] = target
 				}
 			}
-			add(valueOf(all[i].Components), cmp.Or(target.Digest, inside))
+			holder := inside
+			if target.Digest+target.Image != "" || all[i].PackageURL != "" && inside.Name == "" { // images hold no files and no groups of components
+				holder = target
+			}
+			add(valueOf(all[i].Components), holder)
 		}
 	}
 	if bom.Metadata != nil && bom.Metadata.Component != nil {
-		add([]cdx.Component{*bom.Metadata.Component}, "")
+		add([]cdx.Component{*bom.Metadata.Component}, Target{})
 	}
-	add(valueOf(bom.Components), "")
+	add(valueOf(bom.Components), Target{})
 	return own
 }
 
-// componentTarget returns what a component is: a package, or an image. inside is the digest of the image that holds it.
-func componentTarget(c *cdx.Component, inside string) Target {
-	if target, err := targetOf(c.PackageURL); err == nil {
-		target.Digest = cmp.Or(target.Digest, inside)
+// componentTarget returns what a component is: a package, or an image.
+func componentTarget(c *cdx.Component) Target {
+	target, err := targetOf(c.PackageURL)
+	if err == nil && target.Image == "" {
 		return target
 	}
 	if c.Type == cdx.ComponentTypeContainer {
@@ -103,16 +110,22 @@ func componentTarget(c *cdx.Component, inside string) Target {
 			}
 		}
 	}
+	if err == nil {
+		return target
+	}
 	name := c.Name
 	if c.Group != "" {
 		name = c.Group + "/" + c.Name
 	}
-	return Target{Digest: inside, Package: name, Version: c.Version}
+	return Target{Package: Package{Name: name, Version: c.Version}}
 }
 
 // readVulnerability adds the statements of a vulnerability.
 func (d *Document) readVulnerability(v *cdx.Vulnerability, place string, own map[string]Target, documentTime string) {
 	s := Statement{Place: place, Vulnerability: v.ID}
+	for _, same := range valueOf(v.References) { // they are equivalent
+		s.Aliases = append(s.Aliases, same.ID)
+	}
 	if v.ID == "" {
 		d.refuse(place+".id", "is missing")
 		return
@@ -255,13 +268,13 @@ func WriteCycloneDX(to io.Writer, serial string, now time.Time, all []Statement)
 	bom := cdx.NewBOM()
 	bom.SpecVersion, bom.SerialNumber = cdx.SpecVersion1_6, serial
 	bom.Metadata = &cdx.Metadata{Timestamp: now.UTC().Format(time.RFC3339)}
-	w := &componentWriter{images: map[string]*[]cdx.Component{}, isWritten: map[string]bool{}}
+	w := &componentWriter{parts: map[string]*[]cdx.Component{}, isWritten: map[string]bool{}}
 	vulnerabilities := make([]cdx.Vulnerability, len(all))
 	for i := range all {
 		vulnerabilities[i] = w.vulnerability(&all[i])
 	}
 	for i := range w.components {
-		if parts := w.images[w.components[i].BOMRef]; parts != nil && len(*parts) > 0 {
+		if parts := w.parts[w.components[i].BOMRef]; parts != nil && len(*parts) > 0 {
 			w.components[i].Components = parts
 		}
 	}
@@ -272,36 +285,47 @@ func WriteCycloneDX(to io.Writer, serial string, now time.Time, all []Statement)
 // A componentWriter collects the components that statements are about, each once.
 type componentWriter struct {
 	components []cdx.Component
-	images     map[string]*[]cdx.Component // the components of each image
+	parts      map[string]*[]cdx.Component // the components of each image, and of each product
 	isWritten  map[string]bool
 }
 
 // ref returns the reference of a target, or "" if it is everything. Ranges are no part of it.
 func (w *componentWriter) ref(t Target) string {
-	in := &w.components
-	image := ""
-	if t.Digest != "" {
-		image = sbom.WriteImagePURL("image", t.Digest)
-		if w.images[image] == nil {
-			w.images[image] = &[]cdx.Component{}
-			w.components = append(w.components, cdx.Component{BOMRef: image, Type: cdx.ComponentTypeContainer, Name: "image", Version: t.Digest, PackageURL: image})
-		}
-		in = w.images[image]
+	in, around := &w.components, ""
+	switch {
+	case t.Digest != "" || t.Image != "":
+		around = t.imagePURL()
+		in = w.holder(cdx.Component{BOMRef: around, Type: cdx.ComponentTypeContainer, Name: cmp.Or(t.Image, "image"), Version: t.Digest, PackageURL: around})
+	case t.Product.Name != "":
+		around = t.Product.purl()
+		in = w.holder(cdx.Component{BOMRef: around, Type: cdx.ComponentTypeApplication, Name: t.Product.Name, Version: t.Product.Version, PackageURL: around})
 	}
-	if t.Package == "" {
-		return image
+	if t.Name == "" {
+		return around
 	}
 	version := t.Version
 	if strings.HasPrefix(version, "vers:") {
 		version = ""
 	}
-	purl := sbom.WritePURL(t.Package, t.Ecosystem, version)
-	ref := strings.TrimPrefix(image+"/"+purl, "/")
+	purl := sbom.WritePURL(t.Name, t.Ecosystem, version)
+	ref := strings.TrimPrefix(around+"/"+purl, "/")
 	if !w.isWritten[ref] {
 		w.isWritten[ref] = true
-		*in = append(*in, cdx.Component{BOMRef: ref, Type: cdx.ComponentTypeLibrary, Name: t.Package, Version: version, PackageURL: purl})
+		*in = append(*in, cdx.Component{BOMRef: ref, Type: cdx.ComponentTypeLibrary, Name: t.Name, Version: version, PackageURL: purl})
 	}
 	return ref
+}
+
+// holder returns the components inside one that holds others, which it writes once.
+func (w *componentWriter) holder(c cdx.Component) *[]cdx.Component {
+	if w.parts[c.BOMRef] == nil {
+		w.parts[c.BOMRef] = &[]cdx.Component{}
+		if !w.isWritten[c.BOMRef] {
+			w.isWritten[c.BOMRef] = true
+			w.components = append(w.components, c)
+		}
+	}
+	return w.parts[c.BOMRef]
 }
 
 // vulnerability writes a statement.

@@ -41,8 +41,9 @@ type openVEXStatement struct {
 
 // An openVEXName is a vulnerability: an object, or in version 0.0.1 a text.
 type openVEXName struct {
-	ID   string `json:"@id,omitempty"`
-	Name string `json:"name"`
+	ID      string   `json:"@id,omitempty"`
+	Name    string   `json:"name"`
+	Aliases []string `json:"aliases,omitempty"`
 }
 
 // UnmarshalJSON reads either form.
@@ -114,7 +115,7 @@ func parseOpenVEX(text []byte) (*Document, error) {
 
 // statement returns what a statement says of each product.
 func (from *openVEXStatement) statement(of *openVEX) (s Statement, problem *Error) {
-	s.Vulnerability = cmp.Or(from.Vulnerability.Name, from.Vulnerability.ID)
+	s.Vulnerability, s.Aliases = cmp.Or(from.Vulnerability.Name, from.Vulnerability.ID), from.Vulnerability.Aliases
 	if s.Vulnerability == "" {
 		return s, &Error{"vulnerability", "has no name"}
 	}
@@ -124,11 +125,14 @@ func (from *openVEXStatement) statement(of *openVEX) (s Statement, problem *Erro
 			break
 		}
 	}
-	accepted, ends, note := readMarks(from.StatusNotes)
-	s.ExpireTime = ends
+	var accepted bool
+	if of.Tooling == tooling {
+		accepted, s.ExpireTime = from.readMarks()
+	}
+	note := from.StatusNotes
 	switch from.Status {
 	case "not_affected":
-		s.State, s.Justification, s.Note = NotAffected, from.Justification, joinTexts(textUnless(from.ImpactStatement, noReason), note)
+		s.State, s.Justification, s.Note = NotAffected, from.Justification, joinTexts(from.ImpactStatement, note)
 		if s.Justification != "" && !slices.Contains(justifications, s.Justification) {
 			return s, &Error{"justification", fmt.Sprintf("%.100q is none of %s", s.Justification, strings.Join(justifications, ", "))}
 		}
@@ -137,7 +141,7 @@ func (from *openVEXStatement) statement(of *openVEX) (s Statement, problem *Erro
 	case "under_investigation":
 		s.State, s.Note = InTriage, note
 	case "affected":
-		s.State, s.Note = Open, joinTexts(textUnless(from.ActionStatement, noAction), note)
+		s.State, s.Note = Open, joinTexts(from.ActionStatement, note)
 		if accepted {
 			s.State = Accepted
 		}
@@ -172,20 +176,18 @@ func (d *Document) addParts(s Statement, parts []openVEXProduct) {
 		d.Statements = append(d.Statements, s)
 		return
 	}
-	if s.Target.Digest == "" {
-		d.refuse(s.Place+".subcomponents", "lie in a product that is no image with a digest")
-		return
-	}
 	for i, part := range parts {
 		at := s
 		at.Place = fmt.Sprintf("%s.subcomponents[%d]", s.Place, i)
 		target, err := part.target()
+		if err == nil {
+			target, err = target.partOf(s.Target)
+		}
 		if err != nil {
 			d.refuse(at.Place, "%v", err)
 			continue
 		}
 		at.Target = target
-		at.Target.Digest = s.Target.Digest
 		d.Statements = append(d.Statements, at)
 	}
 }
@@ -193,7 +195,7 @@ func (d *Document) addParts(s Statement, parts []openVEXProduct) {
 // imageDigest finds the digest in the name of an image, such as ghcr.io/acme/shop@sha256:...
 var imageDigest = regexp.MustCompile(`(?:^|@)(sha256:[0-9a-f]{64})$`)
 
-// target returns what a product is: a package, or an image with its digest.
+// target returns what a product is: a package, or an image by its digest or its name.
 func (p *openVEXProduct) target() (Target, error) {
 	if hash := p.Hashes["sha-256"]; hash != "" {
 		if found := imageDigest.FindString("sha256:" + strings.ToLower(hash)); found != "" {
@@ -215,48 +217,76 @@ func (p *openVEXProduct) target() (Target, error) {
 
 // targetOf returns what a package URL names.
 func targetOf(purl string) (Target, error) {
-	p, digest, err := sbom.ReadPURL(purl)
+	p, image, err := sbom.ReadPURL(purl)
 	if p.SourceName != "" { // advisories are about source packages
 		p.Name, p.Version = p.SourceName, p.SourceVersion
 	}
-	return Target{digest, p.Name, p.Ecosystem, p.Version}, err
-}
-
-// textUnless returns a text unless it stands for none.
-func textUnless(text, none string) string {
-	if text == none {
-		return ""
-	}
-	return text
+	return Target{Digest: image.Digest, Image: image.Name, Package: Package{p.Name, p.Ecosystem, p.Version}}, err
 }
 
 func joinTexts(texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), "\n")
 }
 
-// marks are the sentences at the beginning of status_notes that say what OpenVEX has no members for.
-var marks = regexp.MustCompile(`^(The risk is accepted\.)?\s*(?:The decision ends at (\S+Z)\.)?\s*`)
+// tooling is that of documents in which marks count. Whoever else writes the same in a note has only written a note.
+const tooling = "atrium export vex"
 
-func readMarks(notes string) (accepted bool, ends time.Time, rest string) {
-	found := marks.FindStringSubmatch(notes)
-	ends, _ = time.Parse(time.RFC3339, found[2]) // zero if it is no time
-	return found[1] != "", ends, notes[len(found[0]):]
+// marks is the first line of status_notes that says what OpenVEX has no members for, such as
+// [atrium: accepted, ends 2027-01-01T00:00:00Z].
+var marks = regexp.MustCompile(`^\[atrium:([^\]\n]*)\](?:\n|$)`)
+
+// The marks.
+const (
+	markAccepted = "accepted"
+	markNoNote   = "no note" // the text that the form demands is not a note
+	markEnds     = "ends "
+)
+
+// readMarks applies the marks of a statement, and removes them from its texts.
+func (from *openVEXStatement) readMarks() (accepted bool, ends time.Time) {
+	found := marks.FindStringSubmatch(from.StatusNotes)
+	if found == nil {
+		return false, ends
+	}
+	from.StatusNotes = from.StatusNotes[len(found[0]):]
+	for mark := range strings.SplitSeq(found[1], ",") {
+		switch mark = strings.TrimSpace(mark); {
+		case mark == markAccepted:
+			accepted = true
+		case mark == markNoNote:
+			from.ImpactStatement, from.ActionStatement = "", ""
+		case strings.HasPrefix(mark, markEnds):
+			ends, _ = time.Parse(time.RFC3339, mark[len(markEnds):]) // zero if it is no time
+		}
+	}
+	return accepted, ends
 }
 
-func writeMarks(s *Statement) string {
+// writeMarks puts marks before status_notes. A note that begins like marks needs some, even if they say nothing.
+func (is *openVEXStatement) writeMarks(s *Statement, isNoted bool) {
 	var all []string
 	if s.State == Accepted {
-		all = append(all, "The risk is accepted.")
+		all = append(all, markAccepted)
+	}
+	if !isNoted {
+		all = append(all, markNoNote)
 	}
 	if !s.ExpireTime.IsZero() {
-		all = append(all, "The decision ends at "+s.ExpireTime.UTC().Format(time.RFC3339Nano)+".")
+		all = append(all, markEnds+s.ExpireTime.UTC().Format(time.RFC3339Nano))
 	}
-	return strings.Join(all, " ")
+	if all == nil && !marks.MatchString(is.StatusNotes) {
+		return
+	}
+	line := "[atrium: " + strings.Join(all, ", ") + "]"
+	if is.StatusNotes != "" {
+		line += "\n"
+	}
+	is.StatusNotes = line + is.StatusNotes
 }
 
 // WriteOpenVEX writes statements as a document of OpenVEX.
 func WriteOpenVEX(to io.Writer, author, id string, now time.Time, all []Statement) error {
-	doc := openVEX{Context: openVEXContext + "/v0.2.0", ID: id, Author: author, Timestamp: &now, Version: "1", Tooling: "atrium", Statements: []openVEXStatement{}}
+	doc := openVEX{Context: openVEXContext + "/v0.2.0", ID: id, Author: author, Timestamp: &now, Version: "1", Tooling: tooling, Statements: []openVEXStatement{}}
 	for i := range all {
 		doc.Statements = append(doc.Statements, writeStatement(&all[i]))
 	}
@@ -266,32 +296,49 @@ func WriteOpenVEX(to io.Writer, author, id string, now time.Time, all []Statemen
 }
 
 func writeStatement(s *Statement) openVEXStatement {
-	is := openVEXStatement{Vulnerability: openVEXName{Name: s.Vulnerability}, StatusNotes: writeMarks(s), Products: s.Target.products()}
+	is := openVEXStatement{Vulnerability: openVEXName{Name: s.Vulnerability}, Products: s.Target.products()}
 	if !s.Time.IsZero() {
 		is.Timestamp = &s.Time
 	}
+	isNoted := true // or the form needs no note
 	switch s.State {
 	case NotAffected:
 		is.Status, is.Justification, is.ImpactStatement = "not_affected", s.Justification, s.Note
-		if is.Justification == "" && is.ImpactStatement == "" {
+		if isNoted = is.Justification != "" || s.Note != ""; !isNoted {
 			is.ImpactStatement = noReason
 		}
 	case InTriage:
-		is.Status, is.StatusNotes = "under_investigation", joinTexts(is.StatusNotes, s.Note)
+		is.Status, is.StatusNotes = "under_investigation", s.Note
 	default:
-		is.Status, is.ActionStatement = "affected", cmp.Or(s.Note, noAction)
+		is.Status, is.ActionStatement, isNoted = "affected", cmp.Or(s.Note, noAction), s.Note != ""
 	}
+	is.writeMarks(s, isNoted)
 	return is
 }
 
 // products returns the product of a target, or none if it is everything.
 func (t Target) products() []openVEXProduct {
-	var parts []openVEXProduct
-	if t.Package != "" {
-		parts = []openVEXProduct{{ID: sbom.WritePURL(t.Package, t.Ecosystem, t.Version)}}
+	var all []openVEXProduct // from the innermost one
+	for _, p := range []Package{t.Package, t.Product} {
+		if p.Name != "" {
+			all = append(all, openVEXProduct{ID: p.purl()})
+		}
 	}
-	if t.Digest == "" {
-		return parts
+	if t.Digest != "" || t.Image != "" {
+		all = append(all, openVEXProduct{ID: t.imagePURL()})
 	}
-	return []openVEXProduct{{ID: sbom.WriteImagePURL("image", t.Digest), Subcomponents: parts}}
+	switch len(all) {
+	case 0, 1:
+		return all
+	default:
+		return []openVEXProduct{{ID: all[len(all)-1].ID, Subcomponents: all[:1]}}
+	}
+}
+
+// purl returns the package URL of a package.
+func (p Package) purl() string { return sbom.WritePURL(p.Name, p.Ecosystem, p.Version) }
+
+// imagePURL returns the package URL of the image of a target.
+func (t Target) imagePURL() string {
+	return sbom.WriteImagePURL(sbom.Image{Digest: t.Digest, Name: t.Image})
 }

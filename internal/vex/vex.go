@@ -5,8 +5,8 @@
 //	openvex.go    OpenVEX
 //	cyclonedx.go  CycloneDX
 //
-// Two forms say what the others cannot: that a risk is accepted, and when a decision ends. OpenVEX has them as
-// sentences of status_notes, CycloneDX as properties that begin with atrium:.
+// No form can say that a risk is accepted, nor when a decision ends. OpenVEX has both as a line of status_notes, which
+// counts only in documents of this package, and CycloneDX as properties that begin with atrium:.
 //
 // OpenVEX is decoded here and not by github.com/openvex/go-vex, because that brings protobuf messages of in-toto and
 // an archived reader of YAML, and names no place in a document that is not valid.
@@ -16,6 +16,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"atrium/internal/sbom"
@@ -31,16 +32,35 @@ const (
 
 // A Target is what a statement is about. Each field is empty if it is about any.
 type Target struct {
-	Digest    string // of an image
-	Package   string
+	Digest  string  // of an image
+	Image   string  // name of images, such as ghcr.io/acme/shop, if there is no digest
+	Product Package // that holds the package; any if the target is in an image
+	Package
+}
+
+// A Package is a package, or any if it has no name.
+type Package struct {
+	Name      string
 	Ecosystem string // as OSV names it
-	Version   string // of the package, or a range of VERS
+	Version   string // a version, or a range of VERS
+}
+
+// partOf returns the package of a target as a part of another one.
+func (t Target) partOf(product Target) (Target, error) {
+	if t.Digest != "" || t.Image != "" {
+		return t, errors.New("is an image, and the parts of a product must be packages")
+	}
+	if t.Digest, t.Image = product.Digest, product.Image; t.Digest == "" && t.Image == "" {
+		t.Product = product.Package
+	}
+	return t, nil
 }
 
 // A Statement says what is known of a vulnerability in a target.
 type Statement struct {
-	Place         string // path in the document
-	Vulnerability string
+	Place         string   // path in the document
+	Vulnerability string   // its first name
+	Aliases       []string // its other names
 	Target        Target
 	State         string
 	Justification string // one of OpenVEX, with NotAffected; it may be empty
@@ -74,6 +94,13 @@ func (e *Error) Error() string {
 		return e.Reason
 	}
 	return e.Place + ": " + e.Reason
+}
+
+// Names lists the names of the vulnerability, each once.
+func (s *Statement) Names() []string {
+	names := append([]string{s.Vulnerability}, s.Aliases...)
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
 }
 
 // Refers reports whether statements are about components of other documents.

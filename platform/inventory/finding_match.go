@@ -103,7 +103,7 @@ func (s Findings) write(ctx context.Context, tx core.Tx, repo *Repo, contents []
 	for _, f := range known {
 		before[f.Digest] = append(before[f.Digest], f)
 	}
-	rules, err := s.readRules(ctx, tx, []core.UID{repo.UID}, advisories)
+	rules, err := s.readRules(ctx, tx, []*Repo{repo}, advisories, contents)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,12 @@ type TriageRuleQueries interface {
 	// OtherNames lists other names of a vulnerability, which advisories for an organisation give it.
 	OtherNames(ctx context.Context, tx core.Tx, root core.UID, vulnerability string) ([]string, error)
 
+	// TagSources lists the sources of the tags of a repo.
+	TagSources(ctx context.Context, tx core.Tx, repo core.UID) ([]string, error)
+
+	// DecidingRules lists the rules that decide about findings of vulnerabilities in a group or a repo, by any names of these.
+	DecidingRules(ctx context.Context, on core.Conn, scope core.UID, vulnerabilities []string) ([]core.UID, error)
+
 	// PutTriageRules stores rules, replacing those with the same UIDs.
 	PutTriageRules(tx core.Tx, rules []*TriageRule)
 
@@ -166,6 +172,14 @@ func (s Findings) ImportRules(ctx context.Context, group core.UID, rules []*Tria
 	return in.Run(ctx, s.area.Store, rules)
 }
 
+// Deciding lists which rules decide about findings of vulnerabilities in a group now. Others wait for such findings.
+func (s Findings) Deciding(ctx context.Context, group core.UID, vulnerabilities []string) ([]core.UID, error) {
+	if err := s.area.RequireImport(ctx, group); err != nil {
+		return nil, err
+	}
+	return s.area.tables.DecidingRules(ctx, s.area.Store, group, vulnerabilities)
+}
+
 // check checks a rule of a document. Documents say more than callers may: they can leave out
 // why something is not affected.
 func (r *TriageRule) check(now core.Time, v *core.Violations) {
@@ -173,6 +187,13 @@ func (r *TriageRule) check(now core.Time, v *core.Violations) {
 	v.CheckLine("package", r.Package)
 	v.CheckLine("ecosystem", r.Ecosystem)
 	v.CheckLine("version", r.Version)
+	v.CheckLine("image", r.Image)
+	for field, text := range map[string]string{"package": r.Product.Package, "ecosystem": r.Product.Ecosystem, "version": r.Product.Version} {
+		v.CheckLine("product."+field, text)
+	}
+	if err := affected.CheckVersions(r.Product.Version); err != nil {
+		v.Add("product.version", "%s", err)
+	}
 	if r.Digest != "" {
 		v.CheckDigest(r.Digest)
 	}
@@ -257,7 +278,7 @@ func newDecisions(rules []*TriageRule, decided []*Finding) *Decisions {
 	for _, f := range decided {
 		if !says[f.Decision] {
 			d.Findings = append(d.Findings, f)
-			told[triageTarget{"", f.VulnerabilityID, f.Package, f.Ecosystem, f.InstalledVersion, f.Digest}] = true
+			told[(&TriageRule{VulnerabilityID: f.VulnerabilityID, Package: f.Package, Ecosystem: f.Ecosystem, Version: f.InstalledVersion, Digest: f.Digest}).target()] = true
 		}
 	}
 	slices.SortFunc(rules, compareRules)

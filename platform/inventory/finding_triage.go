@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"atrium/platform/affected"
 	"atrium/platform/core"
@@ -19,6 +20,8 @@ type TriageRule struct {
 	Ecosystem       string   `json:"ecosystem,omitempty"` // as OSV names it, with or without the release; "" means any
 	Version         string   `json:"version,omitempty"`   // installed version, or a range such as vers:npm/>=1.0.0|<2.0.0; "" means any
 	Digest          string   `json:"digest,omitempty"`    // "" means any image
+	Image           string   `json:"image,omitempty"`     // name of images, such as ghcr.io/acme/shop, with or without what is before the last slashes; "" means any
+	Product         Product  `json:"product,omitzero"`    // the image holds this package, of which Package is a part
 
 	State         FindingState `json:"state"`
 	Justification string       `json:"justification,omitempty"`
@@ -26,21 +29,32 @@ type TriageRule struct {
 	ExpireTime    core.Time    `json:"expireTime,omitzero"`
 	CreateTime    core.Time    `json:"createTime,omitzero"` // when it was decided
 	Author        string       `json:"author,omitempty"`    // the UID of an identity, or the name of an operator's command
+
+	repos  map[core.UID]bool      // those of Image, among the repos for which the rule was read
+	images map[core.ImageKey]bool // those that hold Product
+}
+
+// A Product is a package that images hold, or any if it has no name.
+type Product struct {
+	Package   string `json:"package"`
+	Ecosystem string `json:"ecosystem,omitempty"` // with or without the release; "" means any
+	Version   string `json:"version,omitempty"`   // as that of a rule
 }
 
 // A triageTarget is what a rule is about. There is one rule for each.
 type triageTarget struct {
-	scope                                                  core.UID
-	vulnerability, packageName, ecosystem, version, digest string
+	scope                                                         core.UID
+	vulnerability, packageName, ecosystem, version, digest, image string
+	product                                                       Product
 }
 
 func (r *TriageRule) target() triageTarget {
-	return triageTarget{r.Scope, r.VulnerabilityID, r.Package, r.Ecosystem, r.Version, r.Digest}
+	return triageTarget{r.Scope, r.VulnerabilityID, r.Package, r.Ecosystem, r.Version, r.Digest, r.Image, r.Product}
 }
 
 // setUID sets the UID, which follows from what the rule is about.
 func (r *TriageRule) setUID() {
-	r.UID = r.Scope + "/" + core.UID(hashTexts("rule", r.VulnerabilityID, r.Package, r.Ecosystem, r.Version, r.Digest))
+	r.UID = r.Scope + "/" + core.UID(hashTexts("rule", r.VulnerabilityID, r.Package, r.Ecosystem, r.Version, r.Digest, r.Image, r.Product.Package, r.Product.Ecosystem, r.Product.Version))
 }
 
 // A decision is what callers and rules decide about a finding.
@@ -103,8 +117,8 @@ func (r triageRules) decide(f *Finding, now core.Time) {
 // isFor reports whether the rule is for a finding of a vulnerability that it names: about its package, or about one
 // that was built of that.
 func (r *TriageRule) isFor(f *Finding) bool {
-	return f.Repo.Within(r.Scope) && (r.Digest == "" || r.Digest == f.Digest) &&
-		(r.Ecosystem == "" || f.Ecosystem == "" || affected.SameEcosystem(r.Ecosystem, f.Ecosystem)) &&
+	return f.Repo.Within(r.Scope) && (r.Digest == "" || r.Digest == f.Digest) && (r.Image == "" || r.repos[f.Repo]) && (r.Product.Package == "" || r.images[f.Image()]) &&
+		(f.Ecosystem == "" || coversEcosystem(r.Ecosystem, f.Ecosystem)) &&
 		(r.isAbout(f.Ecosystem, f.installedPackage()) || slices.ContainsFunc(f.BinaryPackages, func(p BinaryPackage) bool { return r.isAbout(f.Ecosystem, p) }))
 }
 
@@ -130,13 +144,92 @@ func isSamePackage(ecosystem, a, b string) bool {
 	return a == b || (&Package{Name: a, Ecosystem: ecosystem}).NormalName() == (&Package{Name: b, Ecosystem: ecosystem}).NormalName()
 }
 
+// is reports whether a version of a package is the product.
+func (p Product) is(v *PackageVersion) bool {
+	return isSamePackage(v.Package.Ecosystem, p.Package, v.Package.Name) &&
+		coversEcosystem(p.Ecosystem, v.Package.Ecosystem) && (p.Version == "" || affected.InVersions(v.Package.Ecosystem, p.Version, v.Version))
+}
+
+// coversEcosystem reports whether what is decided for an ecosystem, or for any, holds for an installed package. What holds for a
+// release does not for a package of which the release is not known.
+func coversEcosystem(decided, installed string) bool {
+	return decided == "" || affected.SameEcosystem(decided, installed) && (strings.Contains(installed, ":") || !strings.Contains(decided, ":"))
+}
+
+// isNameOf reports whether a name of images, which may lack its registry, is that of a repo. Where its tags came from says
+// it best; otherwise the name of the repo is the end of the name.
+func isNameOf(image string, repo *Repo, sources []string) bool {
+	isSource := func(source string) bool { return strings.HasSuffix("/"+source, "/"+image) }
+	return slices.ContainsFunc(sources, isSource) || len(sources) == 0 && strings.HasSuffix("/"+image, "/"+repo.Name)
+}
+
 // detail counts what the rule says about the findings that it is for; an image says most.
 func (r *TriageRule) detail() int {
-	return 4*bit(r.Digest != "") + 2*bit(r.Package != "") + bit(r.Version != "")
+	return 16*bit(r.Digest != "") + 8*bit(r.Image != "") + 4*bit(r.Product.Package != "") + 2*bit(r.Package != "") + bit(r.Version != "")
+}
+
+// locate finds the repos and the images that rules name. contents are images whose packages may not be stored yet.
+func (s Findings) locate(ctx context.Context, tx core.Tx, rules []*TriageRule, repos []*Repo, contents []*content) error {
+	var names []string
+	hasImages := false
+	for _, r := range rules {
+		r.repos, r.images, hasImages = map[core.UID]bool{}, map[core.ImageKey]bool{}, hasImages || r.Image != ""
+		if r.Product.Package != "" {
+			names = append(names, (&Package{Name: r.Product.Package, Ecosystem: r.Product.Ecosystem}).NormalName())
+		}
+	}
+	for _, repo := range repos {
+		if hasImages {
+			sources, err := s.area.tables.TagSources(ctx, tx, repo.UID)
+			if err != nil {
+				return err
+			}
+			for _, r := range rules {
+				r.repos[repo.UID] = isNameOf(r.Image, repo, sources)
+			}
+		}
+		if names == nil {
+			continue
+		}
+		held, err := s.holding(ctx, tx, repo.UID, names, contents)
+		if err != nil {
+			return err
+		}
+		for digest, versions := range held {
+			for _, r := range rules {
+				r.images[core.ImageKey{Repo: repo.UID, Digest: digest}] = slices.ContainsFunc(versions, r.Product.is)
+			}
+		}
+	}
+	return nil
+}
+
+// holding reads which versions of packages with normal names the live images of a repo hold, by their digests.
+func (s Findings) holding(ctx context.Context, tx core.Tx, repo core.UID, names []string, contents []*content) (map[string][]*PackageVersion, error) {
+	holders, err := s.area.tables.Holders(ctx, tx, repo, names)
+	if err != nil {
+		return nil, err
+	}
+	uids, held := make([]core.UID, len(holders)), map[string][]*PackageVersion{}
+	for i, h := range holders {
+		uids[i] = h.Version
+	}
+	versions, err := s.versionsByUID(ctx, tx, uids)
+	for _, h := range holders {
+		if v := versions[h.Version]; v != nil {
+			held[h.Digest] = append(held[h.Digest], v)
+		}
+	}
+	for _, c := range contents {
+		for _, v := range c.candidates {
+			held[c.status.Digest] = append(held[c.status.Digest], v.PackageVersion)
+		}
+	}
+	return held, err
 }
 
 // readRules reads the rules for findings of advisories in repos.
-func (s Findings) readRules(ctx context.Context, tx core.Tx, repos []core.UID, advisories []*Advisory) (triageRules, error) {
+func (s Findings) readRules(ctx context.Context, tx core.Tx, repos []*Repo, advisories []*Advisory, contents []*content) (triageRules, error) {
 	var names []string
 	for _, a := range advisories {
 		names = append(names, a.AllNames()...)
@@ -145,7 +238,14 @@ func (s Findings) readRules(ctx context.Context, tx core.Tx, repos []core.UID, a
 		return nil, nil
 	}
 	slices.Sort(names)
-	found, err := s.area.tables.TriageRules(ctx, tx, scopesAround(repos), slices.Compact(names))
+	uids := make([]core.UID, len(repos))
+	for i, repo := range repos {
+		uids[i] = repo.UID
+	}
+	found, err := s.area.tables.TriageRules(ctx, tx, scopesAround(uids), slices.Compact(names))
+	if err == nil {
+		err = s.locate(ctx, tx, found, repos, contents)
+	}
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}

@@ -360,12 +360,8 @@ func (s Findings) newTriage(ctx context.Context, tx core.Tx, chosen []*Finding, 
 	for _, a := range facts.Advisories {
 		t.advisories[a.UID] = a
 	}
-	repos := make([]core.UID, len(facts.Repos))
-	for i, repo := range facts.Repos {
-		repos[i] = repo.UID
-	}
 	if c.Writes("state") {
-		t.rules, err = s.readRules(ctx, tx, repos, facts.Advisories)
+		t.rules, err = s.readRules(ctx, tx, facts.Repos, facts.Advisories, nil)
 	}
 	return t, err
 }

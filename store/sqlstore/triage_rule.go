@@ -8,14 +8,15 @@ import (
 	"atrium/store/sqlstore/table"
 )
 
-const ruleColumns = "t.uid, t.parent, t.vulnerability, t.package, t.ecosystem, t.version, t.digest, t.state, t.justification, t.note, t.expire_time, t.create_time, t.author"
+const ruleColumns = "t.uid, t.parent, t.vulnerability, t.package, t.ecosystem, t.version, t.digest, t.image, t.product, t.product_ecosystem, t.product_version, t.state, t.justification, t.note, t.expire_time, t.create_time, t.author"
 
 // collectRules returns what scans rules.
 func collectRules(found *[]*inventory.TriageRule) func(scan func(...any) error) error {
 	return func(scan func(...any) error) error {
 		r := new(inventory.TriageRule)
 		*found = append(*found, r)
-		return scan(table.UIDOf(&r.UID), table.UIDOf(&r.Scope), &r.VulnerabilityID, &r.Package, &r.Ecosystem, &r.Version, &r.Digest, (*string)(&r.State), &r.Justification, &r.Note,
+		return scan(table.UIDOf(&r.UID), table.UIDOf(&r.Scope), &r.VulnerabilityID, &r.Package, &r.Ecosystem, &r.Version, &r.Digest,
+			&r.Image, &r.Product.Package, &r.Product.Ecosystem, &r.Product.Version, (*string)(&r.State), &r.Justification, &r.Note,
 			table.TimeOf(&r.ExpireTime), table.TimeOf(&r.CreateTime), &r.Author)
 	}
 }
@@ -27,6 +28,20 @@ func (queries) TriageRules(ctx context.Context, in core.Tx, scopes []core.UID, v
 	q := table.NewStatement(tx.Dialect).Add("SELECT "+ruleColumns+" FROM triage_rule t WHERE t.parent ?", table.UIDValues(scopes)).Add(" AND t.vulnerability ?", table.Values(vulnerabilities))
 	err := tx.Conn.Run(ctx, q.Build(collectRules(&found)))
 	return found, err
+}
+
+// TagSources lists the sources of the tags of a repo.
+func (queries) TagSources(ctx context.Context, in core.Tx, repo core.UID) ([]string, error) {
+	tx := transactionOf(in)
+	var sources []string
+	q := table.NewStatement(tx.Dialect).Add("SELECT DISTINCT t.source FROM tag t WHERE t.parent = ? AND t.source <> ''", repo)
+	err := tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
+		var source string
+		err := scan(&source)
+		sources = append(sources, source)
+		return err
+	}))
+	return sources, err
 }
 
 // RulesOf reads the rules of scopes.
@@ -55,14 +70,38 @@ func (queries) OtherNames(ctx context.Context, in core.Tx, root core.UID, vulner
 	return names, err
 }
 
+// DecidingRules lists the rules that decide about findings of vulnerabilities, also by other names of these.
+func (queries) DecidingRules(ctx context.Context, on core.Conn, scope core.UID, vulnerabilities []string) ([]core.UID, error) {
+	s := tablesOf(on)
+	var found []core.UID
+	q := table.NewStatement(s.Dialect)
+	addFindingsNamed(q, "f.decision", scope, vulnerabilities)
+	err := s.Reads.Run(ctx, q.Build(func(scan func(...any) error) error {
+		var decision string
+		err := scan(&decision)
+		found = append(found, core.UID(decision))
+		return err
+	}))
+	return found, err
+}
+
+// addFindingsNamed adds a SELECT of columns of the findings of vulnerabilities in a group or a repo, also by other names of
+// these, without those that occur again.
+func addFindingsNamed(q *table.Statement, columns string, scope core.UID, vulnerabilities []string) {
+	q.Add(" SELECT "+columns+" FROM finding f WHERE f.root_key = ?", table.ScopeKey(scope.Root())).Add(" AND f.vulnerability ?", table.Values(vulnerabilities))
+	q.Add(" AND f.rest >= ? AND f.rest < ?", table.RestOf(scope), table.PastRest(scope))
+	q.Add(" UNION SELECT "+columns+" FROM advisory_alias a CROSS JOIN finding f WHERE a.alias ?", table.Values(vulnerabilities))
+	q.Add(" AND f.advisory = a.uid AND f.uid >= ? AND f.uid < ?", table.PackUID(scope), table.PastSubtree(scope))
+}
+
 // PutTriageRules stores rules.
 func (queries) PutTriageRules(in core.Tx, rules []*inventory.TriageRule) {
 	tx := transactionOf(in)
 	for _, r := range rules {
-		q := table.NewStatement(tx.Dialect).Add("INSERT INTO triage_rule (uid, parent, vulnerability, package, ecosystem, version, digest, state, justification, note, expire_time, create_time, author)"+
-			" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			r.UID, r.Scope, r.VulnerabilityID, r.Package, r.Ecosystem, r.Version, r.Digest, string(r.State), r.Justification, r.Note, r.ExpireTime, r.CreateTime, r.Author)
-		tx.Conn.Queue(q.Add(" ON CONFLICT (parent, vulnerability, package, ecosystem, version, digest) DO UPDATE SET state = excluded.state, justification = excluded.justification," +
+		q := table.NewStatement(tx.Dialect).Add("INSERT INTO triage_rule (uid, parent, vulnerability, package, ecosystem, version, digest, image, product, product_ecosystem, product_version, state, justification, note, expire_time, create_time, author)"+
+			" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			r.UID, r.Scope, r.VulnerabilityID, r.Package, r.Ecosystem, r.Version, r.Digest, r.Image, r.Product.Package, r.Product.Ecosystem, r.Product.Version, string(r.State), r.Justification, r.Note, r.ExpireTime, r.CreateTime, r.Author)
+		tx.Conn.Queue(q.Add(" ON CONFLICT (uid) DO UPDATE SET state = excluded.state, justification = excluded.justification," +
 			" note = excluded.note, expire_time = excluded.expire_time, create_time = excluded.create_time, author = excluded.author").Build(nil))
 	}
 }
@@ -87,9 +126,6 @@ func (queries) AddRuleTasks(in core.Tx, scope core.UID, vulnerabilities []string
 	tx := transactionOf(in)
 	q := table.NewStatement(tx.Dialect)
 	q.Add("INSERT INTO finding_task (root, subject, digest, advisory)")
-	q.Add(" SELECT f.root, f.parent, '', f.advisory FROM finding f WHERE f.root_key = ?", table.ScopeKey(scope.Root())).Add(" AND f.vulnerability ?", table.Values(vulnerabilities))
-	q.Add(" AND f.rest >= ? AND f.rest < ?", table.RestOf(scope), table.PastRest(scope))
-	q.Add(" UNION SELECT f.root, f.parent, '', f.advisory FROM advisory_alias a CROSS JOIN finding f WHERE a.alias ?", table.Values(vulnerabilities))
-	q.Add(" AND f.advisory = a.uid AND f.uid >= ? AND f.uid < ?", table.PackUID(scope), table.PastSubtree(scope))
+	addFindingsNamed(q, "f.root, f.parent, '', f.advisory", scope, vulnerabilities)
 	tx.Conn.Queue(q.Build(nil))
 }

@@ -658,19 +658,21 @@ CREATE TABLE open_finding_change (
 );
 
 -- What callers and VEX documents have decided about the findings of a vulnerability in a group or a repo (parent), also
--- of those that appear later. package, ecosystem, version and digest are empty if the rule is for any.
+-- of those that appear later. package, ecosystem, version and digest are empty if the rule is for any. So are the name of
+-- images (image), and the product that an image must hold. uid follows from what the rule is about.
 CREATE TABLE triage_rule (
     uid bytea PRIMARY KEY,
     parent bytea NOT NULL,
     vulnerability text COLLATE "C" NOT NULL,
     package text COLLATE "C" NOT NULL, ecosystem text COLLATE "C" NOT NULL, version text COLLATE "C" NOT NULL, digest text COLLATE "C" NOT NULL,
+    image text COLLATE "C" NOT NULL, product text COLLATE "C" NOT NULL, product_ecosystem text COLLATE "C" NOT NULL, product_version text COLLATE "C" NOT NULL,
     state text COLLATE "C" NOT NULL,
     justification text COLLATE "C" NOT NULL, note text COLLATE "C" NOT NULL,
     expire_time timestamptz NOT NULL, create_time timestamptz NOT NULL,
     author text COLLATE "C" NOT NULL
 );
--- The rules of the groups around a repo. A decision replaces the one about the same.
-CREATE UNIQUE INDEX triage_rule_unique ON triage_rule (parent, vulnerability, package, ecosystem, version, digest);
+-- The rules of the groups around a repo.
+CREATE INDEX triage_rule_parent_vulnerability ON triage_rule (parent, vulnerability);
 -- The rules that end next.
 CREATE INDEX triage_rule_expire ON triage_rule (expire_time);
 

@@ -667,19 +667,21 @@ CREATE TABLE open_finding_change (
 ) WITHOUT ROWID;
 
 -- What callers and VEX documents have decided about the findings of a vulnerability in a group or a repo (parent), also
--- of those that appear later. package, ecosystem, version and digest are empty if the rule is for any.
+-- of those that appear later. package, ecosystem, version and digest are empty if the rule is for any. So are the name of
+-- images (image), and the product that an image must hold. uid follows from what the rule is about.
 CREATE TABLE triage_rule (
     uid BLOB PRIMARY KEY,
     parent BLOB NOT NULL,
     vulnerability TEXT NOT NULL,
     package TEXT NOT NULL, ecosystem TEXT NOT NULL, version TEXT NOT NULL, digest TEXT NOT NULL,
+    image TEXT NOT NULL, product TEXT NOT NULL, product_ecosystem TEXT NOT NULL, product_version TEXT NOT NULL,
     state TEXT NOT NULL,
     justification TEXT NOT NULL, note TEXT NOT NULL,
     expire_time INTEGER NOT NULL, create_time INTEGER NOT NULL,
     author TEXT NOT NULL
 );
--- The rules of the groups around a repo. A decision replaces the one about the same.
-CREATE UNIQUE INDEX triage_rule_unique ON triage_rule (parent, vulnerability, package, ecosystem, version, digest);
+-- The rules of the groups around a repo.
+CREATE INDEX triage_rule_parent_vulnerability ON triage_rule (parent, vulnerability);
 -- The rules that end next.
 CREATE INDEX triage_rule_expire ON triage_rule (expire_time);
 
