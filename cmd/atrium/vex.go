@@ -19,7 +19,7 @@ type importVEXCommand struct {
 
 // Help returns the detailed help.
 func (c *importVEXCommand) Help() string {
-	return `Each statement of a document, in OpenVEX (https://openvex.dev) or CycloneDX 1.4 to 1.6, becomes a decision of the
+	return `Each statement of a document, in OpenVEX (https://openvex.dev), CycloneDX 1.4 to 1.6 or CSAF 2.0, becomes a decision of the
 group about the findings of a vulnerability, by any of its names, also about those that appear later. A document that was
 made earlier than what is stored about the same does not replace it. What a person has decided about a single finding
 counts more.

@@ -12,7 +12,7 @@ import (
 	"atrium/platform/inventory"
 )
 
-// ImportVEX imports statements of VEX documents (OpenVEX, and CycloneDX) from JSON files, folders and archives, as
+// ImportVEX imports statements of VEX documents (OpenVEX, CycloneDX and CSAF) from JSON files, folders and archives, as
 // decisions of the group about findings, also about those that appear later. Statements can be about components of other
 // documents of the same import. When it ends, the findings have the states that follow.
 func ImportVEX(ctx context.Context, p *platform.Platform, paths []string, o Options) (Summary, error) {

@@ -1,9 +1,10 @@
 // Package vex reads and writes documents that say whether a vulnerability affects products: OpenVEX, and
-// VEX in CycloneDX 1.4 to 1.6, in JSON. It knows nothing of the platform.
+// VEX in CycloneDX 1.4 to 1.6, in JSON; it also reads CSAF. It knows nothing of the platform.
 //
 //	vex.go        statements, and how the form of a document is found
 //	openvex.go    OpenVEX
 //	cyclonedx.go  CycloneDX
+//	csaf.go       CSAF
 //
 // No form can say that a risk is accepted, nor when a decision ends. OpenVEX has both as a line of status_notes, which
 // counts only in documents of this package, and CycloneDX as properties that begin with atrium:.
@@ -116,8 +117,9 @@ func Parse(text []byte) (*Document, error) {
 		return nil, err
 	}
 	var is struct {
-		BomFormat string `json:"bomFormat"`
-		Context   any    `json:"@context"`
+		BomFormat string          `json:"bomFormat"`
+		Context   any             `json:"@context"`
+		CSAF      json.RawMessage `json:"document"`
 	}
 	if err := json.Unmarshal(text, &is); err != nil {
 		return nil, fmt.Errorf("the document is no JSON object: %w", err)
@@ -128,7 +130,10 @@ func Parse(text []byte) (*Document, error) {
 	if is.Context != nil {
 		return parseOpenVEX(text)
 	}
-	return nil, errors.New("the document has neither @context (OpenVEX) nor bomFormat (CycloneDX)")
+	if is.CSAF != nil {
+		return parseCSAF(text)
+	}
+	return nil, errors.New("the document has neither @context (OpenVEX), bomFormat (CycloneDX) nor document (CSAF)")
 }
 
 // A Library has the components of documents that others refer to.
