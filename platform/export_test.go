@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"atrium/platform/core"
+	"atrium/platform/iam"
 	"atrium/platform/inventory"
 )
 
@@ -94,6 +96,43 @@ func TestFindingsAreExportedPageByPage(t *testing.T) {
 		} {
 			if _, pages, err := w.exportFindings(owner, c.req); core.AsError(err).Code != c.want || pages > 0 {
 				t.Errorf("%+v: %v after %d pages, want %s", c.req, err, pages, c.want)
+			}
+		}
+	})
+}
+
+// What an export shows beside a finding costs as many statements for a page as for one finding.
+func TestWhatAnExportShowsIsReadForAPageAtOnce(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		shop := w.group(acme.uid)
+		repo := w.crowd(shop)
+		w.point(repo, "latest", digest(0))
+		w.settle()
+		team := w.memberWith(iam.ViewerRole, shop, acme.uid)
+		above, errs := w.p.Groups.GetMany(w.operator(), []core.UID{acme.uid, shop})
+		must(t, errors.Join(errs...))
+		path := above[1].Name + "/crowd"
+		for _, c := range []struct {
+			ctx   context.Context
+			path  string
+			names int
+		}{{acme.owner, above[0].Name + "/" + path, 2}, {team, path, 1}} {
+			var trace core.Trace
+			pages := 0
+			err := w.p.Findings.Export(core.WithTrace(c.ctx, &trace), inventory.ExportRequest[*inventory.FindingFilter]{Within: repo}, func(page []*inventory.ExportedFinding) error {
+				pages++
+				for _, f := range page {
+					hasBoth := strings.Join(f.Tags, " ") == "latest v0"
+					if hasBoth != (f.Digest == digest(0)) || !hasBoth && len(f.Tags) != 1 || f.RepoPath != c.path || len(f.GroupNames) != c.names {
+						t.Fatalf("%s has the tags %q and the path %s of %q, want the path %s", f.Digest, f.Tags, f.RepoPath, f.GroupNames, c.path)
+					}
+				}
+				return nil
+			})
+			must(t, err)
+			if n := trace.Statements.Load(); n > int64(5*pages) {
+				t.Errorf("%d pages cost %d statements, want at most 5 for each", pages, n)
 			}
 		}
 	})

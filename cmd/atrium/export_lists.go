@@ -81,8 +81,8 @@ func valuesOf[E ~string](words []string, prefix string) []E {
 func (c *exportFindingsCommand) Help() string {
 	return `Prints the findings of a database: which advisories affect which packages of which images. A server may use the database
 meanwhile. The memory does not depend on their number. Cells of CSV that a spreadsheet would run have an apostrophe
-before them. In SARIF, accepted findings and those that do not affect the image are suppressed. If the exit status is
-not 0, the output is not complete.
+before them. In SARIF, accepted findings and those that do not affect the image are suppressed. Links lead to advisories; in
+the files of a server, they lead to its console. If the exit status is not 0, the output is not complete.
 
 Examples:
   atrium export findings --group acme/shop --format csv --severity critical --severity high > findings.csv
@@ -148,7 +148,7 @@ func runExport[T, F any](ctx context.Context, p program, c exportFlags, list exp
 		return err
 	}
 	buffer := bufio.NewWriter(p.stdout)
-	file := list.NewWriter(buffer, export.Format(c.Format))
+	file := list.NewWriter(buffer, export.Format(c.Format), "")
 	err = from(db)(ctx, inventory.ExportRequest[F]{Within: within, Filter: filter}, file.Write)
 	if err == nil {
 		err = file.Close()

@@ -41,7 +41,7 @@ func TestFindingsAndPackagesAreExportedByTheCommandLine(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		acme, folder := bootstrap(t, url), t.TempDir()
 		for name, text := range map[string]string{
-			"osv.json": `{"id": "CVE-2026-1", "modified": "2026-03-27T13:55:00Z", "summary": "=A parser", "severity": [{"type": "CVSS_V3", "score": "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H"}], "affected": [{"package": {"ecosystem": "npm", "name": "left-pad"}, "ranges": [{"type": "SEMVER", "events": [{"introduced": "0"}, {"fixed": "1.3.0"}]}]}]}`,
+			"osv.json": `{"id": "CVE-2026-1", "modified": "2026-03-27T13:55:00Z", "aliases": ["GHSA-2026-1"], "references": [{"type": "WEB", "url": "https://example.com/a"}, {"type": "ADVISORY", "url": "https://example.com/b"}], "summary": "=A parser", "severity": [{"type": "CVSS_V3", "score": "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H"}], "affected": [{"package": {"ecosystem": "npm", "name": "left-pad"}, "ranges": [{"type": "SEMVER", "events": [{"introduced": "0"}, {"fixed": "1.3.0"}]}]}]}`,
 			"registry.jsonl": `{"kind": "repo", "name": "shop"}
 {"kind": "tag", "repo": "shop", "name": "1", "digest": "sha256:` + strings.Repeat("1", 64) + `"}
 {"kind": "image", "repo": "shop", "digest": "sha256:` + strings.Repeat("1", 64) + `", "packages": ["pkg:npm/left-pad@1.2.0", "pkg:npm/bash@2.0.0"]}`,
@@ -56,8 +56,8 @@ func TestFindingsAndPackagesAreExportedByTheCommandLine(t *testing.T) {
 			args, has string
 			lines     int
 		}{
-			{"findings --group acme", `"repoName":"shop"`, 1},
-			{"findings --group " + acme + " --format csv", "CVE-2026-1,'=A parser,CRITICAL,9.8,OPEN,left-pad,npm,1.2.0,1.3.0,shop,", 2},
+			{"findings --group acme", `"repoName":"shop","repoPath":"acme/shop","tags":["1"],"summary":"=A parser","link":"https://example.com/b"`, 1},
+			{"findings --group " + acme + " --format csv", "CVE-2026-1,GHSA-2026-1,'=A parser,CRITICAL,9.8,OPEN,left-pad,npm,1.2.0,1.3.0,shop,acme/shop,1,sha256:", 2},
 			{"findings --group acme/shop --severity CRITICAL --severity low --state open --fixable --format json", `[{"`, 2},
 			{"findings --group acme --severity low", "", 0}, {"findings --group acme --known-exploited", "", 0}, {"findings --group acme --state resolved", "", 0},
 			{"findings --group acme --updated-since 2020-01-01T00:00:00Z", "CVE-2026-1", 1}, {"findings --group acme --first-seen-since 2200-01-01T00:00:00Z", "", 0},

@@ -177,7 +177,7 @@ const maxPackage = 100
 // webhookFlags are the settings for the delivery and the retention of events.
 type webhookFlags struct {
 	Webhooks          bool          `default:"true" negatable:"" help:"Deliver events to the sinks of subscriptions."`
-	PublicURL         string        `name:"public-url" placeholder:"URL" help:"Public URL of this service, where receivers of events find the keys of deliveries. Default: the URL of --addr."`
+	PublicURL         string        `name:"public-url" placeholder:"URL" help:"Public URL of this service, where receivers of events find the keys of deliveries, and to which links in files lead. Default: the URL of --addr."`
 	PrivateSink       []string      `placeholder:"HOST:PORT" help:"Host and port of sinks that may have a private address or use plain http; may be repeated. Their answers are shown as statuses only."`
 	SinkPort          []string      `placeholder:"PORT" help:"Port that sinks of subscriptions may use in addition to 443; may be repeated."`
 	AuditRetention    time.Duration `default:"2160h" help:"How long events are kept, for the audit log and for resuming the live feed."`

@@ -19,6 +19,7 @@ type column[T any] struct {
 
 var findingColumns = []column[*inventory.ExportedFinding]{
 	{"vulnerabilityId", func(f *inventory.ExportedFinding) string { return f.VulnerabilityID }},
+	{"aliases", func(f *inventory.ExportedFinding) string { return strings.Join(f.Aliases, " ") }},
 	{"summary", func(f *inventory.ExportedFinding) string { return f.Summary }},
 	{"severity", func(f *inventory.ExportedFinding) string { return lastWord(f.Severity.Rating, "SEVERITY_RATING_") }},
 	{"score", func(f *inventory.ExportedFinding) string { return number(f.Severity.Score) }},
@@ -28,6 +29,8 @@ var findingColumns = []column[*inventory.ExportedFinding]{
 	{"installedVersion", func(f *inventory.ExportedFinding) string { return f.InstalledVersion }},
 	{"fixedVersions", func(f *inventory.ExportedFinding) string { return strings.Join(f.FixedVersions, " ") }},
 	{"repoName", func(f *inventory.ExportedFinding) string { return f.RepoName }},
+	{"repoPath", func(f *inventory.ExportedFinding) string { return f.RepoPath }},
+	{"tags", func(f *inventory.ExportedFinding) string { return strings.Join(f.Tags, " ") }},
 	{"digest", func(f *inventory.ExportedFinding) string { return f.Digest }},
 	{"knownExploited", func(f *inventory.ExportedFinding) string { return fmt.Sprint(f.KnownExploited) }},
 	{"epss", func(f *inventory.ExportedFinding) string { return number(f.EPSS) }},
@@ -42,6 +45,7 @@ var findingColumns = []column[*inventory.ExportedFinding]{
 	{"updateTime", func(f *inventory.ExportedFinding) string { return moment(f.UpdateTime) }},
 	{"repo", func(f *inventory.ExportedFinding) string { return string(f.Repo) }},
 	{"advisory", func(f *inventory.ExportedFinding) string { return string(f.Advisory) }},
+	{"link", func(f *inventory.ExportedFinding) string { return f.Link }},
 	{"uid", func(f *inventory.ExportedFinding) string { return string(f.UID) }},
 }
 

@@ -5,6 +5,7 @@
 //	lines.go     JSON, and JSON lines
 //	csv.go       CSV
 //	sarif.go     SARIF
+//	link.go      links to the console
 //	vex.go       decisions about findings, as VEX documents
 //
 // Lists are written as their rows come, so that a file of any length needs little memory. The package
@@ -96,8 +97,17 @@ func purlOf(v *inventory.ExportedVersion) string {
 	return sbom.WritePURL(v.Package.Name, v.Package.Ecosystem, v.Version)
 }
 
-// NewWriter returns a writer of a file in one of the formats of the list.
-func (l List[T]) NewWriter(to io.Writer, format Format) Writer[T] {
+// NewWriter returns a writer of a file in one of the formats of the list. Its links lead to the console at a URL, such as
+// https://atrium.example.com/console, if there is one.
+func (l List[T]) NewWriter(to io.Writer, format Format, console string) Writer[T] {
+	writer := l.newWriter(to, format)
+	if findings, ok := any(writer).(Writer[*inventory.ExportedFinding]); ok && console != "" {
+		writer, _ = any(linkWriter{findings, console}).(Writer[T])
+	}
+	return writer
+}
+
+func (l List[T]) newWriter(to io.Writer, format Format) Writer[T] {
 	switch format {
 	case CSV:
 		return newCSVWriter(to, l.columns)

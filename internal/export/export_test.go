@@ -5,7 +5,9 @@ import (
 	"compress/gzip"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"reflect"
 	"strings"
@@ -27,7 +29,7 @@ func finding(n int, change func(*inventory.ExportedFinding)) *inventory.Exported
 		VulnerabilityID: fmt.Sprintf("CVE-2026-%d", n), Package: "openssl", Ecosystem: "Debian:12", InstalledVersion: "3.0.1", FixedVersions: []string{"3.0.2"},
 		Severity: inventory.AdvisorySeverity{Rating: core.SeverityCritical, Score: &score}, EPSS: &epss, KnownExploited: true,
 		Basis: inventory.BasisVersion, State: inventory.FindingOpen, FirstSeenTime: core.At(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)),
-	}, RepoName: "shop/api", Summary: "Reads too far, \"very\" far\n<b>"}
+	}, RepoName: "shop/api", RepoPath: "acme/shop/api", GroupNames: []string{"acme"}, Tags: []string{"1.0", "latest"}, Aliases: []string{"GHSA-1", "GO-1"}, Link: "https://example.com/advisory", Summary: "Reads too far, \"very\" far\n<b>"}
 	if change != nil {
 		change(f)
 	}
@@ -38,7 +40,7 @@ func finding(n int, change func(*inventory.ExportedFinding)) *inventory.Exported
 func write(t *testing.T, format Format, pages ...[]*inventory.ExportedFinding) string {
 	t.Helper()
 	var file bytes.Buffer
-	w := Findings.NewWriter(&file, format)
+	w := Findings.NewWriter(&file, format, "")
 	for _, page := range pages {
 		if err := w.Write(page); err != nil {
 			t.Fatal(err)
@@ -54,10 +56,10 @@ func TestASpreadsheetRunsNoCellOfAFile(t *testing.T) {
 	t.Parallel()
 	for _, attack := range []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1"} {
 		file := write(t, CSV, []*inventory.ExportedFinding{finding(1, func(f *inventory.ExportedFinding) {
-			f.Package, f.Note, f.Summary, f.RepoName = attack, attack, attack, attack
+			f.Package, f.Note, f.Summary, f.RepoName, f.RepoPath, f.Tags, f.Aliases, f.Link = attack, attack, attack, attack, attack, []string{attack}, []string{attack}, attack
 		})})
 		rows, err := csv.NewReader(strings.NewReader(file)).ReadAll()
-		if err != nil || len(rows) != 2 || rows[0][0] != "vulnerabilityId" || rows[1][0] != "CVE-2026-1" || rows[1][2] != "CRITICAL" {
+		if err != nil || len(rows) != 2 || rows[0][0] != "vulnerabilityId" || rows[1][0] != "CVE-2026-1" || rows[1][3] != "CRITICAL" {
 			t.Fatalf("%q: %v %q", attack, err, rows)
 		}
 		safe := 0
@@ -69,15 +71,15 @@ func TestASpreadsheetRunsNoCellOfAFile(t *testing.T) {
 				t.Errorf("%q: the cell %q is not safe", attack, cell)
 			}
 		}
-		if safe != 4 {
-			t.Errorf("%q: %d cells are changed, want 4", attack, safe)
+		if safe != 8 {
+			t.Errorf("%q: %d cells are changed, want 8", attack, safe)
 		}
 	}
 }
 
 func TestAnEmptyFileIsWhole(t *testing.T) {
 	t.Parallel()
-	for format, want := range map[Format]string{JSON: "[]\n", NDJSON: "", CSV: "vulnerabilityId,summary,"} {
+	for format, want := range map[Format]string{JSON: "[]\n", NDJSON: "", CSV: "vulnerabilityId,aliases,summary,"} {
 		if got := write(t, format, nil); got != want && (format != CSV || !strings.HasPrefix(got, want)) {
 			t.Errorf("%s: got %q, want %q", format, got, want)
 		}
@@ -107,7 +109,7 @@ func TestAFileThatIsNotCompleteDoesNotLookComplete(t *testing.T) {
 	t.Parallel()
 	for _, format := range Findings.Formats {
 		var file bytes.Buffer
-		w := Findings.NewWriter(&file, format)
+		w := Findings.NewWriter(&file, format, "")
 		for _, err := range []error{w.Write([]*inventory.ExportedFinding{finding(1, nil)}), w.Fail(map[string]int{"code": 14})} {
 			if err != nil {
 				t.Fatal(err)
@@ -132,11 +134,17 @@ type sarifFile struct {
 	Runs []struct {
 		Tool struct {
 			Driver struct {
-				Rules []struct{ ID string }
+				Rules []struct {
+					ID, HelpURI      string
+					ShortDescription struct{ Text string }
+					Properties       struct{ Aliases []string }
+				}
 			}
 		}
 		Results []struct {
 			RuleID              string
+			HostedViewerURI     string
+			Message             struct{ Text string }
 			RuleIndex           int
 			Kind, Level         string
 			PartialFingerprints map[string]string
@@ -199,7 +207,7 @@ func TestSARIFIsValidAndSaysWhatFindingsSay(t *testing.T) {
 		}),
 		finding(3, func(f *inventory.ExportedFinding) { f.State = inventory.FindingResolved }),
 		finding(4, func(f *inventory.ExportedFinding) {
-			f.RepoName, f.InstalledVersion, f.Basis, f.Severity.Rating, f.EPSS = "", "", inventory.BasisName, core.SeverityMedium, nil
+			f.RepoName, f.RepoPath, f.InstalledVersion, f.Basis, f.Severity.Rating, f.EPSS, f.Aliases, f.Link = "", "", "", inventory.BasisName, core.SeverityMedium, nil, nil, ""
 		}),
 	}))
 	if len(file.Runs) != 1 || len(file.Runs[0].Results) != 5 || len(file.Runs[0].Tool.Driver.Rules) != 4 {
@@ -216,11 +224,68 @@ func TestSARIFIsValidAndSaysWhatFindingsSay(t *testing.T) {
 	if levels != "error note error none warning " {
 		t.Errorf("the levels are %s", levels)
 	}
-	if uri := results[0].Locations[0].PhysicalLocation.ArtifactLocation.URI; uri != "shop/api@"+strings.ReplaceAll(image, ":", "%3A") {
+	if uri := results[0].Locations[0].PhysicalLocation.ArtifactLocation.URI; uri != "acme/shop/api@"+strings.ReplaceAll(image, ":", "%3A") {
 		t.Errorf("the image is %s", uri)
 	}
 	if s := results[2].Suppressions; len(s) != 1 || s[0].Status != "accepted" || s[0].Justification != "COMPONENT_NOT_PRESENT removed" || results[3].Kind != "pass" {
 		t.Errorf("decisions are %+v and %q", s, results[3].Kind)
+	}
+}
+
+// Names and summaries are those of images and advisories, which anybody may have written.
+func TestNoTextOfAFindingIsALink(t *testing.T) {
+	t.Parallel()
+	const attack = `[click](https://evil.example) \[x](1) <img src=x>`
+	file := readSARIF(t, write(t, SARIF, []*inventory.ExportedFinding{finding(1, func(f *inventory.ExportedFinding) {
+		f.Package, f.Summary, f.Aliases, f.FixedVersions, f.Link, f.RepoPath = attack, attack, []string{attack}, []string{attack}, "javascript:alert(1)", attack
+	})}))
+	rule, result := file.Runs[0].Tool.Driver.Rules[0], file.Runs[0].Results[0]
+	for _, text := range []string{rule.ShortDescription.Text, result.Message.Text} {
+		if strings.Contains(strings.ReplaceAll(text, `\\`, ""), "[click]") || strings.Contains(text, " [") || !strings.Contains(text, `\[click\](https://evil.example) \\\[x\](1)`) {
+			t.Errorf("the text is %s", text)
+		}
+	}
+	if rule.HelpURI != "" || result.HostedViewerURI != "" {
+		t.Errorf("a link that is none of the web is %q and %q", rule.HelpURI, result.HostedViewerURI)
+	}
+}
+
+func TestLinksLeadToTheConsoleOrToTheAdvisory(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		console string
+		names   []string
+		want    string
+	}{
+		{"", []string{"acme"}, "https://example.com/advisory"}, {"https://atrium.example.com/console", nil, "https://example.com/advisory"},
+		{"https://atrium.example.com/console", []string{"acme"}, "https://atrium.example.com/console/acme/~advisories?id=CVE-2026-1"},
+		{"https://atrium.example.com/console", []string{"a b", ".."}, "https://atrium.example.com/console/a%20b/=../~advisories?id=CVE-2026-1"},
+	} {
+		var text bytes.Buffer
+		w := Findings.NewWriter(&text, SARIF, c.console)
+		f := finding(1, func(f *inventory.ExportedFinding) { f.GroupNames = c.names })
+		if len(c.names) > 1 {
+			f.Repo = core.UID(fmt.Sprintf("%040x/%016x/%016x", 1, 2, 3))
+		}
+		if err := errors.Join(w.Write([]*inventory.ExportedFinding{f}), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		run := readSARIF(t, text.String()).Runs[0]
+		if got := run.Results[0].HostedViewerURI; got != c.want || run.Tool.Driver.Rules[0].HelpURI != c.want || f.Link != c.want {
+			t.Errorf("%s %q: the link is %s, want %s", c.console, c.names, got, c.want)
+		}
+	}
+	f := finding(1, func(f *inventory.ExportedFinding) {
+		f.Repo, f.GroupNames = core.UID(fmt.Sprintf("%040x/%016x/%016x", 1, 2, 3)), []string{"team"}
+	})
+	if err := Findings.NewWriter(io.Discard, CSV, "https://a.example/console").Write([]*inventory.ExportedFinding{f}); err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("https://a.example/console/team/~advisories?group=%040x%%2F%016x&id=CVE-2026-1", 1, 2); f.Link != want {
+		t.Errorf("who does not see all names has the link %s, want %s", f.Link, want)
+	}
+	if file := write(t, CSV, []*inventory.ExportedFinding{finding(1, nil)}); !strings.Contains(file, "CVE-2026-1,GHSA-1 GO-1,") || !strings.Contains(file, ",shop/api,acme/shop/api,1.0 latest,sha256:") || !strings.Contains(file, ",https://example.com/advisory,") {
+		t.Errorf("the file is %s", file)
 	}
 }
 

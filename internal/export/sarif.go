@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/url"
@@ -34,6 +35,7 @@ type (
 	sarifRule struct {
 		ID          string         `json:"id"`
 		Description sarifText      `json:"shortDescription"`
+		Help        string         `json:"helpUri,omitempty"`
 		Properties  map[string]any `json:"properties"`
 	}
 	sarifResult struct {
@@ -45,6 +47,7 @@ type (
 		Locations    []sarifLocation    `json:"locations"`
 		Fingerprints map[string]string  `json:"partialFingerprints"`
 		Suppressions []sarifSuppression `json:"suppressions,omitempty"`
+		Viewer       string             `json:"hostedViewerUri,omitempty"`
 		Properties   any                `json:"properties"`
 	}
 	sarifLocation struct {
@@ -100,7 +103,7 @@ func (w *sarifWriter) writeResult(f *inventory.ExportedFinding) error {
 func (w *sarifWriter) result(f *inventory.ExportedFinding) sarifResult {
 	result := sarifResult{
 		RuleID: f.VulnerabilityID, RuleIndex: w.rule(f), Level: sarifLevels[f.Severity.Rating],
-		Message: sarifText{describe(f)}, Fingerprints: map[string]string{"atriumFinding/v1": string(f.UID)}, Properties: f,
+		Message: sarifText{describe(f)}, Fingerprints: map[string]string{"atriumFinding/v1": string(f.UID)}, Viewer: webURI(f.Link), Properties: f,
 		Locations: []sarifLocation{{Logical: []sarifLogical{{f.Package, strings.TrimSuffix(f.Package+"@"+f.InstalledVersion, "@"), "module"}}}},
 	}
 	result.Locations[0].Physical.Artifact.URI = imageURI(f)
@@ -120,9 +123,12 @@ func (w *sarifWriter) rule(f *inventory.ExportedFinding) int {
 	if known {
 		return i
 	}
-	rule := sarifRule{ID: f.VulnerabilityID, Description: sarifText{f.Summary}, Properties: map[string]any{"tags": []string{"security", "vulnerability"}}}
-	if rule.Description.Text == "" {
-		rule.Description.Text = f.VulnerabilityID
+	rule := sarifRule{
+		ID: f.VulnerabilityID, Description: sarifText{escapeLinks(cmp.Or(f.Summary, f.VulnerabilityID))}, Help: webURI(f.Link),
+		Properties: map[string]any{"tags": []string{"security", "vulnerability"}},
+	}
+	if len(f.Aliases) > 0 {
+		rule.Properties["aliases"] = f.Aliases
 	}
 	if f.Severity.Score != nil {
 		rule.Properties["security-severity"] = fmt.Sprintf("%.1f", *f.Severity.Score) // GitHub and Azure read it
@@ -138,25 +144,40 @@ var sarifLevels = map[core.SeverityRating]string{
 	core.SeverityLow: "note", core.SeverityNone: "none", core.SeverityUnknown: "warning",
 }
 
+// escapeLinks escapes the characters with which a text of SARIF has links (3.11.6). Names and summaries are those of images and
+// advisories, which anybody may have written.
+func escapeLinks(text string) string { return linkEscaper.Replace(text) }
+
+var linkEscaper = strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`)
+
+// webURI returns a link if every reader takes it for a URI, or "".
+func webURI(link string) string {
+	u, err := url.Parse(link)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
+		return ""
+	}
+	return u.String()
+}
+
 // describe says in a sentence what a finding is.
 func describe(f *inventory.ExportedFinding) string {
-	text := strings.TrimSpace(f.Package+" "+f.InstalledVersion) + " is affected by " + f.VulnerabilityID
+	id := f.VulnerabilityID
+	if len(f.Aliases) > 0 {
+		id += " (" + strings.Join(f.Aliases, ", ") + ")"
+	}
+	text := strings.TrimSpace(f.Package+" "+f.InstalledVersion) + " is affected by " + id
 	if f.Basis == inventory.BasisName {
-		text = "A version of " + f.Package + " is affected by " + f.VulnerabilityID + "; the installed version is not known"
+		text = "A version of " + f.Package + " is affected by " + id + "; the installed version is not known"
 	}
 	if f.IsFixable() {
 		text += "; fixed in " + strings.Join(f.FixedVersions, ", ")
 	}
-	return text + "."
+	return escapeLinks(text + ".")
 }
 
 // imageURI names the image of a finding by a relative URI. A colon could end a scheme.
 func imageURI(f *inventory.ExportedFinding) string {
-	name := f.RepoName
-	if name == "" {
-		name = string(f.Repo)
-	}
-	segments := strings.Split(name+"@"+f.Digest, "/")
+	segments := strings.Split(cmp.Or(f.RepoPath, string(f.Repo))+"@"+f.Digest, "/")
 	for i, segment := range segments {
 		segments[i] = strings.ReplaceAll(url.PathEscape(segment), ":", "%3A")
 	}

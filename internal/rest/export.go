@@ -85,7 +85,7 @@ func exportRoute[T, F any](o Options, name string, list export.List[T], run func
 			}
 			req := inventory.ExportRequest[F]{Within: asked.UIDP.DescendantsOf, Filter: asked.Filter, OrderBy: asked.OrderBy, MaxRows: exportRows, Malformed: asked.Malformed}
 			body := newExportBody(r.writer, list.Name, format)
-			return nil, sendExport(o, r, body, list.NewWriter(body.buffer, format), func(ctx context.Context, yield func([]T) error) error {
+			return nil, sendExport(o, r, body, list.NewWriter(body.buffer, format, o.ConsoleURL), func(ctx context.Context, yield func([]T) error) error {
 				return run(ctx, req, yield)
 			})
 		},

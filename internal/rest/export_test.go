@@ -103,6 +103,9 @@ func TestListsAreExportedAsFiles(t *testing.T) {
 			t.Errorf("%s: %d lines, want %d: %.300s", c.path, got, c.lines, text)
 		}
 	}
+	if _, text, err := w.file("/export/findings?packages=package-1"); err != nil || strings.Count(text, `"link":"https://atrium.example.com/console/acme/~advisories?id=CVE-1"`) != crowdImages {
+		t.Errorf("the links do not lead to the console: %v %.600s", err, text)
+	}
 	answer, text, err := w.file("/export/findings", "Accept", "application/sarif+json")
 	if err != nil || answer.Header.Get("Content-Disposition") != `attachment; filename="findings.sarif"` || !json.Valid([]byte(text)) || strings.Count(text, `"ruleIndex"`) != all {
 		t.Errorf("SARIF: %v %v %.300s", err, answer.Header, text)

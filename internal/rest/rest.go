@@ -15,6 +15,7 @@ import (
 type Options struct {
 	ServiceDomain string       // suffix of ErrorInfo.domain; "" means atrium.dev
 	Version       string       // version of the program in the OpenAPI document; "" means dev
+	ConsoleURL    string       // URL of the console, to which links in files lead; "" means that they lead to advisories
 	Logger        *slog.Logger // receives the internal errors that clients do not see; nil discards them
 }
 

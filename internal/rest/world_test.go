@@ -45,7 +45,7 @@ func newWorld(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	w.p, w.org = p, string(made.Group.UID)
-	w.server = httptest.NewServer(w.authenticate(New(p, Options{})))
+	w.server = httptest.NewServer(w.authenticate(New(p, Options{ConsoleURL: "https://atrium.example.com/console"})))
 	t.Cleanup(w.server.Close)
 	return w
 }

@@ -2,10 +2,14 @@ package inventory
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"atrium/platform/core"
 	"atrium/platform/fieldmask"
+	"atrium/platform/iam"
 )
 
 // An ExportRequest asks for all rows of a list with filter F.
@@ -19,12 +23,21 @@ type ExportRequest[F any] struct {
 	Malformed []fieldmask.Violation
 }
 
-// An ExportedFinding is a finding with what a reader of a file needs beside it.
+// An ExportedFinding is a finding with what a reader of a file needs beside it. What the caller may not see is left out.
 type ExportedFinding struct {
 	*Finding
-	RepoName string `json:"repoName,omitempty"` // "" if the caller may not see the repo
-	Summary  string `json:"summary,omitempty"`  // of the vulnerability; "" if it has none
+	Aliases  []string `json:"aliases,omitempty"` // other names of the vulnerability, sorted
+	RepoName string   `json:"repoName,omitempty"`
+	RepoPath string   `json:"repoPath,omitempty"` // names of the groups and of the repo, such as acme/shop/checkout
+	Tags     []string `json:"tags,omitempty"`     // of the image, if they are not deprecated; the first exportedTags
+	Summary  string   `json:"summary,omitempty"`  // of the vulnerability
+	Link     string   `json:"link,omitempty"`     // to the advisory
+
+	GroupNames []string `json:"-"`
 }
+
+// exportedTags is how many tags of an image an export shows.
+const exportedTags = 20
 
 // Export calls yield for each page of the findings that a request asks for and the caller may see,
 // at least once. Only one page is in memory. yield must not keep the page. If Export returns an
@@ -44,34 +57,72 @@ func (s Findings) Export(ctx context.Context, req ExportRequest[*FindingFilter],
 	}))
 }
 
-// describe adds what an export shows beside findings, with one read of the repos and one of the
-// vulnerabilities.
+// describe adds what an export shows beside findings, with one read each of groups, repos, tags and vulnerabilities.
 func (s Findings) describe(ctx context.Context, found []*Finding) ([]*ExportedFinding, error) {
 	exported := make([]*ExportedFinding, len(found))
-	repos, ids := make([]core.UID, len(found)), make([]string, len(found))
-	for i, f := range found {
-		exported[i], repos[i], ids[i] = &ExportedFinding{Finding: f}, f.Repo, f.VulnerabilityID
-	}
 	if len(found) == 0 {
 		return exported, nil
 	}
-	named, errs := s.area.Repos.GetManyWithout(ctx, repos, core.RepoLists)
-	for i, err := range errs {
-		if err == nil {
-			exported[i].RepoName = named[i].Name
-		} else if !isHidden(err) {
-			return nil, err
+	repos, ids, groups := make([]core.UID, len(found)), make([]string, len(found)), []core.UID{}
+	byImage, images := map[core.ImageKey][]*ExportedFinding{}, []core.ImageKey{}
+	for i, f := range found {
+		exported[i], repos[i], ids[i] = &ExportedFinding{Finding: f}, f.Repo, f.VulnerabilityID
+		if byImage[f.Image()] == nil {
+			images = append(images, f.Image())
+		}
+		byImage[f.Image()], groups = append(byImage[f.Image()], exported[i]), append(groups, f.Repo.Ancestors()...)
+	}
+	slices.Sort(groups)
+	names := map[core.UID]string{}
+	above, groupErrs := s.area.iam.Groups.GetManyWithout(ctx, slices.Compact(groups), 0)
+	named, repoErrs := s.area.Repos.GetManyWithout(ctx, repos, core.RepoLists)
+	known, idErrs := s.area.Vulnerabilities.GetManyWithout(ctx, ids, core.VulnerabilityDetails)
+	live := core.ListRequest[*TagFilter]{PageSize: exportedTags, Parts: core.PartItems, Filter: &TagFilter{Deprecated: new(bool), Without: []TagClass{TagClassReferrer}}}
+	tags, tagErrs := s.area.Tags.ListOfImages(ctx, live, images)
+	return exported, errors.Join(
+		eachShown(above, groupErrs, func(_ int, g *iam.Group) { names[g.UID] = g.Name }),
+		eachShown(named, repoErrs, func(i int, r *Repo) { exported[i].locate(r, names) }),
+		eachShown(known, idErrs, func(i int, v *Vulnerability) { exported[i].describe(v) }),
+		eachShown(tags, tagErrs, func(i int, page core.Page[*Tag]) {
+			for _, f := range byImage[images[i]] {
+				for _, t := range page.Items {
+					f.Tags = append(f.Tags, t.Name)
+				}
+			}
+		}))
+}
+
+// locate sets the names of the repo and of the groups above it.
+func (f *ExportedFinding) locate(repo *Repo, names map[core.UID]string) {
+	for _, group := range repo.UID.Ancestors() {
+		if names[group] != "" {
+			f.GroupNames = append(f.GroupNames, names[group])
 		}
 	}
-	known, errs := s.area.Vulnerabilities.GetManyWithout(ctx, ids, core.VulnerabilityDetails)
-	for i, err := range errs {
-		if err == nil {
-			exported[i].Summary = known[i].Summary
-		} else if !isHidden(err) {
-			return nil, err
+	f.RepoName, f.RepoPath = repo.Name, strings.Join(append(slices.Clone(f.GroupNames), repo.Name), "/")
+}
+
+// describe sets what is known of the vulnerability. The link is that to an advisory, or else the first one.
+func (f *ExportedFinding) describe(v *Vulnerability) {
+	names := slices.Sorted(slices.Values(append(v.names(), v.Upstream...)))
+	f.Summary, f.Aliases = v.Summary, slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == f.VulnerabilityID })
+	for _, r := range v.References {
+		if isWeb := strings.HasPrefix(r.URL, "https://") || strings.HasPrefix(r.URL, "http://"); isWeb && (f.Link == "" || r.Type == "TYPE_ADVISORY") {
+			f.Link = r.URL
 		}
 	}
-	return exported, nil
+}
+
+// eachShown calls show with each row that the caller may see. It returns the first other error.
+func eachShown[T any](rows []T, errs []error, show func(i int, row T)) error {
+	for i, err := range errs {
+		if err == nil {
+			show(i, rows[i])
+		} else if !isHidden(err) {
+			return err
+		}
+	}
+	return nil
 }
 
 // isHidden reports whether an error says that there is no such row for the caller.
