@@ -385,7 +385,7 @@ func ReadPURL(text string) (p Package, image Image, err error) {
 		return p, Image{Name: u.imageName()}, nil
 	}
 	p.applyPURL(u, "")
-	p.Version = cmp.Or(p.Version, u.qualifiers["vers"])
+	p.Version, p.Ecosystem = cmp.Or(p.Version, u.qualifiers["vers"]), cmp.Or(u.qualifiers[ecosystemQualifier], p.Ecosystem)
 	if fault := p.check("package"); fault != nil {
 		return p, image, fault
 	}
@@ -408,6 +408,10 @@ func (p purl) imageName() string {
 	}
 	return from + "/" + name
 }
+
+// ecosystemQualifier has the ecosystem as OSV names it where nothing else in a package URL says it, such as a release of
+// Red Hat Enterprise Linux. Without it, what is written about one release would be read as being about all.
+const ecosystemQualifier = "osv_ecosystem"
 
 // WritePURL returns the package URL of a package by its name, its ecosystem as OSV names it, and a
 // version or a range of VERS, which may be empty. Without an ecosystem, it is a generic one.
@@ -442,6 +446,10 @@ func WritePURL(name, ecosystem, version string) string {
 	}
 	if strings.HasPrefix(version, "vers:") {
 		qualifiers["vers"], version = version, ""
+	}
+	if (purl{kind: kind, namespace: namespace, qualifiers: qualifiers}).ecosystem(qualifiers["distro"]) != ecosystem {
+		delete(qualifiers, "distro")
+		qualifiers[ecosystemQualifier] = ecosystem
 	}
 	return packageurl.NewPackageURL(kind, namespace, name, version, packageurl.QualifiersFromMap(qualifiers), "").ToString()
 }

@@ -15,6 +15,8 @@ func TestWrittenPackageURLsAreReadAgain(t *testing.T) {
 		{Name: "requests", Ecosystem: "PyPI", Version: "vers:pypi/>=1.0|<2.0"}, {Name: "serde", Ecosystem: "crates.io", Version: "1.0.0"}, {Name: "actions/checkout", Ecosystem: "GitHub Actions", Version: "v4"},
 		{Name: "bash", Ecosystem: "Red Hat:enterprise_linux:9", Version: "1"}, {Name: "bash", Ecosystem: "SUSE:Linux Enterprise Server 15 SP4"}, {Name: "bash", Ecosystem: "SUSE:Linux Enterprise Micro 5.3"},
 		{Name: "bash", Ecosystem: "openSUSE:Leap 15.5"}, {Name: "bash", Ecosystem: "openSUSE:Tumbleweed"}, {Name: "bash", Ecosystem: "AlmaLinux:9"}, {Name: "bash", Ecosystem: "Amazon Linux:2023"},
+		{Name: "openssl", Ecosystem: "Red Hat:enterprise_linux:9::appstream", Version: "3.0"}, {Name: "openssl", Ecosystem: "SUSE:Linux Enterprise Server 15 SP4"}, {Name: "bash", Ecosystem: "Ubuntu:Pro:22.04:LTS"},
+		{Name: "a:b", Ecosystem: "Maven:https://repo.example.com/x", Version: "1"}, {Name: "kernel", Ecosystem: "Linux"}, {Name: "cups", Ecosystem: "openSUSE:Leap 15.5"}, {Name: "x", Ecosystem: "Red Hat"},
 		{Name: "checkout", Version: "2.4"}, {Name: "acme/checkout"}, {Name: "wolfi-base", Ecosystem: "Wolfi"},
 	} {
 		text := sbom.WritePURL(p.Name, p.Ecosystem, p.Version)
