@@ -53,7 +53,7 @@ var packageColumns = []column[*inventory.ExportedVersion]{
 	{"package", func(v *inventory.ExportedVersion) string { return v.Package.Name }},
 	{"ecosystem", func(v *inventory.ExportedVersion) string { return v.Package.Ecosystem }},
 	{"version", func(v *inventory.ExportedVersion) string { return v.Version }},
-	{"purl", func(v *inventory.ExportedVersion) string { return purlOf(v) }},
+	{"purl", purlOf},
 	{"licenses", func(v *inventory.ExportedVersion) string { return strings.Join(v.Licenses, "; ") }},
 	{"uid", func(v *inventory.ExportedVersion) string { return string(v.UID) }},
 }

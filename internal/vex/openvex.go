@@ -263,7 +263,7 @@ func (from *openVEXStatement) readMarks() (accepted bool, ends time.Time) {
 }
 
 // writeMarks puts marks before status_notes. A note that begins like marks needs some, even if they say nothing.
-func (is *openVEXStatement) writeMarks(s *Statement, isNoted bool) {
+func (from *openVEXStatement) writeMarks(s *Statement, isNoted bool) {
 	var all []string
 	if s.State == Accepted {
 		all = append(all, markAccepted)
@@ -274,14 +274,14 @@ func (is *openVEXStatement) writeMarks(s *Statement, isNoted bool) {
 	if !s.ExpireTime.IsZero() {
 		all = append(all, markEnds+s.ExpireTime.UTC().Format(time.RFC3339Nano))
 	}
-	if all == nil && !marks.MatchString(is.StatusNotes) {
+	if all == nil && !marks.MatchString(from.StatusNotes) {
 		return
 	}
 	line := "[atrium: " + strings.Join(all, ", ") + "]"
-	if is.StatusNotes != "" {
+	if from.StatusNotes != "" {
 		line += "\n"
 	}
-	is.StatusNotes = line + is.StatusNotes
+	from.StatusNotes = line + from.StatusNotes
 }
 
 // WriteOpenVEX writes statements as a document of OpenVEX.

@@ -143,13 +143,12 @@ func (s Findings) contentsHolding(ctx context.Context, tx core.Tx, repo *Repo, s
 	contents, digests := make([]*content, len(statuses)), []string{}
 	for i, status := range statuses {
 		contents[i] = &content{status: status}
-		switch {
-		case status.Basis == BasisVersion:
+		if status.Basis == BasisVersion {
 			digests = append(digests, status.Digest)
-		default:
-			for _, uid := range byDigest[status.Digest] {
-				contents[i].candidates = append(contents[i].candidates, candidate{PackageVersion: versions[uid]})
-			}
+			continue
+		}
+		for _, uid := range byDigest[status.Digest] {
+			contents[i].candidates = append(contents[i].candidates, candidate{PackageVersion: versions[uid]})
 		}
 	}
 	if len(digests) == 0 || len(held) == 0 {
