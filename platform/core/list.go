@@ -139,6 +139,22 @@ func ListReferring[T any, F Filter](ctx context.Context, r *Collection[T, F], re
 	return pages, errs
 }
 
+// ReadOnce reads what keys lead to, each once however often it occurs. The results are in the order of keys.
+func ReadOnce[K comparable, R any](keys []K, read func([]K) ([]R, []error)) ([]R, []error) {
+	at, distinct := map[K]int{}, []K{}
+	for _, key := range keys {
+		if _, known := at[key]; !known {
+			at[key], distinct = len(distinct), append(distinct, key)
+		}
+	}
+	found, failed := read(distinct)
+	results, errs := make([]R, len(keys)), make([]error, len(keys))
+	for i, key := range keys {
+		results[i], errs[i] = found[at[key]], failed[at[key]]
+	}
+	return results, errs
+}
+
 // ReadGroups reads a value for each item, with one call of read for all items with the same key.
 func ReadGroups[K comparable, T, V any](items []T, key func(T) K, read func(K, []T) ([]V, []error)) ([]V, []error) {
 	values, errs, done := make([]V, len(items)), make([]error, len(items)), map[K]bool{}

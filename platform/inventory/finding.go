@@ -330,10 +330,12 @@ type Findings struct {
 // ListOfImages reads, for each image, the same page of its findings, with one read. The page tokens
 // are those of the plain list of the repo with the digest.
 func (s Findings) ListOfImages(ctx context.Context, req core.ListRequest[*FindingFilter], images []core.ImageKey) ([]core.Page[*Finding], []error) {
-	return core.ListReferring(ctx, s.rows, req, len(images), func(i int, req *core.ListRequest[*FindingFilter]) func(core.Branch) []core.Branch {
-		req.UIDP.ChildrenOf = images[i].Repo
-		req.Filter = core.EditFilter(req.Filter, func(f *FindingFilter) { f.Digests = []string{images[i].Digest} })
-		return core.NarrowTo(func(b *core.Branch) { b.Digest = images[i].Digest })
+	return core.ReadOnce(images, func(images []core.ImageKey) ([]core.Page[*Finding], []error) {
+		return core.ListReferring(ctx, s.rows, req, len(images), func(i int, req *core.ListRequest[*FindingFilter]) func(core.Branch) []core.Branch {
+			req.UIDP.ChildrenOf = images[i].Repo
+			req.Filter = core.EditFilter(req.Filter, func(f *FindingFilter) { f.Digests = []string{images[i].Digest} })
+			return core.NarrowTo(func(b *core.Branch) { b.Digest = images[i].Digest })
+		})
 	})
 }
 

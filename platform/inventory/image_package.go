@@ -36,33 +36,29 @@ func (f *imagePackageFilter) matches(p *Package, fold func(string) string) bool 
 
 // Contents reads what images hold, with one read and one for the versions.
 func (s Images) Contents(ctx context.Context, images []core.ImageKey) ([]*ImageContent, []error) {
-	contents, errs := make([]*ImageContent, len(images)), make([]error, len(images))
-	var readable []core.ImageKey // each once
-	at, indices := map[core.ImageKey]int{}, make([]int, len(images))
-	for i, key := range images {
-		if errs[i] = s.checkReadable(ctx, key); errs[i] != nil {
-			continue
+	return core.ReadOnce(images, func(images []core.ImageKey) ([]*ImageContent, []error) {
+		contents, errs := make([]*ImageContent, len(images)), make([]error, len(images))
+		var readable []core.ImageKey
+		for i, key := range images {
+			if errs[i] = s.checkReadable(ctx, key); errs[i] == nil {
+				readable = append(readable, key)
+			}
 		}
-		n, known := at[key]
-		if !known {
-			n = len(readable)
-			at[key], readable = n, append(readable, key)
+		if len(readable) == 0 {
+			return contents, errs
 		}
-		indices[i] = n
-	}
-	if len(readable) == 0 {
+		found, err := s.area.tables.ImagePackages(ctx, s.area.Store, ImageKeys{readable})
+		for i := range images {
+			switch {
+			case errs[i] != nil:
+			case err != nil:
+				errs[i] = core.InArea(core.AreaRegistry, err)
+			default:
+				contents[i], found = found[0], found[1:]
+			}
+		}
 		return contents, errs
-	}
-	found, err := s.area.tables.ImagePackages(ctx, s.area.Store, ImageKeys{readable})
-	for i := range images {
-		if errs[i] == nil {
-			errs[i] = core.InArea(core.AreaRegistry, err)
-		}
-		if errs[i] == nil {
-			contents[i] = found[indices[i]]
-		}
-	}
-	return contents, errs
+	})
 }
 
 // ListPackages reads, for each image, a page of its packages, with the reads of Contents.

@@ -236,10 +236,12 @@ func (s Tags) ListNamed(ctx context.Context, names []TagName) ([]*Tag, error) {
 // ListOfImages reads, for each image, the same page of the tags that point to it, with one read. The
 // page tokens are those of the plain list of the repo with the digest.
 func (s Tags) ListOfImages(ctx context.Context, req core.ListRequest[*TagFilter], images []core.ImageKey) ([]core.Page[*Tag], []error) {
-	return s.listAround(ctx, req, len(images), func(i int, req *core.ListRequest[*TagFilter]) func(core.Branch) []core.Branch {
-		req.UIDP.ChildrenOf = images[i].Repo
-		req.Filter = core.EditFilter(req.Filter, func(f *TagFilter) { f.Digest = images[i].Digest })
-		return core.NarrowTo(func(b *core.Branch) { b.Digest = images[i].Digest })
+	return core.ReadOnce(images, func(images []core.ImageKey) ([]core.Page[*Tag], []error) {
+		return s.listAround(ctx, req, len(images), func(i int, req *core.ListRequest[*TagFilter]) func(core.Branch) []core.Branch {
+			req.UIDP.ChildrenOf = images[i].Repo
+			req.Filter = core.EditFilter(req.Filter, func(f *TagFilter) { f.Digest = images[i].Digest })
+			return core.NarrowTo(func(b *core.Branch) { b.Digest = images[i].Digest })
+		})
 	})
 }
 

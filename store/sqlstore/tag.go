@@ -46,8 +46,8 @@ var tags = table.New(&table.Definition[*inventory.Tag, *inventory.TagFilter]{
 // narrowTags returns the condition of a branch of tags.
 func narrowTags(b core.Branch) table.Narrowing {
 	switch {
-	case b.Digest != "": // The index contains 24 bits of a digest.
-		return table.Narrowing{SQL: " AND t.digest = p.x AND substr(t.digest, 8, 6) = substr(p.x, 8, 6)", Text: b.Digest}
+	case b.Digest != "": // The index has the key of the repo, and 24 bits of a digest.
+		return table.Narrowing{SQL: " AND t.digest = p.x AND t.parent_key = p.xroot AND substr(t.digest, 8, 6) = substr(p.x, 8, 6)", Text: b.Digest, Root: table.ParentKey(b.UID)}
 	case b.Lacks != "":
 		return lacking(b.Lacks)
 	case b.Holds != "":
