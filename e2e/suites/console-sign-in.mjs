@@ -272,6 +272,7 @@ await check('a refresh token renews the token before it expires, without a loss 
   await tab.getByRole('button', { name: `Continue with ${host}` }).click();
   await tab.waitForURL(other + '/console/empty/~repos');
   await loaded(tab);
+  await eventually(() => grants.length === 1, 'the provider gives no token'); // its answer is read beside the page
   assert.ok(grants[0].answer.refresh_token, 'the provider gives no refresh token');
   const lives = grants[0].answer.expires_in;
   await tab.clock.fastForward((lives - 120) * 1000);
