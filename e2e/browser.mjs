@@ -38,7 +38,7 @@ export async function open(path, use, { failing, ...options } = {}) {
   }
 }
 
-/** Returns the violations on a page that axe finds, those of best practices included, as texts. Waits for lists that are read again: they are dimmed. */
+/** Returns the violations on a page that axe finds, those of best practices included, as texts. It waits for lists that are read again, because they are dimmed. */
 export async function violations(page) {
   await page.waitForFunction(() => !document.querySelector('.busy'));
   await page.evaluate(axe);
