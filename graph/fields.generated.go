@@ -2007,6 +2007,9 @@ func fieldsFinding(resolvers ResolverRoot) *execute.Object {
 		"vulnerabilityId": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*inventory.Finding).VulnerabilityID, false)
 		}},
+		"sources": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*inventory.Finding).Sources, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+		}},
 		"digest": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*inventory.Finding).Digest, false)
 		}},

@@ -272,7 +272,7 @@ func TestDecisionsOfGroupsHoldForLaterFindings(t *testing.T) {
 		}
 		state := func(what string, in core.UID, want string) {
 			t.Helper()
-			w.expect(what, w.findings(in, nil), "GHSA-1 a@1.0.0 "+want+" fixed in 2.0.0")
+			w.expect(what, w.findings(in, nil), "CVE-1 a@1.0.0 "+want+" fixed in 2.0.0")
 			w.expectCounters(acme.uid)
 		}
 		state("a later finding of the group", repo, "NOT_AFFECTED")
@@ -284,12 +284,12 @@ func TestDecisionsOfGroupsHoldForLaterFindings(t *testing.T) {
 		state("the group is open, in spite of the one further up", repo, "OPEN")
 		w.sbom(repo, digest(3), "a@1.1.0")
 		w.point(repo, "latest", digest(3))
-		w.expect("a later finding of the group that is open", w.findings(repo, nil), "GHSA-1 a@1.1.0 OPEN fixed in 2.0.0")
+		w.expect("a later finding of the group that is open", w.findings(repo, nil), "CVE-1 a@1.1.0 OPEN fixed in 2.0.0")
 		decide(acme.uid, &inventory.FindingFilter{VulnerabilityIDs: []string{"GHSA-1"}, Packages: []string{"a"}}, open)
 		state("without any rule", other, "OPEN")
 		decide(acme.uid, &inventory.FindingFilter{Packages: []string{"a"}}, accepted)
 		w.sbom(other, digest(2), "a@1.0.1")
-		w.expect("a later finding after a decision without a vulnerability", w.findings(other, nil), "GHSA-1 a@1.0.1 OPEN fixed in 2.0.0")
+		w.expect("a later finding after a decision without a vulnerability", w.findings(other, nil), "CVE-1 a@1.0.1 OPEN fixed in 2.0.0")
 	})
 }
 

@@ -38,8 +38,9 @@ type ImportPlan[T any, K comparable] struct {
 	Insert      func(ctx context.Context, tx Tx, rows []T) error          // inserts new rows
 	MarkKept    func(ctx context.Context, tx Tx, kept []KeptRow[T]) error // records the source of unchanged rows, or its time; nil means that neither is recorded
 
-	// Withdraw ends those of the existing rows that the source no longer has, and returns their number; nil means that all stay.
-	Withdraw func(ctx context.Context, tx Tx, existing []T) (int, error)
+	// Finish does what follows when all rows are stored, and returns how many of the existing rows it has changed; nil means that nothing
+	// follows.
+	Finish func(ctx context.Context, tx Tx, existing []T) (int, error)
 }
 
 // A KeptRow is a record that changes nothing, with the row that is known.
@@ -49,7 +50,7 @@ type KeptRow[T any] struct{ Known, Row T }
 func (in ImportPlan[T, K]) Run(ctx context.Context, store Store, batch []T) (Imported, error) {
 	rows, rejected := in.validate(batch)
 	done := Imported{Rejected: rejected}
-	if len(rows) == 0 && in.Withdraw == nil {
+	if len(rows) == 0 && in.Finish == nil {
 		return done, nil
 	}
 	err := RetryCollisions(func() error {
@@ -119,8 +120,8 @@ func (in ImportPlan[T, K]) put(ctx context.Context, tx Tx, rows []T) (done Impor
 			return done, err
 		}
 	}
-	if in.Withdraw != nil {
-		gone, err := in.Withdraw(ctx, tx, stored)
+	if in.Finish != nil {
+		gone, err := in.Finish(ctx, tx, stored)
 		if done.Updated += gone; err != nil {
 			return done, err
 		}

@@ -32,6 +32,7 @@ type Advisory struct {
 	Related              []string        `json:"-"` // ids of similar vulnerabilities
 	Origin               string          `json:"-"` // the feed from which it came
 	SourceTime           core.Time       `json:"-"` // time of the last change by the feed, if it is known
+	Representative       core.UID        `json:"-"` // the advisory that stands for all of the same vulnerability and package
 	Affected             *affected.Set   `json:"-"` // the versions that are affected; nil means that the feed does not say it
 
 	// Severity is the resulting severity. The store computes it from Severities
@@ -388,6 +389,16 @@ type AdvisoryQueries interface {
 
 	// AdvisoriesOfRecords reads the advisories of records in a group.
 	AdvisoriesOfRecords(ctx context.Context, on core.Conn, of AdvisoryRecords) ([]*Advisory, error)
+
+	// AdvisoriesOfVulnerabilities reads those of the advisories in a group, above and below it that have one of names, and are not
+	// withdrawn: what says which are of the same vulnerability. For FeedGroup, these are of all groups.
+	AdvisoriesOfVulnerabilities(ctx context.Context, tx core.Tx, group core.UID, names []string) ([]*Advisory, error)
+
+	// SetRepresentatives stores the representatives of advisories.
+	SetRepresentatives(tx core.Tx, all []*Advisory)
+
+	// RepresentedAdvisories reads the advisories that others represent: those that are for one of repos.
+	RepresentedAdvisories(ctx context.Context, tx core.Tx, representatives, repos []core.UID) ([]*Advisory, error)
 
 	// ListDocuments reads one page of documents, without their advisories.
 	ListDocuments(ctx context.Context, on core.Conn, q core.Query[*DocumentFilter]) (core.Rows[*AdvisoryDocument], error)

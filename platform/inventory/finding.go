@@ -17,8 +17,9 @@ type Finding struct {
 	UID              core.UID         `json:"uid"`
 	Repo             core.UID         `json:"repo"`
 	Digest           string           `json:"digest"`
-	Advisory         core.UID         `json:"advisory"`
-	VulnerabilityID  string           `json:"vulnerabilityId"` // id of the advisory, such as CVE-2021-44228
+	Advisory         core.UID         `json:"advisory"`          // the one that stands for all of the same vulnerability
+	Sources          []string         `json:"sources,omitempty"` // ids of the advisories that say that the version is affected, sorted
+	VulnerabilityID  string           `json:"vulnerabilityId"`   // the CVE, such as CVE-2021-44228, or an id of an advisory if there is none
 	Package          string           `json:"package"`
 	Ecosystem        string           `json:"ecosystem,omitempty"`        // as OSV names it, such as Debian:12; "" if it is not known
 	InstalledVersion string           `json:"installedVersion,omitempty"` // "" if it is not known
@@ -193,7 +194,7 @@ var FindingKind = core.Kind[*Finding]{
 		{Name: "digest", Mode: fieldmask.OutputOnly}, {Name: "advisory", Mode: fieldmask.OutputOnly},
 		{Name: "vulnerabilityId", Mode: fieldmask.OutputOnly}, {Name: "package", Mode: fieldmask.OutputOnly},
 		{Name: "ecosystem", Mode: fieldmask.OutputOnly}, {Name: "installedVersion", Mode: fieldmask.OutputOnly},
-		{Name: "binaryPackages", Mode: fieldmask.OutputOnly}, {Name: "fixedVersions", Mode: fieldmask.OutputOnly}, {Name: "severity", Mode: fieldmask.OutputOnly},
+		{Name: "sources", Mode: fieldmask.OutputOnly}, {Name: "binaryPackages", Mode: fieldmask.OutputOnly}, {Name: "fixedVersions", Mode: fieldmask.OutputOnly}, {Name: "severity", Mode: fieldmask.OutputOnly},
 		{Name: "knownExploited", Mode: fieldmask.OutputOnly}, {Name: "epss", Mode: fieldmask.OutputOnly},
 		{Name: "basis", Mode: fieldmask.OutputOnly}, {Name: "state", Mode: fieldmask.Updatable},
 		{Name: "justification", Mode: fieldmask.Updatable}, {Name: "note", Mode: fieldmask.Updatable},
@@ -281,8 +282,8 @@ type FindingQueries interface {
 	// ImageStatuses reads the statuses of images, by repo and digest.
 	ImageStatuses(ctx context.Context, tx core.Tx, images ImageKeys) ([]*ImageStatus, error)
 
-	// TriageFacts reads what an update of findings of images and of advisories needs to know.
-	TriageFacts(ctx context.Context, tx core.Tx, images ImageKeys, advisories []core.UID) (TriageFacts, error)
+	// TriageFacts reads what an update of findings of images needs to know, with the advisories that others represent.
+	TriageFacts(ctx context.Context, tx core.Tx, images ImageKeys, representatives []core.UID) (TriageFacts, error)
 
 	// Holders lists the live images of a repo that hold packages with one of the normal names,
 	// with their versions of these.

@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -14,21 +15,28 @@ type findingChanges struct {
 	statuses []*ImageStatus // of the images
 	old, new []*Finding
 	open     OpenCounts // by how much the open findings of the repo change
-	events   findingEvents
+
+	representatives map[core.UID]core.UID // of the advisories
+	events          findingEvents
 }
 
 // compare notes what changes in the findings of an image. before and wanted are those that there
 // are and that there must be.
 func (c *findingChanges) compare(status *ImageStatus, before, wanted []*Finding, rules triageRules) {
 	opened, resolved, changed := []*Finding{}, []*Finding{}, []*Finding{}
-	known := make(map[core.UID]*Finding, len(before))
+	known := make(map[aboutKey][]*Finding, len(before))
 	for _, f := range before {
-		known[f.UID] = f
+		known[c.aboutKey(f)] = append(known[c.aboutKey(f)], f)
 	}
+	joined := map[aboutKey]bool{}
 	for _, f := range wanted {
-		was := known[f.UID]
-		delete(known, f.UID)
-		c.carryOver(f, was)
+		key := c.aboutKey(f)
+		was := firstSeen(known[key])
+		if joined[key] = true; was != nil {
+			f.UID = was.UID
+		}
+		c.carryOver(f, withDecision(was, known[key]))
+		known[key] = slices.DeleteFunc(known[key], func(other *Finding) bool { return other == was })
 		rules.decide(f, c.now)
 		switch {
 		case was == nil || !was.IsCounted():
@@ -42,7 +50,14 @@ func (c *findingChanges) compare(status *ImageStatus, before, wanted []*Finding,
 		}
 	}
 	for _, was := range before {
-		if known[was.UID] == nil {
+		if !slices.Contains(known[c.aboutKey(was)], was) {
+			continue
+		}
+		if joined[c.aboutKey(was)] { // it is now known that it is about the same vulnerability as another one
+			c.drop(status, was)
+			if was.IsCounted() {
+				resolved = append(resolved, was)
+			}
 			continue
 		}
 		gone := *was
@@ -60,6 +75,35 @@ func (c *findingChanges) compare(status *ImageStatus, before, wanted []*Finding,
 	c.note(verbOpened, opened)
 	c.note(verbResolved, resolved)
 	c.note(verbChanged, changed)
+}
+
+// An aboutKey is what findings of one image have in common that are of the same vulnerability and version.
+type aboutKey struct{ representative, version core.UID }
+
+func (c *findingChanges) aboutKey(f *Finding) aboutKey {
+	return aboutKey{cmp.Or(c.representatives[f.Advisory], f.Advisory), f.PackageVersion}
+}
+
+// firstSeen returns the finding that stays of those that are of the same vulnerability, or nil.
+func firstSeen(known []*Finding) *Finding {
+	if len(known) == 0 {
+		return nil
+	}
+	return slices.MinFunc(known, func(a, b *Finding) int {
+		return cmp.Or(bit(b.IsCounted())-bit(a.IsCounted()), a.FirstSeenTime.Compare(b.FirstSeenTime.Time), core.CompareTexts(a.UID, b.UID))
+	})
+}
+
+// withDecision returns a finding with what was decided about it, or about another one of the same vulnerability.
+func withDecision(was *Finding, known []*Finding) *Finding {
+	for _, other := range known {
+		if was.Decision != DecisionOfFinding && other.Decision == DecisionOfFinding && other.IsCounted() {
+			decided := *was
+			decided.decide(other.decision(), DecisionOfFinding)
+			return &decided
+		}
+	}
+	return was
 }
 
 // carryOver copies what stays of a known finding to the one that replaces it.
@@ -90,6 +134,13 @@ func (c *findingChanges) replace(status *ImageStatus, was, is *Finding) {
 	status.Open.add(is, 1)
 }
 
+// drop notes that a finding is no more.
+func (c *findingChanges) drop(status *ImageStatus, was *Finding) {
+	c.old = append(c.old, was)
+	c.open.add(was, -1)
+	status.Open.add(was, -1)
+}
+
 // note notes that findings have changed, for their events.
 func (c *findingChanges) note(verb string, all []*Finding) {
 	for _, f := range all {
@@ -101,14 +152,14 @@ func (c *findingChanges) note(verb string, all []*Finding) {
 func (f *Finding) sameAs(other *Finding) bool {
 	x, y := *f, *other
 	x.UpdateTime, y.UpdateTime = core.Time{}, core.Time{}
-	return x.IsLive == y.IsLive && x.Decision == y.Decision && x.PackageVersion == y.PackageVersion && x.looksLike(&y) &&
+	return x.IsLive == y.IsLive && x.Decision == y.Decision && x.PackageVersion == y.PackageVersion && x.Advisory == y.Advisory && x.looksLike(&y) &&
 		EPSSKey(x.EPSS) == EPSSKey(y.EPSS) && x.FirstSeenTime.Equal(y.FirstSeenTime.Time)
 }
 
 // looksLike reports whether nothing differs that somebody would be told of.
 func (f *Finding) looksLike(other *Finding) bool {
 	return f.State == other.State && f.Severity.SortKey() == other.Severity.SortKey() && f.KnownExploited == other.KnownExploited &&
-		slices.Equal(f.FixedVersions, other.FixedVersions) && slices.Equal(f.BinaryPackages, other.BinaryPackages) && f.Justification == other.Justification && f.Note == other.Note &&
+		slices.Equal(f.FixedVersions, other.FixedVersions) && slices.Equal(f.BinaryPackages, other.BinaryPackages) && slices.Equal(f.Sources, other.Sources) && f.Justification == other.Justification && f.Note == other.Note &&
 		f.Assignee == other.Assignee && f.DueTime.Equal(other.DueTime.Time) && f.ExpireTime.Equal(other.ExpireTime.Time) &&
 		f.Basis == other.Basis && f.Package == other.Package && f.InstalledVersion == other.InstalledVersion && f.VulnerabilityID == other.VulnerabilityID
 }
@@ -128,7 +179,7 @@ func (s Findings) store(ctx context.Context, tx core.Tx, all ...*findingChanges)
 	for _, c := range all {
 		old, current = append(old, c.old...), append(current, c.new...)
 	}
-	if len(current) > 0 {
+	if len(old)+len(current) > 0 {
 		if err := s.area.tables.ReplaceFindings(ctx, tx, old, current); err != nil {
 			return err
 		}

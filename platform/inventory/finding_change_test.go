@@ -10,13 +10,13 @@ import (
 
 // uncompared are the fields of a finding that decide nothing when it is compared with what is stored.
 var uncompared = map[string]string{
-	"UID": "identifies it", "Repo": "identifies it", "Digest": "identifies it", "Advisory": "identifies it",
+	"UID": "identifies it", "Repo": "identifies it", "Digest": "identifies it",
 	"Ecosystem":  "is that of the version of the package",
 	"UpdateTime": "follows from the comparison", "ResolvedTime": "follows from the state",
 }
 
 // quiet are the fields whose changes are stored, and that nobody is told of.
-var quiet = map[string]bool{"PackageVersion": true, "EPSS": true, "FirstSeenTime": true, "Decision": true, "IsLive": true}
+var quiet = map[string]bool{"Advisory": true, "PackageVersion": true, "EPSS": true, "FirstSeenTime": true, "Decision": true, "IsLive": true}
 
 // A field that is missing in the comparison would never be written when only it changes.
 func TestEveryFieldOfAFindingIsCompared(t *testing.T) {

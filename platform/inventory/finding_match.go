@@ -1,8 +1,10 @@
 package inventory
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"atrium/platform/affected"
 	"atrium/platform/core"
@@ -99,6 +101,10 @@ func (s Findings) write(ctx context.Context, tx core.Tx, repo *Repo, contents []
 			byName[a.NormalName()] = append(byName[a.NormalName()], a)
 		}
 	}
+	representatives := map[core.UID]core.UID{}
+	for _, a := range advisories {
+		representatives[a.UID], representatives[a.Representative] = a.Representative, a.Representative
+	}
 	before := map[string][]*Finding{}
 	for _, f := range known {
 		before[f.Digest] = append(before[f.Digest], f)
@@ -110,42 +116,130 @@ func (s Findings) write(ctx context.Context, tx core.Tx, repo *Repo, contents []
 	if err := setExploitation(ctx, s.area.tables, tx, advisories); err != nil {
 		return err
 	}
-	changes := findingChanges{now: s.area.Now(), repo: repo, events: events}
+	changes := findingChanges{now: s.area.Now(), repo: repo, events: events, representatives: representatives}
 	for _, c := range contents {
 		var wanted []*Finding
 		if c.status.IsLive {
-			for _, m := range c.findMatches(byName) {
-				wanted = append(wanted, m.finding(repo.UID, c.status.Digest))
+			for _, of := range groupMatches(c.findMatches(byName)) {
+				wanted = append(wanted, newFinding(of, repo.UID, c.status.Digest))
 			}
 		}
-		changes.compare(c.status, before[c.status.Digest], distinctFindings(wanted), rules)
+		changes.compare(c.status, before[c.status.Digest], wanted, rules)
 		changes.statuses = append(changes.statuses, c.status)
 	}
 	return s.store(ctx, tx, &changes)
 }
 
-// finding returns the finding of a match, without what is decided about it.
-func (m match) finding(repo core.UID, digest string) *Finding {
+// groupMatches puts matches together that are of the same vulnerability and version.
+func groupMatches(all []match) (groups [][]match) {
+	slices.SortFunc(all, func(a, b match) int {
+		return cmp.Or(core.CompareTexts(a.advisory.Representative, b.advisory.Representative), core.CompareTexts(a.versionUID(), b.versionUID()), compareSources(a.advisory, b.advisory))
+	})
+	for i, m := range all {
+		switch last := len(groups) - 1; {
+		case i > 0 && m.advisory == all[i-1].advisory && m.versionUID() == all[i-1].versionUID(): // two names found it
+		case last >= 0 && m.advisory.Representative == groups[last][0].advisory.Representative && m.versionUID() == groups[last][0].versionUID():
+			groups[last] = append(groups[last], m)
+		default:
+			groups = append(groups, []match{m})
+		}
+	}
+	return groups
+}
+
+// compareSources sorts advisories of one vulnerability: those that count more come first. A rating counts more than none, and
+// what is known of the versions more than that. Then come those of the distribution or the ecosystem itself, then those of GitHub, then of CVE.
+func compareSources(a, b *Advisory) int {
+	rank := func(a *Advisory) int {
+		switch id := a.AdvisoryID; {
+		case strings.HasPrefix(id, "GHSA-"):
+			return 1
+		case strings.HasPrefix(id, "CVE-"):
+			return 2
+		default:
+			return 0
+		}
+	}
+	return cmp.Or(bit(a.Severity.Rating.Rank() <= 0)-bit(b.Severity.Rating.Rank() <= 0), rank(a)-rank(b), cmp.Compare(a.AdvisoryID, b.AdvisoryID), core.CompareTexts(a.UID, b.UID))
+}
+
+// versionUID returns the UID of the version; "" if the advisory names the image.
+func (m match) versionUID() core.UID {
+	if m.version.PackageVersion == nil {
+		return ""
+	}
+	return m.version.UID
+}
+
+// fixesOf returns the versions in which all matches say that the vulnerability is fixed, the next one first.
+func fixesOf(of []match) []string {
+	fixed := slices.Clone(of[0].fixed)
+	if len(of) == 1 {
+		return fixed
+	}
+	ecosystem := ""
+	if v := of[0].version; v.PackageVersion != nil {
+		ecosystem = v.Package.Ecosystem
+	}
+	for _, m := range of[1:] {
+		fixed = append(fixed, m.fixed...)
+	}
+	slices.SortFunc(fixed, func(a, b string) int {
+		order, err := affected.Compare(ecosystem, a, b)
+		if err != nil {
+			order = 0
+		}
+		return cmp.Or(order, cmp.Compare(a, b))
+	})
+	return slices.DeleteFunc(slices.Compact(fixed), func(version string) bool {
+		return slices.ContainsFunc(of, func(m match) bool { return m.advisory.affectedVersions().Affects(ecosystem, version) })
+	})
+}
+
+// newFinding returns the finding of matches of one vulnerability, without what is decided about it. The first advisory rates
+// it.
+func newFinding(of []match, repo core.UID, digest string) *Finding {
+	first := of[0]
 	f := &Finding{
-		Repo: repo, Digest: digest, Advisory: m.advisory.UID, VulnerabilityID: m.advisory.AdvisoryID,
-		Package: m.advisory.ArtifactName, FixedVersions: m.fixed, Severity: m.advisory.Severity,
-		KnownExploited: m.advisory.KnownExploited, EPSS: m.advisory.EPSS, Basis: m.basis, IsLive: true,
+		Repo: repo, Digest: digest, Advisory: first.advisory.Representative, Package: first.advisory.ArtifactName,
+		Severity: first.advisory.Severity, Basis: BasisName, IsLive: true,
 	}
-	version := ""
-	if v := m.version; v.PackageVersion != nil {
+	all := make([]*Advisory, len(of))
+	for i, m := range of {
+		a := m.advisory
+		all[i] = a
+		if f.KnownExploited = f.KnownExploited || a.KnownExploited; m.basis == BasisVersion {
+			f.Basis = BasisVersion
+		}
+		if a.EPSS != nil && (f.EPSS == nil || *f.EPSS < *a.EPSS) {
+			f.EPSS = a.EPSS
+		}
+		f.Sources = append(f.Sources, a.AdvisoryID)
+	}
+	slices.Sort(f.Sources)
+	f.Sources = slices.Compact(f.Sources)
+	f.FixedVersions, f.VulnerabilityID = fixesOf(of), knownName(all)
+	if v := first.version; v.PackageVersion != nil {
 		f.Package, f.Ecosystem, f.InstalledVersion, f.BinaryPackages = v.Package.Name, v.Package.Ecosystem, v.Version, v.binaries
-		f.PackageVersion, version = v.UID, string(v.UID)
+		f.PackageVersion = v.UID
 	}
-	f.undecide(m.advisory)
-	f.UID = repo + "/" + core.UID(hashTexts(digest, string(f.Advisory), version))
+	f.undecide(all...)
+	f.UID = repo + "/" + core.UID(hashTexts(digest, string(f.Advisory), string(f.PackageVersion)))
 	return f
 }
 
-// undecide sets the state of a finding about which nobody has decided. The advisory may know more.
-func (f *Finding) undecide(a *Advisory) {
+// undecide sets the state of a finding about which nobody has decided. The advisories may know more, if all of them do.
+func (f *Finding) undecide(all ...*Advisory) {
 	f.decide(decision{state: FindingOpen}, "")
-	if note := a.notAffectedNote(); note != nil {
-		f.decide(decision{state: FindingNotAffected, justification: note.Type, note: note.Note}, DecisionOfAdvisory)
+	for i, a := range all {
+		note := a.notAffectedNote()
+		if note == nil {
+			return
+		}
+		if i == len(all)-1 {
+			note = all[0].notAffectedNote()
+			f.decide(decision{state: FindingNotAffected, justification: note.Type, note: note.Note}, DecisionOfAdvisory)
+		}
 	}
 }
 
@@ -155,10 +249,4 @@ func (a *Advisory) notAffectedNote() *FalsePositiveDetermination {
 		return latest.FalsePositiveDetermination
 	}
 	return nil
-}
-
-// distinctFindings sorts findings, and leaves out those that occur again.
-func distinctFindings(all []*Finding) []*Finding {
-	slices.SortFunc(all, func(a, b *Finding) int { return core.CompareTexts(a.UID, b.UID) })
-	return slices.CompactFunc(all, func(a, b *Finding) bool { return a.UID == b.UID })
 }

@@ -89,7 +89,7 @@ func (s Findings) reconcileImages(ctx context.Context, tx core.Tx, repo *Repo, d
 
 // reconcileAdvisories writes the findings of some advisories in a repo, and returns how many images it has looked at.
 func (s Findings) reconcileAdvisories(ctx context.Context, tx core.Tx, repo *Repo, uids []core.UID, events findingEvents) (images int, err error) {
-	advisories, err := s.area.tables.Advisories.Get(ctx, tx, core.Keys{UIDs: uids})
+	advisories, about, err := s.readRepresented(ctx, tx, repo.UID, uids)
 	if err != nil || len(advisories) == 0 {
 		return 0, err
 	}
@@ -102,7 +102,7 @@ func (s Findings) reconcileAdvisories(ctx context.Context, tx core.Tx, repo *Rep
 	if err != nil {
 		return 0, err
 	}
-	known, err := s.readFindings(ctx, tx, repo.UID, &FindingFilter{Advisories: uids})
+	known, err := s.readFindings(ctx, tx, repo.UID, &FindingFilter{Advisories: about})
 	if err != nil {
 		return 0, err
 	}
@@ -127,6 +127,26 @@ func (s Findings) reconcileAdvisories(ctx context.Context, tx core.Tx, repo *Rep
 		return 0, err
 	}
 	return len(contents), s.write(ctx, tx, repo, contents, advisories, known, events)
+}
+
+// readRepresented reads advisories with those for a repo that are of the same vulnerabilities, and lists those that findings of
+// them can be about.
+func (s Findings) readRepresented(ctx context.Context, tx core.Tx, repo core.UID, uids []core.UID) (all []*Advisory, about []core.UID, err error) {
+	if all, err = s.area.tables.Advisories.Get(ctx, tx, core.Keys{UIDs: uids}); err != nil || len(all) == 0 {
+		return nil, nil, err
+	}
+	about = slices.Clone(uids)
+	for _, a := range all {
+		about = append(about, a.Representative)
+	}
+	same, err := s.area.tables.RepresentedAdvisories(ctx, tx, about, []core.UID{repo})
+	for _, a := range same {
+		if about = append(about, a.UID); !slices.Contains(uids, a.UID) {
+			all = append(all, a)
+		}
+	}
+	slices.Sort(about)
+	return all, slices.Compact(about), err
 }
 
 // contentsHolding returns images with those of their packages that are, or were built of, what holders hold.

@@ -3,6 +3,7 @@ package inventory
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -87,8 +88,14 @@ func (d decision) hasEnded(now core.Time) bool {
 	return !d.expireTime.IsZero() && !d.expireTime.After(now.Time)
 }
 
-// triageRules are the rules for repos, by the advisories that they name, those that count more first.
-type triageRules map[core.UID][]*TriageRule
+// triageRules are the rules for repos, by the advisories that represent those that they name, those that count more first.
+type triageRules map[core.UID][]namingRule
+
+// A namingRule is a rule with the groups of the advisories that it names.
+type namingRule struct {
+	*TriageRule
+	groups []core.UID
+}
 
 // decide sets what the rules decide about a finding. Of several rules, that of the closest group
 // counts, of those the one that says most about the image and the package, and of those the
@@ -100,7 +107,7 @@ func (r triageRules) decide(f *Finding, now core.Time) {
 	}
 	covered := map[FindingState][]string{} // binary packages that are decided about one by one
 	for _, rule := range r[f.Advisory] {
-		if !rule.isFor(f) || rule.decision().hasEnded(now) {
+		if !slices.ContainsFunc(rule.groups, func(group core.UID) bool { return isAbove(group, f.Repo) }) || !rule.isFor(f) || rule.decision().hasEnded(now) {
 			continue
 		}
 		if !rule.isAbout(f.Ecosystem, f.installedPackage()) {
@@ -254,16 +261,21 @@ func (s Findings) readRules(ctx context.Context, tx core.Tx, repos []*Repo, advi
 	for i, rule := range found {
 		byName[rule.VulnerabilityID] = append(byName[rule.VulnerabilityID], i)
 	}
-	rules := triageRules{}
+	type key struct {
+		representative core.UID
+		rule           int
+	}
+	groups := map[key][]core.UID{}
 	for _, a := range advisories {
-		var own []int
 		for _, name := range a.AllNames() {
-			own = append(own, byName[name]...)
+			for _, i := range byName[name] {
+				groups[key{a.Representative, i}] = append(groups[key{a.Representative, i}], a.UID.Parent())
+			}
 		}
-		slices.Sort(own)
-		for _, i := range slices.Compact(own) {
-			rules[a.UID] = append(rules[a.UID], found[i])
-		}
+	}
+	rules := triageRules{}
+	for _, k := range slices.SortedFunc(maps.Keys(groups), func(a, b key) int { return a.rule - b.rule }) {
+		rules[k.representative] = append(rules[k.representative], namingRule{found[k.rule], groups[k]})
 	}
 	return rules, nil
 }

@@ -342,7 +342,7 @@ type triage struct {
 	*fieldmask.Change[*Finding]
 	TriageFacts
 	now        core.Time
-	advisories map[core.UID]*Advisory
+	advisories map[core.UID][]*Advisory // by those that represent them
 	rules      triageRules
 	events     findingEvents
 }
@@ -356,9 +356,9 @@ func (s Findings) newTriage(ctx context.Context, tx core.Tx, chosen []*Finding, 
 	if err != nil {
 		return nil, err
 	}
-	t := &triage{Change: c, TriageFacts: facts, now: s.area.Now(), advisories: map[core.UID]*Advisory{}, events: findingEvents{}}
+	t := &triage{Change: c, TriageFacts: facts, now: s.area.Now(), advisories: map[core.UID][]*Advisory{}, events: findingEvents{}}
 	for _, a := range facts.Advisories {
-		t.advisories[a.UID] = a
+		t.advisories[a.Representative] = append(t.advisories[a.Representative], a)
 	}
 	if c.Writes("state") {
 		t.rules, err = s.readRules(ctx, tx, facts.Repos, facts.Advisories, nil)
@@ -421,9 +421,14 @@ func (t *triage) apply(f *Finding) {
 func (t *triage) decide(f *Finding) {
 	wanted := t.Row.decision()
 	f.decide(decision{state: FindingOpen}, "")
-	if a := t.advisories[f.Advisory]; a != nil {
-		f.undecide(a)
+	var sources []*Advisory
+	for _, a := range t.advisories[f.Advisory] {
+		if slices.Contains(f.Sources, a.AdvisoryID) && isAbove(a.UID.Parent(), f.Repo) {
+			sources = append(sources, a)
+		}
 	}
+	slices.SortFunc(sources, compareSources)
+	f.undecide(sources...)
 	t.rules.decide(f, t.now)
 	if f.Decision == "" && wanted.state == FindingOpen {
 		f.Note = wanted.note

@@ -94,6 +94,7 @@ func (s Advisories) put(ctx context.Context, group core.UID, advisories []*Advis
 		return core.Imported{}, err
 	}
 	latest := map[string]core.Time{} // of what is stored of each record
+	var changed []*Advisory
 	in := core.ImportPlan[*Advisory, AdvisoryName]{
 		Key: (*Advisory).Key,
 		Check: func(a *Advisory, v *core.Violations) {
@@ -104,6 +105,7 @@ func (s Advisories) put(ctx context.Context, group core.UID, advisories []*Advis
 		},
 		Existing: func(ctx context.Context, tx core.Tx, rows []*Advisory) ([]*Advisory, error) {
 			tx.Lock(feedLock)
+			changed = nil
 			return s.readStored(ctx, tx, group, rows, records, latest)
 		},
 		IsUnchanged: func(known, a *Advisory) bool {
@@ -111,6 +113,7 @@ func (s Advisories) put(ctx context.Context, group core.UID, advisories []*Advis
 		},
 		Replace: func(ctx context.Context, tx core.Tx, known, a *Advisory) error {
 			a.stampImported(known.UID, s.area.Now())
+			changed = append(changed, a)
 			if err := s.setInherited(ctx, tx, a); err != nil {
 				return err
 			}
@@ -121,6 +124,8 @@ func (s Advisories) put(ctx context.Context, group core.UID, advisories []*Advis
 			var series core.UIDSeries
 			for _, a := range added {
 				a.stampImported(series.Child(group), s.area.Now())
+				a.Representative = a.UID
+				changed = append(changed, a)
 			}
 			if err := s.setInherited(ctx, tx, added...); err != nil {
 				return err
@@ -133,10 +138,16 @@ func (s Advisories) put(ctx context.Context, group core.UID, advisories []*Advis
 			})
 		},
 	}
-	if records != nil {
-		in.Withdraw = func(ctx context.Context, tx core.Tx, stored []*Advisory) (int, error) {
-			return s.withdraw(ctx, tx, stored, records, latest)
+	in.Finish = func(ctx context.Context, tx core.Tx, stored []*Advisory) (int, error) {
+		gone, err := s.withdraw(ctx, tx, stored, records, latest)
+		if changed = append(changed, gone...); err != nil || len(changed) == 0 {
+			return len(gone), err
 		}
+		var before []string
+		for _, a := range stored {
+			before = append(before, a.linkNames()...)
+		}
+		return len(gone), s.group(ctx, tx, group, changed, before)
 	}
 	done, err := in.Run(ctx, s.area.Store, advisories)
 	if errors.Is(err, core.ErrNoParent) { // the group was deleted meanwhile
@@ -152,7 +163,9 @@ func (s Advisories) readStored(ctx context.Context, tx core.Tx, group core.UID, 
 	for _, a := range rows {
 		ids = append(ids, a.AdvisoryID)
 	}
-	slices.Sort(ids)
+	if slices.Sort(ids); len(ids) == 0 {
+		return nil, nil
+	}
 	stored, err := s.area.tables.AdvisoriesOfRecords(ctx, tx, AdvisoryRecords{group, slices.Compact(ids)})
 	clear(latest)
 	known := map[AdvisoryName]bool{}
@@ -170,15 +183,17 @@ func (s Advisories) readStored(ctx context.Context, tx core.Tx, group core.UID, 
 	return stored, err
 }
 
-// withdraw withdraws the stored advisories that records no longer name, and returns their number.
-func (s Advisories) withdraw(ctx context.Context, tx core.Tx, stored []*Advisory, records map[string]*AdvisoryRecord, latest map[string]core.Time) (int, error) {
+// withdraw withdraws the stored advisories that records no longer name, and returns them.
+func (s Advisories) withdraw(ctx context.Context, tx core.Tx, stored []*Advisory, records map[string]*AdvisoryRecord, latest map[string]core.Time) (gone []*Advisory, err error) {
+	if len(records) == 0 {
+		return nil, nil
+	}
 	isNamed := map[AdvisoryName]bool{}
 	for _, r := range records {
 		for _, a := range r.Advisories {
 			isNamed[a.Key()] = true
 		}
 	}
-	var gone []*Advisory
 	var confirmed []SourceTime
 	for _, a := range stored {
 		switch r := records[a.AdvisoryID]; {
@@ -191,16 +206,16 @@ func (s Advisories) withdraw(ctx context.Context, tx core.Tx, stored []*Advisory
 		}
 	}
 	if err := s.setInherited(ctx, tx, gone...); err != nil {
-		return 0, err
+		return nil, err
 	}
 	changes := make([]core.RowChange[*Advisory], len(gone))
 	for i, a := range gone {
 		changes[i] = core.RowChange[*Advisory]{Row: a, Fields: []string{"deleteTime", "sourceTime", "severities"}}
 	}
 	if _, err := s.area.tables.Advisories.UpdateAll(ctx, tx, changes...); err != nil || len(confirmed) == 0 {
-		return len(gone), err
+		return gone, err
 	}
-	return len(gone), s.area.tables.RaiseAdvisoryTimes(ctx, tx, confirmed)
+	return gone, s.area.tables.RaiseAdvisoryTimes(ctx, tx, confirmed)
 }
 
 // setInherited sets, with one read, the severities that advisories inherit from their

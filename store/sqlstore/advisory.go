@@ -46,6 +46,7 @@ var advisories = table.New(&table.Definition[*inventory.Advisory, *inventory.Adv
 		{SQL: "t.severity_vector", Field: "severities", To: func(a *inventory.Advisory) any { return &a.Severity.Vector }},
 		{SQL: "t.severity_version", Field: "severities", To: func(a *inventory.Advisory) any { return &a.Severity.Version }},
 		{SQL: "t.severity_source", Field: "severities", To: func(a *inventory.Advisory) any { return (*string)(&a.Severity.Source) }},
+		{SQL: "t.representative", To: func(a *inventory.Advisory) any { return table.UIDOf(&a.Representative) }},
 		{SQL: "t.delete_time", Field: "deleteTime", To: func(a *inventory.Advisory) any { return table.TimeOf(&a.DeleteTime) }},
 		{SQL: "t.source_time", Field: "sourceTime", To: func(a *inventory.Advisory) any { return table.TimeOf(&a.SourceTime) }},
 		{SQL: "t.create_time", To: func(a *inventory.Advisory) any { return table.TimeOf(&a.CreateTime) }},
@@ -160,6 +161,31 @@ func (queries) AdvisoriesOfRecords(ctx context.Context, on core.Conn, of invento
 	return advisories.ReadPairs(ctx, on, columns, core.NoLimit, "t.parent = ? AND t.advisory_id = p.k", group)
 }
 
+// AdvisoriesOfVulnerabilities reads what says which advisories are of the same vulnerability.
+func (queries) AdvisoriesOfVulnerabilities(ctx context.Context, in core.Tx, group core.UID, names []string) (found []*inventory.Advisory, err error) {
+	tx := transactionOf(in)
+	q := table.NewStatement(tx.Dialect).Add("SELECT t.uid, t.advisory_id, t.artifact_name, t.artifact_type, t.aliases, t.upstream, t.representative, t.create_time FROM")
+	q.Add(" (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", table.Values(names)).Add(" UNION SELECT v.uid FROM advisory v WHERE v.advisory_id ?)", table.Values(names))
+	q.Add(" x CROSS JOIN advisory t WHERE t.uid = x.uid AND t.count_class > 0")
+	if group != inventory.FeedGroup {
+		q.Add(" AND (t.parent ?", table.UIDValues(append(group.Ancestors(), group, inventory.FeedGroup))).Add(" OR t.parent >= ? AND t.parent < ?)", table.PackUID(group), table.PastSubtree(group))
+	}
+	err = tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
+		a := new(inventory.Advisory)
+		found = append(found, a)
+		return scan(table.UIDOf(&a.UID), &a.AdvisoryID, &a.ArtifactName, &a.ArtifactType, table.JSONOf(&a.Aliases), table.JSONOf(&a.Upstream), table.UIDOf(&a.Representative), table.TimeOf(&a.CreateTime))
+	}))
+	return found, err
+}
+
+// SetRepresentatives changes the representatives of advisories.
+func (queries) SetRepresentatives(in core.Tx, all []*inventory.Advisory) {
+	tx := transactionOf(in)
+	for _, a := range all {
+		tx.Conn.Queue(table.NewStatement(tx.Dialect).Add("UPDATE advisory SET representative = ? WHERE uid = ?", a.Representative, a.UID).Build(nil))
+	}
+}
+
 // SearchText returns the text that a free-text query searches.
 func searchText(a *inventory.Advisory) string {
 	parts := slices.Concat([]string{a.AdvisoryID, a.ArtifactName, a.ComponentName}, a.Aliases, a.Upstream, a.Related)
@@ -213,8 +239,11 @@ func addAnyWord[S ~string](s *table.Statement, column string, values []S) {
 
 // Advisories with findings in an image, or in a repo.
 const (
-	affectsImage = " AND t.uid IN (SELECT f.advisory FROM finding f WHERE f.parent = p.xroot AND f.digest = p.x AND f.count_class > 0)"
-	affectsRepo  = " AND t.uid IN (SELECT f.advisory FROM finding f WHERE f.parent = p.x AND f.count_class > 0)"
+	affectsImage = " AND t.uid IN (SELECT v.uid FROM finding f CROSS JOIN advisory v WHERE f.parent = p.xroot AND f.digest = p.x AND f.count_class > 0 AND " + isSource + ")"
+	affectsRepo  = " AND t.uid IN (SELECT v.uid FROM finding f CROSS JOIN advisory v WHERE f.parent = p.x AND f.count_class > 0 AND " + isSource + ")"
+
+	// isSource is the condition that a finding f names an advisory v, which is of a feed or of a group around the repo.
+	isSource = "v.representative = f.advisory AND f.sources LIKE '%\"' || v.advisory_id || '\"%' AND (v.root <> f.root OR v.parent = substr(f.parent, 1, length(v.parent)))"
 )
 
 // affecting returns the condition that advisories have findings in an image, or in a repo, if there is one.

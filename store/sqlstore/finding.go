@@ -34,6 +34,7 @@ var findings = table.New(&table.Definition[*inventory.Finding, *inventory.Findin
 		{SQL: "t.ecosystem", To: func(f *inventory.Finding) any { return &f.Ecosystem }},
 		{SQL: "t.version", To: func(f *inventory.Finding) any { return &f.InstalledVersion }},
 		{SQL: "t.version_uid", To: func(f *inventory.Finding) any { return table.UIDOf(&f.PackageVersion) }},
+		{SQL: "t.sources", To: func(f *inventory.Finding) any { return table.JSONOf(&f.Sources) }},
 		{SQL: "t.binary_packages", To: func(f *inventory.Finding) any { return table.JSONOf(&f.BinaryPackages) }},
 		{SQL: "t.fixed_versions", To: func(f *inventory.Finding) any { return table.JSONOf(&f.FixedVersions) }},
 		{SQL: "t.severity", To: func(f *inventory.Finding) any { return severityColumn{&f.Severity} }},

@@ -206,13 +206,14 @@ func (queries) ImageStatuses(ctx context.Context, in core.Tx, images inventory.I
 }
 
 // TriageFacts reads what an update of findings is about: one statement each.
-func (queries) TriageFacts(ctx context.Context, in core.Tx, images inventory.ImageKeys, about []core.UID) (facts inventory.TriageFacts, err error) {
+func (queries) TriageFacts(ctx context.Context, in core.Tx, images inventory.ImageKeys, representatives []core.UID) (facts inventory.TriageFacts, err error) {
 	tx := transactionOf(in)
 	var uids []core.UID
 	for _, k := range images.Keys() {
 		uids = append(uids, k.Repo)
 	}
-	err = tx.Conn.Run(ctx, repos.SelectAll(tx.Dialect, distinctUIDs(uids), &facts.Repos), advisories.SelectAll(tx.Dialect, about, &facts.Advisories),
+	uids = distinctUIDs(uids)
+	err = tx.Conn.Run(ctx, repos.SelectAll(tx.Dialect, uids, &facts.Repos), tx.selectRepresented(representatives, uids, &facts.Advisories),
 		tx.selectStatuses(images, &facts.Statuses))
 	return facts, err
 }
@@ -226,6 +227,24 @@ func (queries) LastImageNumber(ctx context.Context, in core.Tx, repo core.UID) (
 }
 
 var storedStatusColumns = []string{"root", "parent", "digest", "number", "live", "basis", "versions", "open_severity", "affected", "parent_key"}
+
+// selectRepresented returns a statement that reads the advisories for repos that others represent.
+func (tx *transaction) selectRepresented(representatives, repos []core.UID, into *[]*inventory.Advisory) *dbconn.Statement {
+	groups := []core.UID{inventory.FeedGroup}
+	for _, repo := range repos {
+		groups = append(groups, repo.Ancestors()...)
+	}
+	p := advisories.ProjectAll()
+	q := table.NewStatement(tx.Dialect).Add("SELECT "+p.Selected+" FROM advisory t WHERE t.representative ?", table.UIDValues(representatives))
+	return q.Add(" AND t.count_class > 0 AND t.parent ?", table.UIDValues(distinctUIDs(groups))).Build(p.Collect(into))
+}
+
+// RepresentedAdvisories reads advisories by those that represent them.
+func (queries) RepresentedAdvisories(ctx context.Context, in core.Tx, representatives, repos []core.UID) (found []*inventory.Advisory, err error) {
+	tx := transactionOf(in)
+	err = tx.Conn.Run(ctx, tx.selectRepresented(distinctUIDs(representatives), repos, &found))
+	return found, err
+}
 
 // PutImageStatuses replaces statuses, counts the images with open findings, and lets tags show what their
 // images have.

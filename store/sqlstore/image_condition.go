@@ -57,10 +57,10 @@ func addOpenVulnerability(s *table.Statement, names []string) {
 	addNamedAdvisory(s, names)
 }
 
-// addNamedAdvisory adds the condition that the UID of an advisory is of one with one of names.
+// addNamedAdvisory adds the condition that the UID of an advisory is that of one that stands for one with one of names.
 func addNamedAdvisory(s *table.Statement, names []string) {
-	s.Add(" IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", table.Values(names))
-	s.Add(" UNION SELECT v.uid FROM advisory v WHERE v.advisory_id ?)", table.Values(names))
+	s.Add(" IN (SELECT v.representative FROM advisory_alias a JOIN advisory v ON v.uid = a.uid WHERE a.alias ?", table.Values(names))
+	s.Add(" UNION SELECT v.representative FROM advisory v WHERE v.advisory_id ?)", table.Values(names))
 }
 
 // openClasses is the last class of open findings.

@@ -55,10 +55,11 @@ func (queries) AdvisoriesOfVersions(ctx context.Context, on core.Conn, versions 
 		return found, nil
 	}
 	q := table.NewStatement(s.Dialect)
-	q.Add("SELECT DISTINCT p.place, f.advisory FROM ").Add(q.Parents(
+	q.Add("SELECT DISTINCT p.place, v.uid FROM ").Add(q.Parents(
 		dbconn.ParentColumn{Name: "k", Bytes: uids}, dbconn.ParentColumn{Name: "root", Bytes: roots}, dbconn.ParentColumn{Name: "name", Texts: names},
 		dbconn.ParentColumn{Name: "low", Bytes: low}, dbconn.ParentColumn{Name: "past", Bytes: past}, dbconn.ParentColumn{Name: "place", Texts: places}))
-	q.Add(" CROSS JOIN finding f WHERE f.root_key = p.root AND f.package = p.name AND f.rest >= p.low AND f.rest < p.past AND f.version_uid = p.k AND f.count_class > 0")
+	q.Add(" CROSS JOIN finding f CROSS JOIN advisory v WHERE f.root_key = p.root AND f.package = p.name AND f.rest >= p.low AND f.rest < p.past AND f.version_uid = p.k AND f.count_class > 0")
+	q.Add(" AND "+isSource+" AND v.root IN (f.root, ?)", inventory.FeedGroup)
 	err := s.Reads.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var place string
 		var advisory core.UID

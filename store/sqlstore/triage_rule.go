@@ -90,8 +90,10 @@ func (queries) DecidingRules(ctx context.Context, on core.Conn, scope core.UID, 
 func addFindingsNamed(q *table.Statement, columns string, scope core.UID, vulnerabilities []string) {
 	q.Add(" SELECT "+columns+" FROM finding f WHERE f.root_key = ?", table.ScopeKey(scope.Root())).Add(" AND f.vulnerability ?", table.Values(vulnerabilities))
 	q.Add(" AND f.rest >= ? AND f.rest < ?", table.RestOf(scope), table.PastRest(scope))
-	q.Add(" UNION SELECT "+columns+" FROM advisory_alias a CROSS JOIN finding f WHERE a.alias ?", table.Values(vulnerabilities))
-	q.Add(" AND f.advisory = a.uid AND f.uid >= ? AND f.uid < ?", table.PackUID(scope), table.PastSubtree(scope))
+	for _, named := range []string{"advisory_alias a CROSS JOIN advisory v CROSS JOIN finding f WHERE v.uid = a.uid AND a.alias ?", "advisory v CROSS JOIN finding f WHERE v.advisory_id ?"} {
+		q.Add(" UNION SELECT "+columns+" FROM "+named, table.Values(vulnerabilities))
+		q.Add(" AND f.advisory = v.representative AND f.uid >= ? AND f.uid < ?", table.PackUID(scope), table.PastSubtree(scope))
+	}
 }
 
 // PutTriageRules stores rules.

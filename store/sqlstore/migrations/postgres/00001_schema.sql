@@ -431,6 +431,7 @@ CREATE TABLE advisory (
     severity text COLLATE "C" NOT NULL DEFAULT '0', severity_vector text COLLATE "C" NOT NULL DEFAULT '',
     severity_version text COLLATE "C" NOT NULL DEFAULT '', severity_source text COLLATE "C" NOT NULL DEFAULT '',
     count_class bigint NOT NULL DEFAULT 0,
+    representative bytea NOT NULL, -- the advisory that stands for all of the same vulnerability and package
     fix_time timestamptz,
     affected text COLLATE "C" NOT NULL DEFAULT '', -- ranges and versions that are affected; it comes last, because lists do not read it
     root_key bytea, parent_key bytea, g2_key bytea, g3_key bytea, rest bytea, local bytea
@@ -442,6 +443,8 @@ CREATE UNIQUE INDEX advisory_unique ON advisory (parent, advisory_id, normal_nam
 CREATE INDEX advisory_artifact ON advisory (artifact_name, advisory_id, artifact_type, delete_time, update_time, uid);
 CREATE INDEX advisory_normal_name ON advisory (normal_name, artifact_name, advisory_id, artifact_type, delete_time, name_rule);
 CREATE INDEX advisory_id ON advisory (advisory_id);
+-- The advisories that one stands for.
+CREATE INDEX advisory_representative ON advisory (representative);
 -- Lists of an organisation, of a group, and below a group.
 CREATE INDEX advisory_root_key_id ON advisory (root_key, advisory_id, rest);
 CREATE INDEX advisory_root_key_create ON advisory (root_key, create_time, rest);
@@ -604,6 +607,7 @@ CREATE TABLE finding (
     vulnerability text COLLATE "C" NOT NULL,
     package text COLLATE "C" NOT NULL, ecosystem text COLLATE "C" NOT NULL,
     version text COLLATE "C" NOT NULL, version_uid bytea,
+    sources text COLLATE "C" NOT NULL, -- ids of the advisories, if there are several
     binary_packages text COLLATE "C" NOT NULL, -- what the image holds that was built of a source package
     fixed_versions text COLLATE "C" NOT NULL,
     severity text COLLATE "C" NOT NULL,

@@ -441,6 +441,7 @@ CREATE TABLE advisory (
     severity TEXT NOT NULL DEFAULT '0', severity_vector TEXT NOT NULL DEFAULT '',
     severity_version TEXT NOT NULL DEFAULT '', severity_source TEXT NOT NULL DEFAULT '',
     count_class BIGINT NOT NULL DEFAULT 0,
+    representative BLOB NOT NULL, -- the advisory that stands for all of the same vulnerability and package
     fix_time INTEGER,
     affected TEXT NOT NULL DEFAULT '', -- ranges and versions that are affected; it comes last, because lists do not read it
     root_key BLOB, parent_key BLOB, g2_key BLOB, g3_key BLOB, rest BLOB, local BLOB
@@ -452,6 +453,8 @@ CREATE UNIQUE INDEX advisory_unique ON advisory (parent, advisory_id, normal_nam
 CREATE INDEX advisory_artifact ON advisory (artifact_name, advisory_id, artifact_type, delete_time, update_time, uid);
 CREATE INDEX advisory_normal_name ON advisory (normal_name, artifact_name, advisory_id, artifact_type, delete_time, name_rule);
 CREATE INDEX advisory_id ON advisory (advisory_id);
+-- The advisories that one stands for.
+CREATE INDEX advisory_representative ON advisory (representative);
 -- Lists of an organisation, of a group, and below a group.
 CREATE INDEX advisory_root_key_id ON advisory (root_key, advisory_id, rest);
 CREATE INDEX advisory_root_key_create ON advisory (root_key, create_time, rest);
@@ -614,6 +617,7 @@ CREATE TABLE finding (
     vulnerability TEXT NOT NULL,
     package TEXT NOT NULL, ecosystem TEXT NOT NULL,
     version TEXT NOT NULL, version_uid BLOB,
+    sources TEXT NOT NULL, -- ids of the advisories, if there are several
     binary_packages TEXT NOT NULL, -- what the image holds that was built of a source package
     fixed_versions TEXT NOT NULL,
     severity TEXT NOT NULL,
