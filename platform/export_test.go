@@ -10,6 +10,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
+	"atrium/platform/reports"
 )
 
 // A crowd is an organisation with many findings, and memory for one page of them.
@@ -38,9 +39,9 @@ func (w *world) crowd(group core.UID) (repo core.UID) {
 }
 
 // exportFindings exports findings, and returns their number and that of the pages.
-func (w *world) exportFindings(ctx context.Context, req inventory.ExportRequest[*inventory.FindingFilter]) (rows, pages int, err error) {
+func (w *world) exportFindings(ctx context.Context, req reports.ExportRequest[*inventory.FindingFilter]) (rows, pages int, err error) {
 	seen := map[core.UID]bool{}
-	err = w.p.Findings.Export(ctx, req, func(page []*inventory.ExportedFinding) error {
+	err = w.p.Exports.ReadFindings(ctx, req, func(page []*reports.ExportedFinding) error {
 		if pages++; len(page) > core.MaxPageSize {
 			w.Errorf("a page has %d findings, want at most %d", len(page), core.MaxPageSize)
 		}
@@ -64,7 +65,7 @@ func TestFindingsAreExportedPageByPage(t *testing.T) {
 		pool := core.NewMemoryPool(core.MemoryLimits{PerResponse: pageMemory, Total: 4 * pageMemory}, nil)
 		owner, end := pool.Open(acme.owner)
 		defer end()
-		type request = inventory.ExportRequest[*inventory.FindingFilter]
+		type request = reports.ExportRequest[*inventory.FindingFilter]
 		for name, c := range map[string]struct {
 			ctx  context.Context
 			req  request
@@ -120,7 +121,7 @@ func TestWhatAnExportShowsIsReadForAPageAtOnce(t *testing.T) {
 		}{{acme.owner, above[0].Name + "/" + path, 2}, {team, path, 1}} {
 			var trace core.Trace
 			pages := 0
-			err := w.p.Findings.Export(core.WithTrace(c.ctx, &trace), inventory.ExportRequest[*inventory.FindingFilter]{Within: repo}, func(page []*inventory.ExportedFinding) error {
+			err := w.p.Exports.ReadFindings(core.WithTrace(c.ctx, &trace), reports.ExportRequest[*inventory.FindingFilter]{Within: repo}, func(page []*reports.ExportedFinding) error {
 				pages++
 				for _, f := range page {
 					hasBoth := strings.Join(f.Tags, " ") == "latest v0"
@@ -144,7 +145,7 @@ func TestAnExportEndsWithTheErrorOfItsReader(t *testing.T) {
 		acme := w.found("acme")
 		w.crowd(acme.uid)
 		full, pages := errors.New("the disk is full"), 0
-		err := w.p.Findings.Export(acme.owner, inventory.ExportRequest[*inventory.FindingFilter]{}, func([]*inventory.ExportedFinding) error {
+		err := w.p.Exports.ReadFindings(acme.owner, reports.ExportRequest[*inventory.FindingFilter]{}, func([]*reports.ExportedFinding) error {
 			pages++
 			return full
 		})
@@ -167,9 +168,9 @@ func TestPackagesAreExportedWithAllTheirVersions(t *testing.T) {
 		w.point(repo, "latest", digest(1))
 		w.sbom(w.repo(acme.uid), digest(2), "elsewhere@1.0.0")
 		w.settle()
-		export := func(ctx context.Context, req inventory.ExportRequest[*inventory.PackageFilter]) (int, error) {
+		export := func(ctx context.Context, req reports.ExportRequest[*inventory.PackageFilter]) (int, error) {
 			seen := map[core.UID]bool{}
-			err := w.p.Packages.Export(ctx, req, func(versions []*inventory.ExportedVersion) error {
+			err := w.p.Exports.ReadPackages(ctx, req, func(versions []*reports.ExportedVersion) error {
 				for _, v := range versions {
 					if seen[v.UID] || v.Package.Name == "" || v.Version == "" {
 						t.Fatalf("%+v was exported twice: %t", v, seen[v.UID])
@@ -180,7 +181,7 @@ func TestPackagesAreExportedWithAllTheirVersions(t *testing.T) {
 			})
 			return len(seen), err
 		}
-		type request = inventory.ExportRequest[*inventory.PackageFilter]
+		type request = reports.ExportRequest[*inventory.PackageFilter]
 		for name, c := range map[string]struct {
 			ctx  context.Context
 			req  request

@@ -86,6 +86,7 @@ type Platform struct {
 	AdvisoryDocuments       inventory.AdvisoryDocuments
 	ResolvedVulnerabilities reports.ResolvedVulnerabilities
 	ImageComparisons        reports.ImageComparisons
+	Exports                 reports.Exports
 	Issuers                 iam.Issuers
 
 	core    *core.Core
@@ -129,8 +130,8 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 		p.inventory.Packages, p.inventory.PackageVersions,
 	}
 	p.Images, p.AdvisoryDocuments = p.inventory.Images, p.inventory.AdvisoryDocuments
-	report := reports.New(p.core, reports.Tables{Repos: tables.Inventory.Repos}, p.inventory)
-	p.ResolvedVulnerabilities, p.ImageComparisons = report.ResolvedVulnerabilities, report.ImageComparisons
+	report := reports.New(p.core, reports.Tables{Repos: tables.Inventory.Repos}, p.iam, p.inventory)
+	p.ResolvedVulnerabilities, p.ImageComparisons, p.Exports = report.ResolvedVulnerabilities, report.ImageComparisons, report.Exports
 	p.Events, p.AuditLog, p.Webhooks, p.Issuers = p.events.Events, p.events.AuditLog, p.webhooks.Webhooks, p.iam.Issuers
 	p.Search = core.NewSearch(p.core, tables.Search, p.iam.Searchables(), p.inventory.Searchables())
 	return p, nil

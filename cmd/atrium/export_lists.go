@@ -13,6 +13,7 @@ import (
 	"atrium/platform"
 	"atrium/platform/core"
 	"atrium/platform/inventory"
+	"atrium/platform/reports"
 )
 
 // exportFlags are the flags that all exports share.
@@ -102,8 +103,8 @@ func (c *exportFindingsCommand) run(ctx context.Context, p program) error {
 	if c.Fixable {
 		filter.Fixable = &c.Fixable
 	}
-	return runExport(ctx, p, c.exportFlags, export.Findings, filter, func(db *database) exporter[*inventory.ExportedFinding, *inventory.FindingFilter] {
-		return db.Findings.Export
+	return runExport(ctx, p, c.exportFlags, export.Findings, filter, func(db *database) exporter[*reports.ExportedFinding, *inventory.FindingFilter] {
+		return db.Exports.ReadFindings
 	})
 }
 
@@ -127,13 +128,13 @@ Examples:
 
 func (c *exportPackagesCommand) run(ctx context.Context, p program) error {
 	filter := &inventory.PackageFilter{Names: c.Name, Ecosystems: c.Ecosystem}
-	return runExport(ctx, p, c.exportFlags, export.Packages, filter, func(db *database) exporter[*inventory.ExportedVersion, *inventory.PackageFilter] {
-		return db.Packages.Export
+	return runExport(ctx, p, c.exportFlags, export.Packages, filter, func(db *database) exporter[*reports.ExportedVersion, *inventory.PackageFilter] {
+		return db.Exports.ReadPackages
 	})
 }
 
 // An exporter is an operation that yields all rows of a list.
-type exporter[T, F any] func(context.Context, inventory.ExportRequest[F], func([]T) error) error
+type exporter[T, F any] func(context.Context, reports.ExportRequest[F], func([]T) error) error
 
 // runExport prints a list.
 func runExport[T, F any](ctx context.Context, p program, c exportFlags, list export.List[T], filter F, from func(*database) exporter[T, F]) error {
@@ -149,7 +150,7 @@ func runExport[T, F any](ctx context.Context, p program, c exportFlags, list exp
 	}
 	buffer := bufio.NewWriter(p.stdout)
 	file := list.NewWriter(buffer, export.Format(c.Format), "")
-	err = from(db)(ctx, inventory.ExportRequest[F]{Within: within, Filter: filter}, file.Write)
+	err = from(db)(ctx, reports.ExportRequest[F]{Within: within, Filter: filter}, file.Write)
 	if err == nil {
 		err = file.Close()
 	}

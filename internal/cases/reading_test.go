@@ -18,6 +18,7 @@ import (
 	"atrium/platform/events"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
+	"atrium/platform/reports"
 	"atrium/store/storetest"
 )
 
@@ -299,7 +300,7 @@ func (e *env) ways(to target) (all []way) {
 	switch to.kind.name {
 	case "Finding":
 		add("an export", func(r *onlooker) (shown string) {
-			_ = e.w.p.Findings.Export(r.ctx, inventory.ExportRequest[*inventory.FindingFilter]{}, func(page []*inventory.ExportedFinding) error {
+			_ = e.w.p.Exports.ReadFindings(r.ctx, reports.ExportRequest[*inventory.FindingFilter]{}, func(page []*reports.ExportedFinding) error {
 				shown += asJSON(page)
 				return nil
 			})
@@ -317,7 +318,7 @@ func (e *env) ways(to target) (all []way) {
 		}
 	case "PackageVersion":
 		add("an export", func(r *onlooker) (shown string) {
-			_ = e.w.p.Packages.Export(r.ctx, inventory.ExportRequest[*inventory.PackageFilter]{}, func(page []*inventory.ExportedVersion) error {
+			_ = e.w.p.Exports.ReadPackages(r.ctx, reports.ExportRequest[*inventory.PackageFilter]{}, func(page []*reports.ExportedVersion) error {
 				shown += asJSON(page)
 				return nil
 			})

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"atrium/platform/core"
-	"atrium/platform/inventory"
+	"atrium/platform/reports"
 )
 
 // A column is a column of a CSV file.
@@ -17,45 +17,45 @@ type column[T any] struct {
 	text func(T) string
 }
 
-var findingColumns = []column[*inventory.ExportedFinding]{
-	{"vulnerabilityId", func(f *inventory.ExportedFinding) string { return f.VulnerabilityID }},
-	{"aliases", func(f *inventory.ExportedFinding) string { return strings.Join(f.Aliases, " ") }},
-	{"summary", func(f *inventory.ExportedFinding) string { return f.Summary }},
-	{"severity", func(f *inventory.ExportedFinding) string { return lastWord(f.Severity.Rating, "SEVERITY_RATING_") }},
-	{"score", func(f *inventory.ExportedFinding) string { return number(f.Severity.Score) }},
-	{"state", func(f *inventory.ExportedFinding) string { return lastWord(f.State, "FINDING_STATE_") }},
-	{"package", func(f *inventory.ExportedFinding) string { return f.Package }},
-	{"ecosystem", func(f *inventory.ExportedFinding) string { return f.Ecosystem }},
-	{"installedVersion", func(f *inventory.ExportedFinding) string { return f.InstalledVersion }},
-	{"fixedVersions", func(f *inventory.ExportedFinding) string { return strings.Join(f.FixedVersions, " ") }},
-	{"repoName", func(f *inventory.ExportedFinding) string { return f.RepoName }},
-	{"repoPath", func(f *inventory.ExportedFinding) string { return f.RepoPath }},
-	{"tags", func(f *inventory.ExportedFinding) string { return strings.Join(f.Tags, " ") }},
-	{"digest", func(f *inventory.ExportedFinding) string { return f.Digest }},
-	{"knownExploited", func(f *inventory.ExportedFinding) string { return fmt.Sprint(f.KnownExploited) }},
-	{"epss", func(f *inventory.ExportedFinding) string { return number(f.EPSS) }},
-	{"basis", func(f *inventory.ExportedFinding) string { return lastWord(f.Basis, "FINDING_BASIS_") }},
-	{"justification", func(f *inventory.ExportedFinding) string { return f.Justification }},
-	{"note", func(f *inventory.ExportedFinding) string { return f.Note }},
-	{"assignee", func(f *inventory.ExportedFinding) string { return string(f.Assignee) }},
-	{"dueTime", func(f *inventory.ExportedFinding) string { return moment(f.DueTime) }},
-	{"expireTime", func(f *inventory.ExportedFinding) string { return moment(f.ExpireTime) }},
-	{"firstSeenTime", func(f *inventory.ExportedFinding) string { return moment(f.FirstSeenTime) }},
-	{"resolvedTime", func(f *inventory.ExportedFinding) string { return moment(f.ResolvedTime) }},
-	{"updateTime", func(f *inventory.ExportedFinding) string { return moment(f.UpdateTime) }},
-	{"repo", func(f *inventory.ExportedFinding) string { return string(f.Repo) }},
-	{"advisory", func(f *inventory.ExportedFinding) string { return string(f.Advisory) }},
-	{"link", func(f *inventory.ExportedFinding) string { return f.Link }},
-	{"uid", func(f *inventory.ExportedFinding) string { return string(f.UID) }},
+var findingColumns = []column[*reports.ExportedFinding]{
+	{"vulnerabilityId", func(f *reports.ExportedFinding) string { return f.VulnerabilityID }},
+	{"aliases", func(f *reports.ExportedFinding) string { return strings.Join(f.Aliases, " ") }},
+	{"summary", func(f *reports.ExportedFinding) string { return f.Summary }},
+	{"severity", func(f *reports.ExportedFinding) string { return lastWord(f.Severity.Rating, "SEVERITY_RATING_") }},
+	{"score", func(f *reports.ExportedFinding) string { return number(f.Severity.Score) }},
+	{"state", func(f *reports.ExportedFinding) string { return lastWord(f.State, "FINDING_STATE_") }},
+	{"package", func(f *reports.ExportedFinding) string { return f.Package }},
+	{"ecosystem", func(f *reports.ExportedFinding) string { return f.Ecosystem }},
+	{"installedVersion", func(f *reports.ExportedFinding) string { return f.InstalledVersion }},
+	{"fixedVersions", func(f *reports.ExportedFinding) string { return strings.Join(f.FixedVersions, " ") }},
+	{"repoName", func(f *reports.ExportedFinding) string { return f.RepoName }},
+	{"repoPath", func(f *reports.ExportedFinding) string { return f.RepoPath }},
+	{"tags", func(f *reports.ExportedFinding) string { return strings.Join(f.Tags, " ") }},
+	{"digest", func(f *reports.ExportedFinding) string { return f.Digest }},
+	{"knownExploited", func(f *reports.ExportedFinding) string { return fmt.Sprint(f.KnownExploited) }},
+	{"epss", func(f *reports.ExportedFinding) string { return number(f.EPSS) }},
+	{"basis", func(f *reports.ExportedFinding) string { return lastWord(f.Basis, "FINDING_BASIS_") }},
+	{"justification", func(f *reports.ExportedFinding) string { return f.Justification }},
+	{"note", func(f *reports.ExportedFinding) string { return f.Note }},
+	{"assignee", func(f *reports.ExportedFinding) string { return string(f.Assignee) }},
+	{"dueTime", func(f *reports.ExportedFinding) string { return moment(f.DueTime) }},
+	{"expireTime", func(f *reports.ExportedFinding) string { return moment(f.ExpireTime) }},
+	{"firstSeenTime", func(f *reports.ExportedFinding) string { return moment(f.FirstSeenTime) }},
+	{"resolvedTime", func(f *reports.ExportedFinding) string { return moment(f.ResolvedTime) }},
+	{"updateTime", func(f *reports.ExportedFinding) string { return moment(f.UpdateTime) }},
+	{"repo", func(f *reports.ExportedFinding) string { return string(f.Repo) }},
+	{"advisory", func(f *reports.ExportedFinding) string { return string(f.Advisory) }},
+	{"link", func(f *reports.ExportedFinding) string { return f.Link }},
+	{"uid", func(f *reports.ExportedFinding) string { return string(f.UID) }},
 }
 
-var packageColumns = []column[*inventory.ExportedVersion]{
-	{"package", func(v *inventory.ExportedVersion) string { return v.Package.Name }},
-	{"ecosystem", func(v *inventory.ExportedVersion) string { return v.Package.Ecosystem }},
-	{"version", func(v *inventory.ExportedVersion) string { return v.Version }},
+var packageColumns = []column[*reports.ExportedVersion]{
+	{"package", func(v *reports.ExportedVersion) string { return v.Package.Name }},
+	{"ecosystem", func(v *reports.ExportedVersion) string { return v.Package.Ecosystem }},
+	{"version", func(v *reports.ExportedVersion) string { return v.Version }},
 	{"purl", purlOf},
-	{"licenses", func(v *inventory.ExportedVersion) string { return strings.Join(v.Licenses, "; ") }},
-	{"uid", func(v *inventory.ExportedVersion) string { return string(v.UID) }},
+	{"licenses", func(v *reports.ExportedVersion) string { return strings.Join(v.Licenses, "; ") }},
+	{"uid", func(v *reports.ExportedVersion) string { return string(v.UID) }},
 }
 
 // lastWord returns the value of an enumeration as GraphQL writes it, such as HIGH.

@@ -17,7 +17,7 @@ import (
 
 	"atrium/internal/sbom"
 	"atrium/platform/core"
-	"atrium/platform/inventory"
+	"atrium/platform/reports"
 )
 
 // A Format is the format of a file. It is also the ending of its name.
@@ -66,15 +66,15 @@ type List[T any] struct {
 }
 
 // Findings is the list of findings.
-var Findings = List[*inventory.ExportedFinding]{
+var Findings = List[*reports.ExportedFinding]{
 	Name: "findings", Formats: []Format{NDJSON, CSV, JSON, SARIF},
-	columns: findingColumns, object: func(f *inventory.ExportedFinding) any { return f },
+	columns: findingColumns, object: func(f *reports.ExportedFinding) any { return f },
 }
 
 // Packages is the list of the versions of packages.
-var Packages = List[*inventory.ExportedVersion]{
+var Packages = List[*reports.ExportedVersion]{
 	Name: "packages", Formats: []Format{NDJSON, CSV, JSON},
-	columns: packageColumns, object: func(v *inventory.ExportedVersion) any {
+	columns: packageColumns, object: func(v *reports.ExportedVersion) any {
 		return exportedPackage{v.Package.Name, v.Package.Ecosystem, v.Version, purlOf(v), v.Licenses, v.UID}
 	},
 }
@@ -90,7 +90,7 @@ type exportedPackage struct {
 }
 
 // purlOf returns the package URL of a version, or "" if its ecosystem is not known.
-func purlOf(v *inventory.ExportedVersion) string {
+func purlOf(v *reports.ExportedVersion) string {
 	if v.Package.Ecosystem == "" {
 		return ""
 	}
@@ -101,7 +101,7 @@ func purlOf(v *inventory.ExportedVersion) string {
 // https://atrium.example.com/console, if there is one.
 func (l List[T]) NewWriter(to io.Writer, format Format, console string) Writer[T] {
 	writer := l.newWriter(to, format)
-	if findings, ok := any(writer).(Writer[*inventory.ExportedFinding]); ok && console != "" {
+	if findings, ok := any(writer).(Writer[*reports.ExportedFinding]); ok && console != "" {
 		writer, _ = any(linkWriter{findings, console}).(Writer[T])
 	}
 	return writer

@@ -18,13 +18,14 @@ import (
 
 	"atrium/platform/core"
 	"atrium/platform/inventory"
+	"atrium/platform/reports"
 )
 
 const image = "sha256:1111111111111111111111111111111111111111111111111111111111111111"
 
-func finding(n int, change func(*inventory.ExportedFinding)) *inventory.ExportedFinding {
+func finding(n int, change func(*reports.ExportedFinding)) *reports.ExportedFinding {
 	score, epss := 9.8, 0.5
-	f := &inventory.ExportedFinding{Finding: &inventory.Finding{
+	f := &reports.ExportedFinding{Finding: &inventory.Finding{
 		UID: core.UID(fmt.Sprintf("%040x/%016x/%016x", 1, 2, n)), Repo: core.UID(fmt.Sprintf("%040x/%016x", 1, 2)), Digest: image,
 		VulnerabilityID: fmt.Sprintf("CVE-2026-%d", n), Package: "openssl", Ecosystem: "Debian:12", InstalledVersion: "3.0.1", FixedVersions: []string{"3.0.2"},
 		Severity: inventory.AdvisorySeverity{Rating: core.SeverityCritical, Score: &score}, EPSS: &epss, KnownExploited: true,
@@ -37,7 +38,7 @@ func finding(n int, change func(*inventory.ExportedFinding)) *inventory.Exported
 }
 
 // write writes pages of findings.
-func write(t *testing.T, format Format, pages ...[]*inventory.ExportedFinding) string {
+func write(t *testing.T, format Format, pages ...[]*reports.ExportedFinding) string {
 	t.Helper()
 	var file bytes.Buffer
 	w := Findings.NewWriter(&file, format, "")
@@ -55,7 +56,7 @@ func write(t *testing.T, format Format, pages ...[]*inventory.ExportedFinding) s
 func TestASpreadsheetRunsNoCellOfAFile(t *testing.T) {
 	t.Parallel()
 	for _, attack := range []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1"} {
-		file := write(t, CSV, []*inventory.ExportedFinding{finding(1, func(f *inventory.ExportedFinding) {
+		file := write(t, CSV, []*reports.ExportedFinding{finding(1, func(f *reports.ExportedFinding) {
 			f.Package, f.Note, f.Summary, f.RepoName, f.RepoPath, f.Tags, f.Aliases, f.Link = attack, attack, attack, attack, attack, []string{attack}, []string{attack}, attack
 		})})
 		rows, err := csv.NewReader(strings.NewReader(file)).ReadAll()
@@ -88,7 +89,7 @@ func TestAnEmptyFileIsWhole(t *testing.T) {
 
 func TestEveryFormOfJSONHasTheSameObjects(t *testing.T) {
 	t.Parallel()
-	pages := [][]*inventory.ExportedFinding{{finding(1, nil), finding(2, nil)}, {}, {finding(3, nil)}}
+	pages := [][]*reports.ExportedFinding{{finding(1, nil), finding(2, nil)}, {}, {finding(3, nil)}}
 	var array, lines []map[string]any
 	if err := json.Unmarshal([]byte(write(t, JSON, pages...)), &array); err != nil {
 		t.Fatal(err)
@@ -110,7 +111,7 @@ func TestAFileThatIsNotCompleteDoesNotLookComplete(t *testing.T) {
 	for _, format := range Findings.Formats {
 		var file bytes.Buffer
 		w := Findings.NewWriter(&file, format, "")
-		for _, err := range []error{w.Write([]*inventory.ExportedFinding{finding(1, nil)}), w.Fail(map[string]int{"code": 14})} {
+		for _, err := range []error{w.Write([]*reports.ExportedFinding{finding(1, nil)}), w.Fail(map[string]int{"code": 14})} {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -197,16 +198,16 @@ func readSARIF(t *testing.T, text string) (file sarifFile) {
 
 func TestSARIFIsValidAndSaysWhatFindingsSay(t *testing.T) {
 	t.Parallel()
-	file := readSARIF(t, write(t, SARIF, []*inventory.ExportedFinding{
+	file := readSARIF(t, write(t, SARIF, []*reports.ExportedFinding{
 		finding(1, nil),
-		finding(2, func(f *inventory.ExportedFinding) {
+		finding(2, func(f *reports.ExportedFinding) {
 			f.Severity, f.Summary = inventory.AdvisorySeverity{Rating: core.SeverityLow}, ""
 		}),
-		finding(1, func(f *inventory.ExportedFinding) {
+		finding(1, func(f *reports.ExportedFinding) {
 			f.State, f.Justification, f.Note = inventory.FindingNotAffected, "COMPONENT_NOT_PRESENT", "removed"
 		}),
-		finding(3, func(f *inventory.ExportedFinding) { f.State = inventory.FindingResolved }),
-		finding(4, func(f *inventory.ExportedFinding) {
+		finding(3, func(f *reports.ExportedFinding) { f.State = inventory.FindingResolved }),
+		finding(4, func(f *reports.ExportedFinding) {
 			f.RepoName, f.RepoPath, f.InstalledVersion, f.Basis, f.Severity.Rating, f.EPSS, f.Aliases, f.Link = "", "", "", inventory.BasisName, core.SeverityMedium, nil, nil, ""
 		}),
 	}))
@@ -236,7 +237,7 @@ func TestSARIFIsValidAndSaysWhatFindingsSay(t *testing.T) {
 func TestNoTextOfAFindingIsALink(t *testing.T) {
 	t.Parallel()
 	const attack = `[click](https://evil.example) \[x](1) <img src=x>`
-	file := readSARIF(t, write(t, SARIF, []*inventory.ExportedFinding{finding(1, func(f *inventory.ExportedFinding) {
+	file := readSARIF(t, write(t, SARIF, []*reports.ExportedFinding{finding(1, func(f *reports.ExportedFinding) {
 		f.Package, f.Summary, f.Aliases, f.FixedVersions, f.Link, f.RepoPath = attack, attack, []string{attack}, []string{attack}, "javascript:alert(1)", attack
 	})}))
 	rule, result := file.Runs[0].Tool.Driver.Rules[0], file.Runs[0].Results[0]
@@ -263,11 +264,11 @@ func TestLinksLeadToTheConsoleOrToTheAdvisory(t *testing.T) {
 	} {
 		var text bytes.Buffer
 		w := Findings.NewWriter(&text, SARIF, c.console)
-		f := finding(1, func(f *inventory.ExportedFinding) { f.GroupNames = c.names })
+		f := finding(1, func(f *reports.ExportedFinding) { f.GroupNames = c.names })
 		if len(c.names) > 1 {
 			f.Repo = core.UID(fmt.Sprintf("%040x/%016x/%016x", 1, 2, 3))
 		}
-		if err := errors.Join(w.Write([]*inventory.ExportedFinding{f}), w.Close()); err != nil {
+		if err := errors.Join(w.Write([]*reports.ExportedFinding{f}), w.Close()); err != nil {
 			t.Fatal(err)
 		}
 		run := readSARIF(t, text.String()).Runs[0]
@@ -275,16 +276,16 @@ func TestLinksLeadToTheConsoleOrToTheAdvisory(t *testing.T) {
 			t.Errorf("%s %q: the link is %s, want %s", c.console, c.names, got, c.want)
 		}
 	}
-	f := finding(1, func(f *inventory.ExportedFinding) {
+	f := finding(1, func(f *reports.ExportedFinding) {
 		f.Repo, f.GroupNames = core.UID(fmt.Sprintf("%040x/%016x/%016x", 1, 2, 3)), []string{"team"}
 	})
-	if err := Findings.NewWriter(io.Discard, CSV, "https://a.example/console").Write([]*inventory.ExportedFinding{f}); err != nil {
+	if err := Findings.NewWriter(io.Discard, CSV, "https://a.example/console").Write([]*reports.ExportedFinding{f}); err != nil {
 		t.Fatal(err)
 	}
 	if want := fmt.Sprintf("https://a.example/console/team/~advisories?group=%040x%%2F%016x&id=CVE-2026-1", 1, 2); f.Link != want {
 		t.Errorf("who does not see all names has the link %s, want %s", f.Link, want)
 	}
-	if file := write(t, CSV, []*inventory.ExportedFinding{finding(1, nil)}); !strings.Contains(file, "CVE-2026-1,GHSA-1 GO-1,") || !strings.Contains(file, ",shop/api,acme/shop/api,1.0 latest,sha256:") || !strings.Contains(file, ",https://example.com/advisory,") {
+	if file := write(t, CSV, []*reports.ExportedFinding{finding(1, nil)}); !strings.Contains(file, "CVE-2026-1,GHSA-1 GO-1,") || !strings.Contains(file, ",shop/api,acme/shop/api,1.0 latest,sha256:") || !strings.Contains(file, ",https://example.com/advisory,") {
 		t.Errorf("the file is %s", file)
 	}
 }
@@ -296,7 +297,7 @@ func TestARunOfSARIFHoldsAsManyResultsAsToolsRead(t *testing.T) {
 		w := newSARIFWriter(&text)
 		w.most = 2
 		for i := range n {
-			if err := w.Write([]*inventory.ExportedFinding{finding(i, nil)}); err != nil {
+			if err := w.Write([]*reports.ExportedFinding{finding(i, nil)}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -4,16 +4,16 @@ import (
 	"net/url"
 	"strings"
 
-	"atrium/platform/inventory"
+	"atrium/platform/reports"
 )
 
 // A linkWriter makes links of findings lead to the console.
 type linkWriter struct {
-	Writer[*inventory.ExportedFinding]
+	Writer[*reports.ExportedFinding]
 	console string // URL of the console
 }
 
-func (w linkWriter) Write(findings []*inventory.ExportedFinding) error {
+func (w linkWriter) Write(findings []*reports.ExportedFinding) error {
 	for _, f := range findings {
 		if len(f.GroupNames) > 0 {
 			f.Link = w.link(f)
@@ -24,7 +24,7 @@ func (w linkWriter) Write(findings []*inventory.ExportedFinding) error {
 
 // link returns the address of the advisory of a finding among those of its group. Who does not see the names of all groups
 // finds the group by its uid: see places.ts of the console.
-func (w linkWriter) link(f *inventory.ExportedFinding) string {
+func (w linkWriter) link(f *reports.ExportedFinding) string {
 	path := w.console
 	for _, name := range f.GroupNames {
 		name = url.PathEscape(name)

@@ -9,6 +9,7 @@ import (
 
 	"atrium/platform/core"
 	"atrium/platform/inventory"
+	"atrium/platform/reports"
 )
 
 // A sarifWriter writes findings in SARIF 2.1.0. The rules of a run come after its results,
@@ -70,7 +71,7 @@ type (
 	}
 )
 
-func (w *sarifWriter) Write(findings []*inventory.ExportedFinding) error {
+func (w *sarifWriter) Write(findings []*reports.ExportedFinding) error {
 	for _, f := range findings {
 		if w.rows == w.most {
 			if err := w.endRun(); err != nil {
@@ -84,7 +85,7 @@ func (w *sarifWriter) Write(findings []*inventory.ExportedFinding) error {
 	return nil
 }
 
-func (w *sarifWriter) writeResult(f *inventory.ExportedFinding) error {
+func (w *sarifWriter) writeResult(f *reports.ExportedFinding) error {
 	separator := ","
 	if w.rows == 0 {
 		if err := w.beginRun(); err != nil {
@@ -100,7 +101,7 @@ func (w *sarifWriter) writeResult(f *inventory.ExportedFinding) error {
 }
 
 // result returns the result of a finding, and adds its rule.
-func (w *sarifWriter) result(f *inventory.ExportedFinding) sarifResult {
+func (w *sarifWriter) result(f *reports.ExportedFinding) sarifResult {
 	result := sarifResult{
 		RuleID: f.VulnerabilityID, RuleIndex: w.rule(f), Level: sarifLevels[f.Severity.Rating],
 		Message: sarifText{describe(f)}, Fingerprints: map[string]string{"atriumFinding/v1": string(f.UID)}, Viewer: webURI(f.Link), Properties: f,
@@ -118,7 +119,7 @@ func (w *sarifWriter) result(f *inventory.ExportedFinding) sarifResult {
 }
 
 // rule returns the index of the rule of a finding in the run.
-func (w *sarifWriter) rule(f *inventory.ExportedFinding) int {
+func (w *sarifWriter) rule(f *reports.ExportedFinding) int {
 	i, known := w.index[f.VulnerabilityID]
 	if known {
 		return i
@@ -160,7 +161,7 @@ func webURI(link string) string {
 }
 
 // describe says in a sentence what a finding is.
-func describe(f *inventory.ExportedFinding) string {
+func describe(f *reports.ExportedFinding) string {
 	id := f.VulnerabilityID
 	if len(f.Aliases) > 0 {
 		id += " (" + strings.Join(f.Aliases, ", ") + ")"
@@ -176,7 +177,7 @@ func describe(f *inventory.ExportedFinding) string {
 }
 
 // imageURI names the image of a finding by a relative URI. A colon could end a scheme.
-func imageURI(f *inventory.ExportedFinding) string {
+func imageURI(f *reports.ExportedFinding) string {
 	segments := strings.Split(cmp.Or(f.RepoPath, string(f.Repo))+"@"+f.Digest, "/")
 	for i, segment := range segments {
 		segments[i] = strings.ReplaceAll(url.PathEscape(segment), ":", "%3A")

@@ -39,7 +39,7 @@ var rules = map[string]rule{
 	"platform/libraries":         {[]string{"platform/core", "platform/ecosystem", "platform/fieldmask"}, order},
 	"platform/iam":               {[]string{"platform/core", "platform/secrets", "platform/fieldmask"}, order},
 	"platform/inventory":         {[]string{"platform/core", "platform/iam", "platform/affected", "platform/ecosystem", "platform/fieldmask"}, order},
-	"platform/reports":           {[]string{"platform/core", "platform/inventory", "platform/ecosystem", "platform/fieldmask"}, order},
+	"platform/reports":           {[]string{"platform/core", "platform/iam", "platform/inventory", "platform/ecosystem", "platform/fieldmask"}, order},
 	"platform/events":            {[]string{"platform/core", "platform/iam", "platform/inventory", "platform/fieldmask"}, order},
 	"platform/webhooks":          {[]string{"platform/core", "platform/secrets", "platform/iam", "platform/inventory", "platform/events", "platform/fieldmask"}, order},
 	"platform/affected":          {nil, "whether a version is affected is a question of its ecosystem alone"},

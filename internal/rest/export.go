@@ -18,6 +18,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 	"atrium/platform/inventory"
+	"atrium/platform/reports"
 )
 
 // Limits of an export. It holds one page of rows and this buffer in memory.
@@ -36,7 +37,7 @@ func exportRoutes(p *platform.Platform, o Options) []route {
 		pkg     = inventory.PackageFilter
 	)
 	return []route{
-		exportRoute(o, "ExportFindings", export.Findings, p.Findings.Export,
+		exportRoute(o, "ExportFindings", export.Findings, p.Exports.ReadFindings,
 			enumsFilter("severities", func(f *finding) *[]core.SeverityRating { return &f.Severities }),
 			numberFilter("minScore", func(f *finding) **float64 { return &f.MinScore }),
 			enumsFilter("states", func(f *finding) *[]inventory.FindingState { return &f.States }),
@@ -59,7 +60,7 @@ func exportRoutes(p *platform.Platform, o Options) []route {
 			textsFilter("advisories", func(f *finding) *[]core.UID { return &f.Advisories }),
 			textsFilter("labels", func(f *finding) *[]string { return &f.Labels }),
 			value("decided", parseBool, func(l *core.ListRequest[*finding]) *bool { return &l.Filter.Decided })),
-		exportRoute(o, "ExportPackages", export.Packages, p.Packages.Export,
+		exportRoute(o, "ExportPackages", export.Packages, p.Exports.ReadPackages,
 			textsFilter("names", func(f *pkg) *[]string { return &f.Names }),
 			textsFilter("ecosystems", func(f *pkg) *[]string { return &f.Ecosystems }),
 			textFilter("query", func(f *pkg) *string { return &f.Query })),
@@ -67,7 +68,7 @@ func exportRoutes(p *platform.Platform, o Options) []route {
 }
 
 // exportRoute returns the route of a file with all rows that run passes on.
-func exportRoute[T, F any](o Options, name string, list export.List[T], run func(context.Context, inventory.ExportRequest[F], func([]T) error) error, filters ...filter[core.ListRequest[F]]) route {
+func exportRoute[T, F any](o Options, name string, list export.List[T], run func(context.Context, reports.ExportRequest[F], func([]T) error) error, filters ...filter[core.ListRequest[F]]) route {
 	filters = append(filters,
 		value("within", parseText[core.UID], func(l *core.ListRequest[F]) *core.UID { return &l.UIDP.DescendantsOf }),
 		value("orderBy", parseOptional, func(l *core.ListRequest[F]) *string { return &l.OrderBy }))
@@ -83,7 +84,7 @@ func exportRoute[T, F any](o Options, name string, list export.List[T], run func
 			if err != nil {
 				return nil, err
 			}
-			req := inventory.ExportRequest[F]{Within: asked.UIDP.DescendantsOf, Filter: asked.Filter, OrderBy: asked.OrderBy, MaxRows: exportRows, Malformed: asked.Malformed}
+			req := reports.ExportRequest[F]{Within: asked.UIDP.DescendantsOf, Filter: asked.Filter, OrderBy: asked.OrderBy, MaxRows: exportRows, Malformed: asked.Malformed}
 			body := newExportBody(r.writer, list.Name, format)
 			return nil, sendExport(o, r, body, list.NewWriter(body.buffer, format, o.ConsoleURL), func(ctx context.Context, yield func([]T) error) error {
 				return run(ctx, req, yield)

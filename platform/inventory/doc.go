@@ -20,6 +20,7 @@
 //
 //	advisory.go, vulnerability.go      from feeds, which import_feed.go imports; severity.go rates
 //	               them, advisory_match.go matches advisories with repos and tags,
+//	               advisory_group.go finds those that are of one vulnerability,
 //	               advisory_summary.go and advisory_activity.go count advisories;
 //	               advisory_document.go is a view of both
 //	finding.go     which advisories affect which images: finding_task.go has what to look at
@@ -29,8 +30,7 @@
 //	               changes, for the events of finding_event.go; finding_update.go and
 //	               finding_rule.go are what callers decide, finding_triage.go which decision
 //	               counts; finding_summary.go counts, finding_activity.go has what was open
-//	               at a time, exploitation.go has what catalogues say, export.go yields
-//	               whole lists
+//	               at a time, exploitation.go has what catalogues say
 //
 // What they share:
 //

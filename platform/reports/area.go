@@ -2,6 +2,7 @@ package reports
 
 import (
 	"atrium/platform/core"
+	"atrium/platform/iam"
 	"atrium/platform/inventory"
 )
 
@@ -9,15 +10,18 @@ import (
 type Area struct {
 	*core.Core
 	tables    Tables
+	iam       *iam.Area
 	inventory *inventory.Area
 
+	Exports                 Exports
 	ImageComparisons        ImageComparisons
 	ResolvedVulnerabilities ResolvedVulnerabilities
 }
 
 // New returns the area.
-func New(c *core.Core, tables Tables, inventory *inventory.Area) *Area {
-	area := &Area{Core: c, tables: tables, inventory: inventory}
+func New(c *core.Core, tables Tables, iam *iam.Area, inventory *inventory.Area) *Area {
+	area := &Area{Core: c, tables: tables, iam: iam, inventory: inventory}
+	area.Exports = Exports{area}
 	area.ImageComparisons = ImageComparisons{area}
 	area.ResolvedVulnerabilities = ResolvedVulnerabilities{area, core.NewCollection[*ResolvedVulnerabilityReport, *ResolvedVulnerabilityFilter](c, &resolvedReportKind, nil, nil)}
 	return area

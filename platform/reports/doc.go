@@ -1,7 +1,7 @@
-// Package reports has answers that are made of several kinds for one request, and that nothing stores. It imports core,
+// Package reports has answers that are made of several kinds for one request, and that nothing stores. It imports core, iam,
 // inventory, ecosystem and fieldmask.
 //
-// Begin with ResolvedVulnerabilities (resolved_vulnerability.go), which tells what was fixed in images on which day, and
-// with ImageComparisons (image_comparison.go), which tells what differs between two images. area.go has Area, which has
-// the operations.
+// Begin with ResolvedVulnerabilities (resolved_vulnerability.go), which tells what was fixed in images on which day, with
+// ImageComparisons (image_comparison.go), which tells what differs between two images, and with Exports (export.go), which
+// reads whole lists for files. area.go has Area, which has the operations.
 package reports

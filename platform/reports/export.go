@@ -1,4 +1,4 @@
-package inventory
+package reports
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 	"atrium/platform/iam"
+	"atrium/platform/inventory"
 )
 
 // An ExportRequest asks for all rows of a list with filter F.
@@ -25,7 +26,7 @@ type ExportRequest[F any] struct {
 
 // An ExportedFinding is a finding with what a reader of a file needs beside it. What the caller may not see is left out.
 type ExportedFinding struct {
-	*Finding
+	*inventory.Finding
 	Aliases  []string `json:"aliases,omitempty"` // other names of the vulnerability, sorted
 	RepoName string   `json:"repoName,omitempty"`
 	RepoPath string   `json:"repoPath,omitempty"` // names of the groups and of the repo, such as acme/shop/checkout
@@ -39,13 +40,16 @@ type ExportedFinding struct {
 // exportedTags is how many tags of an image an export shows.
 const exportedTags = 20
 
-// Export calls yield for each page of the findings that a request asks for and the caller may see,
-// at least once. Only one page is in memory. yield must not keep the page. If Export returns an
+// Exports read all rows of lists, for files.
+type Exports struct{ area *Area }
+
+// ReadFindings calls yield for each page of the findings that a request asks for and the caller may see,
+// at least once. Only one page is in memory. yield must not keep the page. If ReadFindings returns an
 // error, what yield has got is not the whole list.
-func (s Findings) Export(ctx context.Context, req ExportRequest[*FindingFilter], yield func([]*ExportedFinding) error) error {
+func (s Exports) ReadFindings(ctx context.Context, req ExportRequest[*inventory.FindingFilter], yield func([]*ExportedFinding) error) error {
 	list, rows := exportList(&req)
 	list.UIDP.DescendantsOf = req.Within
-	return s.rows.Kind.AddArea(exportPages(ctx, list, rows, s.List, func(found []*Finding) error {
+	return inventory.FindingKind.AddArea(exportPages(ctx, list, rows, s.area.inventory.Findings.List, func(found []*inventory.Finding) error {
 		exported, err := s.describe(ctx, found)
 		if err == nil {
 			err = rows.add(len(exported))
@@ -58,7 +62,7 @@ func (s Findings) Export(ctx context.Context, req ExportRequest[*FindingFilter],
 }
 
 // describe adds what an export shows beside findings, with one read each of groups, repos, tags and vulnerabilities.
-func (s Findings) describe(ctx context.Context, found []*Finding) ([]*ExportedFinding, error) {
+func (s Exports) describe(ctx context.Context, found []*inventory.Finding) ([]*ExportedFinding, error) {
 	exported := make([]*ExportedFinding, len(found))
 	if len(found) == 0 {
 		return exported, nil
@@ -75,15 +79,15 @@ func (s Findings) describe(ctx context.Context, found []*Finding) ([]*ExportedFi
 	slices.Sort(groups)
 	names := map[core.UID]string{}
 	above, groupErrs := s.area.iam.Groups.GetManyWithout(ctx, slices.Compact(groups), 0)
-	named, repoErrs := s.area.Repos.GetManyWithout(ctx, repos, core.RepoLists)
-	known, idErrs := s.area.Vulnerabilities.GetManyWithout(ctx, ids, core.VulnerabilityDetails)
-	live := core.ListRequest[*TagFilter]{PageSize: exportedTags, Parts: core.PartItems, Filter: &TagFilter{Deprecated: new(bool), Without: []TagClass{TagClassReferrer}}}
-	tags, tagErrs := s.area.Tags.ListOfImages(ctx, live, images)
+	named, repoErrs := s.area.inventory.Repos.GetManyWithout(ctx, repos, core.RepoLists)
+	known, idErrs := s.area.inventory.Vulnerabilities.GetManyWithout(ctx, ids, core.VulnerabilityDetails)
+	live := core.ListRequest[*inventory.TagFilter]{PageSize: exportedTags, Parts: core.PartItems, Filter: &inventory.TagFilter{Deprecated: new(bool), Without: []inventory.TagClass{inventory.TagClassReferrer}}}
+	tags, tagErrs := s.area.inventory.Tags.ListOfImages(ctx, live, images)
 	return exported, errors.Join(
 		eachShown(above, groupErrs, func(_ int, g *iam.Group) { names[g.UID] = g.Name }),
-		eachShown(named, repoErrs, func(i int, r *Repo) { exported[i].locate(r, names) }),
-		eachShown(known, idErrs, func(i int, v *Vulnerability) { exported[i].describe(v) }),
-		eachShown(tags, tagErrs, func(i int, page core.Page[*Tag]) {
+		eachShown(named, repoErrs, func(i int, r *inventory.Repo) { exported[i].locate(r, names) }),
+		eachShown(known, idErrs, func(i int, v *inventory.Vulnerability) { exported[i].describe(v) }),
+		eachShown(tags, tagErrs, func(i int, page core.Page[*inventory.Tag]) {
 			for _, f := range byImage[images[i]] {
 				for _, t := range page.Items {
 					f.Tags = append(f.Tags, t.Name)
@@ -93,7 +97,7 @@ func (s Findings) describe(ctx context.Context, found []*Finding) ([]*ExportedFi
 }
 
 // locate sets the names of the repo and of the groups above it.
-func (f *ExportedFinding) locate(repo *Repo, names map[core.UID]string) {
+func (f *ExportedFinding) locate(repo *inventory.Repo, names map[core.UID]string) {
 	for _, group := range repo.UID.Ancestors() {
 		if names[group] != "" {
 			f.GroupNames = append(f.GroupNames, names[group])
@@ -103,8 +107,8 @@ func (f *ExportedFinding) locate(repo *Repo, names map[core.UID]string) {
 }
 
 // describe sets what is known of the vulnerability. The link is that to an advisory, or else the first one.
-func (f *ExportedFinding) describe(v *Vulnerability) {
-	names := slices.Sorted(slices.Values(append(v.names(), v.Upstream...)))
+func (f *ExportedFinding) describe(v *inventory.Vulnerability) {
+	names := slices.Sorted(slices.Values(slices.Concat([]string{v.ID}, v.Aliases, v.Upstream)))
 	f.Summary, f.Aliases = v.Summary, slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == f.VulnerabilityID })
 	for _, r := range v.References {
 		if isWeb := strings.HasPrefix(r.URL, "https://") || strings.HasPrefix(r.URL, "http://"); isWeb && (f.Link == "" || r.Type == "TYPE_ADVISORY") {
@@ -134,12 +138,12 @@ func isHidden(err error) bool {
 // exportVersions is the number of versions of a package that are read with those of other packages.
 const exportVersions = 20
 
-// Export calls yield for versions of the packages that a request asks for and images hold, of one
-// package after the other. It is otherwise like Findings.Export. MaxRows limits the versions.
-func (s Packages) Export(ctx context.Context, req ExportRequest[*PackageFilter], yield func([]*ExportedVersion) error) error {
+// ReadPackages calls yield for versions of the packages that a request asks for and images hold, of one
+// package after the other. It is otherwise like ReadFindings. MaxRows limits the versions.
+func (s Exports) ReadPackages(ctx context.Context, req ExportRequest[*inventory.PackageFilter], yield func([]*ExportedVersion) error) error {
 	list, rows := exportList(&req)
-	held := func(ctx context.Context, list core.ListRequest[*PackageFilter]) (core.Page[*Package], error) {
-		return s.ListHeld(ctx, req.Within, list)
+	held := func(ctx context.Context, list core.ListRequest[*inventory.PackageFilter]) (core.Page[*inventory.Package], error) {
+		return s.area.inventory.Packages.ListHeld(ctx, req.Within, list)
 	}
 	pass := func(versions []*ExportedVersion) error {
 		if err := rows.add(len(versions)); err != nil {
@@ -147,25 +151,25 @@ func (s Packages) Export(ctx context.Context, req ExportRequest[*PackageFilter],
 		}
 		return yield(versions)
 	}
-	return s.rows.Kind.AddArea(exportPages(ctx, list, rows, held, func(packages []*Package) error {
+	return inventory.PackageKind.AddArea(exportPages(ctx, list, rows, held, func(packages []*inventory.Package) error {
 		if len(packages) == 0 {
 			return pass(nil)
 		}
-		return s.exportVersions(ctx, packages, pass)
+		return s.readVersions(ctx, packages, pass)
 	}))
 }
 
 // An ExportedVersion is a version of a package with the licences that the SBOMs of the images give it that hold it.
 type ExportedVersion struct {
-	*PackageVersion
+	*inventory.PackageVersion
 	Licenses []string
 }
 
-// exportVersions calls yield for all versions of packages that images hold where the list of packages
+// readVersions calls yield for all versions of packages that images hold where the list of packages
 // was read.
-func (s Packages) exportVersions(ctx context.Context, packages []*Package, yield func([]*ExportedVersion) error) error {
-	req := core.ListRequest[*PackageVersionFilter]{PageSize: exportVersions, Parts: core.PartItems | core.PartMore}
-	pages, err := s.area.PackageVersions.exportPages(ctx, req, packages)
+func (s Exports) readVersions(ctx context.Context, packages []*inventory.Package, yield func([]*ExportedVersion) error) error {
+	req := core.ListRequest[*inventory.PackageVersionFilter]{PageSize: exportVersions, Parts: core.PartItems | core.PartMore}
+	pages, err := s.readVersionPages(ctx, req, packages)
 	for i, page := range pages {
 		for {
 			if err == nil {
@@ -177,9 +181,9 @@ func (s Packages) exportVersions(ctx context.Context, packages []*Package, yield
 			if page.next == "" {
 				break
 			}
-			next := core.ListRequest[*PackageVersionFilter]{PageSize: core.MaxPageSize, Parts: req.Parts, PageToken: page.next}
+			next := core.ListRequest[*inventory.PackageVersionFilter]{PageSize: core.MaxPageSize, Parts: req.Parts, PageToken: page.next}
 			var more []exportedPage
-			if more, err = s.area.PackageVersions.exportPages(ctx, next, packages[i:i+1]); err == nil {
+			if more, err = s.readVersionPages(ctx, next, packages[i:i+1]); err == nil {
 				page = more[0]
 			}
 		}
@@ -193,17 +197,17 @@ type exportedPage struct {
 	next     string // token of the next page; "" if there is none
 }
 
-// exportPages reads a page of the versions of each package, with their licences.
-func (s PackageVersions) exportPages(ctx context.Context, req core.ListRequest[*PackageVersionFilter], packages []*Package) ([]exportedPage, error) {
-	pages, errs := s.ListOfPackages(ctx, req, packages)
-	var all []*PackageVersion
+// readVersionPages reads a page of the versions of each package, with their licences.
+func (s Exports) readVersionPages(ctx context.Context, req core.ListRequest[*inventory.PackageVersionFilter], packages []*inventory.Package) ([]exportedPage, error) {
+	pages, errs := s.area.inventory.PackageVersions.ListOfPackages(ctx, req, packages)
+	var all []*inventory.PackageVersion
 	for i, page := range pages {
 		if errs[i] != nil {
 			return nil, errs[i]
 		}
 		all = append(all, page.Items...)
 	}
-	licenses, err := s.Licenses(ctx, all)
+	licenses, err := s.area.inventory.PackageVersions.Licenses(ctx, all)
 	exported := make([]exportedPage, len(pages))
 	for i, page := range pages {
 		for n, v := range page.Items {
