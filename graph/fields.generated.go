@@ -2010,6 +2010,9 @@ func fieldsFinding(resolvers ResolverRoot) *execute.Object {
 		"sources": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendList(b, parent.(*inventory.Finding).Sources, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
+		"disputedBy": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*inventory.Finding).DisputedBy, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+		}},
 		"digest": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*inventory.Finding).Digest, false)
 		}},
@@ -2068,6 +2071,11 @@ func fieldsFinding(resolvers ResolverRoot) *execute.Object {
 		"advisory": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 			values, err := resolvers.Finding().Advisory(ctx, execute.Parents[inventory.Finding](parents))
 			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+		"advisories": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Finding().Advisories(ctx, execute.Parents[inventory.Finding](parents))
+			return execute.Each(values, err, func(list []*inventory.Advisory) any { return execute.Nullable(list, execute.Pointers) })
 		},
 		},
 		"image": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {

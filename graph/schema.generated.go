@@ -422,6 +422,7 @@ type ExternalGroupRoleMappingResolver interface {
 // A FindingResolver reads the fields of Finding that its objects do not hold.
 type FindingResolver interface {
 	Advisory(ctx context.Context, objs []*inventory.Finding) ([]*inventory.Advisory, error)
+	Advisories(ctx context.Context, objs []*inventory.Finding) ([][]*inventory.Advisory, error)
 	Image(ctx context.Context, objs []*inventory.Finding) ([]*inventory.Image, error)
 	Repo(ctx context.Context, objs []*inventory.Finding) ([]*inventory.Repo, error)
 	Tags(ctx context.Context, objs []*inventory.Finding, window scalar.Window, where *scalar.TagFilter) ([]*scalar.Connection[*inventory.Tag], error)

@@ -58,6 +58,10 @@ func (findings) Advisory(ctx context.Context, all []*inventory.Finding) ([]*inve
 	return follow(ctx, all, readsOf(ctx).advisoriesOfFindings(), func(f *inventory.Finding) findingAdvisory { return findingAdvisory(f.Advisory) })
 }
 
+func (r findings) Advisories(ctx context.Context, all []*inventory.Finding) ([][]*inventory.Advisory, error) {
+	return r.p.Findings.ListAdvisories(ctx, all)
+}
+
 func (r findings) Image(ctx context.Context, all []*inventory.Finding) ([]*inventory.Image, error) {
 	images, errs := r.p.Images.Describe(ctx, mapEach(all, (*inventory.Finding).Image))
 	return images, joinErrors(errs)

@@ -161,7 +161,7 @@ func TestAFindingLeadsToAllAroundIt(t *testing.T) {
 		const all = `query($uid: ID!) { findings(childrenOf: $uid) { nodes {
 			uid id vulnerabilityId digest package ecosystem installedVersion fixedVersions fixable basis state knownExploited epss justification note dueTime expireTime resolvedTime
 			severity { rating score } firstSeenTime viewerCan(capabilities: [FINDINGS_LIST])
-			advisory { advisoryId severity { rating } affected { ranges { type events { introduced fixed } } versions } }
+			sources disputedBy advisories { advisoryId } advisory { advisoryId severity { rating } affected { ranges { type events { introduced fixed } } versions } }
 			image { digest repo { name } tags { nodes { name } } findings { totalCount } } repo { name } tags { totalCount nodes { name } }
 			assignee { name } fixedIn(first: 1) { totalCount nodes { name } }
 		} } }`
@@ -170,7 +170,8 @@ func TestAFindingLeadsToAllAroundIt(t *testing.T) {
 			expect("findings.nodes.*.state", "OPEN OPEN OPEN").expect("findings.nodes.*.fixable", "true true false").
 			expect("findings.nodes.0.fixedVersions", []any{"1.3.0"}).expect("findings.nodes.0.ecosystem", "npm").expect("findings.nodes.2.ecosystem", nil).
 			expect("findings.nodes.*.severity.rating", "CRITICAL LOW UNKNOWN").
-			expect("findings.nodes.*.advisory.advisoryId", "CVE-1 CVE-3 CVE-5").
+			expect("findings.nodes.*.advisory.advisoryId", "CVE-1 CVE-3 CVE-5").expect("findings.nodes.0.sources", []any{"CVE-1"}).expect("findings.nodes.0.disputedBy", []any{}).
+			expect("findings.nodes.1.advisories.*.advisoryId", "CVE-3").
 			expect("findings.nodes.0.advisory.affected.ranges.0.events.1.fixed", "1.3.0").expect("findings.nodes.2.advisory.affected", nil).
 			expect("findings.nodes.0.image.tags.nodes.*.name", "old").expect("findings.nodes.0.image.findings.totalCount", 2).expect("findings.nodes.0.image.repo.name", "checkout").
 			expect("findings.nodes.*.tags.totalCount", "1 1 1").expect("findings.nodes.2.tags.nodes.*.name", "plain").

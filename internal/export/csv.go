@@ -35,6 +35,8 @@ var findingColumns = []column[*reports.ExportedFinding]{
 	{"knownExploited", func(f *reports.ExportedFinding) string { return fmt.Sprint(f.KnownExploited) }},
 	{"epss", func(f *reports.ExportedFinding) string { return number(f.EPSS) }},
 	{"basis", func(f *reports.ExportedFinding) string { return lastWord(f.Basis, "FINDING_BASIS_") }},
+	{"sources", func(f *reports.ExportedFinding) string { return strings.Join(f.Sources, " ") }},
+	{"disputedBy", func(f *reports.ExportedFinding) string { return strings.Join(f.DisputedBy, " ") }},
 	{"justification", func(f *reports.ExportedFinding) string { return f.Justification }},
 	{"note", func(f *reports.ExportedFinding) string { return f.Note }},
 	{"assignee", func(f *reports.ExportedFinding) string { return string(f.Assignee) }},

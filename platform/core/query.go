@@ -75,7 +75,7 @@ type Branch struct {
 	// At most one of these narrows the branch.
 	Digest string // digest of the image that findings or tags belong to; "" means any
 	Holds  UID    // version of a package that images of repos or tags hold; "" means any
-	Lacks  UID    // advisory of which the image of a tag is free, as its SBOM shows; "" means any
+	Lacks  UID    // representative advisory of which the image of a tag is free, as its SBOM shows; "" means any
 	// Affecting is a repo, or an image of it, with findings of the advisories; zero means any.
 	Affecting ImageKey
 }
@@ -95,7 +95,7 @@ const (
 	OfRole                      // role bindings of the role
 	OfDocument                  // advisories about the artifacts with the exact name Name
 	OfEcosystem                 // artifacts of the ecosystem Name
-	OfAdvisory                  // findings of the advisory
+	OfAdvisory                  // findings that an advisory represents
 )
 
 // A Grant is a role that is bound to an identity on a group. It applies to the

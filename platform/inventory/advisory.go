@@ -391,14 +391,14 @@ type AdvisoryQueries interface {
 	AdvisoriesOfRecords(ctx context.Context, on core.Conn, of AdvisoryRecords) ([]*Advisory, error)
 
 	// AdvisoriesOfVulnerabilities reads those of the advisories in a group, above and below it that have one of names, and are not
-	// withdrawn: what says which are of the same vulnerability. For FeedGroup, these are of all groups.
+	// withdrawn: what says which are of the same vulnerability. For FeedGroup, these are of all groups. group can be a repo.
 	AdvisoriesOfVulnerabilities(ctx context.Context, tx core.Tx, group core.UID, names []string) ([]*Advisory, error)
 
 	// SetRepresentatives stores the representatives of advisories.
 	SetRepresentatives(tx core.Tx, all []*Advisory)
 
 	// RepresentedAdvisories reads the advisories that others represent: those that are for one of repos.
-	RepresentedAdvisories(ctx context.Context, tx core.Tx, representatives, repos []core.UID) ([]*Advisory, error)
+	RepresentedAdvisories(ctx context.Context, on core.Conn, representatives, repos []core.UID) ([]*Advisory, error)
 
 	// ListDocuments reads one page of documents, without their advisories.
 	ListDocuments(ctx context.Context, on core.Conn, q core.Query[*DocumentFilter]) (core.Rows[*AdvisoryDocument], error)

@@ -15,32 +15,47 @@ import (
 //
 // An advisory is only represented by one that everybody sees who sees it: of its own group, of a group above, or of
 // FeedGroup. So no advisory of a group changes what others take for the same.
+//
+// An advisory with several upstream vulnerabilities is a bundle, such as DSA-5532-1. It is of no vulnerability but its own,
+// and counts only until each of these has a record of its own.
 
 // These bound what is taken for the same vulnerability.
 const maxGroupRounds, maxGroupNames = 4, 20_000
 
+// isBundle reports whether the advisory has several upstream vulnerabilities. CVE-2023-4863 and UBUNTU-CVE-2023-4863 are one.
+func (a *Advisory) isBundle() bool {
+	first := ""
+	for _, name := range a.Upstream {
+		if at := strings.Index(name, "CVE-"); at > 0 {
+			name = name[at:]
+		}
+		if first == "" {
+			first = name
+		}
+		if name != first {
+			return true
+		}
+	}
+	return false
+}
+
 // linkNames lists the names that the advisory shares with others of the same vulnerability.
 func (a *Advisory) linkNames() []string {
-	if len(a.Upstream) == 1 {
-		return a.AllNames()
+	if a.isBundle() {
+		return a.names()
 	}
-	return a.names()
+	return a.AllNames()
 }
 
 // isAbove reports whether everybody who sees what is in a group, or in a repo, sees the advisories of another group.
 func isAbove(above, group core.UID) bool { return above == FeedGroup || group.Within(above) }
 
-// group finds the representatives of advisories in a group that changed, and of those that are, or were, of the same
-// vulnerabilities. before has the names that they had.
-func (s Advisories) group(ctx context.Context, tx core.Tx, group core.UID, changed []*Advisory, before []string) error {
-	names := slices.Clone(before)
-	for _, a := range changed {
-		names = append(names, a.linkNames()...)
-	}
+// group finds the representatives of the advisories in a group with one of names, and of those that are of the same
+// vulnerabilities. Findings of bundles that have one of names are looked at again.
+func (s Advisories) group(ctx context.Context, tx core.Tx, group core.UID, names []string) error {
+	changed := names
 	var found []*Advisory
 	for round, known := 0, 0; round < maxGroupRounds && known < len(names) && len(names) <= maxGroupNames; round++ {
-		slices.Sort(names)
-		names = slices.Compact(names)
 		known = len(names)
 		var err error
 		if found, err = s.area.tables.AdvisoriesOfVulnerabilities(ctx, tx, group, names); err != nil {
@@ -59,9 +74,9 @@ func (s Advisories) group(ctx context.Context, tx core.Tx, group core.UID, chang
 			a.Representative = is
 			moved = append(moved, a)
 		}
-	}
-	if len(moved) == 0 {
-		return nil
+		if a.isBundle() && slices.ContainsFunc(a.Upstream, func(name string) bool { return slices.Contains(changed, name) }) {
+			tasks = append(tasks, FindingTask{Subject: a.UID, Advisory: a.UID})
+		}
 	}
 	s.area.tables.SetRepresentatives(tx, moved)
 	return s.area.tables.AddFindingTasks(ctx, tx, tasks)
@@ -174,4 +189,28 @@ func knownName(all []*Advisory) string {
 		}
 	}
 	return all[0].AdvisoryID
+}
+
+// countingAdvisories returns those advisories that findings follow from: not those that are withdrawn, nor the older forms of
+// what is in several places, nor bundles each of whose vulnerabilities has a record about the same package of the same release.
+func countingAdvisories(all []*Advisory) []*Advisory {
+	latest, recorded := map[AdvisoryName]*Advisory{}, map[AdvisoryName]bool{}
+	for _, a := range all {
+		if !a.DeleteTime.IsZero() {
+			continue
+		}
+		if other := latest[a.Key()]; other == nil || cmp.Or(a.UpdateTime.Compare(other.UpdateTime.Time), core.CompareTexts(a.UID, other.UID)) > 0 {
+			latest[a.Key()] = a
+		}
+		if !a.isBundle() {
+			for _, name := range a.linkNames() {
+				recorded[AdvisoryName{name, a.ArtifactType, a.NormalName()}] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(a *Advisory) bool {
+		return latest[a.Key()] != a || a.isBundle() && !slices.ContainsFunc(a.Upstream, func(name string) bool {
+			return !recorded[AdvisoryName{name, a.ArtifactType, a.NormalName()}]
+		})
+	})
 }

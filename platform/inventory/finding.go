@@ -17,9 +17,11 @@ type Finding struct {
 	UID              core.UID         `json:"uid"`
 	Repo             core.UID         `json:"repo"`
 	Digest           string           `json:"digest"`
-	Advisory         core.UID         `json:"advisory"`          // the one that stands for all of the same vulnerability
-	Sources          []string         `json:"sources,omitempty"` // ids of the advisories that say that the version is affected, sorted
-	VulnerabilityID  string           `json:"vulnerabilityId"`   // the CVE, such as CVE-2021-44228, or an id of an advisory if there is none
+	Advisory         core.UID         `json:"advisory"`             // the one that rates it
+	Representative   core.UID         `json:"-"`                    // the advisory that stands for all of the same vulnerability
+	Sources          []string         `json:"sources"`              // ids of the advisories that say that the version is affected, sorted
+	DisputedBy       []string         `json:"disputedBy,omitempty"` // ids of those that say that it is not, sorted
+	VulnerabilityID  string           `json:"vulnerabilityId"`      // the CVE, such as CVE-2021-44228, or an id of an advisory if there is none
 	Package          string           `json:"package"`
 	Ecosystem        string           `json:"ecosystem,omitempty"`        // as OSV names it, such as Debian:12; "" if it is not known
 	InstalledVersion string           `json:"installedVersion,omitempty"` // "" if it is not known
@@ -125,7 +127,8 @@ type FindingFilter struct {
 	DueBefore        core.Time             `json:",omitzero"`
 	WithoutLiveTags  bool                  `json:",omitempty"` // findings of images without tags, or with deprecated ones only, are included
 	Digests          []string              `json:",omitempty"`
-	Advisories       []core.UID            `json:",omitempty"`
+	Advisories       []core.UID            `json:",omitempty"` // of the vulnerability and package of one of these
+	Representatives  []core.UID            `json:"-"`          // of what one of these stands for
 	Decided          bool                  `json:",omitempty"` // somebody, or a rule, has decided about the finding
 
 	core.LabelFilter // labels of the repo
@@ -194,7 +197,7 @@ var FindingKind = core.Kind[*Finding]{
 		{Name: "digest", Mode: fieldmask.OutputOnly}, {Name: "advisory", Mode: fieldmask.OutputOnly},
 		{Name: "vulnerabilityId", Mode: fieldmask.OutputOnly}, {Name: "package", Mode: fieldmask.OutputOnly},
 		{Name: "ecosystem", Mode: fieldmask.OutputOnly}, {Name: "installedVersion", Mode: fieldmask.OutputOnly},
-		{Name: "sources", Mode: fieldmask.OutputOnly}, {Name: "binaryPackages", Mode: fieldmask.OutputOnly}, {Name: "fixedVersions", Mode: fieldmask.OutputOnly}, {Name: "severity", Mode: fieldmask.OutputOnly},
+		{Name: "sources", Mode: fieldmask.OutputOnly}, {Name: "disputedBy", Mode: fieldmask.OutputOnly}, {Name: "binaryPackages", Mode: fieldmask.OutputOnly}, {Name: "fixedVersions", Mode: fieldmask.OutputOnly}, {Name: "severity", Mode: fieldmask.OutputOnly},
 		{Name: "knownExploited", Mode: fieldmask.OutputOnly}, {Name: "epss", Mode: fieldmask.OutputOnly},
 		{Name: "basis", Mode: fieldmask.OutputOnly}, {Name: "state", Mode: fieldmask.Updatable},
 		{Name: "justification", Mode: fieldmask.Updatable}, {Name: "note", Mode: fieldmask.Updatable},
@@ -340,13 +343,13 @@ func (s Findings) ListOfImages(ctx context.Context, req core.ListRequest[*Findin
 	})
 }
 
-// ListOfAdvisories reads, for each advisory, the same page of its findings that the caller may see,
-// with one read. The page tokens are those of the plain list with the advisory.
-func (s Findings) ListOfAdvisories(ctx context.Context, req core.ListRequest[*FindingFilter], advisories []core.UID) ([]core.Page[*Finding], []error) {
+// ListOfAdvisories reads, for each advisory, the same page of the findings of its vulnerability and package that the
+// caller may see, with one read. The page tokens are those of the plain list with the advisory.
+func (s Findings) ListOfAdvisories(ctx context.Context, req core.ListRequest[*FindingFilter], advisories []*Advisory) ([]core.Page[*Finding], []error) {
 	return core.ListReferring(ctx, s.rows, req, len(advisories), func(i int, req *core.ListRequest[*FindingFilter]) func(core.Branch) []core.Branch {
-		req.Filter = core.EditFilter(req.Filter, func(f *FindingFilter) { f.Advisories = []core.UID{advisories[i]} })
+		req.Filter = core.EditFilter(req.Filter, func(f *FindingFilter) { f.Advisories = []core.UID{advisories[i].UID} })
 		return func(b core.Branch) []core.Branch {
-			return []core.Branch{{Relation: core.OfAdvisory, UID: advisories[i], Inside: b.UID}}
+			return []core.Branch{{Relation: core.OfAdvisory, UID: advisories[i].Representative, Inside: b.UID}}
 		}
 	})
 }
@@ -364,6 +367,32 @@ func (s Findings) Advisories(ctx context.Context, uids []core.UID, without core.
 		byUID[a.UID] = a
 	}
 	return byUID, s.rows.Kind.AddArea(err)
+}
+
+// ListAdvisories reads, with one read, the advisories that are the sources of each finding, and those that dispute it, those first
+// that count more. Who may see a finding may see them, whichever groups they lie in. Those that do not exist any more are left out.
+func (s Findings) ListAdvisories(ctx context.Context, findings []*Finding) ([][]*Advisory, error) {
+	if _, err := core.RequireCaller(ctx); err != nil {
+		return nil, s.rows.Kind.AddArea(err)
+	}
+	representatives, repos := make([]core.UID, len(findings)), make([]core.UID, len(findings))
+	for i, f := range findings {
+		representatives[i], repos[i] = f.Representative, f.Repo
+	}
+	found, err := s.area.tables.RepresentedAdvisories(ctx, s.area.Store, representatives, repos)
+	slices.SortFunc(found, compareSources)
+	all := make([][]*Advisory, len(findings))
+	for i, f := range findings {
+		visible := slices.DeleteFunc(slices.Clone(found), func(a *Advisory) bool {
+			return a.Representative != f.Representative || !isAbove(a.UID.Parent(), f.Repo)
+		})
+		for _, a := range countingAdvisories(visible) {
+			if slices.Contains(f.Sources, a.AdvisoryID) || slices.Contains(f.DisputedBy, a.AdvisoryID) {
+				all[i] = append(all[i], a)
+			}
+		}
+	}
+	return all, s.rows.Kind.AddArea(err)
 }
 
 // ListUnresolved reads the findings of each image that are not resolved, the worst first, with one read.

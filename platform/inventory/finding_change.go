@@ -81,7 +81,7 @@ func (c *findingChanges) compare(status *ImageStatus, before, wanted []*Finding,
 type aboutKey struct{ representative, version core.UID }
 
 func (c *findingChanges) aboutKey(f *Finding) aboutKey {
-	return aboutKey{cmp.Or(c.representatives[f.Advisory], f.Advisory), f.PackageVersion}
+	return aboutKey{cmp.Or(c.representatives[f.Representative], f.Representative), f.PackageVersion}
 }
 
 // firstSeen returns the finding that stays of those that are of the same vulnerability, or nil.
@@ -152,15 +152,15 @@ func (c *findingChanges) note(verb string, all []*Finding) {
 func (f *Finding) sameAs(other *Finding) bool {
 	x, y := *f, *other
 	x.UpdateTime, y.UpdateTime = core.Time{}, core.Time{}
-	return x.IsLive == y.IsLive && x.Decision == y.Decision && x.PackageVersion == y.PackageVersion && x.Advisory == y.Advisory && x.looksLike(&y) &&
+	return x.IsLive == y.IsLive && x.Decision == y.Decision && x.PackageVersion == y.PackageVersion && x.Advisory == y.Advisory && x.Representative == y.Representative && x.looksLike(&y) &&
 		EPSSKey(x.EPSS) == EPSSKey(y.EPSS) && x.FirstSeenTime.Equal(y.FirstSeenTime.Time)
 }
 
 // looksLike reports whether nothing differs that somebody would be told of.
 func (f *Finding) looksLike(other *Finding) bool {
 	return f.State == other.State && f.Severity.SortKey() == other.Severity.SortKey() && f.KnownExploited == other.KnownExploited &&
-		slices.Equal(f.FixedVersions, other.FixedVersions) && slices.Equal(f.BinaryPackages, other.BinaryPackages) && slices.Equal(f.Sources, other.Sources) && f.Justification == other.Justification && f.Note == other.Note &&
-		f.Assignee == other.Assignee && f.DueTime.Equal(other.DueTime.Time) && f.ExpireTime.Equal(other.ExpireTime.Time) &&
+		slices.Equal(f.FixedVersions, other.FixedVersions) && slices.Equal(f.BinaryPackages, other.BinaryPackages) &&
+		slices.Equal(f.Sources, other.Sources) && slices.Equal(f.DisputedBy, other.DisputedBy) && f.Justification == other.Justification && f.Note == other.Note && f.Assignee == other.Assignee && f.DueTime.Equal(other.DueTime.Time) && f.ExpireTime.Equal(other.ExpireTime.Time) &&
 		f.Basis == other.Basis && f.Package == other.Package && f.InstalledVersion == other.InstalledVersion && f.VulnerabilityID == other.VulnerabilityID
 }
 

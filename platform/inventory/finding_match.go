@@ -95,11 +95,10 @@ func (a *Advisory) fixedVersions() (fixed []string) {
 // statuses of the images, the counts of the repo, and the events to record. known has the findings that there
 // are of these images and advisories.
 func (s Findings) write(ctx context.Context, tx core.Tx, repo *Repo, contents []*content, advisories []*Advisory, known []*Finding, events findingEvents) error {
-	byName := map[string][]*Advisory{}
-	for _, a := range advisories {
-		if a.DeleteTime.IsZero() {
-			byName[a.NormalName()] = append(byName[a.NormalName()], a)
-		}
+	byName, members := map[string][]*Advisory{}, map[core.UID][]*Advisory{}
+	for _, a := range countingAdvisories(advisories) {
+		byName[a.NormalName()] = append(byName[a.NormalName()], a)
+		members[a.Representative] = append(members[a.Representative], a)
 	}
 	representatives := map[core.UID]core.UID{}
 	for _, a := range advisories {
@@ -121,7 +120,7 @@ func (s Findings) write(ctx context.Context, tx core.Tx, repo *Repo, contents []
 		var wanted []*Finding
 		if c.status.IsLive {
 			for _, of := range groupMatches(c.findMatches(byName)) {
-				wanted = append(wanted, newFinding(of, repo.UID, c.status.Digest))
+				wanted = append(wanted, newFinding(of, members[of[0].advisory.Representative], repo.UID, c.status.Digest))
 			}
 		}
 		changes.compare(c.status, before[c.status.Digest], wanted, rules)
@@ -147,8 +146,8 @@ func groupMatches(all []match) (groups [][]match) {
 	return groups
 }
 
-// compareSources sorts advisories of one vulnerability: those that count more come first. A rating counts more than none, and
-// what is known of the versions more than that. Then come those of the distribution or the ecosystem itself, then those of GitHub, then of CVE.
+// compareSources sorts advisories of one vulnerability: those that count more come first. These have a rating; then they are of
+// the distribution or the ecosystem itself, rather than of GitHub, rather than of CVE.
 func compareSources(a, b *Advisory) int {
 	rank := func(a *Advisory) int {
 		switch id := a.AdvisoryID; {
@@ -197,11 +196,12 @@ func fixesOf(of []match) []string {
 }
 
 // newFinding returns the finding of matches of one vulnerability, without what is decided about it. The first advisory rates
-// it.
-func newFinding(of []match, repo core.UID, digest string) *Finding {
+// it. members are all advisories of the vulnerability and the package.
+func newFinding(of []match, members []*Advisory, repo core.UID, digest string) *Finding {
 	first := of[0]
 	f := &Finding{
-		Repo: repo, Digest: digest, Advisory: first.advisory.Representative, Package: first.advisory.ArtifactName,
+		UID: repo.NewChild(), Repo: repo, Digest: digest,
+		Advisory: first.advisory.UID, Representative: first.advisory.Representative, Package: first.advisory.ArtifactName,
 		Severity: first.advisory.Severity, Basis: BasisName, IsLive: true,
 	}
 	all := make([]*Advisory, len(of))
@@ -223,9 +223,26 @@ func newFinding(of []match, repo core.UID, digest string) *Finding {
 		f.Package, f.Ecosystem, f.InstalledVersion, f.BinaryPackages = v.Package.Name, v.Package.Ecosystem, v.Version, v.binaries
 		f.PackageVersion = v.UID
 	}
+	f.DisputedBy = disputing(first.version, all, members)
 	f.undecide(all...)
-	f.UID = repo + "/" + core.UID(hashTexts(digest, string(f.Advisory), string(f.PackageVersion)))
 	return f
+}
+
+// disputing lists the ids of those members that are no sources of a finding, because they say that the version is not affected.
+func disputing(v candidate, sources, members []*Advisory) (ids []string) {
+	if v.PackageVersion == nil {
+		return nil
+	}
+	for _, a := range members {
+		if slices.Contains(sources, a) || a.ArtifactType != "" && !affected.SameEcosystem(a.ArtifactType, v.Package.Ecosystem) {
+			continue
+		}
+		if m, affects := a.matchVersion(v); !affects && m.basis == BasisVersion {
+			ids = append(ids, a.AdvisoryID)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 // undecide sets the state of a finding about which nobody has decided. The advisories may know more, if all of them do.

@@ -102,7 +102,7 @@ func (s Findings) reconcileAdvisories(ctx context.Context, tx core.Tx, repo *Rep
 	if err != nil {
 		return 0, err
 	}
-	known, err := s.readFindings(ctx, tx, repo.UID, &FindingFilter{Advisories: about})
+	known, err := s.readFindings(ctx, tx, repo.UID, &FindingFilter{Representatives: about})
 	if err != nil {
 		return 0, err
 	}
@@ -129,15 +129,29 @@ func (s Findings) reconcileAdvisories(ctx context.Context, tx core.Tx, repo *Rep
 	return len(contents), s.write(ctx, tx, repo, contents, advisories, known, events)
 }
 
-// readRepresented reads advisories with those for a repo that are of the same vulnerabilities, and lists those that findings of
-// them can be about.
+// readRepresented reads advisories with those for a repo that are of the same vulnerabilities or of those of bundles, and lists
+// those that findings of them can be about.
 func (s Findings) readRepresented(ctx context.Context, tx core.Tx, repo core.UID, uids []core.UID) (all []*Advisory, about []core.UID, err error) {
 	if all, err = s.area.tables.Advisories.Get(ctx, tx, core.Keys{UIDs: uids}); err != nil || len(all) == 0 {
 		return nil, nil, err
 	}
 	about = slices.Clone(uids)
+	var bundled []string
 	for _, a := range all {
-		about = append(about, a.Representative)
+		if about = append(about, a.Representative); a.isBundle() {
+			bundled = append(bundled, a.Upstream...)
+		}
+	}
+	if len(bundled) > 0 {
+		recorded, err := s.area.tables.AdvisoriesOfVulnerabilities(ctx, tx, repo, bundled)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, a := range recorded {
+			if !a.isBundle() {
+				about = append(about, a.Representative)
+			}
+		}
 	}
 	same, err := s.area.tables.RepresentedAdvisories(ctx, tx, about, []core.UID{repo})
 	for _, a := range same {

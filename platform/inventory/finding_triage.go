@@ -106,7 +106,7 @@ func (r triageRules) decide(f *Finding, now core.Time) {
 		return
 	}
 	covered := map[FindingState][]string{} // binary packages that are decided about one by one
-	for _, rule := range r[f.Advisory] {
+	for _, rule := range r[f.Representative] {
 		if !slices.ContainsFunc(rule.groups, func(group core.UID) bool { return isAbove(group, f.Repo) }) || !rule.isFor(f) || rule.decision().hasEnded(now) {
 			continue
 		}

@@ -350,7 +350,7 @@ type triage struct {
 func (s Findings) newTriage(ctx context.Context, tx core.Tx, chosen []*Finding, c *fieldmask.Change[*Finding]) (*triage, error) {
 	images, about := map[core.ImageKey]bool{}, map[core.UID]bool{}
 	for _, f := range chosen {
-		images[f.Image()], about[f.Advisory] = true, true
+		images[f.Image()], about[f.Representative] = true, true
 	}
 	facts, err := s.area.tables.TriageFacts(ctx, tx, ImageKeys{slices.Collect(maps.Keys(images))}, slices.Sorted(maps.Keys(about)))
 	if err != nil {
@@ -422,7 +422,7 @@ func (t *triage) decide(f *Finding) {
 	wanted := t.Row.decision()
 	f.decide(decision{state: FindingOpen}, "")
 	var sources []*Advisory
-	for _, a := range t.advisories[f.Advisory] {
+	for _, a := range t.advisories[f.Representative] {
 		if slices.Contains(f.Sources, a.AdvisoryID) && isAbove(a.UID.Parent(), f.Repo) {
 			sources = append(sources, a)
 		}

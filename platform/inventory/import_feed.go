@@ -94,7 +94,7 @@ func (s Advisories) put(ctx context.Context, group core.UID, advisories []*Advis
 		return core.Imported{}, err
 	}
 	latest := map[string]core.Time{} // of what is stored of each record
-	var changed []*Advisory
+	var names []string               // of the vulnerabilities of advisories that are new, withdrawn or have other names
 	in := core.ImportPlan[*Advisory, AdvisoryName]{
 		Key: (*Advisory).Key,
 		Check: func(a *Advisory, v *core.Violations) {
@@ -105,7 +105,7 @@ func (s Advisories) put(ctx context.Context, group core.UID, advisories []*Advis
 		},
 		Existing: func(ctx context.Context, tx core.Tx, rows []*Advisory) ([]*Advisory, error) {
 			tx.Lock(feedLock)
-			changed = nil
+			names = nil
 			return s.readStored(ctx, tx, group, rows, records, latest)
 		},
 		IsUnchanged: func(known, a *Advisory) bool {
@@ -113,7 +113,9 @@ func (s Advisories) put(ctx context.Context, group core.UID, advisories []*Advis
 		},
 		Replace: func(ctx context.Context, tx core.Tx, known, a *Advisory) error {
 			a.stampImported(known.UID, s.area.Now())
-			changed = append(changed, a)
+			if known.DeleteTime.IsZero() != a.DeleteTime.IsZero() || !slices.Equal(known.AllNames(), a.AllNames()) {
+				names = slices.Concat(names, known.AllNames(), a.AllNames())
+			}
 			if err := s.setInherited(ctx, tx, a); err != nil {
 				return err
 			}
@@ -125,7 +127,7 @@ func (s Advisories) put(ctx context.Context, group core.UID, advisories []*Advis
 			for _, a := range added {
 				a.stampImported(series.Child(group), s.area.Now())
 				a.Representative = a.UID
-				changed = append(changed, a)
+				names = append(names, a.AllNames()...)
 			}
 			if err := s.setInherited(ctx, tx, added...); err != nil {
 				return err
@@ -140,14 +142,13 @@ func (s Advisories) put(ctx context.Context, group core.UID, advisories []*Advis
 	}
 	in.Finish = func(ctx context.Context, tx core.Tx, stored []*Advisory) (int, error) {
 		gone, err := s.withdraw(ctx, tx, stored, records, latest)
-		if changed = append(changed, gone...); err != nil || len(changed) == 0 {
+		for _, a := range gone {
+			names = append(names, a.AllNames()...)
+		}
+		if err != nil || len(names) == 0 {
 			return len(gone), err
 		}
-		var before []string
-		for _, a := range stored {
-			before = append(before, a.linkNames()...)
-		}
-		return len(gone), s.group(ctx, tx, group, changed, before)
+		return len(gone), s.group(ctx, tx, group, names)
 	}
 	done, err := in.Run(ctx, s.area.Store, advisories)
 	if errors.Is(err, core.ErrNoParent) { // the group was deleted meanwhile

@@ -71,7 +71,7 @@ type TagFilter struct {
 	Names []string `json:",omitempty"` // the name is one of these
 	Query string   `json:",omitempty"` // see SearchWords
 
-	Lacks core.UID `json:",omitempty"` // the image is free of this advisory, as its SBOM shows
+	Lacks core.UID `json:",omitempty"` // the image is free of what this advisory represents, as its SBOM shows
 	Holds core.UID `json:",omitempty"` // the image holds this version of a package
 
 	ImageConditions
@@ -246,12 +246,12 @@ func (s Tags) ListOfImages(ctx context.Context, req core.ListRequest[*TagFilter]
 }
 
 // ListFree reads, for each finding, the same page of the tags of its repo that do not have it, with
-// one read: their images have an SBOM, and no finding of the same advisory.
+// one read: their images have an SBOM, and no finding of the same vulnerability and package.
 func (s Tags) ListFree(ctx context.Context, req core.ListRequest[*TagFilter], of []*Finding) ([]core.Page[*Tag], []error) {
 	return s.listAround(ctx, req, len(of), func(i int, req *core.ListRequest[*TagFilter]) func(core.Branch) []core.Branch {
 		req.UIDP.ChildrenOf = of[i].Repo
-		req.Filter = core.EditFilter(req.Filter, func(f *TagFilter) { f.Lacks = of[i].Advisory })
-		return core.NarrowTo(func(b *core.Branch) { b.Lacks = of[i].Advisory })
+		req.Filter = core.EditFilter(req.Filter, func(f *TagFilter) { f.Lacks = of[i].Representative })
+		return core.NarrowTo(func(b *core.Branch) { b.Lacks = of[i].Representative })
 	}, core.CapFindingsList)
 }
 

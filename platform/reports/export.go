@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,7 @@ type ExportRequest[F any] struct {
 // An ExportedFinding is a finding with what a reader of a file needs beside it. What the caller may not see is left out.
 type ExportedFinding struct {
 	*inventory.Finding
-	Aliases  []string `json:"aliases,omitempty"` // other names of the vulnerability, sorted
+	Aliases  []string `json:"aliases,omitempty"` // other names of the vulnerability, also those of its sources, sorted
 	RepoName string   `json:"repoName,omitempty"`
 	RepoPath string   `json:"repoPath,omitempty"` // names of the groups and of the repo, such as acme/shop/checkout
 	Tags     []string `json:"tags,omitempty"`     // of the image, if they are not deprecated; the first exportedTags
@@ -67,26 +68,29 @@ func (s Exports) describe(ctx context.Context, found []*inventory.Finding) ([]*E
 	if len(found) == 0 {
 		return exported, nil
 	}
-	repos, ids, groups := make([]core.UID, len(found)), make([]string, len(found)), []core.UID{}
+	repos, ids, groups := make([]core.UID, len(found)), []string{}, []core.UID{}
+	vulnerabilities := map[string]*inventory.Vulnerability{}
 	byImage, images := map[core.ImageKey][]*ExportedFinding{}, []core.ImageKey{}
 	for i, f := range found {
-		exported[i], repos[i], ids[i] = &ExportedFinding{Finding: f}, f.Repo, f.VulnerabilityID
+		exported[i], repos[i], ids = &ExportedFinding{Finding: f}, f.Repo, append(append(ids, f.VulnerabilityID), f.Sources...)
 		if byImage[f.Image()] == nil {
 			images = append(images, f.Image())
 		}
 		byImage[f.Image()], groups = append(byImage[f.Image()], exported[i]), append(groups, f.Repo.Ancestors()...)
 	}
 	slices.Sort(groups)
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
 	names := map[core.UID]string{}
 	above, groupErrs := s.area.iam.Groups.GetManyWithout(ctx, slices.Compact(groups), 0)
 	named, repoErrs := s.area.inventory.Repos.GetManyWithout(ctx, repos, core.RepoLists)
 	known, idErrs := s.area.inventory.Vulnerabilities.GetManyWithout(ctx, ids, core.VulnerabilityDetails)
 	live := core.ListRequest[*inventory.TagFilter]{PageSize: exportedTags, Parts: core.PartItems, Filter: &inventory.TagFilter{Deprecated: new(bool), Without: []inventory.TagClass{inventory.TagClassReferrer}}}
 	tags, tagErrs := s.area.inventory.Tags.ListOfImages(ctx, live, images)
-	return exported, errors.Join(
+	err := errors.Join(
 		eachShown(above, groupErrs, func(_ int, g *iam.Group) { names[g.UID] = g.Name }),
 		eachShown(named, repoErrs, func(i int, r *inventory.Repo) { exported[i].locate(r, names) }),
-		eachShown(known, idErrs, func(i int, v *inventory.Vulnerability) { exported[i].describe(v) }),
+		eachShown(known, idErrs, func(i int, v *inventory.Vulnerability) { vulnerabilities[ids[i]] = v }),
 		eachShown(tags, tagErrs, func(i int, page core.Page[*inventory.Tag]) {
 			for _, f := range byImage[images[i]] {
 				for _, t := range page.Items {
@@ -94,6 +98,14 @@ func (s Exports) describe(ctx context.Context, found []*inventory.Finding) ([]*E
 				}
 			}
 		}))
+	for _, f := range exported {
+		for _, id := range append([]string{f.VulnerabilityID}, f.Sources...) {
+			f.describe(id, vulnerabilities[id])
+		}
+		slices.Sort(f.Aliases)
+		f.Aliases = slices.Compact(f.Aliases)
+	}
+	return exported, err
 }
 
 // locate sets the names of the repo and of the groups above it.
@@ -106,10 +118,21 @@ func (f *ExportedFinding) locate(repo *inventory.Repo, names map[core.UID]string
 	f.RepoName, f.RepoPath = repo.Name, strings.Join(append(slices.Clone(f.GroupNames), repo.Name), "/")
 }
 
-// describe sets what is known of the vulnerability. The link is that to an advisory, or else the first one.
-func (f *ExportedFinding) describe(v *inventory.Vulnerability) {
-	names := slices.Sorted(slices.Values(slices.Concat([]string{v.ID}, v.Aliases, v.Upstream)))
-	f.Summary, f.Aliases = v.Summary, slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == f.VulnerabilityID })
+// describe adds what is known of the vulnerability by one of its ids; v is nil if that is nothing. What is known by an earlier id
+// stays. The link is that to an advisory, or else the first one.
+func (f *ExportedFinding) describe(id string, v *inventory.Vulnerability) {
+	if v == nil {
+		v = &inventory.Vulnerability{}
+	}
+	for _, name := range slices.Concat([]string{id}, v.Aliases, v.Upstream) {
+		if name != f.VulnerabilityID {
+			f.Aliases = append(f.Aliases, name)
+		}
+	}
+	f.Summary = cmp.Or(f.Summary, v.Summary)
+	if f.Link != "" {
+		return
+	}
 	for _, r := range v.References {
 		if isWeb := strings.HasPrefix(r.URL, "https://") || strings.HasPrefix(r.URL, "http://"); isWeb && (f.Link == "" || r.Type == "TYPE_ADVISORY") {
 			f.Link = r.URL

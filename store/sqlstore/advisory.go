@@ -243,7 +243,7 @@ const (
 	affectsRepo  = " AND t.uid IN (SELECT v.uid FROM finding f CROSS JOIN advisory v WHERE f.parent = p.x AND f.count_class > 0 AND " + isSource + ")"
 
 	// isSource is the condition that a finding f names an advisory v, which is of a feed or of a group around the repo.
-	isSource = "v.representative = f.advisory AND f.sources LIKE '%\"' || v.advisory_id || '\"%' AND (v.root <> f.root OR v.parent = substr(f.parent, 1, length(v.parent)))"
+	isSource = "v.representative = f.representative AND replace(f.sources, '\"' || v.advisory_id || '\"', '') <> f.sources AND (v.root <> f.root OR v.parent = substr(f.parent, 1, length(v.parent)))"
 )
 
 // affecting returns the condition that advisories have findings in an image, or in a repo, if there is one.

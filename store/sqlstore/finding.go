@@ -21,7 +21,7 @@ var findings = table.New(&table.Definition[*inventory.Finding, *inventory.Findin
 	HasFewWriters: true,
 	// Only indexes of the parent have all of its findings.
 	FoundByParent: func(_ string, f *inventory.FindingFilter) bool {
-		return len(f.Digests) > 0 || len(f.Advisories) > 0 || needsAll(f)
+		return len(f.Digests) > 0 || len(f.Representatives) > 0 || needsAll(f)
 	},
 	WalksPrimaryKey: needsAll,
 	Split:           splitFindings,
@@ -34,6 +34,8 @@ var findings = table.New(&table.Definition[*inventory.Finding, *inventory.Findin
 		{SQL: "t.ecosystem", To: func(f *inventory.Finding) any { return &f.Ecosystem }},
 		{SQL: "t.version", To: func(f *inventory.Finding) any { return &f.InstalledVersion }},
 		{SQL: "t.version_uid", To: func(f *inventory.Finding) any { return table.UIDOf(&f.PackageVersion) }},
+		{SQL: "t.representative", To: func(f *inventory.Finding) any { return table.UIDOf(&f.Representative) }},
+		{SQL: "t.disputed_by", To: func(f *inventory.Finding) any { return table.JSONOf(&f.DisputedBy) }},
 		{SQL: "t.sources", To: func(f *inventory.Finding) any { return table.JSONOf(&f.Sources) }},
 		{SQL: "t.binary_packages", To: func(f *inventory.Finding) any { return table.JSONOf(&f.BinaryPackages) }},
 		{SQL: "t.fixed_versions", To: func(f *inventory.Finding) any { return table.JSONOf(&f.FixedVersions) }},
@@ -56,9 +58,11 @@ var findings = table.New(&table.Definition[*inventory.Finding, *inventory.Findin
 	WriteOnly: []table.Column[*inventory.Finding]{
 		{SQL: "t.count_class", To: func(f *inventory.Finding) any { class := classOfFinding(f); return &class }},
 	},
-	Where:        whereFinding,
-	FindsFewRows: func(f *inventory.FindingFilter) bool { return len(f.VulnerabilityIDs) > 0 || len(f.Advisories) > 0 },
-	Relations:    map[core.Relation]table.Relation{core.OfAdvisory: {Column: "advisory", IsRare: true}},
+	Where: whereFinding,
+	FindsFewRows: func(f *inventory.FindingFilter) bool {
+		return len(f.VulnerabilityIDs) > 0 || len(f.Representatives) > 0
+	},
+	Relations: map[core.Relation]table.Relation{core.OfAdvisory: {Column: "representative", IsRare: true}},
 	Narrow: func(b core.Branch) table.Narrowing {
 		if b.Digest == "" {
 			return table.Narrowing{}
@@ -108,7 +112,7 @@ func addFindingConditions(f *inventory.FindingFilter, s *table.Statement, byPair
 		s.Add(" AND t.epss >= ?", inventory.EPSSKey(f.MinEPSS))
 	}
 	if len(f.VulnerabilityIDs) > 0 {
-		s.Add(" AND t.advisory")
+		s.Add(" AND t.representative")
 		addNamedAdvisory(s, f.VulnerabilityIDs)
 	}
 	table.AddAnyOf(s, "package", f.Packages)
@@ -127,7 +131,10 @@ func addFindingConditions(f *inventory.FindingFilter, s *table.Statement, byPair
 	}
 	table.AddAnyOf(s, "digest", f.Digests)
 	if len(f.Advisories) > 0 {
-		s.Add(" AND t.advisory ?", table.UIDValues(f.Advisories))
+		s.Add(" AND t.representative IN (SELECT v.representative FROM advisory v WHERE v.uid ?)", table.UIDValues(f.Advisories))
+	}
+	if len(f.Representatives) > 0 {
+		s.Add(" AND t.representative ?", table.UIDValues(f.Representatives))
 	}
 	addLabels(s, "repo_label", "t.parent", f.Labels)
 	if f.Decided {

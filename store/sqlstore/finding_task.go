@@ -213,7 +213,7 @@ func (queries) TriageFacts(ctx context.Context, in core.Tx, images inventory.Ima
 		uids = append(uids, k.Repo)
 	}
 	uids = distinctUIDs(uids)
-	err = tx.Conn.Run(ctx, repos.SelectAll(tx.Dialect, uids, &facts.Repos), tx.selectRepresented(representatives, uids, &facts.Advisories),
+	err = tx.Conn.Run(ctx, repos.SelectAll(tx.Dialect, uids, &facts.Repos), selectRepresented(tx.Dialect, representatives, uids, &facts.Advisories),
 		tx.selectStatuses(images, &facts.Statuses))
 	return facts, err
 }
@@ -229,20 +229,20 @@ func (queries) LastImageNumber(ctx context.Context, in core.Tx, repo core.UID) (
 var storedStatusColumns = []string{"root", "parent", "digest", "number", "live", "basis", "versions", "open_severity", "affected", "parent_key"}
 
 // selectRepresented returns a statement that reads the advisories for repos that others represent.
-func (tx *transaction) selectRepresented(representatives, repos []core.UID, into *[]*inventory.Advisory) *dbconn.Statement {
+func selectRepresented(dialect *dbconn.Dialect, representatives, repos []core.UID, into *[]*inventory.Advisory) *dbconn.Statement {
 	groups := []core.UID{inventory.FeedGroup}
 	for _, repo := range repos {
 		groups = append(groups, repo.Ancestors()...)
 	}
 	p := advisories.ProjectAll()
-	q := table.NewStatement(tx.Dialect).Add("SELECT "+p.Selected+" FROM advisory t WHERE t.representative ?", table.UIDValues(representatives))
+	q := table.NewStatement(dialect).Add("SELECT "+p.Selected+" FROM advisory t WHERE t.representative ?", table.UIDValues(representatives))
 	return q.Add(" AND t.count_class > 0 AND t.parent ?", table.UIDValues(distinctUIDs(groups))).Build(p.Collect(into))
 }
 
 // RepresentedAdvisories reads advisories by those that represent them.
-func (queries) RepresentedAdvisories(ctx context.Context, in core.Tx, representatives, repos []core.UID) (found []*inventory.Advisory, err error) {
-	tx := transactionOf(in)
-	err = tx.Conn.Run(ctx, tx.selectRepresented(distinctUIDs(representatives), repos, &found))
+func (queries) RepresentedAdvisories(ctx context.Context, on core.Conn, representatives, repos []core.UID) (found []*inventory.Advisory, err error) {
+	s := tablesOf(on)
+	err = s.Reads.Run(ctx, selectRepresented(s.Dialect, distinctUIDs(representatives), repos, &found))
 	return found, err
 }
 
@@ -345,7 +345,7 @@ func (queries) ReposOfAdvisories(ctx context.Context, in core.Tx, root core.UID,
 	}
 	repos, byDigest := map[core.UID][]core.UID{}, map[string][]core.UID{}
 	run := []*dbconn.Statement{
-		table.NewStatement(tx.Dialect).Add("SELECT DISTINCT f.advisory, f.parent FROM finding f WHERE f.advisory ?", table.UIDValues(uids)).Build(func(scan func(...any) error) error {
+		table.NewStatement(tx.Dialect).Add("SELECT DISTINCT v.uid, f.parent FROM advisory v CROSS JOIN finding f WHERE v.uid ?", table.UIDValues(uids)).Add(" AND f.representative = v.representative").Build(func(scan func(...any) error) error {
 			var advisory, repo core.UID
 			err := scan(table.UIDOf(&advisory), table.UIDOf(&repo))
 			repos[advisory] = append(repos[advisory], repo)

@@ -10,8 +10,8 @@ import (
 	"atrium/store/sqlstore/table"
 )
 
-// The findings of an organisation have few different pairs of a vulnerability and a package, in which a search looks for
-// words. So a search of a whole organisation compares these pairs, which an index has one after the other, and not each
+// The findings of an organisation have few different pairs of a vulnerability, with its ids, and a package, in which a search
+// looks for words. So a search of a whole organisation compares these pairs, which an index has one after the other, and not each
 // finding. Its total counts the findings of the pairs with the words. Its page has them sorted, unless they are many: then
 // it is found sooner in the order of the list.
 
@@ -20,10 +20,10 @@ const manyFound = 5_000
 
 // whereWords adds the condition that a finding has the words of a search.
 func whereWords(query string, s *table.Statement, byPairs bool) {
-	in := "t.vulnerability || ' ' || t.package"
+	in := "t.vulnerability || ' ' || t.sources || ' ' || t.package"
 	if byPairs {
-		in = "w.vulnerability || ' ' || w.package"
-		s.Add(" AND t.vulnerability = w.vulnerability AND t.package = w.package")
+		in = "w.vulnerability || ' ' || w.sources || ' ' || w.package"
+		s.Add(" AND t.vulnerability = w.vulnerability AND t.package = w.package AND t.sources = w.sources")
 	}
 	for _, word := range table.SearchWords(query) {
 		s.AddSlow(" AND lower("+in+") LIKE ? ESCAPE '\\'", table.LikePattern(strings.TrimSpace(word)))
@@ -35,9 +35,9 @@ func whereWords(query string, s *table.Statement, byPairs bool) {
 // all rows to join them with the pairs, since it does not know how few of these have the words: the offset, which is none,
 // makes it find the rows of each pair.
 func addPairs(s *table.Statement, organisation core.UID) {
-	s.Add("(SELECT DISTINCT d.vulnerability, d.package FROM finding d WHERE d.root_key = ? LIMIT ?) w CROSS JOIN ", table.ScopeKey(organisation), int64(math.MaxInt64))
+	s.Add("(SELECT DISTINCT d.vulnerability, d.package, d.sources FROM finding d WHERE d.root_key = ? LIMIT ?) w CROSS JOIN ", table.ScopeKey(organisation), int64(math.MaxInt64))
 	if s.Dialect.Lateral {
-		s.Add("LATERAL (SELECT * FROM finding t WHERE t.root_key = ? AND t.vulnerability = w.vulnerability AND t.package = w.package OFFSET 0) t", table.ScopeKey(organisation))
+		s.Add("LATERAL (SELECT * FROM finding t WHERE t.root_key = ? AND t.vulnerability = w.vulnerability AND t.package = w.package AND t.sources = w.sources OFFSET 0) t", table.ScopeKey(organisation))
 		return
 	}
 	s.Add("finding t")

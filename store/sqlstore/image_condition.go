@@ -53,7 +53,7 @@ func addOpenSeverities(s *table.Statement, alias string, ratings []core.Severity
 
 // addOpenVulnerability adds the condition that a finding f is open and of an advisory with one of names.
 func addOpenVulnerability(s *table.Statement, names []string) {
-	s.Add(fmt.Sprintf("f.count_class > 0 AND f.count_class <= %d AND f.advisory", openClasses))
+	s.Add(fmt.Sprintf("f.count_class > 0 AND f.count_class <= %d AND f.representative", openClasses))
 	addNamedAdvisory(s, names)
 }
 

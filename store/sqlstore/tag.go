@@ -192,7 +192,7 @@ func countersOfTags(f *inventory.TagFilter) table.CounterSum {
 // lacksAdvisory is the condition that a tag counts, and that the SBOM of its image shows that it
 // does not have the finding of an advisory.
 const lacksAdvisory = " AND NOT t.deprecated AND EXISTS (SELECT 1 FROM image_status m WHERE m.parent = t.parent AND m.digest = t.digest AND m.basis = '" + string(inventory.BasisVersion) + "')" +
-	" AND NOT EXISTS (SELECT 1 FROM finding f WHERE f.parent = t.parent AND f.digest = t.digest AND f.advisory = p.x AND f.count_class > 0)"
+	" AND NOT EXISTS (SELECT 1 FROM finding f WHERE f.parent = t.parent AND f.digest = t.digest AND f.representative = p.x AND f.count_class > 0)"
 
 // lacking returns the condition lacksAdvisory of an advisory.
 func lacking(advisory core.UID) table.Narrowing {

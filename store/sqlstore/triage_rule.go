@@ -92,7 +92,7 @@ func addFindingsNamed(q *table.Statement, columns string, scope core.UID, vulner
 	q.Add(" AND f.rest >= ? AND f.rest < ?", table.RestOf(scope), table.PastRest(scope))
 	for _, named := range []string{"advisory_alias a CROSS JOIN advisory v CROSS JOIN finding f WHERE v.uid = a.uid AND a.alias ?", "advisory v CROSS JOIN finding f WHERE v.advisory_id ?"} {
 		q.Add(" UNION SELECT "+columns+" FROM "+named, table.Values(vulnerabilities))
-		q.Add(" AND f.advisory = v.representative AND f.uid >= ? AND f.uid < ?", table.PackUID(scope), table.PastSubtree(scope))
+		q.Add(" AND f.representative = v.representative AND f.uid >= ? AND f.uid < ?", table.PackUID(scope), table.PastSubtree(scope))
 	}
 }
 
@@ -128,6 +128,6 @@ func (queries) AddRuleTasks(in core.Tx, scope core.UID, vulnerabilities []string
 	tx := transactionOf(in)
 	q := table.NewStatement(tx.Dialect)
 	q.Add("INSERT INTO finding_task (root, subject, digest, advisory)")
-	addFindingsNamed(q, "f.root, f.parent, '', f.advisory", scope, vulnerabilities)
+	addFindingsNamed(q, "f.root, f.parent, '', f.representative", scope, vulnerabilities)
 	tx.Conn.Queue(q.Build(nil))
 }

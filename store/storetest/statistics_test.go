@@ -18,8 +18,8 @@ func TestPlansOfSQLiteBeginWithWhatIsRare(t *testing.T) {
 		name, sql, index string
 		args             []any
 	}{
-		{"findings of an advisory", "SELECT COUNT(*) FROM finding t WHERE t.advisory = ? AND t.root_key = ? AND t.rest >= ? AND t.rest < ? AND t.count_class > 0", "finding_advisory", []any{key, key, key, key}},
-		{"the worst findings of a vulnerability", "SELECT t.uid FROM finding t WHERE t.root_key = ? AND t.count_class > 0 AND t.advisory IN (SELECT a.uid FROM advisory_alias a WHERE a.alias = ?) ORDER BY t.severity DESC, t.rest DESC LIMIT 51", "finding_advisory", []any{key, "CVE-2026-1"}},
+		{"findings of an advisory", "SELECT COUNT(*) FROM finding t WHERE t.representative = ? AND t.root_key = ? AND t.rest >= ? AND t.rest < ? AND t.count_class > 0", "finding_representative", []any{key, key, key, key}},
+		{"the worst findings of a vulnerability", "SELECT t.uid FROM finding t WHERE t.root_key = ? AND t.count_class > 0 AND t.representative IN (SELECT v.representative FROM advisory_alias a JOIN advisory v ON v.uid = a.uid WHERE a.alias = ?) ORDER BY t.severity DESC, t.rest DESC LIMIT 51", "finding_representative", []any{key, "CVE-2026-1"}},
 		{"tags by uid", "SELECT COUNT(*) FROM tag t WHERE t.root_key = ? AND t.uid IN (SELECT u.parent FROM package_use u WHERE u.root_key = ? AND u.version = ?)", "sqlite_autoindex_tag_1", []any{key, key, key}},
 		{"repos by uid", "SELECT COUNT(*) FROM repo t WHERE t.root_key = ? AND t.uid IN (SELECT u.parent FROM package_use u WHERE u.root_key = ? AND u.version = ?)", "sqlite_autoindex_repo_1", []any{key, key, key}},
 		{"the worst findings of an organisation", "SELECT t.uid FROM finding t WHERE t.root_key = ? AND t.count_class > 0 ORDER BY t.severity DESC, t.rest DESC LIMIT 51", "finding_root_key_severity", []any{key}},

@@ -606,18 +606,18 @@ CREATE TABLE package_use (
 CREATE INDEX package_use_package ON package_use (root_key, package, rest, version);
 CREATE INDEX package_use_version ON package_use (root_key, version, rest, n);
 
--- Findings: an advisory affects a version of a package of an image. The last segment of a UID is a hash of these.
+-- Findings: an advisory affects a version of a package of an image. advisory is the one that rates it, and representative stands for all of the same vulnerability.
 -- count_class is the class in which a finding is counted: 0 means that its image is not live, and it is negative if the
 -- finding is resolved. Above 24 are the classes of findings in triage, accepted or not affected.
 CREATE TABLE finding (
     uid BLOB PRIMARY KEY,
     root BLOB NOT NULL, parent BLOB NOT NULL REFERENCES repo (uid) ON DELETE CASCADE,
     digest TEXT NOT NULL,
-    advisory BLOB NOT NULL,
+    advisory BLOB NOT NULL, representative BLOB NOT NULL,
     vulnerability TEXT NOT NULL,
     package TEXT NOT NULL, ecosystem TEXT NOT NULL,
     version TEXT NOT NULL, version_uid BLOB,
-    sources TEXT NOT NULL, -- ids of the advisories, if there are several
+    sources TEXT NOT NULL, disputed_by TEXT NOT NULL, -- ids of the advisories that say that it is affected, and that it is not
     binary_packages TEXT NOT NULL, -- what the image holds that was built of a source package
     fixed_versions TEXT NOT NULL,
     severity TEXT NOT NULL,
@@ -635,7 +635,7 @@ CREATE TABLE finding (
 );
 -- The findings of an image, and of an advisory in a repo, with what counts the repos that are affected.
 CREATE INDEX finding_parent_digest ON finding (parent, digest);
-CREATE INDEX finding_advisory ON finding (advisory, parent, count_class, root_key);
+CREATE INDEX finding_representative ON finding (representative, parent, count_class, root_key);
 -- Lists of an organisation, of a repo, and below a group: by severity. Lists of an organisation: the newest, those that
 -- are most likely exploited, and those to be fixed first.
 CREATE INDEX finding_root_key_severity ON finding (root_key, severity, rest) WHERE count_class > 0;
@@ -655,7 +655,7 @@ CREATE INDEX finding_root_key_first ON finding (root_key, first_seen_time, rest)
 CREATE INDEX finding_root_key_epss ON finding (root_key, epss, rest) WHERE count_class > 0;
 CREATE INDEX finding_root_key_due ON finding (root_key, due_time, rest) WHERE count_class > 0;
 -- The findings of a vulnerability, those with the words of a search (finding_words.go), and those of a package.
-CREATE INDEX finding_root_key_vulnerability ON finding (root_key, vulnerability, package, count_class, rest);
+CREATE INDEX finding_root_key_vulnerability ON finding (root_key, vulnerability, package, sources, count_class, rest);
 CREATE INDEX finding_root_key_package ON finding (root_key, package, rest);
 -- The findings whose exception ends next.
 CREATE INDEX finding_expire ON finding (expire_time) WHERE state <> 'FINDING_STATE_OPEN' AND count_class > 0;
