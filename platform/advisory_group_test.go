@@ -184,6 +184,7 @@ func TestABundleCountsUntilItsVulnerabilitiesHaveRecords(t *testing.T) {
 		w.expect("one of two", w.describeOnce(repo), "CVE-3 openssl CRITICAL [DEBIAN-CVE-3] [] [3.0.11-1]; DSA-1 openssl CRITICAL [DSA-1] [] [3.0.11-1]")
 		w.advise(acme.uid, inDebian("DEBIAN-CVE-4", "3.0.11-1", "CVE-4"))
 		w.expect("both", w.describeOnce(repo), "CVE-3 openssl CRITICAL [DEBIAN-CVE-3] [] [3.0.11-1]; CVE-4 openssl CRITICAL [DEBIAN-CVE-4] [] [3.0.11-1]")
+		w.expect("nothing was fixed", w.findings(repo, &inventory.FindingFilter{States: []inventory.FindingState{inventory.FindingResolved}}), "")
 		gone := inDebian("DEBIAN-CVE-4", "3.0.11-1", "CVE-4")
 		gone.DeleteTime = onDay(1)
 		w.advise(acme.uid, gone)

@@ -53,7 +53,9 @@ func isAbove(above, group core.UID) bool { return above == FeedGroup || group.Wi
 // group finds the representatives of the advisories in a group with one of names, and of those that are of the same
 // vulnerabilities. Findings of bundles that have one of names are looked at again.
 func (s Advisories) group(ctx context.Context, tx core.Tx, group core.UID, names []string) error {
-	changed := names
+	slices.Sort(names)
+	names = slices.Compact(names)
+	changed := slices.Clone(names)
 	var found []*Advisory
 	for round, known := 0, 0; round < maxGroupRounds && known < len(names) && len(names) <= maxGroupNames; round++ {
 		known = len(names)

@@ -17,6 +17,7 @@ type findingChanges struct {
 	open     OpenCounts // by how much the open findings of the repo change
 
 	representatives map[core.UID]core.UID // of the advisories
+	superseded      map[core.UID]bool     // representatives of the bundles that count no more
 	events          findingEvents
 }
 
@@ -53,7 +54,7 @@ func (c *findingChanges) compare(status *ImageStatus, before, wanted []*Finding,
 		if !slices.Contains(known[c.aboutKey(was)], was) {
 			continue
 		}
-		if joined[c.aboutKey(was)] { // it is now known that it is about the same vulnerability as another one
+		if joined[c.aboutKey(was)] || c.superseded[c.aboutKey(was).representative] && was.Decision != DecisionOfFinding { // another finding has its place, and nothing is fixed
 			c.drop(status, was)
 			if was.IsCounted() {
 				resolved = append(resolved, was)

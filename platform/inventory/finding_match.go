@@ -95,14 +95,16 @@ func (a *Advisory) fixedVersions() (fixed []string) {
 // statuses of the images, the counts of the repo, and the events to record. known has the findings that there
 // are of these images and advisories.
 func (s Findings) write(ctx context.Context, tx core.Tx, repo *Repo, contents []*content, advisories []*Advisory, known []*Finding, events findingEvents) error {
+	changes := findingChanges{now: s.area.Now(), repo: repo, events: events, representatives: map[core.UID]core.UID{}, superseded: map[core.UID]bool{}}
+	for _, a := range advisories {
+		changes.representatives[a.UID], changes.representatives[a.Representative] = a.Representative, a.Representative
+		changes.superseded[a.Representative] = a.isBundle() && a.DeleteTime.IsZero()
+	}
 	byName, members := map[string][]*Advisory{}, map[core.UID][]*Advisory{}
 	for _, a := range countingAdvisories(advisories) {
 		byName[a.NormalName()] = append(byName[a.NormalName()], a)
 		members[a.Representative] = append(members[a.Representative], a)
-	}
-	representatives := map[core.UID]core.UID{}
-	for _, a := range advisories {
-		representatives[a.UID], representatives[a.Representative] = a.Representative, a.Representative
+		changes.superseded[a.Representative] = false
 	}
 	before := map[string][]*Finding{}
 	for _, f := range known {
@@ -115,7 +117,6 @@ func (s Findings) write(ctx context.Context, tx core.Tx, repo *Repo, contents []
 	if err := setExploitation(ctx, s.area.tables, tx, advisories); err != nil {
 		return err
 	}
-	changes := findingChanges{now: s.area.Now(), repo: repo, events: events, representatives: representatives}
 	for _, c := range contents {
 		var wanted []*Finding
 		if c.status.IsLive {

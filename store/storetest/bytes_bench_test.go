@@ -84,7 +84,7 @@ func (w *warehouse) fill(b *testing.B) {
 		}
 	})
 	measure(b, w, "advisory", 30_000, storetest.Tables.Inventory.Advisories, func(i int) *inventory.Advisory {
-		return &inventory.Advisory{UID: w.d.below(w.root), AdvisoryID: fmt.Sprintf("CGA-%s", w.d.hex(6)), ArtifactName: fmt.Sprint("package-", w.d.IntN(3000)), CreateTime: w.randomTime(), UpdateTime: w.randomTime()}
+		return standAlone(&inventory.Advisory{UID: w.d.below(w.root), AdvisoryID: fmt.Sprintf("CGA-%s", w.d.hex(6)), ArtifactName: fmt.Sprint("package-", w.d.IntN(3000)), CreateTime: w.randomTime(), UpdateTime: w.randomTime()})
 	})
 }
 

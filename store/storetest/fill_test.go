@@ -99,11 +99,11 @@ func (b *bigWorld) fill(n sizes) {
 			events = []inventory.AdvisoryEvent{{Detection: &inventory.Detection{Manual: &struct{}{}}, Author: "someone"}}
 		}
 		b.artifacts, b.advisoryIDs = append(b.artifacts, artifact), append(b.advisoryIDs, id)
-		return &inventory.Advisory{
+		return standAlone(&inventory.Advisory{
 			UID: b.d.below(b.randomGroup()), AdvisoryID: id, ArtifactName: artifact, Aliases: []string{"CVE-" + id}, Origin: "osv",
 			Events: events, CreateTime: b.randomTime(), UpdateTime: b.randomTime(),
 			Severities: severities[b.d.IntN(len(severities))],
-		}
+		})
 	})
 	chunks(b, n.advisories, storetest.Tables.Inventory.Vulnerabilities, func(i int) *inventory.Vulnerability {
 		id := fmt.Sprintf("GO-%d", i)
@@ -112,6 +112,12 @@ func (b *bigWorld) fill(n sizes) {
 	chunks(b, 1000, storetest.Tables.Webhooks.Subscriptions, func(i int) *webhooks.Subscription {
 		return &webhooks.Subscription{UID: b.d.below(pick(b.d, b.groups)), Sink: fmt.Sprintf("https://sink.example.com/%d", i), EncryptedSecret: []byte("x"), CreateTime: b.randomTime(), UpdateTime: b.randomTime()}
 	})
+}
+
+// standAlone makes an advisory represent itself, as a vulnerability without other records.
+func standAlone(a *inventory.Advisory) *inventory.Advisory {
+	a.Representative = a.UID
+	return a
 }
 
 // createFindings stores findings of some packages. A few have the word "rare".
@@ -123,8 +129,8 @@ func (b *bigWorld) createFindings(n int) {
 			return storetest.Tables.Inventory.ReplaceFindings(b.t.Context(), tx, nil, times(min(10_000, n-at), func(int) *inventory.Finding {
 				repo, flaw, chance := pick(d, b.repos), d.IntN(500), d.Float64()
 				f := &inventory.Finding{
-					UID: d.below(repo), Repo: repo, Digest: "sha256:" + d.hex(32), Advisory: b.root + core.UID(fmt.Sprintf("/%016x", flaw)),
-					VulnerabilityID: fmt.Sprintf("CVE-2026-%d", flaw), Package: fmt.Sprintf("package-%d", flaw), Ecosystem: "npm", Basis: inventory.BasisVersion,
+					UID: d.below(repo), Repo: repo, Digest: "sha256:" + d.hex(32), Advisory: b.root + core.UID(fmt.Sprintf("/%016x", flaw)), Representative: b.root + core.UID(fmt.Sprintf("/%016x", flaw)),
+					VulnerabilityID: fmt.Sprintf("CVE-2026-%d", flaw), Sources: []string{fmt.Sprintf("CVE-2026-%d", flaw)}, Package: fmt.Sprintf("package-%d", flaw), Ecosystem: "npm", Basis: inventory.BasisVersion,
 					Severity: inventory.AdvisorySeverity{Rating: pick(d, ratings)}, EPSS: &chance, State: inventory.FindingOpen, IsLive: true, FirstSeenTime: b.timeOf(d), UpdateTime: b.timeOf(d),
 				}
 				if at++; at%(n/50) == 0 {
@@ -188,7 +194,7 @@ func (b *bigWorld) createOrganisations(n int) {
 		return &inventory.Repo{UID: b.d.below(roots[i].UID), Name: b.repoNames[0], CreateTime: b.randomTime(), UpdateTime: b.randomTime()}
 	})
 	advisories := times(n, func(i int) *inventory.Advisory {
-		return &inventory.Advisory{UID: b.d.below(roots[i].UID), AdvisoryID: "GO-1", ArtifactName: b.repoNames[0], CreateTime: b.randomTime(), UpdateTime: b.randomTime()}
+		return standAlone(&inventory.Advisory{UID: b.d.below(roots[i].UID), AdvisoryID: "GO-1", ArtifactName: b.repoNames[0], CreateTime: b.randomTime(), UpdateTime: b.randomTime()})
 	})
 	b.otherOrg = roots[0].UID
 	ctx := b.t.Context()

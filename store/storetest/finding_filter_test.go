@@ -24,6 +24,7 @@ func (w *world) findingsOf(d dice, repos []core.UID) (all []*inventory.Finding) 
 			Ecosystem: "npm", Basis: inventory.BasisVersion, Severity: inventory.AdvisorySeverity{Rating: pick(d, ratings)}, EPSS: &chance, KnownExploited: d.IntN(5) == 0,
 			State: pick(d, inventory.FindingStates()), IsLive: d.IntN(4) > 0, FirstSeenTime: core.At(epoch.Add(moments[i%len(moments)])), UpdateTime: core.At(epoch),
 		}
+		f.Representative = f.Advisory
 		if d.IntN(2) == 0 {
 			f.FixedVersions = []string{"2"}
 		}

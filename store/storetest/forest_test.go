@@ -179,11 +179,11 @@ func (f *forest) advisory(group core.UID, i int) *inventory.Advisory {
 		{{Fixed: &inventory.Fixed{}, Author: "ann"}, {Patched: &inventory.Patched{}, Author: "ann", ReviewState: inventory.ReviewStatePending}},
 		{{FalsePositiveDetermination: &inventory.FalsePositiveDetermination{}, Author: "ann"}},
 	}
-	return &inventory.Advisory{
+	return standAlone(&inventory.Advisory{
 		UID: f.d.below(group), AdvisoryID: fmt.Sprintf("GO-%d", i), ArtifactName: pick(f.d, repoNames), ComponentName: pick(f.d, []string{"", "Lib_1", "lib%1"}),
 		ArtifactType: pick(f.d, []string{"", "go"}), Aliases: []string{fmt.Sprintf("CVE-%d", f.d.IntN(5))}, Origin: pick(f.d, []string{"osv", "other"}),
 		Events: pick(f.d, events), CreateTime: f.randomTime(), UpdateTime: f.randomTime(), Severities: pick(f.d, severities), DeleteTime: pick(f.d, []core.Time{{}, {}, {}, f.randomTime()}),
-	}
+	})
 }
 
 // severities has severities of each rating.

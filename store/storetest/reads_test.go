@@ -203,6 +203,14 @@ func (r *readList) addFindings() {
 		return err
 	})
 	ofRepo.maxTotalBuffers, ofRepo.sorts = 8*totalBuffers, true
+	some, err := r.p.Findings.List(core.WithActor(r.b.t.Context(), core.NewOperator("test")), request{UIDP: all, PageSize: 50})
+	if err != nil || len(some.Items) == 0 {
+		r.b.t.Fatal(err, errNothing)
+	}
+	r.add("advisories of 50 findings", eachBuffers, func(ctx context.Context) error {
+		_, err := r.p.Findings.ListAdvisories(ctx, some.Items)
+		return err
+	}).sorts = true
 	for _, word := range []string{"rare", "cve"} {
 		found := r.add("findings with the word "+word, eachBuffers, askList(r.p.Findings.List, request{UIDP: all, Filter: &inventory.FindingFilter{Query: word}}))
 		found.maxTotalBuffers, found.sorts, found.grows = 8*eachBuffers, true, "It reads the pairs of a vulnerability and a package in an index, and counts what fits."

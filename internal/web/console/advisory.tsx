@@ -48,8 +48,8 @@ export function Advisory({ id, uid, names }: { id: string; uid: string; names: s
 }
 
 /** Returns the advisories that the reader may list, and those of findings, which may lie in a group above. */
-const storiesOf = ({ advisories }: Exposure, found: { advisory: AdvisoryStoryFragment | null }[] = []): AdvisoryStoryFragment[] =>
-  [...new Map([...advisories?.nodes ?? [], ...found.flatMap(({ advisory }) => (advisory ? [advisory] : []))].map((one) => [one.uid, one])).values()];
+const storiesOf = ({ advisories }: Exposure, found: { advisories: AdvisoryStoryFragment[] | null }[] = []): AdvisoryStoryFragment[] =>
+  [...new Map([...advisories?.nodes ?? [], ...found.flatMap(({ advisories }) => advisories ?? [])].map((one) => [one.uid, one])).values()];
 
 function Names({ exposure, worst, names, uid }: { exposure: Exposure; worst?: AdvisoryStoryFragment; names: string[]; uid: string }) {
   const others = exposure.names.filter((one) => one !== exposure.name), upstream = exposure.metadata?.upstream ?? [], { exploitation } = exposure;

@@ -30,7 +30,7 @@ const sorts = { severity: { field: 'SEVERITY', direction: 'DESC' }, newest: { fi
 const columnsOf = (inRepo: boolean): Column<FindingRowFragment, keyof typeof sorts>[] => [
   { key: 'severity', label: 'Severity', width: '8rem', by: 'severity', cell: ({ severity }) => <Severity rating={severity.rating} score={severity.score} /> },
   { key: 'advisory', label: 'Advisory', names: true, width: 'minmax(0, 1.6fr)', className: 'main',
-    cell: (row) => <span className="two"><b>{row.vulnerabilityId}{row.knownExploited && <span className="chip bad">exploited</span>}</b><small>{(row.advisory?.vulnerabilities ?? []).map((one) => one.summary).find(Boolean) ?? (row.advisory?.aliases.join(', ') || 'No summary')}</small></span> },
+    cell: (row) => <span className="two"><b>{row.vulnerabilityId}{row.knownExploited && <span className="chip bad">exploited</span>}</b><small>{(row.advisory?.vulnerabilities ?? []).map((one) => one.summary).find(Boolean) ?? (otherNames(row).join(', ') || 'No summary')}</small></span> },
   { key: 'package', label: inRepo ? 'Package' : 'Repo and package', width: 'minmax(0, 1fr)', className: 'package two', by: 'package', cell: (row) => (inRepo ? <b>{nameOfPackage(row)}</b> : <><b>{row.repo?.name ?? 'A repo'}</b><small>{nameOfPackage(row)}</small></>) },
   { key: 'versions', label: 'Installed and fixed', width: 'minmax(0, 1fr)', className: 'versions two', cell: ({ installedVersion, fixedVersions }) => <><b>{installedVersion ?? 'Version not known'}</b><small>{fixedVersions.length > 0 ? `fixed in ${fixedVersions[0]}` : 'no fix yet'}</small></> },
   { key: 'likely', label: 'Likely exploited', width: '8rem', className: 'dim extra', by: 'likely', hidden: true, cell: ({ epss }) => (epss === null ? '–' : `${(epss * 100).toFixed(1)} %`) },
@@ -103,15 +103,19 @@ const mostDecided = 10_000; // The server decides about no more findings at once
 
 export const nameOfPackage = (finding: Pick<FindingRowFragment, 'package' | 'digest'>) => (finding.package === finding.digest ? 'the image itself' : finding.package);
 
+/** Returns the other ids of the vulnerability of a finding. */
+const otherNames = ({ vulnerabilityId, sources, advisory }: FindingRowFragment) => [...new Set([...sources, ...advisory?.aliases ?? []])].filter((name) => name !== vulnerabilityId).sort();
+
 /** Returns the address of the page of an advisory, as the group of the repo sees it. */
 const advisoryAddress = ({ repo, vulnerabilityId }: FindingRowFragment) => (repo?.group ? groupAddress(namesOf(repo.group), repo.group.uid, 'advisories', { id: vulnerabilityId }) : '/console');
 
 function Facts({ finding }: { finding: FindingRowFragment }) {
-  const { advisory, repo, tags, fixedVersions } = finding, names = [...namesOf(repo?.group)];
+  const { disputedBy, repo, tags, fixedVersions } = finding, names = [...namesOf(repo?.group)], others = otherNames(finding);
   const fixed = useData(FixedInDocument, { uid: finding.uid }).data?.finding?.fixedIn?.nodes;
   return (
     <dl>
-      <div><dt>Advisory</dt><dd><Link to={advisoryAddress(finding)}>{finding.vulnerabilityId}</Link> <CopyButton text={finding.vulnerabilityId} label={`Copy ${finding.vulnerabilityId}`} />{advisory && advisory.aliases.length > 0 && <span className="dim"> {advisory.aliases.join(', ')}</span>}</dd></div>
+      <div><dt>Advisory</dt><dd><Link to={advisoryAddress(finding)}>{finding.vulnerabilityId}</Link> <CopyButton text={finding.vulnerabilityId} label={`Copy ${finding.vulnerabilityId}`} />{others.length > 0 && <span className="dim"> {others.join(', ')}</span>}</dd></div>
+      {disputedBy.length > 0 && <div><dt>Disputed by</dt><dd>{disputedBy.join(', ')}: not this version</dd></div>}
       <div><dt>Package</dt><dd>{repo?.group && finding.package !== finding.digest ? <Link to={packageAddress(names, repo.group.uid, { name: finding.package, ecosystem: finding.ecosystem })}>{finding.package}</Link> : nameOfPackage(finding)}{finding.ecosystem && ` (${finding.ecosystem})`}</dd></div>
       <div><dt>Installed</dt><dd>{finding.installedVersion ?? 'Not known: the finding exists because the name fits. Import an SBOM of the image to know more.'}</dd></div>
       <div><dt>Fixed in</dt><dd>{fixedVersions.join(', ') || 'No version yet'}</dd></div>
