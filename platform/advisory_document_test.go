@@ -37,13 +37,13 @@ func fixedOn(id, artifact string, aliases string, days ...int) *inventory.Adviso
 }
 
 // documents lists the first page of documents.
-func (w *world) documents(ctx context.Context, f inventory.DocumentFilter) ([]*inventory.AdvisoryDocument, error) {
-	page, err := w.p.AdvisoryDocuments.List(ctx, core.ListRequest[*inventory.DocumentFilter]{Filter: &f})
+func (w *world) documents(ctx context.Context, f reports.DocumentFilter) ([]*reports.AdvisoryDocument, error) {
+	page, err := w.p.AdvisoryDocuments.List(ctx, core.ListRequest[*reports.DocumentFilter]{Filter: &f})
 	return page.Items, err
 }
 
 // describeDocuments returns the contents of documents as artifact: ids; artifact: ids.
-func describeDocuments(documents []*inventory.AdvisoryDocument) string {
+func describeDocuments(documents []*reports.AdvisoryDocument) string {
 	var all []string
 	for _, d := range documents {
 		text := d.ID + ":"
@@ -64,32 +64,32 @@ func TestDocumentsAreTheAdvisoriesOfAnArtifactByIDAndCVE(t *testing.T) {
 		w.feed(w.group(acme.uid), fixedOn("GO-1", "stdlib", "CVE-1"))
 		w.feed("", fixedOn("GO-3", "stdlib", ""), fixedOn("CVE-2", "Zlib", ""))
 		for what, x := range map[string]struct {
-			req  inventory.DocumentFilter
+			req  reports.DocumentFilter
 			want string
 		}{
-			"all":          {inventory.DocumentFilter{}, "Zlib: CVE-2; net: GO-1; stdlib: GO-1 GO-2 GO-3"},
-			"one":          {inventory.DocumentFilter{ID: "stdlib"}, "stdlib: GO-1 GO-2 GO-3"},
-			"none":         {inventory.DocumentFilter{ID: "STDLIB"}, ""},
-			"an alias":     {inventory.DocumentFilter{CVEs: []string{"CVE-1"}}, "net: GO-1; stdlib: GO-1 GO-2"},
-			"id or alias":  {inventory.DocumentFilter{CVEs: []string{"CVE-2", "none"}}, "Zlib: CVE-2; stdlib: GO-2"},
-			"an id":        {inventory.DocumentFilter{CVEs: []string{"GO-1"}}, "net: GO-1; stdlib: GO-1"},
-			"both":         {inventory.DocumentFilter{ID: "stdlib", CVEs: []string{"CVE-2"}}, "stdlib: GO-2"},
-			"both, apart":  {inventory.DocumentFilter{ID: "net", CVEs: []string{"CVE-2"}}, ""},
-			"no CVE":       {inventory.DocumentFilter{CVEs: []string{}}, ""},
-			"withdrawn":    {inventory.DocumentFilter{CVEs: []string{"GO-5"}}, ""},
-			"part of a id": {inventory.DocumentFilter{CVEs: []string{"CVE-"}}, ""},
+			"all":          {reports.DocumentFilter{}, "Zlib: CVE-2; net: GO-1; stdlib: GO-1 GO-2 GO-3"},
+			"one":          {reports.DocumentFilter{ID: "stdlib"}, "stdlib: GO-1 GO-2 GO-3"},
+			"none":         {reports.DocumentFilter{ID: "STDLIB"}, ""},
+			"an alias":     {reports.DocumentFilter{CVEs: []string{"CVE-1"}}, "net: GO-1; stdlib: GO-1 GO-2"},
+			"id or alias":  {reports.DocumentFilter{CVEs: []string{"CVE-2", "none"}}, "Zlib: CVE-2; stdlib: GO-2"},
+			"an id":        {reports.DocumentFilter{CVEs: []string{"GO-1"}}, "net: GO-1; stdlib: GO-1"},
+			"both":         {reports.DocumentFilter{ID: "stdlib", CVEs: []string{"CVE-2"}}, "stdlib: GO-2"},
+			"both, apart":  {reports.DocumentFilter{ID: "net", CVEs: []string{"CVE-2"}}, ""},
+			"no CVE":       {reports.DocumentFilter{CVEs: []string{}}, ""},
+			"withdrawn":    {reports.DocumentFilter{CVEs: []string{"GO-5"}}, ""},
+			"part of a id": {reports.DocumentFilter{CVEs: []string{"CVE-"}}, ""},
 		} {
 			got, err := w.documents(acme.owner, x.req)
 			if must(t, err); describeDocuments(got) != x.want {
 				t.Errorf("%s: %q, want %q", what, describeDocuments(got), x.want)
 			}
 		}
-		_, err := w.documents(acme.owner, inventory.DocumentFilter{ID: "\x00", CVEs: make([]string, 1001)})
+		_, err := w.documents(acme.owner, reports.DocumentFilter{ID: "\x00", CVEs: make([]string, 1001)})
 		if got := violationFields(err); got != "id cves" {
 			t.Errorf("got %v, want 'id cves'", got)
 		}
 		found, errs := w.p.AdvisoryDocuments.GetMany(acme.owner, []string{"stdlib", "none", "net", "\xff", "stdlib"})
-		if describeDocuments([]*inventory.AdvisoryDocument{found[0], found[2], found[4]}) != "stdlib:; net:; stdlib:" {
+		if describeDocuments([]*reports.AdvisoryDocument{found[0], found[2], found[4]}) != "stdlib:; net:; stdlib:" {
 			t.Errorf("%v", errs)
 		}
 		expectRefused(t, "a missing one", errs[1], core.CodeNotFound)
@@ -113,7 +113,7 @@ func TestADocumentHoldsAnAdvisoryOfManyGroupsOnce(t *testing.T) {
 		w.feed(w.group(acme.uid), newAdvisory("new", 3, 0))
 		w.feed("", newAdvisory("withdrawn", 4, 4))
 		w.feed(other.uid, newAdvisory("of others", 5, 0))
-		documents, err := w.documents(acme.owner, inventory.DocumentFilter{})
+		documents, err := w.documents(acme.owner, reports.DocumentFilter{})
 		if must(t, err); describeDocuments(documents) != "stdlib: GO-1" || documents[0].Advisories[0].Events[0].FixNotPlanned.Note != "new" {
 			t.Errorf("%s, want stdlib: GO-1", describeDocuments(documents))
 		}
@@ -128,7 +128,7 @@ func TestADocumentShowsEventsInItsOwnWords(t *testing.T) {
 			events[i].CreateTime = day(20 - i)
 		}
 		w.feed(acme.uid, &inventory.Advisory{AdvisoryID: "DSA-1", ArtifactName: "openssl", ArtifactType: "Debian:12", CreateTime: day(1), Aliases: []string{"CVE-1"}, Events: events})
-		documents, err := w.documents(acme.owner, inventory.DocumentFilter{ID: "openssl"})
+		documents, err := w.documents(acme.owner, reports.DocumentFilter{ID: "openssl"})
 		must(t, err)
 		got, _ := json.MarshalIndent(documents[0], "", " ")
 		at := func(n int) string { return `"timestamp":"` + day(n).String() + `",` }
@@ -183,18 +183,18 @@ func TestDocumentsShowWhatTheCallerMaySeeAndFeedsForAll(t *testing.T) {
 			"a member of the team": {inTeam, "net: GO-2; payments: ACME-2; stdlib: GO-1"},
 			"without a capability": {none, "net: GO-2; stdlib: GO-1"},
 		} {
-			got, err := w.documents(x.ctx, inventory.DocumentFilter{})
+			got, err := w.documents(x.ctx, reports.DocumentFilter{})
 			if must(t, err); describeDocuments(got) != x.want {
 				t.Errorf("%s sees %q, want %q", what, describeDocuments(got), x.want)
 			}
-			page, err := w.p.AdvisoryDocuments.List(x.ctx, core.ListRequest[*inventory.DocumentFilter]{Filter: &inventory.DocumentFilter{CVEs: []string{"CVE-1"}}})
+			page, err := w.p.AdvisoryDocuments.List(x.ctx, core.ListRequest[*reports.DocumentFilter]{Filter: &reports.DocumentFilter{CVEs: []string{"CVE-1"}}})
 			if want := strings.TrimPrefix(x.want, "net: GO-2; "); err != nil || describeDocuments(page.Items) != want || int(page.TotalCount) != len(page.Items) {
 				t.Errorf("by CVE, %s sees %d, %q, want %q (%v)", what, page.TotalCount, describeDocuments(page.Items), want, err)
 			}
 			documents, errs := w.p.AdvisoryDocuments.GetMany(x.ctx, []string{"payments"})
 			if what == "without a capability" {
 				expectRefused(t, what, errs[0], core.CodeNotFound)
-				documents[0] = &inventory.AdvisoryDocument{ID: "payments"}
+				documents[0] = &reports.AdvisoryDocument{ID: "payments"}
 			}
 			pages, errs := w.p.AdvisoryDocuments.ListAdvisories(x.ctx, core.ListRequest[*inventory.AdvisoryFilter]{}, documents)
 			must(t, errs[0])
@@ -254,15 +254,15 @@ func TestAPageOfDocumentsEndsEarly(t *testing.T) {
 		w.feed("", manyAdvisories(600, "b")...)
 		w.feed(acme.uid, fixedOn("GO-1", "c", ""), fixedOn("GO-1", "d", ""))
 		for _, x := range []struct {
-			req  core.ListRequest[*inventory.DocumentFilter]
+			req  core.ListRequest[*reports.DocumentFilter]
 			want string
 		}{
-			{core.ListRequest[*inventory.DocumentFilter]{}, "a | b c d"},
-			{core.ListRequest[*inventory.DocumentFilter]{OrderBy: "id desc"}, "d c b | a"},
-			{core.ListRequest[*inventory.DocumentFilter]{Backward: true}, "b c d | a"},
-			{core.ListRequest[*inventory.DocumentFilter]{PageSize: 2}, "a | b c | d"},
-			{core.ListRequest[*inventory.DocumentFilter]{Skip: 1, PageSize: 2}, "b c | d"},
-			{core.ListRequest[*inventory.DocumentFilter]{PageSize: 3, Without: core.DocumentAdvisories}, "a b c | d"},
+			{core.ListRequest[*reports.DocumentFilter]{}, "a | b c d"},
+			{core.ListRequest[*reports.DocumentFilter]{OrderBy: "id desc"}, "d c b | a"},
+			{core.ListRequest[*reports.DocumentFilter]{Backward: true}, "b c d | a"},
+			{core.ListRequest[*reports.DocumentFilter]{PageSize: 2}, "a | b c | d"},
+			{core.ListRequest[*reports.DocumentFilter]{Skip: 1, PageSize: 2}, "b c | d"},
+			{core.ListRequest[*reports.DocumentFilter]{PageSize: 3, Without: core.DocumentAdvisories}, "a b c | d"},
 		} {
 			var pages []string
 			for req := x.req; ; req.Skip = 0 {
@@ -296,12 +296,12 @@ func TestADocumentOfTooManyAdvisoriesIsRejected(t *testing.T) {
 		_, err := w.raw().ExecContext(t.Context(), "ANALYZE advisory") // A server does so by itself soon after an import.
 		must(t, err)
 		w.feed("", fixedOn("GO-00001", "stdlib", "CVE-1")) // This advisory exists already.
-		got, err := w.documents(acme.owner, inventory.DocumentFilter{})
+		got, err := w.documents(acme.owner, reports.DocumentFilter{})
 		if must(t, err); len(got) != 1 || len(got[0].Advisories) != 10_000 {
 			t.Errorf("%d documents, want one with 10,000 advisories", len(got))
 		}
 		w.feed("", all[10_000])
-		for want, f := range map[string]inventory.DocumentFilter{
+		for want, f := range map[string]reports.DocumentFilter{
 			"cves: is required: the document stdlib holds more than 10000": {ID: "stdlib"},
 			"cves: must be fewer: more than 10000":                         {CVEs: []string{"CVE-1"}},
 		} {
@@ -309,7 +309,7 @@ func TestADocumentOfTooManyAdvisoriesIsRejected(t *testing.T) {
 				t.Errorf("%+v: %v, want %s", f, err, want)
 			}
 		}
-		if got, err := w.documents(acme.owner, inventory.DocumentFilter{CVEs: []string{"GO-00007", "GO-00009"}}); describeDocuments(got) != "stdlib: GO-00007 GO-00009" {
+		if got, err := w.documents(acme.owner, reports.DocumentFilter{CVEs: []string{"GO-00007", "GO-00009"}}); describeDocuments(got) != "stdlib: GO-00007 GO-00009" {
 			t.Errorf("%s (%v), want two advisories", describeDocuments(got), err)
 		}
 	})
@@ -323,7 +323,7 @@ func TestALostAliasFindsNoDocument(t *testing.T) {
 		lost := fixedOn("GO-1", "stdlib", "")
 		lost.UpdateTime = core.At(epoch.Add(1000 * time.Hour))
 		w.feed("", lost)
-		if got, err := w.documents(acme.owner, inventory.DocumentFilter{CVEs: []string{"CVE-1"}}); describeDocuments(got) != "stdlib: GO-2" {
+		if got, err := w.documents(acme.owner, reports.DocumentFilter{CVEs: []string{"CVE-1"}}); describeDocuments(got) != "stdlib: GO-2" {
 			t.Errorf("%s (%v), want stdlib: GO-2", describeDocuments(got), err)
 		}
 	})
@@ -335,7 +335,7 @@ func TestDocumentsRequireAnIdentityAndNothingElse(t *testing.T) {
 		w.feed(acme.uid, fixedOn("GO-1", "stdlib", ""))
 		for what, ctx := range map[string]context.Context{"nobody": t.Context(), "a stranger": w.as("a stranger")} {
 			code := map[string]core.Code{"nobody": core.CodeUnauthenticated, "a stranger": core.CodePermissionDenied}[what]
-			_, err := w.documents(ctx, inventory.DocumentFilter{})
+			_, err := w.documents(ctx, reports.DocumentFilter{})
 			expectRefused(t, what, err, code)
 			_, errs := w.p.AdvisoryDocuments.GetMany(ctx, []string{"stdlib", "none"})
 			expectRefused(t, what, errs[0], code)

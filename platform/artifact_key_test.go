@@ -10,6 +10,7 @@ import (
 	"atrium/platform/ecosystem"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
+	"atrium/platform/reports"
 )
 
 // packagesOf returns a list of advisories as texts: id, ecosystem and artifact.
@@ -62,13 +63,13 @@ func TestArtifactsMatchByTheNamesThatTheirEcosystemTakesForTheSame(t *testing.T)
 		}
 		// A document has all advisories about artifacts with exactly its name.
 		for name, want := range map[string]string{"Zope_Interface": "zope-interface: A A A", "newtonsoft.json": "Newtonsoft.Json: A A; newtonsoft.json: A", "zlib": "zlib: A A", "ZLIB": "zlib: A A", "com.example:parser": ""} {
-			page, err := w.p.AdvisoryDocuments.List(acme.owner, core.ListRequest[*inventory.DocumentFilter]{Filter: &inventory.DocumentFilter{ID: name}})
+			page, err := w.p.AdvisoryDocuments.List(acme.owner, core.ListRequest[*reports.DocumentFilter]{Filter: &reports.DocumentFilter{ID: name}})
 			must(t, err)
 			if got := describeDocuments(page.Items); got != want || int(page.TotalCount) != len(page.Items) {
 				t.Errorf("documents of %q: %s (total %d), want %s", name, got, page.TotalCount, want)
 			}
 		}
-		if d, err := w.documents(acme.owner, inventory.DocumentFilter{ID: "zlib"}); err != nil || d[0].Advisories[0].PackageNamespace != "Debian:11" || d[0].Advisories[1].PackageNamespace != "Debian:12" {
+		if d, err := w.documents(acme.owner, reports.DocumentFilter{ID: "zlib"}); err != nil || d[0].Advisories[0].PackageNamespace != "Debian:11" || d[0].Advisories[1].PackageNamespace != "Debian:12" {
 			t.Errorf("documents %+v (%v), want those of Debian:11 and Debian:12", d, err)
 		}
 		both := ecosystem.NameKeys("Zope_Interface", "zope-interface", "ZOPE-INTERFACE")
@@ -120,7 +121,7 @@ func TestRecordsAreFoundAndRatedByTheirUpstreamVulnerabilities(t *testing.T) {
 				t.Errorf("%+v finds %s, want %s", x.filter, got, x.want)
 			}
 		}
-		documents, err := w.documents(acme.owner, inventory.DocumentFilter{CVEs: []string{"CVE-2"}})
+		documents, err := w.documents(acme.owner, reports.DocumentFilter{CVEs: []string{"CVE-2"}})
 		must(t, err)
 		if len(documents) != 1 || len(documents[0].Advisories) != 1 || documents[0].Advisories[0].ID != "DSA-2" {
 			t.Errorf("documents of CVE-2: %+v, want DSA-2", documents)

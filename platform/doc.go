@@ -12,7 +12,7 @@
 //	iam         groups, identities, roles, bindings; who the bearer of a token is
 //	libraries   artifacts of libraries (uses core and ecosystem only)
 //	inventory   repos, tags, images, packages, SBOMs; advisories, vulnerabilities, findings
-//	reports     answers made of several kinds: comparisons of images, what was fixed on which day, files of whole lists
+//	reports     answers made of several kinds: documents of advisories, comparisons of images, what was fixed on which day, files of whole lists
 //	events      live feeds, the audit log, access in the past, retention
 //	webhooks    subscriptions, deliveries, the queue
 //
@@ -28,7 +28,7 @@
 // Its leaves know nothing of the core:
 //
 //	affected       which versions of a package an advisory affects
-//	ecosystem      how ecosystems of packages order versions and compare names
+//	ecosystem      how ecosystems of packages order versions and compare names; names of architectures
 //	fieldmask      what a request sets of a resource: a body of JSON and a field mask
 //
 // # Four ways through the program

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"atrium/platform/core"
+	"atrium/platform/ecosystem"
 	"atrium/platform/inventory"
 )
 
@@ -18,7 +19,7 @@ func TestArchitecturesAreSpelledAsDocumented(t *testing.T) {
 		"linux/amd64": "amd64", "linux/arm/v6": "armv6", "arm/v7": "armv7", "arm/6": "armv6", "armhf/v6": "armv6", "linux/arm64/v8": "arm64", "windows/x86_64": "windows-amd64",
 		"Windows-x86-64": "windows-amd64", "linux-386": "386", "linux/386": "386", "Strange": "strange",
 	} {
-		if got := inventory.ArchitectureName(name); got != want {
+		if got := ecosystem.ArchitectureName(name); got != want {
 			t.Errorf("%q is %q, want %q", name, got, want)
 		}
 	}

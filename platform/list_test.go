@@ -13,6 +13,7 @@ import (
 	"atrium/platform/fieldmask"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
+	"atrium/platform/reports"
 	"atrium/platform/webhooks"
 )
 
@@ -249,7 +250,7 @@ func TestAListByWhatIsNotThereOrHiddenIsAnErrorIfTheRequestAsksForIt(t *testing.
 		mappings := func(provider core.UID) namedList {
 			return listOf(w.p.ExternalGroupRoleMappings.List, &iam.ExternalGroupRoleMappingFilter{IdentityProvider: provider})
 		}
-		documents := func(f inventory.DocumentFilter) namedList { return listOf(w.p.AdvisoryDocuments.List, &f) }
+		documents := func(f reports.DocumentFilter) namedList { return listOf(w.p.AdvisoryDocuments.List, &f) }
 		metadata := func(f inventory.VulnerabilityFilter) namedList { return listOf(w.p.Vulnerabilities.List, &f) }
 		type filter = iam.RoleBindingFilter
 		for _, x := range []struct {
@@ -283,10 +284,10 @@ func TestAListByWhatIsNotThereOrHiddenIsAnErrorIfTheRequestAsksForIt(t *testing.
 			{"bindings of an identity, for who may list bindings only", onlyBindings, bindings(filter{Identity: idle}), ""},
 			{"mappings of a missing provider", acme.owner, mappings(missing), "identity_provider_uid"},
 			{"mappings of a provider elsewhere", acme.owner, mappings(missingBelow(other.uid)), "identity_provider_uid"},
-			{"a missing document", acme.owner, documents(inventory.DocumentFilter{ID: "nothing"}), "id"},
-			{"a hidden document", other.owner, documents(inventory.DocumentFilter{ID: "stdlib"}), "id"},
-			{"a missing document, with CVEs", acme.owner, documents(inventory.DocumentFilter{ID: "nothing", CVEs: []string{"GO-1"}}), "id"},
-			{"a document without such CVEs", acme.owner, documents(inventory.DocumentFilter{ID: "stdlib", CVEs: []string{"CVE-1"}}), ""},
+			{"a missing document", acme.owner, documents(reports.DocumentFilter{ID: "nothing"}), "id"},
+			{"a hidden document", other.owner, documents(reports.DocumentFilter{ID: "stdlib"}), "id"},
+			{"a missing document, with CVEs", acme.owner, documents(reports.DocumentFilter{ID: "nothing", CVEs: []string{"GO-1"}}), "id"},
+			{"a document without such CVEs", acme.owner, documents(reports.DocumentFilter{ID: "stdlib", CVEs: []string{"CVE-1"}}), ""},
 			{"a missing vulnerability", acme.owner, metadata(inventory.VulnerabilityFilter{ID: "CVE-0"}), "id"},
 			{"a vulnerability by its upstream id", acme.owner, metadata(inventory.VulnerabilityFilter{ID: "CVE-8"}), ""},
 			{"missing vulnerabilities", acme.owner, metadata(inventory.VulnerabilityFilter{IDs: []string{"CVE-0", "CVE-1"}}), "ids"},

@@ -124,7 +124,7 @@ func (w *world) operations(group core.UID) map[string]operation {
 			return false, err
 		}, nil},
 		"ListDocuments": {parent, func(ctx context.Context, _ core.UID) (bool, error) {
-			_, err := p.AdvisoryDocuments.List(ctx, core.ListRequest[*inventory.DocumentFilter]{})
+			_, err := p.AdvisoryDocuments.List(ctx, core.ListRequest[*reports.DocumentFilter]{})
 			return false, err
 		}, nil},
 		"ListResolvedVulnsReports": {in(w.newTag), func(ctx context.Context, repo core.UID) (bool, error) {

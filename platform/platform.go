@@ -83,7 +83,7 @@ type Platform struct {
 	AuditLog                events.AuditLog
 	Webhooks                webhooks.Webhooks
 	Search                  core.Search
-	AdvisoryDocuments       inventory.AdvisoryDocuments
+	AdvisoryDocuments       reports.AdvisoryDocuments
 	ResolvedVulnerabilities reports.ResolvedVulnerabilities
 	ImageComparisons        reports.ImageComparisons
 	Exports                 reports.Exports
@@ -129,9 +129,9 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 		p.inventory.Advisories, p.inventory.Vulnerabilities, p.libraries.Artifacts, p.libraries.ArtifactVersions, p.inventory.Findings,
 		p.inventory.Packages, p.inventory.PackageVersions,
 	}
-	p.Images, p.AdvisoryDocuments = p.inventory.Images, p.inventory.AdvisoryDocuments
-	report := reports.New(p.core, reports.Tables{Repos: tables.Inventory.Repos}, p.iam, p.inventory)
-	p.ResolvedVulnerabilities, p.ImageComparisons, p.Exports = report.ResolvedVulnerabilities, report.ImageComparisons, report.Exports
+	p.Images = p.inventory.Images
+	report := reports.New(p.core, tables.Reports, p.iam, p.inventory)
+	p.AdvisoryDocuments, p.ResolvedVulnerabilities, p.ImageComparisons, p.Exports = report.AdvisoryDocuments, report.ResolvedVulnerabilities, report.ImageComparisons, report.Exports
 	p.Events, p.AuditLog, p.Webhooks, p.Issuers = p.events.Events, p.events.AuditLog, p.webhooks.Webhooks, p.iam.Issuers
 	p.Search = core.NewSearch(p.core, tables.Search, p.iam.Searchables(), p.inventory.Searchables())
 	return p, nil

@@ -7,6 +7,7 @@ import (
 
 	"atrium/platform/core"
 	"atrium/platform/inventory"
+	"atrium/platform/reports"
 )
 
 const (
@@ -108,7 +109,7 @@ func TestWithdrawnAdvisoriesAreLeftOut(t *testing.T) {
 				t.Errorf("%+v: %d of %d, want %d", x.f, len(page.Items), page.TotalCount, x.want)
 			}
 		}
-		documents, err := w.documents(acme.owner, inventory.DocumentFilter{ID: "lib"})
+		documents, err := w.documents(acme.owner, reports.DocumentFilter{ID: "lib"})
 		must(t, err)
 		if len(documents) != 1 || len(documents[0].Advisories) != 1 {
 			t.Errorf("documents hold %+v, want 1 of them", documents)

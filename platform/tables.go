@@ -6,6 +6,7 @@ import (
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
+	"atrium/platform/reports"
 	"atrium/platform/secrets"
 	"atrium/platform/webhooks"
 )
@@ -16,6 +17,7 @@ type Tables struct {
 	IAM       iam.Tables
 	Inventory inventory.Tables
 	Libraries libraries.Tables
+	Reports   reports.Tables
 	Events    events.Queries
 	Webhooks  webhooks.Tables
 	Secrets   secrets.Queries

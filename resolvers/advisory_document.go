@@ -8,9 +8,10 @@ import (
 	"atrium/platform"
 	"atrium/platform/core"
 	"atrium/platform/inventory"
+	"atrium/platform/reports"
 )
 
-func (r *reads) documents() *loader[string, *inventory.AdvisoryDocument] {
+func (r *reads) documents() *loader[string, *reports.AdvisoryDocument] {
 	return loaderOf(r, r.p.AdvisoryDocuments.GetMany)
 }
 
@@ -21,16 +22,16 @@ func (r root) AdvisoryDocument() graph.AdvisoryDocumentResolver { return advisor
 
 func (q queries) AdvisoryDocuments(ctx context.Context, window scalar.Window, where *scalar.AdvisoryDocumentFilter) (*scalar.AdvisoryDocumentConnection, error) {
 	given := valueOrZero(where)
-	req := request(ctx, core.UIDFilter{}, &inventory.DocumentFilter{ID: given.DocumentID, CVEs: given.CVEs}, window)
+	req := request(ctx, core.UIDFilter{}, &reports.DocumentFilter{ID: given.DocumentID, CVEs: given.CVEs}, window)
 	req.Without |= core.DocumentAdvisories // their own field reads them, a page at a time
 	return newConnection(q.p.AdvisoryDocuments.List(ctx, req))
 }
 
-func (r advisoryDocuments) Advisories(ctx context.Context, all []*inventory.AdvisoryDocument, window scalar.Window) ([]*scalar.AdvisoryConnection, error) {
+func (r advisoryDocuments) Advisories(ctx context.Context, all []*reports.AdvisoryDocument, window scalar.Window) ([]*scalar.AdvisoryConnection, error) {
 	req := request(ctx, core.UIDFilter{}, &inventory.AdvisoryFilter{}, window)
 	return newConnections(r.p.AdvisoryDocuments.ListAdvisories(ctx, req, all))
 }
 
-func (e entities) FindManyAdvisoryDocumentByDocumentIDs(ctx context.Context, reps []*graph.AdvisoryDocumentByDocumentIDsInput) ([]*inventory.AdvisoryDocument, error) {
+func (e entities) FindManyAdvisoryDocumentByDocumentIDs(ctx context.Context, reps []*graph.AdvisoryDocumentByDocumentIDsInput) ([]*reports.AdvisoryDocument, error) {
 	return readRepresentations(ctx, readsOf(ctx).documents(), mapEach(reps, func(r *graph.AdvisoryDocumentByDocumentIDsInput) string { return r.DocumentID }))
 }

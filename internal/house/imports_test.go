@@ -61,7 +61,7 @@ var rules = map[string]rule{
 	"gen":                        {[]string{"gen"}, "it is generated from schema/proto alone"},
 	"internal/auth":              {[]string{"platform", "platform/fieldmask"}, adapter},
 	"internal/webhook":           {[]string{"platform"}, adapter},
-	"internal/ingest":            {[]string{"platform", "platform/affected", "internal/sbom", "internal/vex"}, adapter},
+	"internal/ingest":            {[]string{"platform", "platform/affected", "platform/ecosystem", "internal/sbom", "internal/vex"}, adapter},
 	"client":                     {[]string{"gen"}, "whoever uses the service must not have to take the service with it"},
 	"internal/cvss":              {nil, "a formula knows nothing of what it is used for"},
 	"internal/web":               {nil, "pages know no more of the service than its URLs"},

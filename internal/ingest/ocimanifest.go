@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
+	"atrium/platform/ecosystem"
 	"atrium/platform/inventory"
 )
 
@@ -257,7 +258,7 @@ func (c *collector) collectIndex(index manifestKey, children []childManifest) er
 var platformPart = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,31}$`)
 
 // architectureName returns the name of a platform's architecture, in the spelling
-// of inventory.ArchitectureName. It returns "" for a manifest that is for no platform.
+// of ecosystem.ArchitectureName. It returns "" for a manifest that is for no platform.
 func architectureName(p v1.Platform) (string, error) {
 	if p.Architecture == "" || p.Architecture == "unknown" {
 		return "", nil
@@ -272,5 +273,5 @@ func architectureName(p v1.Platform) (string, error) {
 	if len(parts) > 3 || slices.ContainsFunc(parts, func(part string) bool { return !platformPart.MatchString(part) }) {
 		return "", fmt.Errorf("has the platform %.100q, which is not valid", p.String())
 	}
-	return inventory.ArchitectureName(strings.Join(parts, "/")), nil
+	return ecosystem.ArchitectureName(strings.Join(parts, "/")), nil
 }

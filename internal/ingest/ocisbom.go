@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 
 	"atrium/internal/sbom"
-	"atrium/platform/inventory"
+	"atrium/platform/ecosystem"
 )
 
 // An SBOMChoice says for which images the SBOMs of a registry are read.
@@ -227,7 +227,7 @@ func (s *sbomSearch) readLayers(ctx context.Context, of *subject, layers []v1.De
 		if err != nil {
 			return fmt.Errorf("SBOM %s: %w", layer.Digest, err)
 		}
-		architecture := cmp.Or(of.architecture, inventory.ArchitectureName(d.Architecture()))
+		architecture := cmp.Or(of.architecture, ecosystem.ArchitectureName(d.Architecture()))
 		s.found = append(s.found, attachedSBOM{layer.Digest, architecture, d})
 	}
 	return nil

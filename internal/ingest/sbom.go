@@ -14,6 +14,7 @@ import (
 	"atrium/internal/sbom"
 	"atrium/platform"
 	"atrium/platform/core"
+	"atrium/platform/ecosystem"
 	"atrium/platform/inventory"
 )
 
@@ -217,7 +218,7 @@ func (r *sbomImport) read(ctx context.Context, document []byte) (b *inventory.Im
 // newSBOM returns what a document says of an image.
 func newSBOM(d *sbom.Document, image core.ImageKey, architecture string) *inventory.ImportedSBOM {
 	b := &inventory.ImportedSBOM{
-		Repo: image.Repo, Digest: image.Digest, Architecture: inventory.ArchitectureName(architecture), Format: d.Format, Packages: make([]inventory.InstalledPackage, len(d.Packages)),
+		Repo: image.Repo, Digest: image.Digest, Architecture: ecosystem.ArchitectureName(architecture), Format: d.Format, Packages: make([]inventory.InstalledPackage, len(d.Packages)),
 	}
 	for i, p := range d.Packages {
 		b.Packages[i] = inventory.InstalledPackage{

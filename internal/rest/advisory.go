@@ -14,8 +14,8 @@ import (
 func advisoryRoutes(p *platform.Platform) []route {
 	return []route{
 		listAll("/advisory/v2/documents", p.AdvisoryDocuments,
-			textFilter("id", func(f *inventory.DocumentFilter) *string { return &f.ID }),
-			textsFilter("cves", func(f *inventory.DocumentFilter) *[]string { return &f.CVEs })),
+			textFilter("id", func(f *reports.DocumentFilter) *string { return &f.ID }),
+			textsFilter("cves", func(f *reports.DocumentFilter) *[]string { return &f.CVEs })),
 		listAll("/advisory/v2/metadata", p.Vulnerabilities,
 			textFilter("id", func(f *inventory.VulnerabilityFilter) *string { return &f.ID }),
 			textsFilter("ids", func(f *inventory.VulnerabilityFilter) *[]string { return &f.IDs })),

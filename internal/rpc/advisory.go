@@ -19,7 +19,7 @@ func advisoryServices(p *platform.Platform, o connect.HandlerOption) []service {
 }
 
 type securityAdvisory struct {
-	documents       inventory.AdvisoryDocuments
+	documents       reports.AdvisoryDocuments
 	vulnerabilities inventory.Vulnerabilities
 	resolved        reports.ResolvedVulnerabilities
 }
@@ -31,7 +31,7 @@ func isWhole(r listing) bool {
 }
 
 func (s securityAdvisory) ListDocuments(ctx context.Context, r *advisoryv2.ListDocumentsRequest) (*advisoryv2.ListDocumentsResponse, error) {
-	request := list(r, &inventory.DocumentFilter{ID: r.GetId(), CVEs: texts[string](r.GetCves())})
+	request := list(r, &reports.DocumentFilter{ID: r.GetId(), CVEs: texts[string](r.GetCves())})
 	if isWhole(r) {
 		all, err := s.documents.ListAll(ctx, request)
 		return &advisoryv2.ListDocumentsResponse{Documents: convertEach(all, document), TotalCount: new(int64(len(all)))}, err
@@ -89,11 +89,11 @@ func vulnerabilitySeverity(s *inventory.Severity) *advisoryv2.Severity {
 	return &advisoryv2.Severity{Type: enumValue[advisoryv2.Severity_Type](advisoryv2.Severity_Type_value, s.Type), Score: s.Score}
 }
 
-func document(d *inventory.AdvisoryDocument) *advisoryv2.Document {
+func document(d *reports.AdvisoryDocument) *advisoryv2.Document {
 	return &advisoryv2.Document{Id: d.ID, Advisories: convertValues(d.Advisories, documentAdvisory)}
 }
 
-func documentAdvisory(a *inventory.DocumentAdvisory) *advisoryv2.DocumentAdvisory {
+func documentAdvisory(a *reports.DocumentAdvisory) *advisoryv2.DocumentAdvisory {
 	return &advisoryv2.DocumentAdvisory{
 		Id: a.ID, Events: convertValues(a.Events, documentEvent), Aliases: a.Aliases, PackageNamespace: a.PackageNamespace,
 	}

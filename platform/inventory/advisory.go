@@ -6,6 +6,7 @@ import (
 
 	"atrium/platform/affected"
 	"atrium/platform/core"
+	"atrium/platform/ecosystem"
 	"atrium/platform/fieldmask"
 )
 
@@ -318,6 +319,25 @@ type AdvisoryFilter struct {
 	Feed *FeedQuery `json:"-"` // the advisory belongs to a document; nil means any
 }
 
+// A FeedQuery asks for the advisories of documents: those of a scope, without withdrawn
+// ones. If several groups of the scope have an advisory about the same artifact, the one
+// that changed last counts.
+type FeedQuery struct {
+	Scope     core.Scope
+	Documents []string            // the ids of the documents, which are names of artifacts; nil matches any
+	Artifacts []ecosystem.NameKey // the keys of the artifacts; nil matches any
+	Names     []string            // the advisory has one of these as its id, an alias or an upstream id; nil matches any
+	Fixed     bool                // the advisory has a fixed event
+	Desc      bool                // the last artifacts come first
+	Limit     int                 // the most advisories
+}
+
+// A FeedPlace says which advisory a FeedQuery has found, and the artifact that it is about.
+type FeedPlace struct {
+	Artifact string
+	UID      core.UID
+}
+
 // Check adds the violations of the conditions.
 func (f *AdvisoryFilter) Check(v *core.Violations) {
 	for _, x := range []struct {
@@ -399,14 +419,6 @@ type AdvisoryQueries interface {
 
 	// RepresentedAdvisories reads the advisories that others represent: those that are for one of repos.
 	RepresentedAdvisories(ctx context.Context, on core.Conn, representatives, repos []core.UID) ([]*Advisory, error)
-
-	// ListDocuments reads one page of documents, without their advisories.
-	ListDocuments(ctx context.Context, on core.Conn, q core.Query[*DocumentFilter]) (core.Rows[*AdvisoryDocument], error)
-
-	// FindAdvisories finds the advisories of documents, sorted by artifact name and
-	// advisory id. If there are more than the limit, it returns one more than that, and
-	// ErrTooMany.
-	FindAdvisories(ctx context.Context, on core.Conn, q FeedQuery) ([]FeedPlace, error)
 
 	// RaiseAdvisoryTimes and RaiseVulnerabilityTimes replace the source times of rows by later
 	// ones. They keep times that are later already, and everything else of the rows.

@@ -11,15 +11,14 @@ type Area struct {
 	tables Tables
 	iam    *iam.Area
 
-	Repos             Repos
-	Tags              Tags
-	Images            Images
-	Packages          Packages
-	PackageVersions   PackageVersions
-	Advisories        Advisories
-	Vulnerabilities   Vulnerabilities
-	Findings          Findings
-	AdvisoryDocuments AdvisoryDocuments
+	Repos           Repos
+	Tags            Tags
+	Images          Images
+	Packages        Packages
+	PackageVersions PackageVersions
+	Advisories      Advisories
+	Vulnerabilities Vulnerabilities
+	Findings        Findings
 }
 
 // New returns the area.
@@ -40,7 +39,6 @@ func New(c *core.Core, tables Tables, iam *iam.Area) *Area {
 	versions := core.NewCollection(c, &PackageVersionKind, nil, tables.PackageVersions)
 	area.PackageVersions = PackageVersions{versions.Resources(), versions, area}
 	area.Images = Images{area, core.NewCollection(c, &imageKind, nil, tables.ImageLists)}
-	area.AdvisoryDocuments = AdvisoryDocuments{area, core.NewCollection[*AdvisoryDocument, *DocumentFilter](c, &documentKind, nil, nil)}
 	return area
 }
 

@@ -8,9 +8,8 @@
 // Registries:
 //
 //	repo.go, tag.go, image.go          the registry; tag_batch.go creates many tags,
-//	               repo_facet.go counts repos by what they have in common,
-//	               image_condition.go has conditions on what images hold, and
-//	               architecture.go the names of architectures
+//	               repo_facet.go counts repos by what they have in common, and
+//	               image_condition.go has conditions on what images hold
 //	package.go, package_version.go     what images hold; component.go has what documents say
 //	               of them, sbom.go imports it, and image_package.go lists what one image holds
 //	import_registry.go                 imports repos, tags and images; import_prune.go removes what
@@ -22,7 +21,7 @@
 //	               them, advisory_match.go matches advisories with repos and tags,
 //	               advisory_group.go finds those that are of one vulnerability,
 //	               advisory_summary.go and advisory_activity.go count advisories;
-//	               advisory_document.go is a view of both
+//	               document_event.go is how documents of reports show their events
 //	finding.go     which advisories affect which images: finding_task.go has what to look at
 //	               again, finding_reconcile.go writes what follows from tags, packages and
 //	               advisories, finding_image.go has what is known of an image,

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"atrium/platform/core"
+	"atrium/platform/ecosystem"
 )
 
 // An Image is the image that a digest identifies in a repo.
@@ -23,7 +24,7 @@ type Image struct {
 
 // An Architecture is an architecture that an image supports.
 type Architecture struct {
-	Name string `json:"name"` // a name as ArchitectureName spells it, such as amd64, arm64 or armv7
+	Name string `json:"name"` // a name as ecosystem.ArchitectureName spells it, such as amd64, arm64 or armv7
 	Size int64  `json:"size"` // bytes of config and layers; 0 means that they are unknown
 }
 
@@ -37,14 +38,14 @@ func (i *Image) ArchitectureNames() []string {
 	return names
 }
 
-// Size returns the size for an architecture, by any name that ArchitectureName
+// Size returns the size for an architecture, by any name that ecosystem.ArchitectureName
 // accepts. For "" it returns the size for amd64, or for the first architecture.
 // known is false if the size is unknown.
 func (i *Image) Size(architecture string) (size ImageSize, known bool) {
 	at := func(name string) int {
 		return slices.IndexFunc(i.Architectures, func(a Architecture) bool { return a.Name == name })
 	}
-	n := at(ArchitectureName(architecture))
+	n := at(ecosystem.ArchitectureName(architecture))
 	if architecture == "" {
 		if n = at("amd64"); n < 0 && len(i.Architectures) > 0 {
 			n = 0
@@ -89,6 +90,23 @@ func (i *Image) Check(v *core.Violations) {
 		v.Add("architectures", "must have no negative size")
 	}
 	v.CheckRequiredLines("packages", i.Packages, maxPackages)
+}
+
+// spellArchitectures replaces the names of architectures by those that the API
+// documents. If several have the same name, it keeps the first whose size is known.
+func (i *Image) spellArchitectures() {
+	kept := make([]Architecture, 0, len(i.Architectures))
+	for _, a := range i.Architectures {
+		a.Name = ecosystem.ArchitectureName(a.Name)
+		at := slices.IndexFunc(kept, func(k Architecture) bool { return k.Name == a.Name })
+		switch {
+		case at < 0:
+			kept = append(kept, a)
+		case kept[at].Size == 0:
+			kept[at] = a
+		}
+	}
+	i.Architectures = kept
 }
 
 // ImageFilter restricts a list of images to which tags point that are not deprecated.

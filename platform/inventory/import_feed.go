@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"atrium/platform/core"
+	"atrium/platform/ecosystem"
 	"atrium/platform/iam"
 )
 
@@ -99,7 +100,7 @@ func (s Advisories) put(ctx context.Context, group core.UID, advisories []*Advis
 		Key: (*Advisory).Key,
 		Check: func(a *Advisory, v *core.Violations) {
 			a.SourceTime = a.UpdateTime
-			a.ArtifactArchitecture = ArchitectureName(a.ArtifactArchitecture)
+			a.ArtifactArchitecture = ecosystem.ArchitectureName(a.ArtifactArchitecture)
 			slices.SortStableFunc(a.Events, func(x, y AdvisoryEvent) int { return x.CreateTime.Compare(y.CreateTime.Time) })
 			a.Check(v)
 		},

@@ -9,13 +9,14 @@ import (
 
 	"atrium/platform/affected"
 	"atrium/platform/core"
+	"atrium/platform/ecosystem"
 )
 
 // An SBOM says which versions of packages an image holds for one architecture.
 type SBOM struct {
 	Repo         core.UID
 	Digest       string
-	Architecture string     // as ArchitectureName spells it; "" means all
+	Architecture string     // as ecosystem.ArchitectureName spells it; "" means all
 	Format       string     // such as "SPDX 2.3"
 	Components   []core.UID // sorted
 	CreateTime   core.Time
@@ -119,7 +120,7 @@ func (s Images) importSBOMsOnce(ctx context.Context, all []*ImportedSBOM) (core.
 
 // Check checks a document.
 func (b *ImportedSBOM) Check(v *core.Violations) {
-	b.Architecture = ArchitectureName(b.Architecture)
+	b.Architecture = ecosystem.ArchitectureName(b.Architecture)
 	v.CheckDigest(b.Digest)
 	v.CheckLine("architecture", b.Architecture)
 	v.CheckLine("format", b.Format)

@@ -13,6 +13,7 @@ type Area struct {
 	iam       *iam.Area
 	inventory *inventory.Area
 
+	AdvisoryDocuments       AdvisoryDocuments
 	Exports                 Exports
 	ImageComparisons        ImageComparisons
 	ResolvedVulnerabilities ResolvedVulnerabilities
@@ -21,6 +22,7 @@ type Area struct {
 // New returns the area.
 func New(c *core.Core, tables Tables, iam *iam.Area, inventory *inventory.Area) *Area {
 	area := &Area{Core: c, tables: tables, iam: iam, inventory: inventory}
+	area.AdvisoryDocuments = newAdvisoryDocuments(area)
 	area.Exports = Exports{area}
 	area.ImageComparisons = ImageComparisons{area}
 	area.ResolvedVulnerabilities = ResolvedVulnerabilities{area, core.NewCollection[*ResolvedVulnerabilityReport, *ResolvedVulnerabilityFilter](c, &resolvedReportKind, nil, nil)}
@@ -29,5 +31,8 @@ func New(c *core.Core, tables Tables, iam *iam.Area, inventory *inventory.Area) 
 
 // Tables has what reports read beside the operations of other areas.
 type Tables struct {
-	Repos core.Table[*inventory.Repo, *inventory.RepoFilter]
+	Repos      core.Table[*inventory.Repo, *inventory.RepoFilter]
+	Advisories core.Table[*inventory.Advisory, *inventory.AdvisoryFilter]
+
+	AdvisoryDocumentQueries
 }

@@ -1,7 +1,8 @@
 // Package reports has answers that are made of several kinds for one request, and that nothing stores. It imports core, iam,
 // inventory, ecosystem and fieldmask.
 //
-// Begin with ResolvedVulnerabilities (resolved_vulnerability.go), which tells what was fixed in images on which day, with
+// Begin with AdvisoryDocuments (advisory_document.go), which combines the advisories about one artifact, with
+// ResolvedVulnerabilities (resolved_vulnerability.go), which tells what was fixed in images on which day, with
 // ImageComparisons (image_comparison.go), which tells what differs between two images, and with Exports (export.go), which
 // reads whole lists for files. area.go has Area, which has the operations.
 package reports

@@ -85,7 +85,7 @@ func whereAdvisory(f *inventory.AdvisoryFilter, s *table.Statement) {
 	table.AddAnyOf(s, "legacy_advisory_id", f.LegacyAdvisoryIDs)
 	addAnyArtifact(s, ecosystem.NameKeys(f.ArtifactNames...))
 	table.AddAnyOf(s, "artifact_type", f.ArtifactTypes)
-	table.AddAnyOf(s, "artifact_architecture", inventory.ArchitectureNames(f.ArtifactArchitectures))
+	table.AddAnyOf(s, "artifact_architecture", ecosystem.ArchitectureNames(f.ArtifactArchitectures))
 	table.AddAnyOf(s, "component_name", f.ComponentNames)
 	table.AddAnyOf(s, "component_type", f.ComponentTypes)
 	table.AddAnyOf(s, "component_location", f.ComponentLocations)
@@ -126,8 +126,8 @@ func whereAdvisory(f *inventory.AdvisoryFilter, s *table.Statement) {
 	}
 	s.AddNarrowing(affecting(f.Affecting))
 	if f.Feed != nil {
-		addNamed(s, f.Feed.Names())
-		addLatest(s, f.Feed.Scope())
+		addNamed(s, f.Feed.Names)
+		addLatest(s, f.Feed.Scope)
 	}
 	if f.Query != "" {
 		s.AddSlow(` AND t.search LIKE ? ESCAPE '\'`, table.LikePattern(table.Fold(f.Query)))

@@ -8,6 +8,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/ecosystem"
 	"atrium/platform/inventory"
+	"atrium/platform/reports"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/sqlstore/table"
 )
@@ -17,9 +18,9 @@ import (
 
 // ListDocuments reads one page of documents, without their advisories, and the number of
 // documents in the same round trip.
-func (queries) ListDocuments(ctx context.Context, on core.Conn, q core.Query[*inventory.DocumentFilter]) (core.Rows[*inventory.AdvisoryDocument], error) {
+func (queries) ListDocuments(ctx context.Context, on core.Conn, q core.Query[*reports.DocumentFilter]) (core.Rows[*reports.AdvisoryDocument], error) {
 	s := tablesOf(on)
-	var found core.Rows[*inventory.AdvisoryDocument]
+	var found core.Rows[*reports.AdvisoryDocument]
 	var names []string
 	var run []*dbconn.Statement
 	if q.Parts.Has(core.PartTotal) {
@@ -40,13 +41,13 @@ func (queries) ListDocuments(ctx context.Context, on core.Conn, q core.Query[*in
 	}
 	names, found.More = table.TrimPage(names[min(q.Skip, len(names)):], q.Limit, q.Backward)
 	for _, name := range names {
-		found.Items = append(found.Items, &inventory.AdvisoryDocument{ID: name})
+		found.Items = append(found.Items, &reports.AdvisoryDocument{ID: name})
 	}
 	return found, nil
 }
 
 // documentPage selects, for each branch, the names of as many documents as the page can need.
-func (s tables) documentPage(q core.Query[*inventory.DocumentFilter], branches []core.Branch, into *[]string) *dbconn.Statement {
+func (s tables) documentPage(q core.Query[*reports.DocumentFilter], branches []core.Branch, into *[]string) *dbconn.Statement {
 	f := table.NewStatement(s.Dialect)
 	sign, order := ">", ""
 	if q.Order.Desc != q.Backward {
@@ -76,7 +77,7 @@ func (s tables) documentPage(q core.Query[*inventory.DocumentFilter], branches [
 // addDocuments begins a select of the names of documents with an advisory from where addFrom
 // says. It returns the SQL of the name. Documents with given ids are looked up, with one index
 // search each, because they can have many advisories.
-func addDocuments(s *table.Statement, q core.Query[*inventory.DocumentFilter], addFrom func()) (name string) {
+func addDocuments(s *table.Statement, q core.Query[*reports.DocumentFilter], addFrom func()) (name string) {
 	if ids := q.Filter.IDs(); ids != nil {
 		s.Add("SELECT d.name FROM (SELECT p.k AS name FROM ").Add(s.Parents(dbconn.ParentColumn{Name: "k", Texts: ids}))
 		s.Add(" WHERE EXISTS (SELECT 1 FROM ")
@@ -98,7 +99,7 @@ func addDocuments(s *table.Statement, q core.Query[*inventory.DocumentFilter], a
 	return "t.artifact_name"
 }
 
-func addDocumentFilter(s *table.Statement, q core.Query[*inventory.DocumentFilter]) {
+func addDocumentFilter(s *table.Statement, q core.Query[*reports.DocumentFilter]) {
 	s.Add(" AND t.count_class > 0")
 	if names := q.Filter.CVEs; len(names) > 0 {
 		addNamed(s, names)
@@ -116,7 +117,7 @@ func artifactColumns(keys []ecosystem.NameKey) []dbconn.ParentColumn {
 }
 
 // countDocuments counts the documents of a scope.
-func (s tables) countDocuments(q core.Query[*inventory.DocumentFilter], into *int64) *dbconn.Statement {
+func (s tables) countDocuments(q core.Query[*reports.DocumentFilter], into *int64) *dbconn.Statement {
 	f := table.NewStatement(s.Dialect)
 	f.AddSlow("SELECT COUNT(*) FROM (")
 	addDocuments(f, q, func() { addVisible(f, "t", q.Scope, len(q.Filter.CVEs) > 0) })
@@ -132,27 +133,27 @@ func (queries) FindAdvisories(ctx context.Context, on core.Conn, q inventory.Fee
 	f.Add("SELECT t.artifact_name, t.uid FROM ")
 	page := f.Follow()
 	parents := page.Parents(parentsOf(q)...)
-	if q.Documents() != nil {
+	if q.Documents != nil {
 		page.Add("t.artifact_name = p.name")
 	} else {
 		page.Add("t.normal_name = p.name AND (p.rule = '' OR t.name_rule = p.rule)")
 	}
 	page.Add(" AND t.count_class > 0")
-	if !isEverything(q.Scope()) {
+	if !isEverything(q.Scope) {
 		page.Add(" AND t.root_key = p.k AND t.rest >= p.inside AND t.rest < p.past")
 	}
-	addNamed(page, q.Names())
-	addLatest(page, q.Scope())
-	if q.Fixed() {
+	addNamed(page, q.Names)
+	addLatest(page, q.Scope)
+	if q.Fixed {
 		addHasWord(page, "event_types", []inventory.EventType{inventory.EventTypeFixed})
 	}
-	page.Add(" ORDER BY t.advisory_id LIMIT ?", int64(q.Limit()+1))
+	page.Add(" ORDER BY t.advisory_id LIMIT ?", int64(q.Limit+1))
 	f.AddPerParent(parents, "advisory", "t.artifact_name, t.advisory_id, t.uid", page)
 	direction := ""
-	if q.Desc() {
+	if q.Desc {
 		direction = " DESC"
 	}
-	f.Add(" ORDER BY t.artifact_name"+direction+", t.advisory_id LIMIT ?", int64(q.Limit()+1))
+	f.Add(" ORDER BY t.artifact_name"+direction+", t.advisory_id LIMIT ?", int64(q.Limit+1))
 	var found []inventory.FeedPlace
 	err := s.Reads.Run(ctx, f.Build(func(scan func(...any) error) error {
 		var p inventory.FeedPlace
@@ -160,7 +161,7 @@ func (queries) FindAdvisories(ctx context.Context, on core.Conn, q inventory.Fee
 		found = append(found, p)
 		return err
 	}))
-	if err == nil && len(found) > q.Limit() {
+	if err == nil && len(found) > q.Limit {
 		err = core.ErrTooMany
 	}
 	return found, err
@@ -168,13 +169,13 @@ func (queries) FindAdvisories(ctx context.Context, on core.Conn, q inventory.Fee
 
 // parentsOf returns the columns of a table of each document or artifact in each branch.
 func parentsOf(q inventory.FeedQuery) []dbconn.ParentColumn {
-	of := artifactColumns(q.Artifacts())
-	if q.Documents() != nil {
-		of = []dbconn.ParentColumn{{Name: "name", Texts: q.Documents()}}
+	of := artifactColumns(q.Artifacts)
+	if q.Documents != nil {
+		of = []dbconn.ParentColumn{{Name: "name", Texts: q.Documents}}
 	}
 	columns := make([]dbconn.ParentColumn, len(of))
 	keys, lows, pasts := dbconn.ParentColumn{Name: "k"}, dbconn.ParentColumn{Name: "inside"}, dbconn.ParentColumn{Name: "past"}
-	for _, b := range q.Scope().Branches {
+	for _, b := range q.Scope.Branches {
 		for i, c := range of {
 			columns[i].Name, columns[i].Texts = c.Name, append(columns[i].Texts, c.Texts...)
 		}

@@ -8,6 +8,7 @@ import (
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
+	"atrium/platform/reports"
 	"atrium/platform/webhooks"
 	"atrium/store/sqlstore/table"
 )
@@ -33,6 +34,7 @@ func Tables() platform.Tables {
 			TriageRuleQueries: queries{},
 		},
 		Libraries: libraries.Tables{Artifacts: artifacts, ArtifactVersions: artifactVersions},
+		Reports:   reports.Tables{Repos: repos, Advisories: advisories, AdvisoryDocumentQueries: queries{}},
 		Events:    queries{},
 		Webhooks:  webhooks.Tables{Subscriptions: subscriptions, Deliveries: deliveries, SubscriptionQueries: queries{}, WebhookQueries: queries{}},
 		Secrets:   queries{},

@@ -102,9 +102,9 @@ func (r *readList) addFilters() {
 
 // addFeeds adds reads of the advisories of all organisations.
 func (r *readList) addFeeds() {
-	documents := func(f inventory.DocumentFilter, least int) func(ctx context.Context) error {
+	documents := func(f reports.DocumentFilter, least int) func(ctx context.Context) error {
 		return func(ctx context.Context) error {
-			found, err := r.p.AdvisoryDocuments.List(ctx, core.ListRequest[*inventory.DocumentFilter]{Filter: &f, PageSize: 200})
+			found, err := r.p.AdvisoryDocuments.List(ctx, core.ListRequest[*reports.DocumentFilter]{Filter: &f, PageSize: 200})
 			if err == nil && len(found.Items) < least {
 				err = fmt.Errorf("%d documents, want %d", len(found.Items), least)
 			}
@@ -115,8 +115,8 @@ func (r *readList) addFeeds() {
 	for i := range names {
 		names[i] = "CVE-" + r.b.advisoryIDs[i*9]
 	}
-	r.add("one document", pageBuffers+10, documents(inventory.DocumentFilter{ID: r.b.artifacts[0]}, 1)).sorts = true
-	byNames := r.add("documents by 100 CVEs", 100*60, documents(inventory.DocumentFilter{CVEs: names}, 50))
+	r.add("one document", pageBuffers+10, documents(reports.DocumentFilter{ID: r.b.artifacts[0]}, 1)).sorts = true
+	byNames := r.add("documents by 100 CVEs", 100*60, documents(reports.DocumentFilter{CVEs: names}, 50))
 	byNames.sorts, byNames.maxTotalBuffers = true, 100*13 // The total looks each name up too.
 	refs := make([]reports.ImageRef, 50)
 	for i := range refs {

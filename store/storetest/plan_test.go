@@ -14,6 +14,7 @@ import (
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
+	"atrium/platform/reports"
 	"atrium/platform/webhooks"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/storetest"
@@ -214,7 +215,7 @@ func (b *bigWorld) checkFallbacks(t *testing.T) {
 		{name: "advisories below level 0 by delete_time", run: askList(p.Advisories.List, core.ListRequest[*inventory.AdvisoryFilter]{UIDP: below(0), OrderBy: "delete_time desc"})},
 		{name: "deliveries by type", run: askList(p.Deliveries.List, core.ListRequest[*webhooks.DeliveryFilter]{UIDP: childrenOf(b.subscriptions[0]), OrderBy: "event_type"})},
 		{name: "documents by id and names", run: func(ctx context.Context) error {
-			_, err := p.AdvisoryDocuments.List(ctx, core.ListRequest[*inventory.DocumentFilter]{Filter: &inventory.DocumentFilter{ID: b.artifacts[0], CVEs: []string{"CVE-" + b.advisoryIDs[0]}}})
+			_, err := p.AdvisoryDocuments.List(ctx, core.ListRequest[*reports.DocumentFilter]{Filter: &reports.DocumentFilter{ID: b.artifacts[0], CVEs: []string{"CVE-" + b.advisoryIDs[0]}}})
 			return err
 		}},
 		{name: "bindings with a capability", run: askList(p.RoleBindings.List, core.ListRequest[*iam.RoleBindingFilter]{UIDP: below(0), Filter: &iam.RoleBindingFilter{Capability: core.CapRepoCreate}})},

@@ -1,8 +1,7 @@
-package inventory
+package ecosystem
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -78,21 +77,4 @@ func splitPlatform(name string) (system, hardware, variant string) {
 		return parts[0][:at], parts[0][at+1:], variant
 	}
 	return "", parts[0], variant
-}
-
-// spellArchitectures replaces the names of architectures by those that the API
-// documents. If several have the same name, it keeps the first whose size is known.
-func (i *Image) spellArchitectures() {
-	kept := make([]Architecture, 0, len(i.Architectures))
-	for _, a := range i.Architectures {
-		a.Name = ArchitectureName(a.Name)
-		at := slices.IndexFunc(kept, func(k Architecture) bool { return k.Name == a.Name })
-		switch {
-		case at < 0:
-			kept = append(kept, a)
-		case kept[at].Size == 0:
-			kept[at] = a
-		}
-	}
-	i.Architectures = kept
 }

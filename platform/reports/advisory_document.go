@@ -1,4 +1,4 @@
-package inventory
+package reports
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/ecosystem"
 	"atrium/platform/fieldmask"
+	"atrium/platform/inventory"
 )
 
 // An AdvisoryDocument combines the advisories of one artifact that a caller may see. It is a
@@ -23,107 +24,39 @@ type AdvisoryDocument struct {
 
 // A DocumentAdvisory is an advisory in a document.
 type DocumentAdvisory struct {
-	ID      string          `json:"id"` // the advisory id of the source
-	Events  []DocumentEvent `json:"events,omitempty"`
-	Aliases []string        `json:"aliases,omitempty"`
+	ID      string                    `json:"id"` // the advisory id of the source
+	Events  []inventory.DocumentEvent `json:"events,omitempty"`
+	Aliases []string                  `json:"aliases,omitempty"`
 	// PackageNamespace distinguishes artifacts with the same name. It is the
 	// ecosystem of the artifact with its release (Debian:12).
 	PackageNamespace string `json:"packageNamespace,omitempty"`
 }
 
-// A DocumentEvent is an event of an advisory in a document. One of its variants
-// is set.
-type DocumentEvent struct {
-	Timestamp                  core.Time                   `json:"timestamp,omitzero"`
-	TruePositiveDetermination  *Note                       `json:"truePositiveDetermination,omitempty"`
-	FalsePositiveDetermination *FalsePositiveDetermination `json:"falsePositiveDetermination,omitempty"`
-	Fixed                      *DocumentFixed              `json:"fixed,omitempty"`
-	Detection                  *DocumentDetection          `json:"detection,omitempty"`
-	AnalysisNotPlanned         *Note                       `json:"analysisNotPlanned,omitempty"`
-	FixNotPlanned              *Note                       `json:"fixNotPlanned,omitempty"`
-	PendingUpstreamFix         *Note                       `json:"pendingUpstreamFix,omitempty"`
+// AdvisoryDocumentQueries find documents and their advisories.
+type AdvisoryDocumentQueries interface {
+	// ListDocuments reads one page of documents, without their advisories.
+	ListDocuments(ctx context.Context, on core.Conn, q core.Query[*DocumentFilter]) (core.Rows[*AdvisoryDocument], error)
 
-	Type EventType `json:"-"` // the variant that is set
-}
-
-// DocumentFixed names the version that fixes a vulnerability.
-type DocumentFixed struct {
-	FixedVersion    string `json:"fixedVersion,omitempty"`
-	ScannerVersion  string `json:"scannerVersion,omitempty"`
-	GrypeDBBuilt    string `json:"grypeDbBuilt,omitempty"`
-	GrypeDBChecksum string `json:"grypeDbChecksum,omitempty"`
-}
-
-// DocumentDetection describes how a vulnerability was found. One of its variants
-// is set.
-type DocumentDetection struct {
-	NVDAPI *NVDAPI         `json:"nvdapi,omitempty"`
-	Manual *struct{}       `json:"manual,omitempty"`
-	ScanV1 *DocumentScanV1 `json:"scanv1,omitempty"`
-}
-
-// DocumentScanV1 is a detection by a scanner.
-type DocumentScanV1 struct {
-	Scanner           string `json:"scanner,omitempty"`
-	SubpackageName    string `json:"subpackageName,omitempty"`
-	ComponentID       string `json:"componentId,omitempty"`
-	ComponentName     string `json:"componentName,omitempty"`
-	ComponentVersion  string `json:"componentVersion,omitempty"`
-	ComponentType     string `json:"componentType,omitempty"`
-	ComponentLocation string `json:"componentLocation,omitempty"`
-	ArtifactVersion   string `json:"artifactVersion,omitempty"`
-	ScannerVersion    string `json:"scannerVersion,omitempty"`
-	GrypeDBBuilt      string `json:"grypeDbBuilt,omitempty"`
-	GrypeDBChecksum   string `json:"grypeDbChecksum,omitempty"`
-}
-
-// A FeedQuery asks for the advisories of documents: those of a scope, without withdrawn
-// ones. If several groups of the scope have an advisory about the same artifact, the one
-// that changed last counts. Only this package can make a FeedQuery.
-type FeedQuery struct {
-	scope     core.Scope
-	documents []string
-	artifacts []ecosystem.NameKey
-	names     []string
-	fixed     bool
-	desc      bool
-	limit     int
-}
-
-// Scope returns the scope of the advisories.
-func (q FeedQuery) Scope() core.Scope { return q.scope }
-
-// Documents returns the ids of the documents to match, which are names of artifacts; nil
-// matches any.
-func (q FeedQuery) Documents() []string { return q.documents }
-
-// Artifacts returns the keys of artifacts to match; nil matches any.
-func (q FeedQuery) Artifacts() []ecosystem.NameKey { return q.artifacts }
-
-// Names returns the advisory ids and aliases to match; nil matches any.
-func (q FeedQuery) Names() []string { return q.names }
-
-// Fixed reports whether only advisories with a fixed event match.
-func (q FeedQuery) Fixed() bool { return q.fixed }
-
-// Desc reports whether the last artifacts come first.
-func (q FeedQuery) Desc() bool { return q.desc }
-
-// Limit returns the maximum number of advisories.
-func (q FeedQuery) Limit() int { return q.limit }
-
-// A FeedPlace says which advisory a FeedQuery has found, and the artifact that it is about.
-type FeedPlace struct {
-	Artifact string
-	UID      core.UID
+	// FindAdvisories finds the advisories of documents, sorted by artifact name and
+	// advisory id. If there are more than the limit, it returns one more than that, and
+	// ErrTooMany.
+	FindAdvisories(ctx context.Context, on core.Conn, q inventory.FeedQuery) ([]inventory.FeedPlace, error)
 }
 
 // AdvisoryDocuments are the operations on advisory documents. Every caller with an identity
 // may call them. A document has the advisories that the caller may see, and those of feeds
 // for all organisations.
 type AdvisoryDocuments struct {
-	area  *Area
-	lists *core.Collection[*AdvisoryDocument, *DocumentFilter] // checks requests and makes pages; it has no table
+	area       *Area
+	lists      *core.Collection[*AdvisoryDocument, *DocumentFilter] // checks requests and makes pages; it has no table
+	advisories *core.Collection[*inventory.Advisory, *inventory.AdvisoryFilter]
+}
+
+func newAdvisoryDocuments(area *Area) AdvisoryDocuments {
+	return AdvisoryDocuments{
+		area, core.NewCollection[*AdvisoryDocument, *DocumentFilter](area.Core, &documentKind, nil, nil),
+		core.NewCollection(area.Core, &inventory.AdvisoryKind, nil, area.tables.Advisories),
+	}
 }
 
 // Kind returns what lists of documents have in common with those of kinds.
@@ -179,7 +112,7 @@ func documentScope(a *core.Actor) core.Scope {
 	if a.Operator != "" {
 		return core.NewScope(core.Branch{Relation: core.Everything})
 	}
-	return core.SubtreeScope(append(a.Scopes(core.CapAdvisoriesList), FeedGroup))
+	return core.SubtreeScope(append(a.Scopes(core.CapAdvisoriesList), inventory.FeedGroup))
 }
 
 // List reads one page of documents, sorted by id. Their advisories are sorted by id, and the
@@ -261,7 +194,7 @@ func (s AdvisoryDocuments) addAdvisories(ctx context.Context, q core.Query[*Docu
 	if len(rows.Items) == 0 {
 		return nil
 	}
-	feed := FeedQuery{scope: q.Scope, documents: documentIDs(rows.Items), names: q.Filter.CVEs, desc: q.Order.Desc != q.Backward, limit: maxPageAdvisories}
+	feed := inventory.FeedQuery{Scope: q.Scope, Documents: documentIDs(rows.Items), Names: q.Filter.CVEs, Desc: q.Order.Desc != q.Backward, Limit: maxPageAdvisories}
 	places, err := s.area.tables.FindAdvisories(ctx, s.area.Store, feed)
 	if errors.Is(err, core.ErrTooMany) {
 		places, err = s.findFitting(ctx, feed, places)
@@ -272,7 +205,7 @@ func (s AdvisoryDocuments) addAdvisories(ctx context.Context, q core.Query[*Docu
 	found, err := s.readAdvisories(ctx, places)
 	advisories := map[string][]DocumentAdvisory{}
 	for _, a := range found {
-		advisories[a.ArtifactName] = append(advisories[a.ArtifactName], a.toDocument())
+		advisories[a.ArtifactName] = append(advisories[a.ArtifactName], documentAdvisory(a))
 	}
 	requested := len(rows.Items)
 	rows.Items = slices.DeleteFunc(rows.Items, func(d *AdvisoryDocument) bool {
@@ -285,21 +218,21 @@ func (s AdvisoryDocuments) addAdvisories(ctx context.Context, q core.Query[*Docu
 
 // findFitting returns the advisories of the documents that fit on a page: those of which all
 // were found, or else the first one, whatever its size.
-func (s AdvisoryDocuments) findFitting(ctx context.Context, feed FeedQuery, found []FeedPlace) ([]FeedPlace, error) {
+func (s AdvisoryDocuments) findFitting(ctx context.Context, feed inventory.FeedQuery, found []inventory.FeedPlace) ([]inventory.FeedPlace, error) {
 	last := found[len(found)-1].Artifact // it may have more than were found
-	if complete := slices.IndexFunc(found, func(p FeedPlace) bool { return p.Artifact == last }); complete > 0 {
+	if complete := slices.IndexFunc(found, func(p inventory.FeedPlace) bool { return p.Artifact == last }); complete > 0 {
 		return found[:complete], nil
 	}
-	feed.documents, feed.limit = []string{last}, maxDocumentAdvisories
+	feed.Documents, feed.Limit = []string{last}, maxDocumentAdvisories
 	found, err := s.area.tables.FindAdvisories(ctx, s.area.Store, feed)
 	if errors.Is(err, core.ErrTooMany) {
-		err = core.Invalid(feed.tooManyViolation(last))
+		err = core.Invalid(tooManyViolation(feed, last))
 	}
 	return found, err
 }
 
 // readAdvisories reads advisories, sorted by advisory id and ecosystem.
-func (s AdvisoryDocuments) readAdvisories(ctx context.Context, places []FeedPlace) ([]*Advisory, error) {
+func (s AdvisoryDocuments) readAdvisories(ctx context.Context, places []inventory.FeedPlace) ([]*inventory.Advisory, error) {
 	if len(places) == 0 {
 		return nil, nil
 	}
@@ -308,16 +241,16 @@ func (s AdvisoryDocuments) readAdvisories(ctx context.Context, places []FeedPlac
 		keys.UIDs = append(keys.UIDs, place.UID)
 	}
 	found, err := s.area.tables.Advisories.Get(ctx, s.area.Store, keys)
-	slices.SortFunc(found, func(x, y *Advisory) int {
+	slices.SortFunc(found, func(x, y *inventory.Advisory) int {
 		return cmp.Or(cmp.Compare(x.AdvisoryID, y.AdvisoryID), cmp.Compare(x.ArtifactType, y.ArtifactType), cmp.Compare(x.ArtifactName, y.ArtifactName))
 	})
 	return found, err
 }
 
-// ListFixed reads the advisories of documents that the caller may see about artifacts, and that have a fix. If there are
+// listFixed reads the advisories of documents that the caller may see about artifacts, and that have a fix. If there are
 // more than limit, the error is ErrTooMany.
-func (s AdvisoryDocuments) ListFixed(ctx context.Context, artifacts []ecosystem.NameKey, limit int) ([]*Advisory, error) {
-	places, err := s.area.tables.FindAdvisories(ctx, s.area.Store, FeedQuery{scope: documentScope(core.ActorOf(ctx)), artifacts: artifacts, fixed: true, limit: limit})
+func (s AdvisoryDocuments) listFixed(ctx context.Context, artifacts []ecosystem.NameKey, limit int) ([]*inventory.Advisory, error) {
+	places, err := s.area.tables.FindAdvisories(ctx, s.area.Store, inventory.FeedQuery{Scope: documentScope(core.ActorOf(ctx)), Artifacts: artifacts, Fixed: true, Limit: limit})
 	if err != nil {
 		return nil, err
 	}
@@ -325,8 +258,8 @@ func (s AdvisoryDocuments) ListFixed(ctx context.Context, artifacts []ecosystem.
 }
 
 // tooManyViolation names the filter that the client must narrow.
-func (q FeedQuery) tooManyViolation(id string) fieldmask.Violation {
-	if q.names != nil {
+func tooManyViolation(q inventory.FeedQuery, id string) fieldmask.Violation {
+	if q.Names != nil {
 		return fieldmask.Violation{Field: "cves", Description: fmt.Sprintf("must be fewer: more than %d advisories of the document %s have one of them", maxDocumentAdvisories, fieldmask.TruncateForMessage(id))}
 	}
 	return fieldmask.Violation{Field: "cves", Description: fmt.Sprintf("is required: the document %s holds more than %d advisories", fieldmask.TruncateForMessage(id), maxDocumentAdvisories)}
@@ -367,21 +300,20 @@ func (s AdvisoryDocuments) GetMany(ctx context.Context, ids []string) ([]*Adviso
 
 // ListAdvisories reads, for each document, the same page of its advisories, with one read.
 // The documents must be results of one call of List or GetMany for the same caller.
-func (s AdvisoryDocuments) ListAdvisories(ctx context.Context, req core.ListRequest[*AdvisoryFilter], documents []*AdvisoryDocument) ([]core.Page[*Advisory], []error) {
-	all := s.area.Advisories
+func (s AdvisoryDocuments) ListAdvisories(ctx context.Context, req core.ListRequest[*inventory.AdvisoryFilter], documents []*AdvisoryDocument) ([]core.Page[*inventory.Advisory], []error) {
 	if req.OrderBy == "" {
 		req.OrderBy = "advisory_id"
 	}
-	pages, errs := all.rows.ReadEach(ctx, len(documents), func(i int) (core.ListRequest[*AdvisoryFilter], core.Query[*AdvisoryFilter], error) {
+	pages, errs := s.advisories.ReadEach(ctx, len(documents), func(i int) (core.ListRequest[*inventory.AdvisoryFilter], core.Query[*inventory.AdvisoryFilter], error) {
 		d := documents[i]
 		of := req
-		of.Filter = &AdvisoryFilter{ArtifactNames: []string{d.ID}, Aliases: d.names}
-		q, err := all.rows.BuildQuery(ctx, of)
+		of.Filter = &inventory.AdvisoryFilter{ArtifactNames: []string{d.ID}, Aliases: d.names}
+		q, err := s.advisories.BuildQuery(ctx, of)
 		if err != nil {
 			return of, q, err
 		}
 		scope := documentScope(core.ActorOf(ctx))
-		q.Filter = &AdvisoryFilter{Feed: &FeedQuery{scope: scope, names: d.names}}
+		q.Filter = &inventory.AdvisoryFilter{Feed: &inventory.FeedQuery{Scope: scope, Names: d.names}}
 		for _, b := range scope.Branches {
 			q.Scope.Branches = append(q.Scope.Branches, core.Branch{Relation: core.OfDocument, Name: d.ID, Inside: b.UID})
 		}
@@ -393,50 +325,7 @@ func (s AdvisoryDocuments) ListAdvisories(ctx context.Context, req core.ListRequ
 	return pages, errs
 }
 
-// toDocument converts an advisory into its form in a document.
-func (a *Advisory) toDocument() DocumentAdvisory {
+// documentAdvisory converts an advisory into its form in a document.
+func documentAdvisory(a *inventory.Advisory) DocumentAdvisory {
 	return DocumentAdvisory{ID: a.AdvisoryID, Aliases: a.Aliases, PackageNamespace: a.ArtifactType, Events: a.DocumentEvents()}
-}
-
-// DocumentEvents returns the events of an advisory as documents show them, sorted by time.
-func (a *Advisory) DocumentEvents() []DocumentEvent {
-	var events []DocumentEvent
-	for i := range a.Events {
-		if e := &a.Events[i]; e.Patched == nil { // documents have no patched events
-			events = append(events, e.toDocument(a.EventTime(e)))
-		}
-	}
-	slices.SortStableFunc(events, func(x, y DocumentEvent) int { return x.Timestamp.Compare(y.Timestamp.Time) })
-	return events
-}
-
-// EventTime returns the time of an event. If the source did not tell it, this is
-// the creation time of the advisory.
-func (a *Advisory) EventTime(e *AdvisoryEvent) core.Time {
-	if e.CreateTime.IsZero() {
-		return a.CreateTime
-	}
-	return e.CreateTime
-}
-
-// toDocument converts an event into its form in a document.
-func (e *AdvisoryEvent) toDocument(at core.Time) DocumentEvent {
-	d := DocumentEvent{
-		Timestamp: at, Type: e.Type(),
-		TruePositiveDetermination: e.TruePositiveDetermination, FalsePositiveDetermination: e.FalsePositiveDetermination,
-		AnalysisNotPlanned: e.AnalysisNotPlanned, FixNotPlanned: e.FixNotPlanned, PendingUpstreamFix: e.PendingUpstreamFix,
-	}
-	if f := e.Fixed; f != nil {
-		d.Fixed = &DocumentFixed{f.FixedVersion, f.ScannerVersion, f.GrypeDBBuilt, f.GrypeDBChecksum}
-	}
-	if found := e.Detection; found != nil {
-		d.Detection = &DocumentDetection{NVDAPI: found.NVDAPI, Manual: found.Manual}
-		if s := found.ScanV1; s != nil {
-			d.Detection.ScanV1 = &DocumentScanV1{
-				s.Scanner, s.Subpackage, s.ComponentID, s.Component, s.ComponentVersion, s.ComponentType, s.ComponentLocation,
-				s.ArtifactVersion, s.ScannerVersion, s.GrypeDBBuilt, s.GrypeDBChecksum,
-			}
-		}
-	}
-	return d
 }
