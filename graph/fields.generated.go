@@ -418,14 +418,14 @@ func fieldsAdvisoryDetection(_ ResolverRoot) *execute.Object {
 func fieldsAdvisoryDocument(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryDocument", Satisfies: []string{"AdvisoryDocument", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendNodeKey(b, "AdvisoryDocument", parent.(*inventory.AdvisoryDocument).ID)
+			return scalar.AppendNodeKey(b, "AdvisoryDocument", parent.(*reports.AdvisoryDocument).ID)
 		}},
 		"documentId": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*inventory.AdvisoryDocument).ID, false)
+			return scalar.AppendString(b, parent.(*reports.AdvisoryDocument).ID, false)
 		}},
 		"advisories": {Arguments: field_AdvisoryDocument_advisories_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.AdvisoryDocument().Advisories(ctx, execute.Parents[inventory.AdvisoryDocument](parents), scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)})
+				values, err := resolvers.AdvisoryDocument().Advisories(ctx, execute.Parents[reports.AdvisoryDocument](parents), scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)})
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -435,19 +435,19 @@ func fieldsAdvisoryDocument(resolvers ResolverRoot) *execute.Object {
 func fieldsAdvisoryDocumentConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryDocumentConnection", Satisfies: []string{"AdvisoryDocumentConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[*inventory.AdvisoryDocument]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*reports.AdvisoryDocument]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[*inventory.AdvisoryDocument]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*reports.AdvisoryDocument]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[*inventory.AdvisoryDocument]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*reports.AdvisoryDocument]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[*inventory.AdvisoryDocument]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*reports.AdvisoryDocument]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[*inventory.AdvisoryDocument]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*reports.AdvisoryDocument]).Skipped(), false)
 		}},
 	}}
 }
@@ -455,10 +455,10 @@ func fieldsAdvisoryDocumentConnection(_ ResolverRoot) *execute.Object {
 func fieldsAdvisoryDocumentEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryDocumentEdge", Satisfies: []string{"AdvisoryDocumentEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[*inventory.AdvisoryDocument]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*reports.AdvisoryDocument]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[*inventory.AdvisoryDocument]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*reports.AdvisoryDocument]).Node)
 		}},
 	}}
 }
@@ -1596,7 +1596,7 @@ func fieldsEntity(resolvers ResolverRoot) *execute.Object {
 		"findManyAdvisoryDocumentByDocumentIDs": {Arguments: field_Entity_findManyAdvisoryDocumentByDocumentIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Entity().FindManyAdvisoryDocumentByDocumentIDs(ctx, arguments["reps"].([]*AdvisoryDocumentByDocumentIDsInput))
-				return execute.One(values, err, func(list []*inventory.AdvisoryDocument) any { return execute.Nullable(list, execute.Pointers) })
+				return execute.One(values, err, func(list []*reports.AdvisoryDocument) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"findManyArtifactByUIDs": {Arguments: field_Entity_findManyArtifactByUIDs_args,
@@ -5217,7 +5217,7 @@ func typeOfNode(object any) string {
 		return "ArtifactVersion"
 	case *libraries.Artifact:
 		return "Artifact"
-	case *inventory.AdvisoryDocument:
+	case *reports.AdvisoryDocument:
 		return "AdvisoryDocument"
 	case *inventory.Advisory:
 		return "Advisory"
@@ -5267,7 +5267,7 @@ func typeOf_Entity(object any) string {
 		return "ArtifactVersion"
 	case *libraries.Artifact:
 		return "Artifact"
-	case *inventory.AdvisoryDocument:
+	case *reports.AdvisoryDocument:
 		return "AdvisoryDocument"
 	case *inventory.Advisory:
 		return "Advisory"

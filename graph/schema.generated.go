@@ -341,7 +341,7 @@ type AdvisoryResolver interface {
 
 // A AdvisoryDocumentResolver reads the fields of AdvisoryDocument that its objects do not hold.
 type AdvisoryDocumentResolver interface {
-	Advisories(ctx context.Context, objs []*inventory.AdvisoryDocument, window scalar.Window) ([]*scalar.Connection[*inventory.Advisory], error)
+	Advisories(ctx context.Context, objs []*reports.AdvisoryDocument, window scalar.Window) ([]*scalar.Connection[*inventory.Advisory], error)
 }
 
 // A ArtifactResolver reads the fields of Artifact that its objects do not hold.
@@ -369,7 +369,7 @@ type DeliveryResolver interface {
 type EntityResolver interface {
 	FindManyAccountAssociationByUIDs(ctx context.Context, reps []*AccountAssociationByUIDsInput) ([]*iam.AccountAssociation, error)
 	FindManyAdvisoryByUIDs(ctx context.Context, reps []*AdvisoryByUIDsInput) ([]*inventory.Advisory, error)
-	FindManyAdvisoryDocumentByDocumentIDs(ctx context.Context, reps []*AdvisoryDocumentByDocumentIDsInput) ([]*inventory.AdvisoryDocument, error)
+	FindManyAdvisoryDocumentByDocumentIDs(ctx context.Context, reps []*AdvisoryDocumentByDocumentIDsInput) ([]*reports.AdvisoryDocument, error)
 	FindManyArtifactByUIDs(ctx context.Context, reps []*ArtifactByUIDsInput) ([]*libraries.Artifact, error)
 	FindManyArtifactVersionByUIDs(ctx context.Context, reps []*ArtifactVersionByUIDsInput) ([]*libraries.ArtifactVersion, error)
 	FindManyDeliveryByUIDs(ctx context.Context, reps []*DeliveryByUIDsInput) ([]*webhooks.Delivery, error)
@@ -637,7 +637,7 @@ type QueryResolver interface {
 	Advisory(ctx context.Context, uid core.UID) (*inventory.Advisory, error)
 	Advisories(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.AdvisoryFilter) (*scalar.Connection[*inventory.Advisory], error)
 	AdvisorySummary(ctx context.Context, within *core.UID) (*inventory.AdvisorySummary, error)
-	AdvisoryDocuments(ctx context.Context, window scalar.Window, where *scalar.AdvisoryDocumentFilter) (*scalar.Connection[*inventory.AdvisoryDocument], error)
+	AdvisoryDocuments(ctx context.Context, window scalar.Window, where *scalar.AdvisoryDocumentFilter) (*scalar.Connection[*reports.AdvisoryDocument], error)
 	Artifact(ctx context.Context, uid core.UID) (*libraries.Artifact, error)
 	Artifacts(ctx context.Context, window scalar.Window, where libraries.ArtifactFilter) (*scalar.Connection[*libraries.Artifact], error)
 	ArtifactCounts(ctx context.Context, ecosystems []libraries.Ecosystem) ([]*libraries.EcosystemCount, error)

@@ -6,6 +6,7 @@ import (
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
+	"atrium/platform/reports"
 	"atrium/platform/webhooks"
 )
 
@@ -34,9 +35,9 @@ type (
 		ByUID
 	}
 	// AdvisoryDocumentConnection is a page.
-	AdvisoryDocumentConnection = Connection[*inventory.AdvisoryDocument]
+	AdvisoryDocumentConnection = Connection[*reports.AdvisoryDocument]
 	// AdvisoryDocumentEdge is an object of a page.
-	AdvisoryDocumentEdge = Edge[*inventory.AdvisoryDocument]
+	AdvisoryDocumentEdge = Edge[*reports.AdvisoryDocument]
 	// ArtifactConnection is a page.
 	ArtifactConnection = Connection[*libraries.Artifact]
 	// ArtifactEdge is an object of a page.
