@@ -30,7 +30,7 @@ var hostQueries = map[string]string{
 var requiredArguments = map[string]string{
 	"uid": "$org", "id": "$id", "ids": "[$id]", "group": "$org", "issuer": `"x"`, "subject": `"x"`, "name": `"x"`, "on": "$org",
 	"where": "{ecosystems: [JAVA]}", "ecosystems": "[JAVA]", "images": `[{repo: "r00"}]`, "startTime": "$since", "endTime": "$until",
-	"representations": "[]", "query": `"x"`, "capability": "GROUPS_LIST", "capabilities": "[]", "within": "$org", "interval": "DAY",
+	"representations": "[]", "query": `"x"`, "capability": "GROUPS_LIST", "capabilities": "[]", "within": "$org", "interval": "DAY", "by": "FINDINGS", "first": "1",
 	"from": "{tag: $tag}", "to": "{tag: $tag}", "DateTime from": `"2026-01-01T00:00:00Z"`, "DateTime to": `"2026-02-01T00:00:00Z"`, "time": `"2026-01-01T00:00:00Z"`, "timeZone": `"UTC"`,
 }
 

@@ -87,9 +87,13 @@ func expectDecided(t *testing.T, what string, names []string, lists ...[]string)
 	}
 }
 
-// kindOf returns the name of the type of the nodes of a list.
+// kindOf returns the name of the type of the nodes of a list, or of what a field without nodes filters.
 func kindOf(list *ast.FieldDefinition) string {
-	return strings.TrimSuffix(list.Type.Name(), analysis.Connection)
+	kind, isConnection := strings.CutSuffix(list.Type.Name(), analysis.Connection)
+	if where := list.Arguments.ForName("where"); where != nil && !isConnection {
+		return strings.TrimSuffix(where.Type.Name(), "Filter")
+	}
+	return kind
 }
 
 func TestThePriceOfEveryConditionIsDecided(t *testing.T) {

@@ -65,6 +65,8 @@ var everyQuery = []struct {
 		edges { cursor node { id } } nodes { id type subject group time actor { subject act } body denied count } pageInfo { hasNextPage endCursor } } }`, "auditLog.nodes.*.denied", "<nil>"},
 	{"advisoryActivity", `query($org: ID!) { advisoryActivity(within: $org, interval: WEEK) { time opened fixed } }`, "advisoryActivity.29.opened", 3},
 	{"findingActivity", `query($org: ID!) { findingActivity(within: $org) { time open { total critical unknown } } }`, "findingActivity.29.open.total", 6},
+	{"topVulnerabilities", `{ topVulnerabilities { totalCount nodes { findings images repos } } }`, "topVulnerabilities.totalCount", nil},
+	{"topPackages", `{ topPackages(first: 1) { totalCount nodes { package findings } } }`, "topPackages.nodes.*.findings", nil},
 	{"eventActivity", `query($org: ID!) { eventActivity(within: $org, from: null, types: ["iam.terms.accepted"]) { time made refused } }`, "eventActivity.29.made", 1},
 	{"subscriptions", `{ subscriptions(where: {sink: "https://hooks.example.com/a"}) { nodes { sink group { name } } } }`, "subscriptions.nodes.*.group.name", "acme"},
 }

@@ -13,6 +13,7 @@ import (
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
+	"atrium/platform/reports"
 	"atrium/platform/webhooks"
 )
 
@@ -364,6 +365,21 @@ func MarshalActivityInterval(v core.ActivityInterval) graphql.Marshaler {
 // UnmarshalActivityInterval reads an activity interval.
 func UnmarshalActivityInterval(v any) (core.ActivityInterval, error) {
 	return value[core.ActivityInterval]("", v)
+}
+
+// AppendRankingOrder appends the order of a ranking as JSON.
+func AppendRankingOrder(b []byte, v reports.RankingOrder, _ bool) []byte {
+	return appendEnum(b, "", v)
+}
+
+// MarshalRankingOrder returns the marshaler of the order of a ranking.
+func MarshalRankingOrder(v reports.RankingOrder) graphql.Marshaler {
+	return marshal(AppendRankingOrder(nil, v, true))
+}
+
+// UnmarshalRankingOrder reads the order of a ranking.
+func UnmarshalRankingOrder(v any) (reports.RankingOrder, error) {
+	return value[reports.RankingOrder]("", v)
 }
 
 // AppendTagClass appends a class of tags as JSON.

@@ -1,6 +1,8 @@
 package reports
 
 import (
+	"context"
+
 	"atrium/platform/core"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
@@ -15,6 +17,7 @@ type Area struct {
 
 	AdvisoryDocuments       AdvisoryDocuments
 	Exports                 Exports
+	FindingRankings         FindingRankings
 	ImageComparisons        ImageComparisons
 	ResolvedVulnerabilities ResolvedVulnerabilities
 }
@@ -24,6 +27,7 @@ func New(c *core.Core, tables Tables, iam *iam.Area, inventory *inventory.Area) 
 	area := &Area{Core: c, tables: tables, iam: iam, inventory: inventory}
 	area.AdvisoryDocuments = newAdvisoryDocuments(area)
 	area.Exports = Exports{area}
+	area.FindingRankings = FindingRankings{area, newFindingLists(c)}
 	area.ImageComparisons = ImageComparisons{area}
 	area.ResolvedVulnerabilities = ResolvedVulnerabilities{area, core.NewCollection[*ResolvedVulnerabilityReport, *ResolvedVulnerabilityFilter](c, &resolvedReportKind, nil, nil)}
 	return area
@@ -35,4 +39,11 @@ type Tables struct {
 	Advisories core.Table[*inventory.Advisory, *inventory.AdvisoryFilter]
 
 	AdvisoryDocumentQueries
+	FindingQueries
+}
+
+// FindingQueries read what reports about findings are made of.
+type FindingQueries interface {
+	// RankFindings counts the findings of a scope by their vulnerabilities or packages, with one statement.
+	RankFindings(ctx context.Context, on core.Conn, q RankingQuery) (FindingRanking, error)
 }

@@ -211,10 +211,10 @@ func (p *pricing) field(f *ast.Field) price {
 	case slices.Contains(p.Parts, kind.Name):
 		return price{flat: inside.flat, once: inside.once, nested: inside.nested, values: inside.values}
 	default:
-		keys := p.keys(f)
-		cost := price{flat: multiplyCost(keys, 1+inside.flat), once: min(inside.once+p.ScannedFields[name], maxCount), nested: inside.nested, values: multiplyCost(keys, inside.values)}
+		keys, scanned := p.keys(f), p.ScannedFields[name]+p.filterCost(f)
+		cost := price{flat: multiplyCost(keys, 1+inside.flat), once: min(inside.once+scanned, maxCount), nested: inside.nested, values: multiplyCost(keys, inside.values)}
 		if keys > 1 {
-			cost.once, cost.nested = min(inside.readFor(keys)+p.ScannedFields[name], maxCount), 0
+			cost.once, cost.nested = min(inside.readFor(keys)+scanned, maxCount), 0
 		}
 		return cost
 	}

@@ -91,9 +91,19 @@ func isAmong(conditions []string, list *ast.Field, name string) bool {
 	return slices.Contains(conditions, name) || slices.Contains(conditions, kindOf(list)+"."+name)
 }
 
-// kindOf returns the name of the type of the nodes of a list.
+// filterCost returns the cost of the filter of a field that is no connection, and reads all rows in any case.
+func (p *pricing) filterCost(f *ast.Field) int {
+	found, _ := p.conditionScans(f)
+	return min(multiplyCost(found, scanCost)+countValues(p.argument(f, "where"))/freeValues, maxCount)
+}
+
+// kindOf returns the name of the type of the nodes of a list, or of what a field without nodes filters.
 func kindOf(list *ast.Field) string {
-	return strings.TrimSuffix(list.Definition.Type.Name(), connection)
+	kind, isConnection := strings.CutSuffix(list.Definition.Type.Name(), connection)
+	if where := list.Definition.Arguments.ForName("where"); where != nil && !isConnection {
+		return strings.TrimSuffix(where.Type.Name(), "Filter")
+	}
+	return kind
 }
 
 // valueCost returns the cost of the values that a list looks for, in each of its parents.

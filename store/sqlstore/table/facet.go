@@ -55,6 +55,13 @@ func (r *Reader[T, F]) CountBy(filter F, scopes []core.Scope, joined string, col
 	})}
 }
 
+// AddMembers adds the table t with the conditions that a row is in a branch, and that the filter finds it.
+func (r *Reader[T, F]) AddMembers(s *Statement, filter F, b core.Branch) {
+	s.Add(r.Name + " t WHERE ")
+	r.addBranch(s, b, r.accessPath("", filter), ordering{}, nil)
+	r.Where(filter, s)
+}
+
 // A Counting adds up how often the values of facets occur. It has the place of each value in its list.
 type Counting[V comparable] map[facetValue[V]]int
 

@@ -1,0 +1,113 @@
+package reports
+
+import (
+	"cmp"
+	"context"
+
+	"atrium/platform/core"
+	"atrium/platform/fieldmask"
+	"atrium/platform/inventory"
+)
+
+// A FindingRanking has what findings are of, or about, most.
+type FindingRanking struct {
+	TotalCount int64 // number of different ones, also of those that are not shown
+	Nodes      []*RankedFindings
+}
+
+// RankedFindings are the findings of one vulnerability, or those about one package.
+type RankedFindings struct {
+	VulnerabilityID    string                     // of a ranking of vulnerabilities
+	Package, Ecosystem string                     // of a ranking of packages
+	Severity           inventory.AdvisorySeverity // rating and score of the worst finding
+	KnownExploited     bool                       // whether one of them is
+	EPSS               *float64                   // the highest; nil if none is known
+
+	Findings, Fixable, Images, Repos int64
+}
+
+// A RankingOrder says what a ranking is sorted by, the most or the worst first.
+type RankingOrder string
+
+// The orders.
+const (
+	ByFindings RankingOrder = "FINDINGS"
+	ByImages   RankingOrder = "IMAGES"
+	ByRepos    RankingOrder = "REPOS"
+	BySeverity RankingOrder = "SEVERITY"
+)
+
+var rankingOrders = []RankingOrder{ByFindings, ByImages, ByRepos, BySeverity}
+
+// Values lists the orders.
+func (RankingOrder) Values() []string { return fieldmask.Texts(rankingOrders) }
+
+// maxRanked limits what a ranking shows.
+const maxRanked = 100
+
+// A RankingRequest asks for the first rows of a ranking.
+type RankingRequest struct {
+	Within core.UIDFilter
+	Filter *inventory.FindingFilter // without states, those that somebody must look after
+	By     RankingOrder
+	First  int
+}
+
+// A RankingQuery is a checked and authorised request for the store.
+type RankingQuery struct {
+	Scope      core.Scope
+	Filter     *inventory.FindingFilter
+	OfPackages bool // a ranking of packages, and not of vulnerabilities
+	By         RankingOrder
+	Limit      int
+}
+
+// A findingList checks requests about findings, and finds their scopes. It has no table.
+type findingList = core.Collection[*inventory.Finding, *inventory.FindingFilter]
+
+func newFindingLists(c *core.Core) *findingList {
+	return core.NewCollection[*inventory.Finding, *inventory.FindingFilter](c, &inventory.FindingKind, nil, nil)
+}
+
+// FindingRankings tell what findings are of most.
+type FindingRankings struct {
+	area  *Area
+	lists *findingList
+}
+
+// Vulnerabilities ranks the vulnerabilities of findings.
+func (s FindingRankings) Vulnerabilities(ctx context.Context, req RankingRequest) (*FindingRanking, error) {
+	ranking, err := s.rank(ctx, req, false)
+	return ranking, s.lists.Kind.AddArea(err)
+}
+
+// Packages ranks the packages that findings are about.
+func (s FindingRankings) Packages(ctx context.Context, req RankingRequest) (*FindingRanking, error) {
+	ranking, err := s.rank(ctx, req, true)
+	return ranking, s.lists.Kind.AddArea(err)
+}
+
+func (s FindingRankings) rank(ctx context.Context, req RankingRequest, ofPackages bool) (*FindingRanking, error) {
+	var malformed core.Violations
+	core.CheckOneOf(&malformed, "by", req.By, rankingOrders)
+	if req.First < 0 {
+		malformed.Add("first", "must not be negative")
+	}
+	filter := core.EditFilter(req.Filter, func(f *inventory.FindingFilter) {
+		if f.WantedStates() == nil {
+			f.States = []inventory.FindingState{inventory.FindingOpen, inventory.FindingInTriage}
+		}
+	})
+	q, err := s.lists.Query(ctx, core.ListRequest[*inventory.FindingFilter]{UIDP: req.Within, Filter: filter, Malformed: malformed})
+	if err != nil {
+		return nil, err
+	}
+	ranking := FindingRanking{Nodes: []*RankedFindings{}}
+	if !q.IsEmpty() {
+		ranking, err = s.area.tables.RankFindings(ctx, s.area.Store, RankingQuery{q.Scope, q.Filter, ofPackages, cmp.Or(req.By, ByFindings), min(req.First, maxRanked)})
+	}
+	if err == nil && ranking.TotalCount == 0 {
+		err = s.lists.ScopeExists(ctx, req.Within)
+	}
+	return &ranking, err
+}
