@@ -88,6 +88,7 @@ type Platform struct {
 	ImageComparisons        reports.ImageComparisons
 	Exports                 reports.Exports
 	FindingRankings         reports.FindingRankings
+	Remediations            reports.Remediations
 	Issuers                 iam.Issuers
 
 	core    *core.Core
@@ -133,7 +134,7 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	p.Images = p.inventory.Images
 	report := reports.New(p.core, tables.Reports, p.iam, p.inventory)
 	p.AdvisoryDocuments, p.ResolvedVulnerabilities, p.ImageComparisons, p.Exports = report.AdvisoryDocuments, report.ResolvedVulnerabilities, report.ImageComparisons, report.Exports
-	p.FindingRankings = report.FindingRankings
+	p.FindingRankings, p.Remediations = report.FindingRankings, report.Remediations
 	p.Events, p.AuditLog, p.Webhooks, p.Issuers = p.events.Events, p.events.AuditLog, p.webhooks.Webhooks, p.iam.Issuers
 	p.Search = core.NewSearch(p.core, tables.Search, p.iam.Searchables(), p.inventory.Searchables())
 	return p, nil

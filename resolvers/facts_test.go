@@ -50,7 +50,7 @@ var (
 		Image.size PackageVersion.purl Query.ping Viewer.can Viewer.capabilities`)
 	shortLists = strings.Fields(`
 		Advisory.vulnerabilities GitHubAccount.appInstallations Group.labels Group.resourceLimits Query.advisoryActivity Query.artifactCounts
-		Query.eventActivity Query.findingActivity Query.nodes Query.resolvedVulnerabilities Repo.labels Viewer.identities`)
+		Query.eventActivity Query.findingActivity Query.nodes Query.remediationActivity Query.resolvedVulnerabilities Repo.labels Viewer.identities`)
 )
 
 // fieldsWith yields the fields of the schema that a function accepts, named as in Repo.readme.

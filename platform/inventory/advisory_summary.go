@@ -9,7 +9,8 @@ import (
 // A SeverityCount counts advisories by severity.
 type SeverityCount struct{ Total, Critical, High, Medium, Low, None, Unknown int64 }
 
-func (c *SeverityCount) add(rating core.SeverityRating, n int64) {
+// Add adds n to the count of a rating.
+func (c *SeverityCount) Add(rating core.SeverityRating, n int64) {
 	c.Total += n
 	switch rating {
 	case core.SeverityCritical:
@@ -35,11 +36,11 @@ type AdvisorySummary struct{ Open, Fixed, NotAffected SeverityCount }
 func (s *AdvisorySummary) Add(rating core.SeverityRating, state AdvisoryState, n int64) {
 	switch state {
 	case AdvisoryFixed:
-		s.Fixed.add(rating, n)
+		s.Fixed.Add(rating, n)
 	case AdvisoryNotAffected:
-		s.NotAffected.add(rating, n)
+		s.NotAffected.Add(rating, n)
 	default:
-		s.Open.add(rating, n)
+		s.Open.Add(rating, n)
 	}
 }
 

@@ -51,7 +51,7 @@ func (s Findings) activity(ctx context.Context, req core.ActivityRequest) ([]Fin
 	activity, open := make([]FindingActivity, len(in.Starts)), now.Open.SeverityCount
 	for i := len(in.Starts) - 1; i >= 0; i-- {
 		for rank, n := range after[i+1] {
-			open.add(core.RatingOfRank(rank), -n)
+			open.Add(core.RatingOfRank(rank), -n)
 		}
 		activity[i] = FindingActivity{in.Starts[i], open}
 	}

@@ -68,7 +68,7 @@ func (s *FindingSummary) Add(class FindingClass, n int64) {
 	case FindingNotAffected:
 		count = &s.NotAffected
 	}
-	count.add(class.Rating, n)
+	count.Add(class.Rating, n)
 	if class.Fixable {
 		count.Fixable += n
 	}

@@ -18,6 +18,7 @@ type Area struct {
 	AdvisoryDocuments       AdvisoryDocuments
 	Exports                 Exports
 	FindingRankings         FindingRankings
+	Remediations            Remediations
 	ImageComparisons        ImageComparisons
 	ResolvedVulnerabilities ResolvedVulnerabilities
 }
@@ -28,6 +29,7 @@ func New(c *core.Core, tables Tables, iam *iam.Area, inventory *inventory.Area) 
 	area.AdvisoryDocuments = newAdvisoryDocuments(area)
 	area.Exports = Exports{area}
 	area.FindingRankings = FindingRankings{area, newFindingLists(c)}
+	area.Remediations = Remediations{area, newFindingLists(c)}
 	area.ImageComparisons = ImageComparisons{area}
 	area.ResolvedVulnerabilities = ResolvedVulnerabilities{area, core.NewCollection[*ResolvedVulnerabilityReport, *ResolvedVulnerabilityFilter](c, &resolvedReportKind, nil, nil)}
 	return area
@@ -46,4 +48,7 @@ type Tables struct {
 type FindingQueries interface {
 	// RankFindings counts the findings of a scope by their vulnerabilities or packages, with one statement.
 	RankFindings(ctx context.Context, on core.Conn, q RankingQuery) (FindingRanking, error)
+
+	// CountRemediations counts the vulnerabilities that appeared or went in the steps of a query, with one statement.
+	CountRemediations(ctx context.Context, on core.Conn, q core.ActivityQuery) ([]RemediationCount, error)
 }
