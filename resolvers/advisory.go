@@ -94,6 +94,6 @@ func (r advisories) Affected(ctx context.Context, all []*inventory.Advisory) ([]
 
 func (r advisories) Findings(ctx context.Context, all []*inventory.Advisory, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.FindingConnection, error) {
 	f := valueOrZero(where)
-	req := request(ctx, listScope(nil, nil, f.ByUID), &f.FindingFilter, window)
+	req := request(ctx, listScope(nil, nil, f.ByUID), f.Findings(), window)
 	return newConnections(r.p.Findings.ListOfAdvisories(ctx, req, all))
 }

@@ -57,7 +57,7 @@ func Limits() analysis.Schema {
 		DefaultPage: core.DefaultPageSize, MaxPage: core.MaxPageSize,
 		Parts:             []string{"SeverityCount", "FindingCount"},
 		ListRows:          listRows,
-		IndexedConditions: indexedConditions, CountedConditions: countedConditions, RelatedConditions: relatedConditions, ComparedConditions: comparedConditions,
+		IndexedConditions: indexedConditions, CountedConditions: countedConditions, RelatedConditions: relatedConditions, NestedConditions: nestedConditions, ComparedConditions: comparedConditions,
 		SortedOrders: sortedOrders, WholeOrders: wholeOrders, CountedLists: countedLists, ScannedFields: scannedFields,
 		NestedLists: nestedLists(), LongFields: withCapabilities(longFields), UniqueNames: uniqueNames, Watched: append(slices.Collect(maps.Keys(costlyFields)), feedPosition),
 	}
@@ -103,6 +103,9 @@ var countedConditions = []string{"fixable", "knownExploited", "Advisory.severiti
 
 // relatedConditions names the conditions on other rows.
 var relatedConditions = []string{"tags", "repos"}
+
+// nestedConditions names the conditions that have filters inside.
+var nestedConditions = []string{"or", "not"}
 
 // comparedConditions names the conditions with values that each row is compared with.
 var comparedConditions = []string{"eventAuthors", "excludeEventAuthors", "eventReviewers", "Finding.ecosystems", "Package.ecosystems"}

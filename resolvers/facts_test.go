@@ -98,7 +98,7 @@ func kindOf(list *ast.FieldDefinition) string {
 
 func TestThePriceOfEveryConditionIsDecided(t *testing.T) {
 	t.Parallel()
-	lists := [][]string{indexedConditions, countedConditions, relatedConditions, comparedConditions, scannedConditions}
+	lists := [][]string{indexedConditions, countedConditions, relatedConditions, nestedConditions, comparedConditions, scannedConditions}
 	var names []string
 	for _, list := range fieldsWith(func(_ *ast.Definition, field *ast.FieldDefinition) bool {
 		return field.Arguments.ForName("where") != nil

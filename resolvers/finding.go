@@ -43,7 +43,7 @@ func (q queries) Finding(ctx context.Context, uid core.UID) (*inventory.Finding,
 
 func (q queries) Findings(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *core.UID, where *scalar.FindingFilter) (*scalar.FindingConnection, error) {
 	f := valueOrZero(where)
-	return newConnection(q.p.Findings.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.FindingFilter, window)))
+	return newConnection(q.p.Findings.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), f.Findings(), window)))
 }
 
 func (q queries) FindingSummary(ctx context.Context, within *core.UID) (*inventory.FindingSummary, error) {
@@ -97,13 +97,13 @@ func listTagsOfImages(ctx context.Context, p *platform.Platform, images []core.I
 // listFindingsOfImages lists, for each image, its findings.
 func listFindingsOfImages(ctx context.Context, p *platform.Platform, images []core.ImageKey, where *scalar.FindingFilter, window scalar.Window) ([]*scalar.FindingConnection, error) {
 	f := valueOrZero(where)
-	return newConnections(p.Findings.ListOfImages(ctx, request(ctx, listScope(nil, nil, f.ByUID), &f.FindingFilter, window), images))
+	return newConnections(p.Findings.ListOfImages(ctx, request(ctx, listScope(nil, nil, f.ByUID), f.Findings(), window), images))
 }
 
 // listFindingsIn lists the findings of each scope.
 func listFindingsIn(ctx context.Context, p *platform.Platform, scopes []core.UIDFilter, where *scalar.FindingFilter, window scalar.Window) ([]*scalar.FindingConnection, error) {
 	f := valueOrZero(where)
-	return newConnections(p.Findings.ListEach(ctx, request(ctx, core.UIDFilter{}, &f.FindingFilter, window), scopes))
+	return newConnections(p.Findings.ListEach(ctx, request(ctx, core.UIDFilter{}, f.Findings(), window), scopes))
 }
 
 // summarizeFindings counts the findings within each UID.

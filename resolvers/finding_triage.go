@@ -18,7 +18,7 @@ func (m mutations) UpdateFindings(ctx context.Context, input map[string]any) (*g
 	within, _ := input["within"].(*core.UID)
 	u.Within = valueOrZero(within)
 	if where, _ := input["where"].(*scalar.FindingFilter); where != nil {
-		u.Where, u.Among = &where.FindingFilter, where.UIDs
+		u.Where, u.Among = where.Findings(), where.UIDs
 	}
 	_, u.Change = decodeInput[*inventory.Finding](without(input, "uids", "within", "where"))
 	updated, err := m.p.Findings.Update(ctx, u)

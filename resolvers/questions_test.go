@@ -148,6 +148,7 @@ func (w *dashboard) answers() map[string][]any {
 		"T18": {"packages.nodes.0.versions.totalCount", 2, "packages.nodes.0.versions.nodes.*.version", "1.0.0 1.0.1", "packages.nodes.0.versions.nodes.1.tags.nodes.*.name", "same t1"},
 		"T19": {"topVulnerabilities.totalCount", 3, "topVulnerabilities.nodes.*.vulnerabilityId", "CVE-9 CVE-8 CVE-5", "topVulnerabilities.nodes.0.severity.score", 9.1, "topVulnerabilities.nodes.*.images", "1 1 1", "topPackages.nodes.*.package", "express", "topPackages.nodes.0.findings", 2},
 		"T20": {"remediationActivity.0.opened.total", 4, "remediationActivity.*.resolved.total", w.weekly("0", "1"), "remediationActivity.*.fixed.total", w.weekly("0", "0"), "remediationActivity.0.timeToFix", nil},
+		"T21": {"findings.totalCount", 1, "findings.nodes.*.vulnerabilityId", "CVE-9", "findings.nodes.0.repo.name", "checkout"},
 
 		"A1":  {"group.whoCan.totalCount", 2, "group.whoCan.edges.*.node.name", "ada owner", "group.whoCan.edges.*.role.name", "editor owner", "group.whoCan.edges.0.binding.group.name", "acme"},
 		"A2":  {"identity.name", "bot", "identity.roleBindings.nodes.*.group.path", "acme/lab", "identity.roleBindings.nodes.0.role.capabilities", []any{"GROUPS_DELETE", "REPO_DELETE"}, "identity.effectiveCapabilities", []any{}},

@@ -28,6 +28,30 @@ type TagFilter struct {
 type FindingFilter struct {
 	inventory.FindingFilter
 	ByUID
+	Or  []*FindingFilter
+	Not *FindingFilter
+}
+
+// Findings returns the filter of the core. Its own UIDs are those of the request.
+func (f FindingFilter) Findings() *inventory.FindingFilter {
+	filter := f.FindingFilter
+	if f.Or != nil {
+		filter.Or = make([]*inventory.FindingFilter, len(f.Or))
+	}
+	for i, part := range f.Or {
+		filter.Or[i] = part.inside()
+	}
+	if f.Not != nil {
+		filter.Not = f.Not.inside()
+	}
+	return &filter
+}
+
+// inside returns the filter of the core for one that is inside another.
+func (f FindingFilter) inside() *inventory.FindingFilter {
+	filter := f.Findings()
+	filter.Among = f.UIDs
+	return filter
 }
 
 // VulnerabilityMetadataFilter is the filter of a list of vulnerability metadata.

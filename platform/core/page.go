@@ -47,8 +47,8 @@ func (f UIDFilter) IsNarrow() bool {
 func (q Query[F]) IsEmpty() bool { return len(q.Scope.Branches) == 0 || MatchesNothing(q.Filter) }
 
 // MatchesNothing reports whether a filter has an empty list that is not nil, which
-// no value can match. Lists of values to exclude are tagged `excludes`; an empty
-// one excludes nothing.
+// no value can match. What has values to exclude is tagged `excludes`; an empty
+// list there excludes nothing.
 func MatchesNothing(filter any) bool {
 	return matchesNothingIn(reflect.ValueOf(filter).Elem())
 }
@@ -56,16 +56,16 @@ func MatchesNothing(filter any) bool {
 func matchesNothingIn(given reflect.Value) bool {
 	for i := range given.NumField() {
 		list := given.Field(i)
+		if _, excludes := given.Type().Field(i).Tag.Lookup("excludes"); excludes {
+			continue
+		}
 		if given.Type().Field(i).Anonymous && matchesNothingIn(list) {
 			return true
 		}
 		if list.Kind() == reflect.Pointer && list.Elem().Kind() == reflect.Struct && matchesNothingIn(list.Elem()) {
 			return true
 		}
-		if list.Kind() != reflect.Slice || list.IsNil() || list.Len() > 0 {
-			continue
-		}
-		if _, excludes := given.Type().Field(i).Tag.Lookup("excludes"); !excludes {
+		if list.Kind() == reflect.Slice && !list.IsNil() && list.Len() == 0 {
 			return true
 		}
 	}

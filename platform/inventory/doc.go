@@ -22,8 +22,9 @@
 //	               advisory_group.go finds those that are of one vulnerability,
 //	               advisory_summary.go and advisory_activity.go count advisories;
 //	               document_event.go is how documents of reports show their events
-//	finding.go     which advisories affect which images: finding_task.go has what to look at
-//	               again, finding_reconcile.go writes what follows from tags, packages and
+//	finding.go     which advisories affect which images: finding_filter.go checks filters inside
+//	               of filters, finding_task.go has what to look at again,
+//	               finding_reconcile.go writes what follows from tags, packages and
 //	               advisories, finding_image.go has what is known of an image,
 //	               finding_match.go compares versions, finding_change.go notes what
 //	               changes, for the events of finding_event.go; finding_update.go and

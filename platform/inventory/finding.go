@@ -131,12 +131,17 @@ type FindingFilter struct {
 	Representatives  []core.UID            `json:"-"`          // of what one of these stands for
 	Decided          bool                  `json:",omitempty"` // somebody, or a rule, has decided about the finding
 
+	// Or and Not have filters inside this one. There, no state is left out.
+	Or    []*FindingFilter `json:",omitempty"` // one of them finds the finding
+	Not   *FindingFilter   `json:",omitempty" excludes:""`
+	Among []core.UID       `json:",omitempty"` // uids; only inside another filter, because a list has those of its request
+
 	core.LabelFilter // labels of the repo
 }
 
 // Capabilities lists what callers need, besides what findings need, for the conditions.
 func (f *FindingFilter) Capabilities() []core.Capability {
-	if f == nil || f.Labels == nil {
+	if f == nil || f.Labels == nil && !f.anyPart(func(part *FindingFilter) bool { return part.Labels != nil }) {
 		return nil
 	}
 	return []core.Capability{core.CapRepoList}
@@ -144,14 +149,26 @@ func (f *FindingFilter) Capabilities() []core.Capability {
 
 // WantedStates lists the states that match; nil means all but RESOLVED.
 func (f *FindingFilter) WantedStates() []FindingState {
-	if f.States == nil && !f.ResolvedSince.IsZero() {
+	switch {
+	case f.States != nil:
+		return f.States
+	case !f.ResolvedSince.IsZero():
 		return []FindingState{FindingResolved}
+	case f.anyPart(func(part *FindingFilter) bool { return part.States != nil || !part.ResolvedSince.IsZero() }):
+		return slices.Clone(findingStates)
+	default:
+		return nil
 	}
-	return f.States
 }
 
 // Check adds the violations of the conditions.
 func (f *FindingFilter) Check(v *core.Violations) {
+	f.checkConditions(v)
+	f.checkParts(v)
+}
+
+// checkConditions checks the conditions without those of the filters inside.
+func (f *FindingFilter) checkConditions(v *core.Violations) {
 	f.LabelFilter.Check(v)
 	for _, r := range f.Severities {
 		core.CheckOneOf(v, "severities", r, core.SeverityRatings())

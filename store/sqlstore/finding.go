@@ -104,6 +104,24 @@ func whereFinding(f *inventory.FindingFilter, s *table.Statement) { addFindingCo
 func addFindingConditions(f *inventory.FindingFilter, s *table.Statement, byPairs bool) {
 	whereWords(f.Query, s, byPairs)
 	whereClass(f, s, byPairs)
+	addConditions(f, s)
+}
+
+// addConditions adds the conditions beside those on words and on what the class consists of.
+func addConditions(f *inventory.FindingFilter, s *table.Statement) {
+	if len(f.Or) > 0 {
+		s.Add(" AND (1 = 0")
+		for _, part := range f.Or {
+			s.Add(" OR ")
+			addPart(part, s)
+		}
+		s.Add(")")
+	}
+	if f.Not != nil {
+		s.Add(" AND (")
+		addPart(f.Not, s)
+		s.Add(") IS NOT TRUE") // An assignee can be NULL.
+	}
 	if f.MinScore != nil {
 		s.Add(" AND substr(t.severity, 2) >= ?", inventory.ScoreKey(*f.MinScore))
 	}
@@ -142,6 +160,23 @@ func addFindingConditions(f *inventory.FindingFilter, s *table.Statement, byPair
 	}
 }
 
+// addPart adds a filter that is inside another one, as one condition.
+func addPart(f *inventory.FindingFilter, s *table.Statement) {
+	if core.MatchesNothing(f) {
+		s.Add("1 = 0")
+		return
+	}
+	s.Add("(1 = 1")
+	whereWords(f.Query, s, false)
+	table.AddAnyOf(s, "state", f.States)
+	addClassConditions(f, s)
+	if len(f.Among) > 0 {
+		s.Add(" AND t.uid ?", table.UIDKeys(f.Among))
+	}
+	addConditions(f, s)
+	s.Add(")")
+}
+
 // whereClass adds the conditions of which the class of a finding consists. Those on count_class are what partial indexes
 // have, so they are the same texts.
 func whereClass(f *inventory.FindingFilter, s *table.Statement, byPairs bool) {
@@ -166,6 +201,11 @@ func whereClass(f *inventory.FindingFilter, s *table.Statement, byPairs bool) {
 	if len(states) < len(inventory.FindingStates()) && (f.WithoutLiveTags || !isOfState(states, inventory.FindingResolved)) {
 		table.AddAnyOf(s, "state", states)
 	}
+	addClassConditions(f, s)
+}
+
+// addClassConditions adds the conditions on a rating, a fix and known exploitation.
+func addClassConditions(f *inventory.FindingFilter, s *table.Statement) {
 	if len(f.Severities) > 0 {
 		addRatings(s, f.Severities)
 	}
@@ -197,7 +237,7 @@ func splitFindings(f *inventory.FindingFilter) []*inventory.FindingFilter {
 	}
 	resolved, others := *f, *f
 	resolved.States = []inventory.FindingState{inventory.FindingResolved}
-	others.States = slices.DeleteFunc(slices.Clone(f.States), func(s inventory.FindingState) bool { return s == inventory.FindingResolved })
+	others.States = slices.DeleteFunc(slices.Clone(f.WantedStates()), func(s inventory.FindingState) bool { return s == inventory.FindingResolved })
 	return []*inventory.FindingFilter{&others, &resolved}
 }
 

@@ -39,8 +39,64 @@ func (w *world) findingsOf(d dice, repos []core.UID) (all []*inventory.Finding) 
 	return all
 }
 
-// findingFilters returns a random filter, and what it means.
+// findingFilters returns a random filter, some with filters inside, and what it means.
 func findingFilters(d dice) (*inventory.FindingFilter, func(*inventory.Finding) bool) {
+	f, means := plainFindingFilter(d)
+	var either []func(*inventory.Finding) bool
+	not, looksAtStates := func(*inventory.Finding) bool { return false }, false
+	if d.IntN(3) == 0 {
+		for range 1 + d.IntN(3) {
+			part, finds := findingPart(d, 2)
+			f.Or, either = append(f.Or, part), append(either, finds)
+			looksAtStates = looksAtStates || hasStates(part)
+		}
+	}
+	if d.IntN(3) == 0 {
+		f.Not, not = findingPart(d, 2)
+		looksAtStates = looksAtStates || hasStates(f.Not)
+	}
+	if looksAtStates && f.States == nil && f.ResolvedSince.IsZero() { // The filters inside say which states are meant.
+		all := *f
+		all.States = inventory.FindingStates()
+		means = meaningOf(&all)
+	}
+	return f, func(x *inventory.Finding) bool {
+		return means(x) && !not(x) && (either == nil || slices.ContainsFunc(either, func(finds func(*inventory.Finding) bool) bool { return finds(x) }))
+	}
+}
+
+func hasStates(f *inventory.FindingFilter) bool {
+	return f != nil && (f.States != nil || hasStates(f.Not))
+}
+
+// findingPart returns a filter that can be inside another one, and has others inside down to a depth.
+func findingPart(d dice, depth int) (*inventory.FindingFilter, func(*inventory.Finding) bool) {
+	switch d.IntN(5 + min(depth, 1)) {
+	case 0:
+		return &inventory.FindingFilter{Packages: []string{"package-1", "package-2"}, KnownExploited: new(false)}, func(x *inventory.Finding) bool {
+			return (x.Package == "package-1" || x.Package == "package-2") && !x.KnownExploited
+		}
+	case 1:
+		return &inventory.FindingFilter{States: []inventory.FindingState{inventory.FindingResolved, inventory.FindingAccepted}}, func(x *inventory.Finding) bool {
+			return x.State == inventory.FindingResolved || x.State == inventory.FindingAccepted
+		}
+	case 2:
+		return &inventory.FindingFilter{Severities: []core.SeverityRating{core.SeverityCritical, core.SeverityLow}, Query: "package-3"}, func(x *inventory.Finding) bool {
+			return (x.Severity.Rating == core.SeverityCritical || x.Severity.Rating == core.SeverityLow) && x.Package == "package-3"
+		}
+	case 3:
+		nobody := core.UID(strings.Repeat("ab", 20) + "/00000000000000ab")
+		return &inventory.FindingFilter{Assignee: nobody}, func(*inventory.Finding) bool { return false }
+	case 4:
+		return &inventory.FindingFilter{Severities: []core.SeverityRating{}}, func(*inventory.Finding) bool { return false }
+	default:
+		inside, finds := findingPart(d, depth-1)
+		return &inventory.FindingFilter{Not: inside, Fixable: new(true)}, func(x *inventory.Finding) bool { return x.IsFixable() && !finds(x) }
+	}
+}
+
+// plainFindingFilter returns a random filter without others inside, and what it means.
+func plainFindingFilter(d dice) (*inventory.FindingFilter, func(*inventory.Finding) bool) {
 	states := slices.DeleteFunc(inventory.FindingStates(), func(inventory.FindingState) bool { return d.IntN(2) == 0 })
 	if len(states) == 0 {
 		states = nil
@@ -59,12 +115,18 @@ func findingFilters(d dice) (*inventory.FindingFilter, func(*inventory.Finding) 
 	case 4:
 		f.Query = "package-1"
 	}
-	return f, func(x *inventory.Finding) bool {
+	return f, meaningOf(f)
+}
+
+// meaningOf says what a filter without others inside means.
+func meaningOf(f *inventory.FindingFilter) func(x *inventory.Finding) bool {
+	states, since := f.States, f.ResolvedSince
+	return func(x *inventory.Finding) bool {
 		isOfState := slices.Contains(states, x.State)
 		if states == nil {
 			isOfState = (x.State == inventory.FindingResolved) == !f.ResolvedSince.IsZero()
 		}
-		return isOfState && (x.IsLive || f.WithoutLiveTags) && (f.Fixable == nil || x.IsFixable() == yes) && (f.KnownExploited == nil || x.KnownExploited == yes) &&
+		return isOfState && (x.IsLive || f.WithoutLiveTags) && (f.Fixable == nil || x.IsFixable() == *f.Fixable) && (f.KnownExploited == nil || x.KnownExploited == *f.KnownExploited) &&
 			(f.Severities == nil || slices.Contains(f.Severities, x.Severity.Rating)) && (f.ResolvedSince.IsZero() || !x.ResolvedTime.Before(since.Time)) &&
 			(f.Query == "" || x.Package == f.Query)
 	}

@@ -28,6 +28,7 @@ type Schema struct {
 	// CountedConditions are those whose rows counters count, but no index finds.
 	CountedConditions  []string
 	RelatedConditions  []string        // those on other rows, which are looked for beside each row
+	NestedConditions   []string        // those with filters inside, which each row is compared with
 	ComparedConditions []string        // those with values that each row is compared with
 	SortedOrders       []string        // orders that no index has, named as in Identity.EMAIL
 	WholeOrders        []string        // orders that an index has only for a whole organisation

@@ -61,12 +61,20 @@ func (p *pricing) conditionScans(f *ast.Field) (found, counted int) {
 		return 0, 0
 	}
 	where, _ := p.argument(f, "where").(map[string]any)
+	return p.filterScans(f, where)
+}
+
+// filterScans is conditionScans for a filter of a list.
+func (p *pricing) filterScans(f *ast.Field, where map[string]any) (found, counted int) {
 	for name, value := range where {
 		if value == nil || isAmong(p.IndexedConditions, f, name) {
 			continue
 		}
 		scans := 1
 		switch {
+		case isAmong(p.NestedConditions, f, name):
+			again, parts := p.partScans(f, value)
+			scans += again + parts/onceValues
 		case isAmong(p.RelatedConditions, f, name):
 			scans = 2
 		case isAmong(p.ComparedConditions, f, name):
@@ -77,6 +85,21 @@ func (p *pricing) conditionScans(f *ast.Field) (found, counted int) {
 		}
 	}
 	return found, counted
+}
+
+// partScans returns how often all rows are as good as read again for the filters inside a condition, and their number.
+func (p *pricing) partScans(f *ast.Field, given any) (again, parts int) {
+	if part, isFilter := given.(map[string]any); isFilter {
+		found, _ := p.filterScans(f, part)
+		return max(found-1, 0), 1
+	}
+	if list := reflect.ValueOf(given); list.Kind() == reflect.Slice {
+		for i := range list.Len() {
+			a, n := p.partScans(f, list.Index(i).Interface())
+			again, parts = again+a, parts+n
+		}
+	}
+	return again, parts
 }
 
 // isNested reports whether a list has the rows of those below its parent too.

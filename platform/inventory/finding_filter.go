@@ -1,0 +1,72 @@
+package inventory
+
+import (
+	"fmt"
+	"iter"
+
+	"atrium/platform/core"
+)
+
+// Limits of the filters inside a filter.
+const (
+	maxFilterDepth = 3
+	maxFilterParts = 20
+)
+
+// parts yields the filters inside a filter, with their places.
+func (f *FindingFilter) parts() iter.Seq2[string, *FindingFilter] {
+	return func(yield func(string, *FindingFilter) bool) {
+		for i, part := range f.Or {
+			if part != nil && !yield(fmt.Sprintf("or[%d]", i), part) {
+				return
+			}
+		}
+		if f.Not != nil {
+			yield("not", f.Not)
+		}
+	}
+}
+
+// anyPart reports whether something is true of a filter inside, at any depth.
+func (f *FindingFilter) anyPart(is func(*FindingFilter) bool) bool {
+	for _, part := range f.parts() {
+		if is(part) || part.anyPart(is) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkParts checks the filters inside.
+func (f *FindingFilter) checkParts(v *core.Violations) {
+	n := 0
+	if f.anyPart(func(*FindingFilter) bool { n++; return n > maxFilterParts }) {
+		v.Add("or", "and not must have at most %d filters in all, with those inside of others", maxFilterParts)
+		return
+	}
+	f.checkPartsAt(v, 1)
+}
+
+func (f *FindingFilter) checkPartsAt(v *core.Violations, depth int) {
+	for place, part := range f.parts() {
+		if depth > maxFilterDepth {
+			v.Add(place, "is nested too deep: filters can be inside of others %d times", maxFilterDepth)
+			return
+		}
+		var inside core.Violations
+		part.checkConditions(&inside)
+		if part.WithoutLiveTags {
+			inside.Add("deprecatedTags", "must be given beside the outermost or and not: it says which findings the list has")
+		}
+		if len(part.Among) > core.MaxIDs {
+			inside.Add("uids", "must be at most %d", core.MaxIDs)
+		}
+		for i, uid := range part.Among {
+			inside.CheckUID(fmt.Sprintf("uids[%d]", i), uid)
+		}
+		part.checkPartsAt(&inside, depth+1)
+		for _, x := range inside {
+			v.Add(place+"."+x.Field, "%s", x.Description)
+		}
+	}
+}
