@@ -3834,6 +3834,18 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 				return execute.One(values, err, func(list []*inventory.FindingActivity) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
+		"topVulnerabilities": {Arguments: field_Query_topVulnerabilities_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Query().TopVulnerabilities(ctx, arguments["within"].(*core.UID), arguments["where"].(*scalar.FindingFilter), arguments["by"].(reports.RankingOrder), arguments["first"].(int))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
+		"topPackages": {Arguments: field_Query_topPackages_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Query().TopPackages(ctx, arguments["within"].(*core.UID), arguments["where"].(*scalar.FindingFilter), arguments["by"].(reports.RankingOrder), arguments["first"].(int))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
 		"group": {Arguments: field_Query_group_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Query().Group(ctx, arguments["uid"].(*core.UID), arguments["path"].(*string), arguments["by"].(*ResourceReference))
@@ -3913,6 +3925,12 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Query().PackageVersion(ctx, arguments["uid"].(core.UID))
 				return execute.One(values, err, execute.Pointer)
+			},
+		},
+		"remediationActivity": {Arguments: field_Query_remediationActivity_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Query().RemediationActivity(ctx, arguments["within"].(core.UID), arguments["interval"].(core.ActivityInterval), arguments["from"].(*core.Time), arguments["to"].(*core.Time), arguments["timeZone"].(string))
+				return execute.One(values, err, func(list []*reports.Remediation) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"repo": {Arguments: field_Query_repo_args,
@@ -4045,6 +4063,26 @@ func fieldsReference(_ ResolverRoot) *execute.Object {
 		}},
 		"url": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*inventory.Reference).URL, true)
+		}},
+	}}
+}
+
+func fieldsRemediationActivity(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "RemediationActivity", Satisfies: []string{"RemediationActivity"}, Fields: map[string]*execute.Field{
+		"time": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*reports.Remediation).Time, false)
+		}},
+		"opened": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(&parent.(*reports.Remediation).Opened) }},
+		"fixed":  {Get: func(parent any, _ map[string]any) any { return execute.Pointer(&parent.(*reports.Remediation).Fixed) }},
+		"resolved": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(&parent.(*reports.Remediation).Resolved)
+		}},
+		"removed": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(&parent.(*reports.Remediation).Removed) }},
+		"timeToFix": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*reports.Remediation).TimeToFix())
+		}},
+		"timesToFix": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*reports.Remediation).TimesToFix())
 		}},
 	}}
 }
@@ -4777,6 +4815,101 @@ func fieldsTierFacet(_ ResolverRoot) *execute.Object {
 		}},
 		"count": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendInt64(b, parent.(*core.Facet[core.CatalogTier]).Count)
+		}},
+	}}
+}
+
+func fieldsTimeToFix(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "TimeToFix", Satisfies: []string{"TimeToFix"}, Fields: map[string]*execute.Field{
+		"rating": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendSeverityRating(b, parent.(*reports.TimeToFix).Rating, true)
+		}},
+		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*reports.TimeToFix).Count) }},
+		"meanDays": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendFloat(b, parent.(*reports.TimeToFix).MeanDays, false)
+		}},
+		"medianDays": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendFloat(b, parent.(*reports.TimeToFix).MedianDays, false)
+		}},
+	}}
+}
+
+func fieldsTopPackage(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "TopPackage", Satisfies: []string{"TopPackage"}, Fields: map[string]*execute.Field{
+		"package": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*reports.RankedFindings).Package, false)
+		}},
+		"ecosystem": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*reports.RankedFindings).Ecosystem, true)
+		}},
+		"severity": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(&parent.(*reports.RankedFindings).Severity)
+		}},
+		"knownExploited": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendBoolean(b, parent.(*reports.RankedFindings).KnownExploited)
+		}},
+		"findings": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*reports.RankedFindings).Findings)
+		}},
+		"fixable": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*reports.RankedFindings).Fixable)
+		}},
+		"images": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*reports.RankedFindings).Images)
+		}},
+		"repos": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*reports.RankedFindings).Repos)
+		}},
+	}}
+}
+
+func fieldsTopPackages(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "TopPackages", Satisfies: []string{"TopPackages"}, Fields: map[string]*execute.Field{
+		"totalCount": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*reports.FindingRanking).TotalCount)
+		}},
+		"nodes": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointers(parent.(*reports.FindingRanking).Nodes)
+		}},
+	}}
+}
+
+func fieldsTopVulnerabilities(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "TopVulnerabilities", Satisfies: []string{"TopVulnerabilities"}, Fields: map[string]*execute.Field{
+		"totalCount": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*reports.FindingRanking).TotalCount)
+		}},
+		"nodes": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointers(parent.(*reports.FindingRanking).Nodes)
+		}},
+	}}
+}
+
+func fieldsTopVulnerability(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "TopVulnerability", Satisfies: []string{"TopVulnerability"}, Fields: map[string]*execute.Field{
+		"vulnerabilityId": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*reports.RankedFindings).VulnerabilityID, false)
+		}},
+		"severity": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(&parent.(*reports.RankedFindings).Severity)
+		}},
+		"knownExploited": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendBoolean(b, parent.(*reports.RankedFindings).KnownExploited)
+		}},
+		"epss": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendPointer(b, parent.(*reports.RankedFindings).EPSS, func(b []byte, v float64) []byte { return scalar.AppendFloat(b, v, true) })
+		}},
+		"findings": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*reports.RankedFindings).Findings)
+		}},
+		"fixable": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*reports.RankedFindings).Fixable)
+		}},
+		"images": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*reports.RankedFindings).Images)
+		}},
+		"repos": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*reports.RankedFindings).Repos)
 		}},
 	}}
 }

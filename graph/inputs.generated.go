@@ -2538,6 +2538,28 @@ func field_Query_packages_args(ctx context.Context, raw map[string]any) (map[str
 	return arguments, nil
 }
 
+func field_Query_remediationActivity_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 5)
+	var err error
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+		return nil, err
+	}
+	if arguments["interval"], err = graphql.ProcessArgField(ctx, raw, "interval", ec.unmarshalNActivityInterval2atriumᚋplatformᚋcoreᚐActivityInterval); err != nil {
+		return nil, err
+	}
+	if arguments["from"], err = graphql.ProcessArgField(ctx, raw, "from", ec.unmarshalODateTime2ᚖatriumᚋplatformᚋcoreᚐTime); err != nil {
+		return nil, err
+	}
+	if arguments["to"], err = graphql.ProcessArgField(ctx, raw, "to", ec.unmarshalODateTime2ᚖatriumᚋplatformᚋcoreᚐTime); err != nil {
+		return nil, err
+	}
+	if arguments["timeZone"], err = graphql.ProcessArgField(ctx, raw, "timeZone", ec.unmarshalNString2string); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Query_repo_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 3)
@@ -2825,6 +2847,44 @@ func field_Query_termsAcceptances_args(ctx context.Context, raw map[string]any) 
 		return nil, err
 	}
 	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Query_topPackages_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 4)
+	var err error
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+		return nil, err
+	}
+	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOFindingFilter2ᚖatriumᚋgraphᚋscalarᚐFindingFilter); err != nil {
+		return nil, err
+	}
+	if arguments["by"], err = graphql.ProcessArgField(ctx, raw, "by", ec.unmarshalNFindingRankingOrder2atriumᚋplatformᚋreportsᚐRankingOrder); err != nil {
+		return nil, err
+	}
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalNInt2int); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Query_topVulnerabilities_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 4)
+	var err error
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+		return nil, err
+	}
+	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOFindingFilter2ᚖatriumᚋgraphᚋscalarᚐFindingFilter); err != nil {
+		return nil, err
+	}
+	if arguments["by"], err = graphql.ProcessArgField(ctx, raw, "by", ec.unmarshalNFindingRankingOrder2atriumᚋplatformᚋreportsᚐRankingOrder); err != nil {
+		return nil, err
+	}
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalNInt2int); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -5282,6 +5342,18 @@ func (ec *executionContext) unmarshalInputFindingFilter(ctx context.Context, val
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
 		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["or"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+		if it.Or, err = ec.unmarshalOFindingFilter2ᚕᚖatriumᚋgraphᚋscalarᚐFindingFilterᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["not"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("not"))
+		if it.Not, err = ec.unmarshalOFindingFilter2ᚖatriumᚋgraphᚋscalarᚐFindingFilter(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7880,13 +7952,28 @@ func (ec *executionContext) unmarshalNFindingByUIDsInput2ᚕᚖatriumᚋgraphᚐ
 	return all, nil
 }
 
+func (ec *executionContext) unmarshalNFindingFilter2ᚖatriumᚋgraphᚋscalarᚐFindingFilter(ctx context.Context, v any) (*scalar.FindingFilter, error) {
+	value, err := ec.unmarshalInputFindingFilter(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNFindingOrderField2string(ctx context.Context, v any) (string, error) {
 	value, err := scalar.UnmarshalOrderField(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNFindingRankingOrder2atriumᚋplatformᚋreportsᚐRankingOrder(ctx context.Context, v any) (reports.RankingOrder, error) {
+	value, err := scalar.UnmarshalRankingOrder(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNFindingState2atriumᚋplatformᚋinventoryᚐFindingState(ctx context.Context, v any) (inventory.FindingState, error) {
 	value, err := scalar.UnmarshalFindingState(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNFloat2float64(ctx context.Context, v any) (float64, error) {
+	value, err := scalar.UnmarshalFloat(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -8876,6 +8963,22 @@ func (ec *executionContext) unmarshalOFindingConditionsInput2ᚖatriumᚋplatfor
 	}
 	value, err := ec.unmarshalInputFindingConditionsInput(ctx, v)
 	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOFindingFilter2ᚕᚖatriumᚋgraphᚋscalarᚐFindingFilterᚄ(ctx context.Context, v any) ([]*scalar.FindingFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	list := graphql.CoerceList(v)
+	all := make([]*scalar.FindingFilter, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNFindingFilter2ᚖatriumᚋgraphᚋscalarᚐFindingFilter(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalOFindingFilter2ᚖatriumᚋgraphᚋscalarᚐFindingFilter(ctx context.Context, v any) (*scalar.FindingFilter, error) {

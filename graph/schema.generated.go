@@ -193,6 +193,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"Query":                                       fieldsQuery(resolvers),
 		"RedeliverPayload":                            fieldsRedeliverPayload(resolvers),
 		"Reference":                                   fieldsReference(resolvers),
+		"RemediationActivity":                         fieldsRemediationActivity(resolvers),
 		"Repo":                                        fieldsRepo(resolvers),
 		"RepoConnection":                              fieldsRepoConnection(resolvers),
 		"RepoEdge":                                    fieldsRepoEdge(resolvers),
@@ -228,6 +229,11 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"TermsAcceptanceEdge":                         fieldsTermsAcceptanceEdge(resolvers),
 		"TestSubscriptionPayload":                     fieldsTestSubscriptionPayload(resolvers),
 		"TierFacet":                                   fieldsTierFacet(resolvers),
+		"TimeToFix":                                   fieldsTimeToFix(resolvers),
+		"TopPackage":                                  fieldsTopPackage(resolvers),
+		"TopPackages":                                 fieldsTopPackages(resolvers),
+		"TopVulnerabilities":                          fieldsTopVulnerabilities(resolvers),
+		"TopVulnerability":                            fieldsTopVulnerability(resolvers),
 		"UpdateAccountAssociationPayload":             fieldsUpdateAccountAssociationPayload(resolvers),
 		"UpdateFindingsPayload":                       fieldsUpdateFindingsPayload(resolvers),
 		"UpdateGroupPayload":                          fieldsUpdateGroupPayload(resolvers),
@@ -649,6 +655,8 @@ type QueryResolver interface {
 	Findings(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.FindingFilter) (*scalar.Connection[*inventory.Finding], error)
 	FindingSummary(ctx context.Context, within *core.UID) (*inventory.FindingSummary, error)
 	FindingActivity(ctx context.Context, within core.UID, interval core.ActivityInterval, from *core.Time, to *core.Time, timeZone string) ([]*inventory.FindingActivity, error)
+	TopVulnerabilities(ctx context.Context, within *core.UID, where *scalar.FindingFilter, by reports.RankingOrder, first int) (*reports.FindingRanking, error)
+	TopPackages(ctx context.Context, within *core.UID, where *scalar.FindingFilter, by reports.RankingOrder, first int) (*reports.FindingRanking, error)
 	Group(ctx context.Context, uid *core.UID, path *string, by *ResourceReference) (*iam.Group, error)
 	Groups(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.GroupFilter) (*scalar.Connection[*iam.Group], error)
 	GroupInvite(ctx context.Context, uid core.UID) (*iam.GroupInvite, error)
@@ -662,6 +670,7 @@ type QueryResolver interface {
 	Packages(ctx context.Context, window scalar.Window, within *core.UID, where *inventory.PackageFilter) (*scalar.Connection[*inventory.Package], error)
 	Package(ctx context.Context, uid core.UID) (*inventory.Package, error)
 	PackageVersion(ctx context.Context, uid core.UID) (*inventory.PackageVersion, error)
+	RemediationActivity(ctx context.Context, within core.UID, interval core.ActivityInterval, from *core.Time, to *core.Time, timeZone string) ([]*reports.Remediation, error)
 	Repo(ctx context.Context, uid *core.UID, path *string, by *ResourceReference) (*inventory.Repo, error)
 	Repos(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.RepoFilter) (*scalar.Connection[*inventory.Repo], error)
 	ResolvedVulnerabilities(ctx context.Context, images []*reports.ImageRef, startTime core.Time, endTime core.Time) ([]*reports.ResolvedVulnerabilityReport, error)
