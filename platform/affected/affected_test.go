@@ -427,3 +427,35 @@ func FuzzAffects(f *testing.F) {
 		}
 	})
 }
+
+// What only lists versions, or says which one was the last, does not say that there is no fix.
+func TestAVersionLacksAFixIfAllLaterOnesAreAffected(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		set, ecosystem, version string
+		want                    bool
+	}{
+		"all versions":          {fromStart, "npm", "1.0.0", true},
+		"before the first one":  {`{"introduced": "2"}`, "npm", "1.0.0", false},
+		"a fix":                 {fromStart + `, {"fixed": "1.2"}`, "npm", "1.0.0", false},
+		"after the fix":         {fromStart + `, {"fixed": "0.2"}`, "npm", "1.0.0", false},
+		"back after the fix":    {fromStart + `, {"fixed": "0.2"}, {"introduced": "0.5"}`, "npm", "1.0.0", true},
+		"a fix in between":      {fromStart + `, {"fixed": "1.2"}, {"introduced": "2"}`, "npm", "1.0.0", false},
+		"the last affected one": {fromStart + `, {"last_affected": "1.2"}`, "npm", "1.0.0", false},
+		"a limit":               {fromStart + `, {"limit": "3.0"}`, "npm", "1.0.0", false},
+		"no limit":              {fromStart + `, ` + endless, "npm", "1.0.0", true},
+		"a limit and none":      {fromStart + `, {"limit": "3.0"}, ` + endless, "npm", "1.0.0", true},
+		"listed":                {`{"versions": ["1.0.0"]}`, "npm", "1.0.0", false},
+		"listed in a range":     {`{"versions": ["1.0.0"], "ranges": [{"type": "SEMVER", "events": [{"introduced": "0"}]}]}`, "npm", "1.0.0", true},
+		"a range with a fix":    {`{"ranges": [{"type": "SEMVER", "events": [{"introduced": "0"}]}, {"type": "ECOSYSTEM", "events": [{"introduced": "0"}, {"fixed": "2"}]}]}`, "npm", "1.0.0", false},
+		"a range elsewhere":     {`{"ranges": [{"type": "SEMVER", "events": [{"introduced": "0"}]}, {"type": "ECOSYSTEM", "events": [{"introduced": "5"}, {"fixed": "6"}]}]}`, "npm", "1.0.0", true},
+		"a range of commits":    {`{"ranges": [{"type": "GIT", "events": [{"introduced": "0"}]}]}`, "npm", "1.0.0", false},
+		"no version":            {fromStart, "npm", "", false},
+		"an unreadable version": {fromStart + `, {"introduced": "?"}`, "Debian:12", "latest of all", false},
+		"an unknown ecosystem":  {`{"introduced": "0.5"}`, "", "1.0.0", false},
+	} {
+		if got := parseSet(t, c.set).Matcher(c.ecosystem).LacksFix(c.version); got != c.want {
+			t.Errorf("%s: %s lacks a fix: %t, want %t", name, c.version, got, c.want)
+		}
+	}
+}

@@ -91,6 +91,22 @@ func (m *Matcher) FixedVersions(version string) []string {
 	return versions
 }
 
+// LacksFix reports whether the set says that a version is affected and that all later ones are too. It does not of a version
+// that it only lists, nor of a range that ends with the last affected version: whether there is a fix is then not known.
+func (m *Matcher) LacksFix(version string) bool {
+	lacks := false
+	for _, r := range m.ranges {
+		at, ok := r.locate(version)
+		if !ok || r.contains(at) && (r.limit != nil && r.limit.rank() == 0 || slices.ContainsFunc(r.events, func(e parsedEvent) bool {
+			return e.Introduced == "" && e.Limit == "" && !e.isReachedBy(at)
+		})) {
+			return false
+		}
+		lacks = lacks || r.contains(at)
+	}
+	return lacks
+}
+
 // locate reads a version. It fails if the version cannot be compared with the events.
 func (r parsedRange) locate(version string) (at semantic.Version, ok bool) {
 	if !r.isComparable {
