@@ -29,10 +29,13 @@ var hostQueries = map[string]string{
 // arguments of several types have the name.
 var requiredArguments = map[string]string{
 	"uid": "$org", "id": "$id", "ids": "[$id]", "group": "$org", "issuer": `"x"`, "subject": `"x"`, "name": `"x"`, "on": "$org",
-	"where": "{ecosystems: [JAVA]}", "ecosystems": "[JAVA]", "images": `[{repo: "r00"}]`, "startTime": "$since", "endTime": "$until",
+	"where": "{ecosystems: [JAVA]}", "AcceptanceConditionsInput where": "{maxSeverity: LOW}", "ecosystems": "[JAVA]", "images": `[{repo: "r00"}]`, "startTime": "$since", "endTime": "$until",
 	"representations": "[]", "query": `"x"`, "capability": "GROUPS_LIST", "capabilities": "[]", "within": "$org", "interval": "DAY", "by": "FINDINGS", "first": "1",
 	"from": "{tag: $tag}", "to": "{tag: $tag}", "DateTime from": `"2026-01-01T00:00:00Z"`, "DateTime to": `"2026-02-01T00:00:00Z"`, "time": `"2026-01-01T00:00:00Z"`, "timeZone": `"UTC"`,
 }
+
+// requiredConditions has conditions without which a "where" is invalid, by its type.
+var requiredConditions = map[string]string{"ArtifactFilter": "ecosystems: [JAVA]", "AcceptanceConditionsInput": "maxSeverity: LOW"}
 
 // A probe is one argument of one field of one type, or one field of such an argument.
 type probe struct {
@@ -106,8 +109,8 @@ func argumentsOf(field *ast.FieldDefinition, name, member, value string) string 
 			if value == "" {
 				inside = ""
 			}
-			if a.Type.NonNull && a.Name == "where" && member != "ecosystems" {
-				inside += ", ecosystems: [JAVA]"
+			if required := requiredConditions[a.Type.Name()]; a.Name == "where" && !strings.HasPrefix(required, member+":") {
+				inside += ", " + required
 			}
 			given = append(given, name+": {"+inside+"}")
 		case a.Type.NonNull:

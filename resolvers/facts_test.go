@@ -22,11 +22,11 @@ var (
 	// They cost as much as reading all rows of the list.
 	scannedConditions = strings.Fields(`
 		aliases artifactArchitectures artifactTypes assignee basis below bundles capabilities capability componentLocations componentNames
-		componentTypes createdSince cudaVersion deprecatedTags digests dueBefore ecosystems event eventReviewStates eventTypes expired expiring
+		componentTypes createdSince cudaVersion deprecatedTags digests dueBefore ecosystems epssBelow event eventReviewStates eventTypes expired expiring
 		externalGroupId firstSeenBefore firstSeenSince group identity identityKinds identityLastSeenBefore identityProvider includeDates
-		includeEpochs includeReferrers keyId labels lastSeenBefore latestEventType legacyAdvisoryIds minEpss minScore neverSeen notBelow
+		includeEpochs includeKnownExploited includeReferrers keyId labels lastSeenBefore latestEventType legacyAdvisoryIds maxSeverity minEpss minScore neverSeen notBelow
 		openSeverities origin package packages packagesKnown query relationshipType remediated resolvedSince role scope sink state tiers unreviewedSince
-		updatedSince versions withdrawn withoutBindings`)
+		updatedSince versions withdrawn withoutBindings withoutFix`)
 	indexedOrders = strings.Fields(`
 		AccountAssociation.CREATE_TIME AccountAssociation.NAME AccountAssociation.UID AccountAssociation.UPDATE_TIME Advisory.ADVISORY_ID
 		Advisory.ARTIFACT_NAME Advisory.CREATE_TIME Advisory.SEVERITY Advisory.UID Advisory.UPDATE_TIME AdvisoryDocument.DOCUMENT_ID
@@ -41,7 +41,7 @@ var (
 	counterLists = strings.Fields(`
 		Artifact.versions Finding.fixedIn Finding.tags Group.advisories Group.children Group.descendants Group.findings Group.identities
 		Group.identityProviders Group.invites Group.repos Group.roleBindings Group.roles Group.subscriptions Group.tags Group.termsAcceptances
-		IdentityProvider.mappings Image.findings Image.packages Image.tags PackageVersion.advisories Query.accountAssociations Query.advisories
+		IdentityProvider.mappings Image.findings Image.packages Image.tags PackageVersion.advisories Query.acceptanceRulePreview Query.accountAssociations Query.advisories
 		Query.artifacts Query.externalGroupRoleMappings Query.findings Query.groupInvites Query.groups Query.identities Query.identityProviders
 		Query.repos Query.roleBindings Query.roles Query.subscriptions Query.tags Query.termsAcceptances Query.vulnerabilityMetadata Repo.advisories
 		Repo.findings Repo.tags Tag.advisories Tag.findings VulnerabilityExposure.advisories VulnerabilityExposure.findings

@@ -5,6 +5,7 @@ import (
 
 	"atrium/graph"
 	"atrium/graph/scalar"
+	"atrium/platform"
 	"atrium/platform/core"
 	"atrium/platform/inventory"
 )
@@ -26,4 +27,40 @@ func (m mutations) UpdateFindings(ctx context.Context, input map[string]any) (*g
 		return nil, err
 	}
 	return &graph.UpdateFindingsPayload{UpdatedCount: len(updated), Findings: updated[:min(len(updated), maxShownFindings)]}, nil
+}
+
+// acceptanceRules resolves the fields of rules of acceptance.
+type acceptanceRules struct{ p *platform.Platform }
+
+func (r root) AcceptanceRule() graph.AcceptanceRuleResolver { return acceptanceRules{r.p} }
+
+func (r acceptanceRules) AcceptedCount(ctx context.Context, all []*inventory.TriageRule) ([]int, error) {
+	counts, err := r.p.Findings.CountAccepted(ctx, all)
+	return mapEach(counts, func(n int64) int { return int(n) }), err
+}
+
+func (q queries) AcceptanceRules(ctx context.Context, within core.UID) ([]*inventory.TriageRule, error) {
+	return q.p.Findings.Patterns(ctx, within)
+}
+
+func (q queries) AcceptanceRulePreview(ctx context.Context, window scalar.Window, within core.UID, where inventory.FindingPattern) (*scalar.FindingConnection, error) {
+	req := request[*inventory.FindingFilter](ctx, core.UIDFilter{}, nil, window)
+	return newConnection(q.p.Findings.ListAcceptable(ctx, within, &where, req))
+}
+
+func (m mutations) CreateAcceptanceRule(ctx context.Context, input map[string]any) (*graph.CreateAcceptanceRulePayload, error) {
+	where, _ := input["where"].(inventory.FindingPattern)
+	rule := inventory.TriageRule{Pattern: &where}
+	rule.Scope, _ = input["within"].(core.UID)
+	rule.Note, _ = input["note"].(string)
+	rule.ExpireTime, _ = input["expireTime"].(core.Time)
+	made, err := m.p.Findings.AcceptByPattern(ctx, rule)
+	if err != nil {
+		return nil, err
+	}
+	return &graph.CreateAcceptanceRulePayload{Rule: made}, nil
+}
+
+func (m mutations) DeleteAcceptanceRule(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
+	return newDeleted("AcceptanceRule", input, m.p.Findings.DeletePattern(ctx, input.UID))
 }

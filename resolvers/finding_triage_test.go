@@ -87,3 +87,44 @@ func TestSubscriptionsHaveConditionsAboutFindings(t *testing.T) {
 		w.ask(create, "input", input).expect("createSubscription.subscription.findings.minSeverity", nil)
 	})
 }
+
+func TestRulesOfAcceptanceAreShownBeforeTheyAreMade(t *testing.T) {
+	eachShop(t, func(t *testing.T, w *shop) {
+		where := map[string]any{"maxSeverity": "CRITICAL", "ecosystems": []any{"npm"}, "packages": []any{"left-pad", "left-pad"}}
+		const preview = `query($within: ID!, $where: AcceptanceConditionsInput!) { acceptanceRulePreview(within: $within, where: $where, first: 1) {
+			totalCount nodes { package state } pageInfo { hasNextPage } facets { severity { value count } }
+		} }`
+		shown := w.ask(preview, "within", w.org, "where", where).expect("acceptanceRulePreview.nodes.*.package", "left-pad").
+			expect("acceptanceRulePreview.facets.severity.0.value", "CRITICAL")
+		total := shown.value("acceptanceRulePreview.totalCount")
+		const create = `mutation($input: CreateAcceptanceRuleInput!) { createAcceptanceRule(input: $input) { rule {
+			uid within note expireTime where { maxSeverity epssBelow withoutFix packages ecosystems labels includeKnownExploited }
+		} } }`
+		input := map[string]any{"within": w.org, "where": where, "note": "only in tests", "expireTime": "2130-01-01T00:00:00Z"}
+		uid := w.ask(create, "input", input).expect("createAcceptanceRule.rule.within", string(w.org)).expect("createAcceptanceRule.rule.note", "only in tests").
+			expect("createAcceptanceRule.rule.where.packages", []any{"left-pad"}).expect("createAcceptanceRule.rule.where.maxSeverity", "CRITICAL").
+			expect("createAcceptanceRule.rule.where.withoutFix", false).expect("createAcceptanceRule.rule.where.labels", []any{}).
+			value("createAcceptanceRule.rule.uid")
+		w.settle()
+		const list = `query($within: ID!) { acceptanceRules(within: $within) { uid acceptedCount } }`
+		w.ask(list, "within", w.checkout).expect("acceptanceRules.0.uid", uid).expect("acceptanceRules.0.acceptedCount", total)
+		w.ask(`{ findings(where: {states: [ACCEPTED]}) { totalCount nodes { note expireTime } } }`).expect("findings.totalCount", total).
+			expect("findings.nodes.0.note", "only in tests").expect("findings.nodes.0.expireTime", "2130-01-01T00:00:00.000Z")
+		w.ask(preview, "within", w.org, "where", where).expect("acceptanceRulePreview.totalCount", 0)
+		const remove = `mutation($uid: ID!) { deleteAcceptanceRule(input: {uid: $uid}) { deletedUid } }`
+		w.askAs("shopper", remove, "uid", uid).expectErrors("PERMISSION_DENIED deleteAcceptanceRule")
+		w.ask(remove, "uid", uid).expect("deleteAcceptanceRule.deletedUid", uid)
+		w.settle()
+		w.ask(list, "within", w.checkout).expect("acceptanceRules", []any{})
+		w.ask(`{ findings(where: {states: [ACCEPTED]}) { totalCount } }`).expect("findings.totalCount", 0)
+		w.askAs(theOwner, remove, "uid", uid).expectErrors("NOT_FOUND deleteAcceptanceRule")
+		for fields, given := range map[string]map[string]any{
+			"where": {}, "maxSeverity epssBelow": {"maxSeverity": "UNKNOWN", "epssBelow": 2}, "labels": {"labels": []any{"a b"}},
+		} {
+			got := w.askAs(theOwner, preview, "within", w.org, "where", given)
+			if named := got.violations(); named != fields {
+				t.Errorf("%v: got the fields %q of %+v, want %q", given, named, got.Errors, fields)
+			}
+		}
+	})
+}

@@ -149,6 +149,7 @@ func (w *dashboard) answers() map[string][]any {
 		"T19": {"topVulnerabilities.totalCount", 3, "topVulnerabilities.nodes.*.vulnerabilityId", "CVE-9 CVE-8 CVE-5", "topVulnerabilities.nodes.0.severity.score", 9.1, "topVulnerabilities.nodes.*.images", "1 1 1", "topPackages.nodes.*.package", "express", "topPackages.nodes.0.findings", 2},
 		"T20": {"remediationActivity.0.opened.total", 4, "remediationActivity.*.resolved.total", w.weekly("0", "1"), "remediationActivity.*.fixed.total", w.weekly("0", "0"), "remediationActivity.0.timeToFix", nil},
 		"T21": {"findings.totalCount", 1, "findings.nodes.*.vulnerabilityId", "CVE-9", "findings.nodes.0.repo.name", "checkout"},
+		"T22": {"acceptanceRulePreview.totalCount", 1, "acceptanceRulePreview.nodes.*.vulnerabilityId", "CVE-9", "acceptanceRulePreview.facets.severity.0.count", 1, "acceptanceRules", []any{}},
 
 		"A1":  {"group.whoCan.totalCount", 2, "group.whoCan.edges.*.node.name", "ada owner", "group.whoCan.edges.*.role.name", "editor owner", "group.whoCan.edges.0.binding.group.name", "acme"},
 		"A2":  {"identity.name", "bot", "identity.roleBindings.nodes.*.group.path", "acme/lab", "identity.roleBindings.nodes.0.role.capabilities", []any{"GROUPS_DELETE", "REPO_DELETE"}, "identity.effectiveCapabilities", []any{}},

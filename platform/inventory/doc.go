@@ -28,7 +28,8 @@
 //	               advisories, finding_image.go has what is known of an image,
 //	               finding_match.go compares versions, finding_change.go notes what
 //	               changes, for the events of finding_event.go; finding_update.go and
-//	               finding_rule.go are what callers decide, finding_triage.go which decision
+//	               finding_rule.go are what callers decide, finding_pattern.go accepts by
+//	               conditions, finding_triage.go says which decision
 //	               counts; finding_summary.go counts, finding_activity.go has what was open
 //	               at a time, exploitation.go has what catalogues say
 //

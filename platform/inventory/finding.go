@@ -28,6 +28,7 @@ type Finding struct {
 	BinaryPackages   []BinaryPackage  `json:"binaryPackages,omitempty"`   // what the image holds that was built of it, if it is a source package
 	PackageVersion   core.UID         `json:"-"`                          // "" if it is not known
 	FixedVersions    []string         `json:"fixedVersions,omitempty"`    // versions that are not affected any more, the next one first
+	LacksFix         bool             `json:"-"`                          // it is known that all later versions are affected
 	Severity         AdvisorySeverity `json:"severity,omitzero"`          // rating and score
 	KnownExploited   bool             `json:"knownExploited"`             // whether the catalogue of known exploited vulnerabilities has it
 	EPSS             *float64         `json:"epss,omitempty"`             // probability from 0 to 1 that it is exploited within 30 days
@@ -130,6 +131,9 @@ type FindingFilter struct {
 	Advisories       []core.UID            `json:",omitempty"` // of the vulnerability and package of one of these
 	Representatives  []core.UID            `json:"-"`          // of what one of these stands for
 	Decided          bool                  `json:",omitempty"` // somebody, or a rule, has decided about the finding
+	Undecided        bool                  `json:",omitempty"` // nobody has, nor has its advisory
+	LacksFix         bool                  `json:",omitempty"` // it is known that there is no fix
+	EPSSBelow        *float64              `json:",omitempty"` // the probability is known, and below this one
 
 	// Or and Not have filters inside this one. There, no state is left out.
 	Or    []*FindingFilter `json:",omitempty"` // one of them finds the finding

@@ -17,12 +17,13 @@ type match struct {
 	version  candidate // without a version if the advisory names the digest of the image
 	basis    FindingBasis
 	fixed    []string
+	lacksFix bool // it is known that all later versions are affected
 }
 
 // findMatches compares the packages of an image with advisories.
 func (c *content) findMatches(byName map[string][]*Advisory) (found []match) {
 	for _, a := range byName[c.status.Digest] {
-		found = append(found, match{a, candidate{}, BasisName, a.fixedVersions()})
+		found = append(found, match{advisory: a, basis: BasisName, fixed: a.fixedVersions()})
 	}
 	for _, v := range c.candidates {
 		if c.status.Basis == BasisVersion {
@@ -36,7 +37,7 @@ func (c *content) findMatches(byName map[string][]*Advisory) (found []match) {
 		for _, key := range ecosystem.NameKeys(v.Package.Name) {
 			for _, a := range byName[key.Name] {
 				if key.Finds(a.ArtifactType, a.ArtifactName) {
-					found = append(found, match{a, v, BasisName, a.fixedVersions()})
+					found = append(found, match{advisory: a, version: v, basis: BasisName, fixed: a.fixedVersions()})
 				}
 			}
 		}
@@ -61,9 +62,9 @@ func (a *Advisory) matchVersion(v candidate) (match, bool) {
 	set := a.affectedVersions()
 	is := set.Matcher(v.Package.Ecosystem)
 	if !set.IsKnown() || !is.Decides(v.Version) {
-		return match{a, v, BasisName, a.fixedVersions()}, true
+		return match{advisory: a, version: v, basis: BasisName, fixed: a.fixedVersions()}, true
 	}
-	return match{a, v, BasisVersion, is.FixedVersions(v.Version)}, is.Affects(v.Version)
+	return match{a, v, BasisVersion, is.FixedVersions(v.Version), is.LacksFix(v.Version)}, is.Affects(v.Version)
 }
 
 // affectedVersions returns the versions that are affected. Where the feed does not say it, they
@@ -225,6 +226,7 @@ func newFinding(of []match, members []*Advisory, repo core.UID, digest string) *
 		f.PackageVersion = v.UID
 	}
 	f.DisputedBy = disputing(first.version, all, members)
+	f.LacksFix = len(f.FixedVersions)+len(f.DisputedBy) == 0 && !slices.ContainsFunc(of, func(m match) bool { return !m.lacksFix })
 	f.undecide(all...)
 	return f
 }

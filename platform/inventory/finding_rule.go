@@ -33,6 +33,18 @@ type TriageRuleQueries interface {
 
 	// AddRuleTasks adds tasks for the findings of vulnerabilities in a group or a repo.
 	AddRuleTasks(tx core.Tx, scope core.UID, vulnerabilities []string)
+
+	// AddPatternTasks adds tasks for the images in a group or a repo with findings that a filter selects.
+	AddPatternTasks(tx core.Tx, scope core.UID, filter *FindingFilter)
+
+	// AddDecidedTasks adds tasks for the images with findings about which a rule has decided.
+	AddDecidedTasks(tx core.Tx, rule core.UID)
+
+	// PatternRules reads the rules with patterns of scopes.
+	PatternRules(ctx context.Context, on core.Conn, scopes []core.UID) ([]*TriageRule, error)
+
+	// CountDecided counts findings about which rules have decided, with one statement.
+	CountDecided(ctx context.Context, on core.Conn, of []DecidedScope) ([]int64, error)
 }
 
 // A TriageChange is the body of the events about rules: what was decided about the findings of
@@ -105,7 +117,7 @@ func (s Findings) removeRules(ctx context.Context, tx core.Tx, within core.UID, 
 			if err != nil {
 				return nil, err
 			}
-			others, err := s.area.tables.TriageRules(ctx, tx, scopesAround([]core.UID{within}), append(names, r.VulnerabilityID))
+			others, err := s.area.tables.TriageRules(ctx, tx, scopesAround([]core.UID{within}), append(names, r.VulnerabilityID, anyVulnerability))
 			if err != nil {
 				return nil, err
 			}
@@ -130,6 +142,11 @@ func (s Findings) followRules(ctx context.Context, tx core.Tx, scope core.UID, r
 	}
 	slices.Sort(names)
 	s.area.tables.AddRuleTasks(tx, scope, slices.Compact(names))
+	s.recordRules(ctx, tx, scope, rules)
+}
+
+// recordRules records the event of rules.
+func (s Findings) recordRules(ctx context.Context, tx core.Tx, scope core.UID, rules []*TriageRule) {
 	body := TriageChange{scope, len(rules), rules[:min(len(rules), maxChangedFindings)]}
 	tx.Record(s.area.Event(ctx, s.rows.Kind.Event, verbTriaged, scope, scope, body))
 }
@@ -260,7 +277,8 @@ func (s Findings) Decisions(ctx context.Context, scope core.UID, digest string) 
 		return nil, err
 	}
 	rules = slices.DeleteFunc(rules, func(r *TriageRule) bool {
-		return r.decision().hasEnded(s.area.Now()) || digest != "" && r.Digest != "" && r.Digest != digest
+		// What a pattern has accepted is told by the findings: VEX has no patterns.
+		return r.Pattern != nil || r.decision().hasEnded(s.area.Now()) || digest != "" && r.Digest != "" && r.Digest != digest
 	})
 	return newDecisions(rules, found.Items), nil
 }

@@ -15,14 +15,16 @@ import (
 // that appear there later. VEX documents become rules.
 type TriageRule struct {
 	UID             core.UID `json:"uid"`
-	Scope           core.UID `json:"scope"`               // group or repo
-	VulnerabilityID string   `json:"vulnerabilityId"`     // id of the advisory, or another name of it
-	Package         string   `json:"package,omitempty"`   // as its ecosystem spells it; "" means any
-	Ecosystem       string   `json:"ecosystem,omitempty"` // as OSV names it, with or without the release; "" means any
-	Version         string   `json:"version,omitempty"`   // installed version, or a range such as vers:npm/>=1.0.0|<2.0.0; "" means any
-	Digest          string   `json:"digest,omitempty"`    // "" means any image
-	Image           string   `json:"image,omitempty"`     // name of images, such as ghcr.io/acme/shop, with or without what is before the last slashes; "" means any
-	Product         Product  `json:"product,omitzero"`    // the image holds this package, of which Package is a part
+	Scope           core.UID `json:"scope"`                     // group or repo
+	VulnerabilityID string   `json:"vulnerabilityId,omitempty"` // id of the advisory, or another name of it; "" with a pattern
+	Package         string   `json:"package,omitempty"`         // as its ecosystem spells it; "" means any
+	Ecosystem       string   `json:"ecosystem,omitempty"`       // as OSV names it, with or without the release; "" means any
+	Version         string   `json:"version,omitempty"`         // installed version, or a range such as vers:npm/>=1.0.0|<2.0.0; "" means any
+	Digest          string   `json:"digest,omitempty"`          // "" means any image
+	Image           string   `json:"image,omitempty"`           // name of images, such as ghcr.io/acme/shop, with or without what is before the last slashes; "" means any
+	Product         Product  `json:"product,omitzero"`          // the image holds this package, of which Package is a part
+
+	Pattern *FindingPattern `json:"pattern,omitempty"` // which findings it is for, in place of all of the above but Scope
 
 	State         FindingState `json:"state"`
 	Justification string       `json:"justification,omitempty"`
@@ -31,7 +33,7 @@ type TriageRule struct {
 	CreateTime    core.Time    `json:"createTime,omitzero"` // when it was decided
 	Author        string       `json:"author,omitempty"`    // the UID of an identity, or the name of an operator's command
 
-	repos  map[core.UID]bool      // those of Image, among the repos for which the rule was read
+	repos  map[core.UID]bool      // those of Image, or with the labels of Pattern, among the repos for which the rule was read
 	images map[core.ImageKey]bool // those that hold Product
 }
 
@@ -55,7 +57,7 @@ func (r *TriageRule) target() triageTarget {
 
 // setUID sets the UID, which follows from what the rule is about.
 func (r *TriageRule) setUID() {
-	r.UID = r.Scope + "/" + core.UID(hashTexts("rule", r.VulnerabilityID, r.Package, r.Ecosystem, r.Version, r.Digest, r.Image, r.Product.Package, r.Product.Ecosystem, r.Product.Version))
+	r.UID = r.Scope + "/" + core.UID(hashTexts("rule", r.VulnerabilityID, r.Package, r.Ecosystem, r.Version, r.Digest, r.Image, r.Product.Package, r.Product.Ecosystem, r.Product.Version, r.Pattern.text()))
 }
 
 // A decision is what callers and rules decide about a finding.
@@ -88,8 +90,11 @@ func (d decision) hasEnded(now core.Time) bool {
 	return !d.expireTime.IsZero() && !d.expireTime.After(now.Time)
 }
 
-// triageRules are the rules for repos, by the advisories that represent those that they name, those that count more first.
-type triageRules map[core.UID][]namingRule
+// triageRules are the rules for repos, those that count more first.
+type triageRules struct {
+	naming   map[core.UID][]namingRule // by the advisories that represent those that they name
+	patterns []*TriageRule
+}
 
 // A namingRule is a rule with the groups of the advisories that it names.
 type namingRule struct {
@@ -99,14 +104,15 @@ type namingRule struct {
 
 // decide sets what the rules decide about a finding. Of several rules, that of the closest group
 // counts, of those the one that says most about the image and the package, and of those the
-// newest. What was decided about the finding itself counts more. Decisions about binary packages count for the finding
-// of their source once they say the same of all that the image holds.
+// newest. What was decided about the finding itself counts more, and a rule with a pattern less than any that names the
+// vulnerability. Decisions about binary packages count for the finding of their source once they say the same of all that the
+// image holds.
 func (r triageRules) decide(f *Finding, now core.Time) {
 	if f.Decision == DecisionOfFinding {
 		return
 	}
 	covered := map[FindingState][]string{} // binary packages that are decided about one by one
-	for _, rule := range r[f.Representative] {
+	for _, rule := range r.naming[f.Representative] {
 		if !slices.ContainsFunc(rule.groups, func(group core.UID) bool { return isAbove(group, f.Repo) }) || !rule.isFor(f) || rule.decision().hasEnded(now) {
 			continue
 		}
@@ -119,6 +125,7 @@ func (r triageRules) decide(f *Finding, now core.Time) {
 		f.decide(rule.decision(), string(rule.UID))
 		return
 	}
+	r.accept(f, now)
 }
 
 // isFor reports whether the rule is for a finding of a vulnerability that it names: about its package, or about one
@@ -186,13 +193,16 @@ func (s Findings) locate(ctx context.Context, tx core.Tx, rules []*TriageRule, r
 		}
 	}
 	for _, repo := range repos {
+		for _, r := range rules {
+			r.repos[repo.UID] = r.Pattern != nil && r.Pattern.isLabelled(repo)
+		}
 		if hasImages {
 			sources, err := s.area.tables.TagSources(ctx, tx, repo.UID)
 			if err != nil {
 				return err
 			}
 			for _, r := range rules {
-				r.repos[repo.UID] = isNameOf(r.Image, repo, sources)
+				r.repos[repo.UID] = r.repos[repo.UID] || r.Image != "" && isNameOf(r.Image, repo, sources)
 			}
 		}
 		if names == nil {
@@ -242,8 +252,9 @@ func (s Findings) readRules(ctx context.Context, tx core.Tx, repos []*Repo, advi
 		names = append(names, a.AllNames()...)
 	}
 	if len(names) == 0 {
-		return nil, nil
+		return triageRules{}, nil
 	}
+	names = append(names, anyVulnerability)
 	slices.Sort(names)
 	uids := make([]core.UID, len(repos))
 	for i, repo := range repos {
@@ -254,9 +265,15 @@ func (s Findings) readRules(ctx context.Context, tx core.Tx, repos []*Repo, advi
 		err = s.locate(ctx, tx, found, repos, contents)
 	}
 	if err != nil || len(found) == 0 {
-		return nil, err
+		return triageRules{}, err
 	}
 	slices.SortFunc(found, compareRules)
+	rules := triageRules{naming: map[core.UID][]namingRule{}}
+	for _, rule := range found {
+		if rule.Pattern != nil {
+			rules.patterns = append(rules.patterns, rule)
+		}
+	}
 	byName := map[string][]int{}
 	for i, rule := range found {
 		byName[rule.VulnerabilityID] = append(byName[rule.VulnerabilityID], i)
@@ -273,9 +290,8 @@ func (s Findings) readRules(ctx context.Context, tx core.Tx, repos []*Repo, advi
 			}
 		}
 	}
-	rules := triageRules{}
 	for _, k := range slices.SortedFunc(maps.Keys(groups), func(a, b key) int { return a.rule - b.rule }) {
-		rules[k.representative] = append(rules[k.representative], namingRule{found[k.rule], groups[k]})
+		rules.naming[k.representative] = append(rules.naming[k.representative], namingRule{found[k.rule], groups[k]})
 	}
 	return rules, nil
 }

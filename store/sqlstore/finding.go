@@ -39,6 +39,7 @@ var findings = table.New(&table.Definition[*inventory.Finding, *inventory.Findin
 		{SQL: "t.sources", To: func(f *inventory.Finding) any { return table.JSONOf(&f.Sources) }},
 		{SQL: "t.binary_packages", To: func(f *inventory.Finding) any { return table.JSONOf(&f.BinaryPackages) }},
 		{SQL: "t.fixed_versions", To: func(f *inventory.Finding) any { return table.JSONOf(&f.FixedVersions) }},
+		{SQL: "t.lacks_fix", To: func(f *inventory.Finding) any { return &f.LacksFix }},
 		{SQL: "t.severity", To: func(f *inventory.Finding) any { return severityColumn{&f.Severity} }},
 		{SQL: "t.known_exploited", To: func(f *inventory.Finding) any { return &f.KnownExploited }},
 		{SQL: "t.epss", To: func(f *inventory.Finding) any { return epssColumn{&f.EPSS} }},
@@ -129,6 +130,12 @@ func addConditions(f *inventory.FindingFilter, s *table.Statement) {
 	if f.MinEPSS != nil {
 		s.Add(" AND t.epss >= ?", inventory.EPSSKey(f.MinEPSS))
 	}
+	if f.EPSSBelow != nil {
+		s.Add(" AND t.epss > '' AND t.epss < ?", inventory.EPSSKey(f.EPSSBelow))
+	}
+	if f.LacksFix {
+		s.Add(" AND t.lacks_fix")
+	}
 	if len(f.VulnerabilityIDs) > 0 {
 		s.Add(" AND t.representative")
 		addNamedAdvisory(s, f.VulnerabilityIDs)
@@ -157,6 +164,9 @@ func addConditions(f *inventory.FindingFilter, s *table.Statement) {
 	addLabels(s, "repo_label", "t.parent", f.Labels)
 	if f.Decided {
 		s.Add(" AND t.decision <> '' AND t.decision <> ?", inventory.DecisionOfAdvisory)
+	}
+	if f.Undecided {
+		s.Add(" AND t.decision = ''")
 	}
 }
 

@@ -51,7 +51,7 @@ var repos = table.New(&table.Definition[*inventory.Repo, *inventory.RepoFilter]{
 	},
 	OnChange:   addTask(func(r *inventory.Repo) inventory.FindingTask { return inventory.FindingTask{Subject: r.UID} }),
 	Owned:      ownedByScope,
-	OnChangeOf: []string{"name"}, // which stands for packages that are not known
+	OnChangeOf: []string{"name", "labels"}, // the name stands for packages that are not known, and rules name labels
 	Where: func(f *inventory.RepoFilter, s *table.Statement) {
 		s.AddName(f.Name)
 		table.AddAnyOf(s, "name", f.Names)

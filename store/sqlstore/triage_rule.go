@@ -8,7 +8,7 @@ import (
 	"atrium/store/sqlstore/table"
 )
 
-const ruleColumns = "t.uid, t.parent, t.vulnerability, t.package, t.ecosystem, t.version, t.digest, t.image, t.product, t.product_ecosystem, t.product_version, t.state, t.justification, t.note, t.expire_time, t.create_time, t.author"
+const ruleColumns = "t.uid, t.parent, t.vulnerability, t.package, t.ecosystem, t.version, t.digest, t.image, t.product, t.product_ecosystem, t.product_version, t.pattern, t.state, t.justification, t.note, t.expire_time, t.create_time, t.author"
 
 // collectRules returns what scans rules.
 func collectRules(found *[]*inventory.TriageRule) func(scan func(...any) error) error {
@@ -16,7 +16,7 @@ func collectRules(found *[]*inventory.TriageRule) func(scan func(...any) error) 
 		r := new(inventory.TriageRule)
 		*found = append(*found, r)
 		return scan(table.UIDOf(&r.UID), table.UIDOf(&r.Scope), &r.VulnerabilityID, &r.Package, &r.Ecosystem, &r.Version, &r.Digest,
-			&r.Image, &r.Product.Package, &r.Product.Ecosystem, &r.Product.Version, (*string)(&r.State), &r.Justification, &r.Note,
+			&r.Image, &r.Product.Package, &r.Product.Ecosystem, &r.Product.Version, table.JSONOf(&r.Pattern), (*string)(&r.State), &r.Justification, &r.Note,
 			table.TimeOf(&r.ExpireTime), table.TimeOf(&r.CreateTime), &r.Author)
 	}
 }
@@ -100,9 +100,9 @@ func addFindingsNamed(q *table.Statement, columns string, scope core.UID, vulner
 func (queries) PutTriageRules(in core.Tx, rules []*inventory.TriageRule) {
 	tx := transactionOf(in)
 	for _, r := range rules {
-		q := table.NewStatement(tx.Dialect).Add("INSERT INTO triage_rule (uid, parent, vulnerability, package, ecosystem, version, digest, image, product, product_ecosystem, product_version, state, justification, note, expire_time, create_time, author)"+
-			" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			r.UID, r.Scope, r.VulnerabilityID, r.Package, r.Ecosystem, r.Version, r.Digest, r.Image, r.Product.Package, r.Product.Ecosystem, r.Product.Version, string(r.State), r.Justification, r.Note, r.ExpireTime, r.CreateTime, r.Author)
+		q := table.NewStatement(tx.Dialect).Add("INSERT INTO triage_rule (uid, parent, vulnerability, package, ecosystem, version, digest, image, product, product_ecosystem, product_version, pattern, state, justification, note, expire_time, create_time, author)"+
+			" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			r.UID, r.Scope, r.VulnerabilityID, r.Package, r.Ecosystem, r.Version, r.Digest, r.Image, r.Product.Package, r.Product.Ecosystem, r.Product.Version, table.JSONText(&r.Pattern), string(r.State), r.Justification, r.Note, r.ExpireTime, r.CreateTime, r.Author)
 		tx.Conn.Queue(q.Add(" ON CONFLICT (uid) DO UPDATE SET state = excluded.state, justification = excluded.justification," +
 			" note = excluded.note, expire_time = excluded.expire_time, create_time = excluded.create_time, author = excluded.author").Build(nil))
 	}
@@ -130,4 +130,58 @@ func (queries) AddRuleTasks(in core.Tx, scope core.UID, vulnerabilities []string
 	q.Add("INSERT INTO finding_task (root, subject, digest, advisory)")
 	addFindingsNamed(q, "f.root, f.parent, '', f.representative", scope, vulnerabilities)
 	tx.Conn.Queue(q.Build(nil))
+}
+
+// PatternRules reads the rules with patterns.
+func (queries) PatternRules(ctx context.Context, on core.Conn, scopes []core.UID) ([]*inventory.TriageRule, error) {
+	s := tablesOf(on)
+	var found []*inventory.TriageRule
+	q := table.NewStatement(s.Dialect).Add("SELECT "+ruleColumns+" FROM triage_rule t WHERE t.parent ?", table.UIDValues(scopes))
+	err := s.Reads.Run(ctx, q.Add(" AND t.vulnerability = '' ORDER BY t.uid").Build(collectRules(&found)))
+	return found, err
+}
+
+// addImageTasks begins a statement that adds tasks for the images of findings.
+func addImageTasks(q *table.Statement) *table.Statement {
+	return q.Add("INSERT INTO finding_task (root, subject, digest) SELECT DISTINCT t.root, t.parent, t.digest FROM finding t WHERE ")
+}
+
+// AddPatternTasks adds tasks for the images of findings that a filter selects.
+func (queries) AddPatternTasks(in core.Tx, scope core.UID, filter *inventory.FindingFilter) {
+	tx := transactionOf(in)
+	q := addImageTasks(table.NewStatement(tx.Dialect)).Add("t.root_key = ? AND t.rest >= ? AND t.rest < ?", table.ScopeKey(scope.Root()), table.RestOf(scope), table.PastRest(scope))
+	whereFinding(filter, q)
+	tx.Conn.Queue(q.Build(nil))
+}
+
+// AddDecidedTasks adds tasks for the images of findings about which a rule has decided.
+func (queries) AddDecidedTasks(in core.Tx, rule core.UID) {
+	tx := transactionOf(in)
+	tx.Conn.Queue(addImageTasks(table.NewStatement(tx.Dialect)).Add("t.decision = ? AND t.count_class > 24", string(rule)).Build(nil))
+}
+
+// CountDecided counts findings by the rules that have decided about them.
+func (queries) CountDecided(ctx context.Context, on core.Conn, of []inventory.DecidedScope) ([]int64, error) {
+	s := tablesOf(on)
+	counts := make([]int64, len(of))
+	q := table.NewStatement(s.Dialect)
+	for i, d := range of {
+		for _, uid := range d.Within {
+			if len(q.Args) > 0 {
+				q.AddUnion()
+			}
+			q.Add("SELECT CAST(? AS BIGINT), COUNT(*) FROM finding t WHERE t.decision = ?", int64(i), string(d.Rule))
+			q.Add(" AND t.count_class > 24 AND t.uid >= ? AND t.uid < ?", table.PackUID(uid), table.PastSubtree(uid))
+		}
+	}
+	if len(q.Args) == 0 {
+		return counts, nil
+	}
+	err := s.Reads.Run(ctx, q.Build(func(scan func(...any) error) error {
+		var i, n int64
+		err := scan(&i, &n)
+		counts[i] += n
+		return err
+	}))
+	return counts, err
 }

@@ -610,6 +610,7 @@ CREATE TABLE finding (
     sources text COLLATE "C" NOT NULL, disputed_by text COLLATE "C" NOT NULL, -- ids of the advisories that say that it is affected, and that it is not
     binary_packages text COLLATE "C" NOT NULL, -- what the image holds that was built of a source package
     fixed_versions text COLLATE "C" NOT NULL,
+    lacks_fix boolean NOT NULL, -- it is known that all later versions are affected
     severity text COLLATE "C" NOT NULL,
     known_exploited boolean NOT NULL,
     epss text COLLATE "C" NOT NULL, -- six digits, so that it sorts; empty if it is unknown
@@ -648,6 +649,8 @@ CREATE INDEX finding_root_key_due ON finding (root_key, due_time, rest) WHERE co
 -- The findings of a vulnerability, those with the words of a search (finding_words.go), and those of a package.
 CREATE INDEX finding_root_key_vulnerability ON finding (root_key, vulnerability, package, sources, count_class, rest);
 CREATE INDEX finding_root_key_package ON finding (root_key, package, rest);
+-- The findings about which a rule has decided, in a group or a repo.
+CREATE INDEX finding_decision ON finding (decision, uid) WHERE count_class > 24;
 -- The findings whose exception ends next.
 CREATE INDEX finding_expire ON finding (expire_time) WHERE state <> 'FINDING_STATE_OPEN' AND count_class > 0;
 
@@ -663,13 +666,15 @@ CREATE TABLE open_finding_change (
 
 -- What callers and VEX documents have decided about the findings of a vulnerability in a group or a repo (parent), also
 -- of those that appear later. package, ecosystem, version and digest are empty if the rule is for any. So are the name of
--- images (image), and the product that an image must hold. uid follows from what the rule is about.
+-- images (image), and the product that an image must hold. A rule with a pattern, which is JSON, has neither a vulnerability
+-- nor any of these. uid follows from what the rule is about.
 CREATE TABLE triage_rule (
     uid bytea PRIMARY KEY,
     parent bytea NOT NULL,
     vulnerability text COLLATE "C" NOT NULL,
     package text COLLATE "C" NOT NULL, ecosystem text COLLATE "C" NOT NULL, version text COLLATE "C" NOT NULL, digest text COLLATE "C" NOT NULL,
     image text COLLATE "C" NOT NULL, product text COLLATE "C" NOT NULL, product_ecosystem text COLLATE "C" NOT NULL, product_version text COLLATE "C" NOT NULL,
+    pattern text COLLATE "C" NOT NULL,
     state text COLLATE "C" NOT NULL,
     justification text COLLATE "C" NOT NULL, note text COLLATE "C" NOT NULL,
     expire_time timestamptz NOT NULL, create_time timestamptz NOT NULL,

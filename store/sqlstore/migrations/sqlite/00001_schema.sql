@@ -620,6 +620,7 @@ CREATE TABLE finding (
     sources TEXT NOT NULL, disputed_by TEXT NOT NULL, -- ids of the advisories that say that it is affected, and that it is not
     binary_packages TEXT NOT NULL, -- what the image holds that was built of a source package
     fixed_versions TEXT NOT NULL,
+    lacks_fix BOOLEAN NOT NULL, -- it is known that all later versions are affected
     severity TEXT NOT NULL,
     known_exploited BOOLEAN NOT NULL,
     epss TEXT NOT NULL, -- six digits, so that it sorts; empty if it is unknown
@@ -657,6 +658,8 @@ CREATE INDEX finding_root_key_due ON finding (root_key, due_time, rest) WHERE co
 -- The findings of a vulnerability, those with the words of a search (finding_words.go), and those of a package.
 CREATE INDEX finding_root_key_vulnerability ON finding (root_key, vulnerability, package, sources, count_class, rest);
 CREATE INDEX finding_root_key_package ON finding (root_key, package, rest);
+-- The findings about which a rule has decided, in a group or a repo.
+CREATE INDEX finding_decision ON finding (decision, uid) WHERE count_class > 24;
 -- The findings whose exception ends next.
 CREATE INDEX finding_expire ON finding (expire_time) WHERE state <> 'FINDING_STATE_OPEN' AND count_class > 0;
 
@@ -672,13 +675,15 @@ CREATE TABLE open_finding_change (
 
 -- What callers and VEX documents have decided about the findings of a vulnerability in a group or a repo (parent), also
 -- of those that appear later. package, ecosystem, version and digest are empty if the rule is for any. So are the name of
--- images (image), and the product that an image must hold. uid follows from what the rule is about.
+-- images (image), and the product that an image must hold. A rule with a pattern, which is JSON, has neither a vulnerability
+-- nor any of these. uid follows from what the rule is about.
 CREATE TABLE triage_rule (
     uid BLOB PRIMARY KEY,
     parent BLOB NOT NULL,
     vulnerability TEXT NOT NULL,
     package TEXT NOT NULL, ecosystem TEXT NOT NULL, version TEXT NOT NULL, digest TEXT NOT NULL,
     image TEXT NOT NULL, product TEXT NOT NULL, product_ecosystem TEXT NOT NULL, product_version TEXT NOT NULL,
+    pattern TEXT NOT NULL,
     state TEXT NOT NULL,
     justification TEXT NOT NULL, note TEXT NOT NULL,
     expire_time INTEGER NOT NULL, create_time INTEGER NOT NULL,
