@@ -47,6 +47,59 @@ func fieldsAcceptTermsPayload(resolvers ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsAcceptanceConditions(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "AcceptanceConditions", Satisfies: []string{"AcceptanceConditions"}, Fields: map[string]*execute.Field{
+		"maxSeverity": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendSeverityRating(b, parent.(*inventory.FindingPattern).MaxSeverity, true)
+		}},
+		"epssBelow": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendPointer(b, parent.(*inventory.FindingPattern).EPSSBelow, func(b []byte, v float64) []byte { return scalar.AppendFloat(b, v, true) })
+		}},
+		"withoutFix": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendBoolean(b, parent.(*inventory.FindingPattern).WithoutFix)
+		}},
+		"packages": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*inventory.FindingPattern).Packages, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+		}},
+		"ecosystems": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*inventory.FindingPattern).Ecosystems, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+		}},
+		"labels": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*inventory.FindingPattern).Labels, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+		}},
+		"includeKnownExploited": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendBoolean(b, parent.(*inventory.FindingPattern).IncludeKnownExploited)
+		}},
+	}}
+}
+
+func fieldsAcceptanceRule(resolvers ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "AcceptanceRule", Satisfies: []string{"AcceptanceRule"}, Fields: map[string]*execute.Field{
+		"uid": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendUID(b, parent.(*inventory.TriageRule).UID, false)
+		}},
+		"within": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendUID(b, parent.(*inventory.TriageRule).Scope, false)
+		}},
+		"where": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*inventory.TriageRule).Pattern) }},
+		"note": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*inventory.TriageRule).Note, false)
+		}},
+		"expireTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*inventory.TriageRule).ExpireTime, false)
+		}},
+		"createTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*inventory.TriageRule).CreateTime, false)
+		}},
+		"acceptedCount": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.AcceptanceRule().AcceptedCount(ctx, execute.Parents[inventory.TriageRule](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte { return scalar.AppendInt(b, value.(int), false) },
+		},
+	}}
+}
+
 func fieldsAccessChange(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AccessChange", Satisfies: []string{"AccessChange"}, Fields: map[string]*execute.Field{
 		"kind": {Append: func(b []byte, parent any) []byte {
@@ -1080,6 +1133,14 @@ func fieldsConfirmRoleBindingsPayload(_ ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsCreateAcceptanceRulePayload(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "CreateAcceptanceRulePayload", Satisfies: []string{"CreateAcceptanceRulePayload"}, Fields: map[string]*execute.Field{
+		"rule": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*CreateAcceptanceRulePayload).Rule)
+		}},
+	}}
+}
+
 func fieldsCreateAccountAssociationPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateAccountAssociationPayload", Satisfies: []string{"CreateAccountAssociationPayload"}, Fields: map[string]*execute.Field{
 		"accountAssociation": {Get: func(parent any, _ map[string]any) any {
@@ -1200,6 +1261,14 @@ func fieldsCreateTagPayload(_ ResolverRoot) *execute.Object {
 		}},
 		"tagEdge": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*scalar.Created[*inventory.Tag]).Edge)
+		}},
+	}}
+}
+
+func fieldsDeleteAcceptanceRulePayload(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "DeleteAcceptanceRulePayload", Satisfies: []string{"DeleteAcceptanceRulePayload"}, Fields: map[string]*execute.Field{
+		"deletedUid": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendUID(b, parent.(*scalar.Deleted).DeletedUID, false)
 		}},
 	}}
 }
@@ -3201,6 +3270,18 @@ func fieldsMutation(resolvers ResolverRoot) *execute.Object {
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
+		"createAcceptanceRule": {Arguments: field_Mutation_createAcceptanceRule_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Mutation().CreateAcceptanceRule(ctx, arguments["input"].(map[string]any))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
+		"deleteAcceptanceRule": {Arguments: field_Mutation_deleteAcceptanceRule_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Mutation().DeleteAcceptanceRule(ctx, arguments["input"].(scalar.Delete))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
 		"createGroup": {Arguments: field_Mutation_createGroup_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Mutation().CreateGroup(ctx, arguments["input"].(map[string]any))
@@ -3843,6 +3924,18 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		"topPackages": {Arguments: field_Query_topPackages_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Query().TopPackages(ctx, arguments["within"].(*core.UID), arguments["where"].(*scalar.FindingFilter), arguments["by"].(reports.RankingOrder), arguments["first"].(int))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
+		"acceptanceRules": {Arguments: field_Query_acceptanceRules_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Query().AcceptanceRules(ctx, arguments["within"].(core.UID))
+				return execute.One(values, err, func(list []*inventory.TriageRule) any { return execute.Nullable(list, execute.Pointers) })
+			},
+		},
+		"acceptanceRulePreview": {Arguments: field_Query_acceptanceRulePreview_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Query().AcceptanceRulePreview(ctx, scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(core.UID), arguments["where"].(inventory.FindingPattern))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},

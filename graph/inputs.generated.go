@@ -1279,6 +1279,16 @@ func field_Mutation_confirmRoleBindings_args(ctx context.Context, raw map[string
 	return arguments, nil
 }
 
+func field_Mutation_createAcceptanceRule_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNCreateAcceptanceRuleInput2map); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Mutation_createAccountAssociation_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
@@ -1384,6 +1394,16 @@ func field_Mutation_createTag_args(ctx context.Context, raw map[string]any) (map
 	arguments := make(map[string]any, 1)
 	var err error
 	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNCreateTagInput2map); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Mutation_deleteAcceptanceRule_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNDeleteAcceptanceRuleInput2atriumᚋgraphᚋscalarᚐDelete); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -1805,6 +1825,44 @@ func field_Query__entities_args(ctx context.Context, raw map[string]any) (map[st
 	arguments := make(map[string]any, 1)
 	var err error
 	if arguments["representations"], err = graphql.ProcessArgField(ctx, raw, "representations", ec.unmarshalN_Any2ᚕmapᚄ); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Query_acceptanceRulePreview_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 7)
+	var err error
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+		return nil, err
+	}
+	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalNAcceptanceConditionsInput2atriumᚋplatformᚋinventoryᚐFindingPattern); err != nil {
+		return nil, err
+	}
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["last"], err = graphql.ProcessArgField(ctx, raw, "last", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["before"], err = graphql.ProcessArgField(ctx, raw, "before", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Query_acceptanceRules_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -3443,6 +3501,56 @@ func (ec *executionContext) unmarshalInputAcceptTermsInput(ctx context.Context, 
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputAcceptanceConditionsInput(ctx context.Context, value any) (it inventory.FindingPattern, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["maxSeverity"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("maxSeverity"))
+		if it.MaxSeverity, err = ec.unmarshalOSeverityRating2atriumᚋplatformᚋcoreᚐSeverityRating(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["epssBelow"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("epssBelow"))
+		if it.EPSSBelow, err = ec.unmarshalOFloat2ᚖfloat64(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["withoutFix"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("withoutFix"))
+		if it.WithoutFix, err = ec.unmarshalOBoolean2bool(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["packages"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("packages"))
+		if it.Packages, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["ecosystems"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ecosystems"))
+		if it.Ecosystems, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["labels"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("labels"))
+		if it.Labels, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["includeKnownExploited"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("includeKnownExploited"))
+		if it.IncludeKnownExploited, err = ec.unmarshalOBoolean2bool(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputAccountAssociationByUIDsInput(ctx context.Context, value any) (it AccountAssociationByUIDsInput, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
@@ -4264,6 +4372,39 @@ func (ec *executionContext) unmarshalInputConfirmRoleBindingsRequest(ctx context
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputCreateAcceptanceRuleInput(ctx context.Context, value any) (it map[string]any, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	it = make(map[string]any, len(given))
+	if v, ok := given["within"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("within"))
+		if it["within"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["where"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("where"))
+		if it["where"], err = ec.unmarshalNAcceptanceConditionsInput2atriumᚋplatformᚋinventoryᚐFindingPattern(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["note"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("note"))
+		if it["note"], err = ec.unmarshalNString2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["expireTime"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expireTime"))
+		if it["expireTime"], err = ec.unmarshalNDateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputCreateAccountAssociationInput(ctx context.Context, value any) (it map[string]any, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
@@ -4711,6 +4852,20 @@ func (ec *executionContext) unmarshalInputCreateTagInput(ctx context.Context, va
 	if v, ok := given["bundles"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bundles"))
 		if it["bundles"], err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputDeleteAcceptanceRuleInput(ctx context.Context, value any) (it scalar.Delete, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["uid"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7413,6 +7568,11 @@ func (ec *executionContext) unmarshalNAcceptTermsInput2atriumᚋgraphᚐAcceptTe
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNAcceptanceConditionsInput2atriumᚋplatformᚋinventoryᚐFindingPattern(ctx context.Context, v any) (inventory.FindingPattern, error) {
+	value, err := ec.unmarshalInputAcceptanceConditionsInput(ctx, v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNAccessChangeKind2atriumᚋplatformᚋeventsᚐAccessChangeKind(ctx context.Context, v any) (events.AccessChangeKind, error) {
 	value, err := scalar.UnmarshalAccessChangeKind(v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -7657,6 +7817,11 @@ func (ec *executionContext) unmarshalNConfirmRoleBindingsRequest2ᚕmapᚄ(ctx c
 	return all, nil
 }
 
+func (ec *executionContext) unmarshalNCreateAcceptanceRuleInput2map(ctx context.Context, v any) (map[string]any, error) {
+	value, err := ec.unmarshalInputCreateAcceptanceRuleInput(ctx, v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNCreateAccountAssociationInput2map(ctx context.Context, v any) (map[string]any, error) {
 	value, err := ec.unmarshalInputCreateAccountAssociationInput(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -7766,6 +7931,11 @@ func (ec *executionContext) unmarshalNCreateTagInput2ᚕmapᚄ(ctx context.Conte
 
 func (ec *executionContext) unmarshalNDateTime2atriumᚋplatformᚋcoreᚐTime(ctx context.Context, v any) (core.Time, error) {
 	value, err := scalar.UnmarshalDateTime(ctx, v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNDeleteAcceptanceRuleInput2atriumᚋgraphᚋscalarᚐDelete(ctx context.Context, v any) (scalar.Delete, error) {
+	value, err := ec.unmarshalInputDeleteAcceptanceRuleInput(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 

@@ -188,6 +188,12 @@ type ConfirmRoleBindingsPayload struct {
 	RoleBindings []*iam.RoleBinding `json:"roleBindings"`
 }
 
+// The rule that was made.
+type CreateAcceptanceRulePayload struct {
+	// The rule.
+	Rule *inventory.TriageRule `json:"rule"`
+}
+
 // The subscription that was made.
 type CreateSubscriptionPayload struct {
 	// The subscription.

@@ -32,6 +32,8 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 	return &execute.Schema{Schema: parsedSchema(), Objects: map[string]*execute.Object{
 		"AcceptGroupInvitePayload":                    fieldsAcceptGroupInvitePayload(resolvers),
 		"AcceptTermsPayload":                          fieldsAcceptTermsPayload(resolvers),
+		"AcceptanceConditions":                        fieldsAcceptanceConditions(resolvers),
+		"AcceptanceRule":                              fieldsAcceptanceRule(resolvers),
 		"AccessChange":                                fieldsAccessChange(resolvers),
 		"AccessChangeConnection":                      fieldsAccessChangeConnection(resolvers),
 		"AccessChangeEdge":                            fieldsAccessChangeEdge(resolvers),
@@ -88,6 +90,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"BundleFacet":                                 fieldsBundleFacet(resolvers),
 		"ClaimMatch":                                  fieldsClaimMatch(resolvers),
 		"ConfirmRoleBindingsPayload":                  fieldsConfirmRoleBindingsPayload(resolvers),
+		"CreateAcceptanceRulePayload":                 fieldsCreateAcceptanceRulePayload(resolvers),
 		"CreateAccountAssociationPayload":             fieldsCreateAccountAssociationPayload(resolvers),
 		"CreateExternalGroupRoleMappingPayload":       fieldsCreateExternalGroupRoleMappingPayload(resolvers),
 		"CreateGroupInvitePayload":                    fieldsCreateGroupInvitePayload(resolvers),
@@ -99,6 +102,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"CreateRolePayload":                           fieldsCreateRolePayload(resolvers),
 		"CreateSubscriptionPayload":                   fieldsCreateSubscriptionPayload(resolvers),
 		"CreateTagPayload":                            fieldsCreateTagPayload(resolvers),
+		"DeleteAcceptanceRulePayload":                 fieldsDeleteAcceptanceRulePayload(resolvers),
 		"DeleteAccountAssociationPayload":             fieldsDeleteAccountAssociationPayload(resolvers),
 		"DeleteExternalGroupRoleMappingPayload":       fieldsDeleteExternalGroupRoleMappingPayload(resolvers),
 		"DeleteGroupInvitePayload":                    fieldsDeleteGroupInvitePayload(resolvers),
@@ -262,6 +266,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 // A ResolverRoot gives the resolvers of each type.
 type ResolverRoot interface {
 	AcceptTermsPayload() AcceptTermsPayloadResolver
+	AcceptanceRule() AcceptanceRuleResolver
 	AccessChange() AccessChangeResolver
 	AccessGrant() AccessGrantResolver
 	AccountAssociation() AccountAssociationResolver
@@ -313,6 +318,11 @@ type ResolverRoot interface {
 // A AcceptTermsPayloadResolver reads the fields of AcceptTermsPayload that its objects do not hold.
 type AcceptTermsPayloadResolver interface {
 	Group(ctx context.Context, objs []*iam.AcceptedTerms) ([]*iam.Group, error)
+}
+
+// A AcceptanceRuleResolver reads the fields of AcceptanceRule that its objects do not hold.
+type AcceptanceRuleResolver interface {
+	AcceptedCount(ctx context.Context, objs []*inventory.TriageRule) ([]int, error)
 }
 
 // A AccessChangeResolver reads the fields of AccessChange that its objects do not hold.
@@ -562,6 +572,8 @@ type MutationResolver interface {
 	DeleteExternalGroupRoleMapping(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	BatchDeleteExternalGroupRoleMappings(ctx context.Context, input BatchDeleteExternalGroupRoleMappingsInput) (*scalar.BatchDeleteExternalGroupRoleMappingsPayload, error)
 	UpdateFindings(ctx context.Context, input map[string]any) (*UpdateFindingsPayload, error)
+	CreateAcceptanceRule(ctx context.Context, input map[string]any) (*CreateAcceptanceRulePayload, error)
+	DeleteAcceptanceRule(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	CreateGroup(ctx context.Context, input map[string]any) (*scalar.Created[*iam.Group], error)
 	UpdateGroup(ctx context.Context, input map[string]any) (*scalar.Updated[*iam.Group], error)
 	DeleteGroup(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
@@ -657,6 +669,8 @@ type QueryResolver interface {
 	FindingActivity(ctx context.Context, within core.UID, interval core.ActivityInterval, from *core.Time, to *core.Time, timeZone string) ([]*inventory.FindingActivity, error)
 	TopVulnerabilities(ctx context.Context, within *core.UID, where *scalar.FindingFilter, by reports.RankingOrder, first int) (*reports.FindingRanking, error)
 	TopPackages(ctx context.Context, within *core.UID, where *scalar.FindingFilter, by reports.RankingOrder, first int) (*reports.FindingRanking, error)
+	AcceptanceRules(ctx context.Context, within core.UID) ([]*inventory.TriageRule, error)
+	AcceptanceRulePreview(ctx context.Context, window scalar.Window, within core.UID, where inventory.FindingPattern) (*scalar.Connection[*inventory.Finding], error)
 	Group(ctx context.Context, uid *core.UID, path *string, by *ResourceReference) (*iam.Group, error)
 	Groups(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.GroupFilter) (*scalar.Connection[*iam.Group], error)
 	GroupInvite(ctx context.Context, uid core.UID) (*iam.GroupInvite, error)
