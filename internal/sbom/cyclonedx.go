@@ -1,6 +1,7 @@
 package sbom
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -18,13 +19,23 @@ type (
 		} `json:"metadata"`
 		Components      []cdxComponent `json:"components"`
 		Vulnerabilities []struct{}     `json:"vulnerabilities"`
+		Dependencies    []struct {
+			Ref       string   `json:"ref"`
+			DependsOn []string `json:"dependsOn"`
+		} `json:"dependencies"`
 	}
 	cdxComponent struct {
-		Type     string `json:"type"`
-		Group    string `json:"group"`
-		Name     string `json:"name"`
-		Version  string `json:"version"`
-		PURL     string `json:"purl"`
+		Ref       string `json:"bom-ref"`
+		Type      string `json:"type"`
+		Group     string `json:"group"`
+		Name      string `json:"name"`
+		Version   string `json:"version"`
+		PURL      string `json:"purl"`
+		Scope     string `json:"scope"`
+		Publisher string `json:"publisher"`
+		Supplier  struct {
+			Name string `json:"name"`
+		} `json:"supplier"`
 		Licenses []struct {
 			Expression string `json:"expression"`
 			License    struct {
@@ -71,8 +82,15 @@ func parseCycloneDX(text []byte, format string) (*Document, error) {
 	if len(bom.Components) == 0 && len(bom.Vulnerabilities) > 0 {
 		return nil, invalid("components", "there are none: the document says what vulnerabilities mean (VEX), and not what an image holds")
 	}
+	for _, d := range bom.Dependencies {
+		for _, to := range d.DependsOn {
+			r.dependencies = append(r.dependencies, dependency{from: d.Ref, to: to})
+		}
+	}
 	if c := bom.Metadata.Component; c != nil {
-		r.Subject = subjectOf(c)
+		if r.Subject = subjectOf(c); c.Type != "container" {
+			r.project = c.Ref
+		}
 		const place = "metadata.component"
 		if c.PURL != "" || c.Type == "operating-system" { // an application is in the image that its document describes
 			err = r.addComponent(c, place)
@@ -126,7 +144,9 @@ func (r *reader) addComponents(components []cdxComponent, place string) error {
 
 // addComponent adds a component if it is a package: of a type of packages, or of any with a package URL.
 func (r *reader) addComponent(c *cdxComponent, place string) error {
-	e := entry{place: place, name: c.Name, version: c.Version}
+	e := entry{
+		place: place, id: c.Ref, name: c.Name, version: c.Version, scope: scopes[strings.ToLower(c.Scope)], supplier: cmp.Or(knownText(c.Supplier.Name), knownText(c.Publisher)),
+	}
 	if c.Group != "" && c.Name != "" {
 		e.name = c.Group + "/" + c.Name
 	}
@@ -152,6 +172,7 @@ func (r *reader) addComponent(c *cdxComponent, place string) error {
 	r.namesSources = r.namesSources || slices.Contains(c.Tags, "source") // cdxgen
 	for _, property := range c.Properties {
 		e.source.set(property.Name, property.Value)
+		e.setProperty(property.Name, property.Value)
 	}
 	for _, choice := range c.Licenses {
 		e.addLicense(choice.Expression)
@@ -172,5 +193,20 @@ func (s *source) set(property, value string) {
 		s.release = value
 	case "aquasecurity:trivy:SrcEpoch":
 		s.epoch = value
+	}
+}
+
+// developmentProperties are the properties of packages that are there to build or to test, if the value is true.
+var developmentProperties = []string{"cdx:npm:package:development", "cdx:composer:package:isDevRequirement", "cdx:maven:package:test"}
+
+// setProperty sets what a property says of where the package lies, and what it is for.
+func (e *entry) setProperty(name, value string) {
+	switch {
+	case slices.Contains(developmentProperties, name) && value == "true":
+		e.scope = ScopeDevelopment
+	case name == "syft:location:0:layerID", name == "aquasecurity:trivy:LayerDiffID":
+		e.layer = knownText(value)
+	case name == "aquasecurity:trivy:LayerDigest":
+		e.layer = cmp.Or(e.layer, knownText(value))
 	}
 }

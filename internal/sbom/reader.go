@@ -17,10 +17,14 @@ const maxRemarks = 20
 // An entry is a package as a document writes it.
 type entry struct {
 	place         string // such as components[3]
+	id            string // in the document; "" if it has none
 	name, version string
 	purls         []purl
 	source        source
 	licenses      []string
+	supplier      string
+	scope         Scope
+	layer         string
 	fault         *Error // the first one
 }
 
@@ -64,7 +68,7 @@ func (e *entry) addLicense(text string) {
 
 // packages returns the packages that an entry is: one for each of its package URLs.
 func (e *entry) packages(distribution string) []Package {
-	named := Package{Name: e.name, Version: e.version, Licenses: slices.Clip(e.licenses)}
+	named := Package{Name: e.name, Version: e.version, Licenses: slices.Clip(e.licenses), Supplier: e.supplier, Scope: e.scope, Layer: e.layer}
 	if len(e.purls) == 0 {
 		return []Package{named}
 	}
@@ -86,7 +90,9 @@ type reader struct {
 	size    int      // number of packages that the entries are
 	systems []string // operating systems that the document names, such as debian-12.5
 
-	namesSources bool // whether source packages are entries of their own, or the packages have the names of their sources
+	dependencies []dependency
+	project      string // id of what the document is about, if that is a project and no image
+	namesSources bool   // whether source packages are entries of their own, or the packages have the names of their sources
 }
 
 func newReader(format string) *reader { return &reader{Document: &Document{Format: format}} }
@@ -160,6 +166,7 @@ func (r *reader) finish() (*Document, error) {
 				e.addFault(fault)
 				continue
 			}
+			p.entries = []int{i}
 			r.Packages = append(r.Packages, p)
 		}
 		if e.fault == nil {
@@ -189,6 +196,7 @@ func (r *reader) finish() (*Document, error) {
 	}
 	r.shareReleases()
 	r.Packages = sortPackages(r.Packages)
+	r.setOrigins()
 	r.remarkSources()
 	r.remarkEcosystems()
 	return r.Document, nil

@@ -4,6 +4,7 @@
 //
 //	sbom.go        a document, and how its form is found
 //	reader.go      makes packages of the entries of a document, in whatever form they are, and names what is wrong with them
+//	origin.go      finds out which packages are direct dependencies, and through whom others come
 //	cyclonedx.go   reads CycloneDX
 //	spdx.go        reads SPDX 2; spdx3.go reads SPDX 3
 //	envelope.go    opens statements and envelopes
@@ -80,6 +81,13 @@ type Package struct {
 	Architecture  string // as the package says it; empty if it is for all
 	SourceName    string // of the source package that it was built of, if that has another name; Debian, Alpine and others publish advisories for it
 	SourceVersion string // of the source package; the version of the package if the document does not say it
+	Supplier      string // who distributes or publishes it
+	Scope         Scope
+	Layer         string // digest of the layer of the image that it was found in, or another id that the document has for it
+	Direct        *bool  // whether the project depends on it itself; nil if the document does not say it
+	IntroducedBy  []int  // places of the packages through which it comes, sorted by name: direct dependencies if the document says which those are; nil if it is not known
+
+	entries []int // that it was made of
 }
 
 // An Error says which part of a document is not valid.
@@ -172,6 +180,9 @@ func sortPackages(packages []Package) []Package {
 					distinct[last].Licenses = append(distinct[last].Licenses, license)
 				}
 			}
+			distinct[last].Scope = mergeScopes(distinct[last].Scope, p.Scope)
+			distinct[last].Supplier, distinct[last].Layer = cmp.Or(distinct[last].Supplier, p.Supplier), cmp.Or(distinct[last].Layer, p.Layer)
+			distinct[last].entries = append(distinct[last].entries, p.entries...)
 			continue
 		}
 		distinct = append(distinct, p)
@@ -263,11 +274,18 @@ func (p Package) check(place string) *Error {
 // addLicense adds a licence or an expression of licences, unless it says that nothing is
 // known.
 func (p *Package) addLicense(text string) {
-	text = strings.TrimSpace(text)
-	if text == "" || text == "NONE" || text == "NOASSERTION" || len(text) > maxText || strings.ContainsFunc(text, unicode.IsControl) || slices.Contains(p.Licenses, text) {
-		return
+	if text = knownText(text); text != "" && !slices.Contains(p.Licenses, text) {
+		p.Licenses = append(p.Licenses, text)
 	}
-	p.Licenses = append(p.Licenses, text)
+}
+
+// knownText returns a text without spaces around it, or "" if it says that nothing is known, or cannot be kept.
+func knownText(text string) string {
+	text = strings.TrimSpace(text)
+	if text == "NONE" || text == "NOASSERTION" || len(text) > maxText || strings.ContainsFunc(text, unicode.IsControl) {
+		return ""
+	}
+	return text
 }
 
 // IsInvalid reports whether an error says that a document is not valid.

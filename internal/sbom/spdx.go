@@ -1,6 +1,7 @@
 package sbom
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -27,6 +28,7 @@ type (
 		Version          string `json:"versionInfo"`
 		Purpose          string `json:"primaryPackagePurpose"`
 		SourceInfo       string `json:"sourceInfo"`
+		Supplier         string `json:"supplier"`
 		LicenseConcluded string `json:"licenseConcluded"`
 		LicenseDeclared  string `json:"licenseDeclared"`
 		Checksums        []struct {
@@ -37,6 +39,10 @@ type (
 			Type    string `json:"referenceType"`
 			Locator string `json:"referenceLocator"`
 		} `json:"externalRefs"`
+		AttributionTexts []string `json:"attributionTexts"`
+		Annotations      []struct {
+			Comment string `json:"comment"`
+		} `json:"annotations"`
 	}
 	spdxRelationship struct {
 		From string `json:"spdxElementId"`
@@ -69,8 +75,9 @@ func parseSPDX(text []byte, version string) (*Document, error) {
 	}
 	r.Subject.Name, r.Skipped = doc.Name, len(doc.Files)
 	described := doc.listDescribed()
+	needs := doc.listNeeds(r)
 	for i := range doc.Packages {
-		if err := r.addSPDX(&doc.Packages[i], described, fmt.Sprintf("packages[%d]", i)); err != nil {
+		if err := r.addSPDX(&doc.Packages[i], described, needs, fmt.Sprintf("packages[%d]", i)); err != nil {
 			return nil, err
 		}
 	}
@@ -95,8 +102,8 @@ func (doc *spdxDocument) listDescribed() map[string]bool {
 }
 
 // addSPDX adds a package. A package that is the image itself becomes the subject.
-func (r *reader) addSPDX(p *spdxPackage, described map[string]bool, place string) error {
-	e := entry{place: place, name: p.Name, version: p.Version}
+func (r *reader) addSPDX(p *spdxPackage, described map[string]bool, needs map[string]Scope, place string) error {
+	e := entry{place: place, id: p.ID, name: p.Name, version: p.Version, scope: needs[p.ID], supplier: supplierName(p.Supplier)}
 	for i, reference := range p.ExternalRefs {
 		if reference.Type == "purl" || strings.HasSuffix(reference.Type, "/purl") { // http://spdx.org/rdf/references/purl
 			e.addPURL(fmt.Sprintf("%s.externalRefs[%d]", place, i), reference.Locator)
@@ -109,7 +116,11 @@ func (r *reader) addSPDX(p *spdxPackage, described map[string]bool, place string
 		}
 	}
 	switch hasPURL := len(e.purls) > 0; {
-	case described[p.ID] && isProject(e.purls), !hasPURL && e.fault == nil && p.Name != "" && (p.Purpose == "CONTAINER" || described[p.ID]):
+	case described[p.ID] && isProject(e.purls):
+		r.project = p.ID
+		r.describe(p, p.Version)
+		return nil
+	case !hasPURL && e.fault == nil && p.Name != "" && (p.Purpose == "CONTAINER" || described[p.ID]):
 		r.describe(p, p.Version)
 		return nil
 	case p.Purpose == "OPERATING-SYSTEM" || strings.HasPrefix(p.ID, "SPDXRef-OperatingSystem-"): // older versions of Trivy write no purpose
@@ -118,6 +129,15 @@ func (r *reader) addSPDX(p *spdxPackage, described map[string]bool, place string
 	case !hasPURL && (p.Purpose == "FILE" || p.Purpose == "SOURCE" || isTrivyTarget(p)):
 		r.Skipped++
 		return nil
+	}
+	if described[p.ID] && len(described) == 1 {
+		r.project = p.ID
+	}
+	for _, text := range p.AttributionTexts {
+		e.setLayer(text)
+	}
+	for _, annotation := range p.Annotations {
+		e.setLayer(annotation.Comment)
 	}
 	e.source = builtFrom(p.SourceInfo)
 	e.addLicense(p.LicenseConcluded)
@@ -155,4 +175,56 @@ func (r *reader) describe(p *spdxPackage, version string) {
 			r.Subject.Digests = append(r.Subject.Digests, "sha256:"+strings.ToLower(sum.Value))
 		}
 	}
+}
+
+// supplierName returns the name of a supplier without the kind and the address, such as of Organization: Acme (info@acme.example).
+func supplierName(text string) string {
+	for _, kind := range []string{"Organization:", "Person:", "Tool:"} {
+		text = strings.TrimPrefix(text, kind)
+	}
+	if name, _, hasAddress := strings.Cut(text, " ("); hasAddress {
+		text = name
+	}
+	return knownText(text)
+}
+
+// setLayer sets the layer that a remark of Trivy names.
+func (e *entry) setLayer(remark string) {
+	if id, found := strings.CutPrefix(remark, "LayerDiffID: "); found {
+		e.layer = knownText(id)
+	} else if digest, found := strings.CutPrefix(remark, "LayerDigest: "); found {
+		e.layer = cmp.Or(e.layer, knownText(digest))
+	}
+}
+
+// listNeeds adds what the elements of a document need, and returns the scopes that it gives them.
+func (doc *spdxDocument) listNeeds(r *reader) map[string]Scope {
+	found := map[string]Scope{}
+	for _, is := range doc.Relationships {
+		d := dependency{from: is.From, to: is.To}
+		scope, kind := strings.ToLower(is.Type), ""
+		if scope, kind, _ = strings.Cut(scope, "_dependency_"); kind == "of" || is.Type == "DEPENDENCY_OF" {
+			if before, known := found[is.From]; known {
+				found[is.From] = mergeScopes(before, scopes[scope])
+			} else {
+				found[is.From] = scopes[scope]
+			}
+			d.from, d.to = is.To, is.From
+			r.dependencies = append(r.dependencies, d)
+			continue
+		}
+		switch is.Type {
+		case "DEPENDS_ON", "HAS_PREREQUISITE", "DYNAMIC_LINK", "STATIC_LINK":
+		case "PREREQUISITE_FOR":
+			d.from, d.to = is.To, is.From
+		case "CONTAINS":
+			d.holds = true
+		case "CONTAINED_BY", "PACKAGE_OF":
+			d.from, d.to, d.holds = is.To, is.From, true
+		default:
+			continue
+		}
+		r.dependencies = append(r.dependencies, d)
+	}
+	return found
 }

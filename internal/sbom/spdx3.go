@@ -23,6 +23,10 @@ type spdx3Element struct {
 	Relation    string   `json:"relationshipType"`
 	From        string   `json:"from"`
 	To          []string `json:"to"`
+	Scope       string   `json:"scope"`
+	SuppliedBy  string   `json:"suppliedBy"`
+	Subject     string   `json:"subject"`   // of an annotation
+	Statement   string   `json:"statement"` // of an annotation
 	Identifiers []struct {
 		Type       string `json:"externalIdentifierType"`
 		Identifier string `json:"identifier"`
@@ -41,6 +45,11 @@ type spdx3Reader struct {
 	roots    map[string][]string // elements that a document, an SBOM or an image is about, by its id
 	licenses map[string]string   // expressions by the ids of their elements
 	licensed map[string][]string // ids of licences by the ids of packages
+	agents   map[string]string   // names of organisations and people by their ids
+	remarked map[string][]string // statements of annotations by the ids of packages
+	needed   map[string]Scope    // scopes by the ids of packages that others need
+
+	described int // number of packages that the document is about
 }
 
 // spdx3Context matches the context of SPDX 3, with its version.
@@ -57,6 +66,7 @@ func parseSPDX3(text, context []byte) (*Document, error) {
 	}
 	r := &spdx3Reader{
 		reader: newReader("SPDX " + string(version[1])), roots: map[string][]string{}, licenses: map[string]string{}, licensed: map[string][]string{},
+		agents: map[string]string{}, remarked: map[string][]string{}, needed: map[string]Scope{},
 	}
 	if string(version[2]) != lastSPDX3 {
 		r.remark("@context", "is of SPDX %s, which is newer than 3.%s; what that version adds is not read", version[1], lastSPDX3)
@@ -66,6 +76,11 @@ func parseSPDX3(text, context []byte) (*Document, error) {
 	}
 	described := map[string]bool{}
 	r.markDescribed(described, "")
+	for _, p := range r.packages {
+		if described[p.ID] {
+			r.described++
+		}
+	}
 	for i := range r.packages {
 		if err := r.addPackage(&r.packages[i], described, r.places[i]); err != nil {
 			return nil, err
@@ -130,9 +145,39 @@ func (r *spdx3Reader) keep(e spdx3Element, place string) {
 		r.licenses[e.ID] = e.License
 	case e.Relation == "hasDeclaredLicense" || e.Relation == "hasConcludedLicense":
 		r.licensed[e.From] = append(r.licensed[e.From], e.To...)
+	case spdx3Needs[e.Relation] || e.Relation == "contains":
+		r.keepNeeds(e)
+	case e.Type == "Organization" || e.Type == "Person" || e.Type == "Agent":
+		r.agents[e.ID] = e.Name
+	case e.Type == "Annotation" && e.Statement != "":
+		r.remarked[e.Subject] = append(r.remarked[e.Subject], e.Statement)
 	default:
 		if e.Type == "software_File" {
 			r.Skipped++
+		}
+	}
+}
+
+// spdx3Needs has the relationships of an element to what it needs.
+var spdx3Needs = map[string]bool{
+	"dependsOn": true, "hasOptionalDependency": true, "hasProvidedDependency": true, "hasPrerequisite": true, "hasDynamicLink": true, "hasStaticLink": true,
+}
+
+// keepNeeds keeps what an element needs or holds.
+func (r *spdx3Reader) keepNeeds(e spdx3Element) {
+	scope := scopes[e.Scope]
+	if e.Relation == "hasOptionalDependency" {
+		scope = ScopeOptional
+	}
+	for _, to := range e.To {
+		r.dependencies = append(r.dependencies, dependency{from: e.From, to: to, holds: e.Relation == "contains"})
+		if e.Relation == "contains" {
+			continue
+		}
+		if before, isKnown := r.needed[to]; isKnown {
+			r.needed[to] = mergeScopes(before, scope)
+		} else {
+			r.needed[to] = scope
 		}
 	}
 }
@@ -149,7 +194,9 @@ func (r *spdx3Reader) markDescribed(described map[string]bool, id string) {
 
 // addPackage adds a package. A package that is the image itself becomes the subject.
 func (r *spdx3Reader) addPackage(p *spdx3Element, described map[string]bool, place string) error {
-	e := entry{place: place, name: p.Name, version: p.Version, source: builtFrom(p.SourceInfo)}
+	e := entry{
+		place: place, id: p.ID, name: p.Name, version: p.Version, source: builtFrom(p.SourceInfo), supplier: knownText(r.agents[p.SuppliedBy]), scope: r.needed[p.ID],
+	}
 	if p.PURL != "" {
 		e.addPURL(place+".software_packageUrl", p.PURL)
 	}
@@ -165,7 +212,11 @@ func (r *spdx3Reader) addPackage(p *spdx3Element, described map[string]bool, pla
 		}
 	}
 	switch hasPURL := len(e.purls) > 0; {
-	case described[p.ID] && isProject(e.purls), !hasPURL && e.fault == nil && p.Name != "" && (p.Purpose == "container" || described[p.ID]):
+	case described[p.ID] && isProject(e.purls):
+		r.project = p.ID
+		r.describe(p, p.Version)
+		return nil
+	case !hasPURL && e.fault == nil && p.Name != "" && (p.Purpose == "container" || described[p.ID]):
 		r.describe(p, p.Version)
 		return nil
 	case p.Purpose == "operatingSystem":
@@ -174,6 +225,12 @@ func (r *spdx3Reader) addPackage(p *spdx3Element, described map[string]bool, pla
 	case !hasPURL && (p.Type != "software_Package" || isNoPackage[p.Purpose]):
 		r.Skipped++
 		return nil
+	}
+	if described[p.ID] && r.described == 1 {
+		r.project = p.ID
+	}
+	for _, statement := range r.remarked[p.ID] {
+		e.setLayer(statement)
 	}
 	for _, id := range r.licensed[p.ID] {
 		listed, isListed := strings.CutPrefix(id, "https://spdx.org/licenses/")
