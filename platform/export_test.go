@@ -132,8 +132,8 @@ func TestWhatAnExportShowsIsReadForAPageAtOnce(t *testing.T) {
 				return nil
 			})
 			must(t, err)
-			if n := trace.Statements.Load(); n > int64(5*pages) {
-				t.Errorf("%d pages cost %d statements, want at most 5 for each", pages, n)
+			if n := trace.Statements.Load(); n > int64(6*pages) {
+				t.Errorf("%d pages cost %d statements, want at most 6 for each", pages, n)
 			}
 		}
 	})

@@ -89,6 +89,7 @@ type Platform struct {
 	Exports                 reports.Exports
 	FindingRankings         reports.FindingRankings
 	Remediations            reports.Remediations
+	PackageOrigins          reports.PackageOrigins
 	Issuers                 iam.Issuers
 
 	core    *core.Core
@@ -135,6 +136,7 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	report := reports.New(p.core, tables.Reports, p.iam, p.inventory)
 	p.AdvisoryDocuments, p.ResolvedVulnerabilities, p.ImageComparisons, p.Exports = report.AdvisoryDocuments, report.ResolvedVulnerabilities, report.ImageComparisons, report.Exports
 	p.FindingRankings, p.Remediations = report.FindingRankings, report.Remediations
+	p.PackageOrigins = report.PackageOrigins
 	p.Events, p.AuditLog, p.Webhooks, p.Issuers = p.events.Events, p.events.AuditLog, p.webhooks.Webhooks, p.iam.Issuers
 	p.Search = core.NewSearch(p.core, tables.Search, p.iam.Searchables(), p.inventory.Searchables())
 	return p, nil

@@ -22,10 +22,10 @@ var (
 	// They cost as much as reading all rows of the list.
 	scannedConditions = strings.Fields(`
 		aliases artifactArchitectures artifactTypes assignee basis below bundles capabilities capability componentLocations componentNames
-		componentTypes createdSince cudaVersion deprecatedTags digests dueBefore ecosystems epssBelow event eventReviewStates eventTypes expired expiring
+		componentTypes createdSince cudaVersion deprecatedTags digests direct dueBefore ecosystems epssBelow event eventReviewStates eventTypes expired expiring
 		externalGroupId firstSeenBefore firstSeenSince group identity identityKinds identityLastSeenBefore identityProvider includeDates
-		includeEpochs includeKnownExploited includeReferrers keyId labels lastSeenBefore latestEventType legacyAdvisoryIds maxSeverity minEpss minScore neverSeen notBelow
-		openSeverities origin package packages packagesKnown query relationshipType remediated resolvedSince role scope sink state tiers unreviewedSince
+		includeEpochs includeKnownExploited includeReferrers keyId labels lastSeenBefore latestEventType legacyAdvisoryIds licenses maxSeverity minEpss minScore neverSeen notBelow
+		openSeverities origin package packages packagesKnown query relationshipType remediated resolvedSince role scope scopes sink state tiers unreviewedSince
 		updatedSince versions withdrawn withoutBindings withoutFix`)
 	indexedOrders = strings.Fields(`
 		AccountAssociation.CREATE_TIME AccountAssociation.NAME AccountAssociation.UID AccountAssociation.UPDATE_TIME Advisory.ADVISORY_ID

@@ -9,6 +9,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
+	"atrium/platform/reports"
 )
 
 // findings resolves the fields of findings.
@@ -35,6 +36,30 @@ func (r *reads) advisoriesOfFindings() *loader[findingAdvisory, *inventory.Advis
 		}
 		return rows, errs
 	})
+}
+
+// origins reads where versions in images come from.
+func (r *reads) origins() *loader[reports.HeldVersion, inventory.PackageOrigin] {
+	return loaderOf(r, r.p.PackageOrigins.Read)
+}
+
+func heldVersion(f *inventory.Finding) reports.HeldVersion {
+	return reports.HeldVersion{ImageKey: f.Image(), Version: f.PackageVersion}
+}
+
+func (findings) Direct(ctx context.Context, all []*inventory.Finding) ([]*bool, error) {
+	origins, err := follow(ctx, all, readsOf(ctx).origins(), heldVersion)
+	return mapEach(origins, func(o inventory.PackageOrigin) *bool { return o.Direct }), err
+}
+
+func (findings) IntroducedBy(ctx context.Context, all []*inventory.Finding) ([][]*inventory.IntroducingPackage, error) {
+	origins, err := follow(ctx, all, readsOf(ctx).origins(), heldVersion)
+	return mapEach(origins, func(o inventory.PackageOrigin) []*inventory.IntroducingPackage {
+		if o.IntroducedBy == nil {
+			return nil
+		}
+		return mapEach(o.IntroducedBy, func(p inventory.IntroducingPackage) *inventory.IntroducingPackage { return &p })
+	}), err
 }
 
 func (q queries) Finding(ctx context.Context, uid core.UID) (*inventory.Finding, error) {

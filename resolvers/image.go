@@ -18,7 +18,7 @@ func (images) Size(_ context.Context, all []*inventory.Image, architecture *stri
 	}), nil
 }
 
-func (r images) Packages(ctx context.Context, all []*inventory.Image, window scalar.Window, where *inventory.PackageFilter) ([]*scalar.ImagePackageConnection, error) {
+func (r images) Packages(ctx context.Context, all []*inventory.Image, window scalar.Window, where *inventory.ImagePackageFilter) ([]*scalar.ImagePackageConnection, error) {
 	return newConnections(r.p.Images.ListPackages(ctx, request(ctx, core.UIDFilter{}, where, window), mapEach(all, (*inventory.Image).Key)))
 }
 

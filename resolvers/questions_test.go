@@ -150,6 +150,8 @@ func (w *dashboard) answers() map[string][]any {
 		"T20": {"remediationActivity.0.opened.total", 4, "remediationActivity.*.resolved.total", w.weekly("0", "1"), "remediationActivity.*.fixed.total", w.weekly("0", "0"), "remediationActivity.0.timeToFix", nil},
 		"T21": {"findings.totalCount", 1, "findings.nodes.*.vulnerabilityId", "CVE-9", "findings.nodes.0.repo.name", "checkout"},
 		"T22": {"acceptanceRulePreview.totalCount", 1, "acceptanceRulePreview.nodes.*.vulnerabilityId", "CVE-9", "acceptanceRulePreview.facets.severity.0.count", 1, "acceptanceRules", []any{}},
+		"T23": {"findings.nodes.*.package", "left-pad left-pad left-pad express express", "findings.nodes.0.direct", nil, "findings.nodes.0.introducedBy", nil},
+		"T24": {"packages.facets.license.*.value", "MIT", "packages.facets.license.*.count", "2", "under.totalCount", 2, "under.nodes.*.name", "express left-pad", "under.nodes.0.versions.nodes.*.repos.nodes.*.path", "acme/shop/checkout acme/shop/checkout"},
 
 		"A1":  {"group.whoCan.totalCount", 2, "group.whoCan.edges.*.node.name", "ada owner", "group.whoCan.edges.*.role.name", "editor owner", "group.whoCan.edges.0.binding.group.name", "acme"},
 		"A2":  {"identity.name", "bot", "identity.roleBindings.nodes.*.group.path", "acme/lab", "identity.roleBindings.nodes.0.role.capabilities", []any{"GROUPS_DELETE", "REPO_DELETE"}, "identity.effectiveCapabilities", []any{}},
@@ -177,7 +179,7 @@ func TestQuestionsOfDashboardsTakeOneRequest(t *testing.T) {
 		answers := w.answers()
 		variables := []any{
 			"org", w.org, "repo", w.checkout, "group", w.shop.shop, "tag", w.oldTag, "oldTag", w.oldTag, "newTag", w.newTag, "finding", w.finding, "id", "GHSA-1", "identity", w.bot,
-			"uid", w.ada, "uids", w.given, "assignee", w.owner, "package", "left-pad", "below", "1.1.0", "text", "checkout", "after", "",
+			"uid", w.ada, "uids", w.given, "assignee", w.owner, "package", "left-pad", "below", "1.1.0", "license", "MIT", "text", "checkout", "after", "",
 			"now", w.daysAgo(0), "week", w.daysAgo(7), "from", w.daysAgo(20), "monthAgo", w.daysAgo(30), "since", w.daysAgo(40), "to", w.daysAgo(-1), "until", w.daysAgo(-30),
 		}
 		for _, q := range questions {

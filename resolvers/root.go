@@ -21,6 +21,7 @@ type (
 	entities              root
 	repoConnections       root
 	findingConnections    root
+	packageConnections    root
 	imagePackages         root
 	vulnerabilities       root
 	vulnerabilityMetadata root
@@ -49,6 +50,7 @@ func (r root) Subscription() graph.SubscriptionResolver                   { retu
 func (r root) Entity() graph.EntityResolver                               { return entities(r) }
 func (r root) RepoConnection() graph.RepoConnectionResolver               { return repoConnections(r) }
 func (r root) FindingConnection() graph.FindingConnectionResolver         { return findingConnections(r) }
+func (r root) PackageConnection() graph.PackageConnectionResolver         { return packageConnections(r) }
 func (r root) RoleBindingConnection() graph.RoleBindingConnectionResolver { return roleBindingLists(r) }
 func (r root) IdentityConnection() graph.IdentityConnectionResolver       { return identityLists(r) }
 func (r root) TagConnection() graph.TagConnectionResolver                 { return tagLists(r) }

@@ -282,6 +282,21 @@ func UnmarshalFindingBasis(v any) (inventory.FindingBasis, error) {
 	return value[inventory.FindingBasis]("FINDING_BASIS_", v)
 }
 
+// AppendPackageScope appends the scope of a package as JSON.
+func AppendPackageScope(b []byte, v inventory.PackageScope, _ bool) []byte {
+	return appendEnum(b, "PACKAGE_SCOPE_", v)
+}
+
+// MarshalPackageScope returns the marshaler of the scope of a package.
+func MarshalPackageScope(v inventory.PackageScope) graphql.Marshaler {
+	return marshal(AppendPackageScope(nil, v, true))
+}
+
+// UnmarshalPackageScope reads the scope of a package.
+func UnmarshalPackageScope(v any) (inventory.PackageScope, error) {
+	return value[inventory.PackageScope]("PACKAGE_SCOPE_", v)
+}
+
 // AppendFindingState appends a state of a finding as JSON.
 func AppendFindingState(b []byte, v inventory.FindingState, _ bool) []byte {
 	return appendEnum(b, "FINDING_STATE_", v)

@@ -28,6 +28,14 @@ var findingColumns = []column[*reports.ExportedFinding]{
 	{"ecosystem", func(f *reports.ExportedFinding) string { return f.Ecosystem }},
 	{"installedVersion", func(f *reports.ExportedFinding) string { return f.InstalledVersion }},
 	{"fixedVersions", func(f *reports.ExportedFinding) string { return strings.Join(f.FixedVersions, " ") }},
+	{"direct", func(f *reports.ExportedFinding) string { return yesOrNo(f.Direct) }},
+	{"introducedBy", func(f *reports.ExportedFinding) string {
+		names := make([]string, len(f.IntroducedBy))
+		for i, p := range f.IntroducedBy {
+			names[i] = strings.TrimSuffix(p.Name+"@"+p.Version, "@")
+		}
+		return strings.Join(names, " ")
+	}},
 	{"repoName", func(f *reports.ExportedFinding) string { return f.RepoName }},
 	{"repoPath", func(f *reports.ExportedFinding) string { return f.RepoPath }},
 	{"tags", func(f *reports.ExportedFinding) string { return strings.Join(f.Tags, " ") }},
@@ -63,6 +71,14 @@ var packageColumns = []column[*reports.ExportedVersion]{
 // lastWord returns the value of an enumeration as GraphQL writes it, such as HIGH.
 func lastWord[E ~string](value E, prefix string) string {
 	return strings.TrimPrefix(string(value), prefix)
+}
+
+// yesOrNo returns true or false, or "" for what is not known.
+func yesOrNo(is *bool) string {
+	if is == nil {
+		return ""
+	}
+	return fmt.Sprint(*is)
 }
 
 func number(n *float64) string {

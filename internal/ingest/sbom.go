@@ -215,6 +215,11 @@ func (r *sbomImport) read(ctx context.Context, document []byte) (b *inventory.Im
 	return newSBOM(d, image, cmp.Or(r.source.Architecture, d.Architecture())), d.Remarks, nil, nil
 }
 
+// packageScopes has the scopes of documents as the inventory names them.
+var packageScopes = map[sbom.Scope]inventory.PackageScope{
+	sbom.ScopeRequired: inventory.ScopeRequired, sbom.ScopeOptional: inventory.ScopeOptional, sbom.ScopeDevelopment: inventory.ScopeDevelopment,
+}
+
 // newSBOM returns what a document says of an image.
 func newSBOM(d *sbom.Document, image core.ImageKey, architecture string) *inventory.ImportedSBOM {
 	b := &inventory.ImportedSBOM{
@@ -223,6 +228,7 @@ func newSBOM(d *sbom.Document, image core.ImageKey, architecture string) *invent
 	for i, p := range d.Packages {
 		b.Packages[i] = inventory.InstalledPackage{
 			Name: p.Name, Version: p.Version, Ecosystem: p.Ecosystem, PURL: p.PURL, Licenses: p.Licenses, SourceName: p.SourceName, SourceVersion: p.SourceVersion,
+			Supplier: p.Supplier, Scope: packageScopes[p.Scope], Placement: inventory.Placement{Direct: p.Direct, IntroducedBy: p.IntroducedBy, Layer: p.Layer},
 		}
 	}
 	return b

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"atrium/platform/core"
+	"atrium/platform/ecosystem"
 )
 
 // A Component is a version of a package with what a document says of it. Documents differ, also about the
@@ -16,18 +17,20 @@ type Component struct {
 	PURL     string   // package URL; "" if it is not known
 	Licenses []string
 	Source   core.UID // version of the source package that it was built of; "" if the document names none
+	Supplier string   // who distributes or publishes it; "" if the document does not say it
+	Scope    PackageScope
 
 	Version *PackageVersion // what is installed
 }
 
 // newComponent returns the component of a package of a document.
 func newComponent(root core.UID, p InstalledPackage, now core.Time) (c *Component, source *PackageVersion) {
-	c = &Component{PURL: p.PURL, Licenses: p.Licenses, Version: newPackageVersion(root, Package{Name: p.Name, Ecosystem: p.Ecosystem}, p.Version, now)}
+	c = &Component{PURL: p.PURL, Licenses: p.Licenses, Supplier: p.Supplier, Scope: p.Scope, Version: newPackageVersion(root, Package{Name: p.Name, Ecosystem: p.Ecosystem}, p.Version, now)}
 	if p.SourceName != "" {
 		source = newPackageVersion(root, Package{Name: p.SourceName, Ecosystem: p.Ecosystem}, cmp.Or(p.SourceVersion, p.Version), now)
 		c.Source = source.UID
 	}
-	facts := append([]string{string(c.Version.UID), string(c.Source), c.PURL}, c.Licenses...)
+	facts := append([]string{string(c.Version.UID), string(c.Source), c.PURL, c.Supplier, string(c.Scope)}, c.Licenses...)
 	c.UID = c.Version.Package.UID + "/" + core.UID(hashTexts(facts...))
 	return c, source
 }
@@ -122,7 +125,8 @@ func candidates(components []*Component, versions map[core.UID]*PackageVersion) 
 	return all
 }
 
-// usesOf returns the versions that components name, with their licences. Of source packages, nothing is installed.
+// usesOf returns the versions that components name, with their licences: ecosystem.NoLicense if documents say none. Of source packages,
+// nothing is installed, and there is nothing to say.
 func usesOf(components []*Component) map[core.UID][]string {
 	uses := make(map[core.UID][]string, len(components))
 	for _, c := range components {
@@ -131,11 +135,22 @@ func usesOf(components []*Component) map[core.UID][]string {
 		}
 		uses[c.Version.UID] = append(uses[c.Version.UID], c.Licenses...)
 	}
+	for _, c := range components {
+		uses[c.Version.UID] = LicensesOfUse(uses[c.Version.UID])
+	}
 	for v, licenses := range uses {
 		slices.Sort(licenses)
 		uses[v] = slices.Compact(licenses)
 	}
 	return uses
+}
+
+// LicensesOfUse returns the licences of an installed package: ecosystem.NoLicense if documents say none.
+func LicensesOfUse(said []string) []string {
+	if len(said) == 0 {
+		return []string{ecosystem.NoLicense}
+	}
+	return said
 }
 
 // usesOfNames returns versions that stand for names, of which no licences are known.
@@ -149,8 +164,17 @@ func usesOfNames(versions []core.UID) map[core.UID][]string {
 
 // A DocumentContent is what one document says of the packages of an image.
 type DocumentContent struct {
-	Architecture string // "" if it is for all
-	Components   []*Component
+	Architecture string       // "" if it is for all
+	Components   []*Component // nil for one that does not exist any more
+	Placements   []Placement  // of the components; nil if the document says nothing of them
+}
+
+// placement returns the placement of a component.
+func (d DocumentContent) placement(n int) (p Placement) {
+	if d.Placements != nil {
+		p = d.Placements[n]
+	}
+	return p
 }
 
 // NewImageContent returns what documents say together. Several can have the same version of a package, each with a
@@ -158,13 +182,18 @@ type DocumentContent struct {
 func NewImageContent(key core.ImageKey, basis FindingBasis, documents []DocumentContent) *ImageContent {
 	content, at := &ImageContent{Repo: key.Repo, Digest: key.Digest, Basis: basis}, map[core.UID]int{}
 	for _, d := range documents {
-		for _, c := range d.Components {
+		for place, c := range d.Components {
+			if c == nil {
+				continue
+			}
 			n, known := at[c.Version.UID]
 			if !known {
 				n = len(content.Packages)
 				at[c.Version.UID], content.Packages = n, append(content.Packages, ImagePackage{PackageVersion: c.Version, PURL: c.PURL})
 			}
 			p := &content.Packages[n]
+			p.Scope, p.Supplier = mergeScopes(p.Scope, c.Scope, !known), cmp.Or(p.Supplier, c.Supplier)
+			p.Add(d.placement(place), func(place int) *Component { return d.Components[place] })
 			for _, license := range c.Licenses {
 				if !slices.Contains(p.Licenses, license) {
 					p.Licenses = append(p.Licenses, license)

@@ -11,7 +11,8 @@
 //	               repo_facet.go counts repos by what they have in common, and
 //	               image_condition.go has conditions on what images hold
 //	package.go, package_version.go     what images hold; component.go has what documents say
-//	               of them, sbom.go imports it, and image_package.go lists what one image holds
+//	               of them, and placement.go of where they come from; sbom.go imports it, and
+//	               image_package.go lists what one image holds
 //	import_registry.go                 imports repos, tags and images; import_prune.go removes what
 //	               vanished from a registry
 //

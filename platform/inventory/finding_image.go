@@ -52,7 +52,7 @@ func (s *ImageStatus) Marks() ImageMarks {
 type PackageUse struct {
 	Version  core.UID
 	Image    int64
-	Licenses []string // as the documents of the image spell them, sorted
+	Licenses []string // as the documents of the image spell them, sorted; ecosystem.NoLicense if they say none, nil if nothing is installed
 	IsGone   bool
 }
 

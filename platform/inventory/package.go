@@ -44,6 +44,7 @@ type PackageFilter struct {
 	Names      []string `json:",omitempty"` // names as the ecosystem of the package compares them
 	Ecosystems []string `json:",omitempty"` // with or without the release
 	Query      string   `json:",omitempty"` // words of the name
+	Licenses   []string `json:",omitempty"` // ids of SPDX, or licences as documents spell them; ecosystem.NoLicense for none
 
 	// Held is where images must hold the package.
 	Held core.Scope `json:"-"`
@@ -53,11 +54,12 @@ type PackageFilter struct {
 func (f *PackageFilter) Check(v *core.Violations) {
 	v.CheckFilter("names", f.Names...)
 	v.CheckFilter("ecosystems", f.Ecosystems...)
+	v.CheckFilter("licenses", f.Licenses...)
 	v.CheckQuery(f.Query)
 	for _, x := range []struct {
 		field string
 		n     int
-	}{{"names", len(f.Names)}, {"ecosystems", len(f.Ecosystems)}} {
+	}{{"names", len(f.Names)}, {"ecosystems", len(f.Ecosystems)}, {"licenses", len(f.Licenses)}} {
 		if x.n > core.MaxIDs {
 			v.Add(x.field, "must be at most %d", core.MaxIDs)
 		}
@@ -92,8 +94,24 @@ type PackageQueries interface {
 	// InsertPackages inserts versions that are not stored, and those of their packages that are not.
 	InsertPackages(ctx context.Context, tx core.Tx, versions []*PackageVersion) error
 
+	// FacetPackages counts the packages of lists, in the order of scopes.
+	FacetPackages(ctx context.Context, on core.Conn, filter *PackageFilter, scopes []core.Scope) ([]*PackageFacets, error)
+
 	// SetRanks changes the ranks of versions.
 	SetRanks(ctx context.Context, tx core.Tx, versions []*PackageVersion) error
+}
+
+// PackageFacets count the packages of a list by what they have in common, sorted by descending count.
+type PackageFacets struct {
+	License   []core.TextFacet // ids of SPDX, licences as documents spell them, and ecosystem.NoLicense
+	Ecosystem []EcosystemFacet
+}
+
+// Facets counts all packages of the lists that the pages belong to.
+func (s Packages) Facets(ctx context.Context, pages []core.Page[*Package]) ([]*PackageFacets, error) {
+	return core.FacetEach(ctx, s.rows, pages, s.area.tables.FacetPackages, func(f *PackageFacets) {
+		f.License, f.Ecosystem = core.SortFacets(f.License), core.SortFacets(f.Ecosystem)
+	})
 }
 
 // An ImageContent is what is known of the packages of an image.
@@ -111,6 +129,9 @@ type ImagePackage struct {
 	PURL          string   // package URL; "" if it is not known
 	Licenses      []string // as the documents spell them
 	Architectures []string // those that hold it; none means that the documents do not say it
+	Supplier      string   // who distributes or publishes it; "" if it is not known
+	Scope         PackageScope
+	PackageOrigin
 
 	place int // its place among the packages of the image
 }

@@ -36,6 +36,7 @@ func newPackageVersion(root core.UID, of Package, version string, now core.Time)
 // PackageVersionFilter restricts a list of versions of packages.
 type PackageVersionFilter struct {
 	Versions []string `json:",omitempty"`
+	Licenses []string `json:",omitempty"` // as in PackageFilter
 	VersionBounds
 
 	// Held is where images must hold the version.
@@ -89,6 +90,9 @@ func (f *PackageVersionFilter) Check(v *core.Violations) {
 	v.CheckFilter("versions", f.Versions...)
 	if len(f.Versions) > core.MaxIDs {
 		v.Add("versions", "must be at most %d", core.MaxIDs)
+	}
+	if v.CheckFilter("licenses", f.Licenses...); len(f.Licenses) > core.MaxIDs {
+		v.Add("licenses", "must be at most %d", core.MaxIDs)
 	}
 	f.VersionBounds.check(v, "below", "notBelow")
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"atrium/platform/affected"
@@ -16,9 +17,10 @@ import (
 type SBOM struct {
 	Repo         core.UID
 	Digest       string
-	Architecture string     // as ecosystem.ArchitectureName spells it; "" means all
-	Format       string     // such as "SPDX 2.3"
-	Components   []core.UID // sorted
+	Architecture string      // as ecosystem.ArchitectureName spells it; "" means all
+	Format       string      // such as "SPDX 2.3"
+	Components   []core.UID  // sorted
+	Placements   []Placement // of the components; nil if the document says nothing of them
 	CreateTime   core.Time
 }
 
@@ -36,6 +38,9 @@ type InstalledPackage struct {
 	Name, Version, Ecosystem, PURL string
 	Licenses                       []string
 	SourceName, SourceVersion      string // of the source package, if it has another name
+	Supplier                       string
+	Scope                          PackageScope
+	Placement                      // with places in the list of packages
 }
 
 // maxSBOMPackages limits the packages of an image for one architecture.
@@ -96,14 +101,17 @@ func (s Images) importSBOMsOnce(ctx context.Context, all []*ImportedSBOM) (core.
 			return known, err
 		},
 		IsUnchanged: func(known, b *ImportedSBOM) bool {
-			return known.Format == b.Format && slices.Equal(stored[key{core.ImageKey{Repo: b.Repo, Digest: b.Digest}, b.Architecture}].Components, uidsOf(components[b]))
+			uids, placements := b.contents(components[b])
+			was := stored[key{core.ImageKey{Repo: b.Repo, Digest: b.Digest}, b.Architecture}]
+			return known.Format == b.Format && slices.Equal(was.Components, uids) && reflect.DeepEqual(was.Placements, placements)
 		},
 		Insert: func(ctx context.Context, tx core.Tx, rows []*ImportedSBOM) error {
 			var added []*Component
 			sboms, tasks := make([]*SBOM, len(rows)), make([]FindingTask, len(rows))
 			for i, b := range rows {
 				added = append(added, components[b]...)
-				sboms[i] = &SBOM{Repo: b.Repo, Digest: b.Digest, Architecture: b.Architecture, Format: b.Format, Components: uidsOf(components[b]), CreateTime: s.area.Now()}
+				uids, placements := b.contents(components[b])
+				sboms[i] = &SBOM{Repo: b.Repo, Digest: b.Digest, Architecture: b.Architecture, Format: b.Format, Components: uids, Placements: placements, CreateTime: s.area.Now()}
 				tasks[i] = FindingTask{Subject: b.Repo, Digest: b.Digest}
 			}
 			if err := s.area.putComponents(ctx, tx, added, sources); err != nil {
@@ -137,6 +145,7 @@ func (b *ImportedSBOM) Check(v *core.Violations) {
 		v.CheckFilter(at("sourceName"), p.SourceName)
 		v.CheckFilter(at("sourceVersion"), p.SourceVersion)
 		v.CheckLines(at("licenses"), p.Licenses, core.MaxLines)
+		p.checkPlacement(v, at, len(b.Packages))
 		if len(*v) > 0 {
 			return // the first fault of a document says enough
 		}

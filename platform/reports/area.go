@@ -20,6 +20,7 @@ type Area struct {
 	FindingRankings         FindingRankings
 	Remediations            Remediations
 	ImageComparisons        ImageComparisons
+	PackageOrigins          PackageOrigins
 	ResolvedVulnerabilities ResolvedVulnerabilities
 }
 
@@ -30,7 +31,7 @@ func New(c *core.Core, tables Tables, iam *iam.Area, inventory *inventory.Area) 
 	area.Exports = Exports{area}
 	area.FindingRankings = FindingRankings{area, newFindingLists(c)}
 	area.Remediations = Remediations{area, newFindingLists(c)}
-	area.ImageComparisons = ImageComparisons{area}
+	area.ImageComparisons, area.PackageOrigins = ImageComparisons{area}, PackageOrigins{area}
 	area.ResolvedVulnerabilities = ResolvedVulnerabilities{area, core.NewCollection[*ResolvedVulnerabilityReport, *ResolvedVulnerabilityFilter](c, &resolvedReportKind, nil, nil)}
 	return area
 }
@@ -42,6 +43,7 @@ type Tables struct {
 
 	AdvisoryDocumentQueries
 	FindingQueries
+	OriginQueries
 }
 
 // FindingQueries read what reports about findings are made of.

@@ -35,6 +35,9 @@ type ExportedFinding struct {
 	Summary  string   `json:"summary,omitempty"`  // of the vulnerability
 	Link     string   `json:"link,omitempty"`     // to the advisory
 
+	Direct       *bool                          `json:"direct,omitempty"`      // whether the project in the image depends on the package itself; nil if it is not known
+	IntroducedBy []inventory.IntroducingPackage `json:"introducedBy,omitzero"` // the packages through which it comes; nil if it is not known
+
 	GroupNames []string `json:"-"`
 }
 
@@ -62,7 +65,8 @@ func (s Exports) ReadFindings(ctx context.Context, req ExportRequest[*inventory.
 	}))
 }
 
-// describe adds what an export shows beside findings, with one read each of groups, repos, tags and vulnerabilities.
+// describe adds what an export shows beside findings, with one read each of groups, repos, tags and vulnerabilities, and those of
+// where packages come from.
 func (s Exports) describe(ctx context.Context, found []*inventory.Finding) ([]*ExportedFinding, error) {
 	exported := make([]*ExportedFinding, len(found))
 	if len(found) == 0 {
@@ -70,9 +74,10 @@ func (s Exports) describe(ctx context.Context, found []*inventory.Finding) ([]*E
 	}
 	repos, ids, groups := make([]core.UID, len(found)), []string{}, []core.UID{}
 	vulnerabilities := map[string]*inventory.Vulnerability{}
-	byImage, images := map[core.ImageKey][]*ExportedFinding{}, []core.ImageKey{}
+	byImage, images, versions := map[core.ImageKey][]*ExportedFinding{}, []core.ImageKey{}, make([]HeldVersion, len(found))
 	for i, f := range found {
 		exported[i], repos[i], ids = &ExportedFinding{Finding: f}, f.Repo, append(append(ids, f.VulnerabilityID), f.Sources...)
+		versions[i] = HeldVersion{f.Image(), f.PackageVersion}
 		if byImage[f.Image()] == nil {
 			images = append(images, f.Image())
 		}
@@ -87,7 +92,11 @@ func (s Exports) describe(ctx context.Context, found []*inventory.Finding) ([]*E
 	known, idErrs := s.area.inventory.Vulnerabilities.GetManyWithout(ctx, ids, core.VulnerabilityDetails)
 	live := core.ListRequest[*inventory.TagFilter]{PageSize: exportedTags, Parts: core.PartItems, Filter: &inventory.TagFilter{Deprecated: new(bool), Without: []inventory.TagClass{inventory.TagClassReferrer}}}
 	tags, tagErrs := s.area.inventory.Tags.ListOfImages(ctx, live, images)
+	origins, originErrs := s.area.PackageOrigins.Read(ctx, versions)
 	err := errors.Join(
+		eachShown(origins, originErrs, func(i int, o inventory.PackageOrigin) {
+			exported[i].Direct, exported[i].IntroducedBy = o.Direct, o.IntroducedBy
+		}),
 		eachShown(above, groupErrs, func(_ int, g *iam.Group) { names[g.UID] = g.Name }),
 		eachShown(named, repoErrs, func(i int, r *inventory.Repo) { exported[i].locate(r, names) }),
 		eachShown(known, idErrs, func(i int, v *inventory.Vulnerability) { vulnerabilities[ids[i]] = v }),

@@ -1,7 +1,9 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"atrium/platform/core"
@@ -22,11 +24,12 @@ func (queries) ImagePackages(ctx context.Context, on core.Conn, keys inventory.I
 	type held struct {
 		architecture string
 		uids         []core.UID // of components
+		placements   []inventory.Placement
 	}
 	documents, named := map[core.ImageKey][]held{}, map[core.ImageKey][]core.UID{}
 	var components, versions []core.UID
 	q := table.NewStatement(s.Dialect)
-	q.Add("SELECT b.repo, b.digest, b.architecture, b.components FROM ").Add(q.Parents(table.UIDPairs(repos, digests)...))
+	q.Add("SELECT b.repo, b.digest, b.architecture, b.components, b.placements FROM ").Add(q.Parents(table.UIDPairs(repos, digests)...))
 	q.Add(" CROSS JOIN sbom b WHERE b.repo = p.k AND b.digest = p.inside ORDER BY b.architecture")
 	names := table.NewStatement(s.Dialect)
 	names.Add("SELECT t.parent, t.digest, t.versions FROM ").Add(names.Parents(table.UIDPairs(repos, digests)...))
@@ -34,9 +37,13 @@ func (queries) ImagePackages(ctx context.Context, on core.Conn, keys inventory.I
 	err := s.Reads.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var k core.ImageKey
 		var h held
-		var ends []byte
-		err := scan(table.UIDOf(&k.Repo), &k.Digest, &h.architecture, &ends)
+		var ends, placements []byte
+		if err := scan(table.UIDOf(&k.Repo), &k.Digest, &h.architecture, &ends, &placements); err != nil {
+			return err
+		}
+		var err error
 		h.uids = splitEnds(k.Repo.Root(), ends)
+		h.placements, err = unpackPlacements(placements, len(h.uids))
 		documents[k], components = append(documents[k], h), append(components, h.uids...)
 		return err
 	}), names.Build(func(scan func(...any) error) error {
@@ -75,15 +82,13 @@ func (queries) ImagePackages(ctx context.Context, on core.Conn, keys inventory.I
 	for i, k := range wanted {
 		basis, of := inventory.BasisVersion, documents[k]
 		if of == nil {
-			basis, of = inventory.BasisName, []held{{"", named[k]}}
+			basis, of = inventory.BasisName, []held{{uids: named[k]}}
 		}
 		said := make([]inventory.DocumentContent, len(of))
 		for n, h := range of {
-			said[n].Architecture = h.architecture
+			said[n].Architecture, said[n].Placements = h.architecture, h.placements
 			for _, uid := range h.uids {
-				if c := byUID[uid]; c != nil {
-					said[n].Components = append(said[n].Components, c)
-				}
+				said[n].Components = append(said[n].Components, byUID[uid])
 			}
 		}
 		contents[i] = inventory.NewImageContent(k, basis, said)
@@ -93,7 +98,7 @@ func (queries) ImagePackages(ctx context.Context, on core.Conn, keys inventory.I
 
 // selectComponents returns a statement that reads components with their versions, but for its conditions.
 func selectComponents(d *dbconn.Dialect) *table.Statement {
-	return table.NewStatement(d).Add("SELECT c.uid, c.purl, c.licenses, c.source, t.uid, t.version, t.rank, t.create_time, k.uid, k.name, k.ecosystem" +
+	return table.NewStatement(d).Add("SELECT c.uid, c.purl, c.licenses, c.source, c.supplier, c.scope, t.uid, t.version, t.rank, t.create_time, k.uid, k.name, k.ecosystem" +
 		" FROM component c JOIN package_version t ON t.uid = c.version JOIN package k ON k.uid = c.parent WHERE ")
 }
 
@@ -101,7 +106,7 @@ func collectComponents(into *[]*inventory.Component) func(scan func(...any) erro
 	return func(scan func(...any) error) error {
 		v := new(inventory.PackageVersion)
 		c := &inventory.Component{Version: v}
-		err := scan(table.UIDOf(&c.UID), &c.PURL, table.JSONOf(&c.Licenses), table.UIDOf(&c.Source), table.UIDOf(&v.UID), &v.Version, &v.Rank, table.TimeOf(&v.CreateTime),
+		err := scan(table.UIDOf(&c.UID), &c.PURL, table.JSONOf(&c.Licenses), table.UIDOf(&c.Source), &c.Supplier, (*string)(&c.Scope), table.UIDOf(&v.UID), &v.Version, &v.Rank, table.TimeOf(&v.CreateTime),
 			table.UIDOf(&v.Package.UID), &v.Package.Name, &v.Package.Ecosystem)
 		*into = append(*into, c)
 		return err
@@ -125,15 +130,35 @@ func (queries) StoredComponents(ctx context.Context, in core.Tx, uids []core.UID
 	return found, err
 }
 
-var componentColumns = []string{"uid", "parent", "version", "source", "purl", "licenses"}
+var componentColumns = []string{"uid", "parent", "version", "source", "purl", "licenses", "supplier", "scope"}
 
-// InsertComponents inserts components unless they are stored.
+// InsertComponents inserts components unless they are stored, and the licences of their packages.
 func (queries) InsertComponents(ctx context.Context, in core.Tx, all []*inventory.Component) error {
 	rows := make([][]any, len(all))
+	licensed := map[packageLicense]bool{}
 	for i, c := range all {
-		rows[i] = []any{table.PackUID(c.UID), table.PackUID(c.Version.Package.UID), table.PackUID(c.Version.UID), table.OrNull(c.Source), c.PURL, table.JSONText(c.Licenses)}
+		for _, license := range newUseLicenses(inventory.LicensesOfUse(c.Licenses)).Folded {
+			licensed[packageLicense{c.Version.Package.UID, license}] = true
+		}
+		rows[i] = []any{table.PackUID(c.UID), table.PackUID(c.Version.Package.UID), table.PackUID(c.Version.UID), table.OrNull(c.Source), c.PURL, table.JSONText(c.Licenses), c.Supplier, string(c.Scope)}
 	}
-	return transactionOf(in).insertNew(ctx, "component", componentColumns, rows)
+	tx := transactionOf(in)
+	if err := tx.insertNew(ctx, "component", componentColumns, rows); err != nil {
+		return err
+	}
+	rows = rows[:0]
+	for _, l := range slices.SortedFunc(maps.Keys(licensed), func(a, b packageLicense) int {
+		return cmp.Or(core.CompareTexts(a.of, b.of), cmp.Compare(a.license, b.license))
+	}) {
+		rows = append(rows, []any{table.PackUID(l.of), l.license})
+	}
+	return tx.insertNew(ctx, "package_license", []string{"package", "license"}, rows)
+}
+
+// A packageLicense is a licence that a component of a package has, folded.
+type packageLicense struct {
+	of      core.UID
+	license string
 }
 
 // ComponentsOf reads components of images: one statement for what the images hold, and one for the components of the

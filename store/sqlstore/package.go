@@ -38,7 +38,8 @@ var packages = table.New(&table.Definition[*inventory.Package, *inventory.Packag
 		for _, word := range table.SearchWords(f.Query) {
 			s.AddSlow(" AND t.search LIKE ? ESCAPE '\\'", table.LikePattern(word))
 		}
-		addHeld(s, f.Held, "package", "substr(t.uid, 21, 8)")
+		addLicensed(s, f.Held, f.Licenses)
+		addHeld(s, f.Held, "package", "substr(t.uid, 21, 8)", f.Licenses)
 	},
 })
 
@@ -79,8 +80,8 @@ func planHeld(ctx context.Context, r *table.Reader[*inventory.Package, *inventor
 }
 
 // addHeld adds the condition that images in a scope hold a row: that there are uses whose column
-// has the value.
-func addHeld(s *table.Statement, held core.Scope, column, value string) {
+// has the value. If licences are given, images hold it under one of them.
+func addHeld(s *table.Statement, held core.Scope, column, value string, licenses []string) {
 	if len(held.Branches) == 0 {
 		return
 	}
@@ -89,15 +90,59 @@ func addHeld(s *table.Statement, held core.Scope, column, value string) {
 		if i > 0 {
 			s.Add(" OR ")
 		}
-		if b.UID.IsRoot() && column == "package" {
+		if b.UID.IsRoot() && column == "package" && licenses == nil {
 			s.Add("t.uses > 0 AND t.root = ?", b.UID)
 			continue
 		}
 		s.Add("EXISTS (SELECT 1 FROM package_use u WHERE u.root_key = ? AND u."+column+" = "+value, table.ScopeKey(b.UID.Root()))
 		addUseWithin(s, b.UID)
+		addLicenses(s, licenses)
 		s.Add(")")
 	}
 	s.Add(")")
+}
+
+// addLicensed adds the condition that a package has a component under one of licences, in the organisations of a scope. Few packages have a rare
+// licence, and only their uses are looked at.
+func addLicensed(s *table.Statement, held core.Scope, licenses []string) {
+	if licenses == nil || len(held.Branches) == 0 {
+		return
+	}
+	folded := make([]string, len(licenses))
+	for i, license := range licenses {
+		folded[i] = ecosystem.FoldLicense(license)
+	}
+	roots := map[core.UID]bool{}
+	s.Add(" AND (")
+	for _, b := range held.Branches {
+		root := b.UID.Root()
+		if roots[root] {
+			continue
+		}
+		if len(roots) > 0 {
+			s.Add(" OR ")
+		}
+		roots[root] = true
+		// Without an index of the other side, a page of a list begins with its first packages, and not with all that have the licence.
+		s.Add(table.WithoutIndex("t.uid")+" IN (SELECT l.package FROM package_license l WHERE l.license ?", table.Values(folded))
+		s.Add(" AND l.package >= ? AND l.package < ?)", table.PackUID(root), table.PastSubtree(root))
+	}
+	s.Add(")")
+}
+
+// addLicenses adds the condition that a use u is under one of licences.
+func addLicenses(s *table.Statement, licenses []string) {
+	for i, license := range licenses {
+		if i == 0 {
+			s.Add(" AND (")
+		} else {
+			s.Add(" OR ")
+		}
+		s.AddSlow("u.licenses LIKE ? ESCAPE '\\'", table.LikePattern(table.JSONText(ecosystem.FoldLicense(license))))
+	}
+	if len(licenses) > 0 {
+		s.Add(")")
+	}
 }
 
 // addUseWithin adds the condition that a use u is one of repos within a UID.
@@ -105,6 +150,64 @@ func addUseWithin(s *table.Statement, within core.UID) {
 	if !within.IsRoot() {
 		s.Add(" AND u.rest >= ? AND u.rest < ?", table.RestOf(within), table.PastRest(within))
 	}
+}
+
+// FacetPackages counts packages by ecosystem, and by the licences of those who hold them in the scope of the filter.
+func (queries) FacetPackages(ctx context.Context, on core.Conn, filter *inventory.PackageFilter, scopes []core.Scope) ([]*inventory.PackageFacets, error) {
+	s := tablesOf(on)
+	facets := table.EmptyEach[inventory.PackageFacets](len(scopes))
+	r, ecosystems := packages.Reader(s), table.Counting[string]{}
+	var name string
+	run := r.CountBy(filter, scopes, "", []string{"t.ecosystem"}, []any{&name}, func(i int, n int64) { ecosystems.Add(&facets[i].Ecosystem, name, n) })
+	type held struct {
+		scope   int
+		uid     core.UID
+		license string // folded
+	}
+	var uid core.UID
+	var licenses []useLicenses
+	counted, spelled, counts := map[held]bool{}, map[string]string{}, table.Counting[string]{}
+	count := func(i int, license string) {
+		folded := ecosystem.FoldLicense(license)
+		if before, known := spelled[folded]; !known || license < before {
+			spelled[folded] = license
+		}
+		if k := (held{i, uid, folded}); !counted[k] {
+			counted[k] = true
+			counts.Add(&facets[i].License, folded, 1)
+		}
+	}
+	for i, scope := range scopes {
+		for _, b := range filter.Held.Branches {
+			if !slices.ContainsFunc(scope.Branches, func(in core.Branch) bool { return in.UID == b.UID.Root() }) {
+				continue
+			}
+			q := table.NewStatement(s.Dialect)
+			q.AddSlow("SELECT DISTINCT t.uid, u.licenses FROM package t CROSS JOIN package_use u WHERE t.parent = ? AND u.root_key = ? AND u.package = substr(t.uid, 21, 8)",
+				b.UID.Root(), table.ScopeKey(b.UID.Root()))
+			addUseWithin(q, b.UID)
+			r.Where(filter, q)
+			run = append(run, q.Build(func(scan func(...any) error) error {
+				licenses = nil
+				err := scan(table.UIDOf(&uid), table.JSONOf(&licenses))
+				for _, l := range licenses {
+					for _, text := range l.ofUse() {
+						for _, id := range ecosystem.LicenseIDs(text) {
+							count(i, id)
+						}
+					}
+				}
+				return err
+			}))
+		}
+	}
+	err := s.RunAll(ctx, run)
+	for _, f := range facets {
+		for n := range f.License {
+			f.License[n].Value = spelled[f.License[n].Value]
+		}
+	}
+	return facets, err
 }
 
 // StoredVersions returns those of the versions of packages that are stored.
@@ -268,7 +371,31 @@ type use struct {
 // the others do not name.
 type useLicenses struct {
 	Licenses []string `json:"l,omitempty"`
+	Folded   []string `json:"f,omitempty"` // by which they are found: folded, with those of expressions
 	Images   []int64  `json:"i,omitempty"`
+}
+
+// newUseLicenses returns the licences of a use, without images.
+func newUseLicenses(licenses []string) (l useLicenses) {
+	for _, text := range licenses {
+		if text != ecosystem.NoLicense {
+			l.Licenses = append(l.Licenses, text)
+		}
+		for _, id := range append(ecosystem.LicenseIDs(text), text) {
+			l.Folded = append(l.Folded, ecosystem.FoldLicense(id))
+		}
+	}
+	slices.Sort(l.Folded)
+	l.Folded = slices.Compact(l.Folded)
+	return l
+}
+
+// ofUse returns the licences as those of a use.
+func (l useLicenses) ofUse() []string {
+	if l.Licenses == nil && l.Folded != nil {
+		return []string{ecosystem.NoLicense}
+	}
+	return l.Licenses
 }
 
 // licensesOf returns the licences of an image.
@@ -276,10 +403,10 @@ func (u use) licensesOf(image int64) []string {
 	var rest []string
 	for _, l := range u.licenses {
 		if slices.Contains(l.Images, image) {
-			return l.Licenses
+			return l.ofUse()
 		}
 		if l.Images == nil {
-			rest = l.Licenses
+			rest = l.ofUse()
 		}
 	}
 	return rest
@@ -303,16 +430,16 @@ func (u use) change(changes []inventory.PackageUse) use {
 		if !isChanged {
 			licenses = u.licensesOf(image)
 		}
-		at := slices.IndexFunc(is.licenses, func(l useLicenses) bool { return slices.Equal(l.Licenses, licenses) })
+		at := slices.IndexFunc(is.licenses, func(l useLicenses) bool { return slices.Equal(l.ofUse(), licenses) })
 		if at < 0 {
 			at = len(is.licenses)
-			is.licenses = append(is.licenses, useLicenses{Licenses: licenses})
+			is.licenses = append(is.licenses, newUseLicenses(licenses))
 		}
 		is.licenses[at].Images = append(is.licenses[at].Images, image)
 	}
 	slices.SortStableFunc(is.licenses, func(a, b useLicenses) int { return len(b.Images) - len(a.Images) })
 	switch {
-	case len(is.licenses) == 1 && is.licenses[0].Licenses == nil:
+	case len(is.licenses) == 1 && is.licenses[0].ofUse() == nil:
 		is.licenses = nil
 	case len(is.licenses) > 0:
 		is.licenses[0].Images = nil

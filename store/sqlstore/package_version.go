@@ -32,7 +32,7 @@ var packageVersions = table.New(&table.Definition[*inventory.PackageVersion, *in
 		if within := f.Within(); len(within) > 0 {
 			s.Add(" AND t.uid ?", table.UIDKeys(within))
 		}
-		addHeld(s, f.Held, "version", "substr(t.uid, 29, 8)")
+		addHeld(s, f.Held, "version", "substr(t.uid, 29, 8)", f.Licenses)
 	},
 })
 

@@ -34,7 +34,7 @@ func Tables() platform.Tables {
 			TriageRuleQueries: queries{},
 		},
 		Libraries: libraries.Tables{Artifacts: artifacts, ArtifactVersions: artifactVersions},
-		Reports:   reports.Tables{Repos: repos, Advisories: advisories, AdvisoryDocumentQueries: queries{}, FindingQueries: queries{}},
+		Reports:   reports.Tables{Repos: repos, Advisories: advisories, AdvisoryDocumentQueries: queries{}, FindingQueries: queries{}, OriginQueries: queries{}},
 		Events:    queries{},
 		Webhooks:  webhooks.Tables{Subscriptions: subscriptions, Deliveries: deliveries, SubscriptionQueries: queries{}, WebhookQueries: queries{}},
 		Secrets:   queries{},

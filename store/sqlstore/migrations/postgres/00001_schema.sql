@@ -539,14 +539,27 @@ CREATE TABLE component (
     version bytea NOT NULL,
     source bytea,
     purl text COLLATE "C" NOT NULL,
-    licenses text COLLATE "C" NOT NULL
+    licenses text COLLATE "C" NOT NULL,
+    supplier text COLLATE "C" NOT NULL,
+    scope text COLLATE "C" NOT NULL
 );
 -- The components of a version, and those that were built of it.
 CREATE INDEX component_version ON component (version);
 CREATE INDEX component_source ON component (source) WHERE source IS NOT NULL;
 
+-- Licences that components of a package have, in the form in which they are compared, and those in expressions: which packages to look at
+-- for a licence. What holds a package under it is in package_use.
+CREATE TABLE package_license (
+    package bytea NOT NULL REFERENCES package (uid) ON DELETE CASCADE,
+    license text COLLATE "C" NOT NULL,
+    PRIMARY KEY (package, license)
+);
+-- The packages of a licence, and so those of an organisation.
+CREATE INDEX package_license_license ON package_license (license, package);
+
 -- SBOMs: the packages of an image for one architecture, or for all if that is empty. components has the ends of the
--- UIDs of components, 16 bytes each, sorted. used has those whose versions package_use still has of the image: NULL if they
+-- UIDs of components, 16 bytes each, sorted. placements has what the document says of where these come from (sbom.go),
+-- and is empty if it says nothing. used has those whose versions package_use still has of the image: NULL if they
 -- are the same.
 CREATE TABLE sbom (
     repo bytea NOT NULL REFERENCES repo (uid) ON DELETE CASCADE,
@@ -554,6 +567,7 @@ CREATE TABLE sbom (
     architecture text COLLATE "C" NOT NULL,
     format text COLLATE "C" NOT NULL,
     components bytea NOT NULL,
+    placements bytea NOT NULL,
     used bytea,
     create_time timestamptz NOT NULL,
     PRIMARY KEY (repo, digest, architecture)

@@ -549,14 +549,27 @@ CREATE TABLE component (
     version BLOB NOT NULL,
     source BLOB,
     purl TEXT NOT NULL,
-    licenses TEXT NOT NULL
+    licenses TEXT NOT NULL,
+    supplier TEXT NOT NULL,
+    scope TEXT NOT NULL
 );
 -- The components of a version, and those that were built of it.
 CREATE INDEX component_version ON component (version);
 CREATE INDEX component_source ON component (source) WHERE source IS NOT NULL;
 
+-- Licences that components of a package have, in the form in which they are compared, and those in expressions: which packages to look at
+-- for a licence. What holds a package under it is in package_use.
+CREATE TABLE package_license (
+    package BLOB NOT NULL REFERENCES package (uid) ON DELETE CASCADE,
+    license TEXT NOT NULL,
+    PRIMARY KEY (package, license)
+);
+-- The packages of a licence, and so those of an organisation.
+CREATE INDEX package_license_license ON package_license (license, package);
+
 -- SBOMs: the packages of an image for one architecture, or for all if that is empty. components has the ends of the
--- UIDs of components, 16 bytes each, sorted. used has those whose versions package_use still has of the image: NULL if they
+-- UIDs of components, 16 bytes each, sorted. placements has what the document says of where these come from (sbom.go),
+-- and is empty if it says nothing. used has those whose versions package_use still has of the image: NULL if they
 -- are the same.
 CREATE TABLE sbom (
     repo BLOB NOT NULL REFERENCES repo (uid) ON DELETE CASCADE,
@@ -564,6 +577,7 @@ CREATE TABLE sbom (
     architecture TEXT NOT NULL,
     format TEXT NOT NULL,
     components BLOB NOT NULL,
+    placements BLOB NOT NULL,
     used BLOB,
     create_time INTEGER NOT NULL,
     PRIMARY KEY (repo, digest, architecture)
