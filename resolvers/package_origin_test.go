@@ -46,6 +46,10 @@ func TestPackagesAndFindingsTellWhereTheyComeFrom(t *testing.T) {
 			w.ask(image+`packages(where: {`+condition+`}) { nodes { name } } } } } } }`, "repo", w.tools).expect("repo.tags.nodes.0.image.packages.nodes.*.name", want)
 		}
 
+		must(w.p.Images.Import(w.ctx, []*inventory.Image{{Repo: w.tools, Digest: digest(5), Architectures: []inventory.Architecture{{Name: "amd64"}}, BaseName: "debian:12", BaseDigest: digest(9)}}))(t)
+		w.ask(image+`baseName baseDigest } } } } }`, "repo", w.tools).
+			expect("repo.tags.nodes.0.image.baseName", "debian:12").expect("repo.tags.nodes.0.image.baseDigest", digest(9))
+
 		const findings = `query($repo: ID!) { findings(descendantsOf: $repo, where: {vulnerabilityIds: ["CVE-6", "CVE-7", "CVE-8"]}, orderBy: {field: SEVERITY}) { nodes { package `
 		got := w.ask(findings+`direct introducedBy { name } } } }`, "repo", w.tools).
 			expect("findings.nodes", []any{

@@ -87,7 +87,8 @@ or of the group. Without --no-events, each changed repo and tag makes an event.
   repo:   name; description, readme (Markdown)
   tag:    repo, name, digest (sha256: and 64 hex digits); deprecated
   image:  repo, digest; architectures (names, or objects with a name and a size in bytes), packages (names or
-          package URLs; if one of them has a version, they are stored as an SBOM of the image)
+          package URLs; if one of them has a version, they are stored as an SBOM of the image), baseName and
+          baseDigest (reference and digest of the image that it was built on)
 
 The fields after a semicolon are optional. One line of each kind:
   {"kind": "repo", "name": "shop/api", "description": "Takes orders", "readme": "# Shop"}

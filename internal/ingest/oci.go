@@ -294,6 +294,7 @@ func (r *ociImport) importImages(ctx context.Context, tags []*ociTag) error {
 		}
 		key := t.image()
 		record := &inventory.Image{Repo: key.Repo, Digest: key.Digest, Architectures: architectures, Packages: packages[key]}
+		record.BaseName, record.BaseDigest = all.base(t.manifest())
 		if err := r.images.add(ctx, record, t.place(), 0); err != nil {
 			return err
 		}

@@ -88,6 +88,36 @@ func TestEveryKindOfImageIsReadWithItsArchitecturesAndSizes(t *testing.T) {
 	}
 }
 
+func TestTheBaseOfAnImageIsThatOfItsAnnotations(t *testing.T) {
+	t.Parallel()
+	h, c := newHub(t), newFakeCore()
+	on := func(name, digest string) map[string]string {
+		return map[string]string{"org.opencontainers.image.base.name": name, "org.opencontainers.image.base.digest": digest, "other": "x"}
+	}
+	based, isImage := mutate.Annotations(h.image("linux/arm64"), on("docker.io/library/debian:12", digest)).(v1.Image)
+	whole, isIndex := mutate.Annotations(h.index(part{based, "linux/arm64"}), on("debian:13", digestOf(2))).(v1.ImageIndex)
+	odd, isOdd := mutate.Annotations(h.image("linux/amd64"), on("a\nb", "sha512:1")).(v1.Image)
+	if !isImage || !isIndex || !isOdd {
+		t.Fatal("annotations changed the kind of an image")
+	}
+	h.push("r:single", based)
+	h.push("r:index", h.index(part{h.image("linux/amd64"), "linux/amd64"}, part{based, "linux/arm64"}))
+	h.push("r:whole", whole)
+	h.push("r:odd", odd)
+	h.push("r:none", h.image("linux/386"))
+	if o := h.pull(c, nil, "r"); o.err != nil {
+		t.Fatal(o.err)
+	}
+	for tag, want := range map[string]string{
+		"single": "docker.io/library/debian:12 " + digest, "index": "docker.io/library/debian:12 " + digest, "whole": "debian:13 " + digestOf(2), "odd": " ", "none": " ",
+	} {
+		at := c.tags["uid of r:"+tag]
+		if image := c.images[string(at.Repo)+"@"+at.Digest]; image.BaseName+" "+image.BaseDigest != want {
+			t.Errorf("%s is built on %q %q, want %q", tag, image.BaseName, image.BaseDigest, want)
+		}
+	}
+}
+
 func rawIndex(t *testing.T, index v1.ImageIndex) []byte {
 	t.Helper()
 	raw, err := index.RawManifest()

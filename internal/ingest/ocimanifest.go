@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -50,6 +51,8 @@ type manifest struct {
 	size     int64        // bytes of the config and the layers of an image
 	platform *v1.Platform // platform of an image whose config was read
 	err      error        // reason why the manifest cannot be read
+
+	baseName, baseDigest string // of the image that it was built on
 }
 
 // parseManifest parses the manifest of an index, an image or an artifact. Its content
@@ -60,6 +63,7 @@ func parseManifest(content []byte) (manifest, error) {
 		Config        v1.Descriptor   `json:"config"`
 		Layers        []v1.Descriptor `json:"layers"`
 		Manifests     []v1.Descriptor `json:"manifests"`
+		Annotations   map[string]any  `json:"annotations"`
 	}
 	if err := decodeJSON(content, &m); err != nil {
 		return manifest{}, contentError{err}
@@ -73,7 +77,7 @@ func parseManifest(content []byte) (manifest, error) {
 	case len(m.Manifests) > maxManifests:
 		return manifest{}, contentError{errTooManyManifests}
 	case !isImage:
-		return manifest{children: childrenOf(m.Manifests), attested: attestationsOf(m.Manifests)}, nil
+		return manifest{children: childrenOf(m.Manifests), attested: attestationsOf(m.Manifests), baseName: baseNameOf(m.Annotations), baseDigest: baseDigestOf(m.Annotations)}, nil
 	}
 	size := int64(0)
 	for _, part := range append(m.Layers, m.Config) {
@@ -81,7 +85,42 @@ func parseManifest(content []byte) (manifest, error) {
 			return manifest{}, contentError{errors.New("has a size that is negative or too large")}
 		}
 	}
-	return manifest{isImage: true, size: size}, nil
+	return manifest{isImage: true, size: size, baseName: baseNameOf(m.Annotations), baseDigest: baseDigestOf(m.Annotations)}, nil
+}
+
+// baseNameOf returns the reference of the base image that annotations name, or "" for none, or no line of text.
+func baseNameOf(annotations map[string]any) string {
+	name, _ := annotations["org.opencontainers.image.base.name"].(string)
+	if len(name) > maxBaseName || strings.ContainsFunc(name, unicode.IsControl) {
+		return ""
+	}
+	return name
+}
+
+// maxBaseName limits the reference of a base image, in bytes.
+const maxBaseName = 255
+
+// baseDigestOf returns the digest of the base image that annotations name, or "" for none, or another kind of digest.
+func baseDigestOf(annotations map[string]any) string {
+	digest, _ := annotations["org.opencontainers.image.base.digest"].(string)
+	if hash, err := v1.NewHash(digest); err != nil || hash.Algorithm != "sha256" {
+		return ""
+	}
+	return digest
+}
+
+// base returns what an image was built on: what its manifest says, or else the first manifest of its index that says it.
+func (all manifests) base(root manifestKey) (name, digest string) {
+	m := all[root]
+	if m.baseName != "" || m.baseDigest != "" {
+		return m.baseName, m.baseDigest
+	}
+	for _, child := range m.children {
+		if c := all[childKey(root.repo, child)]; c != nil && (c.baseName != "" || c.baseDigest != "") {
+			return c.baseName, c.baseDigest
+		}
+	}
+	return "", ""
 }
 
 // childrenOf returns the imported parts of the entries of an index, without attestations.

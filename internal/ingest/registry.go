@@ -308,6 +308,8 @@ func (r *registryImport) importImage(ctx context.Context, at Place, line []byte)
 		Digest        string         `json:"digest"`
 		Architectures []architecture `json:"architectures"`
 		Packages      []string       `json:"packages"`
+		BaseName      string         `json:"baseName"`
+		BaseDigest    string         `json:"baseDigest"`
 	}
 	if !r.decodeRecord(at, line, "image", &image, r.images.fail) {
 		return nil
@@ -325,7 +327,7 @@ func (r *registryImport) importImage(ctx context.Context, at Place, line []byte)
 		r.images.fail(at, err)
 		return nil
 	}
-	record := &listedImage{Image: inventory.Image{Repo: repo, Digest: image.Digest, Packages: names}}
+	record := &listedImage{Image: inventory.Image{Repo: repo, Digest: image.Digest, Packages: names, BaseName: image.BaseName, BaseDigest: image.BaseDigest}}
 	for _, a := range image.Architectures {
 		record.Architectures = append(record.Architectures, inventory.Architecture(a))
 	}

@@ -52,7 +52,7 @@ func TestTagsAndImagesFindTheirRepoAnywhereInTheFile(t *testing.T) {
 		`{"kind": "tag", "repo": "later", "name": "1", "digest": "` + digest + `", "deprecated": true, "unknown": 1}`,
 		`{"kind": "repo", "name": "later", "description": "d", "readme": "r"}`,
 		``,
-		`{"kind": "image", "repo": "later", "digest": "` + digest + `", "architectures": ["amd64", {"name": "arm64", "size": 12}], "packages": ["bash"]}`,
+		`{"kind": "image", "repo": "later", "digest": "` + digest + `", "architectures": ["amd64", {"name": "arm64", "size": 12}], "packages": ["bash"], "baseName": "debian:12", "baseDigest": "` + digest + `"}`,
 		`{"kind": "tag", "repo": "there", "name": "1", "digest": "` + digest + `"}` + "\r",
 		`{"kind": "tag", "repo": "later", "name": "1", "digest": "` + digest + `"}`,
 	}, "\n")))
@@ -61,6 +61,7 @@ func TestTagsAndImagesFindTheirRepoAnywhereInTheFile(t *testing.T) {
 	want := &inventory.Image{
 		Repo: "uid of later", Digest: digest, Packages: []string{"bash"},
 		Architectures: []inventory.Architecture{{Name: "amd64"}, {Name: "arm64", Size: 12}},
+		BaseName:      "debian:12", BaseDigest: digest,
 	}
 	if got := c.images["uid of later@"+digest]; !reflect.DeepEqual(got, want) {
 		t.Errorf("image %+v, want %+v", got, want)

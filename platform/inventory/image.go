@@ -17,7 +17,9 @@ type Image struct {
 	Repo          core.UID       `json:"repo"`
 	Digest        string         `json:"digest"`
 	Architectures []Architecture `json:"architectures"`
-	Packages      []string       `json:"packages,omitempty"` // packages, if the source lists them
+	Packages      []string       `json:"packages,omitempty"`   // packages, if the source lists them
+	BaseName      string         `json:"baseName,omitempty"`   // reference of the image that it was built on; "" if it is not known
+	BaseDigest    string         `json:"baseDigest,omitempty"` // digest of that image, as it was then; "" if it is not known
 
 	Number int64 `json:"-"` // its number among the images of the repo, where a list needs it
 }
@@ -90,6 +92,11 @@ func (i *Image) Check(v *core.Violations) {
 		v.Add("architectures", "must have no negative size")
 	}
 	v.CheckRequiredLines("packages", i.Packages, maxPackages)
+	v.CheckLine("baseName", i.BaseName)
+	var base core.Violations
+	if base.CheckDigest(i.BaseDigest); i.BaseDigest != "" && len(base) > 0 {
+		v.Add("baseDigest", "must match %s", core.DigestPattern)
+	}
 }
 
 // spellArchitectures replaces the names of architectures by those that the API

@@ -22,7 +22,7 @@ func (queries) Images(ctx context.Context, on core.Conn, keys inventory.ImageKey
 		repos[i], digests[i] = table.PackUID(k.Repo), k.Digest
 	}
 	q := table.NewStatement(s.Dialect)
-	q.Add("SELECT DISTINCT m.repo, m.digest, m.architectures, m.packages FROM ")
+	q.Add("SELECT DISTINCT m.repo, m.digest, m.architectures, m.packages, m.base_name, m.base_digest FROM ")
 	q.Add(q.Parents(table.UIDPairs(repos, digests)...))
 	// CROSS JOIN makes SQLite look up each image instead of reading all of them.
 	q.Add(" CROSS JOIN image m WHERE m.repo = p.k AND m.digest = p.inside")
@@ -30,7 +30,7 @@ func (queries) Images(ctx context.Context, on core.Conn, keys inventory.ImageKey
 	err := s.Reads.Run(ctx, q.Build(func(scan func(...any) error) error {
 		i := new(inventory.Image)
 		images = append(images, i)
-		return scan(table.UIDOf(&i.Repo), &i.Digest, table.JSONOf(&i.Architectures), table.JSONOf(&i.Packages))
+		return scan(table.UIDOf(&i.Repo), &i.Digest, table.JSONOf(&i.Architectures), table.JSONOf(&i.Packages), &i.BaseName, &i.BaseDigest)
 	}))
 	return images, err
 }
@@ -295,9 +295,10 @@ func (queries) PutImages(ctx context.Context, in core.Tx, images []*inventory.Im
 	run := make([]*dbconn.Statement, len(images))
 	for n, i := range images {
 		q := table.NewStatement(tx.Dialect)
-		q.Add("INSERT INTO image (repo, digest, architectures, packages) VALUES (?, ?, ?, ?)",
-			i.Repo, i.Digest, table.JSONText(&i.Architectures), table.JSONText(&i.Packages))
-		q.Add(" ON CONFLICT (repo, digest) DO UPDATE SET architectures = excluded.architectures, packages = excluded.packages")
+		q.Add("INSERT INTO image (repo, digest, architectures, packages, base_name, base_digest) VALUES (?, ?, ?, ?, ?, ?)",
+			i.Repo, i.Digest, table.JSONText(&i.Architectures), table.JSONText(&i.Packages), i.BaseName, i.BaseDigest)
+		q.Add(" ON CONFLICT (repo, digest) DO UPDATE SET architectures = excluded.architectures, packages = excluded.packages," +
+			" base_name = excluded.base_name, base_digest = excluded.base_digest")
 		run[n] = q.Build(nil)
 		tx.tasks = append(tx.tasks, inventory.FindingTask{Subject: i.Repo, Digest: i.Digest})
 	}

@@ -401,6 +401,7 @@ CREATE TABLE image (
     digest text COLLATE "C" NOT NULL,
     architectures text COLLATE "C" NOT NULL,
     packages text COLLATE "C" NOT NULL,
+    base_name text COLLATE "C" NOT NULL, base_digest text COLLATE "C" NOT NULL,
     PRIMARY KEY (repo, digest)
 );
 

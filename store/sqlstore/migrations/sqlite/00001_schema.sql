@@ -411,6 +411,7 @@ CREATE TABLE image (
     digest TEXT NOT NULL,
     architectures TEXT NOT NULL,
     packages TEXT NOT NULL,
+    base_name TEXT NOT NULL, base_digest TEXT NOT NULL,
     PRIMARY KEY (repo, digest)
 );
 
