@@ -2097,6 +2097,19 @@ func fieldsFinding(resolvers ResolverRoot) *execute.Object {
 		"binaryPackages": {Get: func(parent any, _ map[string]any) any {
 			return execute.Structs(parent.(*inventory.Finding).BinaryPackages)
 		}},
+		"direct": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Finding().Direct(ctx, execute.Parents[inventory.Finding](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte {
+				return execute.AppendPointer(b, value.(*bool), func(b []byte, v bool) []byte { return execute.AppendBoolean(b, v) })
+			},
+		},
+		"introducedBy": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Finding().IntroducedBy(ctx, execute.Parents[inventory.Finding](parents))
+			return execute.Each(values, err, func(list []*inventory.IntroducingPackage) any { return execute.Nullable(list, execute.Pointers) })
+		},
+		},
 		"fixedVersions": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendList(b, parent.(*inventory.Finding).FixedVersions, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
@@ -3018,6 +3031,12 @@ func fieldsImage(resolvers ResolverRoot) *execute.Object {
 		"sizes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Structs(parent.(*inventory.Image).Architectures)
 		}},
+		"baseName": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*inventory.Image).BaseName, true)
+		}},
+		"baseDigest": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*inventory.Image).BaseDigest, true)
+		}},
 		"repo": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 			values, err := resolvers.Image().Repo(ctx, execute.Parents[inventory.Image](parents))
 			return execute.Each(values, err, execute.Pointer)
@@ -3025,7 +3044,7 @@ func fieldsImage(resolvers ResolverRoot) *execute.Object {
 		},
 		"packages": {Arguments: field_Image_packages_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Image().Packages(ctx, execute.Parents[inventory.Image](parents), scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*inventory.PackageFilter))
+				values, err := resolvers.Image().Packages(ctx, execute.Parents[inventory.Image](parents), scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*inventory.ImagePackageFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -3137,6 +3156,21 @@ func fieldsImagePackage(resolvers ResolverRoot) *execute.Object {
 		"architectures": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendList(b, parent.(*inventory.ImagePackage).Architectures, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
+		"supplier": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*inventory.ImagePackage).Supplier, true)
+		}},
+		"scope": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendPackageScope(b, parent.(*inventory.ImagePackage).Scope, true)
+		}},
+		"layer": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*inventory.ImagePackage).Layer, true)
+		}},
+		"direct": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendPointer(b, parent.(*inventory.ImagePackage).Direct, func(b []byte, v bool) []byte { return execute.AppendBoolean(b, v) })
+		}},
+		"introducedBy": {Get: func(parent any, _ map[string]any) any {
+			return func(list []inventory.IntroducingPackage) any { return execute.Nullable(list, execute.Structs) }(parent.(*inventory.ImagePackage).IntroducedBy)
+		}},
 		"versionRecord": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 			values, err := resolvers.ImagePackage().VersionRecord(ctx, execute.Parents[inventory.ImagePackage](parents))
 			return execute.Each(values, err, execute.Pointer)
@@ -3200,6 +3234,23 @@ func fieldsImageSize(_ ResolverRoot) *execute.Object {
 		}},
 		"size": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendByteCount(b, parent.(*inventory.Architecture).Size, true)
+		}},
+	}}
+}
+
+func fieldsIntroducingPackage(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "IntroducingPackage", Satisfies: []string{"IntroducingPackage"}, Fields: map[string]*execute.Field{
+		"name": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*inventory.IntroducingPackage).Name, false)
+		}},
+		"version": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*inventory.IntroducingPackage).Version, true)
+		}},
+		"ecosystem": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*inventory.IntroducingPackage).Ecosystem, true)
+		}},
+		"purl": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*inventory.IntroducingPackage).PURL, true)
 		}},
 	}}
 }
@@ -3599,7 +3650,7 @@ func fieldsPackage(resolvers ResolverRoot) *execute.Object {
 	}}
 }
 
-func fieldsPackageConnection(_ ResolverRoot) *execute.Object {
+func fieldsPackageConnection(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "PackageConnection", Satisfies: []string{"PackageConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
 			return execute.Structs(parent.(*scalar.Connection[*inventory.Package]).Edges())
@@ -3616,6 +3667,20 @@ func fieldsPackageConnection(_ ResolverRoot) *execute.Object {
 		"skipped": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendInt(b, parent.(*scalar.Connection[*inventory.Package]).Skipped(), false)
 		}},
+		"facets": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.PackageConnection().Facets(ctx, execute.Parents[scalar.Connection[*inventory.Package]](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+	}}
+}
+
+func fieldsPackageEcosystemFacet(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "PackageEcosystemFacet", Satisfies: []string{"PackageEcosystemFacet"}, Fields: map[string]*execute.Field{
+		"value": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*core.Facet[string]).Value, true)
+		}},
+		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*core.Facet[string]).Count) }},
 	}}
 }
 
@@ -3627,6 +3692,26 @@ func fieldsPackageEdge(_ ResolverRoot) *execute.Object {
 		"node": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*scalar.Edge[*inventory.Package]).Node)
 		}},
+	}}
+}
+
+func fieldsPackageFacets(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "PackageFacets", Satisfies: []string{"PackageFacets"}, Fields: map[string]*execute.Field{
+		"license": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*inventory.PackageFacets).License)
+		}},
+		"ecosystem": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*inventory.PackageFacets).Ecosystem)
+		}},
+	}}
+}
+
+func fieldsPackageLicenseFacet(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "PackageLicenseFacet", Satisfies: []string{"PackageLicenseFacet"}, Fields: map[string]*execute.Field{
+		"value": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*core.Facet[string]).Value, false)
+		}},
+		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*core.Facet[string]).Count) }},
 	}}
 }
 

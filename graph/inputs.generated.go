@@ -1070,7 +1070,7 @@ func field_Image_packages_args(ctx context.Context, raw map[string]any) (map[str
 	ec := &executionContext{}
 	arguments := make(map[string]any, 6)
 	var err error
-	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOPackageFilter2ᚖatriumᚋplatformᚋinventoryᚐPackageFilter); err != nil {
+	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOImagePackageFilter2ᚖatriumᚋplatformᚋinventoryᚐImagePackageFilter); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -6014,6 +6014,50 @@ func (ec *executionContext) unmarshalInputImageInput(ctx context.Context, value 
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputImagePackageFilter(ctx context.Context, value any) (it inventory.ImagePackageFilter, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["names"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("names"))
+		if it.Names, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["ecosystems"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ecosystems"))
+		if it.Ecosystems, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["query"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("query"))
+		if it.Query, err = ec.unmarshalOString2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["licenses"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("licenses"))
+		if it.Licenses, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["direct"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direct"))
+		if it.Direct, err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["scopes"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("scopes"))
+		if it.Scopes, err = ec.unmarshalOPackageScope2ᚕatriumᚋplatformᚋinventoryᚐPackageScopeᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputImageRef(ctx context.Context, value any) (it reports.ImageRef, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
@@ -6180,6 +6224,12 @@ func (ec *executionContext) unmarshalInputPackageFilter(ctx context.Context, val
 			return it, err
 		}
 	}
+	if v, ok := given["licenses"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("licenses"))
+		if it.Licenses, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -6240,6 +6290,12 @@ func (ec *executionContext) unmarshalInputPackageVersionFilter(ctx context.Conte
 	if v, ok := given["notBelow"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notBelow"))
 		if it.NotBelow, err = ec.unmarshalOString2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["licenses"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("licenses"))
+		if it.Licenses, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -8346,6 +8402,11 @@ func (ec *executionContext) unmarshalNPackageOrderField2string(ctx context.Conte
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNPackageScope2atriumᚋplatformᚋinventoryᚐPackageScope(ctx context.Context, v any) (inventory.PackageScope, error) {
+	value, err := scalar.UnmarshalPackageScope(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNPackageVersionByUIDsInput2ᚕᚖatriumᚋgraphᚐPackageVersionByUIDsInput(ctx context.Context, v any) ([]*PackageVersionByUIDsInput, error) {
 	list := graphql.CoerceList(v)
 	all := make([]*PackageVersionByUIDsInput, len(list))
@@ -9393,6 +9454,14 @@ func (ec *executionContext) unmarshalOIdentityProviderOrder2ᚖatriumᚋgraphᚋ
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalOImagePackageFilter2ᚖatriumᚋplatformᚋinventoryᚐImagePackageFilter(ctx context.Context, v any) (*inventory.ImagePackageFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := ec.unmarshalInputImagePackageFilter(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalOInt2int32(ctx context.Context, v any) (int32, error) {
 	value, err := scalar.UnmarshalInt32(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -9478,6 +9547,27 @@ func (ec *executionContext) unmarshalOPackageOrder2ᚖatriumᚋgraphᚋscalarᚐ
 	}
 	value, err := ec.unmarshalInputPackageOrder(ctx, v)
 	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOPackageScope2atriumᚋplatformᚋinventoryᚐPackageScope(ctx context.Context, v any) (inventory.PackageScope, error) {
+	value, err := scalar.UnmarshalPackageScope(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOPackageScope2ᚕatriumᚋplatformᚋinventoryᚐPackageScopeᚄ(ctx context.Context, v any) ([]inventory.PackageScope, error) {
+	if v == nil {
+		return nil, nil
+	}
+	list := graphql.CoerceList(v)
+	all := make([]inventory.PackageScope, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNPackageScope2atriumᚋplatformᚋinventoryᚐPackageScope(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalOPackageVersionByUIDsInput2ᚖatriumᚋgraphᚐPackageVersionByUIDsInput(ctx context.Context, v any) (*PackageVersionByUIDsInput, error) {

@@ -182,13 +182,17 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"ImagePackageConnection":                      fieldsImagePackageConnection(resolvers),
 		"ImagePackageEdge":                            fieldsImagePackageEdge(resolvers),
 		"ImageSize":                                   fieldsImageSize(resolvers),
+		"IntroducingPackage":                          fieldsIntroducingPackage(resolvers),
 		"Label":                                       fieldsLabel(resolvers),
 		"LabelFacet":                                  fieldsLabelFacet(resolvers),
 		"Mutation":                                    fieldsMutation(resolvers),
 		"OIDC":                                        fieldsOIDC(resolvers),
 		"Package":                                     fieldsPackage(resolvers),
 		"PackageConnection":                           fieldsPackageConnection(resolvers),
+		"PackageEcosystemFacet":                       fieldsPackageEcosystemFacet(resolvers),
 		"PackageEdge":                                 fieldsPackageEdge(resolvers),
+		"PackageFacets":                               fieldsPackageFacets(resolvers),
+		"PackageLicenseFacet":                         fieldsPackageLicenseFacet(resolvers),
 		"PackageVersion":                              fieldsPackageVersion(resolvers),
 		"PackageVersionConnection":                    fieldsPackageVersionConnection(resolvers),
 		"PackageVersionEdge":                          fieldsPackageVersionEdge(resolvers),
@@ -297,6 +301,7 @@ type ResolverRoot interface {
 	ImagePackage() ImagePackageResolver
 	Mutation() MutationResolver
 	Package() PackageResolver
+	PackageConnection() PackageConnectionResolver
 	PackageVersion() PackageVersionResolver
 	Query() QueryResolver
 	Repo() RepoResolver
@@ -437,6 +442,8 @@ type ExternalGroupRoleMappingResolver interface {
 
 // A FindingResolver reads the fields of Finding that its objects do not hold.
 type FindingResolver interface {
+	Direct(ctx context.Context, objs []*inventory.Finding) ([]*bool, error)
+	IntroducedBy(ctx context.Context, objs []*inventory.Finding) ([][]*inventory.IntroducingPackage, error)
 	Advisory(ctx context.Context, objs []*inventory.Finding) ([]*inventory.Advisory, error)
 	Advisories(ctx context.Context, objs []*inventory.Finding) ([][]*inventory.Advisory, error)
 	Image(ctx context.Context, objs []*inventory.Finding) ([]*inventory.Image, error)
@@ -551,7 +558,7 @@ type IdentityProviderResolver interface {
 type ImageResolver interface {
 	Size(ctx context.Context, objs []*inventory.Image, architecture *string) ([]*int64, error)
 	Repo(ctx context.Context, objs []*inventory.Image) ([]*inventory.Repo, error)
-	Packages(ctx context.Context, objs []*inventory.Image, window scalar.Window, where *inventory.PackageFilter) ([]*scalar.Connection[*inventory.ImagePackage], error)
+	Packages(ctx context.Context, objs []*inventory.Image, window scalar.Window, where *inventory.ImagePackageFilter) ([]*scalar.Connection[*inventory.ImagePackage], error)
 	Tags(ctx context.Context, objs []*inventory.Image, window scalar.Window, where *scalar.TagFilter) ([]*scalar.Connection[*inventory.Tag], error)
 	Findings(ctx context.Context, objs []*inventory.Image, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.Connection[*inventory.Finding], error)
 	FindingSummary(ctx context.Context, objs []*inventory.Image) ([]*inventory.FindingSummary, error)
@@ -625,6 +632,11 @@ type PackageResolver interface {
 	Versions(ctx context.Context, objs []*inventory.Package, window scalar.Window, where *inventory.PackageVersionFilter) ([]*scalar.Connection[*inventory.PackageVersion], error)
 	ViewerCan(ctx context.Context, objs []*inventory.Package, capabilities []core.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*inventory.Package) ([][]core.Capability, error)
+}
+
+// A PackageConnectionResolver reads the fields of PackageConnection that its objects do not hold.
+type PackageConnectionResolver interface {
+	Facets(ctx context.Context, objs []*scalar.Connection[*inventory.Package]) ([]*inventory.PackageFacets, error)
 }
 
 // A PackageVersionResolver reads the fields of PackageVersion that its objects do not hold.
