@@ -51,6 +51,8 @@ func (p probe) ask(w *world, variables []any, value string) answer {
 	switch named := schemaOf().Types[p.field.Type.Name()]; {
 	case strings.HasSuffix(named.Name, "Connection"):
 		selection = "{ nodes { __typename } pageInfo { hasNextPage } }"
+	case named.Fields.ForName("nodes") != nil:
+		selection = "{ nodes { __typename } }"
 	case !named.IsLeafType():
 		selection = "{ __typename }"
 	}
