@@ -109,7 +109,7 @@ var relatedConditions = []string{"tags", "repos"}
 var nestedConditions = []string{"or", "not"}
 
 // comparedConditions names the conditions with values that each row is compared with.
-var comparedConditions = []string{"eventAuthors", "excludeEventAuthors", "eventReviewers", "Finding.ecosystems", "Package.ecosystems"}
+var comparedConditions = []string{"eventAuthors", "excludeEventAuthors", "eventReviewers", "Finding.ecosystems", "Package.ecosystems", "tagNames"}
 
 // sortedOrders names the orders that no index has.
 var sortedOrders = []string{

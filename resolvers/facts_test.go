@@ -22,7 +22,7 @@ var (
 	// They cost as much as reading all rows of the list.
 	scannedConditions = strings.Fields(`
 		aliases artifactArchitectures artifactTypes assignee basis below bundles capabilities capability componentLocations componentNames
-		componentTypes createdSince cudaVersion deprecatedTags digests direct dueBefore ecosystems epssBelow event eventReviewStates eventTypes expired expiring
+		componentTypes createdSince cudaVersion decidedBy deprecatedTags digests direct dueBefore ecosystems epssBelow event eventReviewStates eventTypes expireBefore expired expiring
 		externalGroupId firstSeenBefore firstSeenSince group identity identityKinds identityLastSeenBefore identityProvider includeDates
 		includeEpochs includeKnownExploited includeReferrers keyId labels lastSeenBefore latestEventType legacyAdvisoryIds licenses maxSeverity minEpss minScore neverSeen notBelow
 		openSeverities origin package packages packagesKnown query relationshipType remediated resolvedSince role scope scopes sink state tiers unreviewedSince

@@ -104,6 +104,15 @@ func (findings) Assignee(ctx context.Context, all []*inventory.Finding) ([]*iam.
 	return follow(ctx, all, readsOf(ctx).identities(), func(f *inventory.Finding) core.UID { return f.Assignee })
 }
 
+func (findings) Decider(ctx context.Context, all []*inventory.Finding) ([]*iam.Identity, error) {
+	return follow(ctx, all, readsOf(ctx).identities(), func(f *inventory.Finding) core.UID {
+		if uid := core.UID(f.DecidedBy); uid.Valid() {
+			return uid
+		}
+		return "" // It is an operator, or nobody.
+	})
+}
+
 // newestFirst is the order in which tags were made or moved.
 var newestFirst = &scalar.Order{Field: "update_time", Direction: "desc"}
 

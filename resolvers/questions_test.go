@@ -152,6 +152,8 @@ func (w *dashboard) answers() map[string][]any {
 		"T22": {"acceptanceRulePreview.totalCount", 1, "acceptanceRulePreview.nodes.*.vulnerabilityId", "CVE-9", "acceptanceRulePreview.facets.severity.0.count", 1, "acceptanceRules", []any{}},
 		"T23": {"findings.nodes.*.package", "left-pad left-pad left-pad express express", "findings.nodes.0.direct", nil, "findings.nodes.0.introducedBy", nil},
 		"T24": {"packages.facets.license.*.value", "MIT", "packages.facets.license.*.count", "2", "under.totalCount", 2, "under.nodes.*.name", "express left-pad", "under.nodes.0.versions.nodes.*.repos.nodes.*.path", "acme/shop/checkout acme/shop/checkout"},
+		"T25": {"findings.totalCount", 3, "findings.nodes.*.decider.name", "owner owner owner", "findings.nodes.0.note", "only reachable from inside"},
+		"T26": {"findings.totalCount", 5, "findings.nodes.*.vulnerabilityId", "CVE-1 CVE-1 CVE-1 CVE-9 CVE-8"},
 
 		"A1":  {"group.whoCan.totalCount", 2, "group.whoCan.edges.*.node.name", "ada owner", "group.whoCan.edges.*.role.name", "editor owner", "group.whoCan.edges.0.binding.group.name", "acme"},
 		"A2":  {"identity.name", "bot", "identity.roleBindings.nodes.*.group.path", "acme/lab", "identity.roleBindings.nodes.0.role.capabilities", []any{"GROUPS_DELETE", "REPO_DELETE"}, "identity.effectiveCapabilities", []any{}},
@@ -180,7 +182,7 @@ func TestQuestionsOfDashboardsTakeOneRequest(t *testing.T) {
 		variables := []any{
 			"org", w.org, "repo", w.checkout, "group", w.shop.shop, "tag", w.oldTag, "oldTag", w.oldTag, "newTag", w.newTag, "finding", w.finding, "id", "GHSA-1", "identity", w.bot,
 			"uid", w.ada, "uids", w.given, "assignee", w.owner, "package", "left-pad", "below", "1.1.0", "license", "MIT", "text", "checkout", "after", "",
-			"now", w.daysAgo(0), "week", w.daysAgo(7), "from", w.daysAgo(20), "monthAgo", w.daysAgo(30), "since", w.daysAgo(40), "to", w.daysAgo(-1), "until", w.daysAgo(-30),
+			"now", w.daysAgo(0), "week", w.daysAgo(7), "from", w.daysAgo(20), "monthAgo", w.daysAgo(30), "since", w.daysAgo(40), "to", w.daysAgo(-1), "until", w.daysAgo(-30), "soon", w.daysAgo(-31),
 		}
 		for _, q := range questions {
 			name, document := q.name, q.document

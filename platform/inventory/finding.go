@@ -49,6 +49,8 @@ type Finding struct {
 	// IsLive reports whether a tag that is not deprecated points to the image. Other findings
 	// are not counted.
 	IsLive bool `json:"-"`
+	// DecidedBy is who decided: the UID of an identity, or the name of an operator's command. It is "" if nobody has.
+	DecidedBy string `json:"decidedBy,omitempty"`
 }
 
 // What can decide about a finding beside a triage rule.
@@ -126,6 +128,9 @@ type FindingFilter struct {
 	ResolvedSince    core.Time             `json:",omitzero"`
 	UpdatedSince     core.Time             `json:",omitzero"`
 	DueBefore        core.Time             `json:",omitzero"`
+	ExpireBefore     core.Time             `json:",omitzero"`  // the decision ends before
+	DecidedBy        string                `json:",omitempty"` // as in a finding
+	TagNames         []string              `json:",omitempty"` // a tag with one of these names points to the image
 	WithoutLiveTags  bool                  `json:",omitempty"` // findings of images without tags, or with deprecated ones only, are included
 	Digests          []string              `json:",omitempty"`
 	Advisories       []core.UID            `json:",omitempty"` // of the vulnerability and package of one of these
@@ -158,6 +163,8 @@ func (f *FindingFilter) WantedStates() []FindingState {
 		return f.States
 	case !f.ResolvedSince.IsZero():
 		return []FindingState{FindingResolved}
+	case !f.ExpireBefore.IsZero():
+		return []FindingState{FindingInTriage, FindingAccepted, FindingNotAffected} // what is decided to be open never ends
 	case f.anyPart(func(part *FindingFilter) bool { return part.States != nil || !part.ResolvedSince.IsZero() }):
 		return slices.Clone(findingStates)
 	default:
@@ -192,12 +199,13 @@ func (f *FindingFilter) checkConditions(v *core.Violations) {
 	for _, x := range []struct {
 		field  string
 		values []string
-	}{{"vulnerabilityIds", f.VulnerabilityIDs}, {"packages", f.Packages}, {"ecosystems", f.Ecosystems}, {"digests", f.Digests}} {
+	}{{"vulnerabilityIds", f.VulnerabilityIDs}, {"packages", f.Packages}, {"ecosystems", f.Ecosystems}, {"digests", f.Digests}, {"tagNames", f.TagNames}} {
 		if v.CheckFilter(x.field, x.values...); len(x.values) > core.MaxIDs {
 			v.Add(x.field, "must be at most %d", core.MaxIDs)
 		}
 	}
 	v.CheckQuery(f.Query)
+	v.CheckFilter("decidedBy", f.DecidedBy)
 	if f.Assignee != "" {
 		v.CheckUID("assignee", f.Assignee)
 	}
@@ -221,7 +229,7 @@ var FindingKind = core.Kind[*Finding]{
 		{Name: "sources", Mode: fieldmask.OutputOnly}, {Name: "disputedBy", Mode: fieldmask.OutputOnly}, {Name: "binaryPackages", Mode: fieldmask.OutputOnly}, {Name: "fixedVersions", Mode: fieldmask.OutputOnly}, {Name: "severity", Mode: fieldmask.OutputOnly},
 		{Name: "knownExploited", Mode: fieldmask.OutputOnly}, {Name: "epss", Mode: fieldmask.OutputOnly},
 		{Name: "basis", Mode: fieldmask.OutputOnly}, {Name: "state", Mode: fieldmask.Updatable},
-		{Name: "justification", Mode: fieldmask.Updatable}, {Name: "note", Mode: fieldmask.Updatable},
+		{Name: "decidedBy", Mode: fieldmask.OutputOnly}, {Name: "justification", Mode: fieldmask.Updatable}, {Name: "note", Mode: fieldmask.Updatable},
 		{Name: "assignee", Mode: fieldmask.Updatable}, {Name: "dueTime", Mode: fieldmask.Updatable},
 		{Name: "expireTime", Mode: fieldmask.Updatable}, {Name: "firstSeenTime", Mode: fieldmask.OutputOnly},
 		{Name: "resolvedTime", Mode: fieldmask.OutputOnly}, {Name: "updateTime", Mode: fieldmask.OutputOnly},

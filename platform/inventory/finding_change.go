@@ -153,7 +153,7 @@ func (c *findingChanges) note(verb string, all []*Finding) {
 func (f *Finding) sameAs(other *Finding) bool {
 	x, y := *f, *other
 	x.UpdateTime, y.UpdateTime = core.Time{}, core.Time{}
-	return x.IsLive == y.IsLive && x.Decision == y.Decision && x.PackageVersion == y.PackageVersion && x.Advisory == y.Advisory && x.Representative == y.Representative && x.looksLike(&y) &&
+	return x.IsLive == y.IsLive && x.Decision == y.Decision && x.DecidedBy == y.DecidedBy && x.PackageVersion == y.PackageVersion && x.Advisory == y.Advisory && x.Representative == y.Representative && x.looksLike(&y) &&
 		EPSSKey(x.EPSS) == EPSSKey(y.EPSS) && x.LacksFix == y.LacksFix && x.FirstSeenTime.Equal(y.FirstSeenTime.Time)
 }
 

@@ -65,22 +65,24 @@ type decision struct {
 	state               FindingState
 	justification, note string
 	expireTime          core.Time
+	author              string // who decided; "" if that is not known
 }
 
 func (r *TriageRule) decision() decision {
-	return decision{r.State, r.Justification, r.Note, r.ExpireTime}
+	return decision{r.State, r.Justification, r.Note, r.ExpireTime, r.Author}
 }
 
 func (f *Finding) decision() decision {
-	return decision{f.State, f.Justification, f.Note, f.ExpireTime}
+	return decision{f.State, f.Justification, f.Note, f.ExpireTime, f.DecidedBy}
 }
 
 // decide sets what was decided, and by what.
 func (f *Finding) decide(d decision, by string) {
 	f.State, f.Justification, f.Note, f.ExpireTime, f.Decision = d.state, d.justification, d.note, d.expireTime, by
+	f.DecidedBy = d.author
 }
 
-// equals reports whether two decisions say the same.
+// equals reports whether two decisions say the same, whoever says it.
 func (d decision) equals(other decision) bool {
 	return d.state == other.state && d.justification == other.justification && d.note == other.note && d.expireTime.Equal(other.expireTime.Time)
 }

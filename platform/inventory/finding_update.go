@@ -342,6 +342,7 @@ type triage struct {
 	*fieldmask.Change[*Finding]
 	TriageFacts
 	now        core.Time
+	author     string
 	advisories map[core.UID][]*Advisory // by those that represent them
 	rules      triageRules
 	events     findingEvents
@@ -356,7 +357,7 @@ func (s Findings) newTriage(ctx context.Context, tx core.Tx, chosen []*Finding, 
 	if err != nil {
 		return nil, err
 	}
-	t := &triage{Change: c, TriageFacts: facts, now: s.area.Now(), advisories: map[core.UID][]*Advisory{}, events: findingEvents{}}
+	t := &triage{Change: c, TriageFacts: facts, now: s.area.Now(), author: core.ChangeActor(ctx, chosen[0].Repo).Subject, advisories: map[core.UID][]*Advisory{}, events: findingEvents{}}
 	for _, a := range facts.Advisories {
 		t.advisories[a.Representative] = append(t.advisories[a.Representative], a)
 	}
@@ -405,7 +406,7 @@ func (t *triage) apply(f *Finding) {
 		f.Note = t.Row.Note
 	case t.Writes("note"):
 		d := f.decision()
-		d.note = t.Row.Note
+		d.note, d.author = t.Row.Note, t.author
 		f.decide(d, DecisionOfFinding)
 	}
 	if t.Writes("assignee") {
@@ -420,6 +421,7 @@ func (t *triage) apply(f *Finding) {
 // lead to the same, the finding has no decision of its own.
 func (t *triage) decide(f *Finding) {
 	wanted := t.Row.decision()
+	wanted.author = t.author
 	f.decide(decision{state: FindingOpen}, "")
 	var sources []*Advisory
 	for _, a := range t.advisories[f.Representative] {

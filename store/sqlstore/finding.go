@@ -50,6 +50,7 @@ var findings = table.New(&table.Definition[*inventory.Finding, *inventory.Findin
 		{SQL: "t.assignee", To: func(f *inventory.Finding) any { return table.UIDOf(&f.Assignee) }},
 		{SQL: "t.due_time", To: func(f *inventory.Finding) any { return table.DeadlineOf(&f.DueTime) }},
 		{SQL: "t.expire_time", To: func(f *inventory.Finding) any { return table.TimeOf(&f.ExpireTime) }},
+		{SQL: "t.decided_by", To: func(f *inventory.Finding) any { return &f.DecidedBy }},
 		{SQL: "t.decision", To: func(f *inventory.Finding) any { return &f.Decision }},
 		{SQL: "t.live", To: func(f *inventory.Finding) any { return &f.IsLive }},
 		{SQL: "t.first_seen_time", To: func(f *inventory.Finding) any { return table.TimeOf(&f.FirstSeenTime) }},
@@ -153,6 +154,15 @@ func addConditions(f *inventory.FindingFilter, s *table.Statement) {
 	table.AddSince(s, "update_time", f.UpdatedSince)
 	if !f.DueBefore.IsZero() {
 		s.Add(" AND t.due_time < ?", f.DueBefore)
+	}
+	if !f.ExpireBefore.IsZero() {
+		s.Add(" AND t.expire_time > ? AND t.expire_time < ?", core.Time{}, f.ExpireBefore)
+	}
+	if f.DecidedBy != "" {
+		s.Add(" AND t.decided_by = ?", f.DecidedBy)
+	}
+	if len(f.TagNames) > 0 {
+		s.Add(" AND EXISTS (SELECT 1 FROM tag g WHERE g.parent = t.parent AND g.name ? AND g.digest = t.digest)", table.Values(f.TagNames))
 	}
 	table.AddAnyOf(s, "digest", f.Digests)
 	if len(f.Advisories) > 0 {

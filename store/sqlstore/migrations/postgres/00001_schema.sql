@@ -633,7 +633,7 @@ CREATE TABLE finding (
     state text COLLATE "C" NOT NULL,
     justification text COLLATE "C" NOT NULL, note text COLLATE "C" NOT NULL,
     assignee bytea, due_time timestamptz NOT NULL, expire_time timestamptz NOT NULL,
-    decision text COLLATE "C" NOT NULL,
+    decision text COLLATE "C" NOT NULL, decided_by text COLLATE "C" NOT NULL,
     live boolean NOT NULL,
     first_seen_time timestamptz NOT NULL, resolved_time timestamptz NOT NULL, update_time timestamptz NOT NULL,
     count_class bigint NOT NULL,

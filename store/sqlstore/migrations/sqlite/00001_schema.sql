@@ -643,7 +643,7 @@ CREATE TABLE finding (
     state TEXT NOT NULL,
     justification TEXT NOT NULL, note TEXT NOT NULL,
     assignee BLOB, due_time INTEGER NOT NULL, expire_time INTEGER NOT NULL,
-    decision TEXT NOT NULL,
+    decision TEXT NOT NULL, decided_by TEXT NOT NULL,
     live BOOLEAN NOT NULL,
     first_seen_time INTEGER NOT NULL, resolved_time INTEGER NOT NULL, update_time INTEGER NOT NULL,
     count_class BIGINT NOT NULL,
