@@ -2129,6 +2129,9 @@ func fieldsFinding(resolvers ResolverRoot) *execute.Object {
 		"state": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendFindingState(b, parent.(*inventory.Finding).State, false)
 		}},
+		"decidedBy": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*inventory.Finding).DecidedBy, true)
+		}},
 		"justification": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*inventory.Finding).Justification, true)
 		}},
@@ -2178,6 +2181,11 @@ func fieldsFinding(resolvers ResolverRoot) *execute.Object {
 		},
 		"assignee": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 			values, err := resolvers.Finding().Assignee(ctx, execute.Parents[inventory.Finding](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+		"decider": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Finding().Decider(ctx, execute.Parents[inventory.Finding](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},

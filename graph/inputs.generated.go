@@ -5470,6 +5470,24 @@ func (ec *executionContext) unmarshalInputFindingFilter(ctx context.Context, val
 			return it, err
 		}
 	}
+	if v, ok := given["expireBefore"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expireBefore"))
+		if it.ExpireBefore, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["decidedBy"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("decidedBy"))
+		if it.DecidedBy, err = ec.unmarshalOString2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["tagNames"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tagNames"))
+		if it.TagNames, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	if v, ok := given["deprecatedTags"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deprecatedTags"))
 		if it.WithoutLiveTags, err = ec.unmarshalOBoolean2bool(ctx, v); err != nil {

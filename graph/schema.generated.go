@@ -450,6 +450,7 @@ type FindingResolver interface {
 	Repo(ctx context.Context, objs []*inventory.Finding) ([]*inventory.Repo, error)
 	Tags(ctx context.Context, objs []*inventory.Finding, window scalar.Window, where *scalar.TagFilter) ([]*scalar.Connection[*inventory.Tag], error)
 	Assignee(ctx context.Context, objs []*inventory.Finding) ([]*iam.Identity, error)
+	Decider(ctx context.Context, objs []*inventory.Finding) ([]*iam.Identity, error)
 	FixedIn(ctx context.Context, objs []*inventory.Finding, window scalar.Window) ([]*scalar.Connection[*inventory.Tag], error)
 	ViewerCan(ctx context.Context, objs []*inventory.Finding, capabilities []core.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*inventory.Finding) ([][]core.Capability, error)
