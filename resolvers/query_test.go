@@ -67,6 +67,8 @@ var everyQuery = []struct {
 	{"findingActivity", `query($org: ID!) { findingActivity(within: $org) { time open { total critical unknown } } }`, "findingActivity.29.open.total", 6},
 	{"topVulnerabilities", `{ topVulnerabilities { totalCount nodes { findings images repos } } }`, "topVulnerabilities.totalCount", nil},
 	{"topPackages", `{ topPackages(first: 1) { totalCount nodes { package findings } } }`, "topPackages.nodes.*.findings", nil},
+	{"acceptanceRules", `query($org: ID!) { acceptanceRules(within: $org) { uid } }`, "acceptanceRules", []any{}},
+	{"acceptanceRulePreview", `query($org: ID!) { acceptanceRulePreview(within: $org, where: {maxSeverity: LOW}) { totalCount } }`, "acceptanceRulePreview.totalCount", 0},
 	{"remediationActivity", `query($org: ID!) { remediationActivity(within: $org) { time opened { total } timeToFix { count } } }`, "remediationActivity.29.opened.total", nil},
 	{"eventActivity", `query($org: ID!) { eventActivity(within: $org, from: null, types: ["iam.terms.accepted"]) { time made refused } }`, "eventActivity.29.made", 1},
 	{"subscriptions", `{ subscriptions(where: {sink: "https://hooks.example.com/a"}) { nodes { sink group { name } } } }`, "subscriptions.nodes.*.group.name", "acme"},
