@@ -21,7 +21,7 @@ func (w *world) findingsOf(d dice, repos []core.UID) (all []*inventory.Finding) 
 		repo, chance := pick(d, repos), d.Float64()
 		f := &inventory.Finding{
 			UID: d.below(repo), Repo: repo, Digest: "sha256:" + d.hex(32), Advisory: d.below(repo.Root()), VulnerabilityID: fmt.Sprintf("CVE-2026-%d", i%7), Package: fmt.Sprintf("package-%d", i%5),
-			Ecosystem: "npm", Basis: inventory.BasisVersion, Severity: inventory.AdvisorySeverity{Rating: pick(d, ratings)}, EPSS: &chance, KnownExploited: d.IntN(5) == 0,
+			Ecosystem: pick(d, []string{"npm", "Debian:11", "Debian:12", ""}), Basis: inventory.BasisVersion, Severity: inventory.AdvisorySeverity{Rating: pick(d, ratings)}, EPSS: &chance, KnownExploited: d.IntN(5) == 0,
 			State: pick(d, inventory.FindingStates()), IsLive: d.IntN(4) > 0, FirstSeenTime: core.At(epoch.Add(moments[i%len(moments)])), UpdateTime: core.At(epoch),
 		}
 		f.Representative = f.Advisory
@@ -103,7 +103,7 @@ func plainFindingFilter(d dice) (*inventory.FindingFilter, func(*inventory.Findi
 	}
 	f := &inventory.FindingFilter{States: states, WithoutLiveTags: d.IntN(4) == 0}
 	yes, since := d.IntN(2) == 0, core.At(epoch.Add(moments[2]))
-	switch d.IntN(6) {
+	switch d.IntN(7) {
 	case 0:
 		f.Fixable = &yes
 	case 1:
@@ -114,6 +114,8 @@ func plainFindingFilter(d dice) (*inventory.FindingFilter, func(*inventory.Findi
 		f.ResolvedSince = since
 	case 4:
 		f.Query = "package-1"
+	case 5:
+		f.Ecosystems = []string{"Debian"}
 	}
 	return f, meaningOf(f)
 }
@@ -128,7 +130,7 @@ func meaningOf(f *inventory.FindingFilter) func(x *inventory.Finding) bool {
 		}
 		return isOfState && (x.IsLive || f.WithoutLiveTags) && (f.Fixable == nil || x.IsFixable() == *f.Fixable) && (f.KnownExploited == nil || x.KnownExploited == *f.KnownExploited) &&
 			(f.Severities == nil || slices.Contains(f.Severities, x.Severity.Rating)) && (f.ResolvedSince.IsZero() || !x.ResolvedTime.Before(since.Time)) &&
-			(f.Query == "" || x.Package == f.Query)
+			(f.Query == "" || x.Package == f.Query) && (f.Ecosystems == nil || strings.HasPrefix(x.Ecosystem, "Debian:"))
 	}
 }
 
@@ -214,4 +216,33 @@ func findingUIDs(all []*inventory.Finding) string {
 		uids = append(uids, string(f.UID))
 	}
 	return strings.Join(uids, " ")
+}
+
+// The findings of a vulnerability are fewer than those of the images of all tags. Here each tag would look for its own.
+func TestTheTagsOfAVulnerabilityAreFoundByItsFindings(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.SQLite(t))
+	ctx, _ := w.createOrganisation("acme")
+	p, looked := w.replica(w.newSpy()), 0
+	statements, err := recordStatements(ctx, func(ctx context.Context) error {
+		filter := &inventory.TagFilter{ImageConditions: inventory.ImageConditions{VulnerabilityIDs: []string{"CVE-1"}}}
+		_, err := p.Tags.List(ctx, core.ListRequest[*inventory.TagFilter]{Filter: filter, Parts: core.PartItems | core.PartTotal})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range statements {
+		if !strings.Contains(s.SQL, "FROM finding") {
+			continue
+		}
+		looked++
+		steps := strings.Join(w.explainQueryPlan(t, s), "\n  ")
+		if strings.Contains(steps, "CORRELATED") || !strings.Contains(steps, "SEARCH f USING INDEX finding_representative (representative=?") {
+			t.Errorf("each tag looks for findings:\n%s\n  %s", s.SQL, steps)
+		}
+	}
+	if looked == 0 {
+		t.Error("no statement looks for findings")
+	}
 }
