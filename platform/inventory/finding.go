@@ -277,7 +277,7 @@ type FindingQueries interface {
 	// SummarizeImageFindings counts those of images, with one statement.
 	SummarizeImageFindings(ctx context.Context, on core.Conn, keys ImageKeys) ([]*FindingSummary, error)
 
-	// FacetFindings counts the findings of each scope by facet, with one statement.
+	// FacetFindings counts the findings of each scope by facet, with one read.
 	FacetFindings(ctx context.Context, on core.Conn, filter *FindingFilter, scopes []core.Scope) ([]*FindingFacets, error)
 
 	// FindingActivity sums the changes of the number of open findings from the first interval until now. The

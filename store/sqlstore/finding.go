@@ -310,6 +310,14 @@ func countClass(number int) int64 {
 	return int64(1 + number)
 }
 
+// numberOfClass returns the number of the class with a count_class that is not 0.
+func numberOfClass(class int64) int {
+	if class < 0 {
+		return int(-1 - class)
+	}
+	return int(class - 1)
+}
+
 // findingCounters returns the counters of a class, besides that of the kind.
 func findingCounters(class int64) []byte {
 	switch {
@@ -364,18 +372,25 @@ func classesOf(f *inventory.FindingFilter) []string {
 // ReplaceFindings deletes findings and inserts others.
 func (queries) ReplaceFindings(ctx context.Context, in core.Tx, old, current []*inventory.Finding) error {
 	tx := transactionOf(in)
-	w := findings.Writer(tx)
+	w, counts := findings.Writer(tx), findingCounts{}
+	for _, f := range current {
+		counts.add(f, 1)
+	}
 	if len(old) > 0 {
 		uids := make([]core.UID, len(old))
 		for i, f := range old {
 			uids[i] = f.UID
 			w.Count(f, -1)
+			counts.add(f, -1)
 		}
 		tx.Conn.Queue(table.NewStatement(tx.Dialect).Add("DELETE FROM finding WHERE uid ?", table.UIDKeys(uids)).Build(nil))
 	}
 	err := w.Insert(ctx, current...)
 	if errors.Is(err, core.ErrDuplicate) {
 		return fmt.Errorf("a finding of %s exists already: %w", current[0].Repo, err)
+	}
+	if err == nil {
+		tx.Conn.Queue(counts.statements(tx.Dialect)...)
 	}
 	return err
 }
@@ -443,26 +458,4 @@ func oneIf(is bool) int64 {
 		return 1
 	}
 	return 0
-}
-
-// findingFacets are the columns that the facets of findings follow from.
-var findingFacets = []string{"substr(t.severity, 1, 1)", "t.state", "t.ecosystem", "t.parent"}
-
-// FacetFindings counts findings by severity, state, ecosystem, repo and group.
-func (queries) FacetFindings(ctx context.Context, on core.Conn, filter *inventory.FindingFilter, scopes []core.Scope) ([]*inventory.FindingFacets, error) {
-	s := tablesOf(on)
-	facets := table.EmptyEach[inventory.FindingFacets](len(scopes))
-	ratings, states, texts, uids := table.Counting[core.SeverityRating]{}, table.Counting[inventory.FindingState]{}, table.Counting[string]{}, table.Counting[core.UID]{}
-	var rank, state, ecosystem string
-	var repo core.UID
-	run := findings.Reader(s).CountBy(filter, scopes, "", findingFacets, []any{&rank, &state, &ecosystem, table.UIDOf(&repo)}, func(i int, n int64) {
-		rating, _ := inventory.ParseSeverityKey(rank)
-		f := facets[i]
-		ratings.Add(&f.Severity, rating, n)
-		states.Add(&f.State, inventory.FindingState(state), n)
-		texts.Add(&f.Ecosystem, ecosystem, n)
-		uids.Add(&f.Repo, repo, n)
-		uids.Add(&f.Group, repo.Parent(), n)
-	})
-	return facets, s.RunAll(ctx, run)
 }

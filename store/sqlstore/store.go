@@ -113,7 +113,11 @@ func (tables) FoldText(text string) string { return table.Fold(text) }
 // Recount corrects the counters from the rows and returns how many were wrong.
 func (s *Store) Recount(ctx context.Context) (wrong int64, err error) {
 	err = s.engine.Write(ctx, func(tx *dbconn.Tx) error {
-		wrong, err = table.Recount(ctx, tx, s.Dialect, kinds)
+		if wrong, err = table.Recount(ctx, tx, s.Dialect, kinds); err != nil {
+			return err
+		}
+		counts, err := recountFindings(ctx, tx, s.Dialect)
+		wrong += counts
 		return err
 	})
 	return wrong, err

@@ -2,6 +2,7 @@ package storetest_test
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
+	"atrium/store/storetest"
 )
 
 // facetsOf counts repos in the simplest way.
@@ -169,6 +171,109 @@ func TestFacetsCountTheTagsOfTheList(t *testing.T) {
 			filled += len(got.Repo)
 		}
 		if filled < 200 {
+			t.Errorf("only %d facets were counted", filled)
+		}
+	})
+}
+
+// facetsOfFindings counts findings in the simplest way.
+func facetsOfFindings(all []*inventory.Finding) *inventory.FindingFacets {
+	ratings, states, ecosystems, repos, groups := map[core.SeverityRating]int64{}, map[inventory.FindingState]int64{}, map[string]int64{}, map[core.UID]int64{}, map[core.UID]int64{}
+	for _, f := range all {
+		ratings[f.Severity.Rating]++
+		states[f.State]++
+		ecosystems[f.Ecosystem]++
+		repos[f.Repo]++
+		groups[f.Repo.Parent()]++
+	}
+	return &inventory.FindingFacets{Severity: sortedFacets(ratings), State: sortedFacets(states), Ecosystem: sortedFacets(ecosystems), Repo: sortedFacets(repos), Group: sortedFacets(groups)}
+}
+
+func TestFacetsCountTheFindingsOfTheList(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		d := newDice(41)
+		owner, org := w.createOrganisation("acme")
+		groups, labelled := []core.UID{org.Group.UID}, map[core.UID]bool{}
+		repos := []core.UID{w.repo(owner, groups[0], "r")}
+		for i := range 6 {
+			g := w.group(owner, groups[i-i%2], fmt.Sprintf("g%d", i))
+			r := must[*inventory.Repo](t)(w.p.Repos.Create(owner, g, input[*inventory.Repo](`{"name": "r", "labels": {"team": "a"}}`)))
+			groups, repos, labelled[r.UID] = append(groups, g), append(repos, r.UID), true
+		}
+		w.bind(owner, groups[1], w.identity(owner, groups[0], "viewer"), iam.ViewerRole)
+		viewer := w.contextAs("viewer")
+		_, other := w.createOrganisation("other") // Nobody of acme sees its findings.
+		w.findingsOf(d, []core.UID{w.repo(w.contextAs("owner of other"), other.Group.UID, "r")})
+		all, filled := w.findingsOf(d, repos), 0
+		check := func() {
+			t.Helper()
+			w.checkCounters(t, 0)
+			for range 100 {
+				filter, means := findingFilters(d)
+				if d.IntN(4) == 0 {
+					filter.Labels = []string{"team=a"}
+				}
+				ctx, seen := owner, groups[0]
+				if d.IntN(3) == 0 {
+					ctx, seen = viewer, groups[1]
+				}
+				scopes := []core.UIDFilter{descendantsOf(pick(d, groups)), descendantsOf(pick(d, repos)), childrenOf(pick(d, repos)), descendantsOf(seen)}
+				pages, errs := w.p.Findings.ListEach(ctx, core.ListRequest[*inventory.FindingFilter]{Filter: filter, PageSize: 1}, scopes)
+				scopes = append(scopes, core.UIDFilter{})
+				whole, err := w.p.Findings.List(ctx, core.ListRequest[*inventory.FindingFilter]{Filter: filter, PageSize: 1})
+				pages, errs = append(pages, whole), append(errs, err)
+				for i, page := range pages {
+					if errs[i] != nil {
+						continue // The viewer may not read there.
+					}
+					want := facetsOfFindings(slices.DeleteFunc(slices.Clone(all), func(x *inventory.Finding) bool {
+						inScope := scopes[i].ChildrenOf == x.Repo || scopes[i].DescendantsOf != "" && x.UID.Within(scopes[i].DescendantsOf) || i == len(pages)-1
+						return !means(x) || !inScope || !x.UID.Within(seen) || filter.Labels != nil && !labelled[x.Repo]
+					}))
+					got := must[[]*inventory.FindingFacets](t)(w.p.Findings.Facets(ctx, []core.Page[*inventory.Finding]{page}))[0]
+					if !reflect.DeepEqual(got, want) {
+						t.Fatalf("%+v in %+v: got %+v, want %+v", *filter, scopes[i], got, want)
+					}
+					filled += len(got.Repo)
+				}
+				if ctx == owner {
+					for i, got := range must[[]*inventory.FindingFacets](t)(w.p.Findings.Facets(ctx, pages)) {
+						if one := must[[]*inventory.FindingFacets](t)(w.p.Findings.Facets(ctx, pages[i:i+1]))[0]; !reflect.DeepEqual(got, one) {
+							t.Fatalf("%+v in %+v: with others, got %+v, want %+v", *filter, scopes[i], got, one)
+						}
+					}
+				}
+			}
+		}
+		check()
+		w.insert(func(tx core.Tx) error { // Findings change their class, come to be live and are no longer.
+			var changed []*inventory.Finding
+			for i, f := range all[:150] {
+				is := *f
+				is.State, is.IsLive, is.Severity.Rating = pick(d, inventory.FindingStates()), i%3 > 0, pick(d, core.SeverityRatings())
+				if is.ResolvedTime = (core.Time{}); is.State == inventory.FindingResolved {
+					is.ResolvedTime = core.At(epoch)
+				}
+				changed = append(changed, &is)
+			}
+			old := all[:150]
+			all = slices.Concat(changed, all[150:])
+			return storetest.Tables.Inventory.ReplaceFindings(t.Context(), tx, old, changed)
+		})
+		check()
+		if err := w.p.Repos.Delete(owner, repos[2]); err != nil {
+			t.Fatal(err)
+		}
+		all = slices.DeleteFunc(all, func(f *inventory.Finding) bool { return f.Repo == repos[2] })
+		check()
+		db := w.openDirect()
+		w.exec(db, "UPDATE finding_count SET n = n + 1 WHERE class = 1")
+		w.exec(db, "DELETE FROM finding_count WHERE class = 2")
+		if wrong := must[int64](t)(w.store.Recount(t.Context())); wrong == 0 {
+			t.Error("no count is wrong")
+		}
+		check()
+		if filled < 500 {
 			t.Errorf("only %d facets were counted", filled)
 		}
 	})

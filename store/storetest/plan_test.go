@@ -197,7 +197,8 @@ func findFault(step string, steps []string) string {
 //     on words of events, a free text, a role's capability, or on SQLite an
 //     alias, look at every row of the scope.
 //   - All advisory documents at once read the index of what there is.
-//   - Facets count the rows of their lists, and so does a word that most rows hold.
+//   - Facets count the rows of their lists, and so does a word that most rows hold. Those of
+//     findings are sums, unless the filter asks for what finding_count does not have.
 //   - Remediated artifacts and those of a CUDA version have indexes by name
 //     alone; a free text looks at every artifact of the ecosystems.
 //   - An activity reads what happened in its days, and below the first level

@@ -147,7 +147,7 @@ func (b *bigWorld) measureImport(t *testing.T) {
 
 // measureCPU returns the CPU that the server needs for a statement that explain has
 // prepared. It returns 0 if the server runs on another machine or system.
-func (e explainer) measureCPU(t *testing.T, s dbconn.Statement) time.Duration {
+func (e explainer) measureCPU(t testing.TB, s dbconn.Statement) time.Duration {
 	t.Helper()
 	const runs = 5
 	var pid int

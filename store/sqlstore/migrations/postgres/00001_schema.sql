@@ -669,6 +669,16 @@ CREATE INDEX finding_decision ON finding (decision, uid) WHERE count_class > 24;
 -- The findings whose exception ends next.
 CREATE INDEX finding_expire ON finding (expire_time) WHERE state <> 'FINDING_STATE_OPEN' AND count_class > 0;
 
+-- How many findings a repo has of an ecosystem and a class, which is a count_class that is not 0. Facets of findings are sums of
+-- these (finding_count.go): an organisation has fewer of them than findings, and the primary key has those of every scope together.
+CREATE TABLE finding_count (
+    parent bytea NOT NULL REFERENCES repo (uid) ON DELETE CASCADE,
+    ecosystem text COLLATE "C" NOT NULL,
+    class bigint NOT NULL,
+    n bigint NOT NULL,
+    PRIMARY KEY (parent, ecosystem, class)
+);
+
 -- By how much the number of open findings of a scope, which is a repo or a group above it, changed in a quarter of an hour, which is
 -- counted from 1970: r0 to r5 by the rank of their rating. What was open at the end of a day, in any time zone, is what is open now
 -- without the changes after it. Repos that are deleted leave the groups above.
