@@ -57,7 +57,7 @@ func Limits() analysis.Schema {
 		DefaultPage: core.DefaultPageSize, MaxPage: core.MaxPageSize,
 		Parts:             []string{"SeverityCount", "FindingCount"},
 		ListRows:          listRows,
-		IndexedConditions: indexedConditions, CountedConditions: countedConditions, RelatedConditions: relatedConditions, NestedConditions: nestedConditions, ComparedConditions: comparedConditions,
+		IndexedConditions: indexedConditions, CountedConditions: countedConditions, SummedConditions: summedConditions, RelatedConditions: relatedConditions, NestedConditions: nestedConditions, ComparedConditions: comparedConditions,
 		SortedOrders: sortedOrders, WholeOrders: wholeOrders, CountedLists: countedLists, ScannedFields: scannedFields,
 		NestedLists: nestedLists(), LongFields: withCapabilities(longFields), UniqueNames: uniqueNames, Watched: append(slices.Collect(maps.Keys(costlyFields)), feedPosition),
 	}
@@ -101,6 +101,9 @@ var indexedConditions = []string{
 
 // countedConditions names the conditions whose rows counters count, but no index finds.
 var countedConditions = []string{"fixable", "knownExploited", "Advisory.severities", "Advisory.states"}
+
+// summedConditions names the conditions of findings with which their facets are sums.
+var summedConditions = []string{"Finding.fixable", "Finding.knownExploited", "Finding.ecosystems", "Finding.labels"}
 
 // relatedConditions names the conditions on other rows.
 var relatedConditions = []string{"tags", "repos"}

@@ -27,13 +27,16 @@ type Schema struct {
 	IndexedConditions []string
 	// CountedConditions are those whose rows counters count, but no index finds.
 	CountedConditions  []string
-	RelatedConditions  []string        // those on other rows, which are looked for beside each row
-	NestedConditions   []string        // those with filters inside, which each row is compared with
-	ComparedConditions []string        // those with values that each row is compared with
-	SortedOrders       []string        // orders that no index has, named as in Identity.EMAIL
-	WholeOrders        []string        // orders that an index has only for a whole organisation
-	CountedLists       map[string]bool // lists whose rows are read to count them, without a condition too
-	ScannedFields      map[string]int  // cost of the rows that fields read and do not show
+	RelatedConditions  []string // those on other rows, which are looked for beside each row
+	NestedConditions   []string // those with filters inside, which each row is compared with
+	ComparedConditions []string // those with values that each row is compared with
+	// SummedConditions are the conditions of kinds whose facets are sums, named as in Finding.labels, with which they still are sums,
+	// as with IndexedConditions. With others, the rows of the list are read and sorted.
+	SummedConditions []string
+	SortedOrders     []string        // orders that no index has, named as in Identity.EMAIL
+	WholeOrders      []string        // orders that an index has only for a whole organisation
+	CountedLists     map[string]bool // lists whose rows are read to count them, without a condition too
+	ScannedFields    map[string]int  // cost of the rows that fields read and do not show
 
 	// NestedLists are lists with the rows of all that is below their parent, unless the named argument is true.
 	NestedLists map[string]string

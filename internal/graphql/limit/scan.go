@@ -36,7 +36,7 @@ func (p *pricing) scanCost(f *ast.Field) int {
 			}
 			scans += counted
 		case "facets":
-			scans += 2 // for tiers and for bundles, each of which is read without its own condition
+			scans += p.facetScans(f)
 		default:
 			shows = true
 		}
@@ -100,6 +100,22 @@ func (p *pricing) partScans(f *ast.Field, given any) (again, parts int) {
 		}
 	}
 	return again, parts
+}
+
+// facetScans returns how often all rows of a list are as good as read for its facets.
+func (p *pricing) facetScans(f *ast.Field) int {
+	const grouped, sorted = 2, 4 // Facets of repos read the rows for tiers and for bundles.
+	isOfKind := func(condition string) bool { return strings.HasPrefix(condition, kindOf(f)+".") }
+	if !slices.ContainsFunc(p.SummedConditions, isOfKind) {
+		return grouped
+	}
+	where, _ := p.argument(f, "where").(map[string]any)
+	for name, value := range where {
+		if value != nil && !isAmong(p.IndexedConditions, f, name) && !isAmong(p.SummedConditions, f, name) {
+			return sorted
+		}
+	}
+	return grouped
 }
 
 // isNested reports whether a list has the rows of those below its parent too.
