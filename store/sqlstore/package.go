@@ -94,10 +94,10 @@ func addHeld(s *table.Statement, held core.Scope, column, value string, licenses
 			s.Add("t.uses > 0 AND t.root = ?", b.UID)
 			continue
 		}
-		s.Add("EXISTS (SELECT 1 FROM package_use u WHERE u.root_key = ? AND u."+column+" = "+value, table.ScopeKey(b.UID.Root()))
+		s.Add("(SELECT 1 FROM package_use u WHERE u.root_key = ? AND u."+column+" = "+value, table.ScopeKey(b.UID.Root()))
 		addUseWithin(s, b.UID)
 		addLicenses(s, licenses)
-		s.Add(")")
+		s.Add(" LIMIT 1) = 1") // With EXISTS, PostgreSQL would compare the licences of all uses with each parent of a list.
 	}
 	s.Add(")")
 }

@@ -130,6 +130,9 @@ func filteredReads(t *testing.T) map[string][]string {
 			if !strings.HasSuffix(list.Type.Name(), "Connection") || where == nil && by == nil || strings.HasPrefix(object.Name, "__") {
 				continue
 			}
+			if where != nil && !strings.HasSuffix(where.Type.Name(), "Filter") {
+				continue // The conditions of a rule need each other. A list of findings has the same ones.
+			}
 			if parentReads[object.Name] == "" {
 				t.Errorf("add to parentReads a query of many objects of the type %s, which has the list %s", object.Name, list.Name)
 				continue
