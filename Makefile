@@ -163,11 +163,11 @@ fuzz: oracle ## Fuzz every parser in turn (FUZZTIME=1m)
 		go test -tags=oracle -run='^$$' -fuzz="^$${func#func }$$" -fuzztime=$(FUZZTIME) "$$(dirname "$$file")" || exit 1; \
 	done
 
-FEEDS ?= $(addprefix ../shared/data/osv-,go.tar.gz pypa.tar.gz bitnami.tar.gz)
-DOCUMENTS ?= ../shared/data/sbom.tar.gz
+FEEDS ?= $(wildcard ../shared/data/osv-*.tar.gz)
+DOCUMENTS ?= $(wildcard ../shared/data/sbom*.tar.gz)
 .PHONY: osv-compare
-osv-compare: ## Compare our matching of packages and advisories with that of osv-scanner, record for record (FEEDS=folder DOCUMENTS=folder)
-	go -C tools/osvcompare run . -modules=60 -made $(abspath $(FEEDS)) -- $(abspath $(DOCUMENTS))
+osv-compare: ## Compare the findings of imported documents with those of osv-scanner, dpkg and rpm (FEEDS=folders DOCUMENTS=folders DATABASE=PostgreSQL, empty)
+	go -C tools/osvcompare run . -modules=60 -made $(DATABASE:%=-database=%) $(abspath $(FEEDS)) -- $(abspath $(DOCUMENTS))
 
 .PHONY: lint
 lint: ## Run the linter, pinned in tools/lint/go.mod

@@ -1,10 +1,28 @@
-// Command osvcompare compares our matching of packages and advisories with that of osv-scanner, record for record: which
-// vulnerability affects which package of a document. Both read the same documents (SPDX and CycloneDX, in folders and
-// .tar.gz archives) and the same records of OSV. osv-scanner runs offline, with databases made of the records.
+// Command osvcompare compares the findings of Atrium with those of osv-scanner, record for record: which vulnerability
+// affects which package of a document. Both read the same documents (SPDX and CycloneDX, in folders and .tar.gz archives)
+// and the same records of OSV.
 //
-// Differences for a known reason are counted; others are printed, and make it fail.
+// Atrium imports the documents into a store, some before the records and some after them, in a random order. Then it is asked
+// at its GraphQL endpoint. osv-scanner runs offline, with databases made of the records.
 //
-//	osvcompare [-modules N] [-made] [-keep FOLDER] FEED... -- DOCUMENTS...
+// Each difference needs a reason that is proven: osv-scanner is asked again about the same package without what the reason
+// says is its cause, or an oracle (dpkg, rpm, semantic versions) is asked. Differences without a reason make it fail.
+//
+// It also imports the images of the documents that name their source packages in the forms of several generators, in several
+// orders, and compares their findings with those that dpkg and rpm expect.
+//
+//	osvcompare [-modules N] [-made] [-database URL] [-seed N] [-keep FOLDER] FEED... -- DOCUMENTS...
+//
+// The files:
+//
+//	documents.go   reads documents, and names their generators
+//	made.go        makes records around the versions of the packages of documents
+//	world.go       imports documents and records into a store, and asks the GraphQL endpoint
+//	scanner.go     runs osv-scanner, and asks its matcher about a single package
+//	compare.go     compares the results, and reports
+//	reasons.go     the reasons of differences, with their proofs
+//	oracle.go      evaluates records by the schema of OSV in the orders of dpkg, rpm and semantic versions
+//	images.go      compares images in the forms of several generators with the oracle
 package main
 
 import (
@@ -13,23 +31,36 @@ import (
 	"flag"
 	"fmt"
 	"log"
-	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 )
 
+// Options are the settings of a comparison.
+type options struct {
+	feeds, documents []string
+	modules          int
+	made             bool
+	database         string
+	seed             uint64
+	keep             string
+}
+
 func main() {
 	log.SetFlags(0)
-	modules := flag.Int("modules", 0, "also compare documents made of so many modules of the module cache, those with most requirements")
-	made := flag.Bool("made", false, "also compare records that are made around the versions of every package of the documents")
-	keep := flag.String("keep", "", "keep the documents and databases in this `folder`")
+	var o options
+	flag.IntVar(&o.modules, "modules", 0, "also compare documents made of so many modules of the module cache, those with most requirements")
+	flag.BoolVar(&o.made, "made", false, "also compare records that are made around the versions of every package of the documents")
+	flag.StringVar(&o.database, "database", "", "import into this empty PostgreSQL database (`URL`) instead of a temporary SQLite file")
+	flag.Uint64Var(&o.seed, "seed", 0, "`number` that decides the orders of the imports; 0 means a random one")
+	flag.StringVar(&o.keep, "keep", "", "keep the documents and databases in this `folder`")
 	flag.Parse()
-	feeds, paths := split(flag.Args())
-	if len(feeds) == 0 || len(paths) == 0 {
+	o.feeds, o.documents = split(flag.Args())
+	if len(o.feeds) == 0 || len(o.documents) == 0 {
 		log.Fatal("Name at least one feed and one folder or archive of documents: osvcompare FEED... -- DOCUMENTS...")
 	}
-	if err := compare(context.Background(), feeds, paths, *modules, *made, *keep); err != nil {
+	if err := o.run(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, err) // osv-scanner takes the log for itself
 		os.Exit(1)
 	}
@@ -44,99 +75,58 @@ func split(arguments []string) (before, after []string) {
 	return arguments[:i], arguments[i+1:]
 }
 
-func compare(ctx context.Context, feeds, paths []string, modules int, made bool, folder string) error {
-	if folder == "" {
+var errDifferences = errors.New("there are differences without a reason")
+
+func (o options) run(ctx context.Context) error {
+	if o.keep == "" {
 		var err error
-		if folder, err = os.MkdirTemp("", "osvcompare"); err != nil {
+		if o.keep, err = os.MkdirTemp("", "osvcompare"); err != nil {
 			return err
 		}
-		defer os.RemoveAll(folder)
+		defer os.RemoveAll(o.keep)
 	}
-	documents, err := readDocuments(paths)
+	if o.seed == 0 {
+		o.seed = rand.Uint64()
+	}
+	fmt.Printf("Orders of the imports: -seed=%d\n", o.seed)
+	documents, err := readDocuments(o.documents)
 	if err != nil {
 		return err
 	}
-	ofModules, err := documentsOfModules(modules)
+	ofModules, err := documentsOfModules(o.modules)
 	if err != nil {
 		return err
 	}
 	documents = append(documents, ofModules...)
-	if made {
-		into := filepath.Join(folder, "made")
-		if err := writeMade(into, documents); err != nil {
+	feeds := o.feeds
+	if o.made {
+		into := filepath.Join(o.keep, "made")
+		if err := writeMade(into, "MADE", packagesOf(documents)); err != nil {
 			return err
 		}
-		feeds = append(feeds, into)
+		feeds = append(slices.Clone(feeds), into)
 	}
 	records, err := readFeeds(ctx, feeds)
 	if err != nil {
 		return err
 	}
-	theirs, err := newScanner(folder, records, documents)
+	oracle, err := newOracle()
 	if err != nil {
 		return err
 	}
-	report := report{differences: map[string]int{}, ecosystems: map[string]int{}}
-	for _, d := range documents {
-		found, err := theirs.scan(d)
-		if err != nil {
-			fmt.Fprintf(os.Stderr, "%s is left out: osv-scanner: %v\n", d.name, err)
-			continue
-		}
-		report.add(d, records.match(d), found)
+	defer oracle.close()
+	w, err := openWorld(ctx, o.keep, o.database)
+	if err != nil {
+		return err
 	}
-	report.print(len(records.documents))
-	if len(report.unexplained) > 0 {
-		return errors.New("there are differences without a known reason")
+	defer w.close()
+	imagesErr := compareImages(ctx, o, w, oracle, documents)
+	if imagesErr != nil && !errors.Is(imagesErr, errDifferences) {
+		return imagesErr
 	}
-	return nil
-}
-
-// A report counts what was compared.
-type report struct {
-	documents, packages, equal int
-	ecosystems                 map[string]int // equal matches
-	differences                map[string]int // by reason
-	unexplained                []string
-}
-
-// add compares the matches of a document.
-func (r *report) add(d document, ours map[key]match, theirs map[key]bool) {
-	r.documents++
-	r.packages += len(d.Packages)
-	for k, m := range ours {
-		switch {
-		case theirs[k]:
-			r.equal++
-			r.ecosystems[m.ecosystem]++
-		case m.reason != "":
-			r.differences["only ours: "+m.reason]++
-		default:
-			r.unexplained = append(r.unexplained, fmt.Sprintf("%s: only ours: %s %s", d.name, k.purl, k.vulnerability))
-		}
+	err = compareDocuments(ctx, o, w, oracle, records, documents, feeds)
+	if err == nil {
+		err = imagesErr
 	}
-	for k := range theirs {
-		if _, found := ours[k]; found {
-			continue
-		}
-		if reason := d.whyNot(k); reason != "" {
-			r.differences["only osv-scanner's: "+reason]++
-		} else {
-			r.unexplained = append(r.unexplained, fmt.Sprintf("%s: only osv-scanner's: %s %s", d.name, k.purl, k.vulnerability))
-		}
-	}
-}
-
-func (r *report) print(records int) {
-	fmt.Printf("%d documents with %d packages, %d records: %d matches are equal\n", r.documents, r.packages, records, r.equal)
-	for _, name := range slices.Sorted(maps.Keys(r.ecosystems)) {
-		fmt.Printf("%8d of %s\n", r.ecosystems[name], name)
-	}
-	for _, reason := range slices.Sorted(maps.Keys(r.differences)) {
-		fmt.Printf("%8d %s\n", r.differences[reason], reason)
-	}
-	slices.Sort(r.unexplained)
-	for _, difference := range r.unexplained {
-		fmt.Println(difference)
-	}
+	return err
 }
