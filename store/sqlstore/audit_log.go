@@ -260,13 +260,27 @@ func (s *Store) PurgeEvents(ctx context.Context, before string, limit int) (int6
 	if err != nil {
 		return 0, err
 	}
-	if s.Dialect.Partitions {
-		if before, err = s.dropEventPartitions(ctx, before); err != nil {
-			return 0, err
-		}
+	if before, err = s.partitions.DropEvents(ctx, before, s.isRelayed); err != nil {
+		return 0, err
 	}
 	return s.purge(ctx, newEventStatement(s.Dialect).Add("DELETE FROM event WHERE id < ? AND id IN (SELECT e.id FROM event e WHERE e.id < ?"+
 		" AND (e.xact, e.seq) <= (SELECT r.xact, r.seq FROM relay r WHERE r.id = 1) ORDER BY e.id LIMIT ?)", before, before, int64(limit)))
+}
+
+// isRelayed reports whether all events before an id have been relayed.
+func (s *Store) isRelayed(ctx context.Context, conn dbconn.Conn, before string) (bool, error) {
+	at, err := readRelayPosition(ctx, conn, s.Dialect)
+	if err != nil {
+		return false, err
+	}
+	relayed := true
+	for _, denied := range []string{"= ''", "<> ''"} {
+		waiting := newEventStatement(s.Dialect).Add("SELECT 1 FROM event e WHERE e.denied "+denied+" AND e.id < ? AND (e.xact, e.seq) > (?, ?) LIMIT 1", before, at.Transaction, at.Number)
+		if err := conn.Run(ctx, waiting.Build(func(func(...any) error) error { relayed = false; return nil })); err != nil {
+			return false, err
+		}
+	}
+	return relayed, nil
 }
 
 // PurgeEventMentions deletes mentions that are older than all events. No id begins with g.

@@ -8,6 +8,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/webhooks"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/partition"
 	"atrium/store/sqlstore/table"
 )
 
@@ -97,7 +98,7 @@ func (s *Store) OldestWaiting(ctx context.Context) (event, delivery core.Time, e
 	const xact, seq = "(SELECT r.xact FROM relay r WHERE r.id = 1)", "(SELECT r.seq FROM relay r WHERE r.id = 1)"
 	var run []*dbconn.Statement
 	for _, after := range []string{"e.xact = " + xact + " AND e.seq > " + seq, "e.xact > " + xact} {
-		q := notPassed(newEventStatement(s.Dialect).Add("SELECT e.time FROM event e WHERE e.denied = '' AND "+after), xact)
+		q := partition.ExcludePassed(newEventStatement(s.Dialect).Add("SELECT e.time FROM event e WHERE e.denied = '' AND "+after), xact)
 		run = append(run, q.Add(" ORDER BY e.xact, e.seq LIMIT 1").Build(func(scan func(...any) error) error {
 			var recorded core.Time
 			err := scan(table.TimeOf(&recorded))
@@ -178,11 +179,9 @@ func collectUIDs(into *[]core.UID) func(scan func(...any) error) error {
 // PurgeDeliveries removes deliveries that ended before a time. It repeats the time, so that
 // no partitions of later deliveries are searched for the uids.
 func (s *Store) PurgeDeliveries(ctx context.Context, before core.Time, limit int) (int64, error) {
-	if s.Dialect.Partitions {
-		var err error
-		if before, err = s.dropDeliveryPartitions(ctx, before); err != nil {
-			return 0, err
-		}
+	before, err := s.partitions.DropDeliveries(ctx, before)
+	if err != nil {
+		return 0, err
 	}
 	return s.purge(ctx, table.NewStatement(s.Dialect).Add("DELETE FROM delivery WHERE stage = 4 AND update_time < ? AND uid IN (SELECT d.uid FROM delivery d WHERE d.stage = 4 AND d.update_time < ? ORDER BY d.update_time LIMIT ?)", before, before, int64(limit)))
 }

@@ -16,11 +16,11 @@
 //	sign_in.go     who a caller is; authority.go caches it, presumption.go proves it in the
 //	               round trip of the first statements
 //
-// The way to the database is package dbconn.
+// The way to the database is package dbconn. The tables of events and of deliveries grow with
+// time: package partition makes and drops their partitions.
 //
-// Tables that grow with time, and changes of the schema:
+// Changes of the schema, and repairs:
 //
-//	partition.go   partitions by time: event_partition.go, delivery_partition.go
 //	repair.go      repairs the order of events after a restore
 //	migration.go   applies the files of migrations/postgres and migrations/sqlite, of which
 //	               the first is the schema of release 0.1.0

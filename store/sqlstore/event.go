@@ -7,6 +7,7 @@ import (
 
 	"atrium/platform/core"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/partition"
 	"atrium/store/sqlstore/table"
 )
 
@@ -132,7 +133,7 @@ func (queries) EventsToRelay(ctx context.Context, in core.Tx, after core.EventPo
 		}
 		q.Add(selectEvents+" WHERE e.denied "+denied+" AND (e.xact, e.seq) > (?, ?)", after.Transaction, after.Number)
 		if i == 0 {
-			notPassed(q, after.Transaction)
+			partition.ExcludePassed(q, after.Transaction)
 		}
 		q.Add(" ORDER BY e.xact, e.seq LIMIT ?", int64(limit))
 	}
@@ -165,7 +166,7 @@ func (s tables) selectEventsAfter(roots []core.UID, after core.EventPosition) *t
 		}
 		q.Add(" AND e.root ?", texts)
 	}
-	return notPassed(q.Add(" AND (e.xact, e.seq) > (?, ?)", after.Transaction, after.Number), after.Transaction)
+	return partition.ExcludePassed(q.Add(" AND (e.xact, e.seq) > (?, ?)", after.Transaction, after.Number), after.Transaction)
 }
 
 const (
@@ -220,7 +221,7 @@ func (s tables) EventPosition(ctx context.Context, id string) (at core.EventPosi
 	}
 	const selectMade = "SELECT e.xact, e.seq FROM event e WHERE e.denied = ''"
 	if s.Dialect.Partitions {
-		at, found, err = s.eventPosition(ctx, selectNewest(notPassed(newEventStatement(s.Dialect).Add(selectMade), newestSealed)))
+		at, found, err = s.eventPosition(ctx, selectNewest(partition.ExcludePassed(newEventStatement(s.Dialect).Add(selectMade), partition.NewestSealed)))
 	}
 	if err == nil && !found {
 		at, found, err = s.eventPosition(ctx, selectNewest(newEventStatement(s.Dialect).Add(selectMade)))

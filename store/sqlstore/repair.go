@@ -29,10 +29,8 @@ func (s *Store) MoveEvents(ctx context.Context) (moved bool, err error) {
 			return err
 		}
 		q := func() *table.Statement { return table.NewStatement(s.Dialect) }
-		if s.Dialect.Partitions { // the transactions of sealed partitions are wrong now
-			if err := tx.Run(ctx, q().Add("UPDATE event_partition SET last_xact = ?", int64(openPartition)).Build(nil)); err != nil {
-				return err
-			}
+		if err := s.partitions.OpenEvents(ctx, tx); err != nil {
+			return err
 		}
 		return tx.Run(ctx,
 			// Events recorded since the restore have higher numbers and stay.

@@ -3,20 +3,23 @@ package sqlstore
 import (
 	"context"
 	"slices"
+	"time"
 
 	"atrium/platform"
 	"atrium/platform/core"
 	"atrium/platform/inventory"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/partition"
 	"atrium/store/sqlstore/table"
 )
 
 // Store is a platform.Store over an engine.
 type Store struct {
 	tables
-	engine  *dbconn.Database
-	changed notifier
-	stored  chan struct{} // holds one element if Follow must notify other processes of an event
+	engine     *dbconn.Database
+	partitions partition.Partitions
+	changed    notifier
+	stored     chan struct{} // holds one element if Follow must notify other processes of an event
 }
 
 var _ platform.Store = (*Store)(nil)
@@ -34,7 +37,7 @@ func NewWithout(engine dbconn.Engine, wrapper string) *Store {
 }
 
 func newStore(d *dbconn.Database) *Store {
-	return &Store{tables: tables{table.Source{Conn: d, Reads: d.Reads(), Dialect: d.Dialect()}}, engine: d, stored: make(chan struct{}, 1)}
+	return &Store{tables: tables{table.Source{Conn: d, Reads: d.Reads(), Dialect: d.Dialect()}}, engine: d, partitions: partition.New(d), stored: make(chan struct{}, 1)}
 }
 
 // Follow exchanges notifications of stored events with other processes.
@@ -67,6 +70,16 @@ func (s *Store) Standbys() ([]dbconn.StandbyState, map[string]int64) {
 		return nil, nil
 	}
 	return standbys.States(), standbys.Fallbacks()
+}
+
+// PartitionEvents makes the partitions of the coming events.
+func (s *Store) PartitionEvents(ctx context.Context, now core.Time, width time.Duration) (used core.Time, err error) {
+	return s.partitions.PartitionEvents(ctx, now, width)
+}
+
+// PartitionDeliveries makes the partitions of the deliveries that will end.
+func (s *Store) PartitionDeliveries(ctx context.Context, now core.Time, width time.Duration) error {
+	return s.partitions.PartitionDeliveries(ctx, now, width)
 }
 
 // Close ends every connection.

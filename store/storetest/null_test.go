@@ -34,8 +34,10 @@ func (w *world) nullColumns() map[string]map[string]bool {
 func eachText(t *testing.T, use func(file, texts string)) {
 	t.Helper()
 	files, err := filepath.Glob("../sqlstore/*.go")
-	inTable, _ := filepath.Glob("../sqlstore/table/*.go")
-	files = append(files, inTable...)
+	for _, below := range []string{"table", "partition"} {
+		others, _ := filepath.Glob("../sqlstore/" + below + "/*.go")
+		files = append(files, others...)
+	}
 	if err != nil || len(files) < 50 {
 		t.Fatalf("store/sqlstore has %d files (%v)", len(files), err)
 	}

@@ -775,7 +775,7 @@ CREATE INDEX artifact_version_parent_update ON artifact_version (parent, update_
 -- recorded. A transaction gets its id when it writes for the first time, which can be long before its last
 -- event, so the default is at least the newest transaction that has ended.
 --
--- The table consists of partitions by id, which begins with the time: event_partition.go explains them.
+-- The table consists of partitions by id, which begins with the time: store/sqlstore/partition explains them.
 -- event_future begins in 2020. The server makes partitions of it before they are needed.
 CREATE TABLE event (
     seq bigint GENERATED ALWAYS AS IDENTITY,
@@ -887,7 +887,7 @@ CREATE INDEX subscription_g3_create ON subscription (g3, create_time, uid) WHERE
 -- a delivery has ended, and then 4. A process that claims a delivery holds it until lease_time, and has a
 -- ticket with the number of the claim. Results with older tickets are ignored.
 --
--- The table consists of partitions by (stage, update_time): delivery_partition.go explains them.
+-- The table consists of partitions by (stage, update_time): store/sqlstore/partition explains them.
 -- delivery_active has what has not ended. delivery_future begins in 2020. The server makes partitions of it
 -- before they are needed.
 CREATE TABLE delivery (

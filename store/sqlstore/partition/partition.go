@@ -1,4 +1,4 @@
-package sqlstore
+package partition
 
 import (
 	"context"
@@ -8,16 +8,19 @@ import (
 	"atrium/store/sqlstore/dbconn"
 )
 
-// On PostgreSQL, the tables of events and of deliveries consist of partitions by time, so
-// that retention drops whole partitions. Dropping a partition writes a few kilobytes of log
-// and leaves nothing to vacuum, however many rows it has.
-//
-// The coming partitions are made ahead of time, by any process. A change of partitions locks
-// the whole table, and those to which it refers, for some milliseconds. It waits for this lock only for partitionLockWait,
-// because readers and writers wait behind it, and is tried again later.
+// Partitions makes and drops the partitions of a database. If the engine has none, it changes
+// nothing.
+type Partitions struct{ db *dbconn.Database }
+
+// New returns the partitions of a database.
+func New(db *dbconn.Database) Partitions { return Partitions{db} }
+
+// A change of partitions locks the whole table, and those to which it refers, for some
+// milliseconds. It waits for this lock only for lockWait, because readers and writers wait behind
+// it, and is tried again later.
 const (
-	partitionLockWait = "SET LOCAL lock_timeout = '50ms'"
-	partitionTries    = 10
+	lockWait = "SET LOCAL lock_timeout = '50ms'"
+	maxTries = 10
 
 	// movedRows limits how many rows are moved at once from the partition of the future into
 	// a new one. There are such rows if partitions could not be made ahead of time.
@@ -43,8 +46,8 @@ func nextEnds(first, now time.Time, width time.Duration) (ends []time.Time) {
 // changePartitions changes the partitions of a table in a transaction that locks the table,
 // but not its partitions, of which some may be being vacuumed. Statements reach
 // partitions through the table. It tries again if the lock is not free.
-func (s *Store) changePartitions(ctx context.Context, table string, change func(*dbconn.Tx) error) error {
-	return s.tryPartitions(ctx, func(conn *dbconn.Tx) error {
+func (ps Partitions) changePartitions(ctx context.Context, table string, change func(*dbconn.Tx) error) error {
+	return ps.tryPartitions(ctx, func(conn *dbconn.Tx) error {
 		if err := execEach(ctx, conn, "LOCK TABLE ONLY "+table+" IN ACCESS EXCLUSIVE MODE"); err != nil {
 			return err
 		}
@@ -52,15 +55,15 @@ func (s *Store) changePartitions(ctx context.Context, table string, change func(
 	})
 }
 
-func (s *Store) tryPartitions(ctx context.Context, change func(*dbconn.Tx) error) error {
+func (ps Partitions) tryPartitions(ctx context.Context, change func(*dbconn.Tx) error) error {
 	for try := 1; ; try++ {
-		err := s.engine.Write(ctx, func(conn *dbconn.Tx) error {
-			if err := execEach(ctx, conn, partitionLockWait); err != nil {
+		err := ps.db.Write(ctx, func(conn *dbconn.Tx) error {
+			if err := execEach(ctx, conn, lockWait); err != nil {
 				return err
 			}
 			return change(conn)
 		})
-		if err == nil || ctx.Err() != nil || try == partitionTries || !isLockTimeout(err) {
+		if err == nil || ctx.Err() != nil || try == maxTries || !isLockTimeout(err) {
 			return err
 		}
 		select {

@@ -1,4 +1,4 @@
-package sqlstore
+package partition
 
 import (
 	"context"
@@ -23,7 +23,7 @@ import (
 // clocks differ. Therefore a feed must not guess from its position which partitions
 // can follow. The table event_partition says it. An hour after the end of a partition,
 // PartitionEvents seals it: from then on, last_xact is the highest transaction of its
-// events. A feed excludes sealed partitions whose last_xact it has passed (notPassed).
+// events. A feed excludes sealed partitions whose last_xact it has passed (ExcludePassed).
 // An event with an id that lies in a sealed partition, because a clock is wrong, opens
 // the partition again by a trigger, in its own transaction. So it is never excluded. The
 // partition is sealed anew later. Sealing takes a lock on the partition that excludes
@@ -63,9 +63,9 @@ type eventPartition struct {
 	lastXact   int64
 }
 
-// notPassed adds the condition that the partition of an event e can have events after a
+// ExcludePassed adds the condition that the partition of an event e can have events after a
 // transaction. xact is an argument or an SQL expression.
-func notPassed(s *table.Statement, xact any) *table.Statement {
+func ExcludePassed(s *table.Statement, xact any) *table.Statement {
 	if !s.Dialect.Partitions {
 		return s
 	}
@@ -76,13 +76,13 @@ func notPassed(s *table.Statement, xact any) *table.Statement {
 	return s.Add("?)", xact)
 }
 
-// newestSealed is the transaction of the newest event of the sealed partitions.
-var newestSealed = fmt.Sprintf("(SELECT max(q.last_xact) FROM event_partition q WHERE q.last_xact < %d)", openPartition)
+// NewestSealed is the transaction of the newest event of the sealed partitions.
+var NewestSealed = fmt.Sprintf("(SELECT max(q.last_xact) FROM event_partition q WHERE q.last_xact < %d)", openPartition)
 
 // listEventPartitions reads the partitions, in the order of their ids, and the clock of the
 // database.
-func (s *Store) listEventPartitions(ctx context.Context, conn dbconn.Conn) (all []eventPartition, now time.Time, err error) {
-	list := table.NewStatement(s.Dialect).Add("SELECT p.name, p.first_id, p.last_xact FROM event_partition p ORDER BY p.first_id").Build(func(scan func(...any) error) error {
+func (ps Partitions) listEventPartitions(ctx context.Context, conn dbconn.Conn) (all []eventPartition, now time.Time, err error) {
+	list := table.NewStatement(ps.db.Dialect()).Add("SELECT p.name, p.first_id, p.last_xact FROM event_partition p ORDER BY p.first_id").Build(func(scan func(...any) error) error {
 		var p eventPartition
 		err := scan(&p.name, &p.first, &p.lastXact)
 		if n := len(all); n > 0 {
@@ -91,7 +91,7 @@ func (s *Store) listEventPartitions(ctx context.Context, conn dbconn.Conn) (all 
 		all = append(all, p)
 		return err
 	})
-	clock := table.NewStatement(s.Dialect).Add("SELECT CAST(EXTRACT(EPOCH FROM now()) AS bigint)").Build(func(scan func(...any) error) error {
+	clock := table.NewStatement(ps.db.Dialect()).Add("SELECT CAST(EXTRACT(EPOCH FROM now()) AS bigint)").Build(func(scan func(...any) error) error {
 		var seconds int64
 		err := scan(&seconds)
 		now = time.Unix(seconds, 0)
@@ -103,12 +103,12 @@ func (s *Store) listEventPartitions(ctx context.Context, conn dbconn.Conn) (all 
 
 // PartitionEvents makes the partitions of the coming events, and seals those that have
 // ended. It returns now, or an earlier time that the clock of the database allows.
-func (s *Store) PartitionEvents(ctx context.Context, now core.Time, width time.Duration) (used core.Time, err error) {
-	if !s.Dialect.Partitions {
+func (ps Partitions) PartitionEvents(ctx context.Context, now core.Time, width time.Duration) (used core.Time, err error) {
+	if !ps.db.Dialect().Partitions {
 		return now, nil
 	}
 	for {
-		all, clock, err := s.listEventPartitions(ctx, s.Conn)
+		all, clock, err := ps.listEventPartitions(ctx, ps.db)
 		if err != nil {
 			return used, err
 		}
@@ -118,15 +118,15 @@ func (s *Store) PartitionEvents(ctx context.Context, now core.Time, width time.D
 		used = now
 		future := all[len(all)-1].first
 		if len(nextEventEnds(future, now.Time, width)) == 0 {
-			return used, s.sealEventPartitions(ctx, all, core.FirstEventID(core.At(now.Add(-sealAfter))))
+			return used, ps.sealEventPartitions(ctx, all, core.FirstEventID(core.At(now.Add(-sealAfter))))
 		}
-		err = s.changePartitions(ctx, "event", func(conn *dbconn.Tx) error {
-			all, _, err := s.listEventPartitions(ctx, conn) // another process may have made them
+		err = ps.changePartitions(ctx, "event", func(conn *dbconn.Tx) error {
+			all, _, err := ps.listEventPartitions(ctx, conn) // another process may have made them
 			if err != nil {
 				return err
 			}
 			first := all[len(all)-1].first
-			return s.addEventPartitions(ctx, conn, first, nextEventEnds(first, now.Time, width))
+			return ps.addEventPartitions(ctx, conn, first, nextEventEnds(first, now.Time, width))
 		})
 		if err != nil {
 			return used, fmt.Errorf("make the partitions of the coming events: %w", err)
@@ -142,8 +142,8 @@ func nextEventEnds(first string, now time.Time, width time.Duration) []time.Time
 
 // addEventPartitions makes partitions of the beginning of event_future, and moves their events
 // into them.
-func (s *Store) addEventPartitions(ctx context.Context, conn *dbconn.Tx, first string, ends []time.Time) error {
-	ends, err := s.limitEventEnds(ctx, conn, ends)
+func (ps Partitions) addEventPartitions(ctx context.Context, conn *dbconn.Tx, first string, ends []time.Time) error {
+	ends, err := ps.limitEventEnds(ctx, conn, ends)
 	if err != nil || len(ends) == 0 {
 		return err
 	}
@@ -163,8 +163,8 @@ func (s *Store) addEventPartitions(ctx context.Context, conn *dbconn.Tx, first s
 }
 
 // limitEventEnds returns the ends up to which about movedRows events must be moved.
-func (s *Store) limitEventEnds(ctx context.Context, conn *dbconn.Tx, ends []time.Time) ([]time.Time, error) {
-	q := table.NewStatement(s.Dialect).Add("SELECT e.id FROM "+futureEvents+" e ORDER BY e.id OFFSET ? LIMIT 1", int64(movedRows))
+func (ps Partitions) limitEventEnds(ctx context.Context, conn *dbconn.Tx, ends []time.Time) ([]time.Time, error) {
+	q := table.NewStatement(ps.db.Dialect()).Add("SELECT e.id FROM "+futureEvents+" e ORDER BY e.id OFFSET ? LIMIT 1", int64(movedRows))
 	var limit time.Time
 	err := conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var id string
@@ -188,12 +188,12 @@ func makeEventPartition(name, first, end string) []string {
 
 // sealEventPartitions seals the open partitions that end before an id. A partition that is
 // vacuumed cannot be locked, and does not keep the others from being sealed.
-func (s *Store) sealEventPartitions(ctx context.Context, all []eventPartition, before string) (failed error) {
+func (ps Partitions) sealEventPartitions(ctx context.Context, all []eventPartition, before string) (failed error) {
 	for _, p := range all {
 		if p.end == "" || p.end > before || p.lastXact != openPartition {
 			continue
 		}
-		err := s.tryPartitions(ctx, func(conn *dbconn.Tx) error { return execEach(ctx, conn, sealEventPartition(p.name)...) })
+		err := ps.tryPartitions(ctx, func(conn *dbconn.Tx) error { return execEach(ctx, conn, sealEventPartition(p.name)...) })
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("seal the partition %s of events: %w", p.name, err))
 		}
@@ -210,25 +210,39 @@ func sealEventPartition(name string) []string {
 	}
 }
 
-// dropEventPartitions drops the partitions whose ids are all before an id, the oldest first.
-// event_past then ends where the next partition begins. It returns the id before which
-// events must be deleted one by one.
-func (s *Store) dropEventPartitions(ctx context.Context, before string) (deleteBefore string, err error) {
+// OpenEvents opens all partitions of events, because the transactions of their events change.
+func (ps Partitions) OpenEvents(ctx context.Context, conn *dbconn.Tx) error {
+	if !ps.db.Dialect().Partitions {
+		return nil
+	}
+	return conn.Run(ctx, table.NewStatement(ps.db.Dialect()).Add("UPDATE event_partition SET last_xact = ?", int64(openPartition)).Build(nil))
+}
+
+// A RelayCheck reports whether all events before an id have been relayed.
+type RelayCheck func(ctx context.Context, conn dbconn.Conn, before string) (bool, error)
+
+// DropEvents drops the partitions whose ids are all before an id, the oldest first, if all events
+// before their ends have been relayed. event_past then ends where the next partition begins. It
+// returns the id before which events must be deleted one by one.
+func (ps Partitions) DropEvents(ctx context.Context, before string, isRelayed RelayCheck) (deleteBefore string, err error) {
+	if !ps.db.Dialect().Partitions {
+		return before, nil
+	}
 	for {
-		all, _, err := s.listEventPartitions(ctx, s.Conn)
+		all, _, err := ps.listEventPartitions(ctx, ps.db)
 		if err != nil {
 			return "", err
 		}
 		oldest, future := all[1], all[len(all)-1]
 		relayed := false
 		if oldest.end != "" && oldest.end <= before {
-			if relayed, err = s.isRelayed(ctx, s.Conn, oldest.end); err != nil {
+			if relayed, err = isRelayed(ctx, ps.db, oldest.end); err != nil {
 				return "", err
 			}
 		}
 		switch {
 		case relayed:
-			err = s.changePartitions(ctx, "event", func(conn *dbconn.Tx) error { return s.dropOldestEvents(ctx, conn, oldest) })
+			err = ps.changePartitions(ctx, "event", func(conn *dbconn.Tx) error { return ps.dropOldestEvents(ctx, conn, oldest, isRelayed) })
 		case before > future.first: // partitions could not be made in time
 			return before, nil
 		default:
@@ -242,31 +256,15 @@ func (s *Store) dropEventPartitions(ctx context.Context, before string) (deleteB
 
 // dropOldestEvents drops a partition and event_past, and makes an empty event_past, unless
 // another process has changed the partition or some of its events must be relayed.
-func (s *Store) dropOldestEvents(ctx context.Context, conn *dbconn.Tx, oldest eventPartition) error {
-	current, _, err := s.listEventPartitions(ctx, conn)
+func (ps Partitions) dropOldestEvents(ctx context.Context, conn *dbconn.Tx, oldest eventPartition, isRelayed RelayCheck) error {
+	current, _, err := ps.listEventPartitions(ctx, conn)
 	if err != nil || current[1] != oldest {
 		return err
 	}
-	if relayed, err := s.isRelayed(ctx, conn, oldest.end); err != nil || !relayed {
+	if relayed, err := isRelayed(ctx, conn, oldest.end); err != nil || !relayed {
 		return err
 	}
 	run := append([]string{"DROP TABLE " + pastEvents + ", " + oldest.name, "DELETE FROM event_partition WHERE name = '" + oldest.name + "'"},
 		makeEventPartition(pastEvents, "MINVALUE", oldest.end)...)
 	return execEach(ctx, conn, append(run, sealEventPartition(pastEvents)...)...)
-}
-
-// isRelayed reports whether all events before an id have been relayed.
-func (s *Store) isRelayed(ctx context.Context, conn dbconn.Conn, before string) (bool, error) {
-	at, err := readRelayPosition(ctx, conn, s.Dialect)
-	if err != nil {
-		return false, err
-	}
-	relayed := true
-	for _, denied := range []string{"= ''", "<> ''"} {
-		waiting := newEventStatement(s.Dialect).Add("SELECT 1 FROM event e WHERE e.denied "+denied+" AND e.id < ? AND (e.xact, e.seq) > (?, ?) LIMIT 1", before, at.Transaction, at.Number)
-		if err := conn.Run(ctx, waiting.Build(func(func(...any) error) error { relayed = false; return nil })); err != nil {
-			return false, err
-		}
-	}
-	return relayed, nil
 }

@@ -1,4 +1,4 @@
-package sqlstore
+package partition
 
 import (
 	"context"
@@ -40,8 +40,8 @@ type deliveryPartition struct {
 
 // listDeliveryPartitions reads the partitions of ended deliveries, in the order of their
 // times. The last one is delivery_future.
-func (s *Store) listDeliveryPartitions(ctx context.Context, conn dbconn.Conn) (all []deliveryPartition, err error) {
-	list := table.NewStatement(s.Dialect).Add("SELECT p.name, p.first_time FROM delivery_partition p ORDER BY p.first_time")
+func (ps Partitions) listDeliveryPartitions(ctx context.Context, conn dbconn.Conn) (all []deliveryPartition, err error) {
+	list := table.NewStatement(ps.db.Dialect()).Add("SELECT p.name, p.first_time FROM delivery_partition p ORDER BY p.first_time")
 	err = conn.Run(ctx, list.Build(func(scan func(...any) error) error {
 		var p deliveryPartition
 		err := scan(&p.name, table.TimeOf(&p.first))
@@ -52,12 +52,12 @@ func (s *Store) listDeliveryPartitions(ctx context.Context, conn dbconn.Conn) (a
 }
 
 // PartitionDeliveries makes the partitions of the deliveries that will end.
-func (s *Store) PartitionDeliveries(ctx context.Context, now core.Time, width time.Duration) error {
-	if !s.Dialect.Partitions {
+func (ps Partitions) PartitionDeliveries(ctx context.Context, now core.Time, width time.Duration) error {
+	if !ps.db.Dialect().Partitions {
 		return nil
 	}
 	for {
-		all, err := s.listDeliveryPartitions(ctx, s.Conn)
+		all, err := ps.listDeliveryPartitions(ctx, ps.db)
 		if err != nil {
 			return err
 		}
@@ -65,9 +65,9 @@ func (s *Store) PartitionDeliveries(ctx context.Context, now core.Time, width ti
 		if len(nextEnds(future.Time, now.Time, width)) == 0 {
 			return nil
 		}
-		err = s.changeDeliveryPartitions(ctx, func(conn *dbconn.Tx, all []deliveryPartition) error { // another process may have made them
+		err = ps.changeDeliveryPartitions(ctx, func(conn *dbconn.Tx, all []deliveryPartition) error { // another process may have made them
 			first := all[len(all)-1].first.Time
-			return s.addDeliveryPartitions(ctx, conn, first, nextEnds(first, now.Time, width))
+			return ps.addDeliveryPartitions(ctx, conn, first, nextEnds(first, now.Time, width))
 		})
 		if err != nil {
 			return fmt.Errorf("make the partitions of ended deliveries: %w", err)
@@ -77,9 +77,9 @@ func (s *Store) PartitionDeliveries(ctx context.Context, now core.Time, width ti
 
 // changeDeliveryPartitions changes the partitions of deliveries in a transaction that
 // locks the table.
-func (s *Store) changeDeliveryPartitions(ctx context.Context, change func(*dbconn.Tx, []deliveryPartition) error) error {
-	return s.changePartitions(ctx, "delivery", func(conn *dbconn.Tx) error {
-		all, err := s.listDeliveryPartitions(ctx, conn)
+func (ps Partitions) changeDeliveryPartitions(ctx context.Context, change func(*dbconn.Tx, []deliveryPartition) error) error {
+	return ps.changePartitions(ctx, "delivery", func(conn *dbconn.Tx) error {
+		all, err := ps.listDeliveryPartitions(ctx, conn)
 		if err != nil {
 			return err
 		}
@@ -89,8 +89,8 @@ func (s *Store) changeDeliveryPartitions(ctx context.Context, change func(*dbcon
 
 // addDeliveryPartitions makes partitions of the beginning of delivery_future, and moves
 // their deliveries into them.
-func (s *Store) addDeliveryPartitions(ctx context.Context, conn *dbconn.Tx, first time.Time, ends []time.Time) error {
-	ends, err := s.limitDeliveryEnds(ctx, conn, ends)
+func (ps Partitions) addDeliveryPartitions(ctx context.Context, conn *dbconn.Tx, first time.Time, ends []time.Time) error {
+	ends, err := ps.limitDeliveryEnds(ctx, conn, ends)
 	if err != nil || len(ends) == 0 {
 		return err
 	}
@@ -108,8 +108,8 @@ func (s *Store) addDeliveryPartitions(ctx context.Context, conn *dbconn.Tx, firs
 }
 
 // limitDeliveryEnds returns the ends up to which about movedRows deliveries must be moved.
-func (s *Store) limitDeliveryEnds(ctx context.Context, conn *dbconn.Tx, ends []time.Time) ([]time.Time, error) {
-	q := table.NewStatement(s.Dialect).Add("SELECT d.update_time FROM "+futureDeliveries+" d ORDER BY d.update_time OFFSET ? LIMIT 1", int64(movedRows))
+func (ps Partitions) limitDeliveryEnds(ctx context.Context, conn *dbconn.Tx, ends []time.Time) ([]time.Time, error) {
+	q := table.NewStatement(ps.db.Dialect()).Add("SELECT d.update_time FROM "+futureDeliveries+" d ORDER BY d.update_time OFFSET ? LIMIT 1", int64(movedRows))
 	var limit time.Time
 	err := conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var at core.Time
@@ -135,18 +135,21 @@ func makeDeliveryPartition(name string, first, end time.Time) []string {
 // quoteTime returns a time, in whole seconds, as a literal.
 func quoteTime(at time.Time) string { return "'" + at.UTC().Format(time.RFC3339) + "'" }
 
-// dropDeliveryPartitions drops the partitions of deliveries that ended before a time. It
+// DropDeliveries drops the partitions of deliveries that ended before a time. It
 // returns the time before which deliveries must be deleted one by one.
-func (s *Store) dropDeliveryPartitions(ctx context.Context, before core.Time) (deleteBefore core.Time, err error) {
+func (ps Partitions) DropDeliveries(ctx context.Context, before core.Time) (deleteBefore core.Time, err error) {
+	if !ps.db.Dialect().Partitions {
+		return before, nil
+	}
 	for {
-		all, err := s.listDeliveryPartitions(ctx, s.Conn)
+		all, err := ps.listDeliveryPartitions(ctx, ps.db)
 		if err != nil {
 			return deleteBefore, err
 		}
 		if countOldPartitions(all, before) == 0 {
 			return limitDeletion(all, before), nil
 		}
-		if err := s.changeDeliveryPartitions(ctx, func(conn *dbconn.Tx, all []deliveryPartition) error {
+		if err := ps.changeDeliveryPartitions(ctx, func(conn *dbconn.Tx, all []deliveryPartition) error {
 			return dropOldDeliveries(ctx, conn, all, countOldPartitions(all, before))
 		}); err != nil {
 			return deleteBefore, fmt.Errorf("drop the partitions of old deliveries: %w", err)
