@@ -82,8 +82,8 @@ func containsEnd(all, end []byte) bool {
 	return bytes.HasPrefix(all[at*len(end):], end)
 }
 
-// packedPlacements are the placements of the components of a document, as JSON, which is then compressed: less than two bytes
-// for a package of most documents. Each list has as many elements as there are components, or none.
+// packedPlacements are the placements of the components of a document, as JSON, which is then compressed: about two bytes for a
+// package, and two more with layers. Each list has as many elements as there are components, or none.
 type packedPlacements struct {
 	Direct       []*bool  `json:"d,omitempty"`
 	IntroducedBy [][]int  `json:"i,omitempty"`
