@@ -57,7 +57,7 @@ func TestFindingsAndPackagesAreExportedByTheCommandLine(t *testing.T) {
 			lines     int
 		}{
 			{"findings --group acme", `"repoName":"shop","repoPath":"acme/shop","tags":["1"],"summary":"=A parser","link":"https://example.com/b"`, 1},
-			{"findings --group " + acme + " --format csv", "CVE-2026-1,GHSA-2026-1,'=A parser,CRITICAL,9.8,OPEN,left-pad,npm,1.2.0,1.3.0,shop,acme/shop,1,sha256:", 2},
+			{"findings --group " + acme + " --format csv", "CVE-2026-1,GHSA-2026-1,'=A parser,CRITICAL,9.8,OPEN,left-pad,npm,1.2.0,1.3.0,,,shop,acme/shop,1,sha256:", 2},
 			{"findings --group acme/shop --severity CRITICAL --severity low --state open --fixable --format json", `[{"`, 2},
 			{"findings --group acme --severity low", "", 0}, {"findings --group acme --known-exploited", "", 0}, {"findings --group acme --state resolved", "", 0},
 			{"findings --group acme --updated-since 2020-01-01T00:00:00Z", "CVE-2026-1", 1}, {"findings --group acme --first-seen-since 2200-01-01T00:00:00Z", "", 0},

@@ -50,16 +50,22 @@ type PackageFilter struct {
 	Held core.Scope `json:"-"`
 }
 
+// maxLicenses is how many licences a filter can have. Each is compared with those of each package.
+const maxLicenses = 100
+
 // Check adds the violations of the conditions.
 func (f *PackageFilter) Check(v *core.Violations) {
 	v.CheckFilter("names", f.Names...)
 	v.CheckFilter("ecosystems", f.Ecosystems...)
 	v.CheckFilter("licenses", f.Licenses...)
 	v.CheckQuery(f.Query)
+	if len(f.Licenses) > maxLicenses {
+		v.Add("licenses", "must be at most %d", maxLicenses)
+	}
 	for _, x := range []struct {
 		field string
 		n     int
-	}{{"names", len(f.Names)}, {"ecosystems", len(f.Ecosystems)}, {"licenses", len(f.Licenses)}} {
+	}{{"names", len(f.Names)}, {"ecosystems", len(f.Ecosystems)}} {
 		if x.n > core.MaxIDs {
 			v.Add(x.field, "must be at most %d", core.MaxIDs)
 		}

@@ -91,8 +91,8 @@ func (f *PackageVersionFilter) Check(v *core.Violations) {
 	if len(f.Versions) > core.MaxIDs {
 		v.Add("versions", "must be at most %d", core.MaxIDs)
 	}
-	if v.CheckFilter("licenses", f.Licenses...); len(f.Licenses) > core.MaxIDs {
-		v.Add("licenses", "must be at most %d", core.MaxIDs)
+	if v.CheckFilter("licenses", f.Licenses...); len(f.Licenses) > maxLicenses {
+		v.Add("licenses", "must be at most %d", maxLicenses)
 	}
 	f.VersionBounds.check(v, "below", "notBelow")
 }

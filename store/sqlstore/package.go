@@ -94,10 +94,10 @@ func addHeld(s *table.Statement, held core.Scope, column, value string, licenses
 			s.Add("t.uses > 0 AND t.root = ?", b.UID)
 			continue
 		}
-		s.Add("(SELECT 1 FROM package_use u WHERE u.root_key = ? AND u."+column+" = "+value, table.ScopeKey(b.UID.Root()))
+		s.Add("EXISTS (SELECT 1 FROM package_use u WHERE u.root_key = ? AND u."+column+" = "+value, table.ScopeKey(b.UID.Root()))
 		addUseWithin(s, b.UID)
 		addLicenses(s, licenses)
-		s.Add(" LIMIT 1) = 1") // With EXISTS, PostgreSQL would compare the licences of all uses with each parent of a list.
+		s.Add(")")
 	}
 	s.Add(")")
 }
@@ -123,8 +123,11 @@ func addLicensed(s *table.Statement, held core.Scope, licenses []string) {
 			s.Add(" OR ")
 		}
 		roots[root] = true
-		// Without an index of the other side, a page of a list begins with its first packages, and not with all that have the licence.
-		s.Add(table.WithoutIndex("t.uid")+" IN (SELECT l.package FROM package_license l WHERE l.license ?", table.Values(folded))
+		uid := "t.uid"
+		if s.Dialect.Lateral { // PostgreSQL begins a page with the first packages, and not with all that have the licence. SQLite would begin with those of all organisations.
+			uid = table.WithoutIndex(uid)
+		}
+		s.Add(uid+" IN (SELECT l.package FROM package_license l WHERE l.license ?", table.Values(folded))
 		s.Add(" AND l.package >= ? AND l.package < ?)", table.PackUID(root), table.PastSubtree(root))
 	}
 	s.Add(")")

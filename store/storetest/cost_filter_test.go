@@ -45,7 +45,7 @@ var givenArguments = map[string]string{"Query.termsAcceptances": "group: $root, 
 
 // rareValues has values of conditions that are checked, which no row has.
 var rareValues = map[string]string{
-	"digest": `"sha256:00000000000000000000000000000000000000000000000000000000000000ff"`, "labels": `"none=such"`, "event": `$event`, "below": `"1.0.0"`, "notBelow": `"1.0.0"`,
+	"digest": `"sha256:00000000000000000000000000000000000000000000000000000000000000ff"`, "labels": `"none=such"`, "licenses": `"none"`, "event": `$event`, "below": `"1.0.0"`, "notBelow": `"1.0.0"`,
 	"or": `{query: "none"}, {not: {severities: [UNKNOWN, NONE, LOW, MEDIUM, HIGH, CRITICAL]}}`, "not": `{severities: [UNKNOWN, NONE, LOW, MEDIUM, HIGH, CRITICAL]}`,
 }
 

@@ -155,7 +155,7 @@ func (b *bigWorld) createFindings(n int) {
 func (b *bigWorld) createPackages(n int) {
 	versions := times(n, func(i int) *inventory.PackageVersion {
 		of := inventory.Package{UID: b.root + core.UID(fmt.Sprintf("/%016x", i)), Name: fmt.Sprintf("package-%d", i), Ecosystem: "npm", CreateTime: core.At(epoch)}
-		return &inventory.PackageVersion{UID: of.UID + "/0000000000000001", Version: "1.0.0", Package: of, CreateTime: of.CreateTime}
+		return &inventory.PackageVersion{UID: of.UID + core.UID(fmt.Sprintf("/%016x", i)), Version: "1.0.0", Package: of, CreateTime: of.CreateTime}
 	})
 	uses := times(n, func(i int) inventory.PackageUse { return inventory.PackageUse{Version: versions[i].UID, Image: 1} })
 	b.insert(func(tx core.Tx) error {
