@@ -211,16 +211,6 @@ func (r *readList) addFindings() {
 		_, err := r.p.Findings.ListAdvisories(ctx, some.Items)
 		return err
 	}).sorts = true
-	for _, filter := range []*inventory.FindingFilter{{}, {Severities: []core.SeverityRating{core.SeverityCritical}, Ecosystems: []string{"npm"}}} {
-		facets := r.add(fmt.Sprintf("facets of findings, of %d severities", len(filter.Severities)), 2*eachBuffers, func(ctx context.Context) error {
-			page, err := r.p.Findings.List(ctx, request{UIDP: all, Filter: filter, PageSize: 1, Parts: core.PartItems})
-			if err == nil {
-				_, err = r.p.Findings.Facets(ctx, []core.Page[*inventory.Finding]{page})
-			}
-			return err
-		})
-		facets.sorts, facets.grows = true, "It sums the counts of all repos that have findings."
-	}
 	for _, word := range []string{"rare", "cve"} {
 		found := r.add("findings with the word "+word, eachBuffers, askList(r.p.Findings.List, request{UIDP: all, Filter: &inventory.FindingFilter{Query: word}}))
 		found.maxTotalBuffers, found.sorts, found.grows = 8*eachBuffers, true, "It reads the pairs of a vulnerability and a package in an index, and counts what fits."
