@@ -40,7 +40,7 @@ func TestTheActivityOfAdvisoriesIsCountedDayByDayAndWeekByWeek(t *testing.T) {
 		w.point(repo.UID, "latest", digest(1))
 		w.settle()
 		show := func(within core.UID, interval core.ActivityInterval, from, to core.Time) string {
-			activity, err := w.p.Advisories.Activity(acme.owner, core.ActivityRequest{Within: within, Interval: interval, From: from, To: to})
+			activity, err := w.p.Activities.ListAdvisoryActivity(acme.owner, core.ActivityRequest{Within: within, Interval: interval, From: from, To: to})
 			must(t, err)
 			var all []string
 			for _, a := range activity {
@@ -71,7 +71,7 @@ func TestTheActivityOfAdvisoriesIsCountedDayByDayAndWeekByWeek(t *testing.T) {
 			t.Errorf("%d intervals, want 400", n)
 		}
 		ask := func(req core.ActivityRequest) error {
-			_, err := w.p.Advisories.Activity(acme.owner, req)
+			_, err := w.p.Activities.ListAdvisoryActivity(acme.owner, req)
 			return err
 		}
 		for want, req := range map[string]core.ActivityRequest{
@@ -85,10 +85,10 @@ func TestTheActivityOfAdvisoriesIsCountedDayByDayAndWeekByWeek(t *testing.T) {
 			t.Errorf("intervals before the year 1: %s, want to", got)
 		}
 		expectRefused(t, "what is not there", ask(core.ActivityRequest{Within: missingBelow(acme.uid)}), core.CodeNotFound)
-		_, err = w.p.Advisories.Activity(w.as("stranger"), core.ActivityRequest{Within: acme.uid})
+		_, err = w.p.Activities.ListAdvisoryActivity(w.as("stranger"), core.ActivityRequest{Within: acme.uid})
 		expectRefused(t, "a stranger", err, core.CodePermissionDenied)
 		onlyAdvisories := w.memberWith(w.role(acme.uid, core.CapAdvisoriesList), acme.uid, acme.uid)
-		_, err = w.p.Advisories.Activity(onlyAdvisories, core.ActivityRequest{Within: repo.UID})
+		_, err = w.p.Activities.ListAdvisoryActivity(onlyAdvisories, core.ActivityRequest{Within: repo.UID})
 		expectRefused(t, "one who may not read repos", err, core.CodePermissionDenied)
 	})
 }
@@ -144,7 +144,7 @@ func TestDaysAreCutInATimeZone(t *testing.T) {
 		}
 		show := func(req core.ActivityRequest) string {
 			req.Within = acme.uid
-			activity, err := w.p.Advisories.Activity(acme.owner, req)
+			activity, err := w.p.Activities.ListAdvisoryActivity(acme.owner, req)
 			must(t, err)
 			var all []string
 			for _, a := range activity {
@@ -183,9 +183,9 @@ func TestDaysAreCutInATimeZone(t *testing.T) {
 		}
 		for _, zone := range []string{"", "Local", "Europe/Nowhere", "../../etc/passwd", "CEST+1", strings.Repeat("a", 70)} {
 			req := core.ActivityRequest{Within: acme.uid, TimeZone: &zone}
-			_, ofAdvisories := w.p.Advisories.Activity(acme.owner, req)
+			_, ofAdvisories := w.p.Activities.ListAdvisoryActivity(acme.owner, req)
 			_, ofEvents := w.p.AuditLog.Activity(acme.owner, req, nil, nil)
-			_, ofFindings := w.p.Findings.Activity(acme.owner, req)
+			_, ofFindings := w.p.Activities.ListFindingActivity(acme.owner, req)
 			for _, err := range []error{ofAdvisories, ofEvents, ofFindings} {
 				if got := violationFields(err); got != "timeZone" {
 					t.Errorf("%s: %s, want timeZone", zone, got)

@@ -226,7 +226,7 @@ func TestReportsDoNotTellAdvisoriesOfOthers(t *testing.T) {
 		must(t, err)
 		_, err = w.p.Tags.Create(other.owner, repo.UID, body[*inventory.Tag](`{"name": "latest", "digest": %q}`, digest(1)))
 		must(t, err)
-		_, err = w.p.Images.Import(w.operator(), []*inventory.Image{{Repo: repo.UID, Digest: digest(1), Packages: []string{"payments", "stdlib"}}})
+		_, err = w.p.Registry.ImportImages(w.operator(), []*inventory.Image{{Repo: repo.UID, Digest: digest(1), Packages: []string{"payments", "stdlib"}}})
 		must(t, err)
 		reports, err := w.p.ResolvedVulnerabilities.ListAll(other.owner, reports.ResolvedVulnerabilityFilter{
 			ImageRefs: []reports.ImageRef{{Repo: "shop"}}, StartTime: day(1), EndTime: day(30),

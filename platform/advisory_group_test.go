@@ -10,6 +10,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 )
 
 // withAliases returns an advisory with other names.
@@ -154,7 +155,7 @@ func TestTheOrderOfRecordsDoesNotMatter(t *testing.T) {
 		show := rand.IntN(len(all))
 		for n, i := range rand.Perm(len(all)) {
 			if n == show {
-				_, err := w.p.Images.ImportSBOMs(w.operator(), []*inventory.ImportedSBOM{{Repo: repo, Digest: digest(1), Format: "CycloneDX 1.5", Packages: []inventory.InstalledPackage{
+				_, err := w.p.Registry.ImportSBOMs(w.operator(), []*registry.ImportedSBOM{{Repo: repo, Digest: digest(1), Format: "CycloneDX 1.5", Packages: []inventory.InstalledPackage{
 					{Name: "left-pad", Version: "1.0.0", Ecosystem: "npm"}, libssl("openssl"),
 				}}})
 				must(t, err)
@@ -175,7 +176,7 @@ func TestABundleCountsUntilItsVulnerabilitiesHaveRecords(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
-		_, err := w.p.Images.ImportSBOMs(w.operator(), []*inventory.ImportedSBOM{{Repo: repo, Digest: digest(1), Format: "CycloneDX 1.5", Packages: []inventory.InstalledPackage{libssl("openssl")}}})
+		_, err := w.p.Registry.ImportSBOMs(w.operator(), []*registry.ImportedSBOM{{Repo: repo, Digest: digest(1), Format: "CycloneDX 1.5", Packages: []inventory.InstalledPackage{libssl("openssl")}}})
 		must(t, err)
 		w.point(repo, "latest", digest(1))
 		w.advise("", inDebian("DSA-1", "3.0.11-1", "CVE-3", "CVE-4"))

@@ -11,6 +11,7 @@ import (
 	"atrium/platform/affected"
 	"atrium/platform/core"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 	"atrium/platform/reports"
 )
 
@@ -29,7 +30,7 @@ func libssl(source string, licenses ...string) inventory.InstalledPackage {
 // describe imports an SBOM of an image.
 func (w *world) describe(repo core.UID, digest string, packages ...inventory.InstalledPackage) {
 	w.Helper()
-	done, err := w.p.Images.ImportSBOMs(w.operator(), []*inventory.ImportedSBOM{{Repo: repo, Digest: digest, Format: "CycloneDX 1.7", Packages: packages}})
+	done, err := w.p.Registry.ImportSBOMs(w.operator(), []*registry.ImportedSBOM{{Repo: repo, Digest: digest, Format: "CycloneDX 1.7", Packages: packages}})
 	must(w, err)
 	for _, err := range done.Rejected {
 		must(w, err)
@@ -289,7 +290,7 @@ func TestAnImageComesToItsPackagesAsItsDocumentsSay(t *testing.T) {
 		}
 		image := core.ImageKey{Repo: repo, Digest: digest(1)}
 		describe := func(architecture string, packages ...inventory.InstalledPackage) int {
-			done, err := w.p.Images.ImportSBOMs(w.operator(), []*inventory.ImportedSBOM{{Repo: repo, Digest: digest(1), Architecture: architecture, Format: "CycloneDX 1.7", Packages: packages}})
+			done, err := w.p.Registry.ImportSBOMs(w.operator(), []*registry.ImportedSBOM{{Repo: repo, Digest: digest(1), Architecture: architecture, Format: "CycloneDX 1.7", Packages: packages}})
 			must(w, err)
 			for _, err := range done.Rejected {
 				must(w, err)
@@ -361,7 +362,7 @@ func TestAnOriginThatIsNotInTheDocumentIsRefused(t *testing.T) {
 		for want, p := range map[string]inventory.InstalledPackage{
 			"packages[0].introducedBy": placedPackage(libssl(""), nil, []int{1}, "", "", ""), "packages[0].scope": placedPackage(libssl(""), nil, nil, "NEW", "", ""),
 		} {
-			done, err := w.p.Images.ImportSBOMs(w.operator(), []*inventory.ImportedSBOM{{Repo: repo, Digest: digest(1), Format: "SPDX 2.3", Packages: []inventory.InstalledPackage{p}}})
+			done, err := w.p.Registry.ImportSBOMs(w.operator(), []*registry.ImportedSBOM{{Repo: repo, Digest: digest(1), Format: "SPDX 2.3", Packages: []inventory.InstalledPackage{p}}})
 			must(t, err)
 			if len(done.Rejected) != 1 || !strings.Contains(fmt.Sprint(done.Rejected), want) {
 				t.Errorf("it is refused with %v, want %s", done.Rejected, want)

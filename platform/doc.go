@@ -12,7 +12,8 @@
 //	iam         groups, identities, roles, bindings; who the bearer of a token is
 //	libraries   artifacts of libraries (uses core and ecosystem only)
 //	inventory   repos, tags, images, packages, SBOMs; advisories, vulnerabilities, findings
-//	reports     answers made of several kinds: documents of advisories, comparisons of images, what was fixed on which day, files of whole lists
+//	registry    imports of registries: repos, tags and images by name, their SBOMs, and pruning
+//	reports     answers made of several kinds: documents of advisories, what there was by interval, comparisons of images, what was fixed on which day, files of whole lists
 //	events      live feeds, the audit log, access in the past, retention
 //	webhooks    subscriptions, deliveries, the queue
 //

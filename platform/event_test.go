@@ -15,6 +15,7 @@ import (
 	"atrium/platform/fieldmask"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 	"atrium/platform/webhooks"
 	"atrium/store/storetest"
 )
@@ -213,9 +214,9 @@ func TestARetriedTransactionRecordsTheSameEvents(t *testing.T) {
 		must(t, err)
 		for round, want := range []string{mustSucceed(1, 0, 0, 0), mustSucceed(0, 0, 1, 0), mustSucceed(0, 1, 0, 0)} {
 			text := fmt.Sprint(round / 2)
-			repos, err := w.p.Repos.Import(w.operator(), team, []*inventory.ImportedRepo{{Repo: inventory.Repo{Name: "imported"}, Readme: text}}, core.ImportOptions{})
+			repos, err := w.p.Registry.ImportRepos(w.operator(), team, []*registry.ImportedRepo{{Repo: inventory.Repo{Name: "imported"}, Readme: text}}, core.ImportOptions{})
 			expectImported(t, "repo", repos, err, want)
-			tags, err := w.p.Tags.Import(w.operator(), []*inventory.ImportedTag{{Repo: repo, Tag: inventory.Tag{Name: "i", Digest: digest(round / 2)}}}, core.ImportOptions{})
+			tags, err := w.p.Registry.ImportTags(w.operator(), []*registry.ImportedTag{{Repo: repo, Tag: inventory.Tag{Name: "i", Digest: digest(round / 2)}}}, core.ImportOptions{})
 			expectImported(t, "tag", tags, err, want)
 			advisories, err := w.p.Advisories.Import(w.operator(), team, []*inventory.Advisory{{AdvisoryID: "A", ArtifactName: "a", Author: text}})
 			expectImported(t, "advisory", advisories, err, want)

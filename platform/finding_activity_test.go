@@ -53,7 +53,7 @@ func TestTheActivityOfFindingsIsWhatWasOpenThen(t *testing.T) {
 		w.point(shop, "latest", digest(2))
 		endDay()
 		show := func(ctx context.Context, req core.ActivityRequest) string {
-			activity, err := w.p.Findings.Activity(ctx, req)
+			activity, err := w.p.Activities.ListFindingActivity(ctx, req)
 			must(t, err)
 			var all []string
 			for _, a := range activity {
@@ -81,10 +81,10 @@ func TestTheActivityOfFindingsIsWhatWasOpenThen(t *testing.T) {
 		req := core.ActivityRequest{Within: acme.uid, Interval: core.EachDay, From: from, To: to}
 		w.expect("the days of a team's viewer", show(ofTeam, req), strings.Join(said[team], " "))
 		req.Within = tools
-		_, err = w.p.Findings.Activity(ofTeam, req)
+		_, err = w.p.Activities.ListFindingActivity(ofTeam, req)
 		expectRefused(t, "the activity of another group", err, core.CodePermissionDenied)
 		req.Within = ""
-		_, err = w.p.Findings.Activity(acme.owner, req)
+		_, err = w.p.Activities.ListFindingActivity(acme.owner, req)
 		expectRefused(t, "an activity of nothing", err, core.CodeInvalidArgument)
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 )
 
 // fixedIn returns an advisory about the versions of a package of npm before the fix.
@@ -33,12 +34,12 @@ func (w *world) advise(group core.UID, all ...*inventory.Advisory) {
 // sbom imports an SBOM with packages of npm, each as name@version.
 func (w *world) sbom(repo core.UID, digest string, packages ...string) {
 	w.Helper()
-	b := &inventory.ImportedSBOM{Repo: repo, Digest: digest, Format: "CycloneDX 1.5"}
+	b := &registry.ImportedSBOM{Repo: repo, Digest: digest, Format: "CycloneDX 1.5"}
 	for _, p := range packages {
 		name, version, _ := strings.Cut(p, "@")
 		b.Packages = append(b.Packages, inventory.InstalledPackage{Name: name, Version: version, Ecosystem: "npm", PURL: "pkg:npm/" + p})
 	}
-	done, err := w.p.Images.ImportSBOMs(w.operator(), []*inventory.ImportedSBOM{b})
+	done, err := w.p.Registry.ImportSBOMs(w.operator(), []*registry.ImportedSBOM{b})
 	must(w, err)
 	for _, err := range done.Rejected {
 		must(w, err)

@@ -54,7 +54,7 @@ func TestSizesAreFoundByAllNamesOfAnArchitecture(t *testing.T) {
 			for i, name := range names {
 				image.Architectures = append(image.Architectures, inventory.Architecture{Name: name, Size: int64(i + 1)})
 			}
-			got, err := w.p.Images.Import(w.operator(), []*inventory.Image{image})
+			got, err := w.p.Registry.ImportImages(w.operator(), []*inventory.Image{image})
 			expectImported(t, "images", got, err, want)
 			check(made)
 		}
@@ -72,6 +72,6 @@ func TestSizesAreFoundByAllNamesOfAnArchitecture(t *testing.T) {
 }
 
 func importImages(w *world, images ...*inventory.Image) error {
-	_, err := w.p.Images.Import(w.operator(), images)
+	_, err := w.p.Registry.ImportImages(w.operator(), images)
 	return err
 }

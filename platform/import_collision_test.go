@@ -9,6 +9,7 @@ import (
 	"atrium/platform"
 	"atrium/platform/core"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 )
 
 // Imports of the same records at the same time add each record once, and all succeed.
@@ -20,11 +21,11 @@ func TestEqualImportsAtTheSameTimeSucceed(t *testing.T) {
 		var added [imports]int
 		importAll := func(i int) error {
 			for b := range batches {
-				tags := make([]*inventory.ImportedTag, perBatch)
+				tags := make([]*registry.ImportedTag, perBatch)
 				for n := range tags {
-					tags[n] = &inventory.ImportedTag{Repo: repo, Tag: inventory.Tag{Name: fmt.Sprintf("t%d.%d", b, n), Digest: digest(n)}}
+					tags[n] = &registry.ImportedTag{Repo: repo, Tag: inventory.Tag{Name: fmt.Sprintf("t%d.%d", b, n), Digest: digest(n)}}
 				}
-				done, err := w.p.Tags.Import(w.operator(), tags, core.ImportOptions{NoEvents: true})
+				done, err := w.p.Registry.ImportTags(w.operator(), tags, core.ImportOptions{NoEvents: true})
 				if err != nil {
 					return fmt.Errorf("import %d, batch %d: %w", i, b, err)
 				}
@@ -72,7 +73,7 @@ func TestAWriteThatCollidesAgainAndAgainIsAborted(t *testing.T) {
 		store := &collidingStore{Store: w.store}
 		p := w.replica(store, platform.Options{})
 		imported := func() error {
-			_, err := p.Tags.Import(w.operator(), []*inventory.ImportedTag{{Repo: repo, Tag: inventory.Tag{Name: "t", Digest: digest(1)}}}, core.ImportOptions{})
+			_, err := p.Registry.ImportTags(w.operator(), []*registry.ImportedTag{{Repo: repo, Tag: inventory.Tag{Name: "t", Digest: digest(1)}}}, core.ImportOptions{})
 			return err
 		}
 		created := func() error {

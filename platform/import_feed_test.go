@@ -88,7 +88,7 @@ func TestImportsRejectTextsThatOtherResourcesMayNotHave(t *testing.T) {
 		image := func(n int, architecture, name string) *inventory.Image {
 			return &inventory.Image{Repo: repo, Digest: digest(n), Architectures: []inventory.Architecture{{Name: architecture, Size: 1}}, Packages: []string{"bash", name}}
 		}
-		images, err := w.p.Images.Import(w.operator(), []*inventory.Image{
+		images, err := w.p.Registry.ImportImages(w.operator(), []*inventory.Image{
 			image(1, "", "a"), image(2, "a\x1b[31mb", "a"), image(3, "amd64", ""), image(4, "amd64", "a\nb"), {Repo: repo, Digest: digest(5), Packages: many},
 			{Repo: repo, Digest: digest(6), Architectures: []inventory.Architecture{{Name: "amd64", Size: -1}}}, image(7, "amd64", "ca-certificates"),
 		})

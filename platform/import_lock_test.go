@@ -12,6 +12,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
+	"atrium/platform/registry"
 	"atrium/store/storetest"
 )
 
@@ -154,7 +155,7 @@ func TestReadersDoNotWaitForAnImport(t *testing.T) {
 		written, end, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 		store.hold = func() { close(written); <-end }
 		go func() {
-			_, err := importing.Tags.Import(w.operator(), []*inventory.ImportedTag{{Repo: repo, Tag: inventory.Tag{Name: "new", Digest: digest(1)}}}, core.ImportOptions{})
+			_, err := importing.Registry.ImportTags(w.operator(), []*registry.ImportedTag{{Repo: repo, Tag: inventory.Tag{Name: "new", Digest: digest(1)}}}, core.ImportOptions{})
 			ended <- err
 		}()
 		<-written

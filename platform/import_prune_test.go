@@ -9,6 +9,7 @@ import (
 
 	"atrium/platform/core"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 )
 
 // These two registries have a repo with the same path.
@@ -20,11 +21,11 @@ const (
 // manyTags adds tags t0, t1 ... from hubApp to a repo.
 func (w *world) manyTags(repo core.UID, n int) {
 	w.Helper()
-	tags := make([]*inventory.ImportedTag, n)
+	tags := make([]*registry.ImportedTag, n)
 	for i := range tags {
-		tags[i] = &inventory.ImportedTag{Repo: repo, Tag: inventory.Tag{Name: fmt.Sprint("t", i), Digest: digest(i), Source: hubApp}}
+		tags[i] = &registry.ImportedTag{Repo: repo, Tag: inventory.Tag{Name: fmt.Sprint("t", i), Digest: digest(i), Source: hubApp}}
 	}
-	_, err := w.p.Tags.Import(w.operator(), tags, core.ImportOptions{NoEvents: true})
+	_, err := w.p.Registry.ImportTags(w.operator(), tags, core.ImportOptions{NoEvents: true})
 	must(w, err)
 }
 
@@ -45,7 +46,7 @@ func TestPruningRemovesTheTagsThatAreNotKeptAndNoOthers(t *testing.T) {
 		before := w.events()
 		prune := func(want, events int, o core.ImportOptions, keep ...string) {
 			t.Helper()
-			removed, err := w.p.Tags.Prune(w.operator(), inventory.RepoSource{Repo: repo, Source: hubApp}, keep, o)
+			removed, err := w.p.Registry.PruneTags(w.operator(), registry.RepoSource{Repo: repo, Source: hubApp}, keep, o)
 			must(t, err)
 			happened := since(w.events(), before)
 			if before = w.events(); removed != want || len(happened) != events {
@@ -73,9 +74,9 @@ func TestPruningRemovesTheTagsThatAreNotKeptAndNoOthers(t *testing.T) {
 		}
 		w.checkCounters()
 
-		_, err := w.p.Tags.Prune(w.operator(), inventory.RepoSource{Repo: missingBelow(acme.uid), Source: hubApp}, nil, core.ImportOptions{})
+		_, err := w.p.Registry.PruneTags(w.operator(), registry.RepoSource{Repo: missingBelow(acme.uid), Source: hubApp}, nil, core.ImportOptions{})
 		expectRefused(t, "a missing repo", err, core.CodeNotFound)
-		_, err = w.p.Tags.Prune(w.operator(), inventory.RepoSource{Repo: "nonsense", Source: hubApp}, nil, core.ImportOptions{})
+		_, err = w.p.Registry.PruneTags(w.operator(), registry.RepoSource{Repo: "nonsense", Source: hubApp}, nil, core.ImportOptions{})
 		if got := violationFields(err); got != "repo" {
 			t.Errorf("got %v, want 'repo'", got)
 		}
@@ -88,25 +89,25 @@ func TestPruningRemovesOnlyTagsOfItsSource(t *testing.T) {
 		repo, elsewhere := w.repo(acme.uid), w.repo(w.found("globex").uid)
 		bring := func(repo core.UID, source, want string, tags ...string) {
 			t.Helper()
-			rows := make([]*inventory.ImportedTag, len(tags))
+			rows := make([]*registry.ImportedTag, len(tags))
 			for i, name := range tags {
-				rows[i] = &inventory.ImportedTag{Repo: repo, Tag: inventory.Tag{Name: name, Digest: digest(i), Source: source}}
+				rows[i] = &registry.ImportedTag{Repo: repo, Tag: inventory.Tag{Name: name, Digest: digest(i), Source: source}}
 			}
-			got, err := w.p.Tags.Import(w.operator(), rows, core.ImportOptions{NamesOnly: true})
+			got, err := w.p.Registry.ImportTags(w.operator(), rows, core.ImportOptions{NamesOnly: true})
 			expectImported(t, source, got, err, want)
 		}
 		prune := func(source string, want int, keep ...string) {
 			t.Helper()
-			removed, err := w.p.Tags.Prune(w.operator(), inventory.RepoSource{Repo: repo, Source: source}, keep, core.ImportOptions{})
+			removed, err := w.p.Registry.PruneTags(w.operator(), registry.RepoSource{Repo: repo, Source: source}, keep, core.ImportOptions{})
 			if err != nil || removed != want {
 				t.Errorf("%s: removed %d, want %d (%v)", source, removed, want, err)
 			}
 		}
-		sources := func(registry string, want ...inventory.RepoSource) {
+		sources := func(host string, want ...registry.RepoSource) {
 			t.Helper()
-			got, err := w.p.Repos.Sources(w.operator(), acme.uid, registry)
+			got, err := w.p.Registry.ListSources(w.operator(), acme.uid, host)
 			if err != nil || !slices.Equal(got, want) {
-				t.Errorf("from %s are %v, want %v (%v)", registry, got, want, err)
+				t.Errorf("from %s are %v, want %v (%v)", host, got, want, err)
 			}
 		}
 		own := w.tag(repo)
@@ -114,8 +115,8 @@ func TestPruningRemovesOnlyTagsOfItsSource(t *testing.T) {
 		bring(repo, hubApp, mustSucceed(3, 0, 0, 0), "1", "2", "both")
 		bring(repo, otherApp, mustSucceed(1, 1, 0, 0), "3", "both") // The import moves it.
 		bring(elsewhere, hubApp, mustSucceed(1, 0, 0, 0), "1")
-		sources("hub.example.com", inventory.RepoSource{Repo: repo, Source: hubApp})
-		sources("other.example.com", inventory.RepoSource{Repo: repo, Source: otherApp})
+		sources("hub.example.com", registry.RepoSource{Repo: repo, Source: hubApp})
+		sources("other.example.com", registry.RepoSource{Repo: repo, Source: otherApp})
 		sources("example.com")
 		sources("hub.example.co")
 		prune("", 0)
@@ -140,7 +141,7 @@ func TestPruningRemovesOnlyTagsOfItsSource(t *testing.T) {
 		sources("hub.example.com")
 		w.checkCounters()
 
-		_, err = w.p.Repos.Sources(acme.owner, acme.uid, "hub.example.com")
+		_, err = w.p.Registry.ListSources(acme.owner, acme.uid, "hub.example.com")
 		expectRefused(t, "an owner", err, core.CodePermissionDenied)
 	})
 }
@@ -153,7 +154,7 @@ func TestTwoPruningsAtOnceRemoveEveryTagOnce(t *testing.T) {
 		var removed atomic.Int64
 		for range 2 {
 			both.Go(func() {
-				n, err := w.p.Tags.Prune(w.operator(), inventory.RepoSource{Repo: repo, Source: hubApp}, []string{"t0"}, core.ImportOptions{})
+				n, err := w.p.Registry.PruneTags(w.operator(), registry.RepoSource{Repo: repo, Source: hubApp}, []string{"t0"}, core.ImportOptions{})
 				if err != nil {
 					t.Error(err)
 				}
@@ -173,8 +174,8 @@ func TestAnImportKeepsFieldsThatItDoesNotName(t *testing.T) {
 		acme := w.found("acme")
 		repos := func(description, readme string, o core.ImportOptions, want string) core.UID {
 			t.Helper()
-			rows := []*inventory.ImportedRepo{{Repo: inventory.Repo{Name: "golang", Description: description}, Readme: readme}}
-			got, err := w.p.Repos.Import(w.operator(), acme.uid, rows, o)
+			rows := []*registry.ImportedRepo{{Repo: inventory.Repo{Name: "golang", Description: description}, Readme: readme}}
+			got, err := w.p.Registry.ImportRepos(w.operator(), acme.uid, rows, o)
 			expectImported(t, "repos", got, err, want)
 			return rows[0].UID
 		}
@@ -188,7 +189,7 @@ func TestAnImportKeepsFieldsThatItDoesNotName(t *testing.T) {
 		}
 		tag := func(n int, deprecated bool, o core.ImportOptions, want string) {
 			t.Helper()
-			got, err := w.p.Tags.Import(w.operator(), []*inventory.ImportedTag{{Repo: golang, Tag: inventory.Tag{Name: "1", Digest: digest(n), Deprecated: deprecated}}}, o)
+			got, err := w.p.Registry.ImportTags(w.operator(), []*registry.ImportedTag{{Repo: golang, Tag: inventory.Tag{Name: "1", Digest: digest(n), Deprecated: deprecated}}}, o)
 			expectImported(t, "tags", got, err, want)
 		}
 		tag(1, true, core.ImportOptions{}, mustSucceed(1, 0, 0, 0))

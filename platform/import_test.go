@@ -13,6 +13,7 @@ import (
 
 	"atrium/platform/core"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 )
 
 func mustSucceed(added, updated, unchanged, rejected int) string {
@@ -150,24 +151,24 @@ func TestInvalidRecordsAreRejectedByPlaceAndOthersStored(t *testing.T) {
 		if got := rejectedFields(vulnerabilities); got != "1: id, 2: id, 3: name, 5: aliases[0]" {
 			t.Errorf("got %v, want '1: id, 2: id, 3: name, 5: aliases[0]'", got)
 		}
-		repo := func(name, description, readme string) *inventory.ImportedRepo {
-			return &inventory.ImportedRepo{Repo: inventory.Repo{Name: name, Description: description}, Readme: readme}
+		repo := func(name, description, readme string) *registry.ImportedRepo {
+			return &registry.ImportedRepo{Repo: inventory.Repo{Name: name, Description: description}, Readme: readme}
 		}
-		repos := []*inventory.ImportedRepo{repo("golang", "d", "# Go"), repo("Bad", "a\nb", "\xff"), repo("", "", ""), repo("golang", "", ""), repo("redis", "", "")}
-		got, err := w.p.Repos.Import(op, acme.uid, repos, core.ImportOptions{})
+		repos := []*registry.ImportedRepo{repo("golang", "d", "# Go"), repo("Bad", "a\nb", "\xff"), repo("", "", ""), repo("golang", "", ""), repo("redis", "", "")}
+		got, err := w.p.Registry.ImportRepos(op, acme.uid, repos, core.ImportOptions{})
 		expectImported(t, "repos", got, err, mustSucceed(2, 0, 0, 3))
 		if got := rejectedFields(got); got != "1: name description readme, 2: name, 3: name" {
 			t.Errorf("got %v, want '1: name description readme, 2: name, 3: name'", got)
 		}
 		golang := repos[0].UID
-		tags, err := w.p.Tags.Import(op, []*inventory.ImportedTag{
+		tags, err := w.p.Registry.ImportTags(op, []*registry.ImportedTag{
 			{Repo: golang, Tag: inventory.Tag{Name: "1", Digest: digest(1)}}, {Repo: "x", Tag: inventory.Tag{Name: ".1", Digest: "y"}}, {Repo: golang, Tag: inventory.Tag{Name: "1", Digest: digest(2)}},
 			{Repo: repos[4].UID, Tag: inventory.Tag{Name: "1", Digest: digest(1)}}}, core.ImportOptions{})
 		expectImported(t, "tags", tags, err, mustSucceed(2, 0, 0, 2))
 		if got := rejectedFields(tags); got != "1: repo name digest, 2: name" {
 			t.Errorf("got %v, want '1: repo name digest, 2: name'", got)
 		}
-		images, err := w.p.Images.Import(op, []*inventory.Image{{Repo: golang, Digest: digest(1)}, {Repo: "x", Digest: "y"}, {Repo: golang, Digest: digest(1)}})
+		images, err := w.p.Registry.ImportImages(op, []*inventory.Image{{Repo: golang, Digest: digest(1)}, {Repo: "x", Digest: "y"}, {Repo: golang, Digest: digest(1)}})
 		expectImported(t, "images", images, err, mustSucceed(1, 0, 0, 2))
 		if got := rejectedFields(images); got != "1: repo digest, 2: name" {
 			t.Errorf("got %v, want '1: repo digest, 2: name'", got)
@@ -189,15 +190,15 @@ func TestATagOfAMissingRepoIsRejectedAlone(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
-		tag := func(repo core.UID, name string) *inventory.ImportedTag {
-			return &inventory.ImportedTag{Repo: repo, Tag: inventory.Tag{Name: name, Digest: digest(1)}}
+		tag := func(repo core.UID, name string) *registry.ImportedTag {
+			return &registry.ImportedTag{Repo: repo, Tag: inventory.Tag{Name: name, Digest: digest(1)}}
 		}
-		got, err := w.p.Tags.Import(w.operator(), []*inventory.ImportedTag{tag(repo, "a"), tag(missingBelow(acme.uid), "b"), tag(repo, "c")}, core.ImportOptions{})
+		got, err := w.p.Registry.ImportTags(w.operator(), []*registry.ImportedTag{tag(repo, "a"), tag(missingBelow(acme.uid), "b"), tag(repo, "c")}, core.ImportOptions{})
 		expectImported(t, "tags", got, err, mustSucceed(2, 0, 0, 1))
 		if got := rejectedFields(got); got != "1: repo" {
 			t.Errorf("got %v, want '1: repo'", got)
 		}
-		images, err := w.p.Images.Import(w.operator(), []*inventory.Image{{Repo: missingBelow(acme.uid), Digest: digest(1)}, {Repo: repo, Digest: digest(1)}})
+		images, err := w.p.Registry.ImportImages(w.operator(), []*inventory.Image{{Repo: missingBelow(acme.uid), Digest: digest(1)}, {Repo: repo, Digest: digest(1)}})
 		expectImported(t, "images", images, err, mustSucceed(1, 0, 0, 1))
 		if got := rejectedFields(images); got != "0: repo" {
 			t.Errorf("got %v, want '0: repo'", got)
@@ -209,17 +210,17 @@ func TestATagOfAMissingRepoIsRejectedAlone(t *testing.T) {
 func TestImportingARegistryTwiceChangesNothing(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		repos := func(readme string) []*inventory.ImportedRepo {
-			var all []*inventory.ImportedRepo
+		repos := func(readme string) []*registry.ImportedRepo {
+			var all []*registry.ImportedRepo
 			for n := range 20 {
-				all = append(all, &inventory.ImportedRepo{Repo: inventory.Repo{Name: fmt.Sprint("r", n), Description: "d", Aliases: []string{"x"}}, Readme: readme})
+				all = append(all, &registry.ImportedRepo{Repo: inventory.Repo{Name: fmt.Sprint("r", n), Description: "d", Aliases: []string{"x"}}, Readme: readme})
 			}
 			return all
 		}
-		run := func(what, want, events, readme string, o core.ImportOptions) []*inventory.ImportedRepo {
+		run := func(what, want, events, readme string, o core.ImportOptions) []*registry.ImportedRepo {
 			t.Helper()
 			before, rows := w.events(), repos(readme)
-			got, err := w.p.Repos.Import(w.operator(), acme.uid, rows, o)
+			got, err := w.p.Registry.ImportRepos(w.operator(), acme.uid, rows, o)
 			expectImported(t, what, got, err, want)
 			if happened := since(w.events(), before); strings.Repeat(events+" ", len(happened)) != types(happened)+strings.Repeat(" ", min(1, len(happened))) || len(happened) > 0 != (events != "") {
 				t.Errorf("%s: %s", what, types(happened))
@@ -235,11 +236,11 @@ func TestImportingARegistryTwiceChangesNothing(t *testing.T) {
 				t.Errorf("%s, %s and %s, want Parent %v", r.UID, again[i].UID, last[i].UID, acme.uid)
 			}
 		}
-		tags := func(n, shift int) []*inventory.ImportedTag {
-			var all []*inventory.ImportedTag
+		tags := func(n, shift int) []*registry.ImportedTag {
+			var all []*registry.ImportedTag
 			for _, r := range first {
 				for i := range n {
-					all = append(all, &inventory.ImportedTag{Repo: r.UID, Tag: inventory.Tag{Name: fmt.Sprint("t", i), Digest: digest(i + shift)}})
+					all = append(all, &registry.ImportedTag{Repo: r.UID, Tag: inventory.Tag{Name: fmt.Sprint("t", i), Digest: digest(i + shift)}})
 				}
 			}
 			return all
@@ -247,7 +248,7 @@ func TestImportingARegistryTwiceChangesNothing(t *testing.T) {
 		before := len(w.events())
 		put := func(what, want string, n, shift, events int) {
 			t.Helper()
-			got, err := w.p.Tags.Import(w.operator(), tags(n, shift), core.ImportOptions{})
+			got, err := w.p.Registry.ImportTags(w.operator(), tags(n, shift), core.ImportOptions{})
 			expectImported(t, what, got, err, want)
 			if now := len(w.events()); now-before != events {
 				t.Errorf("%s: %d events, want %d", what, now-before, events)
@@ -271,16 +272,16 @@ func TestImportsAreAnOperatorsCommands(t *testing.T) {
 		acme := w.found("acme")
 		_, advisories := w.p.Advisories.Import(acme.owner, acme.uid, nil)
 		_, vulnerabilities := w.p.Vulnerabilities.Import(acme.owner, nil)
-		_, repos := w.p.Repos.Import(acme.owner, acme.uid, nil, core.ImportOptions{})
-		_, tags := w.p.Tags.Import(acme.owner, nil, core.ImportOptions{})
-		_, images := w.p.Images.Import(acme.owner, nil)
-		_, pruned := w.p.Tags.Prune(acme.owner, inventory.RepoSource{Repo: w.repo(acme.uid), Source: hubApp}, nil, core.ImportOptions{})
+		_, repos := w.p.Registry.ImportRepos(acme.owner, acme.uid, nil, core.ImportOptions{})
+		_, tags := w.p.Registry.ImportTags(acme.owner, nil, core.ImportOptions{})
+		_, images := w.p.Registry.ImportImages(acme.owner, nil)
+		_, pruned := w.p.Registry.PruneTags(acme.owner, registry.RepoSource{Repo: w.repo(acme.uid), Source: hubApp}, nil, core.ImportOptions{})
 		for what, err := range map[string]error{"advisories": advisories, "vulnerabilities": vulnerabilities, "repos": repos, "tags": tags, "images": images, "prune": pruned} {
 			expectRefused(t, what, err, core.CodePermissionDenied)
 		}
-		_, err := w.p.Repos.Import(t.Context(), acme.uid, nil, core.ImportOptions{})
+		_, err := w.p.Registry.ImportRepos(t.Context(), acme.uid, nil, core.ImportOptions{})
 		expectRefused(t, "nobody", err, core.CodeUnauthenticated)
-		_, err = w.p.Repos.Import(w.operator(), missingBelow(acme.uid), nil, core.ImportOptions{})
+		_, err = w.p.Registry.ImportRepos(w.operator(), missingBelow(acme.uid), nil, core.ImportOptions{})
 		expectRefused(t, "a missing group", err, core.CodeNotFound)
 		_, err = w.p.Advisories.Import(w.operator(), "nonsense", nil)
 		if got := violationFields(err); got != "group" {

@@ -13,6 +13,7 @@ import (
 	"atrium/platform/fieldmask"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 	"atrium/platform/reports"
 	"atrium/platform/webhooks"
 )
@@ -120,11 +121,11 @@ func TestSkipCountsFromTheToken(t *testing.T) {
 func TestPageSizesHaveADefaultAndAMaximum(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		var repos []*inventory.ImportedRepo
+		var repos []*registry.ImportedRepo
 		for n := range 230 {
-			repos = append(repos, &inventory.ImportedRepo{Repo: inventory.Repo{Name: fmt.Sprintf("r%03d", n)}})
+			repos = append(repos, &registry.ImportedRepo{Repo: inventory.Repo{Name: fmt.Sprintf("r%03d", n)}})
 		}
-		_, err := w.p.Repos.Import(w.operator(), acme.uid, repos, core.ImportOptions{NoEvents: true})
+		_, err := w.p.Registry.ImportRepos(w.operator(), acme.uid, repos, core.ImportOptions{NoEvents: true})
 		must(t, err)
 		for size, want := range map[int]int{0: 50, 1: 1, 200: 200, 201: 200, 100_000: 200} {
 			if page := w.mustList(acme.owner, repoList{PageSize: size}); len(page.Items) != want || page.TotalCount != 230 || page.NextPageToken() == "" {

@@ -181,7 +181,7 @@ func TestAdvisoriesOfManyImagesAreThoseOfEachOne(t *testing.T) {
 		blind := w.memberWith(w.role(acme.uid, core.CapAdvisoriesList, core.CapTagList), acme.uid, acme.uid)
 		_, errs = w.p.Advisories.ListOfImages(blind, core.ListRequest[*inventory.AdvisoryFilter]{}, images[:1])
 		expectRefused(t, "advisories without the findings", errs[0], core.CodePermissionDenied)
-		counts, err := w.p.Advisories.Activity(acme.owner, core.ActivityRequest{Within: images[2].Repo, Interval: core.EachDay})
+		counts, err := w.p.Activities.ListAdvisoryActivity(acme.owner, core.ActivityRequest{Within: images[2].Repo, Interval: core.EachDay})
 		must(t, err)
 		var opened int64
 		for _, c := range counts {

@@ -170,7 +170,7 @@ func (w *world) artifact() core.UID {
 func (w *world) newImage(group core.UID) core.UID {
 	w.Helper()
 	repo := w.repo(group)
-	_, err := w.p.Images.Import(w.operator(), []*inventory.Image{{Repo: repo, Digest: digest(1), Architectures: []inventory.Architecture{{Name: "amd64", Size: 7}}}})
+	_, err := w.p.Registry.ImportImages(w.operator(), []*inventory.Image{{Repo: repo, Digest: digest(1), Architectures: []inventory.Architecture{{Name: "amd64", Size: 7}}}})
 	must(w, err)
 	return repo
 }

@@ -12,6 +12,7 @@ import (
 	"atrium/platform/events"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 )
 
 // An overtakenStore belongs to a replica whose operation is overtaken by one of another replica.
@@ -48,10 +49,17 @@ type overtakenQueries struct {
 	store *overtakenStore
 }
 
+// overtakenImports are the queries of its imports.
+type overtakenImports struct {
+	registry.Queries
+	store *overtakenStore
+}
+
 func (s *overtakenStore) Tables() platform.Tables {
 	all := s.Store.Tables()
 	queries := overtakenQueries{all.Inventory.AdvisoryQueries, all.Inventory.ImageQueries, all.IAM.IssuerQueries, all.Inventory.RepoQueries, all.IAM.SignInQueries, all.Inventory.TagQueries, s}
 	all.Inventory.AdvisoryQueries, all.Inventory.ImageQueries, all.IAM.IssuerQueries, all.Inventory.RepoQueries, all.IAM.SignInQueries, all.Inventory.TagQueries = queries, queries, queries, queries, queries, queries
+	all.Registry.Queries = overtakenImports{all.Registry.Queries, s}
 	return all
 }
 
@@ -60,9 +68,9 @@ func (q overtakenQueries) Candidates(ctx context.Context, on core.Conn, b iam.Be
 	return q.SignInQueries.Candidates(ctx, on, b)
 }
 
-func (q overtakenQueries) TagsOfSource(ctx context.Context, on core.Conn, from inventory.RepoSource) ([]*inventory.Tag, error) {
+func (q overtakenImports) TagsOfSource(ctx context.Context, on core.Conn, from registry.RepoSource) ([]*inventory.Tag, error) {
 	defer q.store.reach("tags of source")
-	return q.TagQueries.TagsOfSource(ctx, on, from)
+	return q.Queries.TagsOfSource(ctx, on, from)
 }
 
 func (s *overtakenStore) Write(ctx context.Context, unit func(core.Tx) error) error {
@@ -291,12 +299,12 @@ func TestAPruneKeepsATagThatACallerHasTakenOver(t *testing.T) {
 		}
 	}
 	load := func(p *platform.Platform, w *world, repo core.UID) error {
-		_, err := p.Tags.Import(w.operator(), []*inventory.ImportedTag{{Repo: repo, Tag: inventory.Tag{Name: "v1", Digest: digest(1), Source: source}}}, core.ImportOptions{})
+		_, err := p.Registry.ImportTags(w.operator(), []*registry.ImportedTag{{Repo: repo, Tag: inventory.Tag{Name: "v1", Digest: digest(1), Source: source}}}, core.ImportOptions{})
 		return err
 	}
 	prune := func(t *testing.T, p *platform.Platform, w *world, repo core.UID) {
 		t.Helper()
-		if n, err := p.Tags.Prune(w.operator(), inventory.RepoSource{Repo: repo, Source: source}, nil, core.ImportOptions{}); err != nil || n != 0 {
+		if n, err := p.Registry.PruneTags(w.operator(), registry.RepoSource{Repo: repo, Source: source}, nil, core.ImportOptions{}); err != nil || n != 0 {
 			t.Errorf("the prune removes %d tags, %v, although the only one is a caller's", n, err)
 		}
 	}
@@ -329,10 +337,10 @@ func TestAnImportOutlastsTheDeletionOfARepo(t *testing.T) {
 	for step, load := range map[string]func(w *world, p *platform.Platform, repos []core.UID) (core.Imported, error){
 		"tags": func(w *world, p *platform.Platform, repos []core.UID) (core.Imported, error) {
 			tag := inventory.Tag{Name: "v1", Digest: digest(1)}
-			return p.Tags.Import(w.operator(), []*inventory.ImportedTag{{Repo: repos[0], Tag: tag}, {Repo: repos[1], Tag: tag}}, core.ImportOptions{})
+			return p.Registry.ImportTags(w.operator(), []*registry.ImportedTag{{Repo: repos[0], Tag: tag}, {Repo: repos[1], Tag: tag}}, core.ImportOptions{})
 		},
 		"images": func(w *world, p *platform.Platform, repos []core.UID) (core.Imported, error) {
-			return p.Images.Import(w.operator(), []*inventory.Image{{Repo: repos[0], Digest: digest(1)}, {Repo: repos[1], Digest: digest(1)}})
+			return p.Registry.ImportImages(w.operator(), []*inventory.Image{{Repo: repos[0], Digest: digest(1)}, {Repo: repos[1], Digest: digest(1)}})
 		},
 	} {
 		t.Run(step, func(t *testing.T) {
@@ -362,8 +370,8 @@ func TestAnImportOfNamesKeepsAConcurrentDeprecation(t *testing.T) {
 		}
 		must(t, set(false))
 		other, wait := w.overtake(t, "tags", platform.Options{}, func() error { return set(true) })
-		moved := &inventory.ImportedTag{Repo: repo, Tag: inventory.Tag{Name: "v1", Digest: digest(2), Source: "ghcr.io/a/b"}}
-		_, err := other.Tags.Import(w.operator(), []*inventory.ImportedTag{moved}, core.ImportOptions{NamesOnly: true})
+		moved := &registry.ImportedTag{Repo: repo, Tag: inventory.Tag{Name: "v1", Digest: digest(2), Source: "ghcr.io/a/b"}}
+		_, err := other.Registry.ImportTags(w.operator(), []*registry.ImportedTag{moved}, core.ImportOptions{NamesOnly: true})
 		must(t, err)
 		wait()
 		page, err := w.p.Tags.List(acme.owner, core.ListRequest[*inventory.TagFilter]{})

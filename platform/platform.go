@@ -13,6 +13,7 @@ import (
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
+	"atrium/platform/registry"
 	"atrium/platform/reports"
 	"atrium/platform/secrets"
 	"atrium/platform/webhooks"
@@ -83,6 +84,8 @@ type Platform struct {
 	AuditLog                events.AuditLog
 	Webhooks                webhooks.Webhooks
 	Search                  core.Search
+	Registry                *registry.Registry
+	Activities              reports.Activities
 	AdvisoryDocuments       reports.AdvisoryDocuments
 	ResolvedVulnerabilities reports.ResolvedVulnerabilities
 	ImageComparisons        reports.ImageComparisons
@@ -133,10 +136,11 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 		p.inventory.Packages, p.inventory.PackageVersions,
 	}
 	p.Images = p.inventory.Images
+	p.Registry = registry.New(p.core, tables.Registry, p.inventory)
 	report := reports.New(p.core, tables.Reports, p.iam, p.inventory)
 	p.AdvisoryDocuments, p.ResolvedVulnerabilities, p.ImageComparisons, p.Exports = report.AdvisoryDocuments, report.ResolvedVulnerabilities, report.ImageComparisons, report.Exports
 	p.FindingRankings, p.Remediations = report.FindingRankings, report.Remediations
-	p.PackageOrigins = report.PackageOrigins
+	p.PackageOrigins, p.Activities = report.PackageOrigins, report.Activities
 	p.Events, p.AuditLog, p.Webhooks, p.Issuers = p.events.Events, p.events.AuditLog, p.webhooks.Webhooks, p.iam.Issuers
 	p.Search = core.NewSearch(p.core, tables.Search, p.iam.Searchables(), p.inventory.Searchables())
 	return p, nil

@@ -168,7 +168,7 @@ func TestAnImageHasArchitecturesAndSizes(t *testing.T) {
 		newImage := func(n int, architectures ...inventory.Architecture) *inventory.Image {
 			return &inventory.Image{Repo: repo, Digest: digest(n), Architectures: architectures}
 		}
-		_, err := w.p.Images.Import(w.operator(), []*inventory.Image{
+		_, err := w.p.Registry.ImportImages(w.operator(), []*inventory.Image{
 			newImage(1, inventory.Architecture{Name: "arm64", Size: 5}, inventory.Architecture{Name: "amd64", Size: 7}),
 			newImage(2, inventory.Architecture{Name: "arm64", Size: 5}, inventory.Architecture{Name: "s390x"}),
 			newImage(3, inventory.Architecture{Name: "amd64"}), newImage(4),

@@ -6,6 +6,7 @@ import (
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
+	"atrium/platform/registry"
 	"atrium/platform/reports"
 	"atrium/platform/secrets"
 	"atrium/platform/webhooks"
@@ -17,6 +18,7 @@ type Tables struct {
 	IAM       iam.Tables
 	Inventory inventory.Tables
 	Libraries libraries.Tables
+	Registry  registry.Tables
 	Reports   reports.Tables
 	Events    events.Queries
 	Webhooks  webhooks.Tables

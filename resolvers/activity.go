@@ -5,16 +5,16 @@ import (
 
 	"atrium/platform/core"
 	"atrium/platform/events"
-	"atrium/platform/inventory"
+	"atrium/platform/reports"
 )
 
-func (q queries) AdvisoryActivity(ctx context.Context, within core.UID, interval core.ActivityInterval, from, to *core.Time, timeZone string) ([]*inventory.AdvisoryActivity, error) {
-	activity, err := q.p.Advisories.Activity(ctx, core.ActivityRequest{Within: within, Interval: interval, From: valueOrZero(from), To: valueOrZero(to), TimeZone: &timeZone})
+func (q queries) AdvisoryActivity(ctx context.Context, within core.UID, interval core.ActivityInterval, from, to *core.Time, timeZone string) ([]*reports.AdvisoryActivity, error) {
+	activity, err := q.p.Activities.ListAdvisoryActivity(ctx, core.ActivityRequest{Within: within, Interval: interval, From: valueOrZero(from), To: valueOrZero(to), TimeZone: &timeZone})
 	return pointers(activity), err
 }
 
-func (q queries) FindingActivity(ctx context.Context, within core.UID, interval core.ActivityInterval, from, to *core.Time, timeZone string) ([]*inventory.FindingActivity, error) {
-	activity, err := q.p.Findings.Activity(ctx, core.ActivityRequest{Within: within, Interval: interval, From: valueOrZero(from), To: valueOrZero(to), TimeZone: &timeZone})
+func (q queries) FindingActivity(ctx context.Context, within core.UID, interval core.ActivityInterval, from, to *core.Time, timeZone string) ([]*reports.FindingActivity, error) {
+	activity, err := q.p.Activities.ListFindingActivity(ctx, core.ActivityRequest{Within: within, Interval: interval, From: valueOrZero(from), To: valueOrZero(to), TimeZone: &timeZone})
 	return pointers(activity), err
 }
 

@@ -10,6 +10,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 	"atrium/store/storetest"
 )
 
@@ -63,12 +64,12 @@ func (w *shop) repo(group core.UID, name string) core.UID {
 
 func (w *shop) sbom(repo core.UID, image int, architecture string, packages ...string) {
 	w.t.Helper()
-	b := &inventory.ImportedSBOM{Repo: repo, Digest: digest(image), Architecture: architecture, Format: "CycloneDX 1.5"}
+	b := &registry.ImportedSBOM{Repo: repo, Digest: digest(image), Architecture: architecture, Format: "CycloneDX 1.5"}
 	for _, p := range packages {
 		name, version, _ := strings.Cut(p, "@")
 		b.Packages = append(b.Packages, inventory.InstalledPackage{Name: name, Version: version, Ecosystem: "npm", PURL: "pkg:npm/" + p, Licenses: []string{"MIT"}})
 	}
-	done := must(w.p.Images.ImportSBOMs(w.ctx, []*inventory.ImportedSBOM{b}))(w.t)
+	done := must(w.p.Registry.ImportSBOMs(w.ctx, []*registry.ImportedSBOM{b}))(w.t)
 	for _, err := range done.Rejected {
 		w.t.Fatal(err)
 	}

@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 )
 
 // origins is an SBOM of npm: express is direct, qs comes through it, and nothing is known of alone.
 func (w *shop) origins(image int, licenses ...string) {
 	w.t.Helper()
 	yes, no := true, false
-	b := &inventory.ImportedSBOM{Repo: w.tools, Digest: digest(image), Format: "CycloneDX 1.6"}
+	b := &registry.ImportedSBOM{Repo: w.tools, Digest: digest(image), Format: "CycloneDX 1.6"}
 	for _, p := range []inventory.InstalledPackage{
 		{Name: "express", Supplier: "Acme", Scope: inventory.ScopeRequired, Placement: inventory.Placement{Direct: &yes, IntroducedBy: []int{}, Layer: "sha256:1"}},
 		{Name: "qs", Licenses: licenses, Scope: inventory.ScopeDevelopment, Placement: inventory.Placement{Direct: &no, IntroducedBy: []int{0}}},
@@ -19,7 +20,7 @@ func (w *shop) origins(image int, licenses ...string) {
 		p.Version, p.Ecosystem, p.PURL = "1", "npm", "pkg:npm/"+p.Name+"@1"
 		b.Packages = append(b.Packages, p)
 	}
-	done := must(w.p.Images.ImportSBOMs(w.ctx, []*inventory.ImportedSBOM{b}))(w.t)
+	done := must(w.p.Registry.ImportSBOMs(w.ctx, []*registry.ImportedSBOM{b}))(w.t)
 	for _, err := range done.Rejected {
 		w.t.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func TestPackagesAndFindingsTellWhereTheyComeFrom(t *testing.T) {
 			w.ask(image+`packages(where: {`+condition+`}) { nodes { name } } } } } } }`, "repo", w.tools).expect("repo.tags.nodes.0.image.packages.nodes.*.name", want)
 		}
 
-		must(w.p.Images.Import(w.ctx, []*inventory.Image{{Repo: w.tools, Digest: digest(5), Architectures: []inventory.Architecture{{Name: "amd64"}}, BaseName: "debian:12", BaseDigest: digest(9)}}))(t)
+		must(w.p.Registry.ImportImages(w.ctx, []*inventory.Image{{Repo: w.tools, Digest: digest(5), Architectures: []inventory.Architecture{{Name: "amd64"}}, BaseName: "debian:12", BaseDigest: digest(9)}}))(t)
 		w.ask(image+`baseName baseDigest } } } } }`, "repo", w.tools).
 			expect("repo.tags.nodes.0.image.baseName", "debian:12").expect("repo.tags.nodes.0.image.baseDigest", digest(9))
 

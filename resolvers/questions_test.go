@@ -72,7 +72,7 @@ func newDashboard(t *testing.T, url string) *dashboard {
 	w.invite(w.org, true)
 	_, code := w.invite(w.lab, true)
 	w.askAs("guest", `mutation($code: String!) { acceptGroupInvite(input: {code: $code}) { roleBinding { uid } } }`, "code", code).expectSuccess()
-	must(w.p.Images.Import(w.ctx, []*inventory.Image{{Repo: w.checkout, Digest: digest(1), Architectures: []inventory.Architecture{{Name: "amd64", Size: 1000}}}}))(t)
+	must(w.p.Registry.ImportImages(w.ctx, []*inventory.Image{{Repo: w.checkout, Digest: digest(1), Architectures: []inventory.Architecture{{Name: "amd64", Size: 1000}}}}))(t)
 	w.finding = w.uidOf("CVE-1", w.checkout)
 	w.ask(`mutation($uid: ID!, $due: DateTime, $owner: ID) { updateFindings(input: {uids: [$uid], dueTime: $due, assignee: $owner}) { updatedCount } }`,
 		"uid", w.uidOf("CVE-5", w.checkout), "due", w.daysAgo(30), "owner", w.owner)

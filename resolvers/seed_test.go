@@ -10,6 +10,7 @@ import (
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
+	"atrium/platform/registry"
 	"atrium/platform/webhooks"
 )
 
@@ -58,23 +59,23 @@ func digest(n int) string { return fmt.Sprintf("sha256:%064x", n) }
 func (w *world) addRegistry(group core.UID, repos, tags int) {
 	w.t.Helper()
 	ctx := core.WithActor(w.t.Context(), core.NewOperator("test"))
-	made := make([]*inventory.ImportedRepo, repos)
+	made := make([]*registry.ImportedRepo, repos)
 	for i := range made {
-		made[i] = &inventory.ImportedRepo{Repo: inventory.Repo{Name: fmt.Sprintf("r%02d", i)}, Readme: fmt.Sprintf("# r%02d", i)}
+		made[i] = &registry.ImportedRepo{Repo: inventory.Repo{Name: fmt.Sprintf("r%02d", i)}, Readme: fmt.Sprintf("# r%02d", i)}
 	}
-	must(w.p.Repos.Import(ctx, group, made, core.ImportOptions{}))(w.t)
-	var named []*inventory.ImportedTag
+	must(w.p.Registry.ImportRepos(ctx, group, made, core.ImportOptions{}))(w.t)
+	var named []*registry.ImportedTag
 	var images []*inventory.Image
 	for i, r := range made {
 		for n := range tags {
-			named = append(named, &inventory.ImportedTag{Repo: r.UID, Tag: inventory.Tag{Name: fmt.Sprintf("t%02d", n), Digest: digest(i*tags + n), Deprecated: n%2 == 1}})
+			named = append(named, &registry.ImportedTag{Repo: r.UID, Tag: inventory.Tag{Name: fmt.Sprintf("t%02d", n), Digest: digest(i*tags + n), Deprecated: n%2 == 1}})
 			if n < tags-1 {
 				images = append(images, &inventory.Image{Repo: r.UID, Digest: digest(i*tags + n), Architectures: []inventory.Architecture{{Name: "amd64", Size: int64(1000 + n)}, {Name: "arm64"}}})
 			}
 		}
 	}
-	must(w.p.Tags.Import(ctx, named, core.ImportOptions{}))(w.t)
-	must(w.p.Images.Import(ctx, images))(w.t)
+	must(w.p.Registry.ImportTags(ctx, named, core.ImportOptions{}))(w.t)
+	must(w.p.Registry.ImportImages(ctx, images))(w.t)
 }
 
 // addFeed imports advisories GO-00, GO-01 ... about the packages r00, r01 ..., and their

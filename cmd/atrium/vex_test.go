@@ -15,6 +15,7 @@ import (
 	"atrium/platform/fieldmask"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 	"atrium/store/storetest"
 )
 
@@ -41,11 +42,11 @@ func newVEXWorld(t *testing.T, url string) *vexWorld {
 	w.must(err)
 	w.group, w.repo = group.UID, repo.UID
 	for i := range 2 {
-		b := &inventory.ImportedSBOM{Repo: repo.UID, Digest: vexDigest(i), Format: "CycloneDX 1.5"}
+		b := &registry.ImportedSBOM{Repo: repo.UID, Digest: vexDigest(i), Format: "CycloneDX 1.5"}
 		for n := range 6 {
 			b.Packages = append(b.Packages, inventory.InstalledPackage{Name: fmt.Sprintf("p%d", n), Version: fmt.Sprintf("1.%d.0", i), Ecosystem: "npm"})
 		}
-		_, err := p.Images.ImportSBOMs(w.ctx, []*inventory.ImportedSBOM{b})
+		_, err := p.Registry.ImportSBOMs(w.ctx, []*registry.ImportedSBOM{b})
 		w.must(err)
 		_, err = p.Tags.Create(w.ctx, repo.UID, fieldmask.TypedInput(&inventory.Tag{Name: fmt.Sprintf("t%d", i), Digest: vexDigest(i)}, "name", "digest"))
 		w.must(err)
@@ -270,11 +271,11 @@ func TestStatementsApplyWhenWhatTheyAreAboutComes(t *testing.T) {
 		w.must(err)
 		later, err := w.p.Repos.Create(w.ctx, w.group, fieldmask.TypedInput(&inventory.Repo{Name: "later"}, "name"))
 		w.must(err)
-		b := &inventory.ImportedSBOM{Repo: later.UID, Digest: vexDigest(9), Format: "CycloneDX 1.5"}
+		b := &registry.ImportedSBOM{Repo: later.UID, Digest: vexDigest(9), Format: "CycloneDX 1.5"}
 		for _, name := range []string{"app", "new", "p1", "p2", "p3", "p5"} {
 			b.Packages = append(b.Packages, inventory.InstalledPackage{Name: name, Version: "1.0.0", Ecosystem: "npm"})
 		}
-		_, err = w.p.Images.ImportSBOMs(w.ctx, []*inventory.ImportedSBOM{b})
+		_, err = w.p.Registry.ImportSBOMs(w.ctx, []*registry.ImportedSBOM{b})
 		w.must(err)
 		_, err = w.p.Tags.Create(w.ctx, later.UID, fieldmask.TypedInput(&inventory.Tag{Name: "1", Digest: vexDigest(9)}, "name", "digest"))
 		w.must(err)

@@ -16,6 +16,7 @@ import (
 	"atrium/platform/fieldmask"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 )
 
 // A Workload is a request that is sent many times. A query of GraphQL has the variables $org and $after, or
@@ -144,27 +145,27 @@ func (f *filler) measureSize() (size int64) {
 }
 
 // registry imports repos with their tags.
-func (f *filler) registry(n Sizes) []*inventory.ImportedRepo {
-	repos := make([]*inventory.ImportedRepo, n.Repos)
+func (f *filler) registry(n Sizes) []*registry.ImportedRepo {
+	repos := make([]*registry.ImportedRepo, n.Repos)
 	for i := range repos {
-		repos[i] = &inventory.ImportedRepo{Repo: inventory.Repo{Name: fmt.Sprintf("repo-%d", i), Description: "One of many repos of this organisation"}}
+		repos[i] = &registry.ImportedRepo{Repo: inventory.Repo{Name: fmt.Sprintf("repo-%d", i), Description: "One of many repos of this organisation"}}
 	}
 	f.measure("repos", n.Repos, func(from, to int) error {
 		parent := f.data.Organisation
 		if from >= reposOfOrganisation {
 			parent = f.groups[from/importBatch%len(f.groups)]
 		}
-		_, err := f.p.Repos.Import(f.ctx, parent, repos[from:to], core.ImportOptions{})
+		_, err := f.p.Registry.ImportRepos(f.ctx, parent, repos[from:to], core.ImportOptions{})
 		return err
 	})
-	tags := make([]*inventory.ImportedTag, 0, n.Repos*n.Tags)
+	tags := make([]*registry.ImportedTag, 0, n.Repos*n.Tags)
 	for i, r := range repos {
 		for t := range n.Tags {
-			tags = append(tags, &inventory.ImportedTag{Repo: r.UID, Tag: inventory.Tag{Name: fmt.Sprintf("1.%d", t), Digest: digest(i, t)}})
+			tags = append(tags, &registry.ImportedTag{Repo: r.UID, Tag: inventory.Tag{Name: fmt.Sprintf("1.%d", t), Digest: digest(i, t)}})
 		}
 	}
 	f.measure("tags", len(tags), func(from, to int) error {
-		_, err := f.p.Tags.Import(f.ctx, tags[from:to], core.ImportOptions{})
+		_, err := f.p.Registry.ImportTags(f.ctx, tags[from:to], core.ImportOptions{})
 		return err
 	})
 	f.data.Repo = repos[0].UID
@@ -226,20 +227,20 @@ func (f *filler) advisories() {
 
 // contents imports what the images hold and what is known of it, and finds out what affects them: two of three packages
 // have an advisory, so an image has about eight findings.
-func (f *filler) contents(repos []*inventory.ImportedRepo) {
+func (f *filler) contents(repos []*registry.ImportedRepo) {
 	d := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the contents are the same each time
 	packages := max(len(repos)/reposPerPackage, 2*packagesPerImage)
 	f.importFlaws(d, packages)
-	sboms := make([]*inventory.ImportedSBOM, len(repos))
+	sboms := make([]*registry.ImportedSBOM, len(repos))
 	for i, r := range repos {
-		sboms[i] = &inventory.ImportedSBOM{Repo: r.UID, Digest: digest(i, 0), Format: "CycloneDX 1.6"}
+		sboms[i] = &registry.ImportedSBOM{Repo: r.UID, Digest: digest(i, 0), Format: "CycloneDX 1.6"}
 		for range packagesPerImage {
 			name, version := fmt.Sprintf("package-%d", popular(d, packages)), fmt.Sprintf("1.%d.0", d.IntN(versionsPerPackage))
 			sboms[i].Packages = append(sboms[i].Packages, inventory.InstalledPackage{Name: name, Version: version, Ecosystem: "npm", PURL: "pkg:npm/" + name + "@" + version})
 		}
 	}
 	f.measure("SBOMs with their findings", len(sboms), func(from, to int) error {
-		if _, err := f.p.Images.ImportSBOMs(f.ctx, sboms[from:to]); err != nil {
+		if _, err := f.p.Registry.ImportSBOMs(f.ctx, sboms[from:to]); err != nil {
 			return err
 		}
 		return f.p.Findings.Settle(f.ctx)

@@ -60,7 +60,7 @@ func putImage(e *env, group string, given fields) fields {
 	repo := e.mustCall(call{rpc: "CreateRepo", target: group, fields: given}).resource
 	e.mustCall(call{rpc: "CreateTag", target: keyOf(repo), fields: fields{"name": "one", "digest": digest(1)}})
 	e.mustCall(call{rpc: "CreateTag", target: keyOf(repo), fields: fields{"name": "two", "digest": digest(2)}})
-	if _, err := e.w.p.Images.Import(e.operator(), []*inventory.Image{{Repo: core.UID(keyOf(repo)), Digest: digest(1), Architectures: []inventory.Architecture{
+	if _, err := e.w.p.Registry.ImportImages(e.operator(), []*inventory.Image{{Repo: core.UID(keyOf(repo)), Digest: digest(1), Architectures: []inventory.Architecture{
 		{Name: "arm64v8", Size: 7}, {Name: "amd64", Size: 1 << 40}, {Name: "riscv64"},
 	}}}); err != nil {
 		e.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"atrium/platform/events"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 	"atrium/platform/reports"
 	"atrium/store/storetest"
 )
@@ -121,7 +122,7 @@ func (e *env) targets() (all []target) {
 	e.Helper()
 	e.made["finding"] = createFinding(e, e.text("{repo}"))
 	e.made["delivery"] = createDelivery(e, e.text("{subscription}"))
-	done, err := e.w.p.Images.ImportSBOMs(e.operator(), []*inventory.ImportedSBOM{{
+	done, err := e.w.p.Registry.ImportSBOMs(e.operator(), []*registry.ImportedSBOM{{
 		Repo: core.UID(e.text("{repo}")), Digest: digest(1), Format: "CycloneDX 1.5",
 		Packages: []inventory.InstalledPackage{{Name: "left-pad", Version: "1.2.0", Ecosystem: "npm", PURL: "pkg:npm/left-pad@1.2.0"}},
 	}})

@@ -17,6 +17,7 @@ import (
 	"atrium/platform/fieldmask"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 	"atrium/platform/webhooks"
 )
 
@@ -163,7 +164,7 @@ func (d *seeder) bind(identity, role core.UID, team string) {
 // service creates a repo with the tags and images of its releases. The previous one
 // is deprecated.
 func (d *seeder) service(s service) {
-	repo := &inventory.ImportedRepo{
+	repo := &registry.ImportedRepo{
 		Repo: inventory.Repo{
 			Name: s.name, Description: s.description, CatalogTier: core.CatalogTierApplication,
 			Aliases: []string{"registry.example.com/acme/" + s.name}, ActiveTags: []string{s.release, "latest"},
@@ -171,13 +172,13 @@ func (d *seeder) service(s service) {
 		Readme: "# " + s.name + "\n\n" + s.description + ".\n\n```sh\ndocker run registry.example.com/acme/" + s.name + ":" + s.release + "\n```\n",
 	}
 	if d.err == nil {
-		_, d.err = d.p.Repos.Import(d.ctx, d.teams[s.team], []*inventory.ImportedRepo{repo}, core.ImportOptions{})
+		_, d.err = d.p.Registry.ImportRepos(d.ctx, d.teams[s.team], []*registry.ImportedRepo{repo}, core.ImportOptions{})
 	}
 	if d.err != nil {
 		return
 	}
 	current, previous := fakeDigest(s.name, s.release), fakeDigest(s.name, s.previous)
-	tags := []*inventory.ImportedTag{}
+	tags := []*registry.ImportedTag{}
 	releases := []inventory.Tag{
 		{Name: "latest", Digest: current},
 		{Name: s.release, Digest: current},
@@ -192,15 +193,15 @@ func (d *seeder) service(s service) {
 		images = append(images, s.image(repo.UID, s.supported, s.megabytes+14))
 	}
 	for _, t := range releases {
-		tags = append(tags, &inventory.ImportedTag{Repo: repo.UID, Tag: t})
+		tags = append(tags, &registry.ImportedTag{Repo: repo.UID, Tag: t})
 	}
-	if _, d.err = d.p.Tags.Import(d.ctx, tags, core.ImportOptions{}); d.err != nil {
+	if _, d.err = d.p.Registry.ImportTags(d.ctx, tags, core.ImportOptions{}); d.err != nil {
 		return
 	}
-	if _, d.err = d.p.Images.Import(d.ctx, images); d.err != nil {
+	if _, d.err = d.p.Registry.ImportImages(d.ctx, images); d.err != nil {
 		return
 	}
-	_, d.err = d.p.Images.ImportSBOMs(d.ctx, s.sboms(repo.UID))
+	_, d.err = d.p.Registry.ImportSBOMs(d.ctx, s.sboms(repo.UID))
 }
 
 // image returns the image of a release.

@@ -7,6 +7,7 @@ import (
 	"atrium/platform/affected"
 	"atrium/platform/core"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 )
 
 // This file has what is in the images of the services, and advisories about it. The packages and
@@ -101,13 +102,13 @@ func (f flaw) advisory() (*inventory.Advisory, *inventory.Vulnerability) {
 
 // sboms returns what is in the images of a service. Of those without a stack only the names of
 // packages are known.
-func (s service) sboms(repo core.UID) (all []*inventory.ImportedSBOM) {
+func (s service) sboms(repo core.UID) (all []*registry.ImportedSBOM) {
 	in, isKnown := stacks[s.stack]
 	if !isKnown {
 		return nil
 	}
 	add := func(version string, c contents) {
-		all = append(all, &inventory.ImportedSBOM{Repo: repo, Digest: fakeDigest(s.name, version), Format: "CycloneDX 1.6", Packages: c.packages()})
+		all = append(all, &registry.ImportedSBOM{Repo: repo, Digest: fakeDigest(s.name, version), Format: "CycloneDX 1.6", Packages: c.packages()})
 	}
 	add(s.release, in.current)
 	add(s.previous, in.current)

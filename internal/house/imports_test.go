@@ -25,7 +25,7 @@ const (
 	order = "an area uses those below it, and is understood without the others"
 )
 
-var areaFolders = []string{"platform/core", "platform/secrets", "platform/libraries", "platform/iam", "platform/inventory", "platform/reports", "platform/events", "platform/webhooks"}
+var areaFolders = []string{"platform/core", "platform/secrets", "platform/libraries", "platform/iam", "platform/inventory", "platform/registry", "platform/reports", "platform/events", "platform/webhooks"}
 
 // maxPackageLines is the most lines of a package without its tests. A reader holds no more in mind.
 const maxPackageLines = 8000
@@ -39,6 +39,7 @@ var rules = map[string]rule{
 	"platform/libraries":         {[]string{"platform/core", "platform/ecosystem", "platform/fieldmask"}, order},
 	"platform/iam":               {[]string{"platform/core", "platform/secrets", "platform/fieldmask"}, order},
 	"platform/inventory":         {[]string{"platform/core", "platform/iam", "platform/affected", "platform/ecosystem", "platform/fieldmask"}, order},
+	"platform/registry":          {[]string{"platform/core", "platform/inventory", "platform/ecosystem"}, order},
 	"platform/reports":           {[]string{"platform/core", "platform/iam", "platform/inventory", "platform/ecosystem", "platform/fieldmask"}, order},
 	"platform/events":            {[]string{"platform/core", "platform/iam", "platform/inventory", "platform/fieldmask"}, order},
 	"platform/webhooks":          {[]string{"platform/core", "platform/secrets", "platform/iam", "platform/inventory", "platform/events", "platform/fieldmask"}, order},

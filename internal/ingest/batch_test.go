@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"atrium/platform/core"
-	"atrium/platform/inventory"
+	"atrium/platform/registry"
 )
 
 func TestABatchFitsTheTimeOfACommit(t *testing.T) {
 	t.Parallel()
-	b := newBatch("repos", &reporter{}, nil, func(*inventory.ImportedRepo) string { return "" })
+	b := newBatch("repos", &reporter{}, nil, func(*registry.ImportedRepo) string { return "" })
 	for _, step := range []struct {
 		took time.Duration
 		size int

@@ -16,6 +16,7 @@ import (
 	"atrium/platform"
 	"atrium/platform/core"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 	"atrium/store/storetest"
 )
 
@@ -79,7 +80,7 @@ func BenchmarkImportSBOM(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := p.Repos.Import(operator, org.Group.UID, []*inventory.ImportedRepo{{Repo: inventory.Repo{Name: "shop"}}}, core.ImportOptions{}); err != nil {
+				if _, err := p.Registry.ImportRepos(operator, org.Group.UID, []*registry.ImportedRepo{{Repo: inventory.Repo{Name: "shop"}}}, core.ImportOptions{}); err != nil {
 					b.Fatal(err)
 				}
 				path := sbomDocuments(b, images, packages, shared)

@@ -13,19 +13,20 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
+	"atrium/platform/registry"
 )
 
 // A fakeCore keeps the imported records. Like the real core, it counts an existing record
 // as unchanged or updated. It can reject one key; this stands for any rule.
 type fakeCore struct {
 	mu              sync.Mutex
-	repos           map[string]*inventory.ImportedRepo
-	tags            map[string]*inventory.ImportedTag
+	repos           map[string]*registry.ImportedRepo
+	tags            map[string]*registry.ImportedTag
 	images          map[string]*inventory.Image
 	advisories      map[string]*inventory.Advisory
 	vulnerabilities map[string]*inventory.Vulnerability
 	artifacts       map[string]*libraries.ImportedArtifact
-	sboms           map[string]*inventory.ImportedSBOM // by repo, digest and architecture
+	sboms           map[string]*registry.ImportedSBOM // by repo, digest and architecture
 	exploitations   map[string]*inventory.Exploitation
 	batches         []int
 	rejected        string // Records with this key are rejected.
@@ -34,9 +35,9 @@ type fakeCore struct {
 
 func newFakeCore() *fakeCore {
 	return &fakeCore{
-		repos: map[string]*inventory.ImportedRepo{}, tags: map[string]*inventory.ImportedTag{}, images: map[string]*inventory.Image{},
+		repos: map[string]*registry.ImportedRepo{}, tags: map[string]*registry.ImportedTag{}, images: map[string]*inventory.Image{},
 		advisories: map[string]*inventory.Advisory{}, vulnerabilities: map[string]*inventory.Vulnerability{},
-		artifacts: map[string]*libraries.ImportedArtifact{}, sboms: map[string]*inventory.ImportedSBOM{},
+		artifacts: map[string]*libraries.ImportedArtifact{}, sboms: map[string]*registry.ImportedSBOM{},
 		exploitations: map[string]*inventory.Exploitation{},
 	}
 }
@@ -69,14 +70,14 @@ func (c *fakeCore) destination() destination {
 	uid := func(name string) core.UID { return core.UID("uid of " + name) }
 	return destination{
 		countUntagged: func(context.Context, []core.ImageKey) (int, error) { return 0, nil },
-		repos: func(_ context.Context, rows []*inventory.ImportedRepo) (core.Imported, error) {
+		repos: func(_ context.Context, rows []*registry.ImportedRepo) (core.Imported, error) {
 			for _, r := range rows {
 				r.UID = uid(r.Name)
 			}
-			return put(c, c.repos, rows, func(r *inventory.ImportedRepo) string { return r.Name })
+			return put(c, c.repos, rows, func(r *registry.ImportedRepo) string { return r.Name })
 		},
-		tags: func(_ context.Context, rows []*inventory.ImportedTag) (core.Imported, error) {
-			return put(c, c.tags, rows, func(t *inventory.ImportedTag) string { return string(t.Repo) + ":" + t.Name })
+		tags: func(_ context.Context, rows []*registry.ImportedTag) (core.Imported, error) {
+			return put(c, c.tags, rows, func(t *registry.ImportedTag) string { return string(t.Repo) + ":" + t.Name })
 		},
 		images: func(_ context.Context, rows []*inventory.Image) (core.Imported, error) {
 			return put(c, c.images, rows, func(i *inventory.Image) string { return string(i.Repo) + "@" + i.Digest })
@@ -109,8 +110,8 @@ func (c *fakeCore) destination() destination {
 			done, err = put(c, c.artifacts, rows, func(a *libraries.ImportedArtifact) string { return string(a.Ecosystem) + " " + a.Name })
 			return done, versions, err
 		},
-		sboms: func(_ context.Context, rows []*inventory.ImportedSBOM) (core.Imported, error) {
-			return put(c, c.sboms, rows, func(b *inventory.ImportedSBOM) string {
+		sboms: func(_ context.Context, rows []*registry.ImportedSBOM) (core.Imported, error) {
+			return put(c, c.sboms, rows, func(b *registry.ImportedSBOM) string {
 				return strings.TrimSpace(string(b.Repo) + "@" + b.Digest + " " + b.Architecture)
 			})
 		},
@@ -145,16 +146,16 @@ func (c *fakeCore) destination() destination {
 			}
 			return images, nil
 		},
-		listSources: func(_ context.Context, registry string) (found []inventory.RepoSource, err error) {
+		listSources: func(_ context.Context, host string) (found []registry.RepoSource, err error) {
 			for _, t := range c.tags {
-				from := inventory.RepoSource{Repo: t.Repo, Source: t.Source}
-				if strings.HasPrefix(t.Source, registry+"/") && !slices.Contains(found, from) {
+				from := registry.RepoSource{Repo: t.Repo, Source: t.Source}
+				if strings.HasPrefix(t.Source, host+"/") && !slices.Contains(found, from) {
 					found = append(found, from)
 				}
 			}
 			return found, nil
 		},
-		pruneTags: func(_ context.Context, from inventory.RepoSource, keep []string) (removed int, err error) {
+		pruneTags: func(_ context.Context, from registry.RepoSource, keep []string) (removed int, err error) {
 			for key, t := range c.tags {
 				if t.Repo == from.Repo && t.Source == from.Source && !slices.Contains(keep, t.Name) {
 					delete(c.tags, key)

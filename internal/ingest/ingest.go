@@ -13,6 +13,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
+	"atrium/platform/registry"
 )
 
 // MaxRecord is the largest document or line that is read, in bytes after
@@ -116,13 +117,13 @@ func (s Summary) Failed() int {
 
 // A destination has the operations of the core that imports use.
 type destination struct {
-	repos           func(context.Context, []*inventory.ImportedRepo) (core.Imported, error)
-	tags            func(context.Context, []*inventory.ImportedTag) (core.Imported, error)
+	repos           func(context.Context, []*registry.ImportedRepo) (core.Imported, error)
+	tags            func(context.Context, []*registry.ImportedTag) (core.Imported, error)
 	images          func(context.Context, []*inventory.Image) (core.Imported, error)
 	advisories      func(context.Context, []*inventory.AdvisoryRecord) (core.Imported, error)
 	vulnerabilities func(context.Context, []*inventory.Vulnerability) (core.Imported, error)
 	artifacts       func(context.Context, []*libraries.ImportedArtifact) (artifacts, versions core.Imported, err error)
-	sboms           func(context.Context, []*inventory.ImportedSBOM) (core.Imported, error)
+	sboms           func(context.Context, []*registry.ImportedSBOM) (core.Imported, error)
 	exploitations   func(context.Context, inventory.Catalogue, []*inventory.Exploitation) (core.Imported, error)
 
 	// keepKnownExploited takes all vulnerabilities but these out of the catalogue of those that
@@ -145,10 +146,10 @@ type destination struct {
 	countUntagged func(ctx context.Context, images []core.ImageKey) (int, error)
 
 	// listSources lists the repos of the group that have tags from a registry.
-	listSources func(ctx context.Context, registry string) ([]inventory.RepoSource, error)
+	listSources func(ctx context.Context, host string) ([]registry.RepoSource, error)
 
 	// pruneTags removes the tags that came from source and are not in keep.
-	pruneTags func(ctx context.Context, source inventory.RepoSource, keep []string) (removed int, err error)
+	pruneTags func(ctx context.Context, source registry.RepoSource, keep []string) (removed int, err error)
 }
 
 // newDestination returns the operations of p, with the group and settings of o.
@@ -156,19 +157,19 @@ func newDestination(p *platform.Platform, o Options, options core.ImportOptions)
 	options.NoEvents = o.NoEvents
 	return destination{
 		writesAtOnce: p.WritesAtOnce(),
-		repos: func(ctx context.Context, rows []*inventory.ImportedRepo) (core.Imported, error) {
-			return p.Repos.Import(ctx, o.Group, rows, options)
+		repos: func(ctx context.Context, rows []*registry.ImportedRepo) (core.Imported, error) {
+			return p.Registry.ImportRepos(ctx, o.Group, rows, options)
 		},
-		tags: func(ctx context.Context, rows []*inventory.ImportedTag) (core.Imported, error) {
-			return p.Tags.Import(ctx, rows, options)
+		tags: func(ctx context.Context, rows []*registry.ImportedTag) (core.Imported, error) {
+			return p.Registry.ImportTags(ctx, rows, options)
 		},
-		images: p.Images.Import,
+		images: p.Registry.ImportImages,
 		advisories: func(ctx context.Context, records []*inventory.AdvisoryRecord) (core.Imported, error) {
 			return p.Advisories.ImportRecords(ctx, o.Group, records)
 		},
 		vulnerabilities: p.Vulnerabilities.Import,
 		artifacts:       p.Artifacts.Import,
-		sboms:           p.Images.ImportSBOMs,
+		sboms:           p.Registry.ImportSBOMs,
 		exploitations:   p.Vulnerabilities.ImportExploitations,
 
 		keepKnownExploited: p.Vulnerabilities.KeepKnownExploited,
@@ -201,11 +202,11 @@ func newDestination(p *platform.Platform, o Options, options core.ImportOptions)
 			return images, nil
 		},
 		countUntagged: p.Images.CountUntagged,
-		listSources: func(ctx context.Context, registry string) ([]inventory.RepoSource, error) {
-			return p.Repos.Sources(ctx, o.Group, registry)
+		listSources: func(ctx context.Context, host string) ([]registry.RepoSource, error) {
+			return p.Registry.ListSources(ctx, o.Group, host)
 		},
-		pruneTags: func(ctx context.Context, source inventory.RepoSource, keep []string) (int, error) {
-			return p.Tags.Prune(ctx, source, keep, options)
+		pruneTags: func(ctx context.Context, source registry.RepoSource, keep []string) (int, error) {
+			return p.Registry.PruneTags(ctx, source, keep, options)
 		},
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"atrium/platform"
 	"atrium/platform/core"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 )
 
 // An OCISource names the registries and repos to import, and says how to read them.
@@ -77,20 +78,20 @@ type ociImport struct {
 	source      OCISource
 	client      *ociClient
 	reporter    *reporter
-	repos       *batch[inventory.ImportedRepo, string]
-	tags        *batch[inventory.ImportedTag, inventory.TagName]
+	repos       *batch[registry.ImportedRepo, string]
+	tags        *batch[registry.ImportedTag, inventory.TagName]
 	images      *batch[inventory.Image, core.ImageKey]
 	sboms       *sbomBatch
-	failed      map[core.UID]bool                 // repos with a tag or image that failed
-	sources     map[string][]inventory.RepoSource // sources of earlier imports, by registry
-	seen        map[core.ImageKey]bool            // images of the current chunk of repos
-	failures    int                               // failed requests in a row
+	failed      map[core.UID]bool                // repos with a tag or image that failed
+	sources     map[string][]registry.RepoSource // sources of earlier imports, by registry
+	seen        map[core.ImageKey]bool           // images of the current chunk of repos
+	failures    int                              // failed requests in a row
 }
 
 // An ociRepo is a repo of a registry.
 type ociRepo struct {
 	name.Repository
-	record inventory.ImportedRepo
+	record registry.ImportedRepo
 	tags   []string
 	err    error // reason why its tags cannot be listed
 }
@@ -98,8 +99,8 @@ type ociRepo struct {
 func (r *ociRepo) place() Place { return Place{File: r.Name()} }
 
 // source is the source that is stored with the tags of the repo.
-func (r *ociRepo) source() inventory.RepoSource {
-	return inventory.RepoSource{Repo: r.record.UID, Source: r.Name()}
+func (r *ociRepo) source() registry.RepoSource {
+	return registry.RepoSource{Repo: r.record.UID, Source: r.Name()}
 }
 
 // An ociTag is a tag of a registry.
@@ -120,16 +121,16 @@ func (t *ociTag) manifest() manifestKey { return manifestKey{t.repo.Repository, 
 
 // newOCIImport returns an import into d.
 func newOCIImport(d destination, source OCISource, client *ociClient, o Options) *ociImport {
-	r := &ociImport{destination: d, source: source, client: client, reporter: &reporter{options: o}, failed: map[core.UID]bool{}, sources: map[string][]inventory.RepoSource{}}
-	r.repos = newBatch("repos", r.reporter, d.repos, func(repo *inventory.ImportedRepo) string { return repo.Name })
-	r.tags = newBatch("tags", r.reporter, r.writeTags, (*inventory.ImportedTag).Key)
+	r := &ociImport{destination: d, source: source, client: client, reporter: &reporter{options: o}, failed: map[core.UID]bool{}, sources: map[string][]registry.RepoSource{}}
+	r.repos = newBatch("repos", r.reporter, d.repos, func(repo *registry.ImportedRepo) string { return repo.Name })
+	r.tags = newBatch("tags", r.reporter, r.writeTags, (*registry.ImportedTag).Key)
 	r.images = newBatch("images", r.reporter, d.images, (*inventory.Image).Key)
 	r.sboms = newSBOMBatch(d, r.reporter)
 	return r
 }
 
 // writeTags imports tags, and records the repos of those that the core rejects.
-func (r *ociImport) writeTags(ctx context.Context, tags []*inventory.ImportedTag) (core.Imported, error) {
+func (r *ociImport) writeTags(ctx context.Context, tags []*registry.ImportedTag) (core.Imported, error) {
 	done, err := r.destination.tags(ctx, tags)
 	for i := range done.Rejected {
 		r.failed[tags[i].Repo] = true
@@ -252,7 +253,7 @@ func (r *ociImport) importTags(ctx context.Context, tags []*ociTag) error {
 		return err
 	}
 	for _, t := range tags {
-		record := &inventory.ImportedTag{Repo: t.repo.record.UID, Tag: inventory.Tag{Name: t.name, Digest: t.digest.String(), Source: t.repo.Name()}}
+		record := &registry.ImportedTag{Repo: t.repo.record.UID, Tag: inventory.Tag{Name: t.name, Digest: t.digest.String(), Source: t.repo.Name()}}
 		if err := r.tags.add(ctx, record, t.place(), 0); err != nil {
 			return err
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 )
 
 // describeImage lists the architectures of a tag's image, with their sizes.
@@ -355,7 +356,7 @@ func TestARepoThatVanishedIsReportedAndEmptiedByPruning(t *testing.T) {
 		h.push(tag, h.image("linux/amd64"))
 	}
 	h.pull(c, nil)
-	c.tags["uid of lost:own"] = &inventory.ImportedTag{Repo: "uid of lost", Tag: inventory.Tag{Name: "own"}} // A caller set this tag.
+	c.tags["uid of lost:own"] = &registry.ImportedTag{Repo: "uid of lost", Tag: inventory.Tag{Name: "own"}} // A caller set this tag.
 	h.setHandler(hideRepos(h, http.StatusNotFound, nameUnknown, "lost"))
 
 	o := h.pull(c, nil)

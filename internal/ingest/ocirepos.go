@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 )
 
 // A repoList collects the repos of a source, each once.
@@ -20,12 +21,12 @@ type repoList struct {
 
 // add adds a repo, unless another registry has a repo with the same path.
 func (l *repoList) add(repo name.Repository) {
-	path, registry := repo.RepositoryStr(), repo.RegistryStr()
+	path, host := repo.RepositoryStr(), repo.RegistryStr()
 	switch other, isKnown := l.registries[path]; {
 	case !isKnown:
-		l.registries[path] = registry
-		l.repos = append(l.repos, &ociRepo{Repository: repo, record: inventory.ImportedRepo{Repo: inventory.Repo{Name: path}}})
-	case other != registry:
+		l.registries[path] = host
+		l.repos = append(l.repos, &ociRepo{Repository: repo, record: registry.ImportedRepo{Repo: inventory.Repo{Name: path}}})
+	case other != host:
 		l.ociImport.repos.fail(Place{File: repo.Name()}, fmt.Errorf("the group can have only one repo %s, and the import takes the one of %s", path, other))
 	}
 }
@@ -98,15 +99,15 @@ func (l *repoList) addCatalogue(ctx context.Context, registry name.Registry) err
 }
 
 // earlierSources lists the sources of earlier imports from a registry.
-func (r *ociImport) earlierSources(ctx context.Context, registry string) ([]inventory.RepoSource, error) {
-	if sources, isKnown := r.sources[registry]; isKnown {
+func (r *ociImport) earlierSources(ctx context.Context, host string) ([]registry.RepoSource, error) {
+	if sources, isKnown := r.sources[host]; isKnown {
 		return sources, nil
 	}
-	sources, err := r.destination.listSources(ctx, registry)
+	sources, err := r.destination.listSources(ctx, host)
 	if err != nil {
-		return nil, fmt.Errorf("list earlier imports from %s: %w", registry, err)
+		return nil, fmt.Errorf("list earlier imports from %s: %w", host, err)
 	}
-	r.sources[registry] = sources
+	r.sources[host] = sources
 	return sources, nil
 }
 
@@ -121,7 +122,7 @@ func (r *ociImport) handleVanished(ctx context.Context, repo *ociRepo) (bool, er
 	if err != nil {
 		return false, err
 	}
-	sources = slices.DeleteFunc(slices.Clone(sources), func(s inventory.RepoSource) bool { return s.Source != repo.Name() })
+	sources = slices.DeleteFunc(slices.Clone(sources), func(s registry.RepoSource) bool { return s.Source != repo.Name() })
 	if len(sources) == 0 {
 		return false, nil
 	}
@@ -130,7 +131,7 @@ func (r *ociImport) handleVanished(ctx context.Context, repo *ociRepo) (bool, er
 
 // reportVanished reports a repo that its registry no longer has. If pruning is
 // requested, it removes the tags that came from there.
-func (r *ociImport) reportVanished(ctx context.Context, repo *ociRepo, sources []inventory.RepoSource) error {
+func (r *ociImport) reportVanished(ctx context.Context, repo *ociRepo, sources []registry.RepoSource) error {
 	r.repos.kind.Vanished++
 	if !r.source.Prune {
 		r.reporter.reportProblem(repo.place(), errors.New("has vanished from the registry; the tags that came from there stay (--prune removes them)"))
@@ -164,7 +165,7 @@ func (r *ociImport) prune(ctx context.Context, repos []*ociRepo) error {
 	return nil
 }
 
-func (r *ociImport) pruneSource(ctx context.Context, source inventory.RepoSource, keep []string) (removed int, err error) {
+func (r *ociImport) pruneSource(ctx context.Context, source registry.RepoSource, keep []string) (removed int, err error) {
 	removed, err = r.destination.pruneTags(ctx, source, keep)
 	if r.tags.kind.Removed += removed; err != nil {
 		return removed, fmt.Errorf("prune tags: %w", err)

@@ -15,6 +15,7 @@ import (
 
 	"atrium/platform/core"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 )
 
 func TestFailuresAreNamedAndTheRestIsImported(t *testing.T) {
@@ -45,7 +46,7 @@ func TestFailuresAreNamedAndTheRestIsImported(t *testing.T) {
 	})
 	to := c.destination()
 	tags := to.tags
-	to.tags = func(ctx context.Context, rows []*inventory.ImportedTag) (core.Imported, error) {
+	to.tags = func(ctx context.Context, rows []*registry.ImportedTag) (core.Imported, error) {
 		done, err := tags(ctx, rows)
 		for i, row := range rows {
 			if row.Name == "refused" {
@@ -54,9 +55,9 @@ func TestFailuresAreNamedAndTheRestIsImported(t *testing.T) {
 		}
 		return done, err
 	}
-	c.tags["uid of a:old"] = &inventory.ImportedTag{Repo: "uid of a", Tag: inventory.Tag{Name: "old", Source: h.host + "/a"}}
-	c.tags["uid of b:old"] = &inventory.ImportedTag{Repo: "uid of b", Tag: inventory.Tag{Name: "old", Source: h.host + "/b"}}
-	c.tags["uid of listless:old"] = &inventory.ImportedTag{Repo: "uid of listless", Tag: inventory.Tag{Name: "old", Source: h.host + "/listless"}}
+	c.tags["uid of a:old"] = &registry.ImportedTag{Repo: "uid of a", Tag: inventory.Tag{Name: "old", Source: h.host + "/a"}}
+	c.tags["uid of b:old"] = &registry.ImportedTag{Repo: "uid of b", Tag: inventory.Tag{Name: "old", Source: h.host + "/b"}}
+	c.tags["uid of listless:old"] = &registry.ImportedTag{Repo: "uid of listless", Tag: inventory.Tag{Name: "old", Source: h.host + "/listless"}}
 
 	var o outcome
 	o.Summary, o.err = importOCI(t.Context(), to, OCISource{Names: []string{h.host}, Concurrency: 4, Prune: true}, o.options(), time.Millisecond)

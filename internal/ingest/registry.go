@@ -11,6 +11,7 @@ import (
 	"atrium/platform"
 	"atrium/platform/core"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 )
 
 // ImportRegistry imports repos, tags and images from a file of JSON lines, plain or
@@ -48,8 +49,8 @@ type registryImport struct {
 	destination destination
 	file        string
 	reporter    *reporter
-	repos       *batch[inventory.ImportedRepo, string]
-	tags        *batch[inventory.ImportedTag, inventory.TagName]
+	repos       *batch[registry.ImportedRepo, string]
+	tags        *batch[registry.ImportedTag, inventory.TagName]
 	images      *batch[listedImage, core.ImageKey]
 	sboms       KindCounts
 	uids        map[string]core.UID // uids of repos by name; "" if no repo has the name
@@ -84,8 +85,8 @@ func (r *registryImport) readPasses(ctx context.Context) error {
 
 func newRegistryImport(d destination, file string, o Options) *registryImport {
 	r := &registryImport{destination: d, file: file, reporter: &reporter{options: o}, uids: map[string]core.UID{}, unread: map[string]Place{}}
-	r.repos = newBatch("repos", r.reporter, r.writeRepos, func(repo *inventory.ImportedRepo) string { return repo.Name })
-	r.tags = newBatch("tags", r.reporter, d.tags, (*inventory.ImportedTag).Key)
+	r.repos = newBatch("repos", r.reporter, r.writeRepos, func(repo *registry.ImportedRepo) string { return repo.Name })
+	r.tags = newBatch("tags", r.reporter, d.tags, (*registry.ImportedTag).Key)
 	if d.writesAtOnce {
 		r.tags.atOnce = 2 // While a batch is being stored, the next one is prepared.
 	}
@@ -95,7 +96,7 @@ func newRegistryImport(d destination, file string, o Options) *registryImport {
 }
 
 // writeRepos imports repos, and records their UIDs.
-func (r *registryImport) writeRepos(ctx context.Context, repos []*inventory.ImportedRepo) (core.Imported, error) {
+func (r *registryImport) writeRepos(ctx context.Context, repos []*registry.ImportedRepo) (core.Imported, error) {
 	done, err := r.destination.repos(ctx, repos)
 	for i, repo := range repos {
 		if err == nil && done.Rejected[i] == nil {
@@ -108,7 +109,7 @@ func (r *registryImport) writeRepos(ctx context.Context, repos []*inventory.Impo
 // A listedImage is an image with what its packages say if some have versions.
 type listedImage struct {
 	inventory.Image
-	sbom *inventory.ImportedSBOM // nil if only names are known
+	sbom *registry.ImportedSBOM // nil if only names are known
 }
 
 // writeImages imports SBOMs, and then the images whose SBOMs were not rejected: a tag may point to one already, and its packages have no
@@ -136,7 +137,7 @@ func (r *registryImport) writeImages(ctx context.Context, images []*listedImage)
 // writeSBOMs imports the SBOMs of valid images, and returns why some were rejected, by the places of their images.
 func (r *registryImport) writeSBOMs(ctx context.Context, images []*listedImage) (rejected map[int]error, err error) {
 	rejected = map[int]error{}
-	var sboms []*inventory.ImportedSBOM
+	var sboms []*registry.ImportedSBOM
 	var of []int
 	for i, image := range images {
 		var v core.Violations
@@ -238,7 +239,7 @@ func (r *registryImport) importRepo(ctx context.Context, at Place, line []byte) 
 		r.repos.fail(at, err)
 		return nil
 	}
-	record := &inventory.ImportedRepo{Readme: repo.Readme}
+	record := &registry.ImportedRepo{Readme: repo.Readme}
 	record.Name, record.Description = repo.Name, repo.Description
 	return r.repos.add(ctx, record, at, len(line))
 }
@@ -296,7 +297,7 @@ func (r *registryImport) importTag(ctx context.Context, at Place, line []byte) e
 		r.tags.fail(at, unknownRepoError(tag.Repo))
 		return nil
 	}
-	record := &inventory.ImportedTag{Repo: repo, Tag: inventory.Tag{Name: tag.Name, Digest: tag.Digest, Deprecated: tag.Deprecated}}
+	record := &registry.ImportedTag{Repo: repo, Tag: inventory.Tag{Name: tag.Name, Digest: tag.Digest, Deprecated: tag.Deprecated}}
 	return r.tags.add(ctx, record, at, len(line))
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 )
 
 // registryData has the definitions of the official images. Tests that need it are
@@ -47,7 +48,7 @@ const digest = "sha256:f6d3b8dcd1f60bb7dcb1b9fc301648b6db37f79b4c47fd458133bffb1
 func TestTagsAndImagesFindTheirRepoAnywhereInTheFile(t *testing.T) {
 	t.Parallel()
 	c := newFakeCore()
-	c.repos["there"] = &inventory.ImportedRepo{}
+	c.repos["there"] = &registry.ImportedRepo{}
 	sum, r := importRegistryFile(t, c, write(t, filepath.Join(t.TempDir(), "a.jsonl"), "\ufeff"+strings.Join([]string{
 		`{"kind": "tag", "repo": "later", "name": "1", "digest": "` + digest + `", "deprecated": true, "unknown": 1}`,
 		`{"kind": "repo", "name": "later", "description": "d", "readme": "r"}`,

@@ -16,6 +16,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/ecosystem"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 )
 
 // An SBOMSource says which documents to import, and what they are about.
@@ -72,13 +73,13 @@ type sbomKey struct {
 	architecture string
 }
 
-func keyOfSBOM(b *inventory.ImportedSBOM) sbomKey {
+func keyOfSBOM(b *registry.ImportedSBOM) sbomKey {
 	return sbomKey{core.ImageKey{Repo: b.Repo, Digest: b.Digest}, b.Architecture}
 }
 
 // An sbomBatch is a batch of SBOMs.
 type sbomBatch struct {
-	*batch[inventory.ImportedSBOM, sbomKey]
+	*batch[registry.ImportedSBOM, sbomKey]
 	packages int // of the collected SBOMs
 }
 
@@ -93,7 +94,7 @@ func newSBOMBatch(d destination, l *reporter) *sbomBatch {
 }
 
 // add adds an SBOM that was read from that many bytes.
-func (b *sbomBatch) add(ctx context.Context, record *inventory.ImportedSBOM, at Place, bytes int) error {
+func (b *sbomBatch) add(ctx context.Context, record *registry.ImportedSBOM, at Place, bytes int) error {
 	if err := b.batch.add(ctx, record, at, bytes); err != nil {
 		return err
 	}
@@ -201,7 +202,7 @@ func leftOut(packages int, largest fmt.Stringer, most int) error {
 
 // read reads a document, and finds its image. remarks are what the document does not say; reason says why it cannot be
 // imported, and err why the import must end.
-func (r *sbomImport) read(ctx context.Context, document []byte) (b *inventory.ImportedSBOM, remarks []*sbom.Error, reason, err error) {
+func (r *sbomImport) read(ctx context.Context, document []byte) (b *registry.ImportedSBOM, remarks []*sbom.Error, reason, err error) {
 	d, reason := sbom.Parse(document)
 	if reason != nil {
 		return nil, nil, reason, nil
@@ -221,8 +222,8 @@ var packageScopes = map[sbom.Scope]inventory.PackageScope{
 }
 
 // newSBOM returns what a document says of an image.
-func newSBOM(d *sbom.Document, image core.ImageKey, architecture string) *inventory.ImportedSBOM {
-	b := &inventory.ImportedSBOM{
+func newSBOM(d *sbom.Document, image core.ImageKey, architecture string) *registry.ImportedSBOM {
+	b := &registry.ImportedSBOM{
 		Repo: image.Repo, Digest: image.Digest, Architecture: ecosystem.ArchitectureName(architecture), Format: d.Format, Packages: make([]inventory.InstalledPackage, len(d.Packages)),
 	}
 	for i, p := range d.Packages {

@@ -13,6 +13,7 @@ import (
 
 	"atrium/internal/sbom"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 )
 
 // digestOf returns the digest of an image with a number.
@@ -31,7 +32,7 @@ func bom(image string, digest int, packages ...string) string {
 // shopCore is a core whose group has the repo shop.
 func shopCore() *fakeCore {
 	c := newFakeCore()
-	c.repos["shop"] = &inventory.ImportedRepo{Repo: inventory.Repo{Name: "shop", UID: "uid of shop"}}
+	c.repos["shop"] = &registry.ImportedRepo{Repo: inventory.Repo{Name: "shop", UID: "uid of shop"}}
 	return c
 }
 
@@ -235,7 +236,7 @@ func TestTheNameOfAnImageFindsItsRepo(t *testing.T) {
 		"registry.example.com:5000/shop": "registry.example.com:5000/shop", "My Shop": "My Shop",
 	} {
 		c := newFakeCore()
-		c.repos[repo] = &inventory.ImportedRepo{}
+		c.repos[repo] = &registry.ImportedRepo{}
 		r, _ := importSBOMs(t, c, SBOMSource{Paths: []string{writeDocument(t, "x.json", strings.Replace(bom("x", 1, "a@1"), `"name": "x"`, fmt.Sprintf(`"name": %q`, image), 1))}})
 		if r.check(t); c.sboms["uid of "+repo+"@"+digestOf(1)] == nil {
 			t.Errorf("%s: %s, want an SBOM of %s", image, c.held(), repo)

@@ -16,6 +16,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 	"atrium/store/storetest"
 )
 
@@ -37,15 +38,15 @@ func (w *world) crowd() (repo core.UID) {
 		advisories[i] = &inventory.Advisory{AdvisoryID: fmt.Sprintf("CVE-%d", i), ArtifactName: name, ArtifactType: "npm",
 			Events: []inventory.AdvisoryEvent{{Fixed: &inventory.Fixed{FixedVersion: "1.0.1"}}}}
 	}
-	documents := make([]*inventory.ImportedSBOM, crowdImages)
+	documents := make([]*registry.ImportedSBOM, crowdImages)
 	for i := range documents {
 		digest := fmt.Sprintf("sha256:%064x", i)
-		documents[i] = &inventory.ImportedSBOM{Repo: repo, Digest: digest, Format: "CycloneDX 1.5", Packages: held}
+		documents[i] = &registry.ImportedSBOM{Repo: repo, Digest: digest, Format: "CycloneDX 1.5", Packages: held}
 		w.create("/registry/v2/tags/"+string(repo), fmt.Sprintf(`{"name": "v%d", "digest": %q}`, i, digest))
 	}
 	_, err := w.p.Advisories.Import(ctx, core.UID(w.org), advisories)
 	if err == nil {
-		_, err = w.p.Images.ImportSBOMs(ctx, documents)
+		_, err = w.p.Registry.ImportSBOMs(ctx, documents)
 	}
 	if err == nil {
 		err = w.p.Findings.Settle(ctx)

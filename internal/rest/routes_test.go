@@ -53,7 +53,7 @@ func newPopulated(t *testing.T) *populated {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.p.Images.Import(ctx, []*inventory.Image{{Repo: core.UID(w.repo), Digest: imageDigest, Architectures: []inventory.Architecture{
+	if _, err := w.p.Registry.ImportImages(ctx, []*inventory.Image{{Repo: core.UID(w.repo), Digest: imageDigest, Architectures: []inventory.Architecture{
 		{Name: "arm64", Size: 7}, {Name: "amd64", Size: 1 << 40},
 	}}}); err != nil {
 		t.Fatal(err)

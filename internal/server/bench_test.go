@@ -18,6 +18,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 	"atrium/store/storetest"
 )
 
@@ -33,11 +34,11 @@ func newBenchmark(b *testing.B) (p *platform.Platform, repo string, owner *core.
 	if err != nil {
 		b.Fatal(err)
 	}
-	repos := make([]*inventory.ImportedRepo, 200)
+	repos := make([]*registry.ImportedRepo, 200)
 	for i := range repos {
-		repos[i] = &inventory.ImportedRepo{Repo: inventory.Repo{Name: fmt.Sprintf("repo-%d", i), Description: "One of many"}}
+		repos[i] = &registry.ImportedRepo{Repo: inventory.Repo{Name: fmt.Sprintf("repo-%d", i), Description: "One of many"}}
 	}
-	if _, err := p.Repos.Import(operator, org.Group.UID, repos, core.ImportOptions{}); err != nil {
+	if _, err := p.Registry.ImportRepos(operator, org.Group.UID, repos, core.ImportOptions{}); err != nil {
 		b.Fatal(err)
 	}
 	owner, err = p.Authenticate(b.Context(), iam.Claims{Issuer: "https://issuer.example.com", Subject: "owner", ServiceAudience: true})

@@ -23,6 +23,7 @@ import (
 	"atrium/platform"
 	"atrium/platform/core"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 	"atrium/store/storetest"
 )
 
@@ -32,11 +33,11 @@ func newCompressing(t *testing.T) (url, token string) {
 	p := check(platform.New(t.Context(), storetest.Open(t, storetest.SQLite(t)), platform.Options{}))(t)
 	operator := core.WithActor(t.Context(), core.NewOperator("test"))
 	org := check(p.Groups.Bootstrap(operator, "acme", auth.DevelopmentIssuer, "owner"))(t).Group.UID
-	repos := make([]*inventory.ImportedRepo, 50)
+	repos := make([]*registry.ImportedRepo, 50)
 	for i := range repos {
-		repos[i] = &inventory.ImportedRepo{Repo: inventory.Repo{Name: fmt.Sprintf("repo-%d", i), Description: "One of many repos of this organisation"}}
+		repos[i] = &registry.ImportedRepo{Repo: inventory.Repo{Name: fmt.Sprintf("repo-%d", i), Description: "One of many repos of this organisation"}}
 	}
-	check(p.Repos.Import(operator, org, repos, core.ImportOptions{}))(t)
+	check(p.Registry.ImportRepos(operator, org, repos, core.ImportOptions{}))(t)
 	issuer := check(newDevelopmentIssuer())(t)
 	c := Config{Audience: []string{"atrium"}, ServiceDomain: "atrium.dev", GraphQL: DefaultGraphQL(), Logger: discardLogger(), MaxConcurrent: 4, RateLimit: 1000, RateBurst: 1000, MaxInFlight: 10}
 	s := httptest.NewServer(Handler(p, c, issuer))

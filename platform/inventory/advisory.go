@@ -395,10 +395,6 @@ var AdvisoryKind = core.Kind[*Advisory]{
 
 // AdvisoryQueries read and write advisories in other ways than a Table does.
 type AdvisoryQueries interface {
-	// AdvisoryActivity counts per interval, without withdrawn ones, the advisories that were opened and those that
-	// were fixed.
-	AdvisoryActivity(ctx context.Context, on core.Conn, q core.ActivityQuery) ([]AdvisoryCount, error)
-
 	// SummarizeAdvisories counts the advisories of each scope, without withdrawn
 	// ones, with one statement.
 	SummarizeAdvisories(ctx context.Context, on core.Conn, scopes []core.Scope) ([]*AdvisorySummary, error)

@@ -23,7 +23,7 @@ func (s Advisories) ListOfImages(ctx context.Context, req core.ListRequest[*Advi
 	return s.rows.ReadEach(ctx, len(images), func(i int) (core.ListRequest[*AdvisoryFilter], core.Query[*AdvisoryFilter], error) {
 		own := req
 		own.Filter = core.EditFilter(req.Filter, func(f *AdvisoryFilter) { f.Affecting = images[i] })
-		scope, err := s.affecting(ctx, images[i], req.UIDP)
+		scope, err := s.area.AffectingScope(ctx, images[i], req.UIDP)
 		if err != nil {
 			return own, core.Query[*AdvisoryFilter]{}, err
 		}
@@ -35,12 +35,13 @@ func (s Advisories) ListOfImages(ctx context.Context, req core.ListRequest[*Advi
 	})
 }
 
-// affecting returns the scope of the advisories with findings in an image that are not resolved.
-func (s Advisories) affecting(ctx context.Context, image core.ImageKey, f core.UIDFilter) (core.Scope, error) {
+// AffectingScope returns the scope of the advisories with findings in an image that are not resolved; of a whole repo, if the
+// digest is "".
+func (area *Area) AffectingScope(ctx context.Context, image core.ImageKey, f core.UIDFilter) (core.Scope, error) {
 	if _, err := core.Require(ctx, image.Repo, FindingKind.ReadCapabilities()...); err != nil {
 		return core.Scope{}, err
 	}
-	scope := s.rows.Kind.NarrowScope(f, []core.UID{image.Repo.Root(), FeedGroup})
+	scope := AdvisoryKind.NarrowScope(f, []core.UID{image.Repo.Root(), FeedGroup})
 	for i := range scope.Branches {
 		scope.Branches[i].Affecting = image
 	}

@@ -64,7 +64,6 @@ type Tables struct {
 	RepoQueries
 	TagQueries
 	ImageQueries
-	SBOMQueries
 	ComponentQueries
 	PackageQueries
 	PackageVersionQueries

@@ -23,8 +23,31 @@ type Component struct {
 	Version *PackageVersion // what is installed
 }
 
-// newComponent returns the component of a package of a document.
-func newComponent(root core.UID, p InstalledPackage, now core.Time) (c *Component, source *PackageVersion) {
+// An InstalledPackage is a package of an image as a document describes it.
+type InstalledPackage struct {
+	Name, Version, Ecosystem, PURL string
+	Licenses                       []string
+	SourceName, SourceVersion      string // of the source package, if it has another name
+	Supplier                       string
+	Scope                          PackageScope
+	Placement                      // with places in the list of packages
+}
+
+// Check adds the violations of a package of a document. The function at returns the path of a field, and packages is how many the
+// document has.
+func (p *InstalledPackage) Check(v *core.Violations, at func(field string) string, packages int) {
+	v.CheckRequiredLine(at("name"), p.Name)
+	v.CheckFilter(at("version"), p.Version)
+	v.CheckFilter(at("ecosystem"), p.Ecosystem)
+	v.CheckLine(at("purl"), p.PURL)
+	v.CheckFilter(at("sourceName"), p.SourceName)
+	v.CheckFilter(at("sourceVersion"), p.SourceVersion)
+	v.CheckLines(at("licenses"), p.Licenses, core.MaxLines)
+	p.checkPlacement(v, at, packages)
+}
+
+// NewComponent returns the component of a package of a document, and the version of the source package that it names, if any.
+func NewComponent(root core.UID, p InstalledPackage, now core.Time) (c *Component, source *PackageVersion) {
 	c = &Component{PURL: p.PURL, Licenses: p.Licenses, Supplier: p.Supplier, Scope: p.Scope, Version: newPackageVersion(root, Package{Name: p.Name, Ecosystem: p.Ecosystem}, p.Version, now)}
 	if p.SourceName != "" {
 		source = newPackageVersion(root, Package{Name: p.SourceName, Ecosystem: p.Ecosystem}, cmp.Or(p.SourceVersion, p.Version), now)
@@ -51,9 +74,9 @@ type ComponentQueries interface {
 	ComponentsOf(ctx context.Context, tx core.Tx, repo core.UID, digests []string, versions []core.UID) (map[string][]*Component, error)
 }
 
-// putComponents stores those components that are new, with the versions that they name. Those of a stored component
+// PutComponents stores those components that are new, with the versions that they name. Those of a stored component
 // are stored.
-func (area *Area) putComponents(ctx context.Context, tx core.Tx, all []*Component, sources map[core.UID]*PackageVersion) error {
+func (area *Area) PutComponents(ctx context.Context, tx core.Tx, all []*Component, sources map[core.UID]*PackageVersion) error {
 	added := make(map[core.UID]*Component, len(all))
 	for _, c := range all {
 		added[c.UID] = c

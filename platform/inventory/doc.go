@@ -2,8 +2,8 @@
 // because repos, tags and images show their findings, and findings follow from what images hold. It imports
 // core, iam and the leaves.
 //
-// Begin with Tag (tag.go), which is one kind from its type to its operations; with Images.ImportSBOMs
-// (sbom.go), by which packages come in; and with Findings.Settle (finding_task.go), from which findings follow.
+// Begin with Tag (tag.go), which is one kind from its type to its operations; with Area.PutComponents
+// (component.go), by which packages come in; and with Findings.Settle (finding_task.go), from which findings follow.
 //
 // Registries:
 //
@@ -11,17 +11,15 @@
 //	               repo_facet.go counts repos by what they have in common, and
 //	               image_condition.go has conditions on what images hold
 //	package.go, package_version.go     what images hold; component.go has what documents say
-//	               of them, and placement.go of where they come from; sbom.go imports it, and
-//	               image_package.go lists what one image holds
-//	import_registry.go                 imports repos, tags and images; import_prune.go removes what
-//	               vanished from a registry
+//	               of them, and placement.go of where they come from; package_put.go stores and
+//	               ranks versions, and image_package.go lists what one image holds
 //
 // Vulnerabilities:
 //
 //	advisory.go, vulnerability.go      from feeds, which import_feed.go imports; severity.go rates
 //	               them, advisory_match.go matches advisories with repos and tags,
 //	               advisory_group.go finds those that are of one vulnerability,
-//	               advisory_summary.go and advisory_activity.go count advisories;
+//	               advisory_summary.go counts advisories;
 //	               document_event.go is how documents of reports show their events
 //	finding.go     which advisories affect which images: finding_filter.go checks filters inside
 //	               of filters, finding_task.go has what to look at again,
@@ -31,8 +29,7 @@
 //	               changes, for the events of finding_event.go; finding_update.go and
 //	               finding_rule.go are what callers decide, finding_pattern.go accepts by
 //	               conditions, finding_triage.go says which decision
-//	               counts; finding_summary.go counts, finding_activity.go has what was open
-//	               at a time, exploitation.go has what catalogues say
+//	               counts; finding_summary.go counts, exploitation.go has what catalogues say
 //
 // What they share:
 //

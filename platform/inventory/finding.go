@@ -280,10 +280,6 @@ type FindingQueries interface {
 	// FacetFindings counts the findings of each scope by facet, with one read.
 	FacetFindings(ctx context.Context, on core.Conn, filter *FindingFilter, scopes []core.Scope) ([]*FindingFacets, error)
 
-	// FindingActivity sums the changes of the number of open findings from the first interval until now. The
-	// query has whole days.
-	FindingActivity(ctx context.Context, on core.Conn, q core.ActivityQuery) ([]OpenChange, error)
-
 	// RulesOf reads the triage rules of groups and repos.
 	RulesOf(ctx context.Context, on core.Conn, scopes []core.UID) ([]*TriageRule, error)
 

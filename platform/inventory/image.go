@@ -158,14 +158,11 @@ var imagePackageKind = core.Kind[*ImagePackage]{
 	UID:          func(p *ImagePackage) core.UID { return core.UID(fmt.Sprintf("%016x", p.place)) },
 }
 
-// ImageQueries read and write images in other ways than a Table does.
+// ImageQueries read images in other ways than a Table does.
 type ImageQueries interface {
 	// Images reads the images of (repo, digest) pairs; missing ones are left
 	// out.
 	Images(ctx context.Context, on core.Conn, keys ImageKeys) ([]*Image, error)
-
-	// PutImages stores images, replacing those of the same repo and digest.
-	PutImages(ctx context.Context, tx core.Tx, images []*Image) error
 }
 
 // Images are the operations on images; they are read only.
@@ -230,7 +227,7 @@ func (s Images) GetMany(ctx context.Context, keys []core.ImageKey) ([]*Image, []
 	if len(readable) == 0 {
 		return images, errs
 	}
-	found, err := s.area.tables.Images(ctx, s.area.Store, ImageKeys{readable})
+	found, err := s.area.FindImages(ctx, s.area.Store, readable)
 	byKey := make(map[core.ImageKey]*Image, len(found))
 	for _, image := range found {
 		byKey[image.Key()] = image
@@ -247,6 +244,11 @@ func (s Images) GetMany(ctx context.Context, keys []core.ImageKey) ([]*Image, []
 		}
 	}
 	return images, errs
+}
+
+// FindImages reads images by repo and digest. It does not check access. What does not exist is left out.
+func (area *Area) FindImages(ctx context.Context, on core.Conn, keys []core.ImageKey) ([]*Image, error) {
+	return area.tables.Images(ctx, on, ImageKeys{keys})
 }
 
 // Describe reads images with one read. An image of which nothing is known but that it is there, because a tag

@@ -61,16 +61,16 @@ func (p *InstalledPackage) checkPlacement(v *core.Violations, at func(field stri
 	}
 }
 
-// contents returns the UIDs of the components of the document, sorted, each once, and their placements in the same order: nil if
-// the document says nothing of them.
-func (b *ImportedSBOM) contents(components []*Component) ([]core.UID, []Placement) {
+// PlaceComponents returns the UIDs of the components of the packages of a document, sorted, each once, and their placements in the
+// same order: nil if the document says nothing of them.
+func PlaceComponents(components []*Component, packages []InstalledPackage) ([]core.UID, []Placement) {
 	uids := uidsOf(components)
 	placements, isPlaced, says := make([]Placement, len(uids)), make([]bool, len(uids)), false
 	place := func(n int) int {
 		at, _ := slices.BinarySearch(uids, components[n].UID)
 		return at
 	}
-	for n, p := range b.Packages {
+	for n, p := range packages {
 		at := place(n)
 		if isPlaced[at] {
 			placements[at].Direct = mergeDirect(placements[at].Direct, p.Direct)
@@ -89,6 +89,16 @@ func (b *ImportedSBOM) contents(components []*Component) ([]core.UID, []Placemen
 		placements = nil
 	}
 	return uids, placements
+}
+
+// uidsOf lists the UIDs of components, sorted, each once.
+func uidsOf(components []*Component) []core.UID {
+	uids := make([]core.UID, len(components))
+	for i, c := range components {
+		uids[i] = c.UID
+	}
+	slices.Sort(uids)
+	return slices.Compact(uids)
 }
 
 // mergeDirect returns whether a package is a direct dependency for which documents say two things: it is if one says so,

@@ -223,6 +223,21 @@ func (s Repos) Delete(ctx context.Context, uid core.UID) error {
 	})
 }
 
+// FindRepos returns which of these repos exist. It does not check access.
+func (area *Area) FindRepos(ctx context.Context, repos []core.UID) (map[core.UID]bool, error) {
+	uids := slices.DeleteFunc(slices.Clone(repos), func(uid core.UID) bool { return !uid.Valid() })
+	slices.Sort(uids)
+	exists := map[core.UID]bool{}
+	if len(uids) == 0 {
+		return exists, nil
+	}
+	found, err := area.Repos.rows.Table.Get(ctx, area.Store, core.Keys{UIDs: slices.Compact(uids)})
+	for _, repo := range found {
+		exists[repo.UID] = true
+	}
+	return exists, err
+}
+
 // A Readme is the Markdown text that introduces a repo.
 type Readme struct {
 	UID     core.UID `json:"uid"` // UID of the repo

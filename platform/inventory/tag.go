@@ -140,21 +140,6 @@ type TagQueries interface {
 	// TagsByName reads the tags of (repo, name) pairs; missing ones are left
 	// out.
 	TagsByName(ctx context.Context, on core.Conn, names TagNames) ([]*Tag, error)
-
-	// TagsOfSource reads the tags of a repo that were imported from a source.
-	TagsOfSource(ctx context.Context, on core.Conn, from RepoSource) ([]*Tag, error)
-
-	// RepoSources reads the sources of tags in the repos of a group that were
-	// imported from a registry host.
-	RepoSources(ctx context.Context, on core.Conn, group core.UID, registry string) ([]RepoSource, error)
-
-	// ClaimTags sets the source of tags that still have their digests. It changes no update
-	// times and records no events.
-	ClaimTags(ctx context.Context, tx core.Tx, source string, tags []*Tag) error
-
-	// LockTagsOfSource returns those of tags that still come from a source. They stay as they
-	// are until the transaction ends.
-	LockTagsOfSource(ctx context.Context, tx core.Tx, from RepoSource, tags []core.UID) ([]core.UID, error)
 }
 
 // Tags are the operations on tags.
@@ -230,7 +215,12 @@ func (s Tags) ListNamed(ctx context.Context, names []TagName) ([]*Tag, error) {
 			return nil, s.rows.Kind.AddArea(err)
 		}
 	}
-	return s.area.tables.TagsByName(ctx, s.area.Store, TagNames{names})
+	return s.area.FindTags(ctx, s.area.Store, names)
+}
+
+// FindTags reads tags by their names. It does not check access. What does not exist is left out.
+func (area *Area) FindTags(ctx context.Context, on core.Conn, names []TagName) ([]*Tag, error) {
+	return area.tables.TagsByName(ctx, on, TagNames{names})
 }
 
 // ListOfImages reads, for each image, the same page of the tags that point to it, with one read. The

@@ -85,7 +85,7 @@ func (s Tags) findMissingRepo(ctx context.Context, names []TagName) error {
 	for i, name := range names {
 		repos[i] = name.Repo
 	}
-	exists, err := s.area.existingRepos(ctx, repos)
+	exists, err := s.area.FindRepos(ctx, repos)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ type Area struct {
 	iam       *iam.Area
 	inventory *inventory.Area
 
+	Activities              Activities
 	AdvisoryDocuments       AdvisoryDocuments
 	Exports                 Exports
 	FindingRankings         FindingRankings
@@ -27,6 +28,7 @@ type Area struct {
 // New returns the area.
 func New(c *core.Core, tables Tables, iam *iam.Area, inventory *inventory.Area) *Area {
 	area := &Area{Core: c, tables: tables, iam: iam, inventory: inventory}
+	area.Activities = newActivities(area)
 	area.AdvisoryDocuments = newAdvisoryDocuments(area)
 	area.Exports = Exports{area}
 	area.FindingRankings = FindingRankings{area, newFindingLists(c)}
@@ -41,6 +43,7 @@ type Tables struct {
 	Repos      core.Table[*inventory.Repo, *inventory.RepoFilter]
 	Advisories core.Table[*inventory.Advisory, *inventory.AdvisoryFilter]
 
+	ActivityQueries
 	AdvisoryDocumentQueries
 	FindingQueries
 	OriginQueries

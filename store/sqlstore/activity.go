@@ -10,16 +10,17 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/events"
 	"atrium/platform/inventory"
+	"atrium/platform/reports"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/sqlstore/table"
 )
 
 // AdvisoryActivity counts, per step, the advisories that were published and
 // those that were fixed, without withdrawn ones.
-func (queries) AdvisoryActivity(ctx context.Context, on core.Conn, a core.ActivityQuery) (counts []inventory.AdvisoryCount, err error) {
+func (queries) AdvisoryActivity(ctx context.Context, on core.Conn, a core.ActivityQuery) (counts []reports.AdvisoryCount, err error) {
 	s := tablesOf(on)
 	add := func(step int, opened, fixed int64) {
-		counts = append(counts, inventory.AdvisoryCount{Step: step, Opened: opened, Fixed: fixed})
+		counts = append(counts, reports.AdvisoryCount{Step: step, Opened: opened, Fixed: fixed})
 	}
 	err = s.countIntervals(ctx, s.Reads, a, add, func(q *table.Statement, b core.Branch) {
 		for i, of := range []struct{ column, counted string }{{"t.create_time", ", COUNT(*), 0"}, {"t.fix_time", ", 0, COUNT(*)"}} {
@@ -37,7 +38,7 @@ func (queries) AdvisoryActivity(ctx context.Context, on core.Conn, a core.Activi
 
 // FindingActivity sums the changes of the number of open findings per step, from the first one until now. It counts in quarters of
 // an hour, which is exact for all zones of today.
-func (queries) FindingActivity(ctx context.Context, on core.Conn, a core.ActivityQuery) (changes []inventory.OpenChange, err error) {
+func (queries) FindingActivity(ctx context.Context, on core.Conn, a core.ActivityQuery) (changes []reports.OpenChange, err error) {
 	s := tablesOf(on)
 	first, length := quarterNumber(a.From), max(int64(a.Length/quarter), 1)
 	var run []*dbconn.Statement
@@ -48,7 +49,7 @@ func (queries) FindingActivity(ctx context.Context, on core.Conn, a core.Activit
 		}
 		q.Add(" FROM open_finding_change t WHERE t.scope = ? AND t.quarter >= ? GROUP BY 1", b.UID, first)
 		run = append(run, q.Build(func(scan func(...any) error) error {
-			var c inventory.OpenChange
+			var c reports.OpenChange
 			err := scan(&c.Step, &c.By[0], &c.By[1], &c.By[2], &c.By[3], &c.By[4], &c.By[5])
 			changes = append(changes, c)
 			return err

@@ -11,12 +11,13 @@ import (
 
 	"atrium/platform/core"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/sqlstore/table"
 )
 
 // PutSBOMs replaces SBOMs.
-func (queries) PutSBOMs(ctx context.Context, in core.Tx, all []*inventory.SBOM) error {
+func (queries) PutSBOMs(ctx context.Context, in core.Tx, all []*registry.SBOM) error {
 	tx := transactionOf(in)
 	run := make([]*dbconn.Statement, len(all))
 	for i, b := range all {
@@ -29,19 +30,18 @@ func (queries) PutSBOMs(ctx context.Context, in core.Tx, all []*inventory.SBOM) 
 }
 
 // SBOMs reads the SBOMs of images.
-func (queries) SBOMs(ctx context.Context, on core.Conn, keys inventory.ImageKeys) ([]*inventory.SBOM, error) {
+func (queries) SBOMs(ctx context.Context, on core.Conn, wanted []core.ImageKey) ([]*registry.SBOM, error) {
 	tx := tablesOf(on)
-	wanted := keys.Keys()
 	repos, digests := make([][]byte, len(wanted)), make([]string, len(wanted))
 	for i, k := range wanted {
 		repos[i], digests[i] = table.PackUID(k.Repo), k.Digest
 	}
-	var found []*inventory.SBOM
+	var found []*registry.SBOM
 	q := table.NewStatement(tx.Dialect)
 	q.Add("SELECT DISTINCT b.repo, b.digest, b.architecture, b.format, b.components, b.placements, b.create_time FROM ").Add(q.Parents(table.UIDPairs(repos, digests)...))
 	q.Add(" CROSS JOIN sbom b WHERE b.repo = p.k AND b.digest = p.inside")
 	err := tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
-		b := new(inventory.SBOM)
+		b := new(registry.SBOM)
 		var components, placements []byte
 		err := scan(table.UIDOf(&b.Repo), &b.Digest, &b.Architecture, &b.Format, &components, &placements, table.TimeOf(&b.CreateTime))
 		if err != nil {

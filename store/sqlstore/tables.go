@@ -8,6 +8,7 @@ import (
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
+	"atrium/platform/registry"
 	"atrium/platform/reports"
 	"atrium/platform/webhooks"
 	"atrium/store/sqlstore/table"
@@ -29,12 +30,13 @@ func Tables() platform.Tables {
 		Inventory: inventory.Tables{
 			Repos: repos, Tags: tags, ImageLists: imageTable{}, Packages: packages, PackageVersions: packageVersions,
 			Advisories: advisories, Vulnerabilities: vulnerabilities, Findings: findings,
-			RepoQueries: queries{}, TagQueries: queries{}, ImageQueries: queries{}, SBOMQueries: queries{}, ComponentQueries: queries{}, PackageQueries: queries{},
+			RepoQueries: queries{}, TagQueries: queries{}, ImageQueries: queries{}, ComponentQueries: queries{}, PackageQueries: queries{},
 			PackageVersionQueries: queries{}, AdvisoryQueries: queries{}, ExploitationQueries: queries{}, FindingQueries: queries{},
 			TriageRuleQueries: queries{},
 		},
 		Libraries: libraries.Tables{Artifacts: artifacts, ArtifactVersions: artifactVersions},
-		Reports:   reports.Tables{Repos: repos, Advisories: advisories, AdvisoryDocumentQueries: queries{}, FindingQueries: queries{}, OriginQueries: queries{}},
+		Registry:  registry.Tables{Repos: repos, Tags: tags, Queries: queries{}},
+		Reports:   reports.Tables{Repos: repos, Advisories: advisories, ActivityQueries: queries{}, AdvisoryDocumentQueries: queries{}, FindingQueries: queries{}, OriginQueries: queries{}},
 		Events:    queries{},
 		Webhooks:  webhooks.Tables{Subscriptions: subscriptions, Deliveries: deliveries, SubscriptionQueries: queries{}, WebhookQueries: queries{}},
 		Secrets:   queries{},

@@ -5,6 +5,7 @@ import (
 
 	"atrium/platform/core"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 	"atrium/store/sqlstore/table"
 )
 
@@ -72,7 +73,7 @@ func (queries) TagsByName(ctx context.Context, on core.Conn, names inventory.Tag
 }
 
 // TagsOfSource reads the tags of a repo that were imported from a source.
-func (queries) TagsOfSource(ctx context.Context, on core.Conn, from inventory.RepoSource) ([]*inventory.Tag, error) {
+func (queries) TagsOfSource(ctx context.Context, on core.Conn, from registry.RepoSource) ([]*inventory.Tag, error) {
 	s := tablesOf(on)
 	var found []*inventory.Tag
 	q := table.NewStatement(s.Dialect)
@@ -82,15 +83,15 @@ func (queries) TagsOfSource(ctx context.Context, on core.Conn, from inventory.Re
 }
 
 // RepoSources reads the sources of tags in the repos of a group, for one registry.
-func (queries) RepoSources(ctx context.Context, on core.Conn, group core.UID, registry string) ([]inventory.RepoSource, error) {
+func (queries) RepoSources(ctx context.Context, on core.Conn, group core.UID, host string) ([]registry.RepoSource, error) {
 	s := tablesOf(on)
-	var found []inventory.RepoSource
+	var found []registry.RepoSource
 	q := table.NewStatement(s.Dialect)
 	// CROSS JOIN makes SQLite start with the repos of the group. '0' follows '/'.
 	q.Add("SELECT DISTINCT t.parent, t.source FROM repo r CROSS JOIN tag t WHERE r.parent = ? AND t.parent = r.uid", group)
-	q.Add(" AND t.source > ? AND t.source < ? AND t.source <> '' ORDER BY t.source, t.parent", registry+"/", registry+"0")
+	q.Add(" AND t.source > ? AND t.source < ? AND t.source <> '' ORDER BY t.source, t.parent", host+"/", host+"0")
 	err := s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
-		var from inventory.RepoSource
+		var from registry.RepoSource
 		err := scan(table.UIDOf(&from.Repo), &from.Source)
 		found = append(found, from)
 		return err
@@ -114,7 +115,7 @@ func (queries) ClaimTags(ctx context.Context, in core.Tx, source string, claimed
 }
 
 // LockTagsOfSource finds and locks those of tags that come from a source.
-func (queries) LockTagsOfSource(ctx context.Context, in core.Tx, from inventory.RepoSource, uids []core.UID) ([]core.UID, error) {
+func (queries) LockTagsOfSource(ctx context.Context, in core.Tx, from registry.RepoSource, uids []core.UID) ([]core.UID, error) {
 	tx := transactionOf(in)
 	var found []core.UID
 	q := table.NewStatement(tx.Dialect)

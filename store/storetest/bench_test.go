@@ -8,6 +8,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 	"atrium/store/storetest"
 )
 
@@ -88,11 +89,11 @@ func BenchmarkImport(b *testing.B) {
 		for name, o := range map[string]core.ImportOptions{"with events": {}, "without events": {NoEvents: true}} {
 			b.Run("tags "+name, func(b *testing.B) {
 				for b.Loop() {
-					batch := times(core.ImportBatch, func(i int) *inventory.ImportedTag {
-						return &inventory.ImportedTag{Repo: repos[(n+i/50)%len(repos)].UID, Tag: inventory.Tag{Name: d.hex(8), Digest: "sha256:" + d.hex(32)}}
+					batch := times(core.ImportBatch, func(i int) *registry.ImportedTag {
+						return &registry.ImportedTag{Repo: repos[(n+i/50)%len(repos)].UID, Tag: inventory.Tag{Name: d.hex(8), Digest: "sha256:" + d.hex(32)}}
 					})
 					n += 20
-					done, err := w.p.Tags.Import(w.operator(), batch, o)
+					done, err := w.p.Registry.ImportTags(w.operator(), batch, o)
 					if err != nil || done.Added != len(batch) {
 						b.Fatalf("%+v, %v", done, err)
 					}

@@ -7,6 +7,7 @@ import (
 
 	"atrium/platform/core"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 	"atrium/store/storetest"
 )
 
@@ -78,10 +79,10 @@ func TestReadmesImagesAndVulnerabilitiesAreReadManyAtOnce(t *testing.T) {
 					return err
 				}
 			}
-			if err := storetest.Tables.Inventory.PutImages(ctx, tx, images[:1]); err != nil {
+			if err := storetest.Tables.Registry.PutImages(ctx, tx, images[:1]); err != nil {
 				return err
 			}
-			return storetest.Tables.Inventory.PutImages(ctx, tx, images) // These images exist already.
+			return storetest.Tables.Registry.PutImages(ctx, tx, images) // These images exist already.
 		})
 		readmes, errs := f.p.Repos.Readmes(ctx, repos)
 		keys := make([]core.ImageKey, len(images))
@@ -154,8 +155,8 @@ func TestDeprecatedTagsAreCounted(t *testing.T) {
 		const tags, rounds = 10, 20
 		names := times(tags, func(i int) string { return fmt.Sprint("v", i) })
 		importTags := func(deprecated bool) error {
-			_, err := w.p.Tags.Import(w.operator(), times(tags, func(i int) *inventory.ImportedTag {
-				return &inventory.ImportedTag{Repo: repo, Tag: inventory.Tag{Name: names[i], Digest: digests[0], Deprecated: deprecated && i%2 == 0}}
+			_, err := w.p.Registry.ImportTags(w.operator(), times(tags, func(i int) *registry.ImportedTag {
+				return &registry.ImportedTag{Repo: repo, Tag: inventory.Tag{Name: names[i], Digest: digests[0], Deprecated: deprecated && i%2 == 0}}
 			}), core.ImportOptions{})
 			return err
 		}

@@ -89,7 +89,7 @@ func (b *bigWorld) fill(n sizes) {
 			b.digests = append(b.digests, k)
 			return &inventory.Image{Repo: k.Repo, Digest: k.Digest, Architectures: []inventory.Architecture{{Name: "amd64", Size: 1}}, Packages: b.repoNames[2*i+1 : 2*i+3]}
 		})
-		return storetest.Tables.Inventory.PutImages(b.t.Context(), tx, images)
+		return storetest.Tables.Registry.PutImages(b.t.Context(), tx, images)
 	})
 	chunks(b, n.advisories, storetest.Tables.Inventory.Advisories, func(i int) *inventory.Advisory {
 		id := fmt.Sprintf("GO-%d-%d", 2000+b.d.IntN(25), i)

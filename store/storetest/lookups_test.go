@@ -258,7 +258,7 @@ func (r *readList) addImports() {
 		return err
 	})
 	r.add("the sources of a group", 20*pageBuffers, func(ctx context.Context) error {
-		_, err := r.p.Repos.Sources(operator(ctx), group, "hub.example.com")
+		_, err := r.p.Registry.ListSources(operator(ctx), group, "hub.example.com")
 		return err
 	}).sorts = true
 }

@@ -7,6 +7,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 	"atrium/store"
 	"atrium/store/storetest"
 )
@@ -58,11 +59,11 @@ func (w *world) checkReadsAndWrites(t *testing.T) {
 	group := w.group(ctx, root, "a")
 	w.repos(group, 30)
 	repo := w.repo(ctx, root, "nginx")
-	tags := times(20, func(i int) *inventory.ImportedTag {
-		return &inventory.ImportedTag{Repo: repo, Tag: inventory.Tag{Name: tagNames[i], Digest: digests[i%3]}}
+	tags := times(20, func(i int) *registry.ImportedTag {
+		return &registry.ImportedTag{Repo: repo, Tag: inventory.Tag{Name: tagNames[i], Digest: digests[i%3]}}
 	})
-	must[core.Imported](t)(w.p.Tags.Import(w.operator(), tags, core.ImportOptions{}))
-	must[core.Imported](t)(w.p.Tags.Import(w.operator(), tags, core.ImportOptions{})) // These tags name their repos.
+	must[core.Imported](t)(w.p.Registry.ImportTags(w.operator(), tags, core.ImportOptions{}))
+	must[core.Imported](t)(w.p.Registry.ImportTags(w.operator(), tags, core.ImportOptions{})) // These tags name their repos.
 	w.bind(ctx, group, w.identity(ctx, root, "who"), iam.ViewerRole)
 
 	if got := len(readEverything(t, ctx, w.p.Repos.List, descendantsOf(root))); got != 31 {

@@ -8,6 +8,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 	"atrium/store/storetest"
 )
 
@@ -110,7 +111,7 @@ var tenantChanges = []struct {
 		return w.p.RoleBindings.Delete(o.ctx, made.UID)
 	}},
 	{"an import of tags", func(w *world, o *tenant) error {
-		_, err := w.p.Tags.Import(w.operator(), []*inventory.ImportedTag{{Repo: o.repo, Tag: inventory.Tag{Name: o.name(), Digest: digests[0]}}}, core.ImportOptions{})
+		_, err := w.p.Registry.ImportTags(w.operator(), []*registry.ImportedTag{{Repo: o.repo, Tag: inventory.Tag{Name: o.name(), Digest: digests[0]}}}, core.ImportOptions{})
 		return err
 	}},
 }

@@ -261,7 +261,7 @@ func (b *bigWorld) checkFallbacks(t *testing.T) {
 // activity reads two weeks of advisories.
 func (*bigWorld) activity(p *platform.Platform, within core.UID) func(context.Context) error {
 	return func(ctx context.Context) error {
-		_, err := p.Advisories.Activity(ctx, core.ActivityRequest{Within: within, From: core.At(epoch), To: core.At(epoch.AddDate(0, 0, 13))})
+		_, err := p.Activities.ListAdvisoryActivity(ctx, core.ActivityRequest{Within: within, From: core.At(epoch), To: core.At(epoch.AddDate(0, 0, 13))})
 		return err
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"atrium/platform/core"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/storetest"
 )
@@ -132,10 +133,10 @@ func (b *bigWorld) measureImport(t *testing.T) {
 	began := time.Now()
 	runTogether(t, writers, func(writer int) error {
 		for n := writer * core.ImportBatch; n < all; n += writers * core.ImportBatch {
-			batch := times(core.ImportBatch, func(i int) *inventory.ImportedTag {
-				return &inventory.ImportedTag{Repo: b.repos[(n+i)/perRepo], Tag: inventory.Tag{Name: fmt.Sprint("imported-", n+i), Digest: "sha256:" + names[n+i]}}
+			batch := times(core.ImportBatch, func(i int) *registry.ImportedTag {
+				return &registry.ImportedTag{Repo: b.repos[(n+i)/perRepo], Tag: inventory.Tag{Name: fmt.Sprint("imported-", n+i), Digest: "sha256:" + names[n+i]}}
 			})
-			done, err := b.p.Tags.Import(b.operator(), batch, core.ImportOptions{})
+			done, err := b.p.Registry.ImportTags(b.operator(), batch, core.ImportOptions{})
 			if err != nil || done.Added != len(batch) {
 				return fmt.Errorf("imported %+v: %w", done, err)
 			}

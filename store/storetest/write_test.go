@@ -9,6 +9,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 	"atrium/platform/webhooks"
 	"atrium/store/storetest"
 )
@@ -230,12 +231,12 @@ func TestAnImportThatIsRepeatedStoresTheSame(t *testing.T) {
 		const source = "hub.example.com/team/app"
 		importTag := func(digest string, deprecated bool, o core.ImportOptions) {
 			t.Helper()
-			tag := &inventory.ImportedTag{Repo: repo, Tag: inventory.Tag{Name: "v1", Digest: digest, Deprecated: deprecated, Source: source}}
-			must[core.Imported](t)(p.Tags.Import(w.operator(), []*inventory.ImportedTag{tag}, o))
+			tag := &registry.ImportedTag{Repo: repo, Tag: inventory.Tag{Name: "v1", Digest: digest, Deprecated: deprecated, Source: source}}
+			must[core.Imported](t)(p.Registry.ImportTags(w.operator(), []*registry.ImportedTag{tag}, o))
 		}
 		importTag(digests[0], true, core.ImportOptions{})
 		importTag(digests[1], false, core.ImportOptions{NamesOnly: true})
-		tags := must[[]*inventory.Tag](t)(storetest.Tables.Inventory.TagsOfSource(t.Context(), w.store, inventory.RepoSource{Repo: repo, Source: source}))
+		tags := must[[]*inventory.Tag](t)(storetest.Tables.Registry.TagsOfSource(t.Context(), w.store, registry.RepoSource{Repo: repo, Source: source}))
 		if len(tags) != 1 || tags[0].Digest != digests[1] || !tags[0].Deprecated {
 			t.Errorf("the tags of the source are %+v", tags)
 		}

@@ -28,6 +28,7 @@ import (
 	"atrium/internal/server"
 	"atrium/platform/core"
 	"atrium/platform/inventory"
+	"atrium/platform/registry"
 	"atrium/store/storetest"
 )
 
@@ -286,13 +287,13 @@ func (w *workbench) subjectRequests(organisations []writingOrganisation) map[str
 func (w *workbench) importTags(repos []core.UID) http.HandlerFunc {
 	return func(to http.ResponseWriter, r *http.Request) {
 		number, _ := io.ReadAll(r.Body)
-		var all []*inventory.ImportedTag
+		var all []*registry.ImportedTag
 		for _, repo := range repos {
 			for _, name := range importedNames(number) {
-				all = append(all, &inventory.ImportedTag{Repo: repo, Tag: inventory.Tag{Name: name, Digest: "sha256:" + strings.Repeat("0", 64)}})
+				all = append(all, &registry.ImportedTag{Repo: repo, Tag: inventory.Tag{Name: name, Digest: "sha256:" + strings.Repeat("0", 64)}})
 			}
 		}
-		if done, err := w.p.Tags.Import(core.WithActor(r.Context(), core.NewOperator("bench")), all, core.ImportOptions{}); err != nil || done.Added != len(all) {
+		if done, err := w.p.Registry.ImportTags(core.WithActor(r.Context(), core.NewOperator("bench")), all, core.ImportOptions{}); err != nil || done.Added != len(all) {
 			http.Error(to, fmt.Sprintf("%+v, %v", done, err), http.StatusInternalServerError)
 		}
 	}
