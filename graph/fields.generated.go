@@ -430,13 +430,13 @@ func fieldsAdvisory(resolvers ResolverRoot) *execute.Object {
 func fieldsAdvisoryActivity(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryActivity", Satisfies: []string{"AdvisoryActivity"}, Fields: map[string]*execute.Field{
 		"time": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*inventory.AdvisoryActivity).Time, false)
+			return scalar.AppendDateTime(b, parent.(*reports.AdvisoryActivity).Time, false)
 		}},
 		"opened": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*inventory.AdvisoryActivity).Opened)
+			return execute.AppendInt64(b, parent.(*reports.AdvisoryActivity).Opened)
 		}},
 		"fixed": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*inventory.AdvisoryActivity).Fixed)
+			return execute.AppendInt64(b, parent.(*reports.AdvisoryActivity).Fixed)
 		}},
 	}}
 }
@@ -2216,10 +2216,10 @@ func fieldsFinding(resolvers ResolverRoot) *execute.Object {
 func fieldsFindingActivity(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "FindingActivity", Satisfies: []string{"FindingActivity"}, Fields: map[string]*execute.Field{
 		"time": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendDateTime(b, parent.(*inventory.FindingActivity).Time, false)
+			return scalar.AppendDateTime(b, parent.(*reports.FindingActivity).Time, false)
 		}},
 		"open": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(&parent.(*inventory.FindingActivity).Open)
+			return execute.Pointer(&parent.(*reports.FindingActivity).Open)
 		}},
 	}}
 }
@@ -3907,7 +3907,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		"advisoryActivity": {Arguments: field_Query_advisoryActivity_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Query().AdvisoryActivity(ctx, arguments["within"].(core.UID), arguments["interval"].(core.ActivityInterval), arguments["from"].(*core.Time), arguments["to"].(*core.Time), arguments["timeZone"].(string))
-				return execute.One(values, err, func(list []*inventory.AdvisoryActivity) any { return execute.Nullable(list, execute.Pointers) })
+				return execute.One(values, err, func(list []*reports.AdvisoryActivity) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"eventActivity": {Arguments: field_Query_eventActivity_args,
@@ -4005,7 +4005,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		"findingActivity": {Arguments: field_Query_findingActivity_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Query().FindingActivity(ctx, arguments["within"].(core.UID), arguments["interval"].(core.ActivityInterval), arguments["from"].(*core.Time), arguments["to"].(*core.Time), arguments["timeZone"].(string))
-				return execute.One(values, err, func(list []*inventory.FindingActivity) any { return execute.Nullable(list, execute.Pointers) })
+				return execute.One(values, err, func(list []*reports.FindingActivity) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"topVulnerabilities": {Arguments: field_Query_topVulnerabilities_args,
