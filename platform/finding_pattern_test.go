@@ -331,6 +331,9 @@ func TestAPatternDecidesWhereNothingElseHas(t *testing.T) {
 		w.expect("elsewhere", w.findings(other, nil), "CVE-2 b@1.0.0 NOT_AFFECTED; CVE-3 c@1.1.0 ACCEPTED")
 		again := w.acceptAll(acme.owner, acme.uid, low)
 		w.expect("the same pattern again", string(again.UID), string(above.UID))
+		if f := w.listFindings(other)[1]; !f.ExpireTime.Equal(again.ExpireTime.Time) || again.ExpireTime.Equal(above.ExpireTime.Time) {
+			t.Errorf("a rule that replaces another one ends at %s, and what it accepts at %s", again.ExpireTime, f.ExpireTime)
+		}
 		// VEX has no patterns: what one has accepted is told one by one.
 		told, err := w.p.Findings.Decisions(core.WithActor(t.Context(), core.NewOperator("export vex")), acme.uid, "")
 		must(t, err)

@@ -11,6 +11,7 @@ import (
 
 // A FindingPattern says by facts which findings a rule accepts, where other rules name a vulnerability. A finding must meet all
 // conditions that are given. What is not known of it meets none: neither a severity, nor a probability, nor that there is no fix.
+// A condition is a field here, a line of matches, and one of filter.
 type FindingPattern struct {
 	MaxSeverity           core.SeverityRating `json:"maxSeverity,omitempty"` // the rating is this one or a better one
 	EPSSBelow             *float64            `json:"epssBelow,omitempty"`   // the probability is below this one, from 0 to 1

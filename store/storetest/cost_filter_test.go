@@ -41,7 +41,13 @@ var sharedParents = map[string][]string{
 }
 
 // givenArguments has the arguments that lists need.
-var givenArguments = map[string]string{"Query.termsAcceptances": "group: $root, "}
+var givenArguments = map[string]string{"Query.termsAcceptances": "group: $root, ", "Query.acceptanceRulePreview": "within: $root, "}
+
+// givenFilters has the filters of input types that refuse some values, or some conditions alone.
+var givenFilters = map[string][]string{"AcceptanceConditionsInput": {
+	"{maxSeverity: NONE}", "{maxSeverity: CRITICAL}", "{epssBelow: 0.000001}", "{epssBelow: 1}", "{withoutFix: true}", "{withoutFix: true, includeKnownExploited: true}",
+	`{packages: ["none"]}`, `{ecosystems: ["none"]}`, `{labels: ["none=such"]}`,
+}}
 
 // rareValues has values of conditions that are checked, which no row has.
 var rareValues = map[string]string{
@@ -90,6 +96,9 @@ func literalsOf(schema *ast.Schema, name string, of *ast.Type) []string {
 
 // filtersOf returns objects of an input type, each with one condition and those that must be given.
 func filtersOf(schema *ast.Schema, input *ast.Definition) (filters []string) {
+	if given := givenFilters[input.Name]; given != nil {
+		return given
+	}
 	needed := ""
 	for _, field := range input.Fields {
 		if field.Type.NonNull {

@@ -57,6 +57,8 @@ var pricedReads = map[string][]string{
 	"VulnerabilityExposure.repos":      {`vulnerability(id: "none") { repos(first: 200) { totalCount nodes { uid } } }`},
 	"VulnerabilityExposure.advisories": {`vulnerability(id: "none") { advisories(first: 200) { totalCount nodes { uid } } }`},
 	"Query.accountAssociation":         {`accountAssociation(uid: $root) { uid }`},
+	"Query.acceptanceRules":            {`acceptanceRules(within: $root) { uid note acceptedCount }`},
+	"Query.acceptanceRulePreview":      {`acceptanceRulePreview(within: $root, where: {maxSeverity: CRITICAL}, first: 200) { totalCount nodes { uid } facets { severity { count } } }`, `acceptanceRulePreview(within: $root, where: {labels: ["none=such"]}, first: 200) { totalCount nodes { uid } }`},
 	"Query.accountAssociations":        {`accountAssociations(first: 200) { totalCount nodes { uid name } }`},
 	"Query.advisoryActivity":           {`advisoryActivity(within: $root, from: "2026-01-01T00:00:00Z", to: "2026-03-31T00:00:00Z") { time fixed }`},
 	"Query.findingActivity":            {`findingActivity(within: $root, interval: DAY) { time open { total critical } }`},
