@@ -62,8 +62,6 @@ var pricedReads = map[string][]string{
 	"Query.accountAssociations":        {`accountAssociations(first: 200) { totalCount nodes { uid name } }`},
 	"Query.advisoryActivity":           {`advisoryActivity(within: $root, from: "2026-01-01T00:00:00Z", to: "2026-03-31T00:00:00Z") { time fixed }`},
 	"Query.findingActivity":            {`findingActivity(within: $root, interval: DAY) { time open { total critical } }`},
-	"Query.acceptanceRulePreview":      {`acceptanceRulePreview(within: $root, where: {maxSeverity: LOW}, first: 50) { totalCount nodes { uid } }`},
-	"Query.acceptanceRules":            {`acceptanceRules(within: $root) { uid acceptedCount }`},
 	"Query.remediationActivity":        {`remediationActivity(within: $root, interval: DAY) { time opened { total } timeToFix { medianDays } }`},
 	"Query.topVulnerabilities":         {`topVulnerabilities(first: 100) { totalCount nodes { vulnerabilityId images } }`, `topVulnerabilities(where: {states: [OPEN, RESOLVED], query: "no such text"}) { totalCount }`},
 	"Query.topPackages":                {`topPackages(first: 100) { totalCount nodes { package images } }`, `topPackages(where: {labels: ["none=such"]}) { totalCount }`},

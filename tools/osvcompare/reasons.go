@@ -325,7 +325,7 @@ func (d *difference) sharesID() bool {
 
 // whyGrouped says why Atrium puts records together that osv-scanner does not, or "".
 func (all *records) whyGrouped(ids []string) string {
-	direct, linked := all.linked(ids, false), all.linked(ids, true)
+	direct, linked := all.findLinked(ids, false), all.findLinked(ids, true)
 	switch {
 	case len(ids) < 2 || !areAll(ids, linked) || areAll(ids, direct):
 		return ""
@@ -340,9 +340,9 @@ func areAll(ids []string, in map[string]bool) bool {
 	return !slices.ContainsFunc(ids, func(id string) bool { return !in[id] })
 }
 
-// linked returns the records that share ids with the first one: with its own and those of these records, or, with upstream ids,
+// findLinked returns the records that share ids with the first one: with its own and those of these records, or, with upstream ids,
 // through any record.
-func (all *records) linked(ids []string, withUpstream bool) map[string]bool {
+func (all *records) findLinked(ids []string, withUpstream bool) map[string]bool {
 	found := map[string]bool{}
 	for next := ids[:1]; len(next) > 0; {
 		r := all.byID[next[0]]
