@@ -485,6 +485,12 @@ export type FindingFilter = {
   updatedSince?: string | null | undefined;
   /** Only those that are due before this time. */
   dueBefore?: string | null | undefined;
+  /** Only those whose decision ends before this time. Without `states`, those that are IN_TRIAGE, ACCEPTED or NOT_AFFECTED are meant. */
+  expireBefore?: string | null | undefined;
+  /** Only those about which this identity decided, by its uid, or an operator's command, by its name. */
+  decidedBy?: string | null | undefined;
+  /** Only of images to which a tag with one of these names points, whether it is deprecated or not. */
+  tagNames?: Array<string> | null | undefined;
   /** true: includes findings of images to which no tag points, or only deprecated ones; they do not count. Default: false. */
   deprecatedTags?: boolean | null | undefined;
   /** Only of images with one of these digests. */
@@ -495,6 +501,14 @@ export type FindingFilter = {
   labels?: Array<string> | null | undefined;
   /** Only these. Unknown ones are ignored. */
   uids?: Array<string | number> | null | undefined;
+  /**
+   * Only those that one of these filters finds, beside all other conditions. Inside `or` and `not`, no state is left out. If the
+   * outermost filter has no `states`, and one inside has `states` or `resolvedSince`, findings of all states are listed. Filters can be
+   * inside of others three times, at most 20 in all; `deprecatedTags` can be given only in the outermost one. Reads all of the list.
+   */
+  or?: Array<FindingFilter> | null | undefined;
+  /** Only those that this filter does not find, with the limits of `or`. Reads all of the list. */
+  not?: FindingFilter | null | undefined;
 };
 
 /** How to sort findings. */
@@ -877,6 +891,11 @@ export type PackageFilter = {
    * anywhere, a shorter one where a word begins.
    */
   query?: string | null | undefined;
+  /**
+   * Only with a version that an image in the scope holds under one of these licences: an id of SPDX, which also finds expressions with it
+   * such as `MIT OR Apache-2.0`, or a licence as SBOMs spell it; whatever the case. `NONE` has those of which an SBOM says no licence. At most 100.
+   */
+  licenses?: Array<string> | null | undefined;
 };
 
 /** How to sort packages. */
