@@ -32,7 +32,7 @@ func (m mutations) UpdateFindings(ctx context.Context, input map[string]any) (*g
 // acceptanceRules resolves the fields of rules of acceptance.
 type acceptanceRules struct{ p *platform.Platform }
 
-func (r root) AcceptanceRule() graph.AcceptanceRuleResolver { return acceptanceRules{r.p} }
+func (r root) AcceptanceRule() graph.AcceptanceRuleResolver { return acceptanceRules(r) }
 
 func (r acceptanceRules) AcceptedCount(ctx context.Context, all []*inventory.TriageRule) ([]int, error) {
 	counts, err := r.p.Findings.CountAccepted(ctx, all)

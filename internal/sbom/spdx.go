@@ -202,8 +202,7 @@ func (doc *spdxDocument) listNeeds(r *reader) map[string]Scope {
 	found := map[string]Scope{}
 	for _, is := range doc.Relationships {
 		d := dependency{from: is.From, to: is.To}
-		scope, kind := strings.ToLower(is.Type), ""
-		if scope, kind, _ = strings.Cut(scope, "_dependency_"); kind == "of" || is.Type == "DEPENDENCY_OF" {
+		if scope, kind, _ := strings.Cut(strings.ToLower(is.Type), "_dependency_"); kind == "of" || is.Type == "DEPENDENCY_OF" {
 			if before, known := found[is.From]; known {
 				found[is.From] = mergeScopes(before, scopes[scope])
 			} else {
