@@ -120,7 +120,8 @@ func (e *Error) isOfRequest() bool {
 	}
 }
 
-// NameMissing adds to a NOT_FOUND of a batch each of its resources that does not exist. The caller may read all of them.
+// NameMissing replaces a NOT_FOUND of a batch by one about the first of its resources that does not exist, which names each of
+// them. The caller may read all of them.
 func (r *Collection[T, F]) NameMissing(ctx context.Context, err error, list string, uids []UID) error {
 	var e *Error
 	if !errors.As(err, &e) || e.Code != CodeNotFound {
@@ -131,17 +132,20 @@ func (r *Collection[T, F]) NameMissing(ctx context.Context, err error, list stri
 		return err // which is true, and names one of them
 	}
 	var v Violations
+	first := NoRow
 	for i, uid := range uids {
 		if _, exists := found[uid]; !exists {
-			v.Add(IndexedField(list, i, "uid"), "%s %s does not exist", spellKind(r.Kind.Name), uid)
+			if v.Add(IndexedField(list, i, "uid"), "%s %s does not exist", spellKind(r.Kind.Name), uid); first == NoRow {
+				first = i
+			}
 		}
 	}
-	if len(v) == 0 { // something else does not exist
+	if first == NoRow { // something else does not exist
 		return err
 	}
-	named := *e
+	named := NewNotFound(r.Kind.Ref(), uids[first])
 	named.Violations = v[:min(len(v), MaxViolations)]
-	return &named
+	return NameRequest(named, list, first)
 }
 
 // rejectDuplicate fails if the i-th UID of a batch is in it a second time.
