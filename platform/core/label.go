@@ -54,16 +54,18 @@ func (l Labels) Check(v *Violations) {
 		v.Add("labels", "must be at most %d", maxLabelsOfResource)
 		return
 	}
-	for _, label := range l.List() {
-		switch {
-		case !labelKeyPattern.MatchString(label.Key):
+	all := l.List()
+	for _, label := range all {
+		if !labelKeyPattern.MatchString(label.Key) {
 			v.Add("labels", "must not have the key %q: a key is 1 to 63 letters, digits, dots, hyphens and underscores that begin and end with a letter or a digit, after an optional domain and slash", fieldmask.TruncateForMessage(label.Key))
-		case !labelValuePattern.MatchString(label.Value):
-			v.Add("labels", "must not have the value %q of %s: a value is empty, or at most 63 letters, digits, dots, hyphens and underscores that begin and end with a letter or a digit", fieldmask.TruncateForMessage(label.Value), label.Key)
-		default:
-			continue
+			return
 		}
-		return
+	}
+	for _, label := range all {
+		if !labelValuePattern.MatchString(label.Value) {
+			v.Add("labels", "must not have the value %q of %s: a value is empty, or at most 63 letters, digits, dots, hyphens and underscores that begin and end with a letter or a digit", fieldmask.TruncateForMessage(label.Value), label.Key)
+			return
+		}
 	}
 }
 
