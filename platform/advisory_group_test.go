@@ -33,6 +33,15 @@ func (w *world) identify(within core.UID) string {
 	return strings.Join(all, "; ")
 }
 
+// pickPlace returns where to import an advisory: in a group, or as a feed for all. That of GitHub links others, which a group cannot do
+// for what feeds have.
+func pickPlace(group core.UID, a *inventory.Advisory) core.UID {
+	if strings.HasPrefix(a.AdvisoryID, "GHSA-") || rand.IntN(2) == 0 {
+		return ""
+	}
+	return group
+}
+
 func TestAVulnerabilityOfSeveralRecordsIsOneFinding(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
@@ -45,11 +54,7 @@ func TestAVulnerabilityOfSeveralRecordsIsOneFinding(t *testing.T) {
 			withAliases(fixedIn("GHSA-1", "express", "2.0.0"), "CVE-1"), withAliases(fixedIn("CVE-2", "left-pad", "1.3.0"), "GHSA-2"),
 		}
 		for _, i := range rand.Perm(len(records)) {
-			group := acme.uid
-			if rand.IntN(2) == 0 {
-				group = ""
-			}
-			w.advise(group, records[i])
+			w.advise(pickPlace(acme.uid, records[i]), records[i])
 			w.settle()
 		}
 		w.advise("", records[0]) // in two places
@@ -161,7 +166,7 @@ func TestTheOrderOfRecordsDoesNotMatter(t *testing.T) {
 				must(t, err)
 				w.point(repo, "latest", digest(1))
 			}
-			w.advise([]core.UID{"", acme.uid}[rand.IntN(2)], all[i])
+			w.advise(pickPlace(acme.uid, all[i]), all[i])
 			if rand.IntN(2) == 0 {
 				w.settle()
 			}
