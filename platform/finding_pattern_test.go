@@ -125,7 +125,7 @@ func TestAPatternAcceptsWhatItsPreviewShows(t *testing.T) {
 			must(t, err)
 			var held []inventory.InstalledPackage
 			for _, ecosystem := range ecosystems {
-				held = append(held, inventory.InstalledPackage{Name: pick("a", "b", "c"), Version: "1.0.0", Ecosystem: ecosystem})
+				held = append(held, inventory.InstalledPackage{Name: pick("a", "b", "c"), Version: "1.0.0", Ecosystem: ecosystem, Scope: inventory.PackageScope(pick("", string(inventory.ScopeRequired), string(inventory.ScopeDevelopment)))})
 			}
 			w.describe(made.UID, digest(n+1), held...)
 			w.point(made.UID, "latest", digest(n+1))
@@ -146,6 +146,9 @@ func TestAPatternAcceptsWhatItsPreviewShows(t *testing.T) {
 			}
 			if random.IntN(4) == 0 {
 				p.Packages = []string{pick("a", "b"), "c"}
+			}
+			if random.IntN(4) == 0 {
+				p.Scopes = []inventory.PackageScope{inventory.ScopeOptional, inventory.ScopeDevelopment}
 			}
 			if random.IntN(4) == 0 {
 				p.Labels = []string{pick("env", "env=test", "env=", "team=shop")}
@@ -176,6 +179,28 @@ func TestAPatternAcceptsWhatItsPreviewShows(t *testing.T) {
 		if err != nil || wrong != 0 {
 			t.Errorf("%d findings are not as they must be: %v", wrong, err)
 		}
+	})
+}
+
+// What is only there to build or to test can be accepted until a document says that the image needs it, or says nothing of it any more.
+func TestAPatternAcceptsWhatIsThereToDevelop(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		repo := w.repo(acme.uid)
+		w.advise(acme.uid, fixedIn("CVE-1", "a", "2.0.0"), fixedIn("CVE-2", "b", "2.0.0"), fixedIn("CVE-3", "c", "2.0.0"))
+		w.acceptAll(acme.owner, acme.uid, inventory.FindingPattern{Scopes: []inventory.PackageScope{inventory.ScopeDevelopment}})
+		installed := func(name string, scope inventory.PackageScope) inventory.InstalledPackage {
+			return inventory.InstalledPackage{Name: name, Version: "1.0.0", Ecosystem: "npm", Scope: scope}
+		}
+		w.describe(repo, digest(1), installed("a", inventory.ScopeDevelopment), installed("b", inventory.ScopeRequired), installed("c", ""))
+		w.point(repo, "latest", digest(1))
+		w.expect("what is there to develop", w.findings(repo, nil), "CVE-1 a@1.0.0 ACCEPTED fixed in 2.0.0; CVE-2 b@1.0.0 OPEN fixed in 2.0.0; CVE-3 c@1.0.0 OPEN fixed in 2.0.0")
+		w.expect("a filter", w.findings(repo, &inventory.FindingFilter{Scopes: []inventory.PackageScope{inventory.ScopeRequired, inventory.ScopeOptional}}), "CVE-2 b@1.0.0 OPEN fixed in 2.0.0")
+		w.describe(repo, digest(1), installed("a", inventory.ScopeRequired), installed("b", inventory.ScopeDevelopment), installed("c", ""))
+		w.expect("it is needed", w.findings(repo, nil), "CVE-1 a@1.0.0 OPEN fixed in 2.0.0; CVE-2 b@1.0.0 ACCEPTED fixed in 2.0.0; CVE-3 c@1.0.0 OPEN fixed in 2.0.0")
+		w.describe(repo, digest(1), installed("a", ""), installed("b", ""), installed("c", ""))
+		w.expect("it is not known", w.findings(repo, &inventory.FindingFilter{States: []inventory.FindingState{inventory.FindingAccepted}}), "")
+		w.expectCounters(acme.uid)
 	})
 }
 

@@ -55,6 +55,10 @@ func exportRoutes(p *platform.Platform, o Options) []route {
 			timeFilter("resolvedSince", func(f *finding) *core.Time { return &f.ResolvedSince }),
 			timeFilter("updatedSince", func(f *finding) *core.Time { return &f.UpdatedSince }),
 			timeFilter("dueBefore", func(f *finding) *core.Time { return &f.DueBefore }),
+			timeFilter("expireBefore", func(f *finding) *core.Time { return &f.ExpireBefore }),
+			textFilter("decidedBy", func(f *finding) *string { return &f.DecidedBy }),
+			textsFilter("tagNames", func(f *finding) *[]string { return &f.TagNames }),
+			enumsFilter("scopes", func(f *finding) *[]inventory.PackageScope { return &f.Scopes }),
 			value("withoutLiveTags", parseBool, func(l *core.ListRequest[*finding]) *bool { return &l.Filter.WithoutLiveTags }),
 			textsFilter("digests", func(f *finding) *[]string { return &f.Digests }),
 			textsFilter("advisories", func(f *finding) *[]core.UID { return &f.Advisories }),
@@ -63,6 +67,7 @@ func exportRoutes(p *platform.Platform, o Options) []route {
 		exportRoute(o, "ExportPackages", export.Packages, p.Exports.ReadPackages,
 			textsFilter("names", func(f *pkg) *[]string { return &f.Names }),
 			textsFilter("ecosystems", func(f *pkg) *[]string { return &f.Ecosystems }),
+			textsFilter("licenses", func(f *pkg) *[]string { return &f.Licenses }),
 			textFilter("query", func(f *pkg) *string { return &f.Query })),
 	}
 }

@@ -105,6 +105,7 @@ func (area *Area) PutComponents(ctx context.Context, tx core.Tx, all []*Componen
 type candidate struct {
 	*PackageVersion
 	binaries []BinaryPackage // that were built of it, if it is of a source package
+	scope    PackageScope    // of it, or of these binaries together; "" if it is not known
 }
 
 // A BinaryPackage is an installed package that was built of a source package.
@@ -118,21 +119,22 @@ type BinaryPackage struct {
 // about sources have it. versions has those of source packages.
 func candidates(components []*Component, versions map[core.UID]*PackageVersion) []candidate {
 	byUID := map[core.UID]*candidate{}
-	add := func(v *PackageVersion) *candidate {
-		c := byUID[v.UID]
-		if c == nil {
+	add := func(v *PackageVersion, scope PackageScope) *candidate {
+		c, known := byUID[v.UID]
+		if !known {
 			c = &candidate{PackageVersion: v}
 			byUID[v.UID] = c
 		}
+		c.scope = mergeScopes(c.scope, scope, !known)
 		return c
 	}
 	for _, c := range components {
 		source := versions[c.Source]
 		if source == nil || source.Package.UID != c.Version.Package.UID {
-			add(c.Version)
+			add(c.Version, c.Scope)
 		}
 		if source != nil {
-			of := add(source)
+			of := add(source, c.Scope)
 			of.binaries = append(of.binaries, BinaryPackage{c.Version.Package.Name, c.Version.Version})
 		}
 	}

@@ -26,6 +26,7 @@ type Finding struct {
 	Ecosystem        string           `json:"ecosystem,omitempty"`        // as OSV names it, such as Debian:12; "" if it is not known
 	InstalledVersion string           `json:"installedVersion,omitempty"` // "" if it is not known
 	BinaryPackages   []BinaryPackage  `json:"binaryPackages,omitempty"`   // what the image holds that was built of it, if it is a source package
+	Scope            PackageScope     `json:"scope,omitempty"`            // what the image needs the package for; "" if it is not known
 	PackageVersion   core.UID         `json:"-"`                          // "" if it is not known
 	FixedVersions    []string         `json:"fixedVersions,omitempty"`    // versions that are not affected any more, the next one first
 	LacksFix         bool             `json:"-"`                          // it is known that all later versions are affected
@@ -128,6 +129,7 @@ type FindingFilter struct {
 	ResolvedSince    core.Time             `json:",omitzero"`
 	UpdatedSince     core.Time             `json:",omitzero"`
 	DueBefore        core.Time             `json:",omitzero"`
+	Scopes           []PackageScope        `json:",omitempty"`
 	ExpireBefore     core.Time             `json:",omitzero"`  // the decision ends before
 	DecidedBy        string                `json:",omitempty"` // as in a finding
 	TagNames         []string              `json:",omitempty"` // a tag with one of these names points to the image
@@ -204,6 +206,9 @@ func (f *FindingFilter) checkConditions(v *core.Violations) {
 			v.Add(x.field, "must be at most %d", core.MaxIDs)
 		}
 	}
+	for _, s := range f.Scopes {
+		core.CheckOneOf(v, "scopes", s, packageScopes)
+	}
 	v.CheckQuery(f.Query)
 	v.CheckFilter("decidedBy", f.DecidedBy)
 	if f.Assignee != "" {
@@ -226,7 +231,7 @@ var FindingKind = core.Kind[*Finding]{
 		{Name: "digest", Mode: fieldmask.OutputOnly}, {Name: "advisory", Mode: fieldmask.OutputOnly},
 		{Name: "vulnerabilityId", Mode: fieldmask.OutputOnly}, {Name: "package", Mode: fieldmask.OutputOnly},
 		{Name: "ecosystem", Mode: fieldmask.OutputOnly}, {Name: "installedVersion", Mode: fieldmask.OutputOnly},
-		{Name: "sources", Mode: fieldmask.OutputOnly}, {Name: "disputedBy", Mode: fieldmask.OutputOnly}, {Name: "binaryPackages", Mode: fieldmask.OutputOnly}, {Name: "fixedVersions", Mode: fieldmask.OutputOnly}, {Name: "severity", Mode: fieldmask.OutputOnly},
+		{Name: "sources", Mode: fieldmask.OutputOnly}, {Name: "disputedBy", Mode: fieldmask.OutputOnly}, {Name: "binaryPackages", Mode: fieldmask.OutputOnly}, {Name: "scope", Mode: fieldmask.OutputOnly}, {Name: "fixedVersions", Mode: fieldmask.OutputOnly}, {Name: "severity", Mode: fieldmask.OutputOnly},
 		{Name: "knownExploited", Mode: fieldmask.OutputOnly}, {Name: "epss", Mode: fieldmask.OutputOnly},
 		{Name: "basis", Mode: fieldmask.OutputOnly}, {Name: "state", Mode: fieldmask.Updatable},
 		{Name: "decidedBy", Mode: fieldmask.OutputOnly}, {Name: "justification", Mode: fieldmask.Updatable}, {Name: "note", Mode: fieldmask.Updatable},

@@ -154,7 +154,7 @@ func (f *Finding) sameAs(other *Finding) bool {
 	x, y := *f, *other
 	x.UpdateTime, y.UpdateTime = core.Time{}, core.Time{}
 	return x.IsLive == y.IsLive && x.Decision == y.Decision && x.DecidedBy == y.DecidedBy && x.PackageVersion == y.PackageVersion && x.Advisory == y.Advisory && x.Representative == y.Representative && x.looksLike(&y) &&
-		EPSSKey(x.EPSS) == EPSSKey(y.EPSS) && x.LacksFix == y.LacksFix && x.FirstSeenTime.Equal(y.FirstSeenTime.Time)
+		EPSSKey(x.EPSS) == EPSSKey(y.EPSS) && x.LacksFix == y.LacksFix && x.Scope == y.Scope && x.FirstSeenTime.Equal(y.FirstSeenTime.Time)
 }
 
 // looksLike reports whether nothing differs that somebody would be told of.

@@ -16,7 +16,7 @@ var uncompared = map[string]string{
 }
 
 // quiet are the fields whose changes are stored, and that nobody is told of.
-var quiet = map[string]bool{"Advisory": true, "Representative": true, "PackageVersion": true, "EPSS": true, "LacksFix": true, "FirstSeenTime": true, "Decision": true, "DecidedBy": true, "IsLive": true}
+var quiet = map[string]bool{"Advisory": true, "Representative": true, "PackageVersion": true, "EPSS": true, "LacksFix": true, "Scope": true, "FirstSeenTime": true, "Decision": true, "DecidedBy": true, "IsLive": true}
 
 // A field that is missing in the comparison would never be written when only it changes.
 func TestEveryFieldOfAFindingIsCompared(t *testing.T) {

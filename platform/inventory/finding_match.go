@@ -222,7 +222,7 @@ func newFinding(of []match, members []*Advisory, repo core.UID, digest string) *
 	f.Sources = slices.Compact(f.Sources)
 	f.FixedVersions, f.VulnerabilityID = fixesOf(of), knownName(all)
 	if v := first.version; v.PackageVersion != nil {
-		f.Package, f.Ecosystem, f.InstalledVersion, f.BinaryPackages = v.Package.Name, v.Package.Ecosystem, v.Version, v.binaries
+		f.Package, f.Ecosystem, f.InstalledVersion, f.BinaryPackages, f.Scope = v.Package.Name, v.Package.Ecosystem, v.Version, v.binaries, v.scope
 		f.PackageVersion = v.UID
 	}
 	f.DisputedBy = disputing(first.version, all, members)

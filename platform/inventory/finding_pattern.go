@@ -18,6 +18,7 @@ type FindingPattern struct {
 	WithoutFix            bool                `json:"withoutFix,omitempty"`  // all later versions are affected
 	Packages              []string            `json:"packages,omitempty"`    // one of these names, as the image spells it
 	Ecosystems            []string            `json:"ecosystems,omitempty"`  // one of these, with or without the release
+	Scopes                []PackageScope      `json:"scopes,omitempty"`      // the image needs the package for one of these
 	Labels                []string            `json:"labels,omitempty"`      // the repo has all of these: key=value, or a key for any value
 	IncludeKnownExploited bool                `json:"includeKnownExploited,omitempty"`
 }
@@ -42,11 +43,17 @@ func (p *FindingPattern) check(v *core.Violations) {
 			*list = slices.Compact(slices.Sorted(slices.Values(*list)))
 		}
 	}
+	if len(p.Scopes) > 0 {
+		p.Scopes = slices.Compact(slices.Sorted(slices.Values(p.Scopes)))
+	}
+	for _, s := range p.Scopes {
+		core.CheckOneOf(v, "scopes", s, packageScopes)
+	}
 	v.CheckLines("packages", p.Packages, maxPatternValues)
 	v.CheckLines("ecosystems", p.Ecosystems, maxPatternValues)
 	(&core.LabelFilter{Labels: p.Labels}).Check(v)
-	if p.MaxSeverity == "" && p.EPSSBelow == nil && !p.WithoutFix && p.Packages == nil && p.Ecosystems == nil && p.Labels == nil {
-		v.Add("where", "must have a condition: maxSeverity, epssBelow, withoutFix, packages, ecosystems or labels")
+	if p.MaxSeverity == "" && p.EPSSBelow == nil && !p.WithoutFix && p.Packages == nil && p.Ecosystems == nil && p.Scopes == nil && p.Labels == nil {
+		v.Add("where", "must have a condition: maxSeverity, epssBelow, withoutFix, packages, ecosystems, scopes or labels")
 	}
 }
 
@@ -63,7 +70,7 @@ func (p *FindingPattern) ratings() []core.SeverityRating {
 func (p *FindingPattern) filter() *FindingFilter {
 	f := &FindingFilter{
 		Severities: p.ratings(), EPSSBelow: p.EPSSBelow, LacksFix: p.WithoutFix,
-		Packages: p.Packages, Ecosystems: p.Ecosystems, LabelFilter: core.LabelFilter{Labels: p.Labels},
+		Packages: p.Packages, Ecosystems: p.Ecosystems, Scopes: p.Scopes, LabelFilter: core.LabelFilter{Labels: p.Labels},
 	}
 	if !p.IncludeKnownExploited {
 		f.KnownExploited = new(bool)
@@ -81,6 +88,7 @@ func (p *FindingPattern) matches(f *Finding) bool {
 		(len(p.Ecosystems) == 0 || slices.ContainsFunc(p.Ecosystems, func(name string) bool {
 			return f.Ecosystem == name || !strings.Contains(name, ":") && strings.HasPrefix(f.Ecosystem, name+":")
 		})) &&
+		(len(p.Scopes) == 0 || slices.Contains(p.Scopes, f.Scope)) &&
 		(p.IncludeKnownExploited || !f.KnownExploited)
 }
 

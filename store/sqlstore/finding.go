@@ -39,6 +39,7 @@ var findings = table.New(&table.Definition[*inventory.Finding, *inventory.Findin
 		{SQL: "t.sources", To: func(f *inventory.Finding) any { return table.JSONOf(&f.Sources) }},
 		{SQL: "t.binary_packages", To: func(f *inventory.Finding) any { return table.JSONOf(&f.BinaryPackages) }},
 		{SQL: "t.fixed_versions", To: func(f *inventory.Finding) any { return table.JSONOf(&f.FixedVersions) }},
+		{SQL: "t.scope", To: func(f *inventory.Finding) any { return (*string)(&f.Scope) }},
 		{SQL: "t.lacks_fix", To: func(f *inventory.Finding) any { return &f.LacksFix }},
 		{SQL: "t.severity", To: func(f *inventory.Finding) any { return severityColumn{&f.Severity} }},
 		{SQL: "t.known_exploited", To: func(f *inventory.Finding) any { return &f.KnownExploited }},
@@ -134,6 +135,7 @@ func addConditions(f *inventory.FindingFilter, s *table.Statement) {
 	if f.EPSSBelow != nil {
 		s.Add(" AND t.epss > '' AND t.epss < ?", inventory.EPSSKey(f.EPSSBelow))
 	}
+	table.AddAnyOf(s, "scope", f.Scopes)
 	if f.LacksFix {
 		s.Add(" AND t.lacks_fix")
 	}

@@ -625,6 +625,7 @@ CREATE TABLE finding (
     sources text COLLATE "C" NOT NULL, disputed_by text COLLATE "C" NOT NULL, -- ids of the advisories that say that it is affected, and that it is not
     binary_packages text COLLATE "C" NOT NULL, -- what the image holds that was built of a source package
     fixed_versions text COLLATE "C" NOT NULL,
+    scope text COLLATE "C" NOT NULL, -- what the image needs the package for; empty if it is not known
     lacks_fix boolean NOT NULL, -- it is known that all later versions are affected
     severity text COLLATE "C" NOT NULL,
     known_exploited boolean NOT NULL,

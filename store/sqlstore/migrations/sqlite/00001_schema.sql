@@ -635,6 +635,7 @@ CREATE TABLE finding (
     sources TEXT NOT NULL, disputed_by TEXT NOT NULL, -- ids of the advisories that say that it is affected, and that it is not
     binary_packages TEXT NOT NULL, -- what the image holds that was built of a source package
     fixed_versions TEXT NOT NULL,
+    scope TEXT NOT NULL, -- what the image needs the package for; empty if it is not known
     lacks_fix BOOLEAN NOT NULL, -- it is known that all later versions are affected
     severity TEXT NOT NULL,
     known_exploited BOOLEAN NOT NULL,
