@@ -64,6 +64,9 @@ func fieldsAcceptanceConditions(_ ResolverRoot) *execute.Object {
 		"ecosystems": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendList(b, parent.(*inventory.FindingPattern).Ecosystems, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
+		"scopes": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*inventory.FindingPattern).Scopes, func(b []byte, v inventory.PackageScope) []byte { return scalar.AppendPackageScope(b, v, false) })
+		}},
 		"labels": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendList(b, parent.(*inventory.FindingPattern).Labels, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
@@ -2110,6 +2113,9 @@ func fieldsFinding(resolvers ResolverRoot) *execute.Object {
 			return execute.Each(values, err, func(list []*inventory.IntroducingPackage) any { return execute.Nullable(list, execute.Pointers) })
 		},
 		},
+		"scope": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendPackageScope(b, parent.(*inventory.Finding).Scope, true)
+		}},
 		"fixedVersions": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendList(b, parent.(*inventory.Finding).FixedVersions, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},

@@ -3536,6 +3536,12 @@ func (ec *executionContext) unmarshalInputAcceptanceConditionsInput(ctx context.
 			return it, err
 		}
 	}
+	if v, ok := given["scopes"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("scopes"))
+		if it.Scopes, err = ec.unmarshalOPackageScope2ᚕatriumᚋplatformᚋinventoryᚐPackageScopeᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	if v, ok := given["labels"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("labels"))
 		if it.Labels, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
@@ -5425,6 +5431,12 @@ func (ec *executionContext) unmarshalInputFindingFilter(ctx context.Context, val
 	if v, ok := given["ecosystems"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ecosystems"))
 		if it.Ecosystems, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["scopes"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("scopes"))
+		if it.Scopes, err = ec.unmarshalOPackageScope2ᚕatriumᚋplatformᚋinventoryᚐPackageScopeᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -8423,6 +8435,19 @@ func (ec *executionContext) unmarshalNPackageOrderField2string(ctx context.Conte
 func (ec *executionContext) unmarshalNPackageScope2atriumᚋplatformᚋinventoryᚐPackageScope(ctx context.Context, v any) (inventory.PackageScope, error) {
 	value, err := scalar.UnmarshalPackageScope(v)
 	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNPackageScope2ᚕatriumᚋplatformᚋinventoryᚐPackageScopeᚄ(ctx context.Context, v any) ([]inventory.PackageScope, error) {
+	list := graphql.CoerceList(v)
+	all := make([]inventory.PackageScope, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNPackageScope2atriumᚋplatformᚋinventoryᚐPackageScope(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalNPackageVersionByUIDsInput2ᚕᚖatriumᚋgraphᚐPackageVersionByUIDsInput(ctx context.Context, v any) ([]*PackageVersionByUIDsInput, error) {
