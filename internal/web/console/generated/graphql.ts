@@ -471,6 +471,8 @@ export type FindingFilter = {
   packages?: Array<string> | null | undefined;
   /** Only of one of these ecosystems; one without a release, such as Debian, has all of its releases. */
   ecosystems?: Array<string> | null | undefined;
+  /** Only of packages that the image needs for one of these. Where it is not known, the finding is left out. */
+  scopes?: Array<PackageScope> | null | undefined;
   /** Only those whose vulnerabilityId, sources and package hold all of these words, at most 16, in any order and whatever the case. */
   query?: string | null | undefined;
   /** Only those that this identity looks after, by its uid. */
@@ -879,6 +881,15 @@ export type DeleteIdentityProviderInput = {
   /** Its uid. */
   uid: string | number;
 };
+
+/** What an image needs a package for. */
+export type PackageScope =
+  /** A program does not run without it. */
+  | 'REQUIRED'
+  /** A program can run without it. */
+  | 'OPTIONAL'
+  /** It is there to build or to test, such as what CycloneDX excludes, and development dependencies of npm. */
+  | 'DEVELOPMENT';
 
 /** Which packages to list; all given fields must match. A list of values has at most 1000. */
 export type PackageFilter = {
