@@ -12,6 +12,7 @@ import (
 	"atrium/platform/inventory"
 	"atrium/platform/reports"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/eventlog"
 	"atrium/store/sqlstore/table"
 )
 
@@ -80,7 +81,7 @@ func (s *Store) EventActivity(ctx context.Context, a core.ActivityQuery) (counts
 		addInterval(q, "e.time", a)
 		q.Plan = dbconn.PlanOnceAlways
 		q.Add(", CAST(SUM(CASE WHEN e.denied = '' THEN 1 ELSE 0 END) AS BIGINT), CAST(SUM(CASE WHEN e.denied = '' THEN 0 ELSE e.times END) AS BIGINT) FROM event e WHERE ")
-		addLogConditions(q, log, b)
+		eventlog.AddConditions(q, log, b)
 		q.Add(" GROUP BY 1")
 	})
 	return counts, err

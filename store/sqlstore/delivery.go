@@ -8,6 +8,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/webhooks"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/eventlog"
 	"atrium/store/sqlstore/partition"
 	"atrium/store/sqlstore/table"
 )
@@ -98,7 +99,7 @@ func (s *Store) OldestWaiting(ctx context.Context) (event, delivery core.Time, e
 	const xact, seq = "(SELECT r.xact FROM relay r WHERE r.id = 1)", "(SELECT r.seq FROM relay r WHERE r.id = 1)"
 	var run []*dbconn.Statement
 	for _, after := range []string{"e.xact = " + xact + " AND e.seq > " + seq, "e.xact > " + xact} {
-		q := partition.ExcludePassed(newEventStatement(s.Dialect).Add("SELECT e.time FROM event e WHERE e.denied = '' AND "+after), xact)
+		q := partition.ExcludePassed(eventlog.NewStatement(s.Dialect).Add("SELECT e.time FROM event e WHERE e.denied = '' AND "+after), xact)
 		run = append(run, q.Add(" ORDER BY e.xact, e.seq LIMIT 1").Build(func(scan func(...any) error) error {
 			var recorded core.Time
 			err := scan(table.TimeOf(&recorded))

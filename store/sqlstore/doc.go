@@ -17,7 +17,7 @@
 //	               round trip of the first statements
 //
 // The way to the database is package dbconn. The tables of events and of deliveries grow with
-// time: package partition makes and drops their partitions.
+// time: package partition makes and drops their partitions. Package eventlog reads the audit log.
 //
 // Changes of the schema, and repairs:
 //

@@ -7,6 +7,7 @@ import (
 
 	"atrium/platform/core"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/eventlog"
 	"atrium/store/sqlstore/partition"
 	"atrium/store/sqlstore/table"
 )
@@ -35,12 +36,6 @@ func encodeChanges(changes []core.EventChange) string {
 	return string(encoded)
 }
 
-// An actorRow is what an event keeps of who made a change, and in what request.
-type actorRow struct {
-	core.EventActor
-	Cause string `json:"traceparent,omitempty"`
-}
-
 // recordEvents returns the statements that store the events of a transaction. It inserts
 // many events with COPY.
 func (tx *transaction) recordEvents(ctx context.Context) ([]*dbconn.Statement, error) {
@@ -48,7 +43,7 @@ func (tx *transaction) recordEvents(ctx context.Context) ([]*dbconn.Statement, e
 	var values [][]any
 	var mentions mentions
 	for _, e := range tx.events {
-		actor, err := json.Marshal(actorRow{e.Actor, e.Cause})
+		actor, err := json.Marshal(eventlog.ActorRow{EventActor: e.Actor, Cause: e.Cause})
 		if err != nil {
 			return nil, err
 		}
@@ -126,12 +121,12 @@ func (queries) EventsAfter(ctx context.Context, on core.Conn, roots []core.UID, 
 // searched for these.
 func (queries) EventsToRelay(ctx context.Context, in core.Tx, after core.EventPosition, limit int) ([]*core.Event, error) {
 	tx := transactionOf(in)
-	q := newEventStatement(tx.Dialect).Add("SELECT * FROM (SELECT * FROM (")
+	q := eventlog.NewStatement(tx.Dialect).Add("SELECT * FROM (SELECT * FROM (")
 	for i, denied := range []string{"= ''", "<> ''"} {
 		if i > 0 {
 			q.Add(") m UNION ALL SELECT * FROM (")
 		}
-		q.Add(selectEvents+" WHERE e.denied "+denied+" AND (e.xact, e.seq) > (?, ?)", after.Transaction, after.Number)
+		q.Add(eventlog.Select+" WHERE e.denied "+denied+" AND (e.xact, e.seq) > (?, ?)", after.Transaction, after.Number)
 		if i == 0 {
 			partition.ExcludePassed(q, after.Transaction)
 		}
@@ -153,8 +148,8 @@ func (queries) EventsUpTo(ctx context.Context, on core.Conn, roots []core.UID, a
 // selectEventsAfter begins a statement that selects the events of organisations after a
 // position.
 func (s tables) selectEventsAfter(roots []core.UID, after core.EventPosition) *table.Statement {
-	q := newEventStatement(s.Dialect)
-	q.Add(selectEvents + " WHERE e.denied = ''")
+	q := eventlog.NewStatement(s.Dialect)
+	q.Add(eventlog.Select + " WHERE e.denied = ''")
 	switch len(roots) {
 	case 0:
 	case 1:
@@ -169,42 +164,14 @@ func (s tables) selectEventsAfter(roots []core.UID, after core.EventPosition) *t
 	return partition.ExcludePassed(q.Add(" AND (e.xact, e.seq) > (?, ?)", after.Transaction, after.Number), after.Transaction)
 }
 
-const (
-	selectEvents    = selectEventTo + "e.body, e.changes" + selectEventFrom + "event e"
-	selectEventTo   = "SELECT e.xact, e.seq, e.id, e.type, e.subject, e.grp, e.actor, "
-	selectEventFrom = ", e.time, e.denied, e.times FROM "
-)
-
-// newEventStatement begins a statement that reads events.
-func newEventStatement(d *dbconn.Dialect) *table.Statement {
-	s := table.NewStatement(d)
-	s.Plan = dbconn.PlanOnceAlways
-	return s
-}
-
 func (s tables) events(ctx context.Context, q *table.Statement) (events []*core.Event, err error) {
-	err = s.Conn.Run(ctx, q.Build(collectEvents(&events)))
+	err = s.Conn.Run(ctx, q.Build(eventlog.Collect(&events)))
 	return events, err
-}
-
-// collectEvents returns a function that appends the events that it scans.
-func collectEvents(into *[]*core.Event) func(scan func(...any) error) error {
-	return func(scan func(...any) error) error {
-		e, body, changes := new(core.Event), "", ""
-		var actor actorRow
-		err := scan(&e.Position.Transaction, &e.Position.Number, &e.ID, &e.Type, (*string)(&e.Subject), (*string)(&e.Group), table.JSONOf(&actor), &body, &changes, table.TimeOf(&e.Time), &e.Denied, &e.Count)
-		e.Body, e.Actor, e.Cause = json.RawMessage(body), actor.EventActor, actor.Cause
-		if err == nil && changes != "" {
-			err = json.Unmarshal([]byte(changes), &e.Changes)
-		}
-		*into = append(*into, e)
-		return err
-	}
 }
 
 // Event reads an event, or returns nil if there is none.
 func (s *Store) Event(ctx context.Context, id string) (*core.Event, error) {
-	found, err := s.events(ctx, newEventStatement(s.Dialect).Add(selectEvents+" WHERE e.id = ?", id))
+	found, err := s.events(ctx, eventlog.NewStatement(s.Dialect).Add(eventlog.Select+" WHERE e.id = ?", id))
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -214,17 +181,17 @@ func (s *Store) Event(ctx context.Context, id string) (*core.Event, error) {
 // EventPosition finds the position of an event, or of the newest one if id is "".
 func (s tables) EventPosition(ctx context.Context, id string) (at core.EventPosition, found bool, err error) {
 	if id != "" {
-		return s.eventPosition(ctx, newEventStatement(s.Dialect).Add("SELECT e.xact, e.seq FROM event e WHERE e.denied = '' AND e.id = ?", id))
+		return s.eventPosition(ctx, eventlog.NewStatement(s.Dialect).Add("SELECT e.xact, e.seq FROM event e WHERE e.denied = '' AND e.id = ?", id))
 	}
 	selectNewest := func(q *table.Statement) *table.Statement {
 		return q.Add(" AND " + s.Dialect.NoEarlierWriters + " ORDER BY e.xact DESC, e.seq DESC LIMIT 1")
 	}
 	const selectMade = "SELECT e.xact, e.seq FROM event e WHERE e.denied = ''"
 	if s.Dialect.Partitions {
-		at, found, err = s.eventPosition(ctx, selectNewest(partition.ExcludePassed(newEventStatement(s.Dialect).Add(selectMade), partition.NewestSealed)))
+		at, found, err = s.eventPosition(ctx, selectNewest(partition.ExcludePassed(eventlog.NewStatement(s.Dialect).Add(selectMade), partition.NewestSealed)))
 	}
 	if err == nil && !found {
-		at, found, err = s.eventPosition(ctx, selectNewest(newEventStatement(s.Dialect).Add(selectMade)))
+		at, found, err = s.eventPosition(ctx, selectNewest(eventlog.NewStatement(s.Dialect).Add(selectMade)))
 	}
 	return at, found, err
 }
@@ -269,4 +236,40 @@ func (c *notifier) notify() {
 		close(c.next)
 		c.next = nil
 	}
+}
+
+// PurgeEvents deletes events that are older than an id and have been relayed. It repeats the
+// id, so that PostgreSQL visits only the partitions before it.
+func (s *Store) PurgeEvents(ctx context.Context, before string, limit int) (int64, error) {
+	_, err := s.purge(ctx, eventlog.NewStatement(s.Dialect).Add("UPDATE relay SET purged_before = ? WHERE id = 1 AND purged_before < ? AND EXISTS (SELECT 1 FROM event e WHERE e.id < ?)", before, before, before))
+	if err != nil {
+		return 0, err
+	}
+	if before, err = s.partitions.DropEvents(ctx, before, s.isRelayed); err != nil {
+		return 0, err
+	}
+	return s.purge(ctx, eventlog.NewStatement(s.Dialect).Add("DELETE FROM event WHERE id < ? AND id IN (SELECT e.id FROM event e WHERE e.id < ?"+
+		" AND (e.xact, e.seq) <= (SELECT r.xact, r.seq FROM relay r WHERE r.id = 1) ORDER BY e.id LIMIT ?)", before, before, int64(limit)))
+}
+
+// isRelayed reports whether all events before an id have been relayed.
+func (s *Store) isRelayed(ctx context.Context, conn dbconn.Conn, before string) (bool, error) {
+	at, err := readRelayPosition(ctx, conn, s.Dialect)
+	if err != nil {
+		return false, err
+	}
+	relayed := true
+	for _, denied := range []string{"= ''", "<> ''"} {
+		waiting := eventlog.NewStatement(s.Dialect).Add("SELECT 1 FROM event e WHERE e.denied "+denied+" AND e.id < ? AND (e.xact, e.seq) > (?, ?) LIMIT 1", before, at.Transaction, at.Number)
+		if err := conn.Run(ctx, waiting.Build(func(func(...any) error) error { relayed = false; return nil })); err != nil {
+			return false, err
+		}
+	}
+	return relayed, nil
+}
+
+// PurgeEventMentions deletes mentions that are older than all events. No id begins with g.
+func (s *Store) PurgeEventMentions(ctx context.Context, limit int) (int64, error) {
+	return s.purge(ctx, eventlog.NewStatement(s.Dialect).Add("DELETE FROM event_mention WHERE event_id IN (SELECT m.event_id FROM event_mention m"+
+		" WHERE m.event_id < COALESCE((SELECT min(e.id) FROM event e), 'g') ORDER BY m.event_id LIMIT ?)", int64(limit)))
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/eventlog"
 	"atrium/store/sqlstore/table"
 )
 
@@ -47,7 +48,7 @@ func (s *Store) newestTransaction(ctx context.Context, conn dbconn.Conn) (newest
 	if s.Dialect.NextTransaction == "" {
 		return 0, math.MaxInt64, nil // transactions have no ids
 	}
-	q := newEventStatement(s.Dialect)
+	q := eventlog.NewStatement(s.Dialect)
 	q.Add("SELECT GREATEST(r.xact, (SELECT max(e.xact) FROM event e WHERE e.denied = '')), " + s.Dialect.NextTransaction + " FROM relay r WHERE r.id = 1")
 	err = conn.Run(ctx, q.Build(func(scan func(...any) error) error { return scan(&newest, &next) }))
 	return newest, next, err

@@ -9,6 +9,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/inventory"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/eventlog"
 	"atrium/store/sqlstore/partition"
 	"atrium/store/sqlstore/table"
 )
@@ -16,6 +17,7 @@ import (
 // Store is a platform.Store over an engine.
 type Store struct {
 	tables
+	eventlog.Log
 	engine     *dbconn.Database
 	partitions partition.Partitions
 	changed    notifier
@@ -37,7 +39,8 @@ func NewWithout(engine dbconn.Engine, wrapper string) *Store {
 }
 
 func newStore(d *dbconn.Database) *Store {
-	return &Store{tables: tables{table.Source{Conn: d, Reads: d.Reads(), Dialect: d.Dialect()}}, engine: d, partitions: partition.New(d), stored: make(chan struct{}, 1)}
+	source := table.Source{Conn: d, Reads: d.Reads(), Dialect: d.Dialect()}
+	return &Store{tables: tables{source}, Log: eventlog.New(source), engine: d, partitions: partition.New(d), stored: make(chan struct{}, 1)}
 }
 
 // Follow exchanges notifications of stored events with other processes.

@@ -1,4 +1,4 @@
-package sqlstore
+package eventlog
 
 import (
 	"cmp"
@@ -13,19 +13,19 @@ import (
 )
 
 // EventLog reads a page of the log, the newest first.
-func (s *Store) EventLog(ctx context.Context, a events.AuditQuery) ([]*core.Event, error) {
+func (l Log) EventLog(ctx context.Context, a events.AuditQuery) ([]*core.Event, error) {
 	var events []*core.Event
 	var run []*dbconn.Statement
 	if a.IDs != nil {
 		for branches := range slices.Chunk(a.Scope.Branches, table.MaxBranches) {
-			run = append(run, s.selectByID(a, branches).Build(collectEvents(&events)))
+			run = append(run, l.selectByID(a, branches).Build(Collect(&events)))
 		}
 	} else {
 		for parts := range slices.Chunk(splitLog(a), table.MaxBranches) {
-			run = append(run, s.logPage(a, parts).Build(collectEvents(&events)))
+			run = append(run, l.logPage(a, parts).Build(Collect(&events)))
 		}
 	}
-	if err := s.Conn.Run(ctx, run...); err != nil || len(run) < 2 {
+	if err := l.source.Conn.Run(ctx, run...); err != nil || len(run) < 2 {
 		return events, err
 	}
 	slices.SortFunc(events, func(x, y *core.Event) int {
@@ -107,7 +107,7 @@ func (p logPart) add(q *table.Statement) {
 	default:
 		q.Add("e.id FROM event e WHERE ")
 	}
-	addLogConditions(q, p.query, p.branch)
+	AddConditions(q, p.query, p.branch)
 }
 
 // addMentions selects the ids of events that mention a resource. The conditions of the event are
@@ -128,15 +128,15 @@ func (p logPart) addMentions(q *table.Statement, uid core.UID) {
 
 // logPage builds a statement that reads a page from several parts. Each part returns at
 // most as many rows as the page can need.
-func (s *Store) logPage(a events.AuditQuery, parts []logPart) *table.Statement {
-	q := newEventStatement(s.Dialect)
+func (l Log) logPage(a events.AuditQuery, parts []logPart) *table.Statement {
+	q := NewStatement(l.source.Dialect)
 	order, limit := " ORDER BY e.id DESC LIMIT ?", int64(a.Limit)+1
 	if a.Backward {
 		order = " ORDER BY e.id LIMIT ?"
 	}
-	q.Add(selectEventTo + longOfEvents(a.Without) + selectEventFrom + "event e WHERE ")
+	q.Add(SelectTo + longOfEvents(a.Without) + SelectFrom + "event e WHERE ")
 	if len(parts) == 1 {
-		addLogConditions(q, parts[0].query, parts[0].branch) // one part has no resource
+		AddConditions(q, parts[0].query, parts[0].branch) // one part has no resource
 		return q.Add(order, limit)
 	}
 	q.Add("e.id IN (SELECT e.id FROM (")
@@ -167,10 +167,10 @@ func longOfEvents(without core.CostlyFields) string {
 // selectByID builds a statement that reads the events with the ids of a query, if they belong to
 // one of the branches. It forces a plan that starts with the ids, because a plan that starts
 // with a branch may read millions of rows. The lowest and the highest id exclude partitions.
-func (s *Store) selectByID(a events.AuditQuery, branches []core.Branch) *table.Statement {
-	q := newEventStatement(s.Dialect)
+func (l Log) selectByID(a events.AuditQuery, branches []core.Branch) *table.Statement {
+	q := NewStatement(l.source.Dialect)
 	q.Add("WITH e AS MATERIALIZED (SELECT e.* FROM event e WHERE e.id ? AND e.id >= ? AND e.id <= ?) ", table.Values(a.IDs), slices.Min(a.IDs), slices.Max(a.IDs))
-	q.Add(selectEventTo + longOfEvents(a.Without) + selectEventFrom + "e WHERE (")
+	q.Add(SelectTo + longOfEvents(a.Without) + SelectFrom + "e WHERE (")
 	for i, b := range branches {
 		if i > 0 {
 			q.Add(" OR ")
@@ -207,9 +207,9 @@ func addActor(q *table.Statement, actor string, b core.Branch) {
 	}
 }
 
-// addLogConditions adds the conditions of a query, and that the subject of an event is in
+// AddConditions adds the conditions of a query, and that the subject of an event is in
 // a branch.
-func addLogConditions(q *table.Statement, a events.AuditQuery, b core.Branch) {
+func AddConditions(q *table.Statement, a events.AuditQuery, b core.Branch) {
 	addEventConditions(q, a, b)
 	addIDBounds(q, a, "e.id")
 }
@@ -251,40 +251,4 @@ func addEventConditions(q *table.Statement, a events.AuditQuery, b core.Branch) 
 	if a.Denied != nil {
 		q.Add(map[bool]string{true: " AND e.denied <> ''", false: " AND e.denied = ''"}[*a.Denied])
 	}
-}
-
-// PurgeEvents deletes events that are older than an id and have been relayed. It repeats the
-// id, so that PostgreSQL visits only the partitions before it.
-func (s *Store) PurgeEvents(ctx context.Context, before string, limit int) (int64, error) {
-	_, err := s.purge(ctx, newEventStatement(s.Dialect).Add("UPDATE relay SET purged_before = ? WHERE id = 1 AND purged_before < ? AND EXISTS (SELECT 1 FROM event e WHERE e.id < ?)", before, before, before))
-	if err != nil {
-		return 0, err
-	}
-	if before, err = s.partitions.DropEvents(ctx, before, s.isRelayed); err != nil {
-		return 0, err
-	}
-	return s.purge(ctx, newEventStatement(s.Dialect).Add("DELETE FROM event WHERE id < ? AND id IN (SELECT e.id FROM event e WHERE e.id < ?"+
-		" AND (e.xact, e.seq) <= (SELECT r.xact, r.seq FROM relay r WHERE r.id = 1) ORDER BY e.id LIMIT ?)", before, before, int64(limit)))
-}
-
-// isRelayed reports whether all events before an id have been relayed.
-func (s *Store) isRelayed(ctx context.Context, conn dbconn.Conn, before string) (bool, error) {
-	at, err := readRelayPosition(ctx, conn, s.Dialect)
-	if err != nil {
-		return false, err
-	}
-	relayed := true
-	for _, denied := range []string{"= ''", "<> ''"} {
-		waiting := newEventStatement(s.Dialect).Add("SELECT 1 FROM event e WHERE e.denied "+denied+" AND e.id < ? AND (e.xact, e.seq) > (?, ?) LIMIT 1", before, at.Transaction, at.Number)
-		if err := conn.Run(ctx, waiting.Build(func(func(...any) error) error { relayed = false; return nil })); err != nil {
-			return false, err
-		}
-	}
-	return relayed, nil
-}
-
-// PurgeEventMentions deletes mentions that are older than all events. No id begins with g.
-func (s *Store) PurgeEventMentions(ctx context.Context, limit int) (int64, error) {
-	return s.purge(ctx, newEventStatement(s.Dialect).Add("DELETE FROM event_mention WHERE event_id IN (SELECT m.event_id FROM event_mention m"+
-		" WHERE m.event_id < COALESCE((SELECT min(e.id) FROM event e), 'g') ORDER BY m.event_id LIMIT ?)", int64(limit)))
 }

@@ -1,4 +1,4 @@
-package sqlstore
+package eventlog
 
 import (
 	"cmp"
@@ -21,7 +21,7 @@ func bindingEvents(alias string) string {
 
 // FirstBindingChanges reads the first change since a time of each role binding that was there before. It walks along the
 // index to the end of the page, and looks for an earlier change of each binding in it.
-func (s *Store) FirstBindingChanges(ctx context.Context, q events.PastBindingQuery) (changes []*core.Event, err error) {
+func (l Log) FirstBindingChanges(ctx context.Context, q events.PastBindingQuery) (changes []*core.Event, err error) {
 	order, passed := "", ">"
 	if q.Backward {
 		order, passed = " DESC", "<"
@@ -29,7 +29,7 @@ func (s *Store) FirstBindingChanges(ctx context.Context, q events.PastBindingQue
 	var run []*dbconn.Statement
 	for _, group := range q.Groups {
 		conditions := []any{string(group), events.BindingConfirmed, core.FirstEventID(q.Time)}
-		page := newEventStatement(s.Dialect).Add(selectEvents+" WHERE "+bindingEvents("e"), conditions...)
+		page := NewStatement(l.source.Dialect).Add(Select+" WHERE "+bindingEvents("e"), conditions...)
 		for _, made := range events.BindingMade() {
 			page.Add(" AND e.type <> ?", made)
 		}
@@ -37,9 +37,9 @@ func (s *Store) FirstBindingChanges(ctx context.Context, q events.PastBindingQue
 		if q.After != "" {
 			page.Add(" AND e.subject "+passed+" ?", string(q.After))
 		}
-		run = append(run, page.Add(" ORDER BY e.subject"+order+" LIMIT ?", int64(q.Limit)).Build(collectEvents(&changes)))
+		run = append(run, page.Add(" ORDER BY e.subject"+order+" LIMIT ?", int64(q.Limit)).Build(Collect(&changes)))
 	}
-	if err := s.Conn.Run(ctx, run...); err != nil {
+	if err := l.source.Conn.Run(ctx, run...); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(changes, func(x, y *core.Event) int {
@@ -52,24 +52,25 @@ func (s *Store) FirstBindingChanges(ctx context.Context, q events.PastBindingQue
 }
 
 // RoleCapabilityChanges reads the events by which roles got other capabilities or were deleted since a time.
-func (s *Store) RoleCapabilityChanges(ctx context.Context, roles []core.UID, since core.Time) ([]*core.Event, error) {
+func (l Log) RoleCapabilityChanges(ctx context.Context, roles []core.UID, since core.Time) (changes []*core.Event, err error) {
 	ends, subjects := make(table.Values, len(roles)), make(table.Values, len(roles))
 	for i, uid := range roles {
 		ends[i], subjects[i] = string(uid[len(uid)-16:]), string(uid)
 	}
-	q := newEventStatement(s.Dialect).Add(selectEvents+" WHERE substr(e.subject, length(e.subject) - 15) ? AND e.subject ? AND e.id >= ?"+
+	q := NewStatement(l.source.Dialect).Add(Select+" WHERE substr(e.subject, length(e.subject) - 15) ? AND e.subject ? AND e.id >= ?"+
 		" AND e.denied = '' AND (e.type = ? OR e.type = ? AND "+changesCapabilities+") ORDER BY e.xact, e.seq",
 		ends, subjects, core.FirstEventID(since), events.RoleDeleted, events.RoleUpdated)
-	return s.events(ctx, q)
+	err = l.source.Conn.Run(ctx, q.Build(Collect(&changes)))
+	return changes, err
 }
 
 // changesCapabilities is the condition that an update of a role named its capabilities.
 const changesCapabilities = `e.changes LIKE '%"field":"capabilities"%'`
 
 // RecordedSince returns the time from which all events are stored.
-func (s *Store) RecordedSince(ctx context.Context) (since core.Time, err error) {
-	q := table.NewStatement(s.Dialect).Add("SELECT r.purged_before FROM relay r WHERE r.id = 1")
-	err = s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
+func (l Log) RecordedSince(ctx context.Context) (since core.Time, err error) {
+	q := table.NewStatement(l.source.Dialect).Add("SELECT r.purged_before FROM relay r WHERE r.id = 1")
+	err = l.source.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var id string
 		err := scan(&id)
 		since = core.EventTime(id)
