@@ -33,7 +33,7 @@ func TestTheActivityOfAdvisoriesIsCountedDayByDayAndWeekByWeek(t *testing.T) {
 		again.Events = append(again.Events, inventory.AdvisoryEvent{CreateTime: dayOf(6), Detection: &inventory.Detection{Manual: &struct{}{}}}) // The advisory is detected again.
 		gone := advisory("A-5", "zlib", dayOf(4), dayOf(5))
 		gone.DeleteTime = dayOf(7)
-		_, err = w.p.Advisories.Import(w.operator(), team, []*inventory.Advisory{
+		_, err = w.p.Feeds.ImportAdvisories(w.operator(), team, []*inventory.Advisory{
 			advisory("A-1", "openssl", dayOf(2), dayOf(4)), advisory("A-2", "openssl", dayOf(2), core.Time{}), advisory("A-3", "zlib", dayOf(3), dayOf(9)), again, gone,
 		})
 		must(t, err)
@@ -139,7 +139,7 @@ func TestDaysAreCutInATimeZone(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		for _, date := range []int{27, 28, 29, 30} { // 22:30 in UTC. Clocks in Berlin are set forward on the 29th.
-			_, err := w.p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{{AdvisoryID: fmt.Sprint("A-", date), ArtifactName: "zlib", CreateTime: dayOf(date)}})
+			_, err := w.p.Feeds.ImportAdvisories(w.operator(), acme.uid, []*inventory.Advisory{{AdvisoryID: fmt.Sprint("A-", date), ArtifactName: "zlib", CreateTime: dayOf(date)}})
 			must(t, err)
 		}
 		show := func(req core.ActivityRequest) string {

@@ -17,7 +17,7 @@ import (
 // feed imports advisories into a group.
 func (w *world) feed(group core.UID, advisories ...*inventory.Advisory) {
 	w.Helper()
-	done, err := w.p.Advisories.Import(w.operator(), group, advisories)
+	done, err := w.p.Feeds.ImportAdvisories(w.operator(), group, advisories)
 	if must(w, err); len(done.Rejected) > 0 {
 		w.Fatalf("rejected: %v", done.Rejected)
 	}

@@ -27,7 +27,7 @@ func TestAdvisoriesAreFiltered(t *testing.T) {
 		patched := func(e *inventory.AdvisoryEvent) {
 			e.Patched = &inventory.Patched{PatchedVersions: []string{"1"}, Note: "n"}
 		}
-		_, err := w.p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{
+		_, err := w.p.Feeds.ImportAdvisories(w.operator(), acme.uid, []*inventory.Advisory{
 			{AdvisoryID: "GO-1", ArtifactName: "stdlib", ArtifactType: "go", Aliases: []string{"CVE-1", "GHSA-x"}, Origin: "osv",
 				Events: []inventory.AdvisoryEvent{event("ada", "bob", inventory.ReviewStateApproved, detected), event("ada", "", "", fixed)}},
 			{AdvisoryID: "GO-2", ArtifactName: "stdlib", ComponentName: "net/http", ArtifactArchitecture: "amd64", ComponentType: "pkg", ComponentLocation: "/a", LegacyAdvisoryID: "old",
@@ -131,7 +131,7 @@ func TestEveryVariantOfAnEventSurvives(t *testing.T) {
 			AdvisoryID: "GO-1", ArtifactName: "stdlib", Events: everyVariant(),
 			Severities: []inventory.Severity{{Type: "TYPE_CVSS_V2", Score: "1"}, {Type: "TYPE_CVSS_V3", Score: "2"}, {Type: "TYPE_CVSS_V4", Score: "3"}, {Type: "TYPE_UNSPECIFIED", Score: "high"}},
 		}
-		_, err := w.p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{made})
+		_, err := w.p.Feeds.ImportAdvisories(w.operator(), acme.uid, []*inventory.Advisory{made})
 		must(t, err)
 		read, err := w.p.Advisories.Get(acme.owner, made.UID)
 		must(t, err)
@@ -142,7 +142,7 @@ func TestEveryVariantOfAnEventSurvives(t *testing.T) {
 			t.Errorf("read %+v, %v, want %v", read.Events, read.Severities, made.Severities)
 		}
 		again := &inventory.Advisory{AdvisoryID: "GO-1", ArtifactName: "stdlib", Events: everyVariant(), Severities: made.Severities}
-		if done, err := w.p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{again}); err != nil || done.Unchanged != 1 {
+		if done, err := w.p.Feeds.ImportAdvisories(w.operator(), acme.uid, []*inventory.Advisory{again}); err != nil || done.Unchanged != 1 {
 			t.Errorf("again: %+v (%v), want Unchanged 1", done, err)
 		}
 	})
@@ -158,7 +158,7 @@ func TestTheLatestEventIsTheOneThatBecameKnownLast(t *testing.T) {
 		}
 		detected := inventory.AdvisoryEvent{Detection: &inventory.Detection{}}
 		fixed := inventory.AdvisoryEvent{Fixed: &inventory.Fixed{}}
-		_, err := w.p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{
+		_, err := w.p.Feeds.ImportAdvisories(w.operator(), acme.uid, []*inventory.Advisory{
 			{AdvisoryID: "later first", ArtifactName: "a", Events: []inventory.AdvisoryEvent{at(2, fixed), at(1, detected)}},
 			{AdvisoryID: "at once", ArtifactName: "a", Events: []inventory.AdvisoryEvent{at(1, detected), at(1, fixed)}},
 			{AdvisoryID: "without time", ArtifactName: "a", Events: []inventory.AdvisoryEvent{at(1, fixed), detected}},
@@ -194,16 +194,16 @@ func TestAnImportRejectsValuesThatClientsCouldNotRead(t *testing.T) {
 			"events[0].falsePositiveDetermination.type": {FalsePositiveDetermination: &inventory.FalsePositiveDetermination{Type: "WHIM"}},
 		}
 		for field, e := range bad {
-			done, err := w.p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a", Events: []inventory.AdvisoryEvent{e}}})
+			done, err := w.p.Feeds.ImportAdvisories(w.operator(), acme.uid, []*inventory.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a", Events: []inventory.AdvisoryEvent{e}}})
 			if must(t, err); violationFields(done.Rejected[0]) != field {
 				t.Errorf("%s: %v, want violations of %v", field, done.Rejected[0], field)
 			}
 		}
-		done, err := w.p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a", Severities: []inventory.Severity{{Type: "HIGH"}}}})
+		done, err := w.p.Feeds.ImportAdvisories(w.operator(), acme.uid, []*inventory.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a", Severities: []inventory.Severity{{Type: "HIGH"}}}})
 		if must(t, err); violationFields(done.Rejected[0]) != "severities[0].type" {
 			t.Errorf("got %v, want violations of 'severities[0].type'", done.Rejected[0])
 		}
-		done, err = w.p.Vulnerabilities.Import(w.operator(), []*inventory.Vulnerability{{ID: "GO-1", References: []inventory.Reference{{Type: "HOME"}}, Severities: []inventory.Severity{{}, {Type: "HIGH"}}}})
+		done, err = w.p.Feeds.ImportVulnerabilities(w.operator(), []*inventory.Vulnerability{{ID: "GO-1", References: []inventory.Reference{{Type: "HOME"}}, Severities: []inventory.Severity{{}, {Type: "HIGH"}}}})
 		if must(t, err); violationFields(done.Rejected[0]) != "references[0].type severities[1].type" {
 			t.Errorf("got %v, want violations of 'references[0].type severities[1].type'", done.Rejected[0])
 		}
@@ -213,7 +213,7 @@ func TestAnImportRejectsValuesThatClientsCouldNotRead(t *testing.T) {
 func TestVulnerabilitiesAreFoundByIDAndAlias(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		_, err := w.p.Vulnerabilities.Import(w.operator(), []*inventory.Vulnerability{
+		_, err := w.p.Feeds.ImportVulnerabilities(w.operator(), []*inventory.Vulnerability{
 			{ID: "GO-1", Summary: "s", Aliases: []string{"CVE-1", "GHSA-1"}, References: []inventory.Reference{{Type: "TYPE_WEB", URL: "https://example.com"}}},
 			{ID: "GO-2", Aliases: []string{"CVE-1"}}, {ID: "CVE-1"}})
 		must(t, err)

@@ -34,7 +34,7 @@ func TestArtifactsMatchByTheNamesThatTheirEcosystemTakesForTheSame(t *testing.T)
 			{ArtifactType: "Go", ArtifactName: "github.com/Masterminds/goutils"},
 		} {
 			a.AdvisoryID = "A"
-			done, err := w.p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{&a})
+			done, err := w.p.Feeds.ImportAdvisories(w.operator(), acme.uid, []*inventory.Advisory{&a})
 			expectImported(t, a.ArtifactName, done, err, mustSucceed(1, 0, 0, 0))
 		}
 		for _, x := range []struct{ name, want string }{
@@ -76,7 +76,7 @@ func TestArtifactsMatchByTheNamesThatTheirEcosystemTakesForTheSame(t *testing.T)
 		if want := []ecosystem.NameKey{{Name: "ZOPE-INTERFACE"}, {Name: "Zope_Interface"}, {Name: "zope-interface"}, {Name: "zope_interface", Rule: "anycase"}}; !slices.Equal(both, want) {
 			t.Errorf("keys %v, want %v: a row must have one of them only", both, want)
 		}
-		again, err := w.p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{{AdvisoryID: "A", ArtifactType: "PyPI", ArtifactName: "Zope.Interface", Author: "x"}, {AdvisoryID: "A", ArtifactType: "PyPI", ArtifactName: "zope_interface"}})
+		again, err := w.p.Feeds.ImportAdvisories(w.operator(), acme.uid, []*inventory.Advisory{{AdvisoryID: "A", ArtifactType: "PyPI", ArtifactName: "Zope.Interface", Author: "x"}, {AdvisoryID: "A", ArtifactType: "PyPI", ArtifactName: "zope_interface"}})
 		expectImported(t, "another spelling", again, err, mustSucceed(0, 1, 0, 1))
 	})
 }
@@ -89,11 +89,11 @@ func TestRecordsAreFoundAndRatedByTheirUpstreamVulnerabilities(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		vulnerabilities := func(all ...*inventory.Vulnerability) {
-			_, err := w.p.Vulnerabilities.Import(w.operator(), all)
+			_, err := w.p.Feeds.ImportVulnerabilities(w.operator(), all)
 			must(t, err)
 		}
 		vulnerabilities(rated("CVE-1", critical), rated("CVE-3", low), &inventory.Vulnerability{ID: "DSA-1", Upstream: []string{"CVE-1"}, Related: []string{"CVE-8"}})
-		done, err := w.p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{
+		done, err := w.p.Feeds.ImportAdvisories(w.operator(), acme.uid, []*inventory.Advisory{
 			{AdvisoryID: "DSA-1", ArtifactName: "a", Upstream: []string{"CVE-1"}, Related: []string{"CVE-8"}}, {AdvisoryID: "DSA-2", ArtifactName: "a", Upstream: []string{"CVE-2"}},
 			{AdvisoryID: "DSA-3", ArtifactName: "a", Aliases: []string{"CVE-3"}, Upstream: []string{"CVE-1"}},
 			{AdvisoryID: "DSA-4", ArtifactName: "a", Upstream: []string{"CVE-1"}, Severities: []inventory.Severity{{Type: "TYPE_CVSS_V3", Score: low}}}, {AdvisoryID: "DSA-5", ArtifactName: "a", Related: []string{"CVE-1"}},
@@ -135,7 +135,7 @@ func TestRecordsAreFoundAndRatedByTheirUpstreamVulnerabilities(t *testing.T) {
 		if err != nil || one.ID != "CVE-1" {
 			t.Errorf("CVE-1 is %+v (%v)", one, err)
 		}
-		again, err := w.p.Vulnerabilities.Import(w.operator(), []*inventory.Vulnerability{{ID: "DSA-1", Upstream: []string{"CVE-1"}, Related: []string{"CVE-9"}}, rated("CVE-1", critical)})
+		again, err := w.p.Feeds.ImportVulnerabilities(w.operator(), []*inventory.Vulnerability{{ID: "DSA-1", Upstream: []string{"CVE-1"}, Related: []string{"CVE-9"}}, rated("CVE-1", critical)})
 		expectImported(t, "metadata with another related id", again, err, mustSucceed(0, 1, 1, 0))
 	})
 }

@@ -365,7 +365,7 @@ func TestAnOutsiderMakesOneRowForEachTypeOfDenial(t *testing.T) {
 
 func TestTheKnownEventTypesAreThoseOfTheLedgerAndAtriumsOwn(t *testing.T) {
 	t.Parallel()
-	want := []string{"iam.group.issuer_allowed.v1", "iam.group.issuer_revoked.v1", "iam.rolebindings.confirmed.v1", "iam.rolebindings.expired.v1", "events.subscription.updated.v1", "events.subscription.test.v1", "events.subscription.disabled.v1", "events.subscription.redelivered.v1", "vulnerabilities.finding.triaged.v1"}
+	want := []string{"iam.group.issuer_allowed.v1", "iam.group.issuer_revoked.v1", "iam.rolebindings.confirmed.v1", "iam.rolebindings.expired.v1", "events.subscription.updated.v1", "events.subscription.test.v1", "events.subscription.disabled.v1", "events.subscription.redelivered.v1", "vulnerabilities.finding.triaged.v1", "vulnerabilities.finding.due_policy_set.v1"}
 	for _, rpc := range wireRPCs(t) {
 		if rpc.event != "" && !slices.Contains(want, rpc.event) {
 			want = append(want, rpc.event)

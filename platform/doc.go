@@ -12,6 +12,7 @@
 //	iam         groups, identities, roles, bindings; who the bearer of a token is
 //	libraries   artifacts of libraries (uses core and ecosystem only)
 //	inventory   repos, tags, images, packages, SBOMs; advisories, vulnerabilities, findings
+//	feeds       imports of what feeds say: advisories, metadata of vulnerabilities, catalogs of exploitation
 //	registry    imports of registries: repos, tags and images by name, their SBOMs, and pruning
 //	reports     answers made of several kinds: documents of advisories, what there was by interval, comparisons of images, what was fixed on which day, files of whole lists
 //	events      live feeds, the audit log, access in the past, retention

@@ -218,9 +218,9 @@ func TestARetriedTransactionRecordsTheSameEvents(t *testing.T) {
 			expectImported(t, "repo", repos, err, want)
 			tags, err := w.p.Registry.ImportTags(w.operator(), []*registry.ImportedTag{{Repo: repo, Tag: inventory.Tag{Name: "i", Digest: digest(round / 2)}}}, core.ImportOptions{})
 			expectImported(t, "tag", tags, err, want)
-			advisories, err := w.p.Advisories.Import(w.operator(), team, []*inventory.Advisory{{AdvisoryID: "A", ArtifactName: "a", Author: text}})
+			advisories, err := w.p.Feeds.ImportAdvisories(w.operator(), team, []*inventory.Advisory{{AdvisoryID: "A", ArtifactName: "a", Author: text}})
 			expectImported(t, "advisory", advisories, err, want)
-			vulnerabilities, err := w.p.Vulnerabilities.Import(w.operator(), []*inventory.Vulnerability{{ID: "A", Summary: text, Aliases: []string{"B"}}})
+			vulnerabilities, err := w.p.Feeds.ImportVulnerabilities(w.operator(), []*inventory.Vulnerability{{ID: "A", Summary: text, Aliases: []string{"B"}}})
 			expectImported(t, "vulnerability", vulnerabilities, err, want)
 		}
 		w.checkCounters()

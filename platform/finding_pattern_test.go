@@ -15,6 +15,7 @@ import (
 	"atrium/platform"
 	"atrium/platform/affected"
 	"atrium/platform/core"
+	"atrium/platform/feeds"
 	"atrium/platform/inventory"
 	"atrium/store/storetest"
 )
@@ -118,8 +119,8 @@ func TestAPatternAcceptsWhatItsPreviewShows(t *testing.T) {
 			}
 		}
 		w.advise(acme.uid, advisories...)
-		w.importExploitations(inventory.EPSS, fmt.Sprint(len(likely), 0, 0, 0), likely...)
-		w.importExploitations(inventory.KnownExploited, fmt.Sprint(len(exploited), 0, 0, 0), exploited...)
+		w.importExploitations(feeds.EPSS, fmt.Sprint(len(likely), 0, 0, 0), likely...)
+		w.importExploitations(feeds.KnownExploited, fmt.Sprint(len(exploited), 0, 0, 0), exploited...)
 		for n, labels := range []string{`{}`, `{"env": "test"}`, `{"env": "test", "team": "shop"}`, `{"env": ""}`} {
 			made, err := w.p.Repos.Create(acme.owner, []core.UID{acme.uid, shop}[n%2], body[*inventory.Repo](`{"name": %q, "labels": %s}`, w.name(), labels))
 			must(t, err)
@@ -222,7 +223,7 @@ func TestWhatIsNotKnownMeetsNoPattern(t *testing.T) {
 		w.advise(acme.uid, half, other)
 		w.sbom(repo, digest(1), "low@1.0.0", "unrated@1.0.0", "listed@1.0.0", "last@1.0.0", "unknown@1.0.0", "half@1.0.0")
 		w.point(repo, "latest", digest(1))
-		w.importExploitations(inventory.EPSS, "2 0 0 0", newLikely("CVE-UNRATED", 0.001), newLikely("CVE-LAST", 0.001))
+		w.importExploitations(feeds.EPSS, "2 0 0 0", newLikely("CVE-UNRATED", 0.001), newLikely("CVE-LAST", 0.001))
 		w.settle()
 		for _, c := range []struct {
 			pattern inventory.FindingPattern
@@ -255,7 +256,7 @@ func TestAFindingLeavesAPatternWhenItChanges(t *testing.T) {
 			return a
 		}
 		w.advise(acme.uid, lastingFrom("CVE-1", "a", "2.0"), lastingFrom("CVE-2", "b", "2.0"), lastingFrom("CVE-3", "c", "2.0"), lastingFrom("CVE-4", "d", "2.0"))
-		w.importExploitations(inventory.EPSS, "4 0 0 0", newLikely("CVE-1", 0.01), newLikely("CVE-2", 0.01), newLikely("CVE-3", 0.01), newLikely("CVE-4", 0.01))
+		w.importExploitations(feeds.EPSS, "4 0 0 0", newLikely("CVE-1", 0.01), newLikely("CVE-2", 0.01), newLikely("CVE-3", 0.01), newLikely("CVE-4", 0.01))
 		rule := w.acceptAll(acme.owner, acme.uid, inventory.FindingPattern{MaxSeverity: core.SeverityLow, WithoutFix: true, EPSSBelow: new(0.1), Labels: []string{"env=test"}})
 		w.sbom(repo, digest(1), "a@1.0.0", "b@1.0.0", "c@1.0.0", "d@1.0.0")
 		w.point(repo, "latest", digest(1))
@@ -294,11 +295,11 @@ func TestAFindingLeavesAPatternWhenItChanges(t *testing.T) {
 		fixed.Severities = lastingFrom("", "", "2.0").Severities
 		w.advise(acme.uid, later(fixed))
 		state("a fix", "CVE-3 CVE-4")
-		w.importExploitations(inventory.KnownExploited, "1 0 0 0", newKnown("CVE-3", 1))
+		w.importExploitations(feeds.KnownExploited, "1 0 0 0", newKnown("CVE-3", 1))
 		state("known exploitation", "CVE-4")
-		w.importExploitations(inventory.EPSS, "0 1 0 0", newLikely("CVE-4", 0.2))
+		w.importExploitations(feeds.EPSS, "0 1 0 0", newLikely("CVE-4", 0.2))
 		state("a probability that rises", "")
-		w.importExploitations(inventory.EPSS, "0 1 0 0", newLikely("CVE-4", 0.01))
+		w.importExploitations(feeds.EPSS, "0 1 0 0", newLikely("CVE-4", 0.01))
 		state("a probability that falls", "CVE-4")
 		w.sbom(repo, digest(2), "d@1.1.0")
 		w.point(repo, "new", digest(2))

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"atrium/platform/core"
+	"atrium/platform/feeds"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
 	"atrium/platform/reports"
@@ -112,7 +113,7 @@ func stockShelves(w *world, groups []core.UID) {
 		}
 	}
 	w.advise(groups[0].Root(), all...)
-	_, err := w.p.Vulnerabilities.ImportExploitations(w.operator(), inventory.KnownExploited, []*inventory.Exploitation{{ID: "CVE-2", KnownDate: core.At(epoch)}})
+	_, err := w.p.Feeds.ImportExploitations(w.operator(), feeds.KnownExploited, []*inventory.Exploitation{{ID: "CVE-2", KnownDate: core.At(epoch)}})
 	must(w, err)
 	w.settle()
 }
@@ -177,7 +178,7 @@ func TestARankingShowsTheFirst(t *testing.T) {
 		w.point(repo, "a", digest(1))
 		w.point(repo, "b", digest(2))
 		w.advise(acme.uid, fixedIn("CVE-1", "left-pad", "2.0.0"), fixedIn("CVE-2", "ms", "2.0.0"))
-		_, err := w.p.Vulnerabilities.ImportExploitations(w.operator(), inventory.EPSS, []*inventory.Exploitation{{ID: "CVE-2", EPSS: new(0.5)}})
+		_, err := w.p.Feeds.ImportExploitations(w.operator(), feeds.EPSS, []*inventory.Exploitation{{ID: "CVE-2", EPSS: new(0.5)}})
 		must(t, err)
 		w.settle()
 		rank := func(req reports.RankingRequest) (*reports.FindingRanking, error) {

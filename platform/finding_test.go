@@ -24,7 +24,7 @@ func fixedIn(id, name, version string) *inventory.Advisory {
 
 func (w *world) advise(group core.UID, all ...*inventory.Advisory) {
 	w.Helper()
-	done, err := w.p.Advisories.Import(w.operator(), group, all)
+	done, err := w.p.Feeds.ImportAdvisories(w.operator(), group, all)
 	must(w, err)
 	for _, err := range done.Rejected {
 		must(w, err)

@@ -62,7 +62,7 @@ func TestSizesAreFoundByAllNamesOfAnArchitecture(t *testing.T) {
 		bring(mustSucceed(0, 0, 1, 0), "amd64", "arm64", "armv7")
 		bring(mustSucceed(0, 0, 1, 0), "x86_64", "aarch64", "armhf", "ARM64", "linux/arm/v7")
 
-		_, err := w.p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{{AdvisoryID: "A", ArtifactName: "a", ArtifactArchitecture: "x86_64"}})
+		_, err := w.p.Feeds.ImportAdvisories(w.operator(), acme.uid, []*inventory.Advisory{{AdvisoryID: "A", ArtifactName: "a", ArtifactArchitecture: "x86_64"}})
 		must(t, err)
 		page, err := w.p.Advisories.List(acme.owner, core.ListRequest[*inventory.AdvisoryFilter]{Filter: &inventory.AdvisoryFilter{ArtifactArchitectures: []string{"linux/AMD64"}}})
 		if err != nil || len(page.Items) != 1 || page.Items[0].ArtifactArchitecture != "amd64" {

@@ -16,12 +16,12 @@ func TestAnOlderRecordReplacesNoRecordThatTheFeedConfirmedLater(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		advisories := func(day int, author string) (core.Imported, error) {
-			return w.p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{
+			return w.p.Feeds.ImportAdvisories(w.operator(), acme.uid, []*inventory.Advisory{
 				{AdvisoryID: "GO-1", ArtifactName: "a", Author: author, UpdateTime: onDay(day)}, {AdvisoryID: "GO-1", ArtifactName: "b", Author: author, UpdateTime: onDay(day)},
 			})
 		}
 		vulnerabilities := func(day int, summary string) (core.Imported, error) {
-			return w.p.Vulnerabilities.Import(w.operator(), []*inventory.Vulnerability{
+			return w.p.Feeds.ImportVulnerabilities(w.operator(), []*inventory.Vulnerability{
 				{ID: "GO-1", Summary: summary, UpdateTime: onDay(day)}, {ID: "GO-2", Summary: summary, UpdateTime: onDay(day)},
 			})
 		}
@@ -47,9 +47,9 @@ func TestARepeatedImportOfAFeedWritesNothing(t *testing.T) {
 		put := func(day int) int64 {
 			var trace core.Trace
 			ctx := core.WithTrace(w.operator(), &trace)
-			_, err := w.p.Advisories.Import(ctx, acme.uid, []*inventory.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a", UpdateTime: onDay(day)}})
+			_, err := w.p.Feeds.ImportAdvisories(ctx, acme.uid, []*inventory.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a", UpdateTime: onDay(day)}})
 			must(t, err)
-			_, err = w.p.Vulnerabilities.Import(ctx, []*inventory.Vulnerability{{ID: "GO-1", UpdateTime: onDay(day)}})
+			_, err = w.p.Feeds.ImportVulnerabilities(ctx, []*inventory.Vulnerability{{ID: "GO-1", UpdateTime: onDay(day)}})
 			must(t, err)
 			return trace.Statements.Load()
 		}
@@ -67,7 +67,7 @@ func TestImportsRejectTextsThatOtherResourcesMayNotHave(t *testing.T) {
 		acme := w.found("acme")
 		text := func(n int) string { return strings.Repeat("x", n) }
 		many := slices.Repeat([]string{"a"}, 20_001)
-		vulnerabilities, err := w.p.Vulnerabilities.Import(w.operator(), []*inventory.Vulnerability{
+		vulnerabilities, err := w.p.Feeds.ImportVulnerabilities(w.operator(), []*inventory.Vulnerability{
 			{ID: "V\n\x1b[31mred"}, {ID: "V-1", Aliases: []string{"CVE-1", ""}}, {ID: "V-2", Aliases: []string{"x\ny"}}, {ID: "V-3", Aliases: many},
 			{ID: "V-4", Summary: text(4<<10 + 1), Details: text(256<<10 + 1)}, {ID: "V-5", Details: "\xff"}, {ID: "V-6", Severities: make([]inventory.Severity, 1001)},
 			{ID: "V-7", Aliases: []string{"CVE-1"}, Summary: text(4 << 10), Details: text(256<<10-1) + "\n"},
@@ -76,7 +76,7 @@ func TestImportsRejectTextsThatOtherResourcesMayNotHave(t *testing.T) {
 		if got, want := rejectedFields(vulnerabilities), "0: id, 1: aliases[1], 2: aliases[0], 3: aliases, 4: summary details, 5: details, 6: severities"; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
-		advisories, err := w.p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{
+		advisories, err := w.p.Feeds.ImportAdvisories(w.operator(), acme.uid, []*inventory.Advisory{
 			{AdvisoryID: "A-1", ArtifactName: "a", Aliases: []string{"x\ny"}}, {AdvisoryID: "A-2", ArtifactName: "a", ArtifactType: "a\x1b[31mb", Origin: "x\ny"},
 			{AdvisoryID: "A-3", ArtifactName: "a", Aliases: many}, {AdvisoryID: "A-4", ArtifactName: "a", Aliases: []string{"CVE-1"}, ArtifactType: "Debian:12"},
 		})

@@ -52,7 +52,7 @@ func TestAnImportWaitsForAnotherOneLongerThanARequest(t *testing.T) {
 		impatient := w.impatientStore(t)
 		for lock, put := range map[core.UID]func(p *platform.Platform) (core.Imported, error){
 			"feed": func(p *platform.Platform) (core.Imported, error) {
-				return p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a"}})
+				return p.Feeds.ImportAdvisories(w.operator(), acme.uid, []*inventory.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a"}})
 			},
 			"libraries": func(p *platform.Platform) (core.Imported, error) {
 				done, _, err := p.Artifacts.Import(w.operator(), []*libraries.ImportedArtifact{{Artifact: libraries.Artifact{Ecosystem: "ECOSYSTEM_JAVA", Name: "a:b"}}})
@@ -120,7 +120,7 @@ func TestAnImportEndsIfALockIsNeverFree(t *testing.T) {
 		store.onWrite = func(int) {}
 		put := func(ctx context.Context) error {
 			store.tries = 0
-			_, err := p.Advisories.Import(ctx, acme.uid, []*inventory.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a"}})
+			_, err := p.Feeds.ImportAdvisories(ctx, acme.uid, []*inventory.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a"}})
 			return err
 		}
 		err := put(w.operator())

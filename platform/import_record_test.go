@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"atrium/platform/core"
+	"atrium/platform/feeds"
 	"atrium/platform/inventory"
 )
 
 // newRecord returns a record of a day about packages of npm, all versions of which before 2.0.0 are affected.
-func newRecord(id string, day int, packages ...string) *inventory.AdvisoryRecord {
-	r := &inventory.AdvisoryRecord{AdvisoryID: id, UpdateTime: onDay(day)}
+func newRecord(id string, day int, packages ...string) *feeds.AdvisoryRecord {
+	r := &feeds.AdvisoryRecord{AdvisoryID: id, UpdateTime: onDay(day)}
 	for _, name := range packages {
 		a := fixedIn(id, name, "2.0.0")
 		a.UpdateTime = r.UpdateTime
@@ -23,7 +24,7 @@ func newRecord(id string, day int, packages ...string) *inventory.AdvisoryRecord
 }
 
 // withdrawn withdraws a record.
-func withdrawn(r *inventory.AdvisoryRecord) *inventory.AdvisoryRecord {
+func withdrawn(r *feeds.AdvisoryRecord) *feeds.AdvisoryRecord {
 	r.WithdrawnTime = r.UpdateTime
 	for _, a := range r.Advisories {
 		a.DeleteTime = r.UpdateTime
@@ -31,9 +32,9 @@ func withdrawn(r *inventory.AdvisoryRecord) *inventory.AdvisoryRecord {
 	return r
 }
 
-func (w *world) publish(group core.UID, records ...*inventory.AdvisoryRecord) core.Imported {
+func (w *world) publish(group core.UID, records ...*feeds.AdvisoryRecord) core.Imported {
 	w.Helper()
-	done, err := w.p.Advisories.ImportRecords(w.operator(), group, records)
+	done, err := w.p.Feeds.ImportRecords(w.operator(), group, records)
 	must(w, err)
 	for _, err := range done.Rejected {
 		must(w, err)
@@ -80,7 +81,7 @@ func TestWhatARecordNoLongerNamesIsGone(t *testing.T) {
 			id := "GO-" + string(group)
 			for _, step := range []struct {
 				what   string
-				record *inventory.AdvisoryRecord
+				record *feeds.AdvisoryRecord
 				counts string
 				want   string
 			}{
@@ -129,11 +130,11 @@ func TestTheNewestRecordCountsInAnyOrder(t *testing.T) {
 		w.imageWith(acme.uid, "a", "b", "c", "d")
 		const ids = 12
 		for round := range 6 {
-			var all [][]*inventory.AdvisoryRecord // of each id
+			var all [][]*feeds.AdvisoryRecord // of each id
 			want := map[string]string{}
 			for n := range ids {
 				id := fmt.Sprintf("GO-%d-%d", round, n)
-				var versions []*inventory.AdvisoryRecord
+				var versions []*feeds.AdvisoryRecord
 				for day := 1; day <= 4; day++ {
 					names := slices.DeleteFunc([]string{"a", "b", "c", "d"}, func(string) bool { return random.IntN(2) == 0 })
 					r := newRecord(id, day, names...)
@@ -149,7 +150,7 @@ func TestTheNewestRecordCountsInAnyOrder(t *testing.T) {
 				all = append(all, versions)
 			}
 			for step := range 5 {
-				var batch []*inventory.AdvisoryRecord
+				var batch []*feeds.AdvisoryRecord
 				for _, versions := range all {
 					batch = append(batch, versions[step])
 				}
@@ -173,12 +174,12 @@ func TestOneReadFindsWhatRecordsNoLongerName(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		count := func(day, records int, packages ...string) int64 {
-			var all []*inventory.AdvisoryRecord
+			var all []*feeds.AdvisoryRecord
 			for n := range records {
 				all = append(all, newRecord(fmt.Sprint("GO-", n), day, packages...))
 			}
 			var trace core.Trace
-			_, err := w.p.Advisories.ImportRecords(core.WithTrace(w.operator(), &trace), acme.uid, all)
+			_, err := w.p.Feeds.ImportRecords(core.WithTrace(w.operator(), &trace), acme.uid, all)
 			must(t, err)
 			return trace.Statements.Load()
 		}

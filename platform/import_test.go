@@ -64,7 +64,7 @@ func TestImportingAdvisoriesTwiceChangesNothing(t *testing.T) {
 		}
 		run := func(what string, group core.UID, rows []*inventory.Advisory, want string) {
 			t.Helper()
-			got, err := w.p.Advisories.Import(w.operator(), group, rows)
+			got, err := w.p.Feeds.ImportAdvisories(w.operator(), group, rows)
 			expectImported(t, what, got, err, want)
 		}
 		before := len(w.events())
@@ -106,7 +106,7 @@ func TestAnImportUpdatesEveryChangedFieldOfAnAdvisory(t *testing.T) {
 		a := inventory.Advisory{AdvisoryID: "GO-1", ArtifactName: "stdlib", UpdateTime: onDay(1)}
 		put := func(what, want string, a inventory.Advisory) {
 			t.Helper()
-			got, err := w.p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{&a})
+			got, err := w.p.Feeds.ImportAdvisories(w.operator(), acme.uid, []*inventory.Advisory{&a})
 			expectImported(t, what, got, err, want)
 		}
 		put("new", mustSucceed(1, 0, 0, 0), a)
@@ -139,14 +139,14 @@ func TestInvalidRecordsAreRejectedByPlaceAndOthersStored(t *testing.T) {
 		acme := w.found("acme")
 		op, long := w.operator(), strings.Repeat("x", 256)
 		random := incompressibleText(t, 8<<10) // larger than an entry of an index of PostgreSQL
-		advisories, err := w.p.Advisories.Import(op, acme.uid, []*inventory.Advisory{
+		advisories, err := w.p.Feeds.ImportAdvisories(op, acme.uid, []*inventory.Advisory{
 			{}, {AdvisoryID: "A", ArtifactName: "a"}, {AdvisoryID: "a\nb", ArtifactName: long}, {AdvisoryID: "B", ArtifactName: "a"}, {AdvisoryID: "A", ArtifactName: "a"},
 			{AdvisoryID: "C", ArtifactName: "a", Aliases: []string{"", "CVE-1", random}}})
 		expectImported(t, "advisories", advisories, err, mustSucceed(2, 0, 0, 4))
 		if got := rejectedFields(advisories); got != "0: advisoryId artifactName, 2: advisoryId artifactName, 4: name, 5: aliases[0]" {
 			t.Errorf("got %v, want '0: advisoryId artifactName, 2: advisoryId artifactName, 4: name, 5: aliases[0]'", got)
 		}
-		vulnerabilities, err := w.p.Vulnerabilities.Import(op, []*inventory.Vulnerability{{ID: "A", Aliases: []string{"CVE-A"}}, {}, {ID: long}, {ID: "A"}, {ID: "B"}, {ID: "C", Aliases: []string{random}}})
+		vulnerabilities, err := w.p.Feeds.ImportVulnerabilities(op, []*inventory.Vulnerability{{ID: "A", Aliases: []string{"CVE-A"}}, {}, {ID: long}, {ID: "A"}, {ID: "B"}, {ID: "C", Aliases: []string{random}}})
 		expectImported(t, "vulnerabilities", vulnerabilities, err, mustSucceed(2, 0, 0, 4))
 		if got := rejectedFields(vulnerabilities); got != "1: id, 2: id, 3: name, 5: aliases[0]" {
 			t.Errorf("got %v, want '1: id, 2: id, 3: name, 5: aliases[0]'", got)
@@ -270,8 +270,8 @@ func TestImportingARegistryTwiceChangesNothing(t *testing.T) {
 func TestImportsAreAnOperatorsCommands(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		_, advisories := w.p.Advisories.Import(acme.owner, acme.uid, nil)
-		_, vulnerabilities := w.p.Vulnerabilities.Import(acme.owner, nil)
+		_, advisories := w.p.Feeds.ImportAdvisories(acme.owner, acme.uid, nil)
+		_, vulnerabilities := w.p.Feeds.ImportVulnerabilities(acme.owner, nil)
 		_, repos := w.p.Registry.ImportRepos(acme.owner, acme.uid, nil, core.ImportOptions{})
 		_, tags := w.p.Registry.ImportTags(acme.owner, nil, core.ImportOptions{})
 		_, images := w.p.Registry.ImportImages(acme.owner, nil)
@@ -283,7 +283,7 @@ func TestImportsAreAnOperatorsCommands(t *testing.T) {
 		expectRefused(t, "nobody", err, core.CodeUnauthenticated)
 		_, err = w.p.Registry.ImportRepos(w.operator(), missingBelow(acme.uid), nil, core.ImportOptions{})
 		expectRefused(t, "a missing group", err, core.CodeNotFound)
-		_, err = w.p.Advisories.Import(w.operator(), "nonsense", nil)
+		_, err = w.p.Feeds.ImportAdvisories(w.operator(), "nonsense", nil)
 		if got := violationFields(err); got != "group" {
 			t.Errorf("got %v, want 'group'", got)
 		}
@@ -302,7 +302,7 @@ func TestTwoImportsOfTheSameAtOnceBothEndWell(t *testing.T) {
 				for i := range advisories {
 					advisories[i] = &inventory.Advisory{AdvisoryID: fmt.Sprintf("GO-%d", i), ArtifactName: "stdlib"}
 				}
-				done, err := w.p.Advisories.Import(w.operator(), acme.uid, advisories)
+				done, err := w.p.Feeds.ImportAdvisories(w.operator(), acme.uid, advisories)
 				if err != nil || done.Added+done.Unchanged != records {
 					t.Errorf("%+v, %v", done, err)
 				}

@@ -240,7 +240,7 @@ func TestAListByWhatIsNotThereOrHiddenIsAnErrorIfTheRequestAsksForIt(t *testing.
 		idle, role := w.member(acme.uid, "idle"), w.role(acme.uid)
 		ofTeam, onlyBindings := w.memberWith(iam.ViewerRole, team, acme.uid), w.memberWith(w.role(acme.uid, core.CapRoleBindingsList), acme.uid, acme.uid)
 		w.advise(acme.uid, &inventory.Advisory{AdvisoryID: "GO-1", ArtifactType: "Go", ArtifactName: "stdlib"})
-		_, err := w.p.Vulnerabilities.Import(w.operator(), []*inventory.Vulnerability{{ID: "DSA-1", Upstream: []string{"CVE-8"}}})
+		_, err := w.p.Feeds.ImportVulnerabilities(w.operator(), []*inventory.Vulnerability{{ID: "DSA-1", Upstream: []string{"CVE-8"}}})
 		must(t, err)
 		w.settle()
 		repos := func(ids ...core.UID) namedList { return listOf(w.p.Repos.List, &inventory.RepoFilter{}, ids...) }

@@ -150,7 +150,7 @@ func (w *world) operations(group core.UID) map[string]operation {
 func (w *world) advisory(group core.UID) core.UID {
 	w.Helper()
 	a := &inventory.Advisory{AdvisoryID: w.name(), ArtifactName: "stdlib"}
-	_, err := w.p.Advisories.Import(w.operator(), group, []*inventory.Advisory{a})
+	_, err := w.p.Feeds.ImportAdvisories(w.operator(), group, []*inventory.Advisory{a})
 	must(w, err)
 	return a.UID
 }

@@ -10,6 +10,7 @@ import (
 	"atrium/platform"
 	"atrium/platform/core"
 	"atrium/platform/events"
+	"atrium/platform/feeds"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
 	"atrium/platform/registry"
@@ -40,12 +41,17 @@ func (s *overtakenStore) reachIn(on core.Conn, step string) {
 
 // overtakenQueries are the queries of a overtakenStore.
 type overtakenQueries struct {
-	inventory.AdvisoryQueries
 	inventory.ImageQueries
 	iam.IssuerQueries
 	inventory.RepoQueries
 	iam.SignInQueries
 	inventory.TagQueries
+	store *overtakenStore
+}
+
+// overtakenFeeds are the queries of its imports of feeds.
+type overtakenFeeds struct {
+	feeds.Queries
 	store *overtakenStore
 }
 
@@ -57,9 +63,10 @@ type overtakenImports struct {
 
 func (s *overtakenStore) Tables() platform.Tables {
 	all := s.Store.Tables()
-	queries := overtakenQueries{all.Inventory.AdvisoryQueries, all.Inventory.ImageQueries, all.IAM.IssuerQueries, all.Inventory.RepoQueries, all.IAM.SignInQueries, all.Inventory.TagQueries, s}
-	all.Inventory.AdvisoryQueries, all.Inventory.ImageQueries, all.IAM.IssuerQueries, all.Inventory.RepoQueries, all.IAM.SignInQueries, all.Inventory.TagQueries = queries, queries, queries, queries, queries, queries
+	queries := overtakenQueries{all.Inventory.ImageQueries, all.IAM.IssuerQueries, all.Inventory.RepoQueries, all.IAM.SignInQueries, all.Inventory.TagQueries, s}
+	all.Inventory.ImageQueries, all.IAM.IssuerQueries, all.Inventory.RepoQueries, all.IAM.SignInQueries, all.Inventory.TagQueries = queries, queries, queries, queries, queries
 	all.Registry.Queries = overtakenImports{all.Registry.Queries, s}
+	all.Feeds.Queries = overtakenFeeds{all.Feeds.Queries, s}
 	return all
 }
 
@@ -88,14 +95,14 @@ func (q overtakenQueries) IssuerProof(ctx context.Context, on core.Conn, root co
 	return q.IssuerQueries.IssuerProof(ctx, on, root, issuer)
 }
 
-func (q overtakenQueries) AdvisoriesInheriting(ctx context.Context, on core.Conn, names []string) ([]*inventory.Advisory, error) {
+func (q overtakenFeeds) AdvisoriesInheriting(ctx context.Context, on core.Conn, names []string) ([]*inventory.Advisory, error) {
 	defer q.store.reachIn(on, "inheriting advisories")
-	return q.AdvisoryQueries.AdvisoriesInheriting(ctx, on, names)
+	return q.Queries.AdvisoriesInheriting(ctx, on, names)
 }
 
-func (q overtakenQueries) AdvisoriesOfRecords(ctx context.Context, on core.Conn, of inventory.AdvisoryRecords) ([]*inventory.Advisory, error) {
+func (q overtakenFeeds) AdvisoriesOfRecords(ctx context.Context, on core.Conn, of feeds.AdvisoryRecords) ([]*inventory.Advisory, error) {
 	defer q.store.reachIn(on, "advisories")
-	return q.AdvisoryQueries.AdvisoriesOfRecords(ctx, on, of)
+	return q.Queries.AdvisoriesOfRecords(ctx, on, of)
 }
 
 func (q overtakenQueries) Images(ctx context.Context, on core.Conn, keys inventory.ImageKeys) ([]*inventory.Image, error) {
@@ -263,10 +270,10 @@ func TestConcurrentImportsOfFeedsKeepEachOther(t *testing.T) {
 					case *inventory.Advisory:
 						record := *what
 						record.AdvisoryID, record.ArtifactName, record.Aliases = "A-1", "a", []string{"CVE-1"}
-						_, err := p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{&record})
+						_, err := p.Feeds.ImportAdvisories(w.operator(), acme.uid, []*inventory.Advisory{&record})
 						return err
 					default:
-						_, err := p.Vulnerabilities.Import(w.operator(), []*inventory.Vulnerability{{ID: "CVE-1", Severities: what.([]inventory.Severity)}})
+						_, err := p.Feeds.ImportVulnerabilities(w.operator(), []*inventory.Vulnerability{{ID: "CVE-1", Severities: what.([]inventory.Severity)}})
 						return err
 					}
 				}

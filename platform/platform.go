@@ -10,6 +10,7 @@ import (
 
 	"atrium/platform/core"
 	"atrium/platform/events"
+	"atrium/platform/feeds"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
@@ -84,6 +85,7 @@ type Platform struct {
 	AuditLog                events.AuditLog
 	Webhooks                webhooks.Webhooks
 	Search                  core.Search
+	Feeds                   *feeds.Feeds
 	Registry                *registry.Registry
 	Activities              reports.Activities
 	AdvisoryDocuments       reports.AdvisoryDocuments
@@ -136,6 +138,7 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 		p.inventory.Packages, p.inventory.PackageVersions,
 	}
 	p.Images = p.inventory.Images
+	p.Feeds = feeds.New(p.core, tables.Feeds)
 	p.Registry = registry.New(p.core, tables.Registry, p.inventory)
 	report := reports.New(p.core, tables.Reports, p.iam, p.inventory)
 	p.AdvisoryDocuments, p.ResolvedVulnerabilities, p.ImageComparisons, p.Exports = report.AdvisoryDocuments, report.ResolvedVulnerabilities, report.ImageComparisons, report.Exports

@@ -45,13 +45,13 @@ func TestAnAdvisoryInheritsFromItsVulnerability(t *testing.T) {
 		acme, other := w.found("acme"), w.found("other")
 		vulnerability := func(id string, severities []inventory.Severity, aliases ...string) {
 			t.Helper()
-			_, err := w.p.Vulnerabilities.Import(w.operator(), []*inventory.Vulnerability{{ID: id, Severities: severities, Aliases: aliases}})
+			_, err := w.p.Feeds.ImportVulnerabilities(w.operator(), []*inventory.Vulnerability{{ID: id, Severities: severities, Aliases: aliases}})
 			must(t, err)
 		}
 		advise := func(o org, a inventory.Advisory) {
 			t.Helper()
 			a.ArtifactName = "lib"
-			_, err := w.p.Advisories.Import(w.operator(), o.uid, []*inventory.Advisory{&a})
+			_, err := w.p.Feeds.ImportAdvisories(w.operator(), o.uid, []*inventory.Advisory{&a})
 			must(t, err)
 		}
 		expect := func(o org, id, want string) {
@@ -92,7 +92,7 @@ func TestWithdrawnAdvisoriesAreLeftOut(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		fixed := []inventory.AdvisoryEvent{{Fixed: &inventory.Fixed{}}}
-		_, err := w.p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{
+		_, err := w.p.Feeds.ImportAdvisories(w.operator(), acme.uid, []*inventory.Advisory{
 			{AdvisoryID: "GO-1", ArtifactName: "lib", Events: fixed}, {AdvisoryID: "GO-2", ArtifactName: "lib", Events: fixed, DeleteTime: core.At(epoch.Add(-2 * time.Hour))},
 		})
 		must(t, err)
@@ -115,7 +115,7 @@ func TestWithdrawnAdvisoriesAreLeftOut(t *testing.T) {
 			t.Errorf("documents hold %+v, want 1 of them", documents)
 		}
 		restored := &inventory.Advisory{AdvisoryID: "GO-2", ArtifactName: "lib", Events: fixed, UpdateTime: core.At(epoch.Add(time.Hour))}
-		_, err = w.p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{restored})
+		_, err = w.p.Feeds.ImportAdvisories(w.operator(), acme.uid, []*inventory.Advisory{restored})
 		must(t, err)
 		if got := w.rating(acme, "GO-2"); got != "0 " {
 			t.Errorf("it stands again, and is %s, want %q", got, "0 ")

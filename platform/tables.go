@@ -3,6 +3,7 @@ package platform
 import (
 	"atrium/platform/core"
 	"atrium/platform/events"
+	"atrium/platform/feeds"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
@@ -18,6 +19,7 @@ type Tables struct {
 	IAM       iam.Tables
 	Inventory inventory.Tables
 	Libraries libraries.Tables
+	Feeds     feeds.Tables
 	Registry  registry.Tables
 	Reports   reports.Tables
 	Events    events.Queries

@@ -101,7 +101,7 @@ func TestAnUncertainImportMayBeRepeated(t *testing.T) {
 		acme := w.found("acme")
 		p, certain := w.uncertainReplica()
 		put := func() (core.Imported, error) {
-			return p.Advisories.Import(w.operator(), acme.uid, []*inventory.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a"}})
+			return p.Feeds.ImportAdvisories(w.operator(), acme.uid, []*inventory.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a"}})
 		}
 		_, err := put()
 		expectRefused(t, "the first try", err, core.CodeUnavailable)

@@ -13,8 +13,8 @@ func TestDocumentsDoNotTellAdvisoriesOfOthers(t *testing.T) {
 	w := newWorld(t)
 	ctx := core.WithActor(t.Context(), core.NewOperator("test"))
 	must(w.p.Groups.Bootstrap(ctx, "other", testIssuer, "owner-of-other"))(t)
-	must(w.p.Advisories.Import(ctx, w.org, []*inventory.Advisory{{AdvisoryID: "ACME-1", ArtifactName: "lib"}, {AdvisoryID: "ACME-2", ArtifactName: "secret"}}))(t)
-	must(w.p.Advisories.Import(ctx, "", []*inventory.Advisory{{AdvisoryID: "GO-1", ArtifactName: "lib"}, {AdvisoryID: "GO-2", ArtifactName: "lib"}}))(t)
+	must(w.p.Feeds.ImportAdvisories(ctx, w.org, []*inventory.Advisory{{AdvisoryID: "ACME-1", ArtifactName: "lib"}, {AdvisoryID: "ACME-2", ArtifactName: "secret"}}))(t)
+	must(w.p.Feeds.ImportAdvisories(ctx, "", []*inventory.Advisory{{AdvisoryID: "GO-1", ArtifactName: "lib"}, {AdvisoryID: "GO-2", ArtifactName: "lib"}}))(t)
 	ask := func(subject, query string, variables ...any) answer {
 		t.Helper()
 		return w.askAs(subject, query, variables...)
@@ -37,7 +37,7 @@ func TestTheAdvisoriesOfADocumentPage(t *testing.T) {
 	w := newWorld(t)
 	ctx := core.WithActor(t.Context(), core.NewOperator("test"))
 	for i, group := range []core.UID{"", w.org, ""} {
-		must(w.p.Advisories.Import(ctx, group, []*inventory.Advisory{
+		must(w.p.Feeds.ImportAdvisories(ctx, group, []*inventory.Advisory{
 			{AdvisoryID: fmt.Sprintf("GO-%d", i), ArtifactName: "lib", Aliases: []string{"CVE-1"}}, {AdvisoryID: fmt.Sprintf("GO-%d", i), ArtifactName: "net"},
 		}))(t)
 	}

@@ -21,7 +21,7 @@ func TestSummariesOfReposCostNoMoreThanAnEdge(t *testing.T) {
 	for i := range 20 * 200 {
 		advisories = append(advisories, &inventory.Advisory{AdvisoryID: fmt.Sprint("GO-", i), ArtifactName: fmt.Sprintf("r%02d", i%20)})
 	}
-	must(w.p.Advisories.Import(ctx, w.org, advisories))(t)
+	must(w.p.Feeds.ImportAdvisories(ctx, w.org, advisories))(t)
 	w.settle()
 	const counts = `{ open { total critical high medium low none unknown } fixed { total } notAffected { total critical } }`
 	edge := w.ask(`{ repos(first: 20) { nodes { name group { name } } } }`)

@@ -24,7 +24,7 @@ var (
 		aliases artifactArchitectures artifactTypes assignee basis below bundles capabilities capability componentLocations componentNames
 		componentTypes createdSince cudaVersion decidedBy deprecatedTags digests direct dueBefore ecosystems epssBelow event eventReviewStates eventTypes expireBefore expired expiring
 		externalGroupId firstSeenBefore firstSeenSince group identity identityKinds identityLastSeenBefore identityProvider includeDates
-		includeEpochs includeKnownExploited includeReferrers keyId labels lastSeenBefore latestEventType legacyAdvisoryIds licenses maxSeverity minEpss minScore neverSeen notBelow
+		includeEpochs includeKnownExploited includeReferrers keyId labels lastSeenBefore latestEventType legacyAdvisoryIds licenses maxSeverity minEpss minScore neverSeen newInRepo notBelow
 		openSeverities origin package packages packagesKnown query relationshipType remediated resolvedSince role scope scopes sink state tiers unreviewedSince
 		updatedSince versions withdrawn withoutBindings withoutFix`)
 	indexedOrders = strings.Fields(`
@@ -180,7 +180,7 @@ func TestEveryFieldShowsAloneWhatItShowsBesideOthers(t *testing.T) {
 		w.ask(`mutation($uid: ID!) { updateIdentity(input: {uid: $uid, description: "d"}) { identity { uid } } }`, "uid", keys["Identity"])
 		w.ask(`mutation($uid: ID!) { updateGroup(input: {uid: $uid, description: "d", labels: [{key: "k", value: "v"}]}) { group { uid } } }`, "uid", keys["Group"])
 		operator := core.WithActor(t.Context(), core.NewOperator("test"))
-		must(w.p.Advisories.Import(operator, w.org, []*inventory.Advisory{{AdvisoryID: "GO-77", ArtifactName: "r77", Events: []inventory.AdvisoryEvent{{Fixed: &inventory.Fixed{FixedVersion: "1"}}}}}))(t)
+		must(w.p.Feeds.ImportAdvisories(operator, w.org, []*inventory.Advisory{{AdvisoryID: "GO-77", ArtifactName: "r77", Events: []inventory.AdvisoryEvent{{Fixed: &inventory.Fixed{FixedVersion: "1"}}}}}))(t)
 		keys["Advisory"] = w.ask(`{ advisories(where: {advisoryIds: ["GO-77"]}) { nodes { uid } } }`).text("advisories.nodes.0.uid")
 		for _, name := range slices.Sorted(maps.Keys(keys)) {
 			id := keys[name]

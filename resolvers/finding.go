@@ -47,11 +47,6 @@ func heldVersion(f *inventory.Finding) reports.HeldVersion {
 	return reports.HeldVersion{ImageKey: f.Image(), Version: f.PackageVersion}
 }
 
-func (findings) Direct(ctx context.Context, all []*inventory.Finding) ([]*bool, error) {
-	origins, err := follow(ctx, all, readsOf(ctx).origins(), heldVersion)
-	return mapEach(origins, func(o inventory.PackageOrigin) *bool { return o.Direct }), err
-}
-
 func (findings) IntroducedBy(ctx context.Context, all []*inventory.Finding) ([][]*inventory.IntroducingPackage, error) {
 	origins, err := follow(ctx, all, readsOf(ctx).origins(), heldVersion)
 	return mapEach(origins, func(o inventory.PackageOrigin) []*inventory.IntroducingPackage {

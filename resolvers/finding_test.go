@@ -82,7 +82,7 @@ func (w *shop) point(repo core.UID, name string, image int) core.UID {
 
 func (w *shop) advise(group core.UID, all ...*inventory.Advisory) {
 	w.t.Helper()
-	done := must(w.p.Advisories.Import(w.ctx, group, all))(w.t)
+	done := must(w.p.Feeds.ImportAdvisories(w.ctx, group, all))(w.t)
 	for _, err := range done.Rejected {
 		w.t.Fatal(err)
 	}

@@ -88,6 +88,29 @@ func TestSubscriptionsHaveConditionsAboutFindings(t *testing.T) {
 	})
 }
 
+func TestFindingsAreDueByPolicy(t *testing.T) {
+	eachShop(t, func(_ *testing.T, w *shop) {
+		const set = `mutation($input: SetDuePolicyInput!) { setDuePolicy(input: $input) { policy { within knownExploitedDays criticalDays highDays mediumDays lowDays } } }`
+		w.ask(set, "input", map[string]any{"within": w.org, "criticalDays": 1, "knownExploitedDays": 3}).
+			expect("setDuePolicy.policy", map[string]any{"within": string(w.org), "knownExploitedDays": 3.0, "criticalDays": 1.0, "highDays": nil, "mediumDays": nil, "lowDays": nil})
+		w.settle()
+		w.ask(`query($shop: ID!) { duePolicy(within: $shop) { within criticalDays } }`, "shop", w.shop).expect("duePolicy.within", string(w.org))
+		critical := w.ask(`{ findings(where: {severities: [CRITICAL], dueBefore: "2130-01-01T00:00:00Z"}) { totalCount } }`).value("findings.totalCount")
+		w.ask(`{ findings(where: {dueBefore: "2130-01-01T00:00:00Z"}, orderBy: {field: DUE}, first: 1) { totalCount nodes { dueTime } } findingSummary { overdue } }`).
+			expect("findings.totalCount", critical).expect("findingSummary.overdue", 0)
+		if critical == 0.0 {
+			w.t.Error("no finding is due")
+		}
+		w.askAs("shopper", set, "input", map[string]any{"within": w.org}).expectErrors("PERMISSION_DENIED setDuePolicy")
+		if named := w.askAs(theOwner, set, "input", map[string]any{"within": w.org, "criticalDays": 0, "lowDays": 4000}).violations(); named != "criticalDays lowDays" {
+			w.t.Errorf("the error names %q", named)
+		}
+		w.ask(set, "input", map[string]any{"within": w.org}).expect("setDuePolicy.policy", nil)
+		w.settle()
+		w.ask(`{ findings(where: {dueBefore: "2130-01-01T00:00:00Z"}) { totalCount } }`).expect("findings.totalCount", 0)
+	})
+}
+
 func TestRulesOfAcceptanceAreShownBeforeTheyAreMade(t *testing.T) {
 	eachShop(t, func(t *testing.T, w *shop) {
 		where := map[string]any{"maxSeverity": "CRITICAL", "ecosystems": []any{"npm"}, "packages": []any{"left-pad", "left-pad"}}

@@ -28,8 +28,8 @@ func longWorld(t *testing.T, url string) (w *world, note, details string) {
 			Events: []inventory.AdvisoryEvent{{Fixed: &inventory.Fixed{FixedVersion: "1.2.3", Note: note}}},
 		})
 	}
-	must(w.p.Advisories.Import(ctx, w.org, advisories))(t)
-	must(w.p.Vulnerabilities.Import(ctx, known))(t)
+	must(w.p.Feeds.ImportAdvisories(ctx, w.org, advisories))(t)
+	must(w.p.Feeds.ImportVulnerabilities(ctx, known))(t)
 	w.settle()
 	return w, note, details
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"atrium/platform/core"
+	"atrium/platform/feeds"
 	"atrium/platform/inventory"
 )
 
@@ -118,7 +119,7 @@ func TestAnImageShowsItsPackages(t *testing.T) {
 
 func TestAVulnerabilityIsFoundByAnyOfItsNames(t *testing.T) {
 	eachShop(t, func(t *testing.T, w *shop) {
-		must(w.p.Vulnerabilities.Import(w.ctx, []*inventory.Vulnerability{{ID: "GHSA-1", Aliases: []string{"CVE-1", "OTHER-1"}, Summary: "bad"}}))(t)
+		must(w.p.Feeds.ImportVulnerabilities(w.ctx, []*inventory.Vulnerability{{ID: "GHSA-1", Aliases: []string{"CVE-1", "OTHER-1"}, Summary: "bad"}}))(t)
 		for _, name := range []string{"CVE-1", "GHSA-1", "OTHER-1"} {
 			w.ask(`query($id: String!) { vulnerability(id: $id) { name names metadata { summary } findings { totalCount } images { totalCount nodes { digest repo { name } tags { totalCount } } }
 				tags { nodes { name } } repos(orderBy: {field: NAME}) { totalCount nodes { name } } advisories { nodes { advisoryId } } } }`, "id", name).
@@ -129,8 +130,8 @@ func TestAVulnerabilityIsFoundByAnyOfItsNames(t *testing.T) {
 		w.ask(`{ vulnerability(id: "CVE-0") { names metadata { summary } images { totalCount } repos { totalCount } findings { totalCount } } }`).
 			expect("vulnerability.names", []any{"CVE-0"}).expect("vulnerability.metadata", nil).expect("vulnerability.images.totalCount", 0).expect("vulnerability.repos.totalCount", 0)
 		known, likely, likelier := core.At(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)), 0.25, 0.5
-		must(w.p.Vulnerabilities.ImportExploitations(w.ctx, inventory.KnownExploited, []*inventory.Exploitation{{ID: "CVE-1", KnownDate: known}}))(t)
-		must(w.p.Vulnerabilities.ImportExploitations(w.ctx, inventory.EPSS, []*inventory.Exploitation{{ID: "OTHER-1", EPSS: &likely}, {ID: "CVE-1", EPSS: &likelier}, {ID: "CVE-0", EPSS: &likely}}))(t)
+		must(w.p.Feeds.ImportExploitations(w.ctx, feeds.KnownExploited, []*inventory.Exploitation{{ID: "CVE-1", KnownDate: known}}))(t)
+		must(w.p.Feeds.ImportExploitations(w.ctx, feeds.EPSS, []*inventory.Exploitation{{ID: "OTHER-1", EPSS: &likely}, {ID: "CVE-1", EPSS: &likelier}, {ID: "CVE-0", EPSS: &likely}}))(t)
 		const exploitation = `exploitation { knownExploited knownExploitedTime epss }`
 		exploited := w.ask(`{ a: vulnerability(id: "OTHER-1") { ` + exploitation + ` } b: vulnerability(id: "CVE-0") { ` + exploitation + ` } c: vulnerability(id: "CVE-9") { ` + exploitation + ` }
 			vulnerabilityMetadata { nodes { ` + exploitation + ` } } }`)

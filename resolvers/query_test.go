@@ -68,6 +68,7 @@ var everyQuery = []struct {
 	{"topVulnerabilities", `{ topVulnerabilities { totalCount nodes { findings images repos } } }`, "topVulnerabilities.totalCount", nil},
 	{"topPackages", `{ topPackages(first: 1) { totalCount nodes { package findings } } }`, "topPackages.nodes.*.findings", nil},
 	{"acceptanceRules", `query($org: ID!) { acceptanceRules(within: $org) { uid } }`, "acceptanceRules", []any{}},
+	{"duePolicy", `query($org: ID!) { duePolicy(within: $org) { within } }`, "duePolicy", nil},
 	{"acceptanceRulePreview", `query($org: ID!) { acceptanceRulePreview(within: $org, where: {maxSeverity: LOW}) { totalCount } }`, "acceptanceRulePreview.totalCount", 0},
 	{"remediationActivity", `query($org: ID!) { remediationActivity(within: $org) { time opened { total } timeToFix { count } } }`, "remediationActivity.29.opened.total", nil},
 	{"eventActivity", `query($org: ID!) { eventActivity(within: $org, from: null, types: ["iam.terms.accepted"]) { time made refused } }`, "eventActivity.29.made", 1},
@@ -123,7 +124,7 @@ func TestEveryVariantOfAnEventIsShown(t *testing.T) {
 		events[i].CreateTime = at
 	}
 	ctx := core.WithActor(t.Context(), core.NewOperator("test"))
-	must(w.p.Advisories.Import(ctx, w.org, []*inventory.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a", ArtifactType: "Debian:12", Events: events,
+	must(w.p.Feeds.ImportAdvisories(ctx, w.org, []*inventory.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a", ArtifactType: "Debian:12", Events: events,
 		Severities: []inventory.Severity{{Type: "TYPE_CVSS_V2", Score: "1"}, {Type: "TYPE_CVSS_V4", Score: "2"}, {Type: "TYPE_UNSPECIFIED", Score: "high"}}}}))(t)
 	const shared = `type falsePositiveDetermination { type note } analysisNotPlanned { note } fixNotPlanned { note } pendingUpstreamFix { note } truePositiveDetermination { note }`
 	got := w.ask(`{ advisories { nodes { severities { type score } events { ` + shared + ` findings author reviewer reviewState issue fixed { fixedVersion note }
@@ -245,8 +246,8 @@ func TestEveryVulnerabilityOfALargePageIsFound(t *testing.T) {
 			known = append(known, &inventory.Vulnerability{ID: name, Aliases: []string{name + "-too"}})
 		}
 	}
-	must(w.p.Advisories.Import(ctx, w.org, advisories))(t)
-	must(w.p.Vulnerabilities.Import(ctx, known))(t)
+	must(w.p.Feeds.ImportAdvisories(ctx, w.org, advisories))(t)
+	must(w.p.Feeds.ImportVulnerabilities(ctx, known))(t)
 	got := w.ask(`{ advisories(first: 200) { nodes { vulnerabilities { vulnerabilityId } } } }`).expectStatements(2)
 	for i := range advisories {
 		if n := len(got.value(fmt.Sprintf("advisories.nodes.%d.vulnerabilities", i)).([]any)); n != 6 {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"atrium/platform/core"
+	"atrium/platform/feeds"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
 	"atrium/store/storetest"
@@ -63,8 +64,8 @@ func newDashboard(t *testing.T, url string) *dashboard {
 	clock := newClock()
 	past := newPlatform(t, url, func() time.Time { return clock().AddDate(0, 0, -40) })
 	w := &dashboard{shop: &shop{world: newWorldOf(t, past), ctx: core.WithActor(t.Context(), core.NewOperator("test"))}, now: clock()}
-	must(w.p.Vulnerabilities.Import(w.ctx, []*inventory.Vulnerability{{ID: "CVE-1", Aliases: []string{"GHSA-1"}, Summary: "All strings are too long."}}))(t)
-	must(w.p.Vulnerabilities.ImportExploitations(w.ctx, inventory.KnownExploited, []*inventory.Exploitation{{ID: "CVE-1", KnownDate: core.At(clock())}}))(t)
+	must(w.p.Feeds.ImportVulnerabilities(w.ctx, []*inventory.Vulnerability{{ID: "CVE-1", Aliases: []string{"GHSA-1"}, Summary: "All strings are too long."}}))(t)
+	must(w.p.Feeds.ImportExploitations(w.ctx, feeds.KnownExploited, []*inventory.Exploitation{{ID: "CVE-1", KnownDate: core.At(clock())}}))(t)
 	w.stock()
 	for repo, labels := range map[core.UID]string{w.checkout: `{key: "environment", value: "production"}, {key: "owner", value: "team-a"}`, w.tools: `{key: "environment", value: "test"}`} {
 		w.ask(`mutation($repo: ID!) { updateRepo(input: {uid: $repo, labels: [`+labels+`]}) { repo { uid } } }`, "repo", repo)
@@ -154,6 +155,8 @@ func (w *dashboard) answers() map[string][]any {
 		"T24": {"packages.facets.license.*.value", "MIT", "packages.facets.license.*.count", "2", "under.totalCount", 2, "under.nodes.*.name", "express left-pad", "under.nodes.0.versions.nodes.*.repos.nodes.*.path", "acme/shop/checkout acme/shop/checkout"},
 		"T25": {"findings.totalCount", 3, "findings.nodes.*.decider.name", "owner owner owner", "findings.nodes.0.note", "only reachable from inside"},
 		"T26": {"findings.totalCount", 5, "findings.nodes.*.vulnerabilityId", "CVE-1 CVE-1 CVE-1 CVE-9 CVE-8"},
+		"T27": {"findings.totalCount", 3, "findings.nodes.*.vulnerabilityId", "CVE-1 CVE-1 CVE-5", "findings.facets.repo.0.repo.name", "checkout"},
+		"T28": {"duePolicy", nil, "findingSummary.overdue", 1, "findings.totalCount", 1, "findings.nodes.0.vulnerabilityId", "CVE-5"},
 
 		"A1":  {"group.whoCan.totalCount", 2, "group.whoCan.edges.*.node.name", "ada owner", "group.whoCan.edges.*.role.name", "editor owner", "group.whoCan.edges.0.binding.group.name", "acme"},
 		"A2":  {"identity.name", "bot", "identity.roleBindings.nodes.*.group.path", "acme/lab", "identity.roleBindings.nodes.0.role.capabilities", []any{"GROUPS_DELETE", "REPO_DELETE"}, "identity.effectiveCapabilities", []any{}},

@@ -17,7 +17,7 @@ var _ graph.ResolverRoot = root{}
 type (
 	queries               root
 	mutations             root
-	feeds                 root // the resolvers of Subscription
+	liveFeeds             root // the resolvers of Subscription
 	entities              root
 	repoConnections       root
 	findingConnections    root
@@ -46,7 +46,7 @@ type (
 
 func (r root) Query() graph.QueryResolver                                 { return queries(r) }
 func (r root) Mutation() graph.MutationResolver                           { return mutations(r) }
-func (r root) Subscription() graph.SubscriptionResolver                   { return feeds(r) }
+func (r root) Subscription() graph.SubscriptionResolver                   { return liveFeeds(r) }
 func (r root) Entity() graph.EntityResolver                               { return entities(r) }
 func (r root) RepoConnection() graph.RepoConnectionResolver               { return repoConnections(r) }
 func (r root) FindingConnection() graph.FindingConnectionResolver         { return findingConnections(r) }

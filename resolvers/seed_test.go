@@ -95,8 +95,8 @@ func (w *world) addFeed(group core.UID, n int) {
 			known = append(known, &inventory.Vulnerability{ID: id, Aliases: []string{alias}, Summary: "bad", Severities: []inventory.Severity{{Type: "TYPE_CVSS_V3", Score: "9"}}})
 		}
 	}
-	must(w.p.Advisories.Import(ctx, group, advisories))(w.t)
-	must(w.p.Vulnerabilities.Import(ctx, known))(w.t)
+	must(w.p.Feeds.ImportAdvisories(ctx, group, advisories))(w.t)
+	must(w.p.Feeds.ImportVulnerabilities(ctx, known))(w.t)
 	w.settle()
 }
 

@@ -58,7 +58,7 @@ func newVEXWorld(t *testing.T, url string) *vexWorld {
 			Events: []inventory.AdvisoryEvent{{Fixed: &inventory.Fixed{FixedVersion: "2.0.0"}}},
 		})
 	}
-	_, err = p.Advisories.Import(w.ctx, w.acme, all)
+	_, err = p.Feeds.ImportAdvisories(w.ctx, w.acme, all)
 	w.must(err)
 	w.must(p.Findings.Settle(w.ctx))
 	return w
@@ -265,7 +265,7 @@ func TestStatementsApplyWhenWhatTheyAreAboutComes(t *testing.T) {
 		if !strings.Contains(out, "decide about no finding here: 5;") || w.notAffected() != "0001 p4, 0002 p4" {
 			t.Errorf("the import says\n%s\nand these are not affected: %s", out, w.notAffected())
 		}
-		_, err := w.p.Advisories.Import(w.ctx, w.acme, []*inventory.Advisory{{
+		_, err := w.p.Feeds.ImportAdvisories(w.ctx, w.acme, []*inventory.Advisory{{
 			AdvisoryID: "GO-NEW", ArtifactName: "new", ArtifactType: "npm", Events: []inventory.AdvisoryEvent{{Fixed: &inventory.Fixed{FixedVersion: "2.0.0"}}},
 		}})
 		w.must(err)

@@ -13,6 +13,7 @@ import (
 	"atrium/platform"
 	"atrium/platform/affected"
 	"atrium/platform/core"
+	"atrium/platform/feeds"
 	"atrium/platform/fieldmask"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
@@ -220,7 +221,7 @@ func (f *filler) advisories() {
 		all[i] = &inventory.Advisory{AdvisoryID: fmt.Sprintf("CVE-2026-%04d", i), ArtifactName: fmt.Sprintf("repo-%d", i%3), ArtifactType: "oci"}
 	}
 	f.measure("advisories", len(all), func(from, to int) error {
-		_, err := f.p.Advisories.Import(f.ctx, f.data.Organisation, all[from:to])
+		_, err := f.p.Feeds.ImportAdvisories(f.ctx, f.data.Organisation, all[from:to])
 		return err
 	})
 }
@@ -275,11 +276,11 @@ func (f *filler) importFlaws(d *rand.Rand, packages int) {
 	}
 	for batch := range slices.Chunk(likely, importBatch) {
 		if f.err == nil {
-			_, f.err = f.p.Vulnerabilities.ImportExploitations(f.ctx, inventory.EPSS, batch)
+			_, f.err = f.p.Feeds.ImportExploitations(f.ctx, feeds.EPSS, batch)
 		}
 	}
 	f.measure("advisories about packages", len(all), func(from, to int) error {
-		_, err := f.p.Advisories.Import(f.ctx, f.data.Organisation, all[from:to])
+		_, err := f.p.Feeds.ImportAdvisories(f.ctx, f.data.Organisation, all[from:to])
 		return err
 	})
 }

@@ -57,7 +57,7 @@ func putDocument(e *env, group string, given fields) fields {
 		if i == 0 {
 			advisory = fields{"artifactType": "go"}.with(advisory).with(fields{"advisoryId": given["advisory"], "aliases": []any{given["alias"]}})
 		}
-		if _, err := e.w.p.Advisories.Import(e.operator(), core.UID(group), []*inventory.Advisory{decodeFields[inventory.Advisory](e, advisory)}); err != nil {
+		if _, err := e.w.p.Feeds.ImportAdvisories(e.operator(), core.UID(group), []*inventory.Advisory{decodeFields[inventory.Advisory](e, advisory)}); err != nil {
 			e.Fatal(err)
 		}
 	}

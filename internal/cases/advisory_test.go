@@ -93,7 +93,7 @@ func putAdvisory(e *env, parent string, given fields) fields {
 	e.Helper()
 	advisory := decodeFields[inventory.Advisory](e, given)
 	advisory.Origin, _ = given["origin"].(string)
-	if _, err := e.w.p.Advisories.Import(e.operator(), core.UID(parent), []*inventory.Advisory{advisory}); err != nil {
+	if _, err := e.w.p.Feeds.ImportAdvisories(e.operator(), core.UID(parent), []*inventory.Advisory{advisory}); err != nil {
 		e.Fatal(err)
 	}
 	return e.mustCall(call{rpc: "GetAdvisory", target: string(advisory.UID)}).resource

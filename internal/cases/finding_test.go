@@ -18,7 +18,7 @@ func createFinding(e *env, repo string) fields {
 	uid := core.UID(repo)
 	found, err := e.w.p.Repos.Get(e.operator(), uid)
 	if err == nil {
-		_, err = e.w.p.Advisories.Import(e.operator(), uid.Root(), []*inventory.Advisory{{AdvisoryID: "CVE-2026-1", ArtifactName: found.Name}})
+		_, err = e.w.p.Feeds.ImportAdvisories(e.operator(), uid.Root(), []*inventory.Advisory{{AdvisoryID: "CVE-2026-1", ArtifactName: found.Name}})
 	}
 	e.mustCall(call{rpc: "CreateTag", target: repo, fields: fields{"name": "affected", "digest": digest(1)}})
 	if err == nil {

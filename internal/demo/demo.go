@@ -222,8 +222,8 @@ func (d *seeder) advisories() {
 		return
 	}
 	advisories, vulnerabilities := newAdvisories()
-	if _, d.err = d.p.Advisories.Import(d.ctx, d.root, advisories); d.err == nil {
-		_, d.err = d.p.Vulnerabilities.Import(d.ctx, vulnerabilities)
+	if _, d.err = d.p.Feeds.ImportAdvisories(d.ctx, d.root, advisories); d.err == nil {
+		_, d.err = d.p.Feeds.ImportVulnerabilities(d.ctx, vulnerabilities)
 	}
 }
 

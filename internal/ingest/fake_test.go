@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"atrium/platform/core"
+	"atrium/platform/feeds"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
 	"atrium/platform/registry"
@@ -82,7 +83,7 @@ func (c *fakeCore) destination() destination {
 		images: func(_ context.Context, rows []*inventory.Image) (core.Imported, error) {
 			return put(c, c.images, rows, func(i *inventory.Image) string { return string(i.Repo) + "@" + i.Digest })
 		},
-		advisories: func(_ context.Context, records []*inventory.AdvisoryRecord) (core.Imported, error) {
+		advisories: func(_ context.Context, records []*feeds.AdvisoryRecord) (core.Imported, error) {
 			var rows []*inventory.Advisory
 			var of []int
 			for i, r := range records {
@@ -115,7 +116,7 @@ func (c *fakeCore) destination() destination {
 				return strings.TrimSpace(string(b.Repo) + "@" + b.Digest + " " + b.Architecture)
 			})
 		},
-		exploitations: func(_ context.Context, of inventory.Catalogue, rows []*inventory.Exploitation) (core.Imported, error) {
+		exploitations: func(_ context.Context, of feeds.Catalogue, rows []*inventory.Exploitation) (core.Imported, error) {
 			return put(c, c.exploitations, rows, func(e *inventory.Exploitation) string { return e.ID })
 		},
 		keepKnownExploited: func(_ context.Context, ids []string) (removed int, err error) {

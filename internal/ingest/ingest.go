@@ -11,6 +11,7 @@ import (
 
 	"atrium/platform"
 	"atrium/platform/core"
+	"atrium/platform/feeds"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
 	"atrium/platform/registry"
@@ -120,11 +121,11 @@ type destination struct {
 	repos           func(context.Context, []*registry.ImportedRepo) (core.Imported, error)
 	tags            func(context.Context, []*registry.ImportedTag) (core.Imported, error)
 	images          func(context.Context, []*inventory.Image) (core.Imported, error)
-	advisories      func(context.Context, []*inventory.AdvisoryRecord) (core.Imported, error)
+	advisories      func(context.Context, []*feeds.AdvisoryRecord) (core.Imported, error)
 	vulnerabilities func(context.Context, []*inventory.Vulnerability) (core.Imported, error)
 	artifacts       func(context.Context, []*libraries.ImportedArtifact) (artifacts, versions core.Imported, err error)
 	sboms           func(context.Context, []*registry.ImportedSBOM) (core.Imported, error)
-	exploitations   func(context.Context, inventory.Catalogue, []*inventory.Exploitation) (core.Imported, error)
+	exploitations   func(context.Context, feeds.Catalogue, []*inventory.Exploitation) (core.Imported, error)
 
 	// keepKnownExploited takes all vulnerabilities but these out of the catalogue of those that
 	// are known to be exploited.
@@ -164,15 +165,15 @@ func newDestination(p *platform.Platform, o Options, options core.ImportOptions)
 			return p.Registry.ImportTags(ctx, rows, options)
 		},
 		images: p.Registry.ImportImages,
-		advisories: func(ctx context.Context, records []*inventory.AdvisoryRecord) (core.Imported, error) {
-			return p.Advisories.ImportRecords(ctx, o.Group, records)
+		advisories: func(ctx context.Context, records []*feeds.AdvisoryRecord) (core.Imported, error) {
+			return p.Feeds.ImportRecords(ctx, o.Group, records)
 		},
-		vulnerabilities: p.Vulnerabilities.Import,
+		vulnerabilities: p.Feeds.ImportVulnerabilities,
 		artifacts:       p.Artifacts.Import,
 		sboms:           p.Registry.ImportSBOMs,
-		exploitations:   p.Vulnerabilities.ImportExploitations,
+		exploitations:   p.Feeds.ImportExploitations,
 
-		keepKnownExploited: p.Vulnerabilities.KeepKnownExploited,
+		keepKnownExploited: p.Feeds.KeepKnownExploited,
 		findRepo: func(ctx context.Context, name string) (core.UID, error) {
 			page, err := p.Repos.List(ctx, core.ListRequest[*inventory.RepoFilter]{
 				UIDP:   core.UIDFilter{ChildrenOf: o.Group},

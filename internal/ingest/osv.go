@@ -5,6 +5,7 @@ import (
 
 	"atrium/platform"
 	"atrium/platform/core"
+	"atrium/platform/feeds"
 	"atrium/platform/inventory"
 )
 
@@ -20,7 +21,7 @@ func ImportOSV(ctx context.Context, p *platform.Platform, paths []string, o Opti
 // importOSV is ImportOSV with a destination.
 func importOSV(ctx context.Context, d destination, paths []string, o Options) (Summary, error) {
 	l := &reporter{options: o}
-	advisories := recordBatch{batch: newBatch("advisories", l, d.advisories, func(r *inventory.AdvisoryRecord) string { return r.AdvisoryID })}
+	advisories := recordBatch{batch: newBatch("advisories", l, d.advisories, func(r *feeds.AdvisoryRecord) string { return r.AdvisoryID })}
 	vulnerabilities := newBatch("vulnerability metadata", l, d.vulnerabilities, func(v *inventory.Vulnerability) string {
 		return v.ID
 	})
@@ -31,7 +32,7 @@ func importOSV(ctx context.Context, d destination, paths []string, o Options) (S
 			l.reportUnreadable(at, err)
 			return nil
 		}
-		whole := &inventory.AdvisoryRecord{AdvisoryID: record.ID, UpdateTime: record.modified, WithdrawnTime: record.withdrawn, Advisories: record.advisories()}
+		whole := &feeds.AdvisoryRecord{AdvisoryID: record.ID, UpdateTime: record.modified, WithdrawnTime: record.withdrawn, Advisories: record.advisories()}
 		if len(whole.Advisories) == 0 && empty[record.ID].Before(whole.UpdateTime.Time) {
 			empty[record.ID] = whole.UpdateTime
 		}
@@ -58,11 +59,11 @@ func importOSV(ctx context.Context, d destination, paths []string, o Options) (S
 
 // A recordBatch is a batch of records. It is sent before it has too many advisories, which decide how long a transaction takes.
 type recordBatch struct {
-	*batch[inventory.AdvisoryRecord, string]
+	*batch[feeds.AdvisoryRecord, string]
 	advisories int // of the collected records
 }
 
-func (b *recordBatch) add(ctx context.Context, r *inventory.AdvisoryRecord, at Place, bytes int) error {
+func (b *recordBatch) add(ctx context.Context, r *feeds.AdvisoryRecord, at Place, bytes int) error {
 	if len(b.records) == 0 {
 		b.advisories = 0
 	}

@@ -17,7 +17,7 @@ func TestDocumentsAndReportsHaveTheFormOfTheReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.p.Advisories.Import(ctx, core.UID(w.org), []*inventory.Advisory{{
+	if _, err := w.p.Feeds.ImportAdvisories(ctx, core.UID(w.org), []*inventory.Advisory{{
 		AdvisoryID: "GO-1", ArtifactName: "base", ArtifactType: "Go", Aliases: []string{"CVE-1"}, Severities: []inventory.Severity{{Type: "TYPE_CVSS_V3", Score: "9"}},
 		Events: []inventory.AdvisoryEvent{
 			{CreateTime: at, Findings: []byte{0, 255}, Detection: &inventory.Detection{Manual: &struct{}{}}}, {CreateTime: at, Fixed: &inventory.Fixed{FixedVersion: "2", Note: "n"}},
@@ -69,7 +69,7 @@ func TestDocumentsPageInBothVersions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ctx := core.WithActor(t.Context(), core.NewOperator("import"))
-	if _, err := w.p.Advisories.Import(ctx, "", []*inventory.Advisory{{AdvisoryID: "GO-1", ArtifactName: "lib-1"}, {AdvisoryID: "GO-2", ArtifactName: "lib-2"}}); err != nil {
+	if _, err := w.p.Feeds.ImportAdvisories(ctx, "", []*inventory.Advisory{{AdvisoryID: "GO-1", ArtifactName: "lib-1"}, {AdvisoryID: "GO-2", ArtifactName: "lib-2"}}); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{

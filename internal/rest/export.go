@@ -59,6 +59,8 @@ func exportRoutes(p *platform.Platform, o Options) []route {
 			textFilter("decidedBy", func(f *finding) *string { return &f.DecidedBy }),
 			textsFilter("tagNames", func(f *finding) *[]string { return &f.TagNames }),
 			enumsFilter("scopes", func(f *finding) *[]inventory.PackageScope { return &f.Scopes }),
+			choiceFilter("direct", func(f *finding) **bool { return &f.Direct }),
+			choiceFilter("newInRepo", func(f *finding) **bool { return &f.NewInRepo }),
 			value("withoutLiveTags", parseBool, func(l *core.ListRequest[*finding]) *bool { return &l.Filter.WithoutLiveTags }),
 			textsFilter("digests", func(f *finding) *[]string { return &f.Digests }),
 			textsFilter("advisories", func(f *finding) *[]core.UID { return &f.Advisories }),

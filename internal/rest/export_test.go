@@ -44,7 +44,7 @@ func (w *world) crowd() (repo core.UID) {
 		documents[i] = &registry.ImportedSBOM{Repo: repo, Digest: digest, Format: "CycloneDX 1.5", Packages: held}
 		w.create("/registry/v2/tags/"+string(repo), fmt.Sprintf(`{"name": "v%d", "digest": %q}`, i, digest))
 	}
-	_, err := w.p.Advisories.Import(ctx, core.UID(w.org), advisories)
+	_, err := w.p.Feeds.ImportAdvisories(ctx, core.UID(w.org), advisories)
 	if err == nil {
 		_, err = w.p.Registry.ImportSBOMs(ctx, documents)
 	}

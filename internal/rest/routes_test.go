@@ -44,11 +44,11 @@ func newPopulated(t *testing.T) *populated {
 	advisory := &inventory.Advisory{AdvisoryID: "GO-2024-0001", ArtifactName: "stdlib", Author: "osv", Aliases: []string{"CVE-2024-1"}, Origin: "osv",
 		Events: []inventory.AdvisoryEvent{{Author: "osv", Fixed: &inventory.Fixed{FixedVersion: "1.2.3"}}}}
 	other := &inventory.Advisory{AdvisoryID: "GO-2024-0002", ArtifactName: "net", ArtifactType: "go"}
-	if _, err := w.p.Advisories.Import(ctx, core.UID(w.org), []*inventory.Advisory{advisory, other}); err != nil {
+	if _, err := w.p.Feeds.ImportAdvisories(ctx, core.UID(w.org), []*inventory.Advisory{advisory, other}); err != nil {
 		t.Fatal(err)
 	}
 	w.advisory = string(advisory.UID)
-	if _, err := w.p.Vulnerabilities.Import(ctx, []*inventory.Vulnerability{
+	if _, err := w.p.Feeds.ImportVulnerabilities(ctx, []*inventory.Vulnerability{
 		{ID: "GO-2024-0001", Summary: "bad", Aliases: []string{"CVE-2024-1"}}, {ID: "GO-2024-0002"}, {ID: "GO-2024-0003"},
 	}); err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@ func TestARequestWithoutFieldsForPagingGetsAllDocuments(t *testing.T) {
 		advisories = append(advisories, &inventory.Advisory{AdvisoryID: fmt.Sprintf("GO-%d", i), ArtifactName: fmt.Sprintf("library-%d", i)})
 	}
 	ctx := core.WithActor(t.Context(), core.NewOperator("import"))
-	must[core.Imported](t)(w.p.Advisories.Import(ctx, core.UID(w.org), advisories))
+	must[core.Imported](t)(w.p.Feeds.ImportAdvisories(ctx, core.UID(w.org), advisories))
 	for asked, want := range map[string]int{`{}`: many, `{"cves": ["GO-1"]}`: 1, `{"pageSize": 7}`: 7, `{"orderBy": "name desc"}`: core.DefaultPageSize, `{"skip": 400}`: 1} {
 		status, _, got := w.post(theOwner, advisoryService+"ListDocuments", asked)
 		if n := strings.Count(got, `"advisories"`); status != http.StatusOK || n != want {

@@ -155,6 +155,31 @@ func ReadOnce[K comparable, R any](keys []K, read func([]K) ([]R, []error)) ([]R
 	return results, errs
 }
 
+// ReadPermitted reads what those items lead to of which check finds no error, with one call of read. The results are in the order of items.
+func ReadPermitted[K, R any](items []K, check func(K) error, read func([]K) ([]R, error)) ([]R, []error) {
+	results, errs := make([]R, len(items)), make([]error, len(items))
+	var permitted []K
+	for i, item := range items {
+		if errs[i] = check(item); errs[i] == nil {
+			permitted = append(permitted, item)
+		}
+	}
+	if len(permitted) == 0 {
+		return results, errs
+	}
+	found, err := read(permitted)
+	for i := range items {
+		switch {
+		case errs[i] != nil:
+		case err != nil:
+			errs[i] = err
+		default:
+			results[i], found = found[0], found[1:]
+		}
+	}
+	return results, errs
+}
+
 // ReadGroups reads a value for each item, with one call of read for all items with the same key.
 func ReadGroups[K comparable, T, V any](items []T, key func(T) K, read func(K, []T) ([]V, []error)) ([]V, []error) {
 	values, errs, done := make([]V, len(items)), make([]error, len(items)), map[K]bool{}

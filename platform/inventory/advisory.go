@@ -399,28 +399,12 @@ type AdvisoryQueries interface {
 	// ones, with one statement.
 	SummarizeAdvisories(ctx context.Context, on core.Conn, scopes []core.Scope) ([]*AdvisorySummary, error)
 
-	// AdvisoriesInheriting reads the advisories of all groups that have one of the
-	// names as id or alias and no CVSS severity of their own.
-	AdvisoriesInheriting(ctx context.Context, on core.Conn, names []string) ([]*Advisory, error)
-
-	// AdvisoriesOfRecords reads the advisories of records in a group.
-	AdvisoriesOfRecords(ctx context.Context, on core.Conn, of AdvisoryRecords) ([]*Advisory, error)
-
 	// AdvisoriesOfVulnerabilities reads those of the advisories in a group, above and below it that have one of names, and are not
 	// withdrawn: what says which are of the same vulnerability. For FeedGroup, these are of all groups. group can be a repo.
 	AdvisoriesOfVulnerabilities(ctx context.Context, tx core.Tx, group core.UID, names []string) ([]*Advisory, error)
 
-	// SetRepresentatives stores the representatives of advisories.
-	SetRepresentatives(tx core.Tx, all []*Advisory)
-
 	// RepresentedAdvisories reads the advisories that others represent: those that are for one of repos.
 	RepresentedAdvisories(ctx context.Context, on core.Conn, representatives, repos []core.UID) ([]*Advisory, error)
-
-	// RaiseAdvisoryTimes and RaiseVulnerabilityTimes replace the source times of rows by later
-	// ones. They keep times that are later already, and everything else of the rows.
-	RaiseAdvisoryTimes(ctx context.Context, tx core.Tx, times []SourceTime) error
-
-	RaiseVulnerabilityTimes(ctx context.Context, tx core.Tx, times []SourceTime) error
 }
 
 // Advisories are the operations on advisories.

@@ -65,29 +65,20 @@ func (s Advisories) SummarizeGroups(ctx context.Context, groups []core.UID) ([]*
 
 // summarizeEach summarizes what the caller may see of the rows within each UID, with one read.
 func summarizeEach[T, V any, F core.Filter](ctx context.Context, r *core.Collection[T, F], within []core.UID, read func(context.Context, core.Conn, []core.Scope) ([]*V, error)) ([]*V, []error) {
-	summaries, errs := make([]*V, len(within)), make([]error, len(within))
 	var scopes []core.Scope
-	var indices []int
-	for i, uid := range within {
+	check := func(uid core.UID) error {
 		err := checkWithin(uid)
 		var q core.Query[F]
 		if err == nil {
 			q, err = r.Query(ctx, core.ListRequest[F]{UIDP: core.UIDFilter{DescendantsOf: uid}})
 		}
-		if err != nil {
-			errs[i] = r.Kind.AddArea(err)
-			continue
+		if err == nil {
+			scopes = append(scopes, q.Scope)
 		}
-		scopes, indices = append(scopes, q.Scope), append(indices, i)
+		return r.Kind.AddArea(err)
 	}
-	if len(scopes) == 0 {
-		return summaries, errs
-	}
-	found, err := read(ctx, r.Core.Store, scopes)
-	for n, i := range indices {
-		if errs[i] = r.Kind.AddArea(err); err == nil {
-			summaries[i] = found[n]
-		}
-	}
-	return summaries, errs
+	return core.ReadPermitted(within, check, func([]core.UID) ([]*V, error) {
+		found, err := read(ctx, r.Core.Store, scopes)
+		return found, r.Kind.AddArea(err)
+	})
 }

@@ -71,7 +71,7 @@ type ComponentQueries interface {
 
 	// ComponentsOf reads those components of images of a repo that are versions of packages or were built of
 	// them, by digest.
-	ComponentsOf(ctx context.Context, tx core.Tx, repo core.UID, digests []string, versions []core.UID) (map[string][]*Component, error)
+	ComponentsOf(ctx context.Context, tx core.Tx, repo core.UID, digests []string, versions []core.UID) (map[string]HeldComponents, error)
 }
 
 // PutComponents stores those components that are new, with the versions that they name. Those of a stored component
@@ -106,6 +106,7 @@ type candidate struct {
 	*PackageVersion
 	binaries []BinaryPackage // that were built of it, if it is of a source package
 	scope    PackageScope    // of it, or of these binaries together; "" if it is not known
+	direct   *bool           // of it, or of these binaries together; nil if it is not known
 }
 
 // A BinaryPackage is an installed package that was built of a source package.
@@ -117,24 +118,24 @@ type BinaryPackage struct {
 // candidates returns the versions that advisories can be about, sorted by UID: those of source packages, and those
 // that are installed. Where a package and its source have the same name, the version of the source counts: advisories
 // about sources have it. versions has those of source packages.
-func candidates(components []*Component, versions map[core.UID]*PackageVersion) []candidate {
+func candidates(components []*Component, versions map[core.UID]*PackageVersion, direct DirectComponents) []candidate {
 	byUID := map[core.UID]*candidate{}
-	add := func(v *PackageVersion, scope PackageScope) *candidate {
+	add := func(v *PackageVersion, of *Component) *candidate {
 		c, known := byUID[v.UID]
 		if !known {
-			c = &candidate{PackageVersion: v}
+			c = &candidate{PackageVersion: v, direct: direct[of.UID]}
 			byUID[v.UID] = c
 		}
-		c.scope = mergeScopes(c.scope, scope, !known)
+		c.scope, c.direct = mergeScopes(c.scope, of.Scope, !known), mergeDirect(c.direct, direct[of.UID])
 		return c
 	}
 	for _, c := range components {
 		source := versions[c.Source]
 		if source == nil || source.Package.UID != c.Version.Package.UID {
-			add(c.Version, c.Scope)
+			add(c.Version, c)
 		}
 		if source != nil {
-			of := add(source, c.Scope)
+			of := add(source, c)
 			of.binaries = append(of.binaries, BinaryPackage{c.Version.Package.Name, c.Version.Version})
 		}
 	}

@@ -16,9 +16,9 @@
 //
 // Vulnerabilities:
 //
-//	advisory.go, vulnerability.go      from feeds, which import_feed.go imports; severity.go rates
-//	               them, advisory_match.go matches advisories with repos and tags,
-//	               advisory_group.go finds those that are of one vulnerability,
+//	advisory.go, vulnerability.go      what feeds say, which package feeds imports and advisory_check.go
+//	               checks; severity.go rates them, advisory_match.go matches advisories with repos and tags,
+//	               advisory_group.go says which of them findings follow from,
 //	               advisory_summary.go counts advisories;
 //	               document_event.go is how documents of reports show their events
 //	finding.go     which advisories affect which images: finding_filter.go checks filters inside
@@ -28,7 +28,7 @@
 //	               finding_match.go compares versions, finding_change.go notes what
 //	               changes, for the events of finding_event.go; finding_update.go and
 //	               finding_rule.go are what callers decide, finding_pattern.go accepts by
-//	               conditions, finding_triage.go says which decision
+//	               conditions, due_policy.go sets due dates, finding_triage.go says which decision
 //	               counts; finding_summary.go counts, exploitation.go has what catalogues say
 //
 // What they share:

@@ -27,6 +27,7 @@ type Finding struct {
 	InstalledVersion string           `json:"installedVersion,omitempty"` // "" if it is not known
 	BinaryPackages   []BinaryPackage  `json:"binaryPackages,omitempty"`   // what the image holds that was built of it, if it is a source package
 	Scope            PackageScope     `json:"scope,omitempty"`            // what the image needs the package for; "" if it is not known
+	Direct           *bool            `json:"direct,omitempty"`           // whether the project in the image depends on the package itself; nil if it is not known
 	PackageVersion   core.UID         `json:"-"`                          // "" if it is not known
 	FixedVersions    []string         `json:"fixedVersions,omitempty"`    // versions that are not affected any more, the next one first
 	LacksFix         bool             `json:"-"`                          // it is known that all later versions are affected
@@ -39,10 +40,12 @@ type Finding struct {
 	Note             string           `json:"note,omitempty"`
 	Assignee         core.UID         `json:"assignee,omitempty"`
 	DueTime          core.Time        `json:"dueTime,omitzero"`
+	IsDueSet         bool             `json:"-"`                   // somebody has set DueTime; otherwise it follows from the policy
 	ExpireTime       core.Time        `json:"expireTime,omitzero"` // when the decision ends, and the finding is open again
 	FirstSeenTime    core.Time        `json:"firstSeenTime,omitzero"`
 	ResolvedTime     core.Time        `json:"resolvedTime,omitzero"`
 	UpdateTime       core.Time        `json:"updateTime,omitzero"`
+	IsNewInRepo      bool             `json:"newInRepo,omitempty"` // the image brought it: no image of the repo with a live tag had the vulnerability before
 
 	// Decision says what decided about the state: "" (nothing), DecisionOfFinding,
 	// DecisionOfAdvisory, or the UID of the triage rule.
@@ -130,6 +133,8 @@ type FindingFilter struct {
 	UpdatedSince     core.Time             `json:",omitzero"`
 	DueBefore        core.Time             `json:",omitzero"`
 	Scopes           []PackageScope        `json:",omitempty"`
+	Direct           *bool                 `json:",omitempty"`
+	NewInRepo        *bool                 `json:",omitempty"`
 	ExpireBefore     core.Time             `json:",omitzero"`  // the decision ends before
 	DecidedBy        string                `json:",omitempty"` // as in a finding
 	TagNames         []string              `json:",omitempty"` // a tag with one of these names points to the image
@@ -224,20 +229,23 @@ func (f *FindingFilter) checkConditions(v *core.Violations) {
 var FindingKind = core.Kind[*Finding]{
 	Name: "Finding", Plural: "findings", Area: core.AreaVulnerabilities, Number: 20, Own: true, GraphOnly: true, Event: "vulnerabilities.finding", Parent: core.RepoRef,
 	Verbs: []string{verbOpened, verbResolved, verbChanged}, EventBody: core.AreaVulnerabilities + ".FindingChange", EventsOfParent: true,
-	OtherEvents: []core.EventKind{{Event: "vulnerabilities.finding", Verbs: []string{verbTriaged}, Body: core.AreaVulnerabilities + ".TriageChange", Resource: "Group"}},
-	List:        core.CapFindingsList, Update: core.CapFindingsUpdate, Also: []core.Capability{core.CapTagList},
+	OtherEvents: []core.EventKind{
+		{Event: "vulnerabilities.finding", Verbs: []string{verbTriaged}, Body: core.AreaVulnerabilities + ".TriageChange", Resource: "Group"},
+		{Event: "vulnerabilities.finding", Verbs: []string{verbDuePolicySet}, Body: core.AreaVulnerabilities + ".DuePolicy", Resource: "Group"},
+	},
+	List: core.CapFindingsList, Update: core.CapFindingsUpdate, Also: []core.Capability{core.CapTagList},
 	Fields: []fieldmask.Field{
 		{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "repo", Mode: fieldmask.OutputOnly},
 		{Name: "digest", Mode: fieldmask.OutputOnly}, {Name: "advisory", Mode: fieldmask.OutputOnly},
 		{Name: "vulnerabilityId", Mode: fieldmask.OutputOnly}, {Name: "package", Mode: fieldmask.OutputOnly},
 		{Name: "ecosystem", Mode: fieldmask.OutputOnly}, {Name: "installedVersion", Mode: fieldmask.OutputOnly},
-		{Name: "sources", Mode: fieldmask.OutputOnly}, {Name: "disputedBy", Mode: fieldmask.OutputOnly}, {Name: "binaryPackages", Mode: fieldmask.OutputOnly}, {Name: "scope", Mode: fieldmask.OutputOnly}, {Name: "fixedVersions", Mode: fieldmask.OutputOnly}, {Name: "severity", Mode: fieldmask.OutputOnly},
+		{Name: "sources", Mode: fieldmask.OutputOnly}, {Name: "disputedBy", Mode: fieldmask.OutputOnly}, {Name: "binaryPackages", Mode: fieldmask.OutputOnly}, {Name: "scope", Mode: fieldmask.OutputOnly}, {Name: "direct", Mode: fieldmask.OutputOnly}, {Name: "fixedVersions", Mode: fieldmask.OutputOnly}, {Name: "severity", Mode: fieldmask.OutputOnly},
 		{Name: "knownExploited", Mode: fieldmask.OutputOnly}, {Name: "epss", Mode: fieldmask.OutputOnly},
 		{Name: "basis", Mode: fieldmask.OutputOnly}, {Name: "state", Mode: fieldmask.Updatable},
 		{Name: "decidedBy", Mode: fieldmask.OutputOnly}, {Name: "justification", Mode: fieldmask.Updatable}, {Name: "note", Mode: fieldmask.Updatable},
 		{Name: "assignee", Mode: fieldmask.Updatable}, {Name: "dueTime", Mode: fieldmask.Updatable},
 		{Name: "expireTime", Mode: fieldmask.Updatable}, {Name: "firstSeenTime", Mode: fieldmask.OutputOnly},
-		{Name: "resolvedTime", Mode: fieldmask.OutputOnly}, {Name: "updateTime", Mode: fieldmask.OutputOnly},
+		{Name: "resolvedTime", Mode: fieldmask.OutputOnly}, {Name: "updateTime", Mode: fieldmask.OutputOnly}, {Name: "newInRepo", Mode: fieldmask.OutputOnly},
 	},
 	Orders: []core.OrderField[*Finding]{
 		{Name: "severity", Value: func(f *Finding) any { return f.Severity.SortKey() }},
@@ -287,6 +295,9 @@ type FindingQueries interface {
 
 	// RulesOf reads the triage rules of groups and repos.
 	RulesOf(ctx context.Context, on core.Conn, scopes []core.UID) ([]*TriageRule, error)
+
+	// HeldInRepo returns those of representatives of which an image of a repo that counts has a finding that is not resolved.
+	HeldInRepo(ctx context.Context, tx core.Tx, repo core.UID, representatives []core.UID) ([]core.UID, error)
 
 	// NextFindingRoot returns the first organisation after another one that has tasks, in the order
 	// of UIDs, or "" if there is none.
@@ -414,7 +425,7 @@ func (s Findings) ListAdvisories(ctx context.Context, findings []*Finding) ([][]
 	all := make([][]*Advisory, len(findings))
 	for i, f := range findings {
 		visible := slices.DeleteFunc(slices.Clone(found), func(a *Advisory) bool {
-			return a.Representative != f.Representative || !isAbove(a.UID.Parent(), f.Repo)
+			return a.Representative != f.Representative || !IsAbove(a.UID.Parent(), f.Repo)
 		})
 		for _, a := range countingAdvisories(visible) {
 			if slices.Contains(f.Sources, a.AdvisoryID) || slices.Contains(f.DisputedBy, a.AdvisoryID) {

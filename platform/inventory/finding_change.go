@@ -19,11 +19,13 @@ type findingChanges struct {
 	representatives map[core.UID]core.UID // of the advisories
 	superseded      map[core.UID]bool     // representatives of the bundles that count no more
 	events          findingEvents
+	first           []*Finding // of their vulnerabilities and versions in images that have arrived
 }
 
 // compare notes what changes in the findings of an image. before and wanted are those that there
 // are and that there must be.
-func (c *findingChanges) compare(status *ImageStatus, before, wanted []*Finding, rules triageRules) {
+func (c *findingChanges) compare(of *content, before, wanted []*Finding, rules triageRules) {
+	status := of.status
 	opened, resolved, changed := []*Finding{}, []*Finding{}, []*Finding{}
 	known := make(map[aboutKey][]*Finding, len(before))
 	for _, f := range before {
@@ -36,9 +38,12 @@ func (c *findingChanges) compare(status *ImageStatus, before, wanted []*Finding,
 		if joined[key] = true; was != nil {
 			f.UID = was.UID
 		}
-		c.carryOver(f, withDecision(was, known[key]))
+		if c.carryOver(f, withDecision(was, known[key])); was == nil && of.hasArrived {
+			c.first = append(c.first, f)
+		}
 		known[key] = slices.DeleteFunc(known[key], func(other *Finding) bool { return other == was })
 		rules.decide(f, c.now)
+		rules.setDue(f)
 		switch {
 		case was == nil || !was.IsCounted():
 			c.replace(status, was, f)
@@ -113,7 +118,7 @@ func (c *findingChanges) carryOver(f, was *Finding) {
 	if was == nil {
 		return
 	}
-	f.FirstSeenTime, f.Assignee, f.DueTime = was.FirstSeenTime, was.Assignee, was.DueTime
+	f.FirstSeenTime, f.Assignee, f.DueTime, f.IsDueSet, f.IsNewInRepo = was.FirstSeenTime, was.Assignee, was.DueTime, was.IsDueSet, was.IsNewInRepo
 	switch {
 	case was.Decision == DecisionOfFinding && !was.decision().hasEnded(c.now) && was.State != FindingResolved:
 		f.decide(was.decision(), DecisionOfFinding)
@@ -154,15 +159,34 @@ func (f *Finding) sameAs(other *Finding) bool {
 	x, y := *f, *other
 	x.UpdateTime, y.UpdateTime = core.Time{}, core.Time{}
 	return x.IsLive == y.IsLive && x.Decision == y.Decision && x.DecidedBy == y.DecidedBy && x.PackageVersion == y.PackageVersion && x.Advisory == y.Advisory && x.Representative == y.Representative && x.looksLike(&y) &&
-		EPSSKey(x.EPSS) == EPSSKey(y.EPSS) && x.LacksFix == y.LacksFix && x.Scope == y.Scope && x.FirstSeenTime.Equal(y.FirstSeenTime.Time)
+		EPSSKey(x.EPSS) == EPSSKey(y.EPSS) && x.LacksFix == y.LacksFix && x.Scope == y.Scope && core.EqualJSON(x.Direct, y.Direct) && x.DueTime.Equal(y.DueTime.Time) && x.IsDueSet == y.IsDueSet && x.IsNewInRepo == y.IsNewInRepo && x.FirstSeenTime.Equal(y.FirstSeenTime.Time)
 }
 
 // looksLike reports whether nothing differs that somebody would be told of.
 func (f *Finding) looksLike(other *Finding) bool {
 	return f.State == other.State && f.Severity.SortKey() == other.Severity.SortKey() && f.KnownExploited == other.KnownExploited &&
 		slices.Equal(f.FixedVersions, other.FixedVersions) && slices.Equal(f.BinaryPackages, other.BinaryPackages) &&
-		slices.Equal(f.Sources, other.Sources) && slices.Equal(f.DisputedBy, other.DisputedBy) && f.Justification == other.Justification && f.Note == other.Note && f.Assignee == other.Assignee && f.DueTime.Equal(other.DueTime.Time) && f.ExpireTime.Equal(other.ExpireTime.Time) &&
+		slices.Equal(f.Sources, other.Sources) && slices.Equal(f.DisputedBy, other.DisputedBy) && f.Justification == other.Justification && f.Note == other.Note && f.Assignee == other.Assignee && (f.DueTime.Equal(other.DueTime.Time) || !f.IsDueSet && !other.IsDueSet) && f.ExpireTime.Equal(other.ExpireTime.Time) &&
 		f.Basis == other.Basis && f.Package == other.Package && f.InstalledVersion == other.InstalledVersion && f.VulnerabilityID == other.VulnerabilityID
+}
+
+// markNew marks those of the first findings of which no image of the repo has had the vulnerability.
+func (s Findings) markNew(ctx context.Context, tx core.Tx, c *findingChanges) error {
+	if len(c.first) == 0 {
+		return nil
+	}
+	about := make([]core.UID, len(c.first))
+	for i, f := range c.first {
+		about[i] = f.Representative
+	}
+	slices.Sort(about)
+	held, err := s.area.tables.HeldInRepo(ctx, tx, c.repo.UID, slices.Compact(about))
+	for _, f := range c.first {
+		if f.IsNewInRepo = !slices.Contains(held, f.Representative); f.IsNewInRepo {
+			held = append(held, f.Representative)
+		}
+	}
+	return err
 }
 
 // record records the events of a transaction.

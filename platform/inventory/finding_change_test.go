@@ -15,15 +15,15 @@ var uncompared = map[string]string{
 	"UpdateTime": "follows from the comparison", "ResolvedTime": "follows from the state",
 }
 
-// quiet are the fields whose changes are stored, and that nobody is told of.
-var quiet = map[string]bool{"Advisory": true, "Representative": true, "PackageVersion": true, "EPSS": true, "LacksFix": true, "Scope": true, "FirstSeenTime": true, "Decision": true, "DecidedBy": true, "IsLive": true}
+// quiet are the fields whose changes are stored, and that nobody is told of. A due date is one unless somebody has set it.
+var quiet = map[string]bool{"Direct": true, "DueTime": true, "IsDueSet": true, "IsNewInRepo": true, "Advisory": true, "Representative": true, "PackageVersion": true, "EPSS": true, "LacksFix": true, "Scope": true, "FirstSeenTime": true, "Decision": true, "DecidedBy": true, "IsLive": true}
 
 // A field that is missing in the comparison would never be written when only it changes.
 func TestEveryFieldOfAFindingIsCompared(t *testing.T) {
 	t.Parallel()
 	one := 0.5
 	values := map[reflect.Type]any{
-		reflect.TypeFor[core.Time](): core.At(time.Unix(1, 0)), reflect.TypeFor[*float64](): &one, reflect.TypeFor[bool](): true,
+		reflect.TypeFor[core.Time](): core.At(time.Unix(1, 0)), reflect.TypeFor[*float64](): &one, reflect.TypeFor[bool](): true, reflect.TypeFor[*bool](): new(true),
 		reflect.TypeFor[[]string](): []string{"x"}, reflect.TypeFor[[]BinaryPackage](): []BinaryPackage{{Name: "x"}}, reflect.TypeFor[AdvisorySeverity](): AdvisorySeverity{Rating: core.SeverityHigh},
 	}
 	for field := range reflect.TypeFor[Finding]().Fields() {

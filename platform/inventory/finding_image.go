@@ -16,7 +16,8 @@ type ImageFacts struct {
 	IsLive         bool     // whether a tag that is not deprecated points to the image
 	Names          []string // names of packages, if the source of the image lists only names
 	HasSBOM        bool
-	Components     []core.UID   // those of the SBOMs
+	Components     []core.UID // those of the SBOMs
+	Direct         DirectComponents
 	UsedComponents []core.UID   // those of which the uses have the versions, if the image is live
 	Status         *ImageStatus // nil if there is none yet
 }
@@ -126,6 +127,7 @@ func (s Findings) numberImages(ctx context.Context, tx core.Tx, repo core.UID, s
 type content struct {
 	status     *ImageStatus
 	candidates []candidate
+	hasArrived bool // the image was not live before, or held other packages
 }
 
 // readContents reads what images hold, in the order of facts, and lists what changes in the uses of packages. Where
@@ -172,7 +174,7 @@ func (s Findings) readContents(ctx context.Context, tx core.Tx, repo *Repo, fact
 		contents[i] = &content{status: statuses[i]}
 		if f.HasSBOM {
 			held := componentsAt(f.Components, byUID)
-			contents[i].candidates, used[i] = candidates(held, versions), usesOf(held)
+			contents[i].candidates, used[i] = candidates(held, versions, f.Direct), usesOf(held)
 			continue
 		}
 		for _, name := range f.Names {
@@ -190,7 +192,9 @@ func (s Findings) readContents(ctx context.Context, tx core.Tx, repo *Repo, fact
 		if !f.IsLive {
 			used[i] = nil
 		}
-		uses = append(uses, changedUses(statuses[i].Number, f.usedBefore(byUID), used[i])...)
+		changed := changedUses(statuses[i].Number, f.usedBefore(byUID), used[i])
+		contents[i].hasArrived = f.Status == nil || !f.Status.IsLive || len(changed) > 0
+		uses = append(uses, changed...)
 	}
 	return contents, uses, nil
 }

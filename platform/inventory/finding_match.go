@@ -99,7 +99,7 @@ func (s Findings) write(ctx context.Context, tx core.Tx, repo *Repo, contents []
 	changes := findingChanges{now: s.area.Now(), repo: repo, events: events, representatives: map[core.UID]core.UID{}, superseded: map[core.UID]bool{}}
 	for _, a := range advisories {
 		changes.representatives[a.UID], changes.representatives[a.Representative] = a.Representative, a.Representative
-		changes.superseded[a.Representative] = a.isBundle() && a.DeleteTime.IsZero()
+		changes.superseded[a.Representative] = a.IsBundle() && a.DeleteTime.IsZero()
 	}
 	byName, members := map[string][]*Advisory{}, map[core.UID][]*Advisory{}
 	for _, a := range countingAdvisories(advisories) {
@@ -125,8 +125,11 @@ func (s Findings) write(ctx context.Context, tx core.Tx, repo *Repo, contents []
 				wanted = append(wanted, newFinding(of, members[of[0].advisory.Representative], repo.UID, c.status.Digest))
 			}
 		}
-		changes.compare(c.status, before[c.status.Digest], wanted, rules)
+		changes.compare(c, before[c.status.Digest], wanted, rules)
 		changes.statuses = append(changes.statuses, c.status)
+	}
+	if err := s.markNew(ctx, tx, &changes); err != nil {
+		return err
 	}
 	return s.store(ctx, tx, &changes)
 }
@@ -222,7 +225,7 @@ func newFinding(of []match, members []*Advisory, repo core.UID, digest string) *
 	f.Sources = slices.Compact(f.Sources)
 	f.FixedVersions, f.VulnerabilityID = fixesOf(of), knownName(all)
 	if v := first.version; v.PackageVersion != nil {
-		f.Package, f.Ecosystem, f.InstalledVersion, f.BinaryPackages, f.Scope = v.Package.Name, v.Package.Ecosystem, v.Version, v.binaries, v.scope
+		f.Package, f.Ecosystem, f.InstalledVersion, f.BinaryPackages, f.Scope, f.Direct = v.Package.Name, v.Package.Ecosystem, v.Version, v.binaries, v.scope, v.direct
 		f.PackageVersion = v.UID
 	}
 	f.DisputedBy = disputing(first.version, all, members)

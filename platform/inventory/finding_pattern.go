@@ -196,7 +196,7 @@ func (r *TriageRule) checkAcceptance() error {
 
 // putPattern stores a rule with a pattern.
 func (s Findings) putPattern(ctx context.Context, tx core.Tx, r *TriageRule) error {
-	tx.Lock(findingLock(r.Scope.Root()))
+	tx.Lock(FindingLock(r.Scope.Root()))
 	exists, err := tx.Exists(ctx, r.Scope)
 	if err == nil && !exists {
 		err = core.NewNotFound(core.GroupRef, r.Scope)
@@ -225,7 +225,7 @@ func (s Findings) DeletePattern(ctx context.Context, uid core.UID) error {
 	err := s.requireOn(ctx, "uid", uid, triageCapabilities()...)
 	if err == nil {
 		err = s.area.Store.Write(ctx, func(tx core.Tx) error {
-			tx.Lock(findingLock(uid.Root()))
+			tx.Lock(FindingLock(uid.Root()))
 			known, err := s.area.tables.TriageRules(ctx, tx, []core.UID{uid.Parent()}, []string{anyVulnerability})
 			if err != nil {
 				return err

@@ -138,7 +138,7 @@ func (s Findings) readRepresented(ctx context.Context, tx core.Tx, repo core.UID
 	about = slices.Clone(uids)
 	var bundled []string
 	for _, a := range all {
-		if about = append(about, a.Representative); a.isBundle() {
+		if about = append(about, a.Representative); a.IsBundle() {
 			bundled = append(bundled, a.Upstream...)
 		}
 	}
@@ -148,7 +148,7 @@ func (s Findings) readRepresented(ctx context.Context, tx core.Tx, repo core.UID
 			return nil, nil, err
 		}
 		for _, a := range recorded {
-			if !a.isBundle() {
+			if !a.IsBundle() {
 				about = append(about, a.Representative)
 			}
 		}
@@ -165,12 +165,12 @@ func (s Findings) readRepresented(ctx context.Context, tx core.Tx, repo core.UID
 
 // contentsHolding returns images with those of their packages that are, or were built of, what holders hold.
 func (s Findings) contentsHolding(ctx context.Context, tx core.Tx, repo *Repo, statuses []*ImageStatus, holders []Holder) ([]*content, error) {
-	var held []core.UID
+	var uids []core.UID
 	byDigest := map[string][]core.UID{}
 	for _, h := range holders {
-		held, byDigest[h.Digest] = append(held, h.Version), append(byDigest[h.Digest], h.Version)
+		uids, byDigest[h.Digest] = append(uids, h.Version), append(byDigest[h.Digest], h.Version)
 	}
-	versions, err := s.versionsByUID(ctx, tx, held)
+	versions, err := s.versionsByUID(ctx, tx, uids)
 	if err != nil {
 		return nil, err
 	}
@@ -185,13 +185,14 @@ func (s Findings) contentsHolding(ctx context.Context, tx core.Tx, repo *Repo, s
 			contents[i].candidates = append(contents[i].candidates, candidate{PackageVersion: versions[uid]})
 		}
 	}
-	if len(digests) == 0 || len(held) == 0 {
+	if len(digests) == 0 || len(uids) == 0 {
 		return contents, nil
 	}
-	components, err := s.area.tables.ComponentsOf(ctx, tx, repo.UID, digests, slices.Collect(maps.Keys(versions)))
+	held, err := s.area.tables.ComponentsOf(ctx, tx, repo.UID, digests, slices.Collect(maps.Keys(versions)))
 	for _, c := range contents {
 		if c.status.Basis == BasisVersion {
-			c.candidates = candidates(components[c.status.Digest], versions)
+			of := held[c.status.Digest]
+			c.candidates = candidates(of.Components, versions, of.Direct)
 		}
 	}
 	return contents, err

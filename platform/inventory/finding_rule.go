@@ -11,6 +11,15 @@ import (
 
 // TriageRuleQueries read and write triage rules in other ways than a Table does.
 type TriageRuleQueries interface {
+	// RulesAndPolicies reads the policies of scopes too, with the same round trip as TriageRules.
+	RulesAndPolicies(ctx context.Context, tx core.Tx, scopes []core.UID, vulnerabilities []string) ([]*TriageRule, []*DuePolicy, error)
+
+	// DuePolicies reads the policies of scopes.
+	DuePolicies(ctx context.Context, on core.Conn, scopes []core.UID) ([]*DuePolicy, error)
+
+	// PutDuePolicy stores a policy in place of that of its scope, or deletes that if there are no days.
+	PutDuePolicy(tx core.Tx, p *DuePolicy)
+
 	// TriageRules reads the rules of scopes that name one of vulnerabilities.
 	TriageRules(ctx context.Context, tx core.Tx, scopes []core.UID, vulnerabilities []string) ([]*TriageRule, error)
 

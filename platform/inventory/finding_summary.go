@@ -21,6 +21,8 @@ type FindingSummary struct {
 
 	AffectedRepos, AffectedImages int64 // those with findings to look after
 	Images, KnownImages           int64 // images that count, and those of them whose packages are known
+
+	scope core.ImageKey // the group or repo in place of the repo, without a digest, or the image
 }
 
 // A FindingClass is what findings that are counted together have in common. Counters store its
@@ -81,7 +83,7 @@ func (s *FindingSummary) Add(class FindingClass, n int64) {
 // "", it counts all that the caller may see.
 func (s Findings) Summarize(ctx context.Context, within core.UID) (*FindingSummary, error) {
 	summaries, errs := s.SummarizeEach(ctx, []core.UID{within})
-	if errs[0] == nil && *summaries[0] == (FindingSummary{}) {
+	if errs[0] == nil && *summaries[0] == (FindingSummary{scope: core.ImageKey{Repo: within}}) {
 		errs[0] = s.rows.Kind.AddArea(s.rows.ScopeExists(ctx, core.UIDFilter{DescendantsOf: within}))
 	}
 	if errs[0] != nil {
@@ -93,31 +95,28 @@ func (s Findings) Summarize(ctx context.Context, within core.UID) (*FindingSumma
 // SummarizeEach counts the findings below each group or of each repo with one read of the
 // counters. The groups and repos must exist.
 func (s Findings) SummarizeEach(ctx context.Context, within []core.UID) ([]*FindingSummary, []error) {
-	return summarizeEach(ctx, s.rows, within, s.area.tables.SummarizeFindings)
+	summaries, errs := summarizeEach(ctx, s.rows, within, s.area.tables.SummarizeFindings)
+	for i, of := range summaries {
+		if of != nil {
+			of.scope.Repo = within[i]
+		}
+	}
+	return summaries, errs
 }
 
 // SummarizeImages counts the findings of images with one read.
 func (s Findings) SummarizeImages(ctx context.Context, keys []core.ImageKey) ([]*FindingSummary, []error) {
-	summaries, errs := make([]*FindingSummary, len(keys)), make([]error, len(keys))
-	var readable []core.ImageKey
-	var indices []int
-	for i, key := range keys {
-		if _, err := core.Require(ctx, key.Repo, core.CapFindingsList, core.CapTagList); err != nil {
-			errs[i] = s.rows.Kind.AddArea(err)
-			continue
+	check := func(key core.ImageKey) error {
+		_, err := core.Require(ctx, key.Repo, core.CapFindingsList, core.CapTagList)
+		return s.rows.Kind.AddArea(err)
+	}
+	return core.ReadPermitted(keys, check, func(keys []core.ImageKey) ([]*FindingSummary, error) {
+		found, err := s.area.tables.SummarizeImageFindings(ctx, s.area.Store, ImageKeys{keys})
+		for i, of := range found {
+			of.scope = keys[i]
 		}
-		readable, indices = append(readable, key), append(indices, i)
-	}
-	if len(readable) == 0 {
-		return summaries, errs
-	}
-	found, err := s.area.tables.SummarizeImageFindings(ctx, s.area.Store, ImageKeys{readable})
-	for n, i := range indices {
-		if errs[i] = s.rows.Kind.AddArea(err); err == nil {
-			summaries[i] = found[n]
-		}
-	}
-	return summaries, errs
+		return found, s.rows.Kind.AddArea(err)
+	})
 }
 
 // FindingFacets count the findings of a list by what they have in common, sorted by descending

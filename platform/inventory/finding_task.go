@@ -42,8 +42,8 @@ const (
 	repoAdvisories = 20
 )
 
-// findingLock is the lock of the findings of an organisation.
-func findingLock(root core.UID) core.UID { return "findings:" + root }
+// FindingLock is the lock of the findings of an organisation.
+func FindingLock(root core.UID) core.UID { return "findings:" + root }
 
 // An AdvisoryReach says which images an advisory can be about.
 type AdvisoryReach struct {
@@ -140,9 +140,9 @@ func (s Findings) Review(ctx context.Context) (wrong int, err error) {
 // reconcileRoot ends tasks of an organisation. Another process may have ended them meanwhile.
 func (s Findings) reconcileRoot(ctx context.Context, tx core.Tx, root core.UID) (int, error) {
 	if root != FeedGroup {
-		tx.LockShared(findingLock(FeedGroup))
+		tx.LockShared(FindingLock(FeedGroup))
 	}
-	tx.Lock(findingLock(root))
+	tx.Lock(FindingLock(root))
 	tasks, err := s.area.tables.FindingTasks(ctx, tx, root, maxFindingTasks)
 	if err != nil || len(tasks) == 0 {
 		return 1, err // another process has ended the task that there was; there may be others

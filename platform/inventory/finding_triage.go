@@ -96,6 +96,7 @@ func (d decision) hasEnded(now core.Time) bool {
 type triageRules struct {
 	naming   map[core.UID][]namingRule // by the advisories that represent those that they name
 	patterns []*TriageRule
+	policies []*DuePolicy
 }
 
 // A namingRule is a rule with the groups of the advisories that it names.
@@ -115,7 +116,7 @@ func (r triageRules) decide(f *Finding, now core.Time) {
 	}
 	covered := map[FindingState][]string{} // binary packages that are decided about one by one
 	for _, rule := range r.naming[f.Representative] {
-		if !slices.ContainsFunc(rule.groups, func(group core.UID) bool { return isAbove(group, f.Repo) }) || !rule.isFor(f) || rule.decision().hasEnded(now) {
+		if !slices.ContainsFunc(rule.groups, func(group core.UID) bool { return IsAbove(group, f.Repo) }) || !rule.isFor(f) || rule.decision().hasEnded(now) {
 			continue
 		}
 		if !rule.isAbout(f.Ecosystem, f.installedPackage()) {
@@ -262,15 +263,15 @@ func (s Findings) readRules(ctx context.Context, tx core.Tx, repos []*Repo, advi
 	for i, repo := range repos {
 		uids[i] = repo.UID
 	}
-	found, err := s.area.tables.TriageRules(ctx, tx, scopesAround(uids), slices.Compact(names))
+	found, policies, err := s.area.tables.RulesAndPolicies(ctx, tx, scopesAround(uids), slices.Compact(names))
 	if err == nil {
 		err = s.locate(ctx, tx, found, repos, contents)
 	}
+	rules := triageRules{naming: map[core.UID][]namingRule{}, policies: policies}
 	if err != nil || len(found) == 0 {
-		return triageRules{}, err
+		return rules, err
 	}
 	slices.SortFunc(found, compareRules)
-	rules := triageRules{naming: map[core.UID][]namingRule{}}
 	for _, rule := range found {
 		if rule.Pattern != nil {
 			rules.patterns = append(rules.patterns, rule)
@@ -300,7 +301,7 @@ func (s Findings) readRules(ctx context.Context, tx core.Tx, repos []*Repo, advi
 
 // AllNames lists the names by which the advisory is known, and by which a rule can be about it: its own, and those of what it
 // comes from, as DEBIAN-CVE-2021-44228 comes from CVE-2021-44228.
-func (a *Advisory) AllNames() []string { return append(a.names(), a.Upstream...) }
+func (a *Advisory) AllNames() []string { return append(a.Names(), a.Upstream...) }
 
 // compareRules sorts rules: those that count more come first.
 func compareRules(a, b *TriageRule) int {

@@ -242,7 +242,7 @@ func (s Findings) checkAssignee(ctx context.Context, c *fieldmask.Change[*Findin
 // updateInTx decides about findings in a transaction.
 func (s Findings) updateInTx(ctx context.Context, tx core.Tx, u *FindingUpdate, c *fieldmask.Change[*Finding]) ([]*Finding, error) {
 	for _, root := range u.roots() {
-		tx.Lock(findingLock(root))
+		tx.Lock(FindingLock(root))
 	}
 	if err := s.changeRules(ctx, tx, u, c); err != nil {
 		return nil, err
@@ -361,7 +361,7 @@ func (s Findings) newTriage(ctx context.Context, tx core.Tx, chosen []*Finding, 
 	for _, a := range facts.Advisories {
 		t.advisories[a.Representative] = append(t.advisories[a.Representative], a)
 	}
-	if c.Writes("state") {
+	if c.Writes("state") || c.Writes("dueTime") {
 		t.rules, err = s.readRules(ctx, tx, facts.Repos, facts.Advisories, nil)
 	}
 	return t, err
@@ -413,7 +413,8 @@ func (t *triage) apply(f *Finding) {
 		f.Assignee = t.Row.Assignee
 	}
 	if t.Writes("dueTime") {
-		f.DueTime = t.Row.DueTime
+		f.DueTime, f.IsDueSet = t.Row.DueTime, !t.Row.DueTime.IsZero()
+		t.rules.setDue(f)
 	}
 }
 
@@ -425,7 +426,7 @@ func (t *triage) decide(f *Finding) {
 	f.decide(decision{state: FindingOpen}, "")
 	var sources []*Advisory
 	for _, a := range t.advisories[f.Representative] {
-		if slices.Contains(f.Sources, a.AdvisoryID) && isAbove(a.UID.Parent(), f.Repo) {
+		if slices.Contains(f.Sources, a.AdvisoryID) && IsAbove(a.UID.Parent(), f.Repo) {
 			sources = append(sources, a)
 		}
 	}

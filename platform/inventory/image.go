@@ -217,30 +217,21 @@ func (s Images) Get(ctx context.Context, key core.ImageKey) (*Image, error) {
 // GetMany reads images with one read. The results are in the order of keys; each
 // has an image or an error.
 func (s Images) GetMany(ctx context.Context, keys []core.ImageKey) ([]*Image, []error) {
-	images, errs := make([]*Image, len(keys)), make([]error, len(keys))
-	var readable []core.ImageKey
-	for i, key := range keys {
-		if errs[i] = s.checkReadable(ctx, key); errs[i] == nil {
-			readable = append(readable, key)
+	check := func(key core.ImageKey) error { return s.checkReadable(ctx, key) }
+	images, errs := core.ReadPermitted(keys, check, func(keys []core.ImageKey) ([]*Image, error) {
+		found, err := s.area.FindImages(ctx, s.area.Store, keys)
+		byKey, images := make(map[core.ImageKey]*Image, len(found)), make([]*Image, len(keys))
+		for _, image := range found {
+			byKey[image.Key()] = image
 		}
-	}
-	if len(readable) == 0 {
-		return images, errs
-	}
-	found, err := s.area.FindImages(ctx, s.area.Store, readable)
-	byKey := make(map[core.ImageKey]*Image, len(found))
-	for _, image := range found {
-		byKey[image.Key()] = image
-	}
-	for i, key := range keys {
-		if errs[i] != nil {
-			continue
+		for i, key := range keys {
+			images[i] = byKey[key]
 		}
-		if images[i] = byKey[key]; images[i] == nil {
+		return images, err
+	})
+	for i, key := range keys {
+		if errs[i] == nil && images[i] == nil {
 			errs[i] = core.InArea(core.AreaRegistry, core.NewNotFound(imageKind.Ref(), key.Text()))
-		}
-		if err != nil {
-			errs[i] = err
 		}
 	}
 	return images, errs

@@ -49,27 +49,11 @@ func (f *ImagePackageFilter) matches(p *ImagePackage, fold func(string) string) 
 // Contents reads what images hold, with one read and one for the versions.
 func (s Images) Contents(ctx context.Context, images []core.ImageKey) ([]*ImageContent, []error) {
 	return core.ReadOnce(images, func(images []core.ImageKey) ([]*ImageContent, []error) {
-		contents, errs := make([]*ImageContent, len(images)), make([]error, len(images))
-		var readable []core.ImageKey
-		for i, key := range images {
-			if errs[i] = s.checkReadable(ctx, key); errs[i] == nil {
-				readable = append(readable, key)
-			}
-		}
-		if len(readable) == 0 {
-			return contents, errs
-		}
-		found, err := s.area.tables.ImagePackages(ctx, s.area.Store, ImageKeys{readable})
-		for i := range images {
-			switch {
-			case errs[i] != nil:
-			case err != nil:
-				errs[i] = core.InArea(core.AreaRegistry, err)
-			default:
-				contents[i], found = found[0], found[1:]
-			}
-		}
-		return contents, errs
+		check := func(key core.ImageKey) error { return s.checkReadable(ctx, key) }
+		return core.ReadPermitted(images, check, func(keys []core.ImageKey) ([]*ImageContent, error) {
+			found, err := s.area.tables.ImagePackages(ctx, s.area.Store, ImageKeys{keys})
+			return found, core.InArea(core.AreaRegistry, err)
+		})
 	})
 }
 

@@ -114,6 +114,24 @@ func mergeDirect(a, b *bool) *bool {
 	}
 }
 
+// DirectComponents say which components of an image the project in it depends on itself. It is not known of those that they lack.
+type DirectComponents map[core.UID]*bool
+
+// Add adds what a document says of a component.
+func (d DirectComponents) Add(uid core.UID, says *bool) {
+	was, known := d[uid]
+	if !known {
+		was = says
+	}
+	d[uid] = mergeDirect(was, says)
+}
+
+// HeldComponents are components that an image holds.
+type HeldComponents struct {
+	Components []*Component
+	Direct     DirectComponents
+}
+
 // A PackageOrigin is what the documents of an image say of where a package comes from.
 type PackageOrigin struct {
 	Direct       *bool                // whether the project in the image depends on it itself; nil if it is not known

@@ -218,7 +218,7 @@ func (s Repos) UpdateBatch(ctx context.Context, requests []core.BatchRequest[*Re
 // Delete removes a repo without tags.
 func (s Repos) Delete(ctx context.Context, uid core.UID) error {
 	return s.rows.RemoveChecked(ctx, uid, func(tx core.Tx, uid core.UID) error {
-		tx.LockShared(findingLock(uid.Root())) // else findings would change after they were counted
+		tx.LockShared(FindingLock(uid.Root())) // else findings would change after they were counted
 		return s.area.tables.ForgetRepo(ctx, tx, uid)
 	})
 }

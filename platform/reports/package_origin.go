@@ -26,26 +26,12 @@ type PackageOrigins struct{ area *Area }
 // Read tells, for each version in an image, where it comes from, with the same reads for all. Callers need what they need for
 // the packages of the image. The results are in the order of the versions; each has an origin or an error.
 func (s PackageOrigins) Read(ctx context.Context, of []HeldVersion) ([]inventory.PackageOrigin, []error) {
-	origins, errs := make([]inventory.PackageOrigin, len(of)), make([]error, len(of))
-	var readable []HeldVersion
-	var places []int
-	for i, h := range of {
-		if _, err := core.Require(ctx, h.Repo, core.CapRepoList, core.CapManifestMetadataList); err != nil {
-			errs[i] = core.InArea(core.AreaRegistry, err)
-		} else if h.Version != "" {
-			readable, places = append(readable, h), append(places, i)
-		}
+	check := func(h HeldVersion) error {
+		_, err := core.Require(ctx, h.Repo, core.CapRepoList, core.CapManifestMetadataList)
+		return core.InArea(core.AreaRegistry, err)
 	}
-	if len(readable) == 0 {
-		return origins, errs
-	}
-	found, err := s.area.tables.Origins(ctx, s.area.Store, readable)
-	for n, i := range places {
-		if err != nil {
-			errs[i] = core.InArea(core.AreaRegistry, err)
-			continue
-		}
-		origins[i] = found[n]
-	}
-	return origins, errs
+	return core.ReadPermitted(of, check, func(of []HeldVersion) ([]inventory.PackageOrigin, error) {
+		found, err := s.area.tables.Origins(ctx, s.area.Store, of)
+		return found, core.InArea(core.AreaRegistry, err)
+	})
 }

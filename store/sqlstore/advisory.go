@@ -10,6 +10,7 @@ import (
 	"atrium/platform/affected"
 	"atrium/platform/core"
 	"atrium/platform/ecosystem"
+	"atrium/platform/feeds"
 	"atrium/platform/inventory"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/sqlstore/table"
@@ -155,7 +156,7 @@ func addAnyArtifact(s *table.Statement, keys []ecosystem.NameKey) {
 
 // AdvisoriesOfRecords reads the advisories of records in a group, with one index lookup for each record. Thus the cost of an
 // import batch does not depend on the size of the group.
-func (queries) AdvisoriesOfRecords(ctx context.Context, on core.Conn, of inventory.AdvisoryRecords) ([]*inventory.Advisory, error) {
+func (queries) AdvisoriesOfRecords(ctx context.Context, on core.Conn, of feeds.AdvisoryRecords) ([]*inventory.Advisory, error) {
 	group, ids := of.Records()
 	columns := []dbconn.ParentColumn{{Name: "k", Texts: ids}}
 	return advisories.ReadPairs(ctx, on, columns, core.NoLimit, "t.parent = ? AND t.advisory_id = p.k", group)

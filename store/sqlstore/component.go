@@ -163,29 +163,38 @@ type packageLicense struct {
 
 // ComponentsOf reads components of images: one statement for what the images hold, and one for the components of the
 // versions.
-func (queries) ComponentsOf(ctx context.Context, in core.Tx, repo core.UID, digests []string, versions []core.UID) (map[string][]*inventory.Component, error) {
+func (queries) ComponentsOf(ctx context.Context, in core.Tx, repo core.UID, digests []string, versions []core.UID) (map[string]inventory.HeldComponents, error) {
 	tx := transactionOf(in)
 	var found []*inventory.Component
 	uids := table.UIDValues(distinctUIDs(versions))
-	documents := map[string][][]byte{}
-	held := table.NewStatement(tx.Dialect).Add("SELECT b.digest, b.components FROM sbom b WHERE b.repo = ?", repo).Add(" AND b.digest ?", table.Values(digests))
+	documents := map[string][]storedDocument{}
+	held := table.NewStatement(tx.Dialect).Add("SELECT b.digest, b.components, b.placements FROM sbom b WHERE b.repo = ?", repo).Add(" AND b.digest ?", table.Values(digests))
 	err := tx.Conn.Run(ctx,
 		selectComponents(tx.Dialect).Add("c.version ?", uids).Build(collectComponents(&found)),
 		selectComponents(tx.Dialect).Add("c.source ?", uids).Build(collectComponents(&found)),
 		held.Build(func(scan func(...any) error) error {
 			var digest string
-			var ends []byte
-			err := scan(&digest, &ends)
-			documents[digest] = append(documents[digest], ends)
+			var d storedDocument
+			err := scan(&digest, &d.components, &d.placements)
+			documents[digest] = append(documents[digest], d)
 			return err
 		}))
-	byDigest := map[string][]*inventory.Component{}
+	byDigest := map[string]inventory.HeldComponents{}
 	for digest, all := range documents {
+		held := inventory.HeldComponents{Direct: inventory.DirectComponents{}}
 		for _, c := range found {
-			if slices.ContainsFunc(all, func(ends []byte) bool { return containsEnd(ends, table.RestOf(c.UID)) }) {
-				byDigest[digest] = append(byDigest[digest], c)
+			end, holds := table.RestOf(c.UID), false
+			for _, d := range all {
+				if place, has := d.find(end); has {
+					holds = true
+					held.Direct.Add(c.UID, d.directAt(place))
+				}
+			}
+			if holds {
+				held.Components = append(held.Components, c)
 			}
 		}
+		byDigest[digest] = held
 	}
 	return byDigest, err
 }

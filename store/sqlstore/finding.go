@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -40,6 +41,8 @@ var findings = table.New(&table.Definition[*inventory.Finding, *inventory.Findin
 		{SQL: "t.binary_packages", To: func(f *inventory.Finding) any { return table.JSONOf(&f.BinaryPackages) }},
 		{SQL: "t.fixed_versions", To: func(f *inventory.Finding) any { return table.JSONOf(&f.FixedVersions) }},
 		{SQL: "t.scope", To: func(f *inventory.Finding) any { return (*string)(&f.Scope) }},
+		{SQL: "t.direct", To: func(f *inventory.Finding) any { return directColumn{&f.Direct} }},
+		{SQL: "t.new_in_repo", To: func(f *inventory.Finding) any { return &f.IsNewInRepo }},
 		{SQL: "t.lacks_fix", To: func(f *inventory.Finding) any { return &f.LacksFix }},
 		{SQL: "t.severity", To: func(f *inventory.Finding) any { return severityColumn{&f.Severity} }},
 		{SQL: "t.known_exploited", To: func(f *inventory.Finding) any { return &f.KnownExploited }},
@@ -50,6 +53,7 @@ var findings = table.New(&table.Definition[*inventory.Finding, *inventory.Findin
 		{SQL: "t.note", To: func(f *inventory.Finding) any { return &f.Note }},
 		{SQL: "t.assignee", To: func(f *inventory.Finding) any { return table.UIDOf(&f.Assignee) }},
 		{SQL: "t.due_time", To: func(f *inventory.Finding) any { return table.DeadlineOf(&f.DueTime) }},
+		{SQL: "t.due_set", To: func(f *inventory.Finding) any { return &f.IsDueSet }},
 		{SQL: "t.expire_time", To: func(f *inventory.Finding) any { return table.TimeOf(&f.ExpireTime) }},
 		{SQL: "t.decided_by", To: func(f *inventory.Finding) any { return &f.DecidedBy }},
 		{SQL: "t.decision", To: func(f *inventory.Finding) any { return &f.Decision }},
@@ -101,6 +105,27 @@ func (c epssColumn) Scan(src any) error {
 	return nil
 }
 
+// A directColumn stores what may not be known as a text: "true", "false", or "".
+type directColumn struct{ to **bool }
+
+// StoredText returns the text.
+func (c directColumn) StoredText() string {
+	if *c.to == nil {
+		return ""
+	}
+	return strconv.FormatBool(**c.to)
+}
+
+// Scan reads the text.
+func (c directColumn) Scan(src any) error {
+	var text sql.NullString
+	err := text.Scan(src)
+	if is, unknown := strconv.ParseBool(text.String); unknown == nil {
+		*c.to = &is
+	}
+	return err
+}
+
 func whereFinding(f *inventory.FindingFilter, s *table.Statement) { addFindingConditions(f, s, false) }
 
 // addFindingConditions adds the conditions of a filter. byPairs means that rows are found by the pairs w: see addPairs.
@@ -136,6 +161,12 @@ func addConditions(f *inventory.FindingFilter, s *table.Statement) {
 		s.Add(" AND t.epss > '' AND t.epss < ?", inventory.EPSSKey(f.EPSSBelow))
 	}
 	table.AddAnyOf(s, "scope", f.Scopes)
+	if f.Direct != nil {
+		s.Add(" AND t.direct = ?", directColumn{&f.Direct}.StoredText())
+	}
+	if f.NewInRepo != nil {
+		s.Add(" AND " + map[bool]string{true: "", false: "NOT "}[*f.NewInRepo] + "t.new_in_repo")
+	}
 	if f.LacksFix {
 		s.Add(" AND t.lacks_fix")
 	}

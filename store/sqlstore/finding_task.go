@@ -40,6 +40,20 @@ func (queries) AddFindingTasks(_ context.Context, in core.Tx, tasks []inventory.
 	return nil
 }
 
+// HeldInRepo reads the first finding of each representative.
+func (queries) HeldInRepo(ctx context.Context, in core.Tx, repo core.UID, representatives []core.UID) (held []core.UID, err error) {
+	tx := transactionOf(in)
+	packed := make([][]byte, len(representatives))
+	for i, uid := range representatives {
+		packed[i] = table.PackUID(uid)
+	}
+	q := table.NewStatement(tx.Dialect)
+	q.Add("SELECT p.k FROM ").Add(q.Parents(dbconn.ParentColumn{Name: "k", Bytes: packed}))
+	q.Add(" WHERE (SELECT 1 FROM finding f WHERE f.representative = p.k AND f.parent = ? AND f.count_class > 0 LIMIT 1) = 1", repo)
+	err = tx.Conn.Run(ctx, q.Build(collectUIDs(&held)))
+	return held, err
+}
+
 // NextFindingRoot returns the first organisation after another one that has tasks.
 func (queries) NextFindingRoot(ctx context.Context, on core.Conn, after core.UID) (root core.UID, err error) {
 	s := tablesOf(on)
@@ -122,7 +136,7 @@ func (queries) ImageFacts(ctx context.Context, in core.Tx, repo core.UID, digest
 		}
 		return q.Build(row)
 	}
-	root := repo.Root()
+	root, documents := repo.Root(), map[string][]storedDocument{}
 	err := tx.Conn.Run(ctx,
 		read("DISTINCT t.digest, t.deprecated, t.class", "tag", "parent", func(scan func(...any) error) error {
 			var digest, class string
@@ -142,12 +156,13 @@ func (queries) ImageFacts(ctx context.Context, in core.Tx, repo core.UID, digest
 			}
 			return err
 		}),
-		read("t.digest, t.components, COALESCE(t.used, t.components)", "sbom", "repo", func(scan func(...any) error) error {
+		read("t.digest, t.components, t.placements, COALESCE(t.used, t.components)", "sbom", "repo", func(scan func(...any) error) error {
 			var digest string
-			var components, used []byte
-			err := scan(&digest, &components, &used)
+			var d storedDocument
+			var used []byte
+			err := scan(&digest, &d.components, &d.placements, &used)
 			f := fact(digest)
-			f.HasSBOM, f.Components, f.UsedComponents = true, append(f.Components, splitEnds(root, components)...), append(f.UsedComponents, splitEnds(root, used)...)
+			f.HasSBOM, f.UsedComponents, documents[digest] = true, append(f.UsedComponents, splitEnds(root, used)...), append(documents[digest], d)
 			return err
 		}),
 		read(statusColumns, "image_status", "parent", func(scan func(...any) error) error {
@@ -157,7 +172,8 @@ func (queries) ImageFacts(ctx context.Context, in core.Tx, repo core.UID, digest
 		}))
 	facts := make([]*inventory.ImageFacts, 0, len(byDigest))
 	for _, f := range byDigest {
-		f.Components, f.UsedComponents = distinctUIDs(f.Components), distinctUIDs(f.UsedComponents)
+		f.Components, f.Direct = joinDocuments(root, documents[f.Digest])
+		f.UsedComponents = distinctUIDs(f.UsedComponents)
 		facts = append(facts, f)
 	}
 	slices.SortFunc(facts, func(a, b *inventory.ImageFacts) int { return strings.Compare(a.Digest, b.Digest) })

@@ -47,4 +47,4 @@ func ownUID(u core.UID) core.UID { return u }
 func parentUID(u core.UID) core.UID { return u.Parent() }
 
 // ownedByScope are the rows that belong to a group or a repo without being resources in it.
-var ownedByScope = []table.OwnedColumn{{Table: "triage_rule", Column: "parent"}, {Table: "open_finding_change", Column: "scope"}}
+var ownedByScope = []table.OwnedColumn{{Table: "triage_rule", Column: "parent"}, {Table: "open_finding_change", Column: "scope"}, {Table: "due_policy", Column: "scope"}}

@@ -76,16 +76,59 @@ func splitEnds(root core.UID, b []byte) []core.UID {
 	return uids
 }
 
-// containsEnd reports whether one of the ends, which are sorted, is that of a UID.
-func containsEnd(all, end []byte) bool {
-	at := sort.Search(len(all)/len(end), func(i int) bool { return bytes.Compare(all[i*len(end):(i+1)*len(end)], end) >= 0 })
-	return bytes.HasPrefix(all[at*len(end):], end)
+// A storedDocument has the ends of the components of a document, which are sorted, and their packed placements.
+type storedDocument struct{ components, placements []byte }
+
+// find returns the place of the component with an end.
+func (d storedDocument) find(end []byte) (place int, holds bool) {
+	place = sort.Search(len(d.components)/len(end), func(i int) bool { return bytes.Compare(d.components[i*len(end):(i+1)*len(end)], end) >= 0 })
+	return place, bytes.HasPrefix(d.components[place*len(end):], end)
 }
 
-// packedPlacements are the placements of the components of a document, as JSON, which is then compressed: about two bytes for a
+// directAt reports whether the project in the image depends on the component at a place itself; nil if the document does not say it.
+func (d storedDocument) directAt(place int) *bool {
+	if at := place / directsPerByte; at < len(d.placements) {
+		return directOf(d.placements[at] >> (2 * (place % directsPerByte)) & 3)
+	}
+	return nil
+}
+
+// joinDocuments returns what documents of an image hold, each once, and what they say together of what is direct: nil if none says
+// anything of where packages come from.
+func joinDocuments(root core.UID, documents []storedDocument) (components []core.UID, direct inventory.DirectComponents) {
+	if slices.ContainsFunc(documents, func(d storedDocument) bool { return len(d.placements) > 0 }) {
+		direct = inventory.DirectComponents{}
+	}
+	for _, d := range documents {
+		uids := splitEnds(root, d.components)
+		for place, uid := range uids {
+			if direct != nil {
+				direct.Add(uid, d.directAt(place))
+			}
+		}
+		components = append(components, uids...)
+	}
+	return distinctUIDs(components), direct
+}
+
+// Packed placements begin with two bits for each component, of which directOf is the reverse. What follows is compressed.
+const directsPerByte = 4
+
+// directOf returns what a code says.
+func directOf(code byte) *bool {
+	switch code {
+	case 1:
+		return new(false)
+	case 2:
+		return new(true)
+	default:
+		return nil
+	}
+}
+
+// packedPlacements are the rest of the placements of the components of a document, as JSON: compressed, about two bytes for a
 // package, and two more with layers. Each list has as many elements as there are components, or none.
 type packedPlacements struct {
-	Direct       []*bool  `json:"d,omitempty"`
 	IntroducedBy [][]int  `json:"i,omitempty"`
 	LayerOf      []int    `json:"o,omitempty"` // places in Layers
 	Layers       []string `json:"l,omitempty"`
@@ -97,20 +140,24 @@ func packPlacements(all []inventory.Placement) []byte {
 		return []byte{}
 	}
 	var p packedPlacements
-	for _, is := range all {
+	codes := make([]byte, (len(all)+directsPerByte-1)/directsPerByte)
+	for place, is := range all {
+		if is.Direct != nil {
+			codes[place/directsPerByte] |= map[bool]byte{false: 1, true: 2}[*is.Direct] << (2 * (place % directsPerByte))
+		}
 		at := slices.Index(p.Layers, is.Layer)
 		if at < 0 {
 			at = len(p.Layers)
 			p.Layers = append(p.Layers, is.Layer)
 		}
-		p.Direct, p.IntroducedBy, p.LayerOf = append(p.Direct, is.Direct), append(p.IntroducedBy, is.IntroducedBy), append(p.LayerOf, at)
+		p.IntroducedBy, p.LayerOf = append(p.IntroducedBy, is.IntroducedBy), append(p.LayerOf, at)
 	}
 	if len(p.Layers) == 1 && p.Layers[0] == "" {
 		p.LayerOf, p.Layers = nil, nil
 	}
-	var packed bytes.Buffer
-	to, _ := flate.NewWriter(&packed, flate.DefaultCompression) // the level is valid
-	_ = json.NewEncoder(to).Encode(p)                           // neither fails: it is written to memory
+	packed := bytes.NewBuffer(codes)
+	to, _ := flate.NewWriter(packed, flate.DefaultCompression) // the level is valid
+	_ = json.NewEncoder(to).Encode(p)                          // neither fails: it is written to memory
 	_ = to.Close()
 	return packed.Bytes()
 }
@@ -120,14 +167,15 @@ func unpackPlacements(packed []byte, components int) ([]inventory.Placement, err
 	if len(packed) == 0 {
 		return nil, nil
 	}
+	d := storedDocument{placements: packed[:min(len(packed), (components+directsPerByte-1)/directsPerByte)]}
 	var p packedPlacements
-	if err := json.NewDecoder(flate.NewReader(bytes.NewReader(packed))).Decode(&p); err != nil {
+	if err := json.NewDecoder(flate.NewReader(bytes.NewReader(packed[len(d.placements):]))).Decode(&p); err != nil {
 		return nil, fmt.Errorf("placements of an SBOM: %w", err)
 	}
 	all := make([]inventory.Placement, components)
 	for i := range all {
-		if i < len(p.Direct) && i < len(p.IntroducedBy) {
-			all[i].Direct, all[i].IntroducedBy = p.Direct[i], p.IntroducedBy[i]
+		if all[i].Direct = d.directAt(i); i < len(p.IntroducedBy) {
+			all[i].IntroducedBy = p.IntroducedBy[i]
 		}
 		if i < len(p.LayerOf) {
 			all[i].Layer = p.Layers[p.LayerOf[i]]

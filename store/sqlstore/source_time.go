@@ -5,13 +5,13 @@ import (
 	"strconv"
 
 	"atrium/platform/core"
-	"atrium/platform/inventory"
+	"atrium/platform/feeds"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/sqlstore/table"
 )
 
 // RaiseAdvisoryTimes replaces the source times of advisories by later ones.
-func (queries) RaiseAdvisoryTimes(ctx context.Context, in core.Tx, times []inventory.SourceTime) error {
+func (queries) RaiseAdvisoryTimes(ctx context.Context, in core.Tx, times []feeds.SourceTime) error {
 	tx := transactionOf(in)
 	uids := make([][]byte, len(times))
 	for i, t := range times {
@@ -21,7 +21,7 @@ func (queries) RaiseAdvisoryTimes(ctx context.Context, in core.Tx, times []inven
 }
 
 // RaiseVulnerabilityTimes replaces the source times of vulnerabilities by later ones.
-func (queries) RaiseVulnerabilityTimes(ctx context.Context, in core.Tx, times []inventory.SourceTime) error {
+func (queries) RaiseVulnerabilityTimes(ctx context.Context, in core.Tx, times []feeds.SourceTime) error {
 	tx := transactionOf(in)
 	ids := make([]string, len(times))
 	for i, t := range times {
@@ -31,7 +31,7 @@ func (queries) RaiseVulnerabilityTimes(ctx context.Context, in core.Tx, times []
 }
 
 // raiseTimes replaces the times of a column by later ones, with one statement.
-func (tx *transaction) raiseTimes(ctx context.Context, of, column string, keys dbconn.ParentColumn, times []inventory.SourceTime) error {
+func (tx *transaction) raiseTimes(ctx context.Context, of, column string, keys dbconn.ParentColumn, times []feeds.SourceTime) error {
 	texts := make([]string, len(times))
 	for i, t := range times {
 		texts[i] = strconv.FormatInt(dbconn.StoredTime(t.Time).UnixMilli(), 10)

@@ -5,6 +5,7 @@ import (
 
 	"atrium/platform"
 	"atrium/platform/core"
+	"atrium/platform/feeds"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
@@ -35,6 +36,7 @@ func Tables() platform.Tables {
 			TriageRuleQueries: queries{},
 		},
 		Libraries: libraries.Tables{Artifacts: artifacts, ArtifactVersions: artifactVersions},
+		Feeds:     feeds.Tables{Groups: groups, Advisories: advisories, Vulnerabilities: vulnerabilities, Queries: queries{}},
 		Registry:  registry.Tables{Repos: repos, Tags: tags, Queries: queries{}},
 		Reports:   reports.Tables{Repos: repos, Advisories: advisories, ActivityQueries: queries{}, AdvisoryDocumentQueries: queries{}, FindingQueries: queries{}, OriginQueries: queries{}},
 		Events:    queries{},

@@ -5,6 +5,7 @@ import (
 
 	"atrium/platform/core"
 	"atrium/platform/inventory"
+	"atrium/store/sqlstore/dbconn"
 	"atrium/store/sqlstore/table"
 )
 
@@ -21,13 +22,58 @@ func collectRules(found *[]*inventory.TriageRule) func(scan func(...any) error) 
 	}
 }
 
+// selectRules returns a statement that reads rules.
+func selectRules(d *dbconn.Dialect, scopes []core.UID, vulnerabilities []string, into *[]*inventory.TriageRule) *dbconn.Statement {
+	q := table.NewStatement(d).Add("SELECT "+ruleColumns+" FROM triage_rule t WHERE t.parent ?", table.UIDValues(scopes))
+	return q.Add(" AND t.vulnerability ?", table.Values(vulnerabilities)).Build(collectRules(into))
+}
+
 // TriageRules reads rules.
-func (queries) TriageRules(ctx context.Context, in core.Tx, scopes []core.UID, vulnerabilities []string) ([]*inventory.TriageRule, error) {
+func (queries) TriageRules(ctx context.Context, in core.Tx, scopes []core.UID, vulnerabilities []string) (found []*inventory.TriageRule, err error) {
 	tx := transactionOf(in)
-	var found []*inventory.TriageRule
-	q := table.NewStatement(tx.Dialect).Add("SELECT "+ruleColumns+" FROM triage_rule t WHERE t.parent ?", table.UIDValues(scopes)).Add(" AND t.vulnerability ?", table.Values(vulnerabilities))
-	err := tx.Conn.Run(ctx, q.Build(collectRules(&found)))
+	err = tx.Conn.Run(ctx, selectRules(tx.Dialect, scopes, vulnerabilities, &found))
 	return found, err
+}
+
+// RulesAndPolicies reads rules and policies at once.
+func (queries) RulesAndPolicies(ctx context.Context, in core.Tx, scopes []core.UID, vulnerabilities []string) (found []*inventory.TriageRule, policies []*inventory.DuePolicy, err error) {
+	tx := transactionOf(in)
+	err = tx.Conn.Run(ctx, selectRules(tx.Dialect, scopes, vulnerabilities, &found), selectPolicies(tx.Dialect, scopes, &policies))
+	return found, policies, err
+}
+
+// selectPolicies returns a statement that reads policies.
+func selectPolicies(d *dbconn.Dialect, scopes []core.UID, into *[]*inventory.DuePolicy) *dbconn.Statement {
+	q := table.NewStatement(d).Add("SELECT t.scope, t.known_exploited, t.critical, t.high, t.medium, t.low, t.author, t.update_time FROM due_policy t WHERE t.scope ?", table.UIDKeys(scopes))
+	return q.Build(func(scan func(...any) error) error {
+		p := new(inventory.DuePolicy)
+		*into = append(*into, p)
+		return scan(table.UIDOf(&p.Scope), &p.KnownExploited, &p.Critical, &p.High, &p.Medium, &p.Low, &p.Author, table.TimeOf(&p.UpdateTime))
+	})
+}
+
+// DuePolicies reads policies.
+func (queries) DuePolicies(ctx context.Context, on core.Conn, scopes []core.UID) (found []*inventory.DuePolicy, err error) {
+	s := tablesOf(on)
+	err = s.Reads.Run(ctx, selectPolicies(s.Dialect, scopes, &found))
+	return found, err
+}
+
+func daysOrNull(days *int) any {
+	if days == nil {
+		return nil
+	}
+	return int64(*days)
+}
+
+// PutDuePolicy replaces the policy of a scope.
+func (queries) PutDuePolicy(in core.Tx, p *inventory.DuePolicy) {
+	tx := transactionOf(in)
+	tx.Conn.Queue(table.NewStatement(tx.Dialect).Add("DELETE FROM due_policy WHERE scope = ?", p.Scope).Build(nil))
+	if p.DueDays != (inventory.DueDays{}) {
+		tx.Conn.Queue(table.NewStatement(tx.Dialect).Add("INSERT INTO due_policy (scope, known_exploited, critical, high, medium, low, author, update_time) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+			p.Scope, daysOrNull(p.KnownExploited), daysOrNull(p.Critical), daysOrNull(p.High), daysOrNull(p.Medium), daysOrNull(p.Low), p.Author, p.UpdateTime).Build(nil))
+	}
 }
 
 // TagSources lists the sources of the tags of a repo.

@@ -107,7 +107,7 @@ func BenchmarkImport(b *testing.B) {
 					id := d.hex(8)
 					return &inventory.Advisory{AdvisoryID: id, ArtifactName: d.hex(2), Aliases: []string{"CVE-" + id}, Events: []inventory.AdvisoryEvent{{Fixed: &inventory.Fixed{FixedVersion: "1.2.3"}}}}
 				})
-				done, err := w.p.Advisories.Import(w.operator(), org.Group.UID, batch)
+				done, err := w.p.Feeds.ImportAdvisories(w.operator(), org.Group.UID, batch)
 				if err != nil || done.Added != len(batch) {
 					b.Fatalf("%+v, %v", done, err)
 				}

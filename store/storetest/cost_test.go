@@ -31,7 +31,7 @@ import (
 var pricedReads = map[string][]string{
 	"Query.finding":                    {`finding(uid: $absent) { uid }`},
 	"Query.findings":                   {pageOf("findings", "", "uid package"), readFiltered("findings", `query: "no such text"`), readFiltered("findings", `packages: ["none"]`), readFiltered("findings", `labels: ["none=such"]`), readFiltered("findings", `firstSeenBefore: "2000-01-01T00:00:00Z"`), readFiltered("findings", `vulnerabilityIds: ["none"]`), `findings(first: 1) { facets { severity { value } } }`},
-	"Query.findingSummary":             {`findingSummary { open { total } }`},
+	"Query.findingSummary":             {`findingSummary { open { total } }`, `findingSummary { overdue }`, `groups(first: 50) { nodes { findingSummary { overdue } } }`},
 	"Query.packages":                   {pageOf("packages", "", "uid name"), readFiltered("packages", `query: "no such text"`)},
 	"Query.package":                    {`package(uid: $absent) { uid }`},
 	"Query.packageVersion":             {`packageVersion(uid: $absent) { uid }`},
@@ -57,6 +57,7 @@ var pricedReads = map[string][]string{
 	"VulnerabilityExposure.repos":      {`vulnerability(id: "none") { repos(first: 200) { totalCount nodes { uid } } }`},
 	"VulnerabilityExposure.advisories": {`vulnerability(id: "none") { advisories(first: 200) { totalCount nodes { uid } } }`},
 	"Query.accountAssociation":         {`accountAssociation(uid: $root) { uid }`},
+	"Query.duePolicy":                  {`duePolicy(within: $root) { within criticalDays }`},
 	"Query.acceptanceRules":            {`acceptanceRules(within: $root) { uid note acceptedCount }`},
 	"Query.acceptanceRulePreview":      {`acceptanceRulePreview(within: $root, where: {maxSeverity: CRITICAL}, first: 200) { totalCount nodes { uid } facets { severity { count } } }`, `acceptanceRulePreview(within: $root, where: {labels: ["none=such"]}, first: 200) { totalCount nodes { uid } }`},
 	"Query.accountAssociations":        {`accountAssociations(first: 200) { totalCount nodes { uid name } }`},

@@ -241,7 +241,7 @@ func (r *readList) addImports() {
 		r.b.t.Fatal(err)
 	}
 	r.add("an import of known advisories", 12*batch, func(ctx context.Context) error {
-		done, err := r.p.Advisories.Import(operator(ctx), group, known.Items)
+		done, err := r.p.Feeds.ImportAdvisories(operator(ctx), group, known.Items)
 		if err == nil && (done.Unchanged != len(known.Items) || done.Unchanged == 0) {
 			err = fmt.Errorf("imported %+v, want %d unchanged", done, len(known.Items))
 		}
@@ -251,7 +251,7 @@ func (r *readList) addImports() {
 		rows := times(batch, func(i int) *inventory.Vulnerability {
 			return &inventory.Vulnerability{ID: fmt.Sprint("GO-", i), UpdateTime: core.At(epoch.AddDate(-50, 0, 0))}
 		})
-		done, err := r.p.Vulnerabilities.Import(operator(ctx), rows)
+		done, err := r.p.Feeds.ImportVulnerabilities(operator(ctx), rows)
 		if err == nil && done.Unchanged != batch { // An older record must not replace a newer one.
 			err = fmt.Errorf("imported %+v, want %d unchanged", done, batch)
 		}

@@ -626,6 +626,8 @@ CREATE TABLE finding (
     binary_packages text COLLATE "C" NOT NULL, -- what the image holds that was built of a source package
     fixed_versions text COLLATE "C" NOT NULL,
     scope text COLLATE "C" NOT NULL, -- what the image needs the package for; empty if it is not known
+    direct text COLLATE "C" NOT NULL, -- true, false, or empty: whether the project in the image depends on the package itself
+    new_in_repo boolean NOT NULL, -- the image brought it, and no other one of the repo had it
     lacks_fix boolean NOT NULL, -- it is known that all later versions are affected
     severity text COLLATE "C" NOT NULL,
     known_exploited boolean NOT NULL,
@@ -633,7 +635,7 @@ CREATE TABLE finding (
     basis text COLLATE "C" NOT NULL,
     state text COLLATE "C" NOT NULL,
     justification text COLLATE "C" NOT NULL, note text COLLATE "C" NOT NULL,
-    assignee bytea, due_time timestamptz NOT NULL, expire_time timestamptz NOT NULL,
+    assignee bytea, due_time timestamptz NOT NULL, due_set boolean NOT NULL, expire_time timestamptz NOT NULL,
     decision text COLLATE "C" NOT NULL, decided_by text COLLATE "C" NOT NULL,
     live boolean NOT NULL,
     first_seen_time timestamptz NOT NULL, resolved_time timestamptz NOT NULL, update_time timestamptz NOT NULL,
@@ -710,6 +712,14 @@ CREATE TABLE triage_rule (
 CREATE INDEX triage_rule_parent_vulnerability ON triage_rule (parent, vulnerability);
 -- The rules that end next.
 CREATE INDEX triage_rule_expire ON triage_rule (expire_time);
+
+-- Within how many days the findings of a group or a repo are to be fixed; NULL means that they have no date.
+CREATE TABLE due_policy (
+    scope bytea PRIMARY KEY,
+    known_exploited bigint, critical bigint, high bigint, medium bigint, low bigint,
+    author text COLLATE "C" NOT NULL,
+    update_time timestamptz NOT NULL
+);
 
 -- What catalogues say of how likely vulnerabilities are exploited. epss has six digits, and is empty if it is not known.
 CREATE TABLE exploitation (

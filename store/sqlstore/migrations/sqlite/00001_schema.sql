@@ -636,6 +636,8 @@ CREATE TABLE finding (
     binary_packages TEXT NOT NULL, -- what the image holds that was built of a source package
     fixed_versions TEXT NOT NULL,
     scope TEXT NOT NULL, -- what the image needs the package for; empty if it is not known
+    direct TEXT NOT NULL, -- true, false, or empty: whether the project in the image depends on the package itself
+    new_in_repo BOOLEAN NOT NULL, -- the image brought it, and no other one of the repo had it
     lacks_fix BOOLEAN NOT NULL, -- it is known that all later versions are affected
     severity TEXT NOT NULL,
     known_exploited BOOLEAN NOT NULL,
@@ -643,7 +645,7 @@ CREATE TABLE finding (
     basis TEXT NOT NULL,
     state TEXT NOT NULL,
     justification TEXT NOT NULL, note TEXT NOT NULL,
-    assignee BLOB, due_time INTEGER NOT NULL, expire_time INTEGER NOT NULL,
+    assignee BLOB, due_time INTEGER NOT NULL, due_set BOOLEAN NOT NULL, expire_time INTEGER NOT NULL,
     decision TEXT NOT NULL, decided_by TEXT NOT NULL,
     live BOOLEAN NOT NULL,
     first_seen_time INTEGER NOT NULL, resolved_time INTEGER NOT NULL, update_time INTEGER NOT NULL,
@@ -719,6 +721,14 @@ CREATE TABLE triage_rule (
 CREATE INDEX triage_rule_parent_vulnerability ON triage_rule (parent, vulnerability);
 -- The rules that end next.
 CREATE INDEX triage_rule_expire ON triage_rule (expire_time);
+
+-- Within how many days the findings of a group or a repo are to be fixed; NULL means that they have no date.
+CREATE TABLE due_policy (
+    scope BLOB PRIMARY KEY,
+    known_exploited INTEGER, critical INTEGER, high INTEGER, medium INTEGER, low INTEGER,
+    author TEXT NOT NULL,
+    update_time INTEGER NOT NULL
+) WITHOUT ROWID;
 
 -- What catalogues say of how likely vulnerabilities are exploited. epss has six digits, and is empty if it is not known.
 CREATE TABLE exploitation (

@@ -1,0 +1,32 @@
+package resolvers
+
+import (
+	"context"
+
+	"atrium/graph"
+	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/inventory"
+)
+
+// findingSummaries resolves the fields of summaries of findings.
+type findingSummaries struct{ p *platform.Platform }
+
+func (r root) FindingSummary() graph.FindingSummaryResolver { return findingSummaries(r) }
+
+func (r findingSummaries) Overdue(ctx context.Context, all []*inventory.FindingSummary) ([]int, error) {
+	counts, err := r.p.Findings.CountOverdue(ctx, all)
+	return mapEach(counts, func(n int64) int { return int(n) }), err
+}
+
+func (q queries) DuePolicy(ctx context.Context, within core.UID) (*inventory.DuePolicy, error) {
+	return q.p.Findings.DuePolicy(ctx, within)
+}
+
+func (m mutations) SetDuePolicy(ctx context.Context, input inventory.DuePolicy) (*graph.SetDuePolicyPayload, error) {
+	policy, err := m.p.Findings.SetDuePolicy(ctx, input)
+	if err != nil {
+		return nil, err
+	}
+	return &graph.SetDuePolicyPayload{Policy: policy}, nil
+}
