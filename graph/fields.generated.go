@@ -1643,6 +1643,32 @@ func fieldsDocumentScan(_ ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsDuePolicy(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "DuePolicy", Satisfies: []string{"DuePolicy"}, Fields: map[string]*execute.Field{
+		"within": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendUID(b, parent.(*inventory.DuePolicy).Scope, false)
+		}},
+		"knownExploitedDays": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendPointer(b, parent.(*inventory.DuePolicy).KnownExploited, func(b []byte, v int) []byte { return scalar.AppendInt(b, v, true) })
+		}},
+		"criticalDays": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendPointer(b, parent.(*inventory.DuePolicy).Critical, func(b []byte, v int) []byte { return scalar.AppendInt(b, v, true) })
+		}},
+		"highDays": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendPointer(b, parent.(*inventory.DuePolicy).High, func(b []byte, v int) []byte { return scalar.AppendInt(b, v, true) })
+		}},
+		"mediumDays": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendPointer(b, parent.(*inventory.DuePolicy).Medium, func(b []byte, v int) []byte { return scalar.AppendInt(b, v, true) })
+		}},
+		"lowDays": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendPointer(b, parent.(*inventory.DuePolicy).Low, func(b []byte, v int) []byte { return scalar.AppendInt(b, v, true) })
+		}},
+		"updateTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*inventory.DuePolicy).UpdateTime, false)
+		}},
+	}}
+}
+
 func fieldsEnableSubscriptionPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "EnableSubscriptionPayload", Satisfies: []string{"EnableSubscriptionPayload"}, Fields: map[string]*execute.Field{
 		"subscription": {Get: func(parent any, _ map[string]any) any {
@@ -2100,14 +2126,9 @@ func fieldsFinding(resolvers ResolverRoot) *execute.Object {
 		"binaryPackages": {Get: func(parent any, _ map[string]any) any {
 			return execute.Structs(parent.(*inventory.Finding).BinaryPackages)
 		}},
-		"direct": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Finding().Direct(ctx, execute.Parents[inventory.Finding](parents))
-			return execute.Each(values, err, execute.Value)
-		},
-			AppendValue: func(b []byte, value any) []byte {
-				return execute.AppendPointer(b, value.(*bool), func(b []byte, v bool) []byte { return execute.AppendBoolean(b, v) })
-			},
-		},
+		"direct": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendPointer(b, parent.(*inventory.Finding).Direct, func(b []byte, v bool) []byte { return execute.AppendBoolean(b, v) })
+		}},
 		"introducedBy": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 			values, err := resolvers.Finding().IntroducedBy(ctx, execute.Parents[inventory.Finding](parents))
 			return execute.Each(values, err, func(list []*inventory.IntroducingPackage) any { return execute.Nullable(list, execute.Pointers) })
@@ -2152,6 +2173,9 @@ func fieldsFinding(resolvers ResolverRoot) *execute.Object {
 		}},
 		"firstSeenTime": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendDateTime(b, parent.(*inventory.Finding).FirstSeenTime, false)
+		}},
+		"newInRepo": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendBoolean(b, parent.(*inventory.Finding).IsNewInRepo)
 		}},
 		"resolvedTime": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendDateTime(b, parent.(*inventory.Finding).ResolvedTime, true)
@@ -2387,7 +2411,7 @@ func fieldsFindingStateFacet(_ ResolverRoot) *execute.Object {
 	}}
 }
 
-func fieldsFindingSummary(_ ResolverRoot) *execute.Object {
+func fieldsFindingSummary(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "FindingSummary", Satisfies: []string{"FindingSummary"}, Fields: map[string]*execute.Field{
 		"open": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(&parent.(*inventory.FindingSummary).Open)
@@ -2410,6 +2434,12 @@ func fieldsFindingSummary(_ ResolverRoot) *execute.Object {
 		"knownImages": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendInt64(b, parent.(*inventory.FindingSummary).KnownImages)
 		}},
+		"overdue": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.FindingSummary().Overdue(ctx, execute.Parents[inventory.FindingSummary](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte { return scalar.AppendInt(b, value.(int), false) },
+		},
 	}}
 }
 
@@ -3311,6 +3341,12 @@ func fieldsMutation(resolvers ResolverRoot) *execute.Object {
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
+		"setDuePolicy": {Arguments: field_Mutation_setDuePolicy_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Mutation().SetDuePolicy(ctx, arguments["input"].(inventory.DuePolicy))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
 		"createExternalGroupRoleMapping": {Arguments: field_Mutation_createExternalGroupRoleMapping_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Mutation().CreateExternalGroupRoleMapping(ctx, arguments["input"].(map[string]any))
@@ -3967,6 +4003,12 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		"auditLog": {Arguments: field_Query_auditLog_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Query().AuditLog(ctx, scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string)}, arguments["descendantsOf"].(*core.UID), arguments["actor"].(*string), arguments["subject"].(*core.UID), arguments["target"].(*core.UID), arguments["types"].([]string), arguments["kinds"].([]string), arguments["since"].(*core.Time), arguments["until"].(*core.Time), arguments["denied"].(*bool))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
+		"duePolicy": {Arguments: field_Query_duePolicy_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Query().DuePolicy(ctx, arguments["within"].(core.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4713,6 +4755,12 @@ func fieldsSearchEdge(_ ResolverRoot) *execute.Object {
 		"matchedField": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendSearchField(b, parent.(*scalar.SearchEdge).MatchedField, false)
 		}},
+	}}
+}
+
+func fieldsSetDuePolicyPayload(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "SetDuePolicyPayload", Satisfies: []string{"SetDuePolicyPayload"}, Fields: map[string]*execute.Field{
+		"policy": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*SetDuePolicyPayload).Policy) }},
 	}}
 }
 

@@ -1549,6 +1549,16 @@ func field_Mutation_rotateSubscriptionSecret_args(ctx context.Context, raw map[s
 	return arguments, nil
 }
 
+func field_Mutation_setDuePolicy_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNSetDuePolicyInput2atriumᚋplatformᚋinventoryᚐDuePolicy); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Mutation_testSubscription_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
@@ -2177,6 +2187,16 @@ func field_Query_compareImages_args(ctx context.Context, raw map[string]any) (ma
 		return nil, err
 	}
 	if arguments["to"], err = graphql.ProcessArgField(ctx, raw, "to", ec.unmarshalNImageInput2atriumᚋgraphᚐImageInput); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Query_duePolicy_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -5440,6 +5460,18 @@ func (ec *executionContext) unmarshalInputFindingFilter(ctx context.Context, val
 			return it, err
 		}
 	}
+	if v, ok := given["direct"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direct"))
+		if it.Direct, err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["newInRepo"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("newInRepo"))
+		if it.NewInRepo, err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	if v, ok := given["query"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("query"))
 		if it.Query, err = ec.unmarshalOString2string(ctx, v); err != nil {
@@ -6836,6 +6868,50 @@ func (ec *executionContext) unmarshalInputRotateSubscriptionSecretInput(ctx cont
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
 		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputSetDuePolicyInput(ctx context.Context, value any) (it inventory.DuePolicy, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["within"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("within"))
+		if it.Scope, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["knownExploitedDays"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("knownExploitedDays"))
+		if it.KnownExploited, err = ec.unmarshalOInt2ᚖint(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["criticalDays"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("criticalDays"))
+		if it.Critical, err = ec.unmarshalOInt2ᚖint(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["highDays"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("highDays"))
+		if it.High, err = ec.unmarshalOInt2ᚖint(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["mediumDays"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("mediumDays"))
+		if it.Medium, err = ec.unmarshalOInt2ᚖint(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["lowDays"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lowDays"))
+		if it.Low, err = ec.unmarshalOInt2ᚖint(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -8549,6 +8625,11 @@ func (ec *executionContext) unmarshalNSearchField2atriumᚋplatformᚋcoreᚐSea
 
 func (ec *executionContext) unmarshalNSearchKind2atriumᚋplatformᚋcoreᚐSearchKind(ctx context.Context, v any) (core.SearchKind, error) {
 	value, err := scalar.UnmarshalSearchKind(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNSetDuePolicyInput2atriumᚋplatformᚋinventoryᚐDuePolicy(ctx context.Context, v any) (inventory.DuePolicy, error) {
+	value, err := ec.unmarshalInputSetDuePolicyInput(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 

@@ -332,6 +332,12 @@ type RotateSubscriptionSecretPayload struct {
 	Secret string `json:"secret"`
 }
 
+// The policy that counts now.
+type SetDuePolicyPayload struct {
+	// The policy of the group or repo, or that of the group around it that counts again; null if there is none.
+	Policy *inventory.DuePolicy `json:"policy,omitempty"`
+}
+
 type TagByUIDsInput struct {
 	UID core.UID `json:"UID"`
 }

@@ -125,6 +125,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"DocumentEvent":                               fieldsDocumentEvent(resolvers),
 		"DocumentFix":                                 fieldsDocumentFix(resolvers),
 		"DocumentScan":                                fieldsDocumentScan(resolvers),
+		"DuePolicy":                                   fieldsDuePolicy(resolvers),
 		"EnableSubscriptionPayload":                   fieldsEnableSubscriptionPayload(resolvers),
 		"Entity":                                      fieldsEntity(resolvers),
 		"Event":                                       fieldsEvent(resolvers),
@@ -222,6 +223,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"RotateSubscriptionSecretPayload":             fieldsRotateSubscriptionSecretPayload(resolvers),
 		"SearchConnection":                            fieldsSearchConnection(resolvers),
 		"SearchEdge":                                  fieldsSearchEdge(resolvers),
+		"SetDuePolicyPayload":                         fieldsSetDuePolicyPayload(resolvers),
 		"Severity":                                    fieldsSeverity(resolvers),
 		"SeverityCount":                               fieldsSeverityCount(resolvers),
 		"StaticKeys":                                  fieldsStaticKeys(resolvers),
@@ -288,6 +290,7 @@ type ResolverRoot interface {
 	FindingConnection() FindingConnectionResolver
 	FindingGroupFacet() FindingGroupFacetResolver
 	FindingRepoFacet() FindingRepoFacetResolver
+	FindingSummary() FindingSummaryResolver
 	GitHubAccount() GitHubAccountResolver
 	Group() GroupResolver
 	GroupFacet() GroupFacetResolver
@@ -442,7 +445,6 @@ type ExternalGroupRoleMappingResolver interface {
 
 // A FindingResolver reads the fields of Finding that its objects do not hold.
 type FindingResolver interface {
-	Direct(ctx context.Context, objs []*inventory.Finding) ([]*bool, error)
 	IntroducedBy(ctx context.Context, objs []*inventory.Finding) ([][]*inventory.IntroducingPackage, error)
 	Advisory(ctx context.Context, objs []*inventory.Finding) ([]*inventory.Advisory, error)
 	Advisories(ctx context.Context, objs []*inventory.Finding) ([][]*inventory.Advisory, error)
@@ -469,6 +471,11 @@ type FindingGroupFacetResolver interface {
 // A FindingRepoFacetResolver reads the fields of FindingRepoFacet that its objects do not hold.
 type FindingRepoFacetResolver interface {
 	Repo(ctx context.Context, objs []*core.Facet[core.UID]) ([]*inventory.Repo, error)
+}
+
+// A FindingSummaryResolver reads the fields of FindingSummary that its objects do not hold.
+type FindingSummaryResolver interface {
+	Overdue(ctx context.Context, objs []*inventory.FindingSummary) ([]int, error)
 }
 
 // A GitHubAccountResolver reads the fields of GitHubAccount that its objects do not hold.
@@ -576,6 +583,7 @@ type MutationResolver interface {
 	UpdateAccountAssociation(ctx context.Context, input map[string]any) (*scalar.Updated[*iam.AccountAssociation], error)
 	DeleteAccountAssociation(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	Redeliver(ctx context.Context, input RedeliverInput) (*RedeliverPayload, error)
+	SetDuePolicy(ctx context.Context, input inventory.DuePolicy) (*SetDuePolicyPayload, error)
 	CreateExternalGroupRoleMapping(ctx context.Context, input map[string]any) (*scalar.Created[*iam.ExternalGroupRoleMapping], error)
 	DeleteExternalGroupRoleMapping(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	BatchDeleteExternalGroupRoleMappings(ctx context.Context, input BatchDeleteExternalGroupRoleMappingsInput) (*scalar.BatchDeleteExternalGroupRoleMappingsPayload, error)
@@ -673,6 +681,7 @@ type QueryResolver interface {
 	Artifacts(ctx context.Context, window scalar.Window, where libraries.ArtifactFilter) (*scalar.Connection[*libraries.Artifact], error)
 	ArtifactCounts(ctx context.Context, ecosystems []libraries.Ecosystem) ([]*libraries.EcosystemCount, error)
 	AuditLog(ctx context.Context, window scalar.Window, descendantsOf *core.UID, actor *string, subject *core.UID, target *core.UID, types []string, kinds []string, since *core.Time, until *core.Time, denied *bool) (*scalar.RecordConnection[*core.Event], error)
+	DuePolicy(ctx context.Context, within core.UID) (*inventory.DuePolicy, error)
 	FeedPosition(ctx context.Context) (*string, error)
 	ExternalGroupRoleMapping(ctx context.Context, uid core.UID) (*iam.ExternalGroupRoleMapping, error)
 	ExternalGroupRoleMappings(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.ExternalGroupRoleMappingFilter) (*scalar.Connection[*iam.ExternalGroupRoleMapping], error)
