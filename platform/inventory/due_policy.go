@@ -87,11 +87,7 @@ func (s Findings) SetDuePolicy(ctx context.Context, p DuePolicy) (*DuePolicy, er
 	if err == nil {
 		err = s.area.Store.Write(ctx, func(tx core.Tx) error {
 			tx.Lock(FindingLock(p.Scope.Root()))
-			exists, err := tx.Exists(ctx, p.Scope)
-			if err == nil && !exists {
-				err = core.NewNotFound(core.GroupRef, p.Scope)
-			}
-			if err != nil {
+			if err := requireExisting(ctx, tx, p.Scope); err != nil {
 				return err
 			}
 			s.area.tables.PutDuePolicy(tx, &p)

@@ -194,14 +194,19 @@ func (r *TriageRule) checkAcceptance() error {
 	return v.Err()
 }
 
+// requireExisting returns NOT_FOUND if there is no such group or repo.
+func requireExisting(ctx context.Context, tx core.Tx, scope core.UID) error {
+	exists, err := tx.Exists(ctx, scope)
+	if err == nil && !exists {
+		err = core.NewNotFound(core.GroupRef, scope)
+	}
+	return err
+}
+
 // putPattern stores a rule with a pattern.
 func (s Findings) putPattern(ctx context.Context, tx core.Tx, r *TriageRule) error {
 	tx.Lock(FindingLock(r.Scope.Root()))
-	exists, err := tx.Exists(ctx, r.Scope)
-	if err == nil && !exists {
-		err = core.NewNotFound(core.GroupRef, r.Scope)
-	}
-	if err != nil {
+	if err := requireExisting(ctx, tx, r.Scope); err != nil {
 		return err
 	}
 	known, err := s.area.tables.TriageRules(ctx, tx, []core.UID{r.Scope}, []string{anyVulnerability})

@@ -297,11 +297,7 @@ func (s Findings) choose(ctx context.Context, tx core.Tx, u *FindingUpdate) ([]*
 		v.Add("where", "matches more than %d findings; narrow it, for example by vulnerabilityIds, packages or severities, or give a group further down in within", MaxUpdatedFindings)
 		return nil, v.Err()
 	case len(rows.Items) == 0:
-		found, err := tx.Exists(ctx, u.Within)
-		if err == nil && !found {
-			err = core.NewNotFound(core.GroupRef, u.Within)
-		}
-		return nil, err
+		return nil, requireExisting(ctx, tx, u.Within)
 	}
 	return rows.Items, nil
 }
