@@ -66,11 +66,11 @@ func (w *world) sharedKeys() (purposes []string, materials [][]byte) {
 // the error that prevents the attempt.
 func (w *world) fault(p *platform.Platform, subscription core.UID) (secret string, fault error) {
 	w.Helper()
-	event, err := w.p.Subscriptions.Test(w.operator(), subscription)
+	tested, err := w.p.Subscriptions.Test(w.operator(), subscription)
 	must(w, err)
 	w.relay()
 	for _, d := range w.deliveries(subscription) {
-		if d.EventID != event {
+		if d.EventID != tested.EventID {
 			continue
 		}
 		dispatch, err := p.Webhooks.BeginAttempt(w.Context(), webhooks.Ticket{Delivery: d.UID, Number: d.Ticket})

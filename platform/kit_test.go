@@ -60,6 +60,9 @@ func (w *world) replica(s platform.Store, o platform.Options) *platform.Platform
 	if o.Clock == nil {
 		o.Clock = w.now
 	}
+	if o.TestPatience == 0 {
+		o.TestPatience = time.Nanosecond // nobody delivers
+	}
 	p, err := platform.New(w.Context(), sharedClock{s, w.now}, o)
 	if err != nil {
 		w.Fatal(err)

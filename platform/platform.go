@@ -48,6 +48,10 @@ type Options struct {
 	AuditRetention    time.Duration // how long events are kept; 0 means 90 days
 	DeliveryRetention time.Duration // how long ended deliveries are kept; 0 means 30 days
 	DeliveryTimeScale float64       // factor for the pauses between attempts, for tests; 0 means 1
+
+	Mail         bool          // whether this service can send mail
+	MailInterval time.Duration // shortest time between two messages of a subscription by mail
+	TestPatience time.Duration // how long a test of a subscription waits for the answer of its sink; 0 means webhooks.TestPatience
 }
 
 // Operations are the operations on each kind.
@@ -130,7 +134,10 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	p.inventory = inventory.New(p.core, tables.Inventory, p.iam)
 	p.libraries = libraries.New(p.core, tables.Libraries)
 	p.events = events.New(p.core, store, tables.Events, allEventTypes, p.iam, events.Options{AuditRetention: options.AuditRetention, DeliveryRetention: options.DeliveryRetention, Observer: options.Observer})
-	p.webhooks = webhooks.New(p.core, store, tables.Webhooks, p.secrets, p.events, webhooks.Options{PrivateSinks: options.PrivateSinks, SinkPorts: options.SinkPorts, DeliveryTimeScale: options.DeliveryTimeScale, Observer: options.Observer})
+	p.webhooks = webhooks.New(p.core, store, tables.Webhooks, p.secrets, p.iam, p.inventory, p.events, webhooks.Options{
+		PrivateSinks: options.PrivateSinks, SinkPorts: options.SinkPorts, DeliveryTimeScale: options.DeliveryTimeScale, Mail: options.Mail, MailInterval: options.MailInterval,
+		TestPatience: options.TestPatience, Observer: options.Observer,
+	})
 	p.Operations = Operations{
 		p.iam.Groups, p.iam.Identities, p.iam.Roles, p.iam.RoleBindings, p.iam.IdentityProviders, p.iam.AccountAssociations, p.iam.GroupInvites,
 		p.iam.ExternalGroupRoleMappings, p.iam.Terms, p.inventory.Repos, p.inventory.Tags, p.webhooks.Subscriptions, p.webhooks.Deliveries,
@@ -163,6 +170,7 @@ func (o Options) complete() Options {
 	o.AuditRetention = cmp.Or(o.AuditRetention, 90*24*time.Hour)
 	o.DeliveryRetention = cmp.Or(o.DeliveryRetention, 30*24*time.Hour)
 	o.DeliveryTimeScale = cmp.Or(o.DeliveryTimeScale, 1)
+	o.TestPatience = cmp.Or(o.TestPatience, webhooks.TestPatience)
 	if o.SharedIssuers == nil {
 		o.SharedIssuers = iam.DefaultSharedIssuers()
 	}

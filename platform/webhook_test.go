@@ -306,10 +306,10 @@ func TestATestEventGoesOnlyToItsSubscription(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		one, other := w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1"), w.subscribe(acme.uid)
-		id, err := w.p.Subscriptions.Test(acme.owner, one.UID)
+		tested, err := w.p.Subscriptions.Test(acme.owner, one.UID)
 		must(t, err)
 		w.relay()
-		if got := w.deliveries(one.UID); len(got) != 1 || got[0].EventID != id {
+		if got := w.deliveries(one.UID); len(got) != 1 || got[0].EventID != tested.EventID {
 			t.Errorf("its own: %v, want 1 of them", got)
 		}
 		if got := eventTypes(w.deliveries(other.UID)); strings.Contains(got, "test") {

@@ -86,12 +86,8 @@ func (m mutations) RotateSubscriptionSecret(ctx context.Context, input graph.Rot
 	return &graph.RotateSubscriptionSecretPayload{Subscription: rotated, Secret: rotated.Secret}, nil
 }
 
-func (m mutations) TestSubscription(ctx context.Context, input graph.TestSubscriptionInput) (*scalar.TestSubscriptionPayload, error) {
-	event, err := m.p.Subscriptions.Test(ctx, input.UID)
-	if err != nil {
-		return nil, err
-	}
-	return &scalar.TestSubscriptionPayload{EventID: event}, nil
+func (m mutations) TestSubscription(ctx context.Context, input graph.TestSubscriptionInput) (*webhooks.TestResult, error) {
+	return m.p.Subscriptions.Test(ctx, input.UID)
 }
 
 func (m mutations) EnableSubscription(ctx context.Context, input graph.EnableSubscriptionInput) (*graph.EnableSubscriptionPayload, error) {

@@ -69,7 +69,7 @@ func newWorldOf(t testing.TB, p *platform.Platform) *world {
 
 func newPlatform(t testing.TB, url string, clock func() time.Time) *platform.Platform {
 	t.Helper()
-	p, err := platform.New(t.Context(), storetest.Open(t, url), platform.Options{AllowSignup: true, AllowIssuers: true, Clock: clock})
+	p, err := platform.New(t.Context(), storetest.Open(t, url), platform.Options{AllowSignup: true, AllowIssuers: true, Clock: clock, TestPatience: time.Nanosecond})
 	if err != nil {
 		t.Fatal(err)
 	}

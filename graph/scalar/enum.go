@@ -1,6 +1,7 @@
 package scalar
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -250,6 +251,36 @@ func MarshalEcosystem(v libraries.Ecosystem) graphql.Marshaler {
 // UnmarshalEcosystem reads an ecosystem.
 func UnmarshalEcosystem(v any) (libraries.Ecosystem, error) {
 	return value[libraries.Ecosystem]("ECOSYSTEM_", v)
+}
+
+// AppendSubscriptionFormat appends a format as JSON.
+func AppendSubscriptionFormat(b []byte, v webhooks.Format, _ bool) []byte {
+	return appendEnum(b, "SUBSCRIPTION_FORMAT_", cmp.Or(v, webhooks.FormatCloudEvents))
+}
+
+// MarshalSubscriptionFormat returns the marshaler of a format.
+func MarshalSubscriptionFormat(v webhooks.Format) graphql.Marshaler {
+	return marshal(AppendSubscriptionFormat(nil, v, true))
+}
+
+// UnmarshalSubscriptionFormat reads a format.
+func UnmarshalSubscriptionFormat(v any) (webhooks.Format, error) {
+	return value[webhooks.Format]("SUBSCRIPTION_FORMAT_", v)
+}
+
+// AppendSubscriptionDigest appends a digest as JSON.
+func AppendSubscriptionDigest(b []byte, v webhooks.Digest, _ bool) []byte {
+	return appendEnum(b, "SUBSCRIPTION_DIGEST_", cmp.Or(v, webhooks.DigestImmediate))
+}
+
+// MarshalSubscriptionDigest returns the marshaler of a digest.
+func MarshalSubscriptionDigest(v webhooks.Digest) graphql.Marshaler {
+	return marshal(AppendSubscriptionDigest(nil, v, true))
+}
+
+// UnmarshalSubscriptionDigest reads a digest.
+func UnmarshalSubscriptionDigest(v any) (webhooks.Digest, error) {
+	return value[webhooks.Digest]("SUBSCRIPTION_DIGEST_", v)
 }
 
 // AppendDeliveryState appends a delivery state as JSON.

@@ -32,6 +32,3 @@ type Deleted struct {
 	DeletedID  string // the global id
 	DeletedUID core.UID
 }
-
-// TestSubscriptionPayload is the result of a request for a test event.
-type TestSubscriptionPayload struct{ EventID string }

@@ -110,6 +110,11 @@ func (c *randomState) randomFields(k *kind) fields {
 			given[name] = c.varyValue(name, normalise(value))
 		}
 	}
+	for name, other := range k.needs {
+		if given[name] != nil {
+			given[other] = k.full[other]
+		}
+	}
 	return given.with(k.minimal) // The minimal fields contain the unique ones.
 }
 

@@ -16,12 +16,12 @@ var _ = newKind(kind{name: "Delivery", plural: "Deliveries", ref: "delivery", ar
 func createDelivery(e *env, subscription string) fields {
 	e.Helper()
 	uid := core.UID(subscription)
-	event, err := e.w.p.Subscriptions.Test(e.operator(), uid)
+	tested, err := e.w.p.Subscriptions.Test(e.operator(), uid)
 	for err == nil { // Other tests may delay the feed of the server.
 		var page core.Page[*webhooks.Delivery]
 		if _, err = e.w.p.Webhooks.Relay(e.Context()); err == nil {
 			page, err = e.w.p.Deliveries.List(e.operator(), core.ListRequest[*webhooks.DeliveryFilter]{
-				UIDP: core.UIDFilter{ChildrenOf: uid}, Filter: &webhooks.DeliveryFilter{Event: event},
+				UIDP: core.UIDFilter{ChildrenOf: uid}, Filter: &webhooks.DeliveryFilter{Event: tested.EventID},
 			})
 		}
 		if len(page.Items) == 1 {

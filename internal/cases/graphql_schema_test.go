@@ -15,7 +15,7 @@ import (
 
 // enumPrefixes has the prefixes that REST adds to the values of an enum.
 var enumPrefixes = map[string]string{
-	"OrgKind": "ORG_KIND_", "OrgStatus": "ORG_STATUS_", "RelationshipType": "RELATIONSHIP_TYPE_", "CatalogTier": "CATALOG_TIER_",
+	"OrgKind": "ORG_KIND_", "OrgStatus": "ORG_STATUS_", "RelationshipType": "RELATIONSHIP_TYPE_", "CatalogTier": "CATALOG_TIER_", "SubscriptionFormat": "SUBSCRIPTION_FORMAT_", "SubscriptionDigest": "SUBSCRIPTION_DIGEST_",
 	"AdvisoryState": "ADVISORY_STATE_", "SeverityRating": "SEVERITY_RATING_", "SeveritySource": "SEVERITY_SOURCE_",
 	"ReviewState": "REVIEW_STATE_", "AdvisoryEventType": "EVENT_TYPE_FILTER_",
 	"FalsePositiveType": "TYPE_", "SeverityType": "TYPE_", "ReferenceType": "TYPE_",
@@ -192,6 +192,12 @@ func reshape(typeName string, object fields) fields {
 		}
 		if delete(object, "labels"); len(labels) > 0 {
 			object["labels"] = labels
+		}
+	case "EventSubscription": // REST omits the defaults
+		for name, usual := range map[string]string{"format": "SUBSCRIPTION_FORMAT_CLOUDEVENTS", "digest": "SUBSCRIPTION_DIGEST_IMMEDIATE"} {
+			if object[name] == usual {
+				delete(object, name)
+			}
 		}
 	case "AdvisoryDocument": // GraphQL pages the advisories, too
 		page, _ := object["advisories"].(fields)

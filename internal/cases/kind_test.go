@@ -23,6 +23,7 @@ type kind struct {
 	put func(e *env, parent string, given fields) fields
 
 	minimal, full  fields                      // A new resource must have the fields in minimal; full has all fields.
+	needs          map[string]string           // Fields that are only valid together with another one.
 	requiredFields string                      // A request without fields must be rejected with these names.
 	shown          fields                      // An answer shows these fields besides the given ones.
 	shownOnce      fields                      // Only the answer to the creation shows these fields.

@@ -25,8 +25,9 @@ func wireLedger(t testing.TB) map[string]rpc {
 	for _, r := range wiretest.RPCs(t) {
 		ledger[r.Name] = rpc{r.Name, r.Method, r.Path, r.Capabilities}
 	}
-	// Our own operation needs the capabilities of an update.
+	// Our own operations need the capabilities of an update, or of a creation where there is no update.
 	ledger["VerifyIdentityProvider"] = rpc{"VerifyIdentityProvider", http.MethodPost, "/iam/v2/identityProviders:verify", ledger["UpdateIdentityProvider"].capabilities}
+	ledger["TestSubscription"] = rpc{"TestSubscription", http.MethodPost, "/events/v2/subscriptions:test", ledger["CreateSubscription"].capabilities}
 	for _, info := range platform.Kinds() {
 		if k := findKind(info.Name); k != nil && info.Own && !info.GraphOnly {
 			addOperations(ledger, k, info)

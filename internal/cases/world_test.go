@@ -52,6 +52,7 @@ func newWorldWith(t *testing.T, url string, o platform.Options) *world {
 	// The clock advances with each reading, so that no two resources have the same time.
 	began := time.Now()
 	o.Clock = func() time.Time { return began.Add(time.Duration(w.ticks.Add(1)) * time.Millisecond) }
+	o.TestPatience = time.Nanosecond // nobody delivers
 	p, err := platform.New(t.Context(), storetest.Open(t, url), o)
 	if err != nil {
 		t.Fatal(err)

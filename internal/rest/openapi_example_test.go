@@ -45,6 +45,8 @@ func examples() []any {
 		verification{UID: other},
 		invitation{Code: "0123456789abcdef.0123456789abcdef0123456789abcdef0123456789abcdef"},
 		acceptance{DocumentIDs: []string{"msa", "privacy"}},
+		subscriptionTest{UID: other},
+		webhooks.TestResult{EventID: "01jb2m3n4p5q6r7s8t9v0w1x2y", Delivered: true, Status: 200, Answer: "ok"},
 		webhooks.Subscription{UID: other, Sink: "https://hooks.example.com/atrium", Types: []string{"dev.atrium.api.iam.group.created.v1"}, CreateTime: made, UpdateTime: made},
 	}
 }

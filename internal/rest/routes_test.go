@@ -139,6 +139,8 @@ func (w *populated) requests() map[string]func(n int) (uid, suffix, body string)
 			return "", "", fmt.Sprintf(`{"parent":%q,"names":[%q]}`, w.provider, mapping(n))
 		},
 
+		"TestSubscription": repeat("", "", `{"uid":"`+w.subscription+`"}`),
+
 		"VerifyIdentityProvider": func(n int) (string, string, string) {
 			uid := w.create("/iam/v2/identityProviders/"+w.org, fmt.Sprintf(`{"name":"verified %d","defaultRole":%q,"oidc":{"issuer":"https://v.example.com","clientId":"c"}}`, n, w.role))
 			return "", "", fmt.Sprintf(`{"uid":%q}`, uid)

@@ -36,7 +36,7 @@ func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{t: t, elapsed: &atomic.Int64{}}
 	clock := func() time.Time { return time.Now().Add(time.Duration(w.elapsed.Load()) * time.Second) }
-	p, err := platform.New(t.Context(), storetest.Open(t, storetest.SQLite(t)), platform.Options{Clock: clock, AllowSignup: true, AllowIssuers: true})
+	p, err := platform.New(t.Context(), storetest.Open(t, storetest.SQLite(t)), platform.Options{Clock: clock, AllowSignup: true, AllowIssuers: true, TestPatience: time.Nanosecond})
 	if err != nil {
 		t.Fatal(err)
 	}

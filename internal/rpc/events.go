@@ -41,9 +41,19 @@ func (s subscriptions) DeleteSubscription(ctx context.Context, r *eventsv2.Delet
 	return emptyResult(s.operations.Delete(ctx, core.UID(r.GetUid())))
 }
 
+func (s subscriptions) TestSubscription(ctx context.Context, r *eventsv2.TestSubscriptionRequest) (*eventsv2.TestSubscriptionResponse, error) {
+	return convert(testResult)(s.operations.Test(ctx, core.UID(r.GetUid())))
+}
+
+func testResult(r *webhooks.TestResult) *eventsv2.TestSubscriptionResponse {
+	return &eventsv2.TestSubscriptionResponse{EventId: r.EventID, Delivered: r.Delivered, Status: r.Status, Error: r.Error, Answer: r.Answer}
+}
+
 func subscription(s *webhooks.Subscription) *eventsv2.Subscription {
 	return &eventsv2.Subscription{
 		Uid: string(s.UID), Sink: s.Sink, Types: s.Types, Secret: s.Secret,
+		Format:     enumValue[eventsv2.SubscriptionFormat](eventsv2.SubscriptionFormat_value, s.Format),
+		Digest:     enumValue[eventsv2.SubscriptionDigest](eventsv2.SubscriptionDigest_value, s.Digest),
 		CreateTime: timestamp(s.CreateTime), UpdateTime: timestamp(s.UpdateTime),
 	}
 }

@@ -24,7 +24,7 @@ import (
 // begin at 100.
 var (
 	ourFields = []string{
-		"Subscription.types", "Subscription.secret", "Subscription.create_time", "Subscription.update_time", "ResolvedVulnsReport.image_ref",
+		"Subscription.types", "Subscription.secret", "Subscription.create_time", "Subscription.update_time", "Subscription.format", "Subscription.digest", "ResolvedVulnsReport.image_ref",
 		"RoleBinding.expire_time", "RoleBinding.review_time", "RoleBinding.reviewer", "RoleBinding.review_note", "IdentityProvider.issuer_verified", "IdentityProvider.issuer_verify_time",
 		"Advisory.severity", "ListAdvisoriesRequest.severities", "ListAdvisoriesRequest.min_score", "ListAdvisoriesRequest.withdrawn", "ListAdvisoriesRequest.states",
 		"ListDocumentsRequest.page_size", "ListDocumentsRequest.page_token", "ListDocumentsRequest.order_by", "ListDocumentsRequest.skip",
@@ -35,9 +35,10 @@ var (
 		"ListReposRequest.query", "ListReposRequest.tiers", "ListReposRequest.bundles", "ListReposRequest.aliases",
 		"Repo.labels", "ListReposRequest.labels", "Group.labels", "ListGroupsRequest.labels",
 	}
-	ourRPCs     = []string{"AcceptGroupInvite", "VerifyIdentityProvider"}
+	ourRPCs     = []string{"AcceptGroupInvite", "VerifyIdentityProvider", "TestSubscription"}
 	ourMessages = []string{ // This also lists enums.
-		"AcceptGroupInviteRequest", "VerifyIdentityProviderRequest", "AdvisorySeverity", "SeverityRating", "SeveritySource", "AdvisoryState"}
+		"AcceptGroupInviteRequest", "VerifyIdentityProviderRequest", "AdvisorySeverity", "SeverityRating", "SeveritySource", "AdvisoryState",
+		"TestSubscriptionRequest", "TestSubscriptionResponse", "SubscriptionFormat", "SubscriptionDigest"}
 	// Newer clients know these values, which have their numbers.
 	newerValues = map[string]string{"ORG_KIND_AWS_MARKETPLACE": "5"}
 	// Presence does not change the encoding. With it, a client can send false.
@@ -45,7 +46,7 @@ var (
 	// answers has the responses of operations without their own response message.
 	answers = map[string]string{
 		"GetArchitectures": "Architectures", "GetSize": "Size", "AcceptGroupInvite": "RoleBinding",
-		"VerifyIdentityProvider": "IdentityProvider",
+		"VerifyIdentityProvider": "IdentityProvider", "TestSubscription": "TestSubscriptionResponse",
 	}
 )
 

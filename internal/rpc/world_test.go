@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"connectrpc.com/connect"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -40,7 +41,7 @@ func newWorld(t testing.TB) *world { return newWorldOn(t, storetest.SQLite(t), O
 
 func newWorldOn(t testing.TB, url string, o Options) *world {
 	t.Helper()
-	p, err := platform.New(t.Context(), storetest.Open(t, url), platform.Options{AllowSignup: true, AllowIssuers: true})
+	p, err := platform.New(t.Context(), storetest.Open(t, url), platform.Options{AllowSignup: true, AllowIssuers: true, TestPatience: time.Nanosecond})
 	if err != nil {
 		t.Fatal(err)
 	}

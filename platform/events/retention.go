@@ -32,6 +32,9 @@ type RetentionStore interface {
 	// PurgeEventMentions deletes at most limit entries of the index of the resources that
 	// events mention. Their events were deleted before.
 	PurgeEventMentions(ctx context.Context, limit int) (int64, error)
+
+	// PurgeDigests deletes at most limit entries about events with smaller ids from the digests that have them.
+	PurgeDigests(ctx context.Context, before string, limit int) (int64, error)
 }
 
 // RetentionInterval is the time between two runs of Maintain.
@@ -66,6 +69,7 @@ func (area *Area) deleteExpired(ctx context.Context, now core.Time) error {
 	return errors.Join(
 		deleteInBatches(func() (int64, error) { return area.Store.PurgeEvents(ctx, oldest, retentionBatch) }),
 		deleteInBatches(func() (int64, error) { return area.Store.PurgeEventMentions(ctx, retentionBatch) }),
+		deleteInBatches(func() (int64, error) { return area.Store.PurgeDigests(ctx, oldest, retentionBatch) }),
 		deleteInBatches(func() (int64, error) { return area.Store.PurgeDeliveries(ctx, ended, retentionBatch) }),
 	)
 }

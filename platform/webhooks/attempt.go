@@ -11,7 +11,10 @@ import (
 // A Dispatch holds the data for one attempt of a delivery.
 type Dispatch struct {
 	Delivery *Delivery
-	Event    *core.Event
+	Since    core.Time   // since when the delivery was due at first
+	Event    *core.Event // the first one of a message
+	Message  *Message    // nil if the event itself is sent
+	Format   Format
 	Sink     string
 	Secrets  []string // all secrets that sign, the newest first
 	Fault    string   // reason why nothing can be sent, for the subscriber; "" if it can be sent
@@ -33,6 +36,9 @@ func (w Webhooks) BeginAttempt(ctx context.Context, ticket Ticket) (*Dispatch, e
 	if !s.DisableTime.IsZero() { // a process has ended before it failed all of them
 		return nil, w.failPending(ctx, s.UID)
 	}
+	if s.isForPeople() {
+		return w.beginMessage(ctx, s, d)
+	}
 	event, err := w.area.Events.Store.Event(ctx, d.EventID)
 	if err != nil {
 		return nil, err
@@ -47,11 +53,27 @@ func (w Webhooks) BeginAttempt(ctx context.Context, ticket Ticket) (*Dispatch, e
 			return nil, changed
 		}
 	}
-	dispatch := &Dispatch{Delivery: d, Event: event, Sink: s.Sink, Secrets: secrets, Fault: s.sinkFault(&w.area.options)}
+	dispatch := &Dispatch{Delivery: d, Since: event.Time, Event: event, Format: s.Format, Sink: s.Sink, Secrets: secrets, Fault: s.sinkFault(&w.area.options)}
 	if err != nil {
 		dispatch.Fault, dispatch.Cause = "the service cannot read the secret of the subscription", err
 	}
 	return dispatch, nil
+}
+
+// beginMessage returns the data for an attempt to deliver a message.
+func (w Webhooks) beginMessage(ctx context.Context, s *Subscription, d *Delivery) (*Dispatch, error) {
+	message, err := w.area.composeMessage(ctx, s, d)
+	switch {
+	case err != nil:
+		return nil, err
+	case message == nil:
+		return nil, w.failDelivery(ctx, d, "the events have been deleted")
+	}
+	since := message.Event.Time
+	if d.Events > 0 {
+		since = s.digestEnd(d.CreateTime, &w.area.options)
+	}
+	return &Dispatch{Delivery: d, Since: since, Event: message.Event, Message: message, Format: s.Format, Sink: s.Sink, Fault: s.sinkFault(&w.area.options)}, nil
 }
 
 // failDelivery ends a delivery as failed.
@@ -97,8 +119,8 @@ func (w Webhooks) EndAttempt(ctx context.Context, begun *Dispatch, a Attempt) (a
 		became, health, more, err = w.storeAttempt(ctx, tx, begun.Delivery, a)
 		return err
 	})
-	if err == nil && became != nil && begun.Event != nil {
-		w.area.options.Observer.DeliveryTried(begun.Sink, became.State, w.area.Now().Sub(begun.Event.Time.Time))
+	if err == nil && became != nil && !begun.Since.IsZero() {
+		w.area.options.Observer.DeliveryTried(begun.Sink, became.State, w.area.Now().Sub(begun.Since.Time))
 	}
 	if err == nil && health != nil {
 		w.logHealth(health, a)

@@ -9,7 +9,8 @@ import (
 	"atrium/platform/fieldmask"
 )
 
-// A Delivery sends one event to the sink of one subscription.
+// A Delivery sends one event to the sink of one subscription. A digest is a delivery of several events, in one message for
+// people; EventID and EventType are those of the first.
 type Delivery struct {
 	UID             core.UID      `json:"uid"`
 	EventID         string        `json:"eventId"` // id of the event, which is the same on every attempt
@@ -24,6 +25,7 @@ type Delivery struct {
 	CreateTime      core.Time     `json:"createTime,omitzero"`
 	UpdateTime      core.Time     `json:"updateTime,omitzero"`
 
+	Events int32         `json:"-"` // number of events of a digest; 0 for a delivery of one event
 	Stage  DeliveryStage `json:"-"`
 	Ticket int64         `json:"-"` // number of the valid ticket
 	Lease  core.Time     `json:"-"` // time until which a process holds the delivery; zero if none does
@@ -37,6 +39,9 @@ type Ticket struct {
 	Delivery core.UID
 	Number   int64
 }
+
+// EventCount returns the number of events that the delivery tells of.
+func (d *Delivery) EventCount() int32 { return max(d.Events, 1) }
 
 func (d *Delivery) ticket() Ticket { return Ticket{d.UID, d.Ticket} }
 
@@ -204,7 +209,7 @@ var deliveryProgress = []string{"state", "stage", "ticket", "attempts", "lastSta
 // ticket.
 func (d *Delivery) restart(now core.Time) {
 	*d = Delivery{
-		UID: d.UID, EventID: d.EventID, EventType: d.EventType, State: DeliveryPending, Stage: StageQueued, Ticket: d.Ticket + 1,
+		UID: d.UID, EventID: d.EventID, EventType: d.EventType, Events: d.Events, State: DeliveryPending, Stage: StageQueued, Ticket: d.Ticket + 1,
 		NextAttemptTime: now, CreateTime: d.CreateTime, UpdateTime: now,
 	}
 }

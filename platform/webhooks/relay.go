@@ -12,8 +12,8 @@ import (
 
 const (
 	relayBatch = 500
-	// maxRelayed is the number of deliveries after which a call of Relay leaves the other
-	// events to the next call. The deliveries of one event are always made together.
+	// maxRelayed is the number of deliveries, and of events in digests, after which a call of Relay leaves
+	// the other events to the next call. The deliveries of one event are always made together.
 	maxRelayed = 5000
 	// relayLock serialises the relays of replicas.
 	relayLock core.UID = "relay"
@@ -101,21 +101,61 @@ func (w Webhooks) newDeliveries(ctx context.Context, tx core.Tx, events []*core.
 	if err != nil {
 		return nil, 0, err
 	}
+	collected, made := make([][]*core.Event, len(subscriptions)), 0
 	for _, e := range events {
-		if len(deliveries) >= maxRelayed {
+		if made >= maxRelayed {
 			break
 		}
 		done++
-		for _, s := range subscriptions {
-			if s.wants(e) {
-				deliveries = append(deliveries, &Delivery{
-					UID: s.UID.NewChild(), EventID: e.ID, EventType: e.DeliveredType(), State: DeliveryPending, Stage: StageQueued,
-					NextAttemptTime: now, CreateTime: now, UpdateTime: now,
-				})
+		for i, s := range subscriptions {
+			if !s.wants(e) {
+				continue
+			}
+			if made++; s.isForPeople() && e.Type != testEventType {
+				collected[i] = append(collected[i], e)
+			} else {
+				deliveries = append(deliveries, s.newDelivery(e, now, now))
 			}
 		}
 	}
+	for i, s := range subscriptions {
+		begun, err := w.collect(ctx, tx, s, collected[i], now)
+		if err != nil {
+			return nil, 0, err
+		}
+		deliveries = append(deliveries, begun...)
+	}
 	return deliveries, done, nil
+}
+
+// newDelivery makes the delivery of an event to the subscription.
+func (s *Subscription) newDelivery(e *core.Event, now, due core.Time) *Delivery {
+	return &Delivery{
+		UID: s.UID.NewChild(), EventID: e.ID, EventType: e.DeliveredType(), State: DeliveryPending, Stage: StageQueued,
+		NextAttemptTime: due, CreateTime: now, UpdateTime: now,
+	}
+}
+
+// collect adds events to the digest that a subscription collects, or begins one, which it returns. A process that has claimed
+// a digest reads its events after that, so no event is added to it any more.
+func (w Webhooks) collect(ctx context.Context, tx core.Tx, s *Subscription, events []*core.Event, now core.Time) (begun []*Delivery, err error) {
+	if len(events) == 0 {
+		return nil, nil
+	}
+	digest, err := w.area.tables.ExtendDigest(ctx, tx, s.UID, len(events), now)
+	if err != nil {
+		return nil, err
+	}
+	if digest == "" {
+		d := s.newDelivery(events[0], now, s.digestEnd(now, &w.area.options))
+		d.Events = int32(len(events)) //nolint:gosec // at most relayBatch
+		digest, begun = d.UID, []*Delivery{d}
+	}
+	ids := make([]string, len(events))
+	for i, e := range events {
+		ids[i] = e.ID
+	}
+	return begun, w.area.tables.AddToDigest(ctx, tx, digest, ids)
 }
 
 // A relayProgress is the position up to which this process knows that events were relayed.

@@ -48,16 +48,6 @@ func checkSink(v *core.Violations, sink string, o *Options) {
 	}
 }
 
-// SinkHost returns the host of a sink, with its port if the URL has one. The rest of the URL may be
-// a secret, as with the webhooks of chats.
-func SinkHost(sink string) string {
-	u, err := url.Parse(sink)
-	if err != nil {
-		return ""
-	}
-	return u.Host
-}
-
 func isASCII(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
 }

@@ -16,9 +16,11 @@ import (
 // A Subscription sends the events of its group and of everything below to a
 // sink.
 type Subscription struct {
-	UID   core.UID `json:"uid"`
-	Sink  string   `json:"sink"`            // https URL, unique in its group
-	Types []string `json:"types,omitempty"` // event types; an empty list means all
+	UID    core.UID `json:"uid"`
+	Sink   string   `json:"sink"`             // https URL, or mailto: with addresses; unique in its group
+	Types  []string `json:"types,omitempty"`  // event types; an empty list means all
+	Format Format   `json:"format,omitempty"` // "" means FormatCloudEvents
+	Digest Digest   `json:"digest,omitempty"` // "" means DigestImmediate
 	// Secret signs deliveries. Only the response to a creation contains it.
 	Secret     string    `json:"secret,omitempty"`
 	CreateTime core.Time `json:"createTime,omitzero"`
@@ -61,6 +63,7 @@ var SubscriptionKind = core.Kind[*Subscription]{
 	Fields: []fieldmask.Field{
 		{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "sink", Mode: fieldmask.AtCreation},
 		{Name: "types", Mode: fieldmask.AtCreation}, {Name: "secret", Mode: fieldmask.OutputOnly},
+		{Name: "format", Mode: fieldmask.AtCreation}, {Name: "digest", Mode: fieldmask.AtCreation},
 		{Name: "createTime", Mode: fieldmask.OutputOnly}, {Name: "updateTime", Mode: fieldmask.OutputOnly},
 	},
 	Required: []string{"sink"},
@@ -96,7 +99,7 @@ func (area *Area) SubscriptionKind() *core.Kind[*Subscription] {
 	kind := SubscriptionKind
 	kind.Check = func(s *Subscription, changed func(string) bool, v *core.Violations) {
 		if changed("sink") {
-			checkSink(v, s.Sink, &area.options)
+			s.checkSink(v, &area.options)
 		}
 		if changed("types") {
 			area.Events.Types.Check(v, "types", s.Types)
@@ -196,6 +199,12 @@ func (s Subscriptions) CreateBatch(ctx context.Context, requests []SubscriptionR
 // complete gives a subscription the conditions of a request and a new secret, which is stored encrypted.
 func (s *Subscription) complete(r SubscriptionRequest, current *secrets.Encryption) (secret string) {
 	secret = "whsec_" + newSecret()
+	if s.Format == FormatCloudEvents {
+		s.Format = ""
+	}
+	if s.Digest == DigestImmediate {
+		s.Digest = ""
+	}
 	s.Conditions, s.Findings, s.EncryptedSecret = r.Conditions, r.Findings, current.Seal([]byte(secret), string(s.UID))
 	return secret
 }
@@ -251,28 +260,6 @@ func (s Subscriptions) Enable(ctx context.Context, uid core.UID) (*Subscription,
 		sub.FailingSince, sub.DisableTime, sub.DisableReason = core.Time{}, core.Time{}, ""
 		return fields, nil
 	})
-}
-
-// Test sends a test event to a subscription and returns its id. It needs
-// subscriptions.create.
-func (s Subscriptions) Test(ctx context.Context, uid core.UID) (eventID string, err error) {
-	if err := s.authorizeInternal(ctx, uid, "test"); err != nil {
-		return "", err
-	}
-	err = s.area.store.Write(ctx, func(tx core.Tx) error {
-		sub, err := s.rows.GetLocked(ctx, tx, uid)
-		if err != nil {
-			return err
-		}
-		if !sub.DisableTime.IsZero() {
-			return core.FailedPrecondition("SUBSCRIPTION_DISABLED", string(uid), sub.disabledFault())
-		}
-		e := s.area.Event(ctx, s.rows.Kind.Event, "test", uid, uid.Parent(), sub)
-		tx.Record(e)
-		eventID = e.ID
-		return nil
-	})
-	return eventID, s.rows.Kind.AddArea(err)
 }
 
 // authorizeInternal authorises a change of fields that clients cannot write.
@@ -405,8 +392,11 @@ func (s *Subscription) disabledFault() string {
 // changed since the subscription was made.
 func (s *Subscription) sinkFault(o *Options) string {
 	var v core.Violations
-	if checkSink(&v, s.Sink, o); len(v) == 0 {
+	if s.checkSink(&v, o); len(v) == 0 {
 		return ""
+	}
+	if v[0].Field == "format" {
+		return "this server cannot send mail: the operator has named no mail server"
 	}
 	return "the sink is no longer permitted: it " + v[0].Description
 }

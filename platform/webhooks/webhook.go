@@ -21,6 +21,9 @@ type WebhookStore interface {
 	// subscriptions after one that have any queued. It returns the last one of these, or
 	// "" if no other follows.
 	DueDeliveriesInTurn(ctx context.Context, now core.Time, after core.UID, subscriptions, share int) (due []core.UID, last core.UID, err error)
+	// DigestEvents reads the next events of a digest, in the order of their ids, after an id. Those that have been deleted are
+	// left out.
+	DigestEvents(ctx context.Context, digest core.UID, after string, limit int) ([]*core.Event, error)
 }
 
 // WebhookQueries move events and deliveries on their way to sinks.
@@ -42,6 +45,13 @@ type WebhookQueries interface {
 
 	// SetLeases changes the end of leases. It skips tickets that are no longer valid.
 	SetLeases(ctx context.Context, tx core.Tx, tickets []Ticket, until core.Time) error
+
+	// ExtendDigest adds to the number of events of the digest of a subscription that still collects events: it is due later,
+	// and has never been claimed. It returns "" if there is none.
+	ExtendDigest(ctx context.Context, tx core.Tx, subscription core.UID, events int, now core.Time) (digest core.UID, err error)
+
+	// AddToDigest notes which events a digest has.
+	AddToDigest(ctx context.Context, tx core.Tx, digest core.UID, events []string) error
 
 	// FailDeliveries ends up to limit pending deliveries of a disabled subscription as
 	// failed, and returns their number. It does nothing for other subscriptions.

@@ -8,6 +8,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/webhooks"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/digest"
 	"atrium/store/sqlstore/eventlog"
 	"atrium/store/sqlstore/partition"
 	"atrium/store/sqlstore/table"
@@ -22,6 +23,7 @@ var deliveries = table.New(&table.Definition[*webhooks.Delivery, *webhooks.Deliv
 		{SQL: "t.uid", To: func(d *webhooks.Delivery) any { return table.UIDOf(&d.UID) }},
 		{SQL: "t.event_id", To: func(d *webhooks.Delivery) any { return &d.EventID }},
 		{SQL: "t.event_type", To: func(d *webhooks.Delivery) any { return &d.EventType }},
+		{SQL: "t.events", To: func(d *webhooks.Delivery) any { return &d.Events }},
 		{SQL: "t.state", Field: "state", To: func(d *webhooks.Delivery) any { return (*string)(&d.State) }},
 		{SQL: "t.stage", Field: "stage", To: func(d *webhooks.Delivery) any { return (*int32)(&d.Stage) }},
 		{SQL: "t.ticket", Field: "ticket", To: func(d *webhooks.Delivery) any { return &d.Ticket }},
@@ -146,6 +148,29 @@ func (queries) SetLeases(ctx context.Context, in core.Tx, tickets []webhooks.Tic
 		run = append(run, q.Build(nil))
 	}
 	return tx.Conn.Run(ctx, run...)
+}
+
+// ExtendDigest adds events to the digest that collects them. The outer condition is checked again after the row is locked.
+func (queries) ExtendDigest(ctx context.Context, in core.Tx, subscription core.UID, events int, now core.Time) (extended core.UID, err error) {
+	tx := transactionOf(in)
+	err = tx.Conn.Run(ctx, digest.Extend(tx.Dialect, subscription, events, now).Build(func(scan func(...any) error) error { return scan(table.UIDOf(&extended)) }))
+	return extended, err
+}
+
+// AddToDigest notes the events of a digest.
+func (queries) AddToDigest(ctx context.Context, in core.Tx, uid core.UID, events []string) error {
+	tx := transactionOf(in)
+	return tx.Conn.Run(ctx, digest.Add(tx.Dialect, uid, events).Build(nil))
+}
+
+// DigestEvents reads the next events of a digest.
+func (s *Store) DigestEvents(ctx context.Context, uid core.UID, after string, limit int) ([]*core.Event, error) {
+	return s.events(ctx, digest.Join(eventlog.NewStatement(s.Dialect).Add(eventlog.Select), uid, after, limit))
+}
+
+// PurgeDigests deletes which events digests had that have been deleted.
+func (s *Store) PurgeDigests(ctx context.Context, before string, limit int) (int64, error) {
+	return s.purge(ctx, digest.Purge(s.Dialect, before, limit))
 }
 
 // isPending is the condition that a delivery has not ended. SQLite has an index of the states of

@@ -16,6 +16,8 @@ var subscriptions = table.New(&table.Definition[*webhooks.Subscription, *webhook
 		{SQL: "t.uid", To: func(s *webhooks.Subscription) any { return table.UIDOf(&s.UID) }},
 		{SQL: "t.sink", To: func(s *webhooks.Subscription) any { return &s.Sink }},
 		{SQL: "t.types", To: func(s *webhooks.Subscription) any { return table.JSONOf(&s.Types) }},
+		{SQL: "t.format", To: func(s *webhooks.Subscription) any { return (*string)(&s.Format) }},
+		{SQL: "t.digest", To: func(s *webhooks.Subscription) any { return (*string)(&s.Digest) }},
 		{SQL: "t.secret", Field: "secret", To: func(s *webhooks.Subscription) any { return &s.EncryptedSecret }},
 		{SQL: "t.old_secret", Field: "oldSecret", To: func(s *webhooks.Subscription) any { return &s.OldEncryptedSecret }},
 		{SQL: "t.old_secret_until", Field: "oldSecret", To: func(s *webhooks.Subscription) any { return table.TimeOf(&s.OldSecretUntil) }},

@@ -879,6 +879,7 @@ CREATE TABLE subscription (
     conditions text COLLATE "C" NOT NULL, -- conditions of events
     findings text COLLATE "C" NOT NULL, -- conditions of events about findings
     types text COLLATE "C" NOT NULL,
+    format text COLLATE "C" NOT NULL, digest text COLLATE "C" NOT NULL, -- how events are written, and how long they are collected
     secret bytea NOT NULL,
     create_time timestamptz NOT NULL, update_time timestamptz NOT NULL,
     old_secret bytea, old_secret_until timestamptz NOT NULL,
@@ -905,6 +906,7 @@ CREATE TABLE delivery (
     uid bytea NOT NULL,
     root bytea NOT NULL, parent bytea NOT NULL REFERENCES subscription (uid) ON DELETE CASCADE, g2 bytea, g3 bytea,
     event_id text COLLATE "C" NOT NULL, event_type text COLLATE "C" NOT NULL,
+    events bigint NOT NULL DEFAULT 0, -- number of events of a digest; 0 for a delivery of one event
     state text COLLATE "C" NOT NULL,
     stage smallint NOT NULL,
     attempts bigint NOT NULL,
@@ -930,6 +932,16 @@ CREATE INDEX delivery_line ON delivery_active (parent, next_attempt_time, event_
 -- The deliveries that ended before a time, which are deleted.
 CREATE INDEX delivery_active_ended ON delivery_active (update_time) WHERE stage = 4;
 CREATE INDEX delivery_future_ended ON delivery_future (update_time);
+
+-- The events of digests, which are deliveries of several events in one message.
+CREATE TABLE digest_event (
+    parent bytea NOT NULL REFERENCES subscription (uid) ON DELETE CASCADE,
+    delivery bytea NOT NULL,
+    event_id text COLLATE "C" NOT NULL,
+    PRIMARY KEY (parent, delivery, event_id)
+);
+-- The rows of events that have been deleted.
+CREATE INDEX digest_event_event ON digest_event (event_id);
 
 -- The partitions of ended deliveries, in the order of their first times.
 CREATE TABLE delivery_partition (

@@ -863,6 +863,7 @@ CREATE TABLE subscription (
     conditions TEXT NOT NULL, -- conditions of events
     findings TEXT NOT NULL, -- conditions of events about findings
     types TEXT NOT NULL,
+    format TEXT NOT NULL, digest TEXT NOT NULL, -- how events are written, and how long they are collected
     secret BLOB NOT NULL,
     create_time INTEGER NOT NULL, update_time INTEGER NOT NULL,
     old_secret BLOB, old_secret_until INTEGER NOT NULL,
@@ -885,6 +886,7 @@ CREATE TABLE delivery (
     uid BLOB PRIMARY KEY,
     root BLOB NOT NULL, parent BLOB NOT NULL REFERENCES subscription (uid) ON DELETE CASCADE, g2 BLOB, g3 BLOB,
     event_id TEXT NOT NULL, event_type TEXT NOT NULL,
+    events INTEGER NOT NULL DEFAULT 0, -- number of events of a digest; 0 for a delivery of one event
     state TEXT NOT NULL,
     stage SMALLINT NOT NULL,
     attempts BIGINT NOT NULL,
@@ -906,6 +908,16 @@ CREATE INDEX delivery_due ON delivery (next_attempt_time, event_id) WHERE stage 
 CREATE INDEX delivery_line ON delivery (parent, next_attempt_time, event_id) WHERE stage < 4;
 -- The deliveries that ended before a time, which are deleted.
 CREATE INDEX delivery_ended ON delivery (update_time) WHERE stage = 4;
+
+-- The events of digests, which are deliveries of several events in one message.
+CREATE TABLE digest_event (
+    parent BLOB NOT NULL REFERENCES subscription (uid) ON DELETE CASCADE,
+    delivery BLOB NOT NULL,
+    event_id TEXT NOT NULL,
+    PRIMARY KEY (parent, delivery, event_id)
+) WITHOUT ROWID;
+-- The rows of events that have been deleted.
+CREATE INDEX digest_event_event ON digest_event (event_id);
 
 -- How many rows of a kind lie below a scope (n), and how many are its children (nc): the sum over all slots.
 CREATE TABLE counter (
