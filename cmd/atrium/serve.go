@@ -25,6 +25,7 @@ type serveCommand struct {
 	betaFlags
 	aliasFlags
 	webhookFlags
+	mailFlags
 	drainFlags
 	observeFlags
 	consoleFlags
@@ -61,6 +62,7 @@ func (c *serveCommand) check(f *faults) {
 	c.betaFlags.check(f)
 	c.aliasFlags.check(f)
 	c.webhookFlags.check(f)
+	c.mailFlags.check(f)
 	c.drainFlags.check(f)
 	c.observeFlags.check(f)
 	c.consoleFlags.check(f)
@@ -153,13 +155,13 @@ func (c *serveCommand) config(p program, logger *slog.Logger) server.Config {
 		NoConsole: !c.Console, ConsoleProviders: c.consoleFlags.signInProviders(),
 		Core: platform.Options{
 			AllowSignup: c.AllowSignup, EncryptionKey: c.key, NextEncryptionKey: c.newKey, SinkPorts: c.SinkPort, SharedIssuers: c.shared, Logger: logger,
-			AuditRetention: c.AuditRetention, DeliveryRetention: c.DeliveryRetention,
+			AuditRetention: c.AuditRetention, DeliveryRetention: c.DeliveryRetention, MailInterval: c.MailInterval,
 		},
 		Audience: c.Audience, TrustedIssuers: c.TrustIssuer, PrivateIssuers: c.PrivateIssuer, PrivateSinks: c.PrivateSink, TrustedProxies: c.proxies, Origins: c.CORSOrigin,
 		Certificate: c.certificate, V1: c.v1(), V2beta1: c.deprecation, PackageAliases: c.GRPCPackageAlias,
 		RateLimit: rate, RateBurst: c.RateBurst, MaxInFlight: inFlight, SharedIdentities: c.limitFlags.identities, MaxConcurrent: c.MaxConcurrent, Memory: c.memory(),
 		ServiceDomain: c.ServiceDomain, GraphQL: c.settings, Domains: c.Domains, SchemaReaders: c.readers,
-		Webhooks: c.Webhooks, PublicURL: c.PublicURL, DrainDelay: c.DrainDelay, DrainTimeout: c.DrainTimeout, IdleTimeout: c.IdleTimeout,
+		Webhooks: c.Webhooks, Mail: c.mailFlags.server, PublicURL: c.PublicURL, DrainDelay: c.DrainDelay, DrainTimeout: c.DrainTimeout, IdleTimeout: c.IdleTimeout,
 		Metrics: metrics, MetricsAddress: metricsAddress, MetricsOptional: c.MetricsAddr == nil, Slow: c.Slow,
 		Started: func(at server.Start) error { return c.greet(p, at) },
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/mail"
 	"net/url"
 	"regexp"
 	"slices"
@@ -185,8 +186,8 @@ type webhookFlags struct {
 }
 
 // shortestRetention is the smallest --audit-retention. It is longer than the time in which
-// all attempts of a delivery are made, because each attempt needs the event.
-const shortestRetention = webhooks.DeliveryPeriod + 6*time.Hour
+// events are collected and all attempts of a delivery are made, because each attempt needs the events.
+const shortestRetention = webhooks.LongestDigest + webhooks.DeliveryPeriod + 6*time.Hour
 
 func (w *webhookFlags) check(f *faults) {
 	if w.PublicURL != "" {
@@ -198,10 +199,44 @@ func (w *webhookFlags) check(f *faults) {
 		}
 	}
 	if w.AuditRetention < shortestRetention {
-		f.add("audit-retention", "must be at least %s, because deliveries are attempted for %.0f h", shortestRetention, webhooks.DeliveryPeriod.Hours())
+		f.add("audit-retention", "must be at least %s, because events are collected for up to %.0f h and deliveries are attempted for %.0f h", shortestRetention, webhooks.LongestDigest.Hours(), webhooks.DeliveryPeriod.Hours())
 	}
 	if w.DeliveryRetention <= 0 {
 		f.add("delivery-retention", "must be above 0")
+	}
+}
+
+// mailFlags name the server that takes mail.
+type mailFlags struct {
+	SMTPURL      string        `name:"smtp-url" secret:"" placeholder:"URL" help:"Mail server, with its user: smtp://USER:PASSWORD@HOST:PORT with STARTTLS, smtps://... with TLS from the start, smtp+plain://HOST:PORT without TLS. Without it, subscriptions cannot have the format EMAIL."`
+	SMTPFrom     string        `name:"smtp-from" placeholder:"ADDRESS" help:"Sender of mail, such as Atrium <atrium@example.com>."`
+	MailInterval time.Duration `name:"mail-interval" default:"5m" help:"Shortest time between two messages of a subscription by mail. What happens meanwhile is one message."`
+
+	server *server.MailServer // nil means that no mail can be sent
+}
+
+// longestMailInterval is that of the shortest digest.
+const longestMailInterval = time.Hour
+
+func (m *mailFlags) check(f *faults) {
+	if m.MailInterval < 0 || m.MailInterval > longestMailInterval {
+		f.add("mail-interval", "must be from 0 to %s", longestMailInterval)
+	}
+	switch {
+	case m.SMTPURL == "" && m.SMTPFrom == "":
+	case m.SMTPURL == "":
+		f.add("smtp-url", "is required with --smtp-from")
+	case m.SMTPFrom == "":
+		f.add("smtp-from", "is required with --smtp-url")
+	default:
+		var err error
+		if m.server, err = server.ParseMailServer(m.SMTPURL); err != nil {
+			f.add("smtp-url", "%s", err)
+			return
+		}
+		if m.server.From, err = mail.ParseAddress(m.SMTPFrom); err != nil {
+			f.add("smtp-from", "%.200q must be an address such as Atrium <atrium@example.com>", m.SMTPFrom)
+		}
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"atrium/internal/rpc"
 	"atrium/internal/telemetry"
 	"atrium/internal/web"
+	"atrium/internal/webhook"
 	"atrium/platform"
 	"atrium/platform/core"
 	"atrium/resolvers"
@@ -25,6 +26,12 @@ import (
 
 // A SignInProvider is an OpenID provider at which people sign in to the console.
 type SignInProvider = web.SignInProvider
+
+// A MailServer is the server of the operator that takes mail.
+type MailServer = webhook.MailServer
+
+// ParseMailServer reads the URL of a mail server. Its errors do not show the URL, which may have a password.
+func ParseMailServer(server string) (*MailServer, error) { return webhook.ParseMailServer(server) }
 
 // A Config configures a server. The caller must have checked its values.
 type Config struct {
@@ -93,6 +100,9 @@ type Config struct {
 
 	Webhooks  bool   // whether this process delivers events
 	PublicURL string // URL of the service in events and tokens; "" means that of Address
+
+	// Mail is the server that takes mail; nil means that no mail can be sent.
+	Mail *MailServer
 
 	// DrainDelay is how long the server continues to serve after the shutdown
 	// began, while /readyz answers 503. DrainTimeout is how long running requests

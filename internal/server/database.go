@@ -54,7 +54,7 @@ func (c *Config) prepare(ctx context.Context) (platform.Store, *platform.Platfor
 	}
 	core := c.Core
 	core.AllowIssuers = core.AllowIssuers || c.Development
-	core.Observer = c.recorder
+	core.Observer, core.Mail = c.recorder, c.Mail != nil
 	c.connections = s.ConnectionsForRequests()
 	if c.MaxConcurrent == FitConcurrency {
 		c.MaxConcurrent = slotsPerConnection * s.Pool().Max

@@ -45,9 +45,7 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, admitting
 	admitted := func(next http.Handler) http.Handler {
 		return wrapHandler(next, measured, compressResponses, admitting.IdentifyCallers, auth.Middleware(verifier, refuse), admitting.AdmitRequests)
 	}
-	if !c.NoConsole && issuer != "" {
-		options.ConsoleURL = strings.TrimRight(issuer, "/") + "/console"
-	}
+	options.ConsoleURL = c.consoleURL(issuer)
 	endpoints := c.V2beta1.announce(admitted(limitTime(rest.New(p, options))))
 	remote := rpcOptions(options)
 	remote.Ready, remote.Aliases = ready, c.PackageAliases

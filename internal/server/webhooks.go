@@ -20,6 +20,14 @@ func (c *Config) issuer(local string) string {
 	return local
 }
 
+// consoleURL returns the URL of the console, or "" if there is none.
+func (c *Config) consoleURL(issuer string) string {
+	if c.NoConsole || issuer == "" {
+		return ""
+	}
+	return strings.TrimRight(issuer, "/") + "/console"
+}
+
 // The time limits of the HTTP client for sinks and issuers. Package events limits an
 // attempt more strictly.
 const (
@@ -35,7 +43,7 @@ func (c *Config) delivery(p *platform.Platform, issuer string) func(context.Cont
 	}
 	sender := webhook.NewSender(webhook.SenderOptions{
 		Client: c.guard(c.PrivateSinks).SinkClient(sinkTimeout, sinkAnswer),
-		Keys:   p.Webhooks.Keys, Issuer: issuer, UserAgent: "atrium/" + c.Version,
+		Keys:   p.Webhooks.Keys, Issuer: issuer, UserAgent: "atrium/" + c.Version, Console: c.consoleURL(issuer), Mail: c.Mail,
 	})
 	deliverer := webhook.NewDeliverer(p, webhook.DelivererOptions{
 		Send: c.recorder.traceAttempts(sender.Send), Logger: c.Logger, DrainTimeout: c.DrainTimeout,

@@ -6,7 +6,8 @@
 //	relay.go     turns recorded events into deliveries
 //	worker.go    claims deliveries that are due, and makes an attempt of each
 //	slots.go     limits attempts, and shares them fairly between organisations
-//	sender.go    the Sender: one attempt is one POST
+//	sender.go    the Sender: one attempt is one POST, or one mail
+//	mailer.go    hands mail over to the server of the operator; package message writes messages for people
 //	message.go   an event in the HTTP binding of CloudEvents
 //	token.go     the bearer token of a delivery
 //	keys.go      the keys that sign the tokens, and the endpoints that publish them

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode"
 
+	"atrium/internal/webhook/message"
 	"atrium/platform/core"
 	"atrium/platform/webhooks"
 )
@@ -33,6 +34,8 @@ type SenderOptions struct {
 	Keys      KeyReader        // returns the keys that sign the tokens
 	Issuer    string           // public URL of the service, without a slash at its end
 	UserAgent string           // value of the User-Agent header; "" means atrium
+	Console   string           // URL of the console, to which messages have links; "" if there is none
+	Mail      *MailServer      // nil means that no mail can be sent
 	Now       func() time.Time // nil means time.Now
 }
 
@@ -41,6 +44,8 @@ type Sender struct {
 	client    *http.Client
 	issuer    *issuer
 	userAgent string
+	console   string
+	mail      *MailServer
 	now       func() time.Time
 }
 
@@ -58,7 +63,7 @@ func NewSender(o SenderOptions) *Sender {
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &Sender{
 		client: &client, issuer: &issuer{url: o.Issuer, now: o.Now, readKeys: o.Keys},
-		userAgent: o.UserAgent, now: o.Now,
+		userAgent: o.UserAgent, console: o.Console, mail: o.Mail, now: o.Now,
 	}
 }
 
@@ -68,7 +73,10 @@ func NewSender(o SenderOptions) *Sender {
 func (s *Sender) Send(ctx context.Context, d *webhooks.Dispatch) webhooks.Attempt {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
-	request, err := s.request(ctx, d)
+	if d.Format == webhooks.FormatEmail {
+		return s.sendMail(ctx, d)
+	}
+	request, err := s.newRequest(ctx, d)
 	switch {
 	case errors.Is(err, &core.Error{Code: core.CodeUnavailable}):
 		return webhooks.Attempt{OwnFault: err}
@@ -93,8 +101,27 @@ func (s *Sender) Send(ctx context.Context, d *webhooks.Dispatch) webhooks.Attemp
 	}
 }
 
-// request builds the request of a delivery with all its headers.
-func (s *Sender) request(ctx context.Context, d *webhooks.Dispatch) (*http.Request, error) {
+// newRequest builds the request of a delivery. That of a message for a chat has no token and no signature: its URL is the secret.
+func (s *Sender) newRequest(ctx context.Context, d *webhooks.Dispatch) (*http.Request, error) {
+	write := map[webhooks.Format]func(*webhooks.Message, string) ([]byte, error){webhooks.FormatSlack: message.Slack, webhooks.FormatTeams: message.Teams}[d.Format]
+	if write == nil {
+		return s.eventRequest(ctx, d)
+	}
+	body, err := write(d.Message, s.console)
+	if err != nil {
+		return nil, requestError{"the message cannot be written", err}
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, d.Sink, bytes.NewReader(body))
+	if err != nil {
+		return nil, requestError{"the sink is not a URL", err}
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("User-Agent", s.userAgent)
+	return request, nil
+}
+
+// eventRequest builds the request of an event with all its headers.
+func (s *Sender) eventRequest(ctx context.Context, d *webhooks.Dispatch) (*http.Request, error) {
 	data, err := encodeData(d.Event)
 	if err != nil {
 		return nil, requestError{"the event cannot be written", err}

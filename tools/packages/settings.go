@@ -21,7 +21,7 @@ import (
 
 // ownSettings are those that the chart sets itself, that belong into the Secret, or that no cluster should have.
 var ownSettings = []string{
-	"addr", "metrics-addr", "migrate", "tls-cert", "tls-key", "database-url", "database-direct-url", "read-database-url", "encryption-key", "new-encryption-key", "dev", "config",
+	"addr", "metrics-addr", "migrate", "tls-cert", "tls-key", "database-url", "database-direct-url", "read-database-url", "encryption-key", "new-encryption-key", "smtp-url", "dev", "config",
 }
 
 // checkSettingNames checks that the schema of the values knows every setting of the program, and no other.

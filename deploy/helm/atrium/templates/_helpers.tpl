@@ -106,6 +106,10 @@ capabilities: {drop: [ALL]}
 - name: ATRIUM_NEW_ENCRYPTION_KEY_FILE
   value: /etc/atrium/secrets/{{ . }}
 {{- end }}
+{{- with .Values.secrets.smtpURLKey }}
+- name: ATRIUM_SMTP_URL_FILE
+  value: /etc/atrium/secrets/{{ . }}
+{{- end }}
 {{- else -}}
 - name: ATRIUM_DATABASE_URL
   valueFrom: {secretKeyRef: {name: {{ .Values.secrets.name | quote }}, key: {{ .Values.secrets.databaseURLKey | quote }}}}
@@ -123,6 +127,10 @@ capabilities: {drop: [ALL]}
 {{- end }}
 {{- with .Values.secrets.newEncryptionKeyKey }}
 - name: ATRIUM_NEW_ENCRYPTION_KEY
+  valueFrom: {secretKeyRef: {name: {{ $.Values.secrets.name | quote }}, key: {{ . | quote }}}}
+{{- end }}
+{{- with .Values.secrets.smtpURLKey }}
+- name: ATRIUM_SMTP_URL
   valueFrom: {secretKeyRef: {name: {{ $.Values.secrets.name | quote }}, key: {{ . | quote }}}}
 {{- end }}
 {{- end -}}
