@@ -118,6 +118,23 @@ await check('a subscription gets only its types and its group, and nothing after
   assert.deepEqual(sink.received.filter(({ path }) => path === '/narrow').map(({ headers }) => headers['ce-subject']), [inside]);
 }, 30);
 
+await check('people in a chat get a sample at once, and what has happened with links', async () => {
+  const { subscription } = await change('createSubscription', { parent: top, sink: sink.url + '/chat', types: [repoCreated], format: 'SLACK' }, 'subscription { uid format digest }');
+  const tested = await change('testSubscription', { uid: subscription.uid }, 'delivered status error');
+  assert.deepEqual([tested.delivered, tested.error], [true, null]);
+  const names = ['told', 'told-too'].map((part) => `${name}-${part}`);
+  for (const one of names) await createRepo(below, one);
+  const [sample] = (await sink.arrived('/chat')).map(({ body }) => JSON.parse(body));
+  assert.match(sample.text, /^\*Test: Known exploited: /);
+  for (const one of names) {
+    const [message] = (await sink.arrived('/chat', 1, ({ body }) => JSON.parse(body).text.includes('Repo created: `' + one + '`'))).map(({ body }) => JSON.parse(body));
+    assert.ok(message.text.includes(`<${site}/console/`), message.text);
+    assert.equal(message.blocks[0].type, 'header');
+  }
+  const { subscription: found } = await data('query ($uid: ID!) { subscription(uid: $uid) { deliveries { nodes { events } } } }', { uid: subscription.uid });
+  assert.equal(found.deliveries.nodes.reduce((sum, { events }) => sum + events, 0), 3);
+}, 30);
+
 await check('every delivery that arrived is valid', async () => {
   const deliveries = sink.received.filter(({ path }) => path === '/all');
   for (const delivery of deliveries) await accept(delivery, { issuer: site, verify, ...all });

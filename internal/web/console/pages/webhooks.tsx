@@ -1,9 +1,9 @@
 import { Fragment, useEffect, useState, type ReactNode } from 'react';
 import { useChange, usePages, type Problem } from '../client';
-import { Action, ConfirmButton, FormButton, reasonAgainst, Refusal, type Field, type Holding } from '../form';
+import { Action, ConfirmButton, FormButton, reasonAgainst, Refusal, type ControlProps, type Field, type Holding } from '../form';
 import {
   CreateSubscription, DeleteSubscription, EnableSubscription, Redeliver, RotateSubscriptionSecret, TestSubscription, Webhook as WebhookDocument, Webhooks as WebhooksDocument,
-  type DeliveryState, type HookFragment, type WebhookQuery, type WebhookQueryVariables, type WebhooksQuery, type WebhooksQueryVariables,
+  type DeliveryState, type HookFragment, type SubscriptionDigest, type SubscriptionFormat, type WebhookQuery, type WebhookQueryVariables, type WebhooksQuery, type WebhooksQueryVariables,
 } from '../generated/graphql';
 import { ListProblems, Toggles, useNarrow } from '../list';
 import { Secret } from '../secret';
@@ -24,14 +24,24 @@ export function Webhooks(at: { uid: string; names: string[] }) {
   return hook ? <Webhook key={hook} uid={hook} page={groupAddress(at.names, at.uid, 'webhooks')} name={at.names.at(-1)!} /> : <WebhookList {...at} />;
 }
 
+const formats: Record<SubscriptionFormat, string> = { CLOUDEVENTS: 'CloudEvents, for programs', SLACK: 'Slack, Mattermost or Rocket.Chat', TEAMS: 'Microsoft Teams', EMAIL: 'Mail' };
+const digests: Record<SubscriptionDigest, string> = { IMMEDIATE: 'At once', HOURLY: 'Each hour', DAILY: 'Each day' };
+
+/** Returns a control that has always one of the names chosen. */
+const choose = (names: Record<string, string>) => ({ value, onChange, ...rest }: ControlProps) => (
+  <select {...rest} value={value as string} onChange={(event) => onChange(event.target.value)}>{Object.entries(names).map(([one, name]) => <option key={one} value={one}>{name}</option>)}</select>
+);
+
 const fields: Field[] = [
-  { name: 'sink', label: 'Sink', code: true, placeholder: 'https://hooks.example.com/atrium', hint: 'The https URL that events are posted to. A group can have only one webhook for each URL.' },
+  { name: 'format', label: 'Format', control: choose(formats), hint: 'Programs get each event. People get messages, which tell of several.' },
+  { name: 'sink', label: 'Sink', code: true, placeholder: 'https://hooks.example.com/atrium', hint: 'The https URL that events are posted to, or for mail, mailto: with the addresses. A group can have only one webhook for each sink.' },
+  { name: 'digest', label: 'When', control: choose(digests), shown: ({ format }) => format !== 'CLOUDEVENTS', hint: 'What happens meanwhile is one message.' },
   {
     name: 'types', label: 'Events', hint: 'If you choose none, all events are sent, including those that later versions add.',
     choices: topics.filter(({ isPart }) => !isPart).flatMap(({ name, types }) => types.map((value) => ({ value, name: typeName(value), about: value, group: name }))),
   },
 ];
-const host = (sink: string) => sink.replace(/^https:\/\//, '');
+const host = (sink: string) => sink.replace(/^(https:\/\/|mailto:)/, '');
 
 function NewWebhook({ uid, name, held, like }: { uid: string; name: string; held: Holding; like?: HookFragment }) {
   const [made, setMade] = useState<{ secret: string; uid: string }>();
@@ -39,8 +49,12 @@ function NewWebhook({ uid, name, held, like }: { uid: string; name: string; held
     <>
       <FormButton label={like ? 'Make a copy' : 'New webhook'} icon={like ? 'copy' : 'plus'} held={held} document={CreateSubscription} title={like ? `New webhook like ${host(like.sink)}` : `New webhook in ${name}`} submit="Create the webhook"
         lead={like ? 'The sink and the events of a webhook cannot be changed. This creates another webhook with the events that you choose. Delete the old one when the new one works.' : `It receives the events of ${name} and everything below.`}
-        fields={fields} start={like && { sink: like.sink, types: like.types.map(shortType) }} fixed={{ parent: uid }} unique="sink" affects={['EventSubscription', 'Group']}
-        onDone={({ createSubscription }) => setMade({ secret: createSubscription!.secret, uid: createSubscription!.subscription.uid })} />
+        fields={fields} start={{ format: like?.format ?? 'CLOUDEVENTS', digest: like?.digest ?? 'IMMEDIATE', ...(like && { sink: like.sink, types: like.types.map(shortType) }) }} fixed={{ parent: uid }} unique="sink" affects={['EventSubscription', 'Group']}
+        onDone={({ createSubscription }) => {
+          const { secret, subscription: { uid: hook, format } } = createSubscription!;
+          if (format === 'CLOUDEVENTS') setMade({ secret, uid: hook });
+          else narrow({ hook }); // Nobody verifies a message.
+        }} />
       <Secret title="The secret of the new webhook" secret={made?.secret} onClose={() => { setMade(undefined); narrow({ hook: made!.uid }); }}>{theSecret}</Secret>
     </>
   );
@@ -50,7 +64,7 @@ const theSecret = <>It signs the deliveries, so that the sink can verify them. S
 
 const hookSorts = { created: { field: 'CREATE_TIME', direction: 'DESC' } } as const;
 const hookColumns: Column<Row, keyof typeof hookSorts>[] = [
-  { key: 'sink', label: 'Sink', names: true, width: 'minmax(0, 1fr)', className: 'main', text: ({ sink }) => sink, cell: ({ sink, group }) => <span className="two"><b>{host(sink)}</b><small>{namesOf(group).join(' / ') || ' '}</small></span> },
+  { key: 'sink', label: 'Sink', names: true, width: 'minmax(0, 1fr)', className: 'main', text: ({ sink }) => sink, cell: ({ sink, group, format, digest }) => <span className="two"><b>{host(sink)}</b><small>{namesOf(group).join(' / ') || ' '}{format !== 'CLOUDEVENTS' && ` · ${formats[format]}, ${digests[digest].toLowerCase()}`}</small></span> },
   { key: 'state', label: 'State', width: '12rem', text: (hook) => stateOf(hook, hook.latest?.nodes[0]).name, cell: (hook) => <HookState hook={hook} latest={hook.latest?.nodes[0]} /> },
   { key: 'events', label: 'Events', width: 'minmax(0, 14rem)', className: 'types dim cut', wide: true, text: ({ types }) => types.map(shortType).join(' ') || 'all', cell: ({ types }) => whichTypes(types) },
   { key: 'created', label: 'Created', width: '8rem', className: 'when dim', by: 'created', text: ({ createTime }) => createTime, cell: ({ createTime }) => <Time at={createTime} /> },
@@ -58,7 +72,7 @@ const hookColumns: Column<Row, keyof typeof hookSorts>[] = [
 
 // A file also has what the page of a webhook says.
 const hookFileColumns: Pick<Column<Row>, 'label' | 'text'>[] = [
-  { label: 'Group', text: ({ group }) => namesOf(group).join('/') }, { label: 'Fails since', text: ({ failingSince }) => failingSince }, { label: 'Disabled', text: ({ disableTime }) => disableTime }, { label: 'Why', text: ({ disableReason }) => disableReason }, { label: 'UID', text: ({ uid }) => uid },
+  { label: 'Group', text: ({ group }) => namesOf(group).join('/') }, { label: 'Format', text: ({ format }) => formats[format] }, { label: 'When', text: ({ digest }) => digests[digest] }, { label: 'Fails since', text: ({ failingSince }) => failingSince }, { label: 'Disabled', text: ({ disableTime }) => disableTime }, { label: 'Why', text: ({ disableReason }) => disableReason }, { label: 'UID', text: ({ uid }) => uid },
 ];
 
 function WebhookList({ uid, names }: { uid: string; names: string[] }) {
@@ -133,7 +147,7 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
   }, [waits, list.rows, looks]);
 
   if (!hook) return <div className="page"><p className="back"><Link to={page}>Webhooks</Link></p><div className="title"><h1>Webhook</h1></div>{started ? <Problems loaded={list} /> : <Lines rows={6} height={30} />}</div>;
-  const held: Holding = { capabilities: hook.viewerCapabilities, on: host(hook.sink) }, group = namesOf(hook.group), disabled = hook.disableTime !== enabled ? hook.disableTime : null;
+  const held: Holding = { capabilities: hook.viewerCapabilities, on: host(hook.sink) }, forPeople = hook.format !== 'CLOUDEVENTS', group = namesOf(hook.group), disabled = hook.disableTime !== enabled ? hook.disableTime : null;
   const act = async (made: Promise<{ problems: Problem[] }>, undo?: () => void) => {
     setProblems([]);
     setLooks(0);
@@ -154,10 +168,10 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
       <div className="title"><h1>{host(hook.sink).split('/').map((part, i) => <Fragment key={i}>{i > 0 && <>/<wbr /></>}{part}</Fragment>)}</h1><CopyButton text={hook.sink} label="Copy the URL of the sink" />
         <div className="actions">
           <Action icon="play" reason={disabled ? 'A disabled webhook receives nothing: enable it first.' : reasonAgainst(TestSubscription, held)} busy={test.busy}
-            onClick={() => void act(test.run({ uid }).then(({ data, problems: found }) => { setSent(data?.testSubscription?.eventId); return { problems: found }; }))}>Send a test event</Action>
-          <ConfirmButton label="Rotate the secret" icon="key" held={held} harmless document={RotateSubscriptionSecret} input={{ uid }} title="Rotate the secret?" submit="Make a new secret" onDone={({ rotateSubscriptionSecret }) => setSecret(rotateSubscriptionSecret!.secret)}>
+            onClick={() => void act(test.run({ uid }).then(({ data, problems: found }) => { setSent(data?.testSubscription?.eventId); return { problems: found }; }))}>{forPeople ? 'Send a test message' : 'Send a test event'}</Action>
+          {!forPeople && <ConfirmButton label="Rotate the secret" icon="key" held={held} harmless document={RotateSubscriptionSecret} input={{ uid }} title="Rotate the secret?" submit="Make a new secret" onDone={({ rotateSubscriptionSecret }) => setSecret(rotateSubscriptionSecret!.secret)}>
             <p>The webhook gets a new secret, which is shown once. For one day, deliveries are signed with both secrets, so that you have time to change the sink. After that, only the new secret is used.</p>
-          </ConfirmButton>
+          </ConfirmButton>}
           <NewWebhook uid={hook.group?.uid ?? hook.uid.slice(0, hook.uid.lastIndexOf('/'))} name={group.at(-1) ?? name} held={held} like={hook} />
           <ConfirmButton label="Delete" icon="bin" held={held} document={DeleteSubscription} input={{ uid }} title={`Delete the webhook ${host(hook.sink)}?`} submit="Delete the webhook" affects={['EventSubscription', 'Group']} onDone={() => navigate(page, { replace: true })}>
             <p>This removes the webhook, its secret, and the record of its {hook.deliveries?.totalCount != null ? plural(hook.deliveries.totalCount, 'delivery', 'deliveries') : 'deliveries'}. Deliveries in progress are stopped. This cannot be undone.</p>
@@ -168,6 +182,8 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
         <div><dt>State</dt><dd><HookState hook={{ ...hook, disableTime: disabled }} latest={list.rows.find((row) => row.state === 'DELIVERED') ?? list.rows[0]} /></dd></div>
         {hook.failingSince && !disabled && <div><dt>Fails since</dt><dd>{formatTime(hook.failingSince)}</dd></div>}
         <div><dt>Group</dt><dd>{hook.group ? <Link to={groupAddress(group, hook.group.uid)}>{group.join(' / ')}</Link> : 'a group above'}</dd></div>
+        <div><dt>Format</dt><dd>{formats[hook.format]}</dd></div>
+        {forPeople && <div><dt>When</dt><dd>{digests[hook.digest]}</dd></div>}
         <div><dt>Created</dt><dd>{dayOf(hook.createTime)}</dd></div>
         <div><dt>Events</dt><dd>{hook.types.length === 0 ? 'all' : hook.types.map((type) => <span key={type} className="chip" title={type}>{typeName(type)}</span>)}</dd></div>
       </dl>
@@ -209,7 +225,7 @@ function ofTest(delivery?: Delivery): string {
 const deliverySorts = { queued: { field: 'CREATE_TIME', direction: 'DESC' }, event: { field: 'EVENT_TYPE', direction: 'ASC' }, tried: { field: 'LAST_ATTEMPT_TIME', direction: 'DESC' }, next: { field: 'NEXT_ATTEMPT_TIME', direction: 'ASC' } } as const;
 const deliveryColumns: Column<Delivery, keyof typeof deliverySorts>[] = [
   { key: 'state', label: 'State', width: '7rem', text: ({ state }) => state, cell: ({ state }) => <span className={'state ' + look[state]}>{states.find(({ value }) => value === state)!.name}</span> },
-  { key: 'event', label: 'Event', names: true, width: 'minmax(0, 1fr)', className: 'main cut', by: 'event', text: ({ eventType }) => shortType(eventType), cell: ({ eventType }) => typeName(eventType) },
+  { key: 'event', label: 'Event', names: true, width: 'minmax(0, 1fr)', className: 'main cut', by: 'event', text: ({ eventType }) => shortType(eventType), cell: ({ eventType, events }) => (events > 1 ? `${typeName(eventType)} and ${events - 1} more` : typeName(eventType)) },
   { key: 'answer', label: 'Answer', width: 'minmax(0, 1fr)', className: 'answer dim cut', text: ({ lastStatus, lastError }) => lastStatus ?? lastError, cell: ({ lastStatus, lastError }) => lastStatus ?? lastError ?? '–' },
   { key: 'attempts', label: 'Attempts', width: '5rem', className: 'attempts dim', text: ({ attempts }) => attempts, cell: ({ attempts }) => attempts },
   { key: 'queued', label: 'Queued', width: '8rem', className: 'when dim', by: 'queued', text: ({ createTime }) => createTime, cell: ({ createTime }) => <Time at={createTime} /> },
@@ -222,6 +238,7 @@ function DeliveryStory({ row, redeliver }: { row: Delivery; redeliver: ReactNode
       <dl>
         <div><dt>Event</dt><dd><code>{row.eventId}</code><CopyButton text={row.eventId} label="Copy the id of the event" /></dd></div>
         <div><dt>Type</dt><dd><code>{row.eventType}</code></dd></div>
+        {row.events > 1 && <div><dt>Events</dt><dd>{count(row.events)} in one message</dd></div>}
         <div><dt>Queued</dt><dd>{formatTime(row.createTime)}</dd></div>
         <div><dt>Attempts</dt><dd>{attempts} of at most {mostAttempts}{lastAttemptTime && `, the last ${formatTime(lastAttemptTime)}`}</dd></div>
         {nextAttemptTime && <div><dt>Next</dt><dd>{formatTime(nextAttemptTime)}</dd></div>}
