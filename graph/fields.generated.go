@@ -1409,6 +1409,9 @@ func fieldsDelivery(resolvers ResolverRoot) *execute.Object {
 		"eventType": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*webhooks.Delivery).EventType, false)
 		}},
+		"events": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt32(b, parent.(*webhooks.Delivery).EventCount(), false)
+		}},
 		"state": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendDeliveryState(b, parent.(*webhooks.Delivery).State, false)
 		}},
@@ -1910,6 +1913,12 @@ func fieldsEventSubscription(resolvers ResolverRoot) *execute.Object {
 		}},
 		"sink": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*webhooks.Subscription).Sink, false)
+		}},
+		"format": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendSubscriptionFormat(b, parent.(*webhooks.Subscription).Format, false)
+		}},
+		"digest": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendSubscriptionDigest(b, parent.(*webhooks.Subscription).Digest, false)
 		}},
 		"types": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendList(b, parent.(*webhooks.Subscription).Types, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
@@ -5043,7 +5052,19 @@ func fieldsTermsAcceptanceEdge(_ ResolverRoot) *execute.Object {
 func fieldsTestSubscriptionPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "TestSubscriptionPayload", Satisfies: []string{"TestSubscriptionPayload"}, Fields: map[string]*execute.Field{
 		"eventId": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendKey(b, parent.(*scalar.TestSubscriptionPayload).EventID, false)
+			return scalar.AppendKey(b, parent.(*webhooks.TestResult).EventID, false)
+		}},
+		"delivered": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendBoolean(b, parent.(*webhooks.TestResult).Delivered)
+		}},
+		"status": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt32(b, parent.(*webhooks.TestResult).Status, true)
+		}},
+		"error": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*webhooks.TestResult).Error, true)
+		}},
+		"answer": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*webhooks.TestResult).Answer, true)
 		}},
 	}}
 }

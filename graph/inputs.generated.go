@@ -4824,6 +4824,18 @@ func (ec *executionContext) unmarshalInputCreateSubscriptionInput(ctx context.Co
 			return it, err
 		}
 	}
+	if v, ok := given["format"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("format"))
+		if it["format"], err = ec.unmarshalOSubscriptionFormat2ᚖatriumᚋplatformᚋwebhooksᚐFormat(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["digest"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("digest"))
+		if it["digest"], err = ec.unmarshalOSubscriptionDigest2ᚖatriumᚋplatformᚋwebhooksᚐDigest(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	if v, ok := given["types"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("types"))
 		if it["types"], err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
@@ -8661,6 +8673,16 @@ func (ec *executionContext) unmarshalNStringMap2map(ctx context.Context, v any) 
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNSubscriptionDigest2atriumᚋplatformᚋwebhooksᚐDigest(ctx context.Context, v any) (webhooks.Digest, error) {
+	value, err := scalar.UnmarshalSubscriptionDigest(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNSubscriptionFormat2atriumᚋplatformᚋwebhooksᚐFormat(ctx context.Context, v any) (webhooks.Format, error) {
+	value, err := scalar.UnmarshalSubscriptionFormat(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNTagByUIDsInput2ᚕᚖatriumᚋgraphᚐTagByUIDsInput(ctx context.Context, v any) ([]*TagByUIDsInput, error) {
 	list := graphql.CoerceList(v)
 	all := make([]*TagByUIDsInput, len(list))
@@ -9943,6 +9965,22 @@ func (ec *executionContext) unmarshalOStringMap2map(ctx context.Context, v any) 
 	}
 	value, err := scalar.UnmarshalStringMap(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOSubscriptionDigest2ᚖatriumᚋplatformᚋwebhooksᚐDigest(ctx context.Context, v any) (*webhooks.Digest, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := scalar.UnmarshalSubscriptionDigest(v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOSubscriptionFormat2ᚖatriumᚋplatformᚋwebhooksᚐFormat(ctx context.Context, v any) (*webhooks.Format, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := scalar.UnmarshalSubscriptionFormat(v)
+	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalOSyncConfigInput2map(ctx context.Context, v any) (map[string]any, error) {

@@ -624,7 +624,7 @@ type MutationResolver interface {
 	CreateSubscription(ctx context.Context, input map[string]any) (*CreateSubscriptionPayload, error)
 	DeleteSubscription(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	RotateSubscriptionSecret(ctx context.Context, input RotateSubscriptionSecretInput) (*RotateSubscriptionSecretPayload, error)
-	TestSubscription(ctx context.Context, input TestSubscriptionInput) (*scalar.TestSubscriptionPayload, error)
+	TestSubscription(ctx context.Context, input TestSubscriptionInput) (*webhooks.TestResult, error)
 	EnableSubscription(ctx context.Context, input EnableSubscriptionInput) (*EnableSubscriptionPayload, error)
 	BatchCreateSubscriptions(ctx context.Context, input map[string]any) (*BatchCreateSubscriptionsPayload, error)
 	BatchDeleteSubscriptions(ctx context.Context, input BatchDeleteSubscriptionsInput) (*BatchDeleteSubscriptionsPayload, error)

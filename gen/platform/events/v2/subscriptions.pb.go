@@ -24,12 +24,131 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// How events are written for a sink.
+type SubscriptionFormat int32
+
+const (
+	// Unspecified.
+	SubscriptionFormat_SUBSCRIPTION_FORMAT_UNSPECIFIED SubscriptionFormat = 0
+	// For programs: each event on its own, as a CloudEvent.
+	SubscriptionFormat_SUBSCRIPTION_FORMAT_CLOUDEVENTS SubscriptionFormat = 1
+	// A message for an incoming webhook of Slack, Mattermost or Rocket.Chat.
+	SubscriptionFormat_SUBSCRIPTION_FORMAT_SLACK SubscriptionFormat = 2
+	// An adaptive card for a workflow or an incoming webhook of Microsoft Teams.
+	SubscriptionFormat_SUBSCRIPTION_FORMAT_TEAMS SubscriptionFormat = 3
+	// A mail.
+	SubscriptionFormat_SUBSCRIPTION_FORMAT_EMAIL SubscriptionFormat = 4
+)
+
+// Enum value maps for SubscriptionFormat.
+var (
+	SubscriptionFormat_name = map[int32]string{
+		0: "SUBSCRIPTION_FORMAT_UNSPECIFIED",
+		1: "SUBSCRIPTION_FORMAT_CLOUDEVENTS",
+		2: "SUBSCRIPTION_FORMAT_SLACK",
+		3: "SUBSCRIPTION_FORMAT_TEAMS",
+		4: "SUBSCRIPTION_FORMAT_EMAIL",
+	}
+	SubscriptionFormat_value = map[string]int32{
+		"SUBSCRIPTION_FORMAT_UNSPECIFIED": 0,
+		"SUBSCRIPTION_FORMAT_CLOUDEVENTS": 1,
+		"SUBSCRIPTION_FORMAT_SLACK":       2,
+		"SUBSCRIPTION_FORMAT_TEAMS":       3,
+		"SUBSCRIPTION_FORMAT_EMAIL":       4,
+	}
+)
+
+func (x SubscriptionFormat) Enum() *SubscriptionFormat {
+	p := new(SubscriptionFormat)
+	*p = x
+	return p
+}
+
+func (x SubscriptionFormat) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (SubscriptionFormat) Descriptor() protoreflect.EnumDescriptor {
+	return file_platform_events_v2_subscriptions_proto_enumTypes[0].Descriptor()
+}
+
+func (SubscriptionFormat) Type() protoreflect.EnumType {
+	return &file_platform_events_v2_subscriptions_proto_enumTypes[0]
+}
+
+func (x SubscriptionFormat) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use SubscriptionFormat.Descriptor instead.
+func (SubscriptionFormat) EnumDescriptor() ([]byte, []int) {
+	return file_platform_events_v2_subscriptions_proto_rawDescGZIP(), []int{0}
+}
+
+// How long events are collected for a message.
+type SubscriptionDigest int32
+
+const (
+	// Unspecified.
+	SubscriptionDigest_SUBSCRIPTION_DIGEST_UNSPECIFIED SubscriptionDigest = 0
+	// At once: what happens within five seconds is one message; in mail, within the time that the operator has set.
+	SubscriptionDigest_SUBSCRIPTION_DIGEST_IMMEDIATE SubscriptionDigest = 1
+	// A message each full hour in which something has happened.
+	SubscriptionDigest_SUBSCRIPTION_DIGEST_HOURLY SubscriptionDigest = 2
+	// A message each day at 06:00 UTC, if something has happened.
+	SubscriptionDigest_SUBSCRIPTION_DIGEST_DAILY SubscriptionDigest = 3
+)
+
+// Enum value maps for SubscriptionDigest.
+var (
+	SubscriptionDigest_name = map[int32]string{
+		0: "SUBSCRIPTION_DIGEST_UNSPECIFIED",
+		1: "SUBSCRIPTION_DIGEST_IMMEDIATE",
+		2: "SUBSCRIPTION_DIGEST_HOURLY",
+		3: "SUBSCRIPTION_DIGEST_DAILY",
+	}
+	SubscriptionDigest_value = map[string]int32{
+		"SUBSCRIPTION_DIGEST_UNSPECIFIED": 0,
+		"SUBSCRIPTION_DIGEST_IMMEDIATE":   1,
+		"SUBSCRIPTION_DIGEST_HOURLY":      2,
+		"SUBSCRIPTION_DIGEST_DAILY":       3,
+	}
+)
+
+func (x SubscriptionDigest) Enum() *SubscriptionDigest {
+	p := new(SubscriptionDigest)
+	*p = x
+	return p
+}
+
+func (x SubscriptionDigest) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (SubscriptionDigest) Descriptor() protoreflect.EnumDescriptor {
+	return file_platform_events_v2_subscriptions_proto_enumTypes[1].Descriptor()
+}
+
+func (SubscriptionDigest) Type() protoreflect.EnumType {
+	return &file_platform_events_v2_subscriptions_proto_enumTypes[1]
+}
+
+func (x SubscriptionDigest) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use SubscriptionDigest.Descriptor instead.
+func (SubscriptionDigest) EnumDescriptor() ([]byte, []int) {
+	return file_platform_events_v2_subscriptions_proto_rawDescGZIP(), []int{1}
+}
+
 // Sends the events of its group and of all groups below it to a sink.
 type Subscription struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UID of the resource: its path in the tree, which never changes. Output only.
 	Uid string `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
-	// The https URL that events are sent to, unique in its group. Required.
+	// The https URL that events are sent to, or `mailto:` with the addresses of up to 20 recipients, such as
+	// `mailto:security@example.com,ops@example.com`. Unique in its group. Required.
 	Sink string `protobuf:"bytes,2,opt,name=sink,proto3" json:"sink,omitempty"`
 	// Event types to send; empty means all. A type also selects changes that were made together with
 	// others, whose types end in `.batch.v1`.
@@ -39,7 +158,11 @@ type Subscription struct {
 	// Creation time. Output only.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,102,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	// Time of the last change. Output only.
-	UpdateTime    *timestamppb.Timestamp `protobuf:"bytes,103,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
+	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,103,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
+	// How events are written; without a value, SUBSCRIPTION_FORMAT_CLOUDEVENTS.
+	Format SubscriptionFormat `protobuf:"varint,104,opt,name=format,proto3,enum=platform.events.v2.SubscriptionFormat" json:"format,omitempty"`
+	// How long events are collected for a message; without a value, SUBSCRIPTION_DIGEST_IMMEDIATE.
+	Digest        SubscriptionDigest `protobuf:"varint,105,opt,name=digest,proto3,enum=platform.events.v2.SubscriptionDigest" json:"digest,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -114,6 +237,20 @@ func (x *Subscription) GetUpdateTime() *timestamppb.Timestamp {
 		return x.UpdateTime
 	}
 	return nil
+}
+
+func (x *Subscription) GetFormat() SubscriptionFormat {
+	if x != nil {
+		return x.Format
+	}
+	return SubscriptionFormat_SUBSCRIPTION_FORMAT_UNSPECIFIED
+}
+
+func (x *Subscription) GetDigest() SubscriptionDigest {
+	if x != nil {
+		return x.Digest
+	}
+	return SubscriptionDigest_SUBSCRIPTION_DIGEST_UNSPECIFIED
 }
 
 // Identifies a subscription.
@@ -418,11 +555,139 @@ func (x *DeleteSubscriptionRequest) GetUid() string {
 	return ""
 }
 
+// Identifies a subscription.
+type TestSubscriptionRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The uid of the subscription. Required.
+	Uid           string `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TestSubscriptionRequest) Reset() {
+	*x = TestSubscriptionRequest{}
+	mi := &file_platform_events_v2_subscriptions_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TestSubscriptionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TestSubscriptionRequest) ProtoMessage() {}
+
+func (x *TestSubscriptionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_platform_events_v2_subscriptions_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TestSubscriptionRequest.ProtoReflect.Descriptor instead.
+func (*TestSubscriptionRequest) Descriptor() ([]byte, []int) {
+	return file_platform_events_v2_subscriptions_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *TestSubscriptionRequest) GetUid() string {
+	if x != nil {
+		return x.Uid
+	}
+	return ""
+}
+
+// What the sink of a subscription answered to a test.
+type TestSubscriptionResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the test event, which its delivery has too.
+	EventId string `protobuf:"bytes,1,opt,name=event_id,json=eventId,proto3" json:"event_id,omitempty"`
+	// Whether the sink accepted it.
+	Delivered bool `protobuf:"varint,2,opt,name=delivered,proto3" json:"delivered,omitempty"`
+	// HTTP status, or the reply code of the mail server; 0 means that there was no answer.
+	Status int32 `protobuf:"varint,3,opt,name=status,proto3" json:"status,omitempty"`
+	// Why it was not accepted, or why nothing is known yet.
+	Error string `protobuf:"bytes,4,opt,name=error,proto3" json:"error,omitempty"`
+	// Start of the answer, at most 1 KiB.
+	Answer        string `protobuf:"bytes,5,opt,name=answer,proto3" json:"answer,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TestSubscriptionResponse) Reset() {
+	*x = TestSubscriptionResponse{}
+	mi := &file_platform_events_v2_subscriptions_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TestSubscriptionResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TestSubscriptionResponse) ProtoMessage() {}
+
+func (x *TestSubscriptionResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_platform_events_v2_subscriptions_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TestSubscriptionResponse.ProtoReflect.Descriptor instead.
+func (*TestSubscriptionResponse) Descriptor() ([]byte, []int) {
+	return file_platform_events_v2_subscriptions_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *TestSubscriptionResponse) GetEventId() string {
+	if x != nil {
+		return x.EventId
+	}
+	return ""
+}
+
+func (x *TestSubscriptionResponse) GetDelivered() bool {
+	if x != nil {
+		return x.Delivered
+	}
+	return false
+}
+
+func (x *TestSubscriptionResponse) GetStatus() int32 {
+	if x != nil {
+		return x.Status
+	}
+	return 0
+}
+
+func (x *TestSubscriptionResponse) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
+func (x *TestSubscriptionResponse) GetAnswer() string {
+	if x != nil {
+		return x.Answer
+	}
+	return ""
+}
+
 var File_platform_events_v2_subscriptions_proto protoreflect.FileDescriptor
 
 const file_platform_events_v2_subscriptions_proto_rawDesc = "" +
 	"\n" +
-	"&platform/events/v2/subscriptions.proto\x12\x12platform.events.v2\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\xdc\x01\n" +
+	"&platform/events/v2/subscriptions.proto\x12\x12platform.events.v2\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\xdc\x02\n" +
 	"\fSubscription\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x12\n" +
 	"\x04sink\x18\x02 \x01(\tR\x04sink\x12\x14\n" +
@@ -431,7 +696,9 @@ const file_platform_events_v2_subscriptions_proto_rawDesc = "" +
 	"\vcreate_time\x18f \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"createTime\x12;\n" +
 	"\vupdate_time\x18g \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"updateTime\"*\n" +
+	"updateTime\x12>\n" +
+	"\x06format\x18h \x01(\x0e2&.platform.events.v2.SubscriptionFormatR\x06format\x12>\n" +
+	"\x06digest\x18i \x01(\x0e2&.platform.events.v2.SubscriptionDigestR\x06digest\"*\n" +
 	"\x16GetSubscriptionRequest\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\tR\x03uid\"y\n" +
 	"\x19CreateSubscriptionRequest\x12\x16\n" +
@@ -452,12 +719,32 @@ const file_platform_events_v2_subscriptions_proto_rawDesc = "" +
 	"\askipped\x18\x04 \x01(\x05R\askippedB\x0e\n" +
 	"\f_total_count\"-\n" +
 	"\x19DeleteSubscriptionRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid2\xb7\x03\n" +
+	"\x03uid\x18\x01 \x01(\tR\x03uid\"+\n" +
+	"\x17TestSubscriptionRequest\x12\x10\n" +
+	"\x03uid\x18\x01 \x01(\tR\x03uid\"\x99\x01\n" +
+	"\x18TestSubscriptionResponse\x12\x19\n" +
+	"\bevent_id\x18\x01 \x01(\tR\aeventId\x12\x1c\n" +
+	"\tdelivered\x18\x02 \x01(\bR\tdelivered\x12\x16\n" +
+	"\x06status\x18\x03 \x01(\x05R\x06status\x12\x14\n" +
+	"\x05error\x18\x04 \x01(\tR\x05error\x12\x16\n" +
+	"\x06answer\x18\x05 \x01(\tR\x06answer*\xbb\x01\n" +
+	"\x12SubscriptionFormat\x12#\n" +
+	"\x1fSUBSCRIPTION_FORMAT_UNSPECIFIED\x10\x00\x12#\n" +
+	"\x1fSUBSCRIPTION_FORMAT_CLOUDEVENTS\x10\x01\x12\x1d\n" +
+	"\x19SUBSCRIPTION_FORMAT_SLACK\x10\x02\x12\x1d\n" +
+	"\x19SUBSCRIPTION_FORMAT_TEAMS\x10\x03\x12\x1d\n" +
+	"\x19SUBSCRIPTION_FORMAT_EMAIL\x10\x04*\x9b\x01\n" +
+	"\x12SubscriptionDigest\x12#\n" +
+	"\x1fSUBSCRIPTION_DIGEST_UNSPECIFIED\x10\x00\x12!\n" +
+	"\x1dSUBSCRIPTION_DIGEST_IMMEDIATE\x10\x01\x12\x1e\n" +
+	"\x1aSUBSCRIPTION_DIGEST_HOURLY\x10\x02\x12\x1d\n" +
+	"\x19SUBSCRIPTION_DIGEST_DAILY\x10\x032\xa6\x04\n" +
 	"\x14SubscriptionsService\x12d\n" +
 	"\x0fGetSubscription\x12*.platform.events.v2.GetSubscriptionRequest\x1a .platform.events.v2.Subscription\"\x03\x90\x02\x01\x12e\n" +
 	"\x12CreateSubscription\x12-.platform.events.v2.CreateSubscriptionRequest\x1a .platform.events.v2.Subscription\x12u\n" +
 	"\x11ListSubscriptions\x12,.platform.events.v2.ListSubscriptionsRequest\x1a-.platform.events.v2.ListSubscriptionsResponse\"\x03\x90\x02\x01\x12[\n" +
-	"\x12DeleteSubscription\x12-.platform.events.v2.DeleteSubscriptionRequest\x1a\x16.google.protobuf.EmptyB(Z&atrium/gen/platform/events/v2;eventsv2b\x06proto3"
+	"\x12DeleteSubscription\x12-.platform.events.v2.DeleteSubscriptionRequest\x1a\x16.google.protobuf.Empty\x12m\n" +
+	"\x10TestSubscription\x12+.platform.events.v2.TestSubscriptionRequest\x1a,.platform.events.v2.TestSubscriptionResponseB(Z&atrium/gen/platform/events/v2;eventsv2b\x06proto3"
 
 var (
 	file_platform_events_v2_subscriptions_proto_rawDescOnce sync.Once
@@ -471,37 +758,46 @@ func file_platform_events_v2_subscriptions_proto_rawDescGZIP() []byte {
 	return file_platform_events_v2_subscriptions_proto_rawDescData
 }
 
-var file_platform_events_v2_subscriptions_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_platform_events_v2_subscriptions_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_platform_events_v2_subscriptions_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_platform_events_v2_subscriptions_proto_goTypes = []any{
-	(*Subscription)(nil),              // 0: platform.events.v2.Subscription
-	(*GetSubscriptionRequest)(nil),    // 1: platform.events.v2.GetSubscriptionRequest
-	(*CreateSubscriptionRequest)(nil), // 2: platform.events.v2.CreateSubscriptionRequest
-	(*ListSubscriptionsRequest)(nil),  // 3: platform.events.v2.ListSubscriptionsRequest
-	(*ListSubscriptionsResponse)(nil), // 4: platform.events.v2.ListSubscriptionsResponse
-	(*DeleteSubscriptionRequest)(nil), // 5: platform.events.v2.DeleteSubscriptionRequest
-	(*timestamppb.Timestamp)(nil),     // 6: google.protobuf.Timestamp
-	(*v2.UIDPFilter)(nil),             // 7: platform.uidp.v2.UIDPFilter
-	(*emptypb.Empty)(nil),             // 8: google.protobuf.Empty
+	(SubscriptionFormat)(0),           // 0: platform.events.v2.SubscriptionFormat
+	(SubscriptionDigest)(0),           // 1: platform.events.v2.SubscriptionDigest
+	(*Subscription)(nil),              // 2: platform.events.v2.Subscription
+	(*GetSubscriptionRequest)(nil),    // 3: platform.events.v2.GetSubscriptionRequest
+	(*CreateSubscriptionRequest)(nil), // 4: platform.events.v2.CreateSubscriptionRequest
+	(*ListSubscriptionsRequest)(nil),  // 5: platform.events.v2.ListSubscriptionsRequest
+	(*ListSubscriptionsResponse)(nil), // 6: platform.events.v2.ListSubscriptionsResponse
+	(*DeleteSubscriptionRequest)(nil), // 7: platform.events.v2.DeleteSubscriptionRequest
+	(*TestSubscriptionRequest)(nil),   // 8: platform.events.v2.TestSubscriptionRequest
+	(*TestSubscriptionResponse)(nil),  // 9: platform.events.v2.TestSubscriptionResponse
+	(*timestamppb.Timestamp)(nil),     // 10: google.protobuf.Timestamp
+	(*v2.UIDPFilter)(nil),             // 11: platform.uidp.v2.UIDPFilter
+	(*emptypb.Empty)(nil),             // 12: google.protobuf.Empty
 }
 var file_platform_events_v2_subscriptions_proto_depIdxs = []int32{
-	6, // 0: platform.events.v2.Subscription.create_time:type_name -> google.protobuf.Timestamp
-	6, // 1: platform.events.v2.Subscription.update_time:type_name -> google.protobuf.Timestamp
-	0, // 2: platform.events.v2.CreateSubscriptionRequest.subscription:type_name -> platform.events.v2.Subscription
-	7, // 3: platform.events.v2.ListSubscriptionsRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
-	0, // 4: platform.events.v2.ListSubscriptionsResponse.subscriptions:type_name -> platform.events.v2.Subscription
-	1, // 5: platform.events.v2.SubscriptionsService.GetSubscription:input_type -> platform.events.v2.GetSubscriptionRequest
-	2, // 6: platform.events.v2.SubscriptionsService.CreateSubscription:input_type -> platform.events.v2.CreateSubscriptionRequest
-	3, // 7: platform.events.v2.SubscriptionsService.ListSubscriptions:input_type -> platform.events.v2.ListSubscriptionsRequest
-	5, // 8: platform.events.v2.SubscriptionsService.DeleteSubscription:input_type -> platform.events.v2.DeleteSubscriptionRequest
-	0, // 9: platform.events.v2.SubscriptionsService.GetSubscription:output_type -> platform.events.v2.Subscription
-	0, // 10: platform.events.v2.SubscriptionsService.CreateSubscription:output_type -> platform.events.v2.Subscription
-	4, // 11: platform.events.v2.SubscriptionsService.ListSubscriptions:output_type -> platform.events.v2.ListSubscriptionsResponse
-	8, // 12: platform.events.v2.SubscriptionsService.DeleteSubscription:output_type -> google.protobuf.Empty
-	9, // [9:13] is the sub-list for method output_type
-	5, // [5:9] is the sub-list for method input_type
-	5, // [5:5] is the sub-list for extension type_name
-	5, // [5:5] is the sub-list for extension extendee
-	0, // [0:5] is the sub-list for field type_name
+	10, // 0: platform.events.v2.Subscription.create_time:type_name -> google.protobuf.Timestamp
+	10, // 1: platform.events.v2.Subscription.update_time:type_name -> google.protobuf.Timestamp
+	0,  // 2: platform.events.v2.Subscription.format:type_name -> platform.events.v2.SubscriptionFormat
+	1,  // 3: platform.events.v2.Subscription.digest:type_name -> platform.events.v2.SubscriptionDigest
+	2,  // 4: platform.events.v2.CreateSubscriptionRequest.subscription:type_name -> platform.events.v2.Subscription
+	11, // 5: platform.events.v2.ListSubscriptionsRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
+	2,  // 6: platform.events.v2.ListSubscriptionsResponse.subscriptions:type_name -> platform.events.v2.Subscription
+	3,  // 7: platform.events.v2.SubscriptionsService.GetSubscription:input_type -> platform.events.v2.GetSubscriptionRequest
+	4,  // 8: platform.events.v2.SubscriptionsService.CreateSubscription:input_type -> platform.events.v2.CreateSubscriptionRequest
+	5,  // 9: platform.events.v2.SubscriptionsService.ListSubscriptions:input_type -> platform.events.v2.ListSubscriptionsRequest
+	7,  // 10: platform.events.v2.SubscriptionsService.DeleteSubscription:input_type -> platform.events.v2.DeleteSubscriptionRequest
+	8,  // 11: platform.events.v2.SubscriptionsService.TestSubscription:input_type -> platform.events.v2.TestSubscriptionRequest
+	2,  // 12: platform.events.v2.SubscriptionsService.GetSubscription:output_type -> platform.events.v2.Subscription
+	2,  // 13: platform.events.v2.SubscriptionsService.CreateSubscription:output_type -> platform.events.v2.Subscription
+	6,  // 14: platform.events.v2.SubscriptionsService.ListSubscriptions:output_type -> platform.events.v2.ListSubscriptionsResponse
+	12, // 15: platform.events.v2.SubscriptionsService.DeleteSubscription:output_type -> google.protobuf.Empty
+	9,  // 16: platform.events.v2.SubscriptionsService.TestSubscription:output_type -> platform.events.v2.TestSubscriptionResponse
+	12, // [12:17] is the sub-list for method output_type
+	7,  // [7:12] is the sub-list for method input_type
+	7,  // [7:7] is the sub-list for extension type_name
+	7,  // [7:7] is the sub-list for extension extendee
+	0,  // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_platform_events_v2_subscriptions_proto_init() }
@@ -515,13 +811,14 @@ func file_platform_events_v2_subscriptions_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_platform_events_v2_subscriptions_proto_rawDesc), len(file_platform_events_v2_subscriptions_proto_rawDesc)),
-			NumEnums:      0,
-			NumMessages:   6,
+			NumEnums:      2,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
 		GoTypes:           file_platform_events_v2_subscriptions_proto_goTypes,
 		DependencyIndexes: file_platform_events_v2_subscriptions_proto_depIdxs,
+		EnumInfos:         file_platform_events_v2_subscriptions_proto_enumTypes,
 		MessageInfos:      file_platform_events_v2_subscriptions_proto_msgTypes,
 	}.Build()
 	File_platform_events_v2_subscriptions_proto = out.File

@@ -46,6 +46,9 @@ const (
 	// SubscriptionsServiceDeleteSubscriptionProcedure is the fully-qualified name of the
 	// SubscriptionsService's DeleteSubscription RPC.
 	SubscriptionsServiceDeleteSubscriptionProcedure = "/platform.events.v2.SubscriptionsService/DeleteSubscription"
+	// SubscriptionsServiceTestSubscriptionProcedure is the fully-qualified name of the
+	// SubscriptionsService's TestSubscription RPC.
+	SubscriptionsServiceTestSubscriptionProcedure = "/platform.events.v2.SubscriptionsService/TestSubscription"
 )
 
 // SubscriptionsServiceClient is a client for the platform.events.v2.SubscriptionsService service.
@@ -58,6 +61,9 @@ type SubscriptionsServiceClient interface {
 	ListSubscriptions(context.Context, *v2.ListSubscriptionsRequest) (*v2.ListSubscriptionsResponse, error)
 	// Deletes a subscription. Needs CAP_EVENTS_SUBSCRIPTION_DELETE.
 	DeleteSubscription(context.Context, *v2.DeleteSubscriptionRequest) (*emptypb.Empty, error)
+	// Sends a test event, or a sample message if the format is for people, and waits for the answer of the sink, at most
+	// 20 seconds. Needs CAP_EVENTS_SUBSCRIPTION_CREATE.
+	TestSubscription(context.Context, *v2.TestSubscriptionRequest) (*v2.TestSubscriptionResponse, error)
 }
 
 // NewSubscriptionsServiceClient constructs a client for the platform.events.v2.SubscriptionsService
@@ -97,6 +103,12 @@ func NewSubscriptionsServiceClient(httpClient connect.HTTPClient, baseURL string
 			connect.WithSchema(subscriptionsServiceMethods.ByName("DeleteSubscription")),
 			connect.WithClientOptions(opts...),
 		),
+		testSubscription: connect.NewClient[v2.TestSubscriptionRequest, v2.TestSubscriptionResponse](
+			httpClient,
+			baseURL+SubscriptionsServiceTestSubscriptionProcedure,
+			connect.WithSchema(subscriptionsServiceMethods.ByName("TestSubscription")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
@@ -106,6 +118,7 @@ type subscriptionsServiceClient struct {
 	createSubscription *connect.Client[v2.CreateSubscriptionRequest, v2.Subscription]
 	listSubscriptions  *connect.Client[v2.ListSubscriptionsRequest, v2.ListSubscriptionsResponse]
 	deleteSubscription *connect.Client[v2.DeleteSubscriptionRequest, emptypb.Empty]
+	testSubscription   *connect.Client[v2.TestSubscriptionRequest, v2.TestSubscriptionResponse]
 }
 
 // GetSubscription calls platform.events.v2.SubscriptionsService.GetSubscription.
@@ -144,6 +157,15 @@ func (c *subscriptionsServiceClient) DeleteSubscription(ctx context.Context, req
 	return nil, err
 }
 
+// TestSubscription calls platform.events.v2.SubscriptionsService.TestSubscription.
+func (c *subscriptionsServiceClient) TestSubscription(ctx context.Context, req *v2.TestSubscriptionRequest) (*v2.TestSubscriptionResponse, error) {
+	response, err := c.testSubscription.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // SubscriptionsServiceHandler is an implementation of the platform.events.v2.SubscriptionsService
 // service.
 type SubscriptionsServiceHandler interface {
@@ -155,6 +177,9 @@ type SubscriptionsServiceHandler interface {
 	ListSubscriptions(context.Context, *v2.ListSubscriptionsRequest) (*v2.ListSubscriptionsResponse, error)
 	// Deletes a subscription. Needs CAP_EVENTS_SUBSCRIPTION_DELETE.
 	DeleteSubscription(context.Context, *v2.DeleteSubscriptionRequest) (*emptypb.Empty, error)
+	// Sends a test event, or a sample message if the format is for people, and waits for the answer of the sink, at most
+	// 20 seconds. Needs CAP_EVENTS_SUBSCRIPTION_CREATE.
+	TestSubscription(context.Context, *v2.TestSubscriptionRequest) (*v2.TestSubscriptionResponse, error)
 }
 
 // NewSubscriptionsServiceHandler builds an HTTP handler from the service implementation. It returns
@@ -190,6 +215,12 @@ func NewSubscriptionsServiceHandler(svc SubscriptionsServiceHandler, opts ...con
 		connect.WithSchema(subscriptionsServiceMethods.ByName("DeleteSubscription")),
 		connect.WithHandlerOptions(opts...),
 	)
+	subscriptionsServiceTestSubscriptionHandler := connect.NewUnaryHandlerSimple(
+		SubscriptionsServiceTestSubscriptionProcedure,
+		svc.TestSubscription,
+		connect.WithSchema(subscriptionsServiceMethods.ByName("TestSubscription")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/platform.events.v2.SubscriptionsService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case SubscriptionsServiceGetSubscriptionProcedure:
@@ -200,6 +231,8 @@ func NewSubscriptionsServiceHandler(svc SubscriptionsServiceHandler, opts ...con
 			subscriptionsServiceListSubscriptionsHandler.ServeHTTP(w, r)
 		case SubscriptionsServiceDeleteSubscriptionProcedure:
 			subscriptionsServiceDeleteSubscriptionHandler.ServeHTTP(w, r)
+		case SubscriptionsServiceTestSubscriptionProcedure:
+			subscriptionsServiceTestSubscriptionHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -223,4 +256,8 @@ func (UnimplementedSubscriptionsServiceHandler) ListSubscriptions(context.Contex
 
 func (UnimplementedSubscriptionsServiceHandler) DeleteSubscription(context.Context, *v2.DeleteSubscriptionRequest) (*emptypb.Empty, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("platform.events.v2.SubscriptionsService.DeleteSubscription is not implemented"))
+}
+
+func (UnimplementedSubscriptionsServiceHandler) TestSubscription(context.Context, *v2.TestSubscriptionRequest) (*v2.TestSubscriptionResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("platform.events.v2.SubscriptionsService.TestSubscription is not implemented"))
 }
