@@ -26,13 +26,20 @@ func importOSV(ctx context.Context, d destination, paths []string, o Options) (S
 		return v.ID
 	})
 	empty := map[string]core.Time{} // times of records that name no package: nothing is stored that an older record could be compared with
+	isLaterPass, hasBundles := false, false
 	reader := documentReader{reporter: l, handle: func(at Place, document []byte) error {
 		record, err := parseOSV(document)
 		if err != nil {
-			l.reportUnreadable(at, err)
+			if !isLaterPass {
+				l.reportUnreadable(at, err)
+			}
 			return nil
 		}
 		whole := &feeds.AdvisoryRecord{AdvisoryID: record.ID, UpdateTime: record.modified, WithdrawnTime: record.withdrawn, Advisories: record.advisories()}
+		if isBundle := len(whole.Advisories) > 0 && whole.Advisories[0].IsBundle(); isBundle != isLaterPass {
+			hasBundles = hasBundles || isBundle
+			return nil
+		}
 		if len(whole.Advisories) == 0 && empty[record.ID].Before(whole.UpdateTime.Time) {
 			empty[record.ID] = whole.UpdateTime
 		}
@@ -45,6 +52,10 @@ func importOSV(ctx context.Context, d destination, paths []string, o Options) (S
 	}}
 	err := reader.measure(paths)
 	if err == nil {
+		err = reader.read(ctx, paths)
+	}
+	if err == nil && hasBundles { // they come last: a bundle counts only while its vulnerabilities have no records
+		isLaterPass, reader.reporter = true, &reporter{}
 		err = reader.read(ctx, paths)
 	}
 	if err == nil {
