@@ -1,6 +1,7 @@
 package platform_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -17,6 +18,41 @@ import (
 func withAliases(a *inventory.Advisory, aliases ...string) *inventory.Advisory {
 	a.Aliases = aliases
 	return a
+}
+
+// A vulnerability of ten records costs one row, one event and one count of each kind.
+func TestAVulnerabilityOfTenRecordsCostsOne(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		repo := w.imageWith(acme.uid, "a")
+		var all []*inventory.Advisory
+		for i := range 10 {
+			all = append(all, withAliases(fixedIn(fmt.Sprintf("X-%d", i), "a", "2.0.0"), "CVE-1"))
+		}
+		w.settle()
+		before := len(w.events())
+		w.advise("", all...)
+		w.settle()
+		var opened inventory.FindingChange
+		if sent := w.events()[before:]; types(sent) != "vulnerabilities.finding.opened" {
+			t.Fatalf("its events are %s", types(sent))
+		} else if must(t, json.Unmarshal([]byte(sent[0].body), &opened)); opened.Count != 1 || len(opened.Findings[0].Sources) != 10 {
+			t.Errorf("the event is %s", sent[0].body)
+		}
+		for _, count := range []string{"SELECT COUNT(*) FROM finding", "SELECT CAST(SUM(n) AS BIGINT) FROM finding_count"} {
+			var n int
+			must(t, w.raw().QueryRow(count).Scan(&n))
+			if n != 1 {
+				t.Errorf("%s: %d", count, n)
+			}
+		}
+		summary, err := w.p.Findings.Summarize(w.operator(), repo)
+		must(t, err)
+		if summary.Open.Total != 1 {
+			t.Errorf("the summary is %+v", summary)
+		}
+		w.expectCounters(acme.uid)
+	})
 }
 
 // identify describes the findings with their UIDs and sources.
