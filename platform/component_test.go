@@ -239,7 +239,8 @@ func TestAPackageWithoutAnEcosystemIsNotGuessed(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
-		w.advise(acme.uid, fixedInRelease("A-1", "PyPI", "requests", "2.31.0"), fixedInRelease("A-2", "AlmaLinux:9", "bash", "5.1"), fixedInRelease("A-3", "", "requests", ""))
+		everyVersion := &inventory.Advisory{AdvisoryID: "A-3", ArtifactName: "requests"}
+		w.advise(acme.uid, fixedInRelease("A-1", "PyPI", "requests", "2.31.0"), fixedInRelease("A-2", "AlmaLinux:9", "bash", "5.1"), everyVersion, fixedInRelease("A-6", "", "requests", "100"))
 		w.describe(repo, digest(1), inventory.InstalledPackage{Name: "requests", Version: "99.0"}, inventory.InstalledPackage{Name: "bash", Version: "4.2.46-31"})
 		w.point(repo, "latest", digest(1))
 		const want = "A-3 requests@99.0 OPEN by name"
@@ -247,6 +248,49 @@ func TestAPackageWithoutAnEcosystemIsNotGuessed(t *testing.T) {
 		w.advise(acme.uid, fixedInRelease("A-4", "PyPI", "requests", "100"), fixedInRelease("A-5", "npm", "bash", "100"))
 		w.expect("advisories after the image", w.findings(repo, nil), want)
 		w.expectCounters(acme.uid)
+	})
+}
+
+// What affects a package is not known if its ecosystem is not, or has no records. Such packages count apart, while the image counts.
+func TestPackagesOfWhichNothingIsKnownAreCounted(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		group := w.group(acme.uid)
+		repo, other := w.repo(group), w.repo(acme.uid)
+		named := func(name, ecosystem string) inventory.InstalledPackage {
+			return inventory.InstalledPackage{Name: name, Version: "1.0", Ecosystem: ecosystem}
+		}
+		expect := func(what string, want ...int64) {
+			w.Helper()
+			w.settle()
+			for i, within := range []core.UID{acme.uid, group, repo} {
+				summary, err := w.p.Findings.Summarize(w.operator(), within)
+				must(w, err)
+				if summary.UnknownPackages != want[i] {
+					w.Errorf("%s: %d packages of %d are unknown, want %d", what, summary.UnknownPackages, i, want[i])
+				}
+			}
+			images, errs := w.p.Findings.SummarizeImages(w.operator(), []core.ImageKey{{Repo: repo, Digest: digest(1)}})
+			must(w, errs[0])
+			if images[0].UnknownPackages != want[3] {
+				w.Errorf("%s: %d packages of the image are unknown, want %d", what, images[0].UnknownPackages, want[3])
+			}
+			w.expectCounters(acme.uid)
+		}
+		w.describe(repo, digest(1), named("a", ""), named("b", "Fedora:40"), named("c", "npm"), named("d", "Amazon Linux:2"), named("e", "Debian:12"))
+		w.describe(other, digest(2), named("a", ""), named("a", "npm"))
+		expect("no tag", 0, 0, 0, 0)
+		tag := w.point(repo, "latest", digest(1))
+		w.point(repo, "1", digest(1))
+		w.point(other, "latest", digest(2))
+		expect("two images", 4, 3, 3, 3)
+		w.describe(repo, digest(1), named("a", ""), named("b", "npm"))
+		expect("another document", 2, 1, 1, 1)
+		w.advise(acme.uid, fixedIn("CVE-1", "b", "2.0"))
+		expect("an advisory", 2, 1, 1, 1)
+		w.point(repo, "1", digest(3))
+		must(t, w.p.Tags.Delete(w.operator(), tag))
+		expect("its tags are gone", 1, 0, 0, 0)
 	})
 }
 

@@ -186,13 +186,13 @@ func TestAFindingLeadsToAllAroundIt(t *testing.T) {
 
 func TestSummariesOfFindingsAreTheSumsOfTheirLists(t *testing.T) {
 	eachShop(t, func(t *testing.T, w *shop) {
-		const counts = ` { open { total critical low unknown fixable knownExploited } accepted { total } notAffected { total } affectedRepos affectedImages images knownImages }`
+		const counts = ` { open { total critical low unknown fixable knownExploited } accepted { total } notAffected { total } affectedRepos affectedImages images knownImages unknownPackages }`
 		w.ask(`query($lab: ID!) { all: findingSummary`+counts+` lab: findingSummary(within: $lab)`+counts+`
 			groups(orderBy: {field: NAME}) { nodes { name findingSummary`+counts+` } }
 			repos { nodes { findingSummary`+counts+` tags { nodes { name findingSummary`+counts+` image { findingSummary`+counts+` } } } } } }`, "lab", w.lab).
 			expect("all.open.total", 5).expect("all.open.critical", 3).expect("all.open.low", 1).expect("all.open.unknown", 1).expect("all.open.fixable", 4).
 			expect("all.affectedRepos", 2).expect("all.affectedImages", 3).expect("lab.open.total", 2).expect("lab.affectedImages", 1).
-			expect("all.images", 4).expect("all.knownImages", 3).expect("lab.images", 1).expect("lab.knownImages", 1).
+			expect("all.images", 4).expect("all.knownImages", 3).expect("lab.images", 1).expect("lab.knownImages", 1).expect("all.unknownPackages", 0).
 			expect("repos.nodes.0.tags.nodes.*.findingSummary.images", "1 1 1 1").expect("repos.nodes.0.tags.nodes.*.findingSummary.knownImages", "1 1 1 0").
 			expect("groups.nodes.*.findingSummary.open.total", "5 2 3").
 			expect("repos.nodes.*.findingSummary.open.total", "3 2").expect("repos.nodes.0.tags.nodes.*.findingSummary.open.total", "0 0 2 1")

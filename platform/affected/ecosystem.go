@@ -3,6 +3,7 @@ package affected
 import (
 	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -34,6 +35,15 @@ func orderOf(ecosystem string) order {
 		return other
 	}
 	return order(name)
+}
+
+// withoutRecords has the distributions that OSV has no records of.
+var withoutRecords = []string{"Amazon Linux", "CentOS", "Fedora", "Oracle Linux"}
+
+// HasRecords reports whether OSV can have records about packages of an ecosystem. Of others it is not known what affects them.
+func HasRecords(ecosystem string) bool {
+	name, _, _ := strings.Cut(ecosystem, ":")
+	return name != "" && !slices.Contains(withoutRecords, name)
 }
 
 // SameEcosystem reports whether an advisory of one ecosystem is for packages of the other. The

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"atrium/platform/affected"
 	"atrium/platform/core"
 )
 
@@ -36,17 +37,25 @@ type ImageStatus struct {
 	IsLive   bool
 	Basis    FindingBasis
 	Versions []core.UID // versions that stand for names, of an image without an SBOM
+	Unknown  int64      // number of its packages of which it is not known what affects them
 	Open     OpenCounts
 
 	Counted ImageMarks // how it is counted now
 }
 
-// ImageMarks say among which images one is counted.
-type ImageMarks struct{ IsAffected, IsLive, IsKnown bool }
+// ImageMarks say among which images one is counted, and how many unknown packages.
+type ImageMarks struct {
+	IsAffected, IsLive, IsKnown bool
+	Unknown                     int64
+}
 
 // Marks returns the marks that follow from the status. The packages of an image are known if an SBOM tells them.
 func (s *ImageStatus) Marks() ImageMarks {
-	return ImageMarks{s.Open.Total() > 0, s.IsLive, s.IsLive && s.Basis == BasisVersion}
+	is := ImageMarks{IsAffected: s.Open.Total() > 0, IsLive: s.IsLive, IsKnown: s.IsLive && s.Basis == BasisVersion}
+	if s.IsLive {
+		is.Unknown = s.Unknown
+	}
+	return is
 }
 
 // A PackageUse is a version of a package that an image of a repo holds, or holds no more.
@@ -174,7 +183,7 @@ func (s Findings) readContents(ctx context.Context, tx core.Tx, repo *Repo, fact
 		contents[i] = &content{status: statuses[i]}
 		if f.HasSBOM {
 			held := componentsAt(f.Components, byUID)
-			contents[i].candidates, used[i] = candidates(held, versions, f.Direct), usesOf(held)
+			contents[i].candidates, used[i], statuses[i].Unknown = candidates(held, versions, f.Direct), usesOf(held), countUnknown(held)
 			continue
 		}
 		for _, name := range f.Names {
@@ -210,6 +219,18 @@ func componentsAt(uids []core.UID, byUID map[core.UID]*Component) []*Component {
 	return all
 }
 
+// countUnknown counts the installed packages of which it is not known what affects them.
+func countUnknown(held []*Component) (n int64) {
+	seen := map[core.UID]bool{}
+	for _, c := range held {
+		if !seen[c.Version.UID] && !affected.HasRecords(c.Version.Package.Ecosystem) {
+			n++
+		}
+		seen[c.Version.UID] = true
+	}
+	return n
+}
+
 // usedBefore returns what the uses have of the image.
 func (f *ImageFacts) usedBefore(byUID map[core.UID]*Component) map[core.UID][]string {
 	switch {
@@ -242,7 +263,7 @@ func (f *ImageFacts) newStatus() *ImageStatus {
 		status.Basis = BasisVersion
 	}
 	if f.Status != nil {
-		status.Number, status.Open, status.Counted = f.Status.Number, f.Status.Open, f.Status.Counted
+		status.Number, status.Open, status.Counted = f.Status.Number, f.Status.Open, f.Status.Counted // what is unknown is counted anew
 	}
 	return status
 }

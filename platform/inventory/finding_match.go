@@ -61,6 +61,9 @@ func (a *Advisory) matchVersion(v candidate) (match, bool) {
 	}
 	set := a.affectedVersions()
 	is := set.Matcher(v.Package.Ecosystem)
+	if set.IsKnown() && v.Package.Ecosystem == "" && !is.Affects(v.Version) { // its versions have no order
+		return match{}, false
+	}
 	if !set.IsKnown() || !is.Decides(v.Version) {
 		return match{advisory: a, version: v, basis: BasisName, fixed: a.fixedVersions()}, true
 	}

@@ -21,6 +21,7 @@ type FindingSummary struct {
 
 	AffectedRepos, AffectedImages int64 // those with findings to look after
 	Images, KnownImages           int64 // images that count, and those of them whose packages are known
+	UnknownPackages               int64 // packages of these, of which it is not known what affects them
 
 	scope core.ImageKey // the group or repo in place of the repo, without a digest, or the image
 }

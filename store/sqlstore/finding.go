@@ -79,10 +79,11 @@ var findings = table.New(&table.Definition[*inventory.Finding, *inventory.Findin
 	Plan:        planWords,
 	ClassColumn: "count_class", ClassOf: classOfFinding, ClassCounters: findingCounters, FilterCounters: countersOfFindings,
 	OtherCounters: map[byte]string{
-		affectedImages: "SELECT t.parent FROM image_status t WHERE t.affected",
-		affectedRepos:  "SELECT t.uid FROM repo t WHERE t.affected",
-		countedImages:  "SELECT t.parent FROM image_status t WHERE t.live",
-		knownImages:    "SELECT t.parent FROM image_status t WHERE t.live AND t.basis = '" + string(inventory.BasisVersion) + "'",
+		affectedImages:  "SELECT t.parent, 1 FROM image_status t WHERE t.affected",
+		affectedRepos:   "SELECT t.uid, 1 FROM repo t WHERE t.affected",
+		countedImages:   "SELECT t.parent, 1 FROM image_status t WHERE t.live",
+		knownImages:     "SELECT t.parent, 1 FROM image_status t WHERE t.live AND t.basis = '" + string(inventory.BasisVersion) + "'",
+		unknownPackages: "SELECT t.parent, t.unknown FROM image_status t WHERE t.live AND t.unknown > 0",
 	},
 })
 
@@ -323,6 +324,7 @@ const (
 	affectedRepos      = 247
 	countedImages      = 248
 	knownImages        = 249
+	unknownPackages    = 250
 
 	classesOfState  = inventory.FindingClasses / 5
 	countedFindings = inventory.FindingClasses - classesOfState // The classes of resolved findings follow.
@@ -436,7 +438,7 @@ func (queries) SummarizeFindings(ctx context.Context, on core.Conn, scopes []cor
 	for i := range summaries {
 		summaries[i] = &inventory.FindingSummary{}
 	}
-	return summaries, s.sumCounters(ctx, scopes, firstFindingClass, knownImages+1, func(i int, number, n int64) {
+	return summaries, s.sumCounters(ctx, scopes, firstFindingClass, unknownPackages+1, func(i int, number, n int64) {
 		switch number {
 		case affectedImages:
 			summaries[i].AffectedImages += n
@@ -446,6 +448,8 @@ func (queries) SummarizeFindings(ctx context.Context, on core.Conn, scopes []cor
 			summaries[i].Images += n
 		case knownImages:
 			summaries[i].KnownImages += n
+		case unknownPackages:
+			summaries[i].UnknownPackages += n
 		default:
 			summaries[i].Add(inventory.FindingClassOf(int(number-firstFindingClass)), n)
 		}
@@ -462,18 +466,18 @@ func (queries) SummarizeImageFindings(ctx context.Context, on core.Conn, keys in
 		summaries[i], repos[i], digests[i] = &inventory.FindingSummary{}, table.PackUID(k.Repo), k.Digest
 	}
 	q := table.NewStatement(s.Dialect)
-	q.Add("SELECT p.i, m.live, m.basis, COALESCE(t.count_class, 0), COUNT(t.uid) FROM ")
+	q.Add("SELECT p.i, m.live, m.basis, m.unknown, COALESCE(t.count_class, 0), COUNT(t.uid) FROM ")
 	q.Add(q.Parents(table.UIDPairs(repos, digests)...))
 	q.Add(" CROSS JOIN image_status m LEFT JOIN finding t ON t.parent = m.parent AND t.digest = m.digest AND t.count_class > 0")
-	q.Add(" WHERE m.parent = p.k AND m.digest = p.inside GROUP BY p.i, m.live, m.basis, t.count_class")
+	q.Add(" WHERE m.parent = p.k AND m.digest = p.inside GROUP BY p.i, m.live, m.basis, m.unknown, t.count_class")
 	err := s.Reads.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var i, class, n int64
 		var status inventory.ImageStatus
-		if err := scan(&i, &status.IsLive, (*string)(&status.Basis), &class, &n); err != nil {
+		if err := scan(&i, &status.IsLive, (*string)(&status.Basis), &status.Unknown, &class, &n); err != nil {
 			return err
 		}
 		to, is := summaries[i-1], status.Marks()
-		to.Images, to.KnownImages = oneIf(is.IsLive), oneIf(is.IsKnown)
+		to.Images, to.KnownImages, to.UnknownPackages = oneIf(is.IsLive), oneIf(is.IsKnown), is.Unknown
 		if n == 0 {
 			return nil
 		}

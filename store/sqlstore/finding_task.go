@@ -185,13 +185,13 @@ func distinctUIDs(uids []core.UID) []core.UID {
 	return slices.Compact(uids)
 }
 
-const statusColumns = "t.parent, t.digest, t.number, t.live, t.basis, t.versions, t.open_severity"
+const statusColumns = "t.parent, t.digest, t.number, t.live, t.basis, t.versions, t.unknown, t.open_severity"
 
 func scanStatus(scan func(...any) error) (*inventory.ImageStatus, error) {
 	status := new(inventory.ImageStatus)
 	var versions []byte
 	var open string
-	err := scan(table.UIDOf(&status.Repo), &status.Digest, &status.Number, &status.IsLive, (*string)(&status.Basis), &versions, &open)
+	err := scan(table.UIDOf(&status.Repo), &status.Digest, &status.Number, &status.IsLive, (*string)(&status.Basis), &versions, &status.Unknown, &open)
 	status.Versions, status.Open = splitEnds(status.Repo.Root(), versions), inventory.ParseOpenCounts(open)
 	status.Counted = status.Marks()
 	return status, err
@@ -242,7 +242,7 @@ func (queries) LastImageNumber(ctx context.Context, in core.Tx, repo core.UID) (
 	return last, err
 }
 
-var storedStatusColumns = []string{"root", "parent", "digest", "number", "live", "basis", "versions", "open_severity", "affected", "parent_key"}
+var storedStatusColumns = []string{"root", "parent", "digest", "number", "live", "basis", "versions", "unknown", "open_severity", "affected", "parent_key"}
 
 // selectRepresented returns a statement that reads the advisories for repos that others represent.
 func selectRepresented(dialect *dbconn.Dialect, representatives, repos []core.UID, into *[]*inventory.Advisory) *dbconn.Statement {
@@ -274,9 +274,9 @@ func (queries) PutImageStatuses(in core.Tx, repo core.UID, statuses []*inventory
 		is := status.Marks()
 		tx.countImage(repo, status.Counted, is)
 		digests[i], status.Counted = status.Digest, is
-		insert := table.NewStatement(tx.Dialect).Add("INSERT INTO image_status ("+strings.Join(storedStatusColumns, ", ")+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			repo.Root(), repo, status.Digest, status.Number, status.IsLive, string(status.Basis), ends(status.Versions), status.Open.Text(), is.IsAffected, table.ParentKey(repo))
-		tx.Conn.Queue(insert.Add(" ON CONFLICT (parent, digest) DO UPDATE SET live = excluded.live, basis = excluded.basis, versions = excluded.versions," +
+		insert := table.NewStatement(tx.Dialect).Add("INSERT INTO image_status ("+strings.Join(storedStatusColumns, ", ")+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			repo.Root(), repo, status.Digest, status.Number, status.IsLive, string(status.Basis), ends(status.Versions), status.Unknown, status.Open.Text(), is.IsAffected, table.ParentKey(repo))
+		tx.Conn.Queue(insert.Add(" ON CONFLICT (parent, digest) DO UPDATE SET live = excluded.live, basis = excluded.basis, versions = excluded.versions, unknown = excluded.unknown," +
 			" open_severity = excluded.open_severity, affected = excluded.affected").Build(nil))
 	}
 	show := table.NewStatement(tx.Dialect).Add("UPDATE tag AS t SET open_severity = m.open_severity FROM image_status m WHERE m.parent = ?", repo).Add(" AND m.digest ?", table.Values(digests))
@@ -289,6 +289,9 @@ func (tx *transaction) countImage(repo core.UID, was, is inventory.ImageMarks) {
 	tx.countAffected(affectedImages, table.ChildOf(repo), was.IsAffected, is.IsAffected)
 	tx.countAffected(countedImages, table.ChildOf(repo), was.IsLive, is.IsLive)
 	tx.countAffected(knownImages, table.ChildOf(repo), was.IsKnown, is.IsKnown)
+	if was.Unknown != is.Unknown {
+		tx.Count(unknownPackages, table.ChildOf(repo), true, is.Unknown-was.Unknown)
+	}
 }
 
 // countAffected updates the counter of the rows with open findings.

@@ -360,8 +360,9 @@ func computeCounters(ctx context.Context, tx *dbconn.Tx, d *dbconn.Dialect, kind
 		for number, read := range t.otherCounters {
 			run = append(run, NewStatement(d).Add(read).Build(func(scan func(...any) error) error {
 				var within core.UID
-				err := scan(UIDOf(&within))
-				truth.count(number, ChildOf(within), false, 0, 1)
+				var n int64
+				err := scan(UIDOf(&within), &n)
+				truth.count(number, ChildOf(within), false, 0, n)
 				return err
 			}))
 		}

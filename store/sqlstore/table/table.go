@@ -75,7 +75,7 @@ type Definition[T, F any] struct {
 	// MostCounter is the counter of all rows but a few, beside that of the kind. 0 means that there is none.
 	MostCounter byte
 	// OtherCounters are counters of rows of other tables, which the kind keeps: SQL that selects the UID in which
-	// each of the rows is, by the number of the counter.
+	// each of the rows is, and for how many it counts, by the number of the counter.
 	OtherCounters map[byte]string
 
 	// A row has a class, which ClassColumn stores and whose counters count it beside the

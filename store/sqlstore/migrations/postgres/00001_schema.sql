@@ -578,7 +578,8 @@ CREATE TABLE sbom (
 -- the tables package_use and finding, are written by platform/inventory/finding_reconcile.go alone. number is that of
 -- the image in its repo, which lists of package_use have. live is whether a tag that is not deprecated points to the image,
 -- other than the tag of a signature. versions has the
--- package versions of an image without SBOM, which stand for names. open_severity counts the open findings.
+-- package versions of an image without SBOM, which stand for names. unknown counts the packages of which it is not known what affects
+-- them, and open_severity the open findings.
 CREATE TABLE image_status (
     root bytea NOT NULL, parent bytea NOT NULL REFERENCES repo (uid) ON DELETE CASCADE,
     digest text COLLATE "C" NOT NULL,
@@ -586,6 +587,7 @@ CREATE TABLE image_status (
     live boolean NOT NULL,
     basis text COLLATE "C" NOT NULL,
     versions bytea NOT NULL,
+    unknown bigint NOT NULL,
     open_severity text COLLATE "C" NOT NULL,
     affected boolean NOT NULL,
     parent_key bytea NOT NULL, -- by which the tags of the repo are found
