@@ -79,7 +79,7 @@ func (o *oracle) nameOf(ecosystem string) string {
 		return byDpkg
 	case "Red Hat", "AlmaLinux", "Rocky Linux", "Fedora", "CentOS", "Amazon Linux", "SUSE", "openSUSE", "Mageia", "openEuler", "Oracle Linux", "Photon OS", "Azure Linux":
 		return byRPM
-	case "Go", "npm", "crates.io":
+	case "Go", "npm", "crates.io", "GitHub Actions":
 		return bySemver
 	case "Bitnami":
 		return byRevision

@@ -3,11 +3,13 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/google/osv-scalibr/extractor"
+	"github.com/google/osv-scalibr/semantic"
 	osv "github.com/ossf/osv-schema/bindings/go/osvschema"
 	"google.golang.org/protobuf/proto"
 
@@ -92,6 +94,10 @@ func onlyAtrium() []reason {
 		}},
 		{"osv-scanner knows no ecosystem of such package URLs in SBOMs", "its matcher finds it for the same package as it is read in the image itself", func(d *difference) bool {
 			return d.hasNoEcosystem() && d.isFoundInImage()
+		}},
+		{"osv-scanner knows no order of the versions of this ecosystem", "its comparator refuses the ecosystem, and the oracle expects the finding", func(d *difference) bool {
+			_, err := semantic.Parse(d.match.InstalledVersion, withoutRelease(d.match.Ecosystem))
+			return errors.Is(err, semantic.ErrUnsupportedEcosystem) && d.isExpected()
 		}},
 		{"osv-scanner knows no ecosystem of such package URLs anywhere", "the package has none in its result, and the oracle expects the finding", func(d *difference) bool {
 			return d.hasNoEcosystem() && d.isExpected()
