@@ -117,8 +117,13 @@ func subjectOf(c *cdxComponent) Subject {
 	} else if c.Version != "" && !strings.Contains(c.Name, ":") && isContainer {
 		s.Name += ":" + c.Version
 	}
-	if purl, err := parsePURL(c.PURL); err == nil && isDigest(purl.version) {
-		s.Digests = append(s.Digests, purl.version)
+	if purl, err := parsePURL(c.PURL); err == nil {
+		if isDigest(purl.version) && !slices.Contains(s.Digests, purl.version) {
+			s.Digests = append(s.Digests, purl.version)
+		}
+		if purl.isImage() {
+			s.Architecture = purl.qualifiers["arch"]
+		}
 	}
 	for _, hash := range c.Hashes {
 		if hash.Algorithm == "SHA-256" && isContainer {
@@ -171,13 +176,15 @@ func (r *reader) addComponent(c *cdxComponent, place string) error {
 	}
 	r.namesSources = r.namesSources || slices.Contains(c.Tags, "source") // cdxgen
 	for _, property := range c.Properties {
-		e.source.set(property.Name, property.Value)
-		e.setProperty(property.Name, property.Value)
+		e.setProperty(place+".properties", property.Name, property.Value)
 	}
 	for _, choice := range c.Licenses {
 		e.addLicense(choice.Expression)
 		e.addLicense(choice.License.ID)
 		e.addLicense(choice.License.Name)
+	}
+	if e.written != nil {
+		e.written.purl = c.PURL
 	}
 	return r.add(e)
 }
@@ -200,8 +207,11 @@ func (s *source) set(property, value string) {
 var developmentProperties = []string{"cdx:npm:package:development", "cdx:composer:package:isDevRequirement", "cdx:maven:package:test"}
 
 // setProperty sets what a property says of where the package lies, and what it is for.
-func (e *entry) setProperty(name, value string) {
+func (e *entry) setProperty(place, name, value string) {
+	e.source.set(name, value)
 	switch {
+	case strings.HasPrefix(name, propertyPrefix):
+		e.setWritten(place, name, value)
 	case slices.Contains(developmentProperties, name) && value == "true":
 		e.scope = ScopeDevelopment
 	case name == "syft:location:0:layerID", name == "aquasecurity:trivy:LayerDiffID":

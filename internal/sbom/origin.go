@@ -203,9 +203,40 @@ func (g *dependencyGraph) introducers(starts []int) [][]int {
 	return through
 }
 
+// setWrittenOrigins replaces the origins of the entries of which Atrium has written them.
+func (r *reader) setWrittenOrigins(origins []origin) {
+	entries := map[string]int{}
+	for i, e := range r.entries {
+		if e.written != nil {
+			entries[e.id] = i
+		}
+	}
+	unknown := 0
+	for i, e := range r.entries {
+		if e.written == nil {
+			continue
+		}
+		origins[i] = origin{direct: e.written.direct}
+		if e.written.introducedBy != nil {
+			origins[i].introducedBy = []int{}
+		}
+		for _, id := range e.written.introducedBy {
+			if entry, known := entries[id]; known {
+				origins[i].introducedBy = append(origins[i].introducedBy, entry)
+			} else {
+				unknown++
+			}
+		}
+	}
+	if unknown > 0 {
+		r.remark("", "names %d packages through which others come and does not have them", unknown)
+	}
+}
+
 // setOrigins says of each package where it comes from.
 func (r *reader) setOrigins() {
 	origins := r.origins()
+	r.setWrittenOrigins(origins)
 	places := make([][]int, len(r.entries)) // of the packages that entries are
 	for i, p := range r.Packages {
 		for _, entry := range p.entries {

@@ -423,12 +423,7 @@ func WritePURL(name, ecosystem, version string) string {
 			kind = candidate
 		}
 	}
-	for candidate, of := range distributions {
-		if of.name == id && (namespace == "" || candidate < namespace) {
-			namespace = candidate
-		}
-	}
-	namespace = cmp.Or(writtenNamespaces[id], namespace)
+	namespace = namespaceOf(id)
 	switch {
 	case namespace != "":
 		kind = distributionType(id)
@@ -452,6 +447,26 @@ func WritePURL(name, ecosystem, version string) string {
 		qualifiers[ecosystemQualifier] = ecosystem
 	}
 	return packageurl.NewPackageURL(kind, namespace, name, version, packageurl.QualifiersFromMap(qualifiers), "").ToString()
+}
+
+// namespaceOf returns the namespace of the packages of a distribution, or "".
+func namespaceOf(distribution string) (namespace string) {
+	for candidate, of := range distributions {
+		if of.name == distribution && (namespace == "" || candidate < namespace) {
+			namespace = candidate
+		}
+	}
+	return cmp.Or(writtenNamespaces[distribution], namespace)
+}
+
+// distributionOf returns the distribution that an ecosystem is of, and its version, as package URLs have them. Both are empty if it is
+// of none.
+func distributionOf(ecosystem string) (name, version string) {
+	id, release, _ := strings.Cut(ecosystem, ":")
+	if name = namespaceOf(id); name == "" || release == "" {
+		return name, ""
+	}
+	return name, versionOfRelease(id, release)
 }
 
 // writtenNamespaces has the namespaces of the distributions that have several.

@@ -26,6 +26,17 @@ type entry struct {
 	scope         Scope
 	layer         string
 	fault         *Error // the first one
+
+	written *writtenPackage // what Atrium says of the package, in documents that it has written
+}
+
+// A writtenPackage is what Atrium has written of a package beside what the format has a place for.
+type writtenPackage struct {
+	ecosystem    string
+	purl         string
+	licenses     []string
+	direct       *bool
+	introducedBy []string // ids; nil if it is not known
 }
 
 // A source is what a document says of a source package beside package URLs.
@@ -69,6 +80,10 @@ func (e *entry) addLicense(text string) {
 // packages returns the packages that an entry is: one for each of its package URLs.
 func (e *entry) packages(distribution string) []Package {
 	named := Package{Name: e.name, Version: e.version, Licenses: slices.Clip(e.licenses), Supplier: e.supplier, Scope: e.scope, Layer: e.layer}
+	if w := e.written; w != nil {
+		named.Ecosystem, named.PURL, named.SourceName, named.SourceVersion, named.isWritten = w.ecosystem, w.purl, e.source.name, e.source.version, true
+		return []Package{named}
+	}
 	if len(e.purls) == 0 {
 		return []Package{named}
 	}
@@ -209,7 +224,7 @@ func (r *reader) shareReleases() {
 	for _, p := range r.Packages {
 		name, _, hasRelease := strings.Cut(p.Ecosystem, ":")
 		switch other, found := only[name]; {
-		case !hasRelease:
+		case !hasRelease || p.isWritten:
 		case !found:
 			only[name] = p.Ecosystem
 		case other != p.Ecosystem:
@@ -217,7 +232,9 @@ func (r *reader) shareReleases() {
 		}
 	}
 	for i, p := range r.Packages {
-		r.Packages[i].Ecosystem = cmp.Or(only[p.Ecosystem], p.Ecosystem)
+		if !p.isWritten {
+			r.Packages[i].Ecosystem = cmp.Or(only[p.Ecosystem], p.Ecosystem)
+		}
 	}
 }
 

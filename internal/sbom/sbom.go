@@ -1,6 +1,6 @@
 // Package sbom reads documents that say what a container image holds: SPDX 2.2, 2.3 and 3.0, and
-// CycloneDX 1.2 to 1.7, in JSON, also inside of in-toto statements and DSSE envelopes. It
-// knows nothing of the platform.
+// CycloneDX 1.2 to 1.7, in JSON, also inside of in-toto statements and DSSE envelopes. It writes SPDX 2.3 and
+// CycloneDX 1.6, which it reads again as they were. It knows nothing of the platform.
 //
 //	sbom.go        a document, and how its form is found
 //	reader.go      makes packages of the entries of a document, in whatever form they are, and names what is wrong with them
@@ -9,6 +9,7 @@
 //	spdx.go        reads SPDX 2; spdx3.go reads SPDX 3
 //	envelope.go    opens statements and envelopes
 //	purl.go        reads package URLs, and names the ecosystem of a package as OSV does
+//	write.go       what written documents say, whatever their form; cyclonedx_write.go and spdx_write.go write them
 package sbom
 
 import (
@@ -49,8 +50,12 @@ type Document struct {
 	Remarks  []*Error  // which entries could not be read, with their places, and what the document does not say
 }
 
-// Architecture returns the architecture that all packages have that name one, or "".
+// Architecture returns the architecture of the image that the document is about, or else the one that all packages have that
+// name one, or "".
 func (d *Document) Architecture() string {
+	if d.Subject.Architecture != "" {
+		return d.Subject.Architecture
+	}
 	found := ""
 	for _, p := range d.Packages {
 		switch {
@@ -67,8 +72,9 @@ func (d *Document) Architecture() string {
 // A Subject is what a document says of the image that it describes. Each field is empty if
 // the document does not say it.
 type Subject struct {
-	Name    string   // such as docker.io/library/debian:12
-	Digests []string // such as sha256:9b0e30...
+	Name         string   // such as docker.io/library/debian:12
+	Digests      []string // such as sha256:9b0e30...
+	Architecture string   // such as amd64
 }
 
 // A Package is an installed package of an image.
@@ -87,7 +93,8 @@ type Package struct {
 	Direct        *bool  // whether the project depends on it itself; nil if the document does not say it
 	IntroducedBy  []int  // places of the packages through which it comes, sorted by name: direct dependencies if the document says which those are; nil if it is not known
 
-	entries []int // that it was made of
+	entries   []int // that it was made of
+	isWritten bool  // by Atrium: nothing is concluded from other packages
 }
 
 // An Error says which part of a document is not valid.

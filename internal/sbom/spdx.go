@@ -74,19 +74,19 @@ func parseSPDX(text []byte, version string) (*Document, error) {
 		return nil, err
 	}
 	r.Subject.Name, r.Skipped = doc.Name, len(doc.Files)
-	described := doc.listDescribed()
+	described, bases := doc.listDescribed()
 	needs := doc.listNeeds(r)
 	for i := range doc.Packages {
-		if err := r.addSPDX(&doc.Packages[i], described, needs, fmt.Sprintf("packages[%d]", i)); err != nil {
+		if err := r.addSPDX(&doc.Packages[i], described, bases, needs, fmt.Sprintf("packages[%d]", i)); err != nil {
 			return nil, err
 		}
 	}
 	return r.finish()
 }
 
-// listDescribed returns the ids of the elements that a document is about.
-func (doc *spdxDocument) listDescribed() map[string]bool {
-	described := map[string]bool{}
+// listDescribed returns the ids of the elements that a document is about, and those that others were built on.
+func (doc *spdxDocument) listDescribed() (described, bases map[string]bool) {
+	described, bases = map[string]bool{}, map[string]bool{}
 	for _, id := range doc.Describes {
 		described[id] = true
 	}
@@ -96,13 +96,17 @@ func (doc *spdxDocument) listDescribed() map[string]bool {
 			described[r.To] = true
 		case r.Type == "DESCRIBED_BY" && r.To == spdxRoot:
 			described[r.From] = true
+		case r.Type == "DESCENDANT_OF":
+			bases[r.To] = true
+		case r.Type == "ANCESTOR_OF":
+			bases[r.From] = true
 		}
 	}
-	return described
+	return described, bases
 }
 
 // addSPDX adds a package. A package that is the image itself becomes the subject.
-func (r *reader) addSPDX(p *spdxPackage, described map[string]bool, needs map[string]Scope, place string) error {
+func (r *reader) addSPDX(p *spdxPackage, described, bases map[string]bool, needs map[string]Scope, place string) error {
 	e := entry{place: place, id: p.ID, name: p.Name, version: p.Version, scope: needs[p.ID], supplier: supplierName(p.Supplier)}
 	for i, reference := range p.ExternalRefs {
 		if reference.Type == "purl" || strings.HasSuffix(reference.Type, "/purl") { // http://spdx.org/rdf/references/purl
@@ -110,8 +114,14 @@ func (r *reader) addSPDX(p *spdxPackage, described map[string]bool, needs map[st
 		}
 	}
 	for _, u := range e.purls {
-		if u.isImage() {
+		switch {
+		case !u.isImage():
+		case bases[p.ID]:
+			r.Skipped++
+			return nil
+		default:
 			r.describe(p, u.version)
+			r.Subject.Architecture = cmp.Or(r.Subject.Architecture, u.qualifiers["arch"])
 			return nil
 		}
 	}
@@ -123,7 +133,7 @@ func (r *reader) addSPDX(p *spdxPackage, described map[string]bool, needs map[st
 	case !hasPURL && e.fault == nil && p.Name != "" && (p.Purpose == "CONTAINER" || described[p.ID]):
 		r.describe(p, p.Version)
 		return nil
-	case p.Purpose == "OPERATING-SYSTEM" || strings.HasPrefix(p.ID, "SPDXRef-OperatingSystem-"): // older versions of Trivy write no purpose
+	case p.Purpose == "OPERATING-SYSTEM" || p.Purpose == "OPERATING_SYSTEM" || strings.HasPrefix(p.ID, "SPDXRef-OperatingSystem-"): // older versions of Trivy write no purpose
 		r.addSystem(p.Name, p.Version)
 		return nil
 	case !hasPURL && (p.Purpose == "FILE" || p.Purpose == "SOURCE" || isTrivyTarget(p)):
@@ -136,13 +146,28 @@ func (r *reader) addSPDX(p *spdxPackage, described map[string]bool, needs map[st
 	for _, text := range p.AttributionTexts {
 		e.setLayer(text)
 	}
-	for _, annotation := range p.Annotations {
-		e.setLayer(annotation.Comment)
-	}
 	e.source = builtFrom(p.SourceInfo)
+	for i, annotation := range p.Annotations {
+		e.setLayer(annotation.Comment)
+		e.setProperties(fmt.Sprintf("%s.annotations[%d]", place, i), annotation.Comment)
+	}
+	if e.written != nil {
+		e.written.purl, e.licenses = p.purl(), e.written.licenses
+		return r.add(e)
+	}
 	e.addLicense(p.LicenseConcluded)
 	e.addLicense(p.LicenseDeclared)
 	return r.add(e)
+}
+
+// purl returns the first package URL of a package, or "".
+func (p *spdxPackage) purl() string {
+	for _, reference := range p.ExternalRefs {
+		if reference.Type == "purl" {
+			return reference.Locator
+		}
+	}
+	return ""
 }
 
 // isProject reports whether package URLs name what a document is about without being a package: GitHub writes the repository,
@@ -182,8 +207,8 @@ func supplierName(text string) string {
 	for _, kind := range []string{"Organization:", "Person:", "Tool:"} {
 		text = strings.TrimPrefix(text, kind)
 	}
-	if name, _, hasAddress := strings.Cut(text, " ("); hasAddress {
-		text = name
+	if at := strings.LastIndex(text, " ("); at >= 0 {
+		text = text[:at]
 	}
 	return knownText(text)
 }
@@ -194,6 +219,18 @@ func (e *entry) setLayer(remark string) {
 		e.layer = knownText(id)
 	} else if digest, found := strings.CutPrefix(remark, "LayerDigest: "); found {
 		e.layer = cmp.Or(e.layer, knownText(digest))
+	}
+}
+
+// setProperties sets what an annotation of Atrium says, a line for each property.
+func (e *entry) setProperties(place, comment string) {
+	if !strings.HasPrefix(comment, propertyPrefix) {
+		return
+	}
+	for line := range strings.Lines(comment) {
+		if name, value, found := strings.Cut(strings.TrimSuffix(line, "\n"), "="); found {
+			e.setProperty(place, name, value)
+		}
 	}
 }
 
