@@ -95,6 +95,7 @@ type Platform struct {
 	AdvisoryDocuments       reports.AdvisoryDocuments
 	ResolvedVulnerabilities reports.ResolvedVulnerabilities
 	ImageComparisons        reports.ImageComparisons
+	SBOMs                   reports.SBOMs
 	Exports                 reports.Exports
 	FindingRankings         reports.FindingRankings
 	Remediations            reports.Remediations
@@ -148,7 +149,7 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	p.Feeds = feeds.New(p.core, tables.Feeds)
 	p.Registry = registry.New(p.core, tables.Registry, p.inventory)
 	report := reports.New(p.core, tables.Reports, p.iam, p.inventory)
-	p.AdvisoryDocuments, p.ResolvedVulnerabilities, p.ImageComparisons, p.Exports = report.AdvisoryDocuments, report.ResolvedVulnerabilities, report.ImageComparisons, report.Exports
+	p.AdvisoryDocuments, p.ResolvedVulnerabilities, p.ImageComparisons, p.Exports, p.SBOMs = report.AdvisoryDocuments, report.ResolvedVulnerabilities, report.ImageComparisons, report.Exports, report.SBOMs
 	p.FindingRankings, p.Remediations = report.FindingRankings, report.Remediations
 	p.PackageOrigins, p.Activities = report.PackageOrigins, report.Activities
 	p.Events, p.AuditLog, p.Webhooks, p.Issuers = p.events.Events, p.events.AuditLog, p.webhooks.Webhooks, p.iam.Issuers

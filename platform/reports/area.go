@@ -23,6 +23,7 @@ type Area struct {
 	ImageComparisons        ImageComparisons
 	PackageOrigins          PackageOrigins
 	ResolvedVulnerabilities ResolvedVulnerabilities
+	SBOMs                   SBOMs
 }
 
 // New returns the area.
@@ -33,7 +34,7 @@ func New(c *core.Core, tables Tables, iam *iam.Area, inventory *inventory.Area) 
 	area.Exports = Exports{area}
 	area.FindingRankings = FindingRankings{area, newFindingLists(c)}
 	area.Remediations = Remediations{area, newFindingLists(c)}
-	area.ImageComparisons, area.PackageOrigins = ImageComparisons{area}, PackageOrigins{area}
+	area.ImageComparisons, area.PackageOrigins, area.SBOMs = ImageComparisons{area}, PackageOrigins{area}, SBOMs{area}
 	area.ResolvedVulnerabilities = ResolvedVulnerabilities{area, core.NewCollection[*ResolvedVulnerabilityReport, *ResolvedVulnerabilityFilter](c, &resolvedReportKind, nil, nil)}
 	return area
 }
@@ -47,6 +48,7 @@ type Tables struct {
 	AdvisoryDocumentQueries
 	FindingQueries
 	OriginQueries
+	SBOMQueries
 }
 
 // FindingQueries read what reports about findings are made of.

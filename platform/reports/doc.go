@@ -3,7 +3,8 @@
 //
 // Begin with AdvisoryDocuments (advisory_document.go), which combines the advisories about one artifact, with
 // ResolvedVulnerabilities (resolved_vulnerability.go), which tells what was fixed in images on which day, with
-// ImageComparisons (image_comparison.go), which tells what differs between two images, with Exports (export.go), which
+// ImageComparisons (image_comparison.go), which tells what differs between two images, with SBOMs (image_sbom.go), which reads the SBOM of
+// an image, with Exports (export.go), which
 // reads whole lists for files, with PackageOrigins (package_origin.go), which tells where the packages of findings come from,
 // with FindingRankings (finding_ranking.go), which tells what findings are of most, with Activities (activity.go), which tell how
 // many findings and advisories there were by interval, and with Remediations (remediation.go), which tells what was fixed and how

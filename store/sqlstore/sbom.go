@@ -12,6 +12,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/inventory"
 	"atrium/platform/registry"
+	"atrium/platform/reports"
 	"atrium/store/sqlstore/dbconn"
 	"atrium/store/sqlstore/table"
 )
@@ -53,6 +54,63 @@ func (queries) SBOMs(ctx context.Context, on core.Conn, wanted []core.ImageKey) 
 		return err
 	}))
 	return found, err
+}
+
+// ImageSBOMs reads the documents about images.
+func (queries) ImageSBOMs(ctx context.Context, on core.Conn, images []core.ImageKey) (found []*reports.ImageSBOM, err error) {
+	s := tablesOf(on)
+	repos, digests := make([][]byte, len(images)), make([]string, len(images))
+	for i, k := range images {
+		repos[i], digests[i] = table.PackUID(k.Repo), k.Digest
+	}
+	q := table.NewStatement(s.Dialect)
+	q.Add("SELECT b.repo, b.digest, b.architecture, b.format, b.create_time FROM ").Add(q.Parents(table.UIDPairs(repos, digests)...))
+	q.Add(" CROSS JOIN sbom b WHERE b.repo = p.k AND b.digest = p.inside ORDER BY b.architecture")
+	err = s.Reads.Run(ctx, q.Build(func(scan func(...any) error) error {
+		b := new(reports.ImageSBOM)
+		found = append(found, b)
+		return scan(table.UIDOf(&b.Repo), &b.Digest, &b.Architecture, &b.Format, table.TimeOf(&b.CreateTime))
+	}))
+	return found, err
+}
+
+// SBOMComponents reads what a document about an image has.
+func (queries) SBOMComponents(ctx context.Context, on core.Conn, of *reports.ImageSBOM) (components []core.UID, placements []inventory.Placement, err error) {
+	s := tablesOf(on)
+	q := table.NewStatement(s.Dialect).Add("SELECT b.components, b.placements FROM sbom b WHERE b.repo = ? AND b.digest = ? AND b.architecture = ?", of.Repo, of.Digest, of.Architecture)
+	err = s.Reads.Run(ctx, q.Build(func(scan func(...any) error) error {
+		var ends, packed []byte
+		err := scan(&ends, &packed)
+		if err == nil {
+			components = splitEnds(of.Repo.Root(), ends)
+			placements, err = unpackPlacements(packed, len(components))
+		}
+		return err
+	}))
+	return components, placements, err
+}
+
+// DescribeComponents reads components, and the versions of the source packages that they name.
+func (queries) DescribeComponents(ctx context.Context, on core.Conn, uids []core.UID) (map[core.UID]*inventory.Component, map[core.UID]*inventory.PackageVersion, error) {
+	s := tablesOf(on)
+	var found []*inventory.Component
+	err := s.Reads.Run(ctx, selectComponents(s.Dialect).Add("c.uid ?", table.UIDKeys(uids)).Build(collectComponents(&found)))
+	components, sources := make(map[core.UID]*inventory.Component, len(found)), map[core.UID]*inventory.PackageVersion{}
+	var named []core.UID
+	for _, c := range found {
+		if components[c.UID] = c; c.Source != "" {
+			named = append(named, c.Source)
+		}
+	}
+	if err != nil || len(named) == 0 {
+		return components, sources, err
+	}
+	var versions []*inventory.PackageVersion
+	err = s.Reads.Run(ctx, packageVersions.SelectAll(s.Dialect, distinctUIDs(named), &versions))
+	for _, v := range versions {
+		sources[v.UID] = v
+	}
+	return components, sources, err
 }
 
 // ends returns the part of the UIDs of versions or components that identifies them in their organisation:

@@ -38,7 +38,7 @@ func Tables() platform.Tables {
 		Libraries: libraries.Tables{Artifacts: artifacts, ArtifactVersions: artifactVersions},
 		Feeds:     feeds.Tables{Groups: groups, Advisories: advisories, Vulnerabilities: vulnerabilities, Queries: queries{}},
 		Registry:  registry.Tables{Repos: repos, Tags: tags, Queries: queries{}},
-		Reports:   reports.Tables{Repos: repos, Advisories: advisories, ActivityQueries: queries{}, AdvisoryDocumentQueries: queries{}, FindingQueries: queries{}, OriginQueries: queries{}},
+		Reports:   reports.Tables{Repos: repos, Advisories: advisories, ActivityQueries: queries{}, AdvisoryDocumentQueries: queries{}, FindingQueries: queries{}, OriginQueries: queries{}, SBOMQueries: queries{}},
 		Events:    queries{},
 		Webhooks:  webhooks.Tables{Subscriptions: subscriptions, Deliveries: deliveries, SubscriptionQueries: queries{}, WebhookQueries: queries{}},
 		Secrets:   queries{},
