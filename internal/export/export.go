@@ -7,6 +7,7 @@
 //	sarif.go     SARIF
 //	link.go      links to the console
 //	vex.go       decisions about findings, as VEX documents
+//	sbom.go      what an image holds, as SBOMs
 //
 // Lists are written as their rows come, so that a file of any length needs little memory. The package
 // must not decide who may read what: the core does.
@@ -20,7 +21,7 @@ import (
 	"atrium/platform/reports"
 )
 
-// A Format is the format of a file. It is also the ending of its name.
+// A Format is the format of a file.
 type Format string
 
 // The formats.
@@ -29,6 +30,9 @@ const (
 	CSV    Format = "csv"
 	JSON   Format = "json" // an array
 	SARIF  Format = "sarif"
+
+	CycloneDX Format = "cyclonedx" // 1.6, in JSON
+	SPDX      Format = "spdx"      // 2.3, in JSON
 )
 
 // MediaType returns the media type of files in the format.
@@ -40,8 +44,24 @@ func (f Format) MediaType() string {
 		return "application/x-ndjson"
 	case SARIF:
 		return "application/sarif+json"
+	case CycloneDX:
+		return "application/vnd.cyclonedx+json"
+	case SPDX:
+		return "application/spdx+json"
 	default:
 		return "application/json"
+	}
+}
+
+// Ending returns the ending of the names of files in the format.
+func (f Format) Ending() string {
+	switch f {
+	case CycloneDX:
+		return "cdx.json"
+	case SPDX:
+		return "spdx.json"
+	default:
+		return string(f)
 	}
 }
 

@@ -29,8 +29,7 @@ const (
 	exportBuffer   = 32 << 10
 )
 
-// exportRoutes returns the routes of files with whole lists. They belong to no area of the API, and
-// the OpenAPI document does not have them.
+// exportRoutes returns the routes of files. They belong to no area of the API.
 func exportRoutes(p *platform.Platform, o Options) []route {
 	type (
 		finding = inventory.FindingFilter
@@ -71,6 +70,33 @@ func exportRoutes(p *platform.Platform, o Options) []route {
 			textsFilter("ecosystems", func(f *pkg) *[]string { return &f.Ecosystems }),
 			textsFilter("licenses", func(f *pkg) *[]string { return &f.Licenses }),
 			textFilter("query", func(f *pkg) *string { return &f.Query })),
+		sbomRoute(p, o),
+	}
+}
+
+// sbomRoute returns the route of the SBOM of an image.
+func sbomRoute(p *platform.Platform, o Options) route {
+	text := reflect.TypeFor[string]()
+	return route{
+		name: "ExportSbom", method: http.MethodGet, pattern: "/export/sbom", reportsQuery: true,
+		query: []parameter{{name: "image", valueType: text, required: true}, {name: "architecture", valueType: text}, {name: "format", valueType: text}}, files: export.SBOMFormats,
+		call: func(r *request) (any, error) {
+			if err := core.RequireAuthenticated(r.Context()); err != nil {
+				return nil, err
+			}
+			req := reports.SBOMRequest{Image: r.query.Get("image"), Malformed: r.malformed}
+			if asked := r.query["architecture"]; len(asked) > 0 {
+				req.Architecture = &asked[0]
+			}
+			format, err := chooseFormat(r, export.SBOMFormats, &req.Malformed)
+			if err != nil {
+				return nil, err
+			}
+			body := newExportBody(r.writer, "sbom", format)
+			return nil, sendExport(o, r, body, export.NewSBOMWriter(body.buffer, format, o.version()), func(ctx context.Context, yield func([]*reports.SBOMPage) error) error {
+				return p.SBOMs.Read(ctx, req, func(page *reports.SBOMPage) error { return yield([]*reports.SBOMPage{page}) })
+			})
+		},
 	}
 }
 
@@ -81,7 +107,7 @@ func exportRoute[T, F any](o Options, name string, list export.List[T], run func
 		value("orderBy", parseOptional, func(l *core.ListRequest[F]) *string { return &l.OrderBy }))
 	return route{
 		name: name, method: http.MethodGet, pattern: "/export/" + list.Name, reportsQuery: true,
-		query: append(parametersOf(filters), parameter{name: "format", valueType: reflect.TypeFor[string]()}),
+		query: append(parametersOf(filters), parameter{name: "format", valueType: reflect.TypeFor[string]()}), files: list.Formats,
 		call: func(r *request) (any, error) {
 			if err := core.RequireAuthenticated(r.Context()); err != nil {
 				return nil, err
@@ -136,7 +162,7 @@ func newExportBody(w http.ResponseWriter, name string, format export.Format) *ex
 	body := &exportBody{ResponseWriter: w, set: func(h http.Header) {
 		setPrivateHeaders(h)
 		h.Set("Content-Type", format.MediaType())
-		h.Set("Content-Disposition", `attachment; filename="`+name+"."+string(format)+`"`)
+		h.Set("Content-Disposition", `attachment; filename="`+name+"."+format.Ending()+`"`)
 		h.Add("Vary", "Accept")
 	}}
 	body.buffer = bufio.NewWriterSize(body, exportBuffer)

@@ -116,6 +116,46 @@ func TestListsAreExportedAsFiles(t *testing.T) {
 	}
 }
 
+// The SBOM of an image is a file in two formats, and for another organisation the image is not there.
+func TestTheSBOMOfAnImageIsAFile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	repo := w.crowd()
+	digest := fmt.Sprintf("sha256:%064x", 1)
+	for _, c := range []struct{ query, accept, media, name, want string }{
+		{"image=acme/crowd@" + digest, "", "application/vnd.cyclonedx+json", "sbom.cdx.json", `"specVersion":"1.6"`},
+		{"image=acme/crowd:v1&format=spdx", "", "application/spdx+json", "sbom.spdx.json", `"spdxVersion":"SPDX-2.3"`},
+		{"image=" + string(repo) + ":v1&architecture=all", "application/spdx+json", "application/spdx+json", "sbom.spdx.json", `"spdxVersion":"SPDX-2.3"`},
+	} {
+		answer, text, err := w.file("/export/sbom?"+c.query, "Accept", c.accept)
+		if err != nil || answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != c.media || answer.Header.Get("Content-Disposition") != `attachment; filename="`+c.name+`"` ||
+			!json.Valid([]byte(text)) || !strings.Contains(text, c.want) || strings.Count(text, `"pkg:npm/package-`) != crowdPackages {
+			t.Errorf("%s: %v %d %v %.500s", c.query, err, answer.StatusCode, answer.Header, text)
+		}
+	}
+	if head := w.do(http.MethodHead, "/export/sbom?image=acme/crowd:v1", ""); head.status != http.StatusOK || head.header.Get("Content-Type") != "application/vnd.cyclonedx+json" {
+		t.Errorf("HEAD: %d %v", head.status, head.header)
+	}
+	for _, c := range []struct {
+		subject, query string
+		status         int
+		violations     string
+	}{
+		{theOwner, "", 400, "image"},
+		{theOwner, "image=acme/crowd&format=json&limit=1", 400, "limit format image"},
+		{theOwner, "image=acme/crowd:v1&image=acme/crowd:v2", 400, "image"},
+		{theOwner, "image=acme/crowd:v1&architecture=arm64", 404, ""},
+		{theOwner, "image=acme/crowd:v99", 404, ""},
+		{theOwner, "image=acme/nothing:v1", 404, ""},
+		{nobody, "image=acme/crowd:v1", 401, ""},
+	} {
+		got := w.sendAs(c.subject, http.MethodGet, "/export/sbom?"+c.query, "")
+		if got.status != c.status || got.violations() != c.violations || got.header.Get("Content-Disposition") != "" || got.text("message") == "" {
+			t.Errorf("%s for %s: %d %q, want %d %q: %s", c.query, c.subject, got.status, got.violations(), c.status, c.violations, got.raw)
+		}
+	}
+}
+
 // A value can be copied from a file into the query.
 func TestAnExportTakesEnumsAsItsFilesHaveThem(t *testing.T) {
 	t.Parallel()

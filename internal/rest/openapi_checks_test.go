@@ -30,7 +30,7 @@ const writeVariable = "ATRIUM_WRITE_OPENAPI"
 // `make generate` writes the embedded document from the routes.
 func TestTheDescriptionIsThatOfTheRoutes(t *testing.T) {
 	t.Parallel()
-	made := render(describe(routes(newWorld(t).p)))
+	made := render(describe(listRoutes(newWorld(t).p)))
 	for _, form := range []struct {
 		file       string
 		made, held []byte
@@ -52,7 +52,7 @@ func TestTheDescriptionIsThatOfTheRoutes(t *testing.T) {
 
 func TestTheDescriptionIsComplete(t *testing.T) {
 	t.Parallel()
-	d := describe(routes(newWorld(t).p))
+	d := describe(listRoutes(newWorld(t).p))
 	for _, fault := range slices.Sorted(maps.Keys(d.faults)) {
 		t.Error(fault)
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"atrium/platform"
 	"atrium/platform/core"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -35,6 +36,11 @@ type description struct {
 	*openapi3.T
 	schemas
 	domain string // The examples of errors use this domain.
+}
+
+// listRoutes returns the table of all routes that the document has.
+func listRoutes(p *platform.Platform) []route {
+	return append(routes(p), exportRoutes(p, Options{})...)
 }
 
 // describe builds the document of a table. It records a missing text or a type that it
@@ -124,10 +130,13 @@ func (d *description) add(path string, r *route) {
 	item.SetOperation(r.method, o)
 }
 
-// tag returns the area and kind of an operation, such as iam/groups.
+// tag returns the area and kind of an operation, such as iam/groups, or export.
 func (d *description) tag(pattern string) string {
 	words := strings.FieldsFunc(pattern, func(c rune) bool { return c == '/' || c == ':' })
-	name := words[0] + "/" + words[2]
+	name := words[0]
+	if len(words) > 2 {
+		name += "/" + words[2]
+	}
 	if !slices.ContainsFunc(d.Tags, func(t *openapi3.Tag) bool { return t.Name == name }) {
 		d.Tags = append(d.Tags, &openapi3.Tag{Name: name, Description: d.text(name)})
 	}

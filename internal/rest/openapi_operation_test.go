@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"regexp"
 
+	"atrium/internal/export"
 	"atrium/platform/core"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -81,6 +82,9 @@ func (d *description) body(r *route) *openapi3.RequestBodyRef {
 
 // success describes the response of a successful request.
 func (d *description) success(r *route) *openapi3.ResponseRef {
+	if r.files != nil {
+		return &openapi3.ResponseRef{Value: openapi3.NewResponse().WithDescription("The file.").WithContent(fileContent(r.files))}
+	}
 	if r.answer == nil {
 		return &openapi3.ResponseRef{Value: openapi3.NewResponse().WithDescription("Done; the body is empty.")}
 	}
@@ -93,6 +97,22 @@ func (d *description) success(r *route) *openapi3.ResponseRef {
 		}
 	}
 	return &openapi3.ResponseRef{Value: openapi3.NewResponse().WithDescription("What was asked for.").WithContent(d.content(schema, example))}
+}
+
+// fileContent describes a file by its formats.
+func fileContent(formats []export.Format) openapi3.Content {
+	content := openapi3.Content{}
+	for _, format := range formats {
+		schema := &openapi3.Schema{Type: &openapi3.Types{"object"}}
+		switch format {
+		case export.JSON:
+			schema = &openapi3.Schema{Type: &openapi3.Types{"array"}, Items: schema.NewRef()}
+		case export.NDJSON, export.CSV:
+			schema.Type = &openapi3.Types{"string"}
+		}
+		content[format.MediaType()] = &openapi3.MediaType{Schema: schema.NewRef()}
+	}
+	return content
 }
 
 func (d *description) content(schema *openapi3.SchemaRef, example any) openapi3.Content {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"atrium/internal/apierror"
+	"atrium/internal/export"
 	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
@@ -22,13 +23,14 @@ type route struct {
 	pattern      string            // path in the notation of internal/wiretest/wire.txt
 	capabilities []core.Capability // required capabilities; empty if the operation itself decides
 	query        []parameter
-	body         any        // zero value of the type of the body; nil means no body
-	answer       any        // zero value of the response, or of one item of a list; nil means an empty response
-	plural       string     // key of the items in the response of a list
-	kind         *kindFacts // kind of the resource; nil if the route is not about one kind
-	doc          string     // description, if texts/ has none
-	public       bool       // whether the route needs no token
-	reportsQuery bool       // whether the operation reports the violations of the query, together with its own
+	body         any             // zero value of the type of the body; nil means no body
+	answer       any             // zero value of the response, or of one item of a list; nil means an empty response, or a file
+	files        []export.Format // formats of the file that is the response; nil means that it is none
+	plural       string          // key of the items in the response of a list
+	kind         *kindFacts      // kind of the resource; nil if the route is not about one kind
+	doc          string          // description, if texts/ has none
+	public       bool            // whether the route needs no token
+	reportsQuery bool            // whether the operation reports the violations of the query, together with its own
 	call         operation
 }
 
