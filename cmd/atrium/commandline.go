@@ -36,6 +36,7 @@ type commandLine struct {
 	Export struct {
 		Findings exportFindingsCommand `cmd:"" help:"Print findings as JSON lines, CSV, JSON or SARIF."`
 		Packages exportPackagesCommand `cmd:"" help:"Print the packages of images as JSON lines, CSV or JSON."`
+		SBOM     exportSBOMCommand     `cmd:"" name:"sbom" help:"Print the SBOM of an image as CycloneDX or SPDX."`
 		VEX      exportVEXCommand      `cmd:"" name:"vex" help:"Print what was decided about findings as a VEX document."`
 		Audit    exportAuditCommand    `cmd:"" help:"Print the audit log as JSON lines."`
 	} `cmd:"" help:"Export data for other systems."`

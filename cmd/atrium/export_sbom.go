@@ -1,0 +1,61 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"syscall"
+
+	"atrium/internal/export"
+	"atrium/platform"
+	"atrium/platform/core"
+	"atrium/platform/reports"
+)
+
+type exportSBOMCommand struct {
+	databaseFlags
+	Image        string `placeholder:"PATH@DIGEST|PATH:TAG|UID" help:"Image: the path or the uid of its repo with a digest or a tag, or the uid of a tag. Required."`
+	Architecture string `placeholder:"NAME" help:"Architecture that the SBOM is for, if the image has several; all for the one that is for all architectures."`
+	Format       string `default:"cyclonedx" enum:"cyclonedx,spdx" help:"Format of the SBOM: cyclonedx (1.6) or spdx (2.3), in JSON."`
+}
+
+// Help returns the detailed help.
+func (c *exportSBOMCommand) Help() string {
+	return `Prints the SBOM that an image has, made of what is stored: its packages with their package URLs, source packages, licences, suppliers,
+scopes and layers, which of them are direct dependencies, through which others come, and the base of the image. ` + "`atrium import sbom`" + ` stores
+the same packages in another database. The same content gives the same bytes. A server may use the database meanwhile. The memory grows by little with
+the number of packages. If the exit status is not 0, the output is not complete.
+
+Examples:
+  atrium export sbom --image acme/shop/checkout:1.4 > checkout.cdx.json
+  atrium export sbom --image acme/shop/checkout@sha256:... --format spdx --architecture arm64 > checkout.spdx.json`
+}
+
+func (c *exportSBOMCommand) check(f *faults) {
+	c.databaseFlags.check(f)
+	f.require("image", c.Image)
+}
+
+func (c *exportSBOMCommand) run(ctx context.Context, p program) error {
+	db, err := c.openExisting(ctx, platform.Options{NoSecrets: true})
+	if err != nil {
+		return err
+	}
+	defer db.close()
+	req := reports.SBOMRequest{Image: c.Image}
+	if c.Architecture != "" {
+		req.Architecture = &c.Architecture
+	}
+	buffer := bufio.NewWriter(p.stdout)
+	file := export.NewSBOMWriter(buffer, export.Format(c.Format), version)
+	err = db.SBOMs.Read(core.WithActor(ctx, core.NewOperator("export")), req, func(page *reports.SBOMPage) error {
+		return file.Write([]*reports.SBOMPage{page})
+	})
+	if err == nil {
+		err = file.Close()
+	}
+	if err = errors.Join(err, buffer.Flush()); errors.Is(err, syscall.EPIPE) { // the reader of the output has closed it
+		return nil
+	}
+	return err
+}
