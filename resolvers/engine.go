@@ -70,7 +70,7 @@ func Limits() analysis.Schema {
 var listRows = map[string]int{
 	"Group.ancestors": 10, "Finding.advisories": 4, "ImageComparison.added": 100, "ImageComparison.removed": 100, "ImageComparison.changed": 100,
 	"ImageComparison.findingsGone": 100, "ImageComparison.findingsNew": 100, "TopVulnerabilities.nodes": 100, "TopPackages.nodes": 100, "Query.acceptanceRules": 20,
-	"ImagePackage.introducedBy": 5, "Finding.introducedBy": 5,
+	"ImagePackage.introducedBy": 5, "Finding.introducedBy": 5, "Image.sboms": 2,
 }
 
 // uniqueNames names the lists in which a name identifies at most one object, each

@@ -47,7 +47,7 @@ var (
 		Repo.findings Repo.tags Tag.advisories Tag.findings VulnerabilityExposure.advisories VulnerabilityExposure.findings
 		VulnerabilityExposure.repos VulnerabilityExposure.tags`)
 	freeScalars = strings.Fields(`
-		Image.size PackageVersion.purl Query.ping Viewer.can Viewer.capabilities`)
+		Image.size ImageSbom.cyclonedx ImageSbom.spdx PackageVersion.purl Query.ping Viewer.can Viewer.capabilities`)
 	shortLists = strings.Fields(`
 		Advisory.vulnerabilities GitHubAccount.appInstallations Group.labels Group.resourceLimits Query.advisoryActivity Query.artifactCounts
 		Query.eventActivity Query.findingActivity Query.nodes Query.remediationActivity Query.resolvedVulnerabilities Repo.labels Viewer.identities`)

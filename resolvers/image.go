@@ -1,6 +1,7 @@
 package resolvers
 
 import (
+	"cmp"
 	"context"
 
 	"atrium/graph"
@@ -37,6 +38,24 @@ func (q queries) CompareImages(ctx context.Context, from, to graph.ImageInput) (
 		return nil, err
 	}
 	return q.p.ImageComparisons.Compare(ctx, a, b)
+}
+
+func (r images) Sboms(ctx context.Context, all []*inventory.Image) ([][]*reports.ImageSBOM, error) {
+	found, errs := r.p.SBOMs.ListOfImages(ctx, mapEach(all, (*inventory.Image).Key))
+	return found, joinErrors(errs)
+}
+
+func (imageSBOMs) Cyclonedx(_ context.Context, all []*reports.ImageSBOM) ([]string, error) {
+	return mapEach(all, func(b *reports.ImageSBOM) string { return sbomPath(b, "cyclonedx") }), nil
+}
+
+func (imageSBOMs) Spdx(_ context.Context, all []*reports.ImageSBOM) ([]string, error) {
+	return mapEach(all, func(b *reports.ImageSBOM) string { return sbomPath(b, "spdx") }), nil
+}
+
+// sbomPath returns the path of an SBOM among the endpoints of exports.
+func sbomPath(b *reports.ImageSBOM, format string) string {
+	return "/export/sbom?image=" + b.Text() + "&architecture=" + cmp.Or(b.Architecture, reports.AllArchitectures) + "&format=" + format
 }
 
 // imageOf returns the image that an input names.
