@@ -23,7 +23,7 @@ export function ExportLinks({ what, within, filter, formats, disabled }: ExportP
     if (busy) return;
     setBusy(format);
     setSaid('');
-    const fault = await saveFile(what, new URLSearchParams([['within', within], ['format', format], ...pairsOf(filter)]), token).catch(() => `The file of ${what} broke off: the server ended the connection. Try again.`);
+    const fault = await saveFile(`/export/${what}?${new URLSearchParams([['within', within], ['format', format], ...pairsOf(filter)])}`, `${what}.${format}`, token).catch(() => brokeOff(what));
     setBusy(undefined);
     setSaid(fault);
   };
@@ -38,9 +38,37 @@ export function ExportLinks({ what, within, filter, formats, disabled }: ExportP
 const pairsOf = (filter: ExportProps['filter']): [string, string][] =>
   Object.entries(filter).flatMap(([name, value]) => (value === undefined || value === '' ? [] : [value].flat().map((one): [string, string] => [name, one])));
 
+const brokeOff = (what: string) => `The file of ${what} broke off: the server ended the connection. Try again.`;
+
+interface SBOM { architecture?: string | null; cyclonedx: string; spdx: string }
+
+/** These buttons save the SBOMs of an image. */
+export function SBOMLinks({ sboms, image }: { sboms: readonly SBOM[]; image: string }) {
+  const { token } = useSession();
+  const [busy, setBusy] = useState(''), [said, setSaid] = useState('');
+  const save = async (address: string, name: string) => {
+    if (busy) return;
+    setBusy(address);
+    setSaid('');
+    const fault = await saveFile(address, name, token).catch(() => brokeOff(`the SBOM of ${image}`));
+    setBusy('');
+    setSaid(fault);
+  };
+  if (!sboms.length) return null;
+  return (
+    <span className="exports" role="group" aria-label={`Save the SBOM of ${image} as a file`}>
+      {sboms.map(({ architecture, cyclonedx, spdx }) => {
+        const of = sboms.length > 1 ? ` for ${architecture ?? 'all architectures'}` : '';
+        return [['CycloneDX', cyclonedx, 'cdx.json'], ['SPDX', spdx, 'spdx.json']].map(([label, address, ending]) => <button key={address} type="button" className="link-button" aria-disabled={busy !== ''} onClick={() => void save(address, `sbom.${ending}`)} title={`Save the SBOM of ${image}${of} as ${label}`} aria-label={`Save the SBOM of ${image}${of} as ${label}`}>{busy === address ? '…' : label}{of && <span className="dim"> {architecture ?? 'all'}</span>}</button>);
+      })}
+      {said && <span className="fault" role="alert">{said}</span>}
+    </span>
+  );
+}
+
 /** Fetches a file and saves it. Returns what went wrong, or nothing. */
-async function saveFile(what: string, parameters: URLSearchParams, token: string): Promise<string> {
-  const response = await fetch(`/export/${what}?${parameters}`, { headers: { Authorization: 'Bearer ' + token } });
+async function saveFile(address: string, name: string, token: string): Promise<string> {
+  const response = await fetch(address, { headers: { Authorization: 'Bearer ' + token } });
   if (response.status === 401) { await refuseToken(token); return 'Your session has ended.'; }
   if (!response.ok) {
     const { message } = await response.json().catch(() => ({})) as { message?: string };
@@ -48,7 +76,7 @@ async function saveFile(what: string, parameters: URLSearchParams, token: string
   }
   const file = URL.createObjectURL(await response.blob()), link = document.createElement('a');
   link.href = file;
-  link.download = response.headers.get('Content-Disposition')?.match(/filename="?([^";]+)/)?.[1] ?? `${what}.${parameters.get('format')}`;
+  link.download = response.headers.get('Content-Disposition')?.match(/filename="?([^";]+)/)?.[1] ?? name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(file), 10_000);
   return '';

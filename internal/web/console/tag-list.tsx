@@ -2,6 +2,7 @@
 
 import { Fragment, useState } from 'react';
 import { usePages } from './client';
+import { SBOMLinks } from './export';
 import { ConfirmButton, type Holding } from './form';
 import { BatchDeleteTags, RepoTags, type RepoTagsQuery, type RepoTagsQueryVariables, type TagFilter, type TagOrder, type TagRowFragment } from './generated/graphql';
 import { Find, Toggles } from './list';
@@ -100,7 +101,7 @@ function ImageRow({ image, active, chosen, onChoose, to }: { image: Image; activ
         {tags.length > names.length && <button type="button" className="link-button" onClick={() => setOpen(true)}>{count(tags.length - names.length)} more</button>}
         {old && <span className="chip bad">end of life</span>}
       </th>
-      <td className="digest"><code title={digest}>{digest.replace('sha256:', '').slice(0, 12)}</code><CopyButton text={digest} label={`Copy the digest of ${shorten(tag.name)}`} /></td>
+      <td className="digest"><code title={digest}>{digest.replace('sha256:', '').slice(0, 12)}</code><CopyButton text={digest} label={`Copy the digest of ${shorten(tag.name)}`} />{about?.sboms && <SBOMLinks sboms={about.sboms} image={shorten(tag.name)} />}</td>
       <td className="sizes dim">{about?.sizes.length ? about.sizes.map(({ architecture, size }, i) => <Fragment key={architecture}>{i > 0 && ' '}<span>{i > 0 && '· '}{architecture}{size != null && ` ${bytes(size)}`}</span></Fragment>) : 'unknown'}</td>
       <td className="dim"><Time at={image.moved} /></td>
       <td>{old ? <span className="dim" title="Images count while a tag points to them that is not deprecated.">not counted</span> : tag.findingSummary && tag.findingSummary.open.total > 0 ? <Link to={to}><SeverityBar counts={tag.findingSummary.open} /></Link> : <SeverityBar counts={tag.findingSummary?.open} />}</td>
