@@ -219,13 +219,16 @@ func (p *Platform) AwaitOther(ctx context.Context, wait func()) { p.store.AwaitO
 func (p *Platform) Changed() <-chan struct{} { return p.store.Changed() }
 
 // Authenticate finds the identities that a verified token matches, and their grants: see iam.
+// An exception that has ended by then has ended in all that the caller reads.
 func (p *Platform) Authenticate(ctx context.Context, c iam.Claims) (*core.Actor, error) {
+	p.Findings.AwaitEnded(ctx)
 	return p.iam.Authenticate(ctx, c)
 }
 
 // Presume returns a context with the caller of an earlier request with the same
 // claims. Prove must be called before the request is answered.
 func (p *Platform) Presume(ctx context.Context, c iam.Claims, last *core.Actor) context.Context {
+	p.Findings.AwaitEnded(ctx)
 	return p.iam.Presume(ctx, c, last)
 }
 

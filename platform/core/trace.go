@@ -31,6 +31,8 @@ type Trace struct {
 	lock   sync.Mutex
 	facts  Facts
 	isOpen bool // whether the answer is a stream, whose end may be hours away
+
+	leftFindings time.Time // when the request last left work on findings to the background; zero if it has not
 }
 
 // Facts are the facts that a Trace has collected, without its counters.
@@ -161,6 +163,26 @@ func (t *Trace) NoteError(e *Error) {
 	if e.Code == CodeUnauthenticated || e.Code == CodePermissionDenied {
 		t.note(func(f *Facts) { f.Denial = cmp.Or(f.Denial, e) })
 	}
+}
+
+// NoteLeftFindings notes that the request has left work on findings to the background.
+func (t *Trace) NoteLeftFindings() {
+	if t != nil {
+		t.lock.Lock()
+		defer t.lock.Unlock()
+		t.leftFindings = time.Now()
+	}
+}
+
+// TakeLeftFindings returns when the request last left work on findings to the background, and forgets it. It is zero if the request
+// has not.
+func (t *Trace) TakeLeftFindings() (left time.Time) {
+	if t != nil {
+		t.lock.Lock()
+		defer t.lock.Unlock()
+		left, t.leftFindings = t.leftFindings, time.Time{}
+	}
+	return left
 }
 
 // NoteStream notes that the answer is a stream.

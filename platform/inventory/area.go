@@ -11,6 +11,10 @@ type Area struct {
 	tables Tables
 	iam    *iam.Area
 
+	precedence core.Precedence // of callers who change findings
+	ends       core.Ends       // of exceptions
+	settled    core.Rounds     // of work on findings
+
 	Repos           Repos
 	Tags            Tags
 	Images          Images

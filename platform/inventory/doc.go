@@ -22,7 +22,7 @@
 //	               advisory_summary.go counts advisories;
 //	               document_event.go is how documents of reports show their events
 //	finding.go     which advisories affect which images: finding_filter.go checks filters inside
-//	               of filters, finding_task.go has what to look at again,
+//	               of filters, finding_task.go has what to look at again, finding_expiry.go ends exceptions,
 //	               finding_reconcile.go writes what follows from tags, packages and
 //	               advisories, finding_image.go has what is known of an image,
 //	               finding_match.go compares versions, finding_change.go notes what

@@ -85,6 +85,7 @@ func (s Findings) SetDuePolicy(ctx context.Context, p DuePolicy) (*DuePolicy, er
 		err = v.Err()
 	}
 	if err == nil {
+		defer s.area.precedence.Take(p.Scope.Root())()
 		err = s.area.Store.Write(ctx, func(tx core.Tx) error {
 			tx.Lock(FindingLock(p.Scope.Root()))
 			if err := requireExisting(ctx, tx, p.Scope); err != nil {

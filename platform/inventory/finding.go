@@ -316,8 +316,8 @@ type FindingQueries interface {
 	// NextExpiry returns the first time after another one at which a decision ends, or the zero time if there is none.
 	NextExpiry(ctx context.Context, on core.Conn, after core.Time) (core.Time, error)
 
-	// AddExpiredTasks adds tasks for the images of findings whose exceptions have ended.
-	AddExpiredTasks(ctx context.Context, tx core.Tx, now core.Time) error
+	// ExpiredTasks lists images of findings whose exceptions have ended, as tasks, by repo.
+	ExpiredTasks(ctx context.Context, on core.Conn, now core.Time, limit int) ([]FindingTask, error)
 
 	// ImageFacts reads what the findings of images of a repo follow from. digests nil means all
 	// images that a tag points to or that have a status.

@@ -168,6 +168,7 @@ func (s Findings) AcceptByPattern(ctx context.Context, r TriageRule) (*TriageRul
 	}
 	if err == nil {
 		r.setUID()
+		defer s.area.precedence.Take(r.Scope.Root())()
 		err = s.area.Store.Write(ctx, func(tx core.Tx) error { return s.putPattern(ctx, tx, &r) })
 	}
 	return &r, s.rows.RecordIfDenied(ctx, verbChanged, r.Scope, err)
@@ -229,6 +230,7 @@ func (s Findings) putPattern(ctx context.Context, tx core.Tx, r *TriageRule) err
 func (s Findings) DeletePattern(ctx context.Context, uid core.UID) error {
 	err := s.requireOn(ctx, "uid", uid, triageCapabilities()...)
 	if err == nil {
+		defer s.area.precedence.Take(uid.Root())()
 		err = s.area.Store.Write(ctx, func(tx core.Tx) error {
 			tx.Lock(FindingLock(uid.Root()))
 			known, err := s.area.tables.TriageRules(ctx, tx, []core.UID{uid.Parent()}, []string{anyVulnerability})

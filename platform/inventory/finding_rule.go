@@ -234,30 +234,6 @@ func (r *TriageRule) check(now core.Time, v *core.Violations) {
 	}
 }
 
-// EndExpired gives back what decisions that have ended were about: it removes rules whose time is
-// over, and adds tasks for findings whose exceptions have ended. Reconcile opens them again. It returns when the
-// next one ends, or the zero time if none does.
-func (s Findings) EndExpired(ctx context.Context) (next core.Time, err error) {
-	if err := core.RequireOperator(ctx); err != nil {
-		return core.Time{}, err
-	}
-	now := s.area.Now()
-	next, err = s.area.tables.NextExpiry(ctx, s.area.Store, core.Time{})
-	if err != nil || next.After(now.Time) || next.IsZero() {
-		return next, err
-	}
-	err = core.WritePatiently(ctx, s.area.Store, func(tx core.Tx) error {
-		if err := s.area.tables.AddExpiredTasks(ctx, tx, now); err != nil {
-			return err
-		}
-		return s.area.tables.EndTriageRules(ctx, tx, now)
-	})
-	if err != nil {
-		return core.Time{}, err
-	}
-	return s.area.tables.NextExpiry(ctx, s.area.Store, now)
-}
-
 // Decisions are what was decided about findings within a group or a repo. Somewhere else, where all rules are of one
 // group, they give the same states.
 type Decisions struct {

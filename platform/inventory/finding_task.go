@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"atrium/platform/core"
@@ -35,9 +36,13 @@ type FindingTask struct {
 const (
 	maxFindingTasks = 2000
 	maxTaskImages   = 100
+	fewTaskImages   = 5 // of a transaction that does not give way to callers
 	// maxSpreadTasks is how many tasks advisories become, and spreadAtOnce is how many advisories are spread with
 	// the same statements.
 	maxSpreadTasks, spreadAtOnce = 20_000, 500
+	// maxTaskTime is how long a transaction looks at one repo after the other. The rows of those that it has looked at are locked until it ends,
+	// and whoever changes such a repo waits.
+	maxTaskTime = 100 * time.Millisecond
 	// repoAdvisories is how many advisories are compared with the images of a repo at once.
 	repoAdvisories = 20
 )
@@ -56,34 +61,73 @@ type AdvisoryReach struct {
 // returns their number: 0 means that none could be ended. The tasks of one organisation, however
 // many there are and even if they fail, do not keep those of others.
 func (s Findings) Reconcile(ctx context.Context) (done int, err error) {
+	done, _, err = s.reconcile(ctx)
+	return done, err
+}
+
+// reconcile is Reconcile. It also reports whether the work gave way to a caller.
+func (s Findings) reconcile(ctx context.Context) (done int, gaveWay bool, err error) {
 	if err := core.RequireOperator(ctx); err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	var failed []error
 	for last := core.UID(""); ; {
 		root, err := s.area.tables.NextFindingRoot(ctx, s.area.Store, last)
 		if err != nil || root == "" {
-			return done, errors.Join(append(failed, err)...)
+			return done, gaveWay, errors.Join(append(failed, err)...)
 		}
-		ended := 0
-		err = core.WritePatiently(ctx, s.area.Store, func(tx core.Tx) (err error) {
-			ended, err = s.reconcileRoot(ctx, tx, root)
-			return err
+		ended, gave, err := s.reconcileInTurn(ctx, root, func(turn context.Context, tx core.Tx, images int) (int, error) {
+			return s.reconcileRoot(turn, tx, root, images)
 		})
 		if err != nil {
-			ended, failed = 0, append(failed, fmt.Errorf("findings of %s: %w", root, err))
+			failed = append(failed, fmt.Errorf("findings of %s: %w", root, err))
 		}
-		done, last = done+ended, root
+		done, last, gaveWay = done+ended, root, gaveWay || gave
 	}
+}
+
+// reconcileInTurn runs a transaction that ends tasks of an organisation, about at most so many images, unless it must give way to
+// callers. It returns how many have ended.
+func (s Findings) reconcileInTurn(ctx context.Context, root core.UID, work func(turn context.Context, tx core.Tx, images int) (int, error)) (ended int, gaveWay bool, err error) {
+	gaveWay, err = s.area.precedence.Run(ctx, root, func(turn context.Context, isLast bool) error {
+		images := maxTaskImages
+		if isLast {
+			images = fewTaskImages
+		}
+		return core.WritePatiently(turn, s.area.Store, func(tx core.Tx) (err error) {
+			ended, err = work(turn, tx, images)
+			return err
+		})
+	})
+	if gaveWay || err != nil {
+		ended = 0
+	}
+	return ended, gaveWay, err
 }
 
 // Settle calls Reconcile until no task can be ended.
 func (s Findings) Settle(ctx context.Context) error {
+	_, err := s.settle(ctx)
+	return err
+}
+
+// settle is Settle. It also reports whether all tasks have ended.
+func (s Findings) settle(ctx context.Context) (all bool, err error) {
 	for {
-		if done, err := s.Reconcile(ctx); done == 0 {
-			return err
+		if done, gaveWay, err := s.reconcile(ctx); done == 0 {
+			return err == nil && !gaveWay, err
 		}
 	}
+}
+
+// maxSettleWait is how long a caller waits for the findings that follow from what it has written.
+const maxSettleWait = 100 * time.Millisecond
+
+// AwaitSettled waits until the findings are there that follow from what the request has written, at most maxSettleWait. It reports
+// whether some are not.
+func (s Findings) AwaitSettled(ctx context.Context) (pending bool) {
+	left := core.TraceOf(ctx).TakeLeftFindings()
+	return !left.IsZero() && !s.area.settled.Await(ctx, left, maxSettleWait)
 }
 
 // taskInterval is how often Follow looks for tasks, and for the ends of exceptions, that other processes have added.
@@ -92,24 +136,24 @@ const taskInterval = time.Second
 // Follow ends tasks as they are added, and exceptions when their time is over, until ctx ends. Each process does so.
 func (s Findings) Follow(ctx context.Context) {
 	ctx = core.WithActor(ctx, core.NewOperator("findings"))
-	look := time.NewTimer(0)
+	look := time.NewTicker(taskInterval)
 	defer look.Stop()
+	var ending sync.WaitGroup
+	defer ending.Wait()
+	ending.Go(func() { s.followEnds(ctx) })
+	defer s.area.settled.Follow()()
 	settling := s.area.NewChore("findings were not brought up to date; trying again every second")
-	ending := s.area.NewChore("exceptions whose time is over were not ended; trying again every second")
 	for ctx.Err() == nil {
 		changed := s.area.Store.Changed()
-		settling.Note(ctx, s.Settle(ctx))
+		s.area.settled.Run(func() bool {
+			all, err := s.settle(ctx)
+			settling.Note(ctx, err)
+			return all
+		})
 		select {
 		case <-ctx.Done():
 		case <-changed:
 		case <-look.C:
-			next, err := s.EndExpired(ctx)
-			ending.Note(ctx, err)
-			wait := taskInterval
-			if !next.IsZero() {
-				wait = min(wait, next.Sub(s.area.Now().Time))
-			}
-			look.Reset(wait)
 		}
 	}
 }
@@ -137,17 +181,22 @@ func (s Findings) Review(ctx context.Context) (wrong int, err error) {
 	return int(changed.Total), err
 }
 
-// reconcileRoot ends tasks of an organisation. Another process may have ended them meanwhile.
-func (s Findings) reconcileRoot(ctx context.Context, tx core.Tx, root core.UID) (int, error) {
+// lockFindings locks the findings of an organisation for the background.
+func lockFindings(tx core.Tx, root core.UID) {
 	if root != FeedGroup {
 		tx.LockShared(FindingLock(FeedGroup))
 	}
 	tx.Lock(FindingLock(root))
+}
+
+// reconcileRoot ends tasks of an organisation, about at most so many images. Another process may have ended them meanwhile.
+func (s Findings) reconcileRoot(ctx context.Context, tx core.Tx, root core.UID, images int) (int, error) {
+	lockFindings(tx, root)
 	tasks, err := s.area.tables.FindingTasks(ctx, tx, root, maxFindingTasks)
 	if err != nil || len(tasks) == 0 {
 		return 1, err // another process has ended the task that there was; there may be others
 	}
-	ended, err := s.reconcileTasks(ctx, tx, tasks)
+	ended, err := s.reconcileTasks(ctx, tx, tasks, images)
 	if err != nil {
 		return 0, err
 	}
@@ -156,9 +205,9 @@ func (s Findings) reconcileRoot(ctx context.Context, tx core.Tx, root core.UID) 
 }
 
 // reconcileTasks ends tasks, and returns those that have ended. It leaves some to the next
-// transaction if they are about too many images.
-func (s Findings) reconcileTasks(ctx context.Context, tx core.Tx, tasks []FindingTask) (ended []FindingTask, err error) {
-	images, events := 0, findingEvents{}
+// transaction if they are about too many images, or take too long.
+func (s Findings) reconcileTasks(ctx context.Context, tx core.Tx, tasks []FindingTask, most int) (ended []FindingTask, err error) {
+	images, events, begun := 0, findingEvents{}, s.area.Now()
 	byRepo := map[core.UID][]FindingTask{}
 	var repos []core.UID
 	var spread []FindingTask
@@ -184,10 +233,10 @@ func (s Findings) reconcileTasks(ctx context.Context, tx core.Tx, tasks []Findin
 		}
 	}
 	for _, repo := range repos {
-		if images >= maxTaskImages {
+		if images >= most || images > 0 && s.area.Now().Sub(begun.Time) > maxTaskTime {
 			break
 		}
-		part, looked, err := s.reconcileRepo(ctx, tx, repo, byRepo[repo], maxTaskImages-images, events)
+		part, looked, err := s.reconcileRepo(ctx, tx, repo, byRepo[repo], most-images, events)
 		if err != nil {
 			return nil, err
 		}

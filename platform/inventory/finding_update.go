@@ -58,6 +58,7 @@ func (s Findings) Update(ctx context.Context, u FindingUpdate) ([]*Finding, erro
 		return nil, s.rows.RecordIfDenied(ctx, "changed", u.subject(ctx), err)
 	}
 	var updated []*Finding
+	defer s.area.precedence.Take(u.roots()...)()
 	err = s.area.Store.Write(ctx, func(tx core.Tx) (err error) {
 		updated, err = s.updateInTx(ctx, tx, &u, c)
 		return err

@@ -217,6 +217,9 @@ func (s Repos) UpdateBatch(ctx context.Context, requests []core.BatchRequest[*Re
 
 // Delete removes a repo without tags.
 func (s Repos) Delete(ctx context.Context, uid core.UID) error {
+	if _, err := core.Require(ctx, uid, RepoKind.Delete); err == nil {
+		defer s.area.precedence.Take(uid.Root())()
+	}
 	return s.rows.RemoveChecked(ctx, uid, func(tx core.Tx, uid core.UID) error {
 		tx.LockShared(FindingLock(uid.Root())) // else findings would change after they were counted
 		return s.area.tables.ForgetRepo(ctx, tx, uid)

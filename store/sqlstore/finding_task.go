@@ -106,12 +106,18 @@ func (queries) NextExpiry(ctx context.Context, on core.Conn, after core.Time) (n
 	return next, err
 }
 
-// AddExpiredTasks adds tasks for the images of findings whose exceptions have ended.
-func (queries) AddExpiredTasks(ctx context.Context, in core.Tx, now core.Time) error {
-	tx := transactionOf(in)
-	q := table.NewStatement(tx.Dialect).Add("INSERT INTO finding_task (root, subject, digest) SELECT DISTINCT f.root, f.parent, f.digest FROM finding f")
-	q.Add(" WHERE f.state <> 'FINDING_STATE_OPEN' AND f.count_class > 0 AND f.expire_time > ? AND f.expire_time <= ?", core.Time{}, now)
-	return tx.Conn.Run(ctx, q.Build(nil))
+// ExpiredTasks lists images of findings whose exceptions have ended.
+func (queries) ExpiredTasks(ctx context.Context, on core.Conn, now core.Time, limit int) (tasks []inventory.FindingTask, err error) {
+	s := tablesOf(on)
+	q := table.NewStatement(s.Dialect).Add("SELECT DISTINCT f.parent, f.digest FROM finding f WHERE f.state <> 'FINDING_STATE_OPEN' AND f.count_class > 0")
+	q.Add(" AND f.expire_time > ? AND f.expire_time <= ? ORDER BY f.parent, f.digest LIMIT ?", core.Time{}, now, int64(limit))
+	err = s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
+		var t inventory.FindingTask
+		err := scan(table.UIDOf(&t.Subject), &t.Digest)
+		tasks = append(tasks, t)
+		return err
+	}))
+	return tasks, err
 }
 
 // ImageFacts reads tags, names of packages, SBOMs and statuses of images: one statement each.

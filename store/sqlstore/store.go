@@ -157,6 +157,8 @@ type transaction struct {
 	table.Tx
 	events []*core.Event
 	tasks  []inventory.FindingTask
+
+	addsTasks bool // whether other statements add tasks
 }
 
 // WritesAtOnce follows from the slots of busy counters, which one writer does not need.
@@ -165,7 +167,7 @@ func (s *Store) WritesAtOnce() bool { return s.Dialect.Slots > 1 }
 // Write runs unit in a transaction. Its first statements prove the presumption about the
 // caller, and it commits nothing for one who is not proven.
 func (s *Store) Write(ctx context.Context, unit func(core.Tx) error) error {
-	recorded := 0
+	recorded, left := 0, false
 	err := s.engine.Write(ctx, func(conn *dbconn.Tx) error {
 		tx := &transaction{tables: tables{table.Source{Conn: conn, Reads: conn, Dialect: s.Dialect}}, Tx: table.NewTx(conn, s.Dialect)}
 		if err := unit(tx); err != nil {
@@ -180,8 +182,12 @@ func (s *Store) Write(ctx context.Context, unit func(core.Tx) error) error {
 				recorded++
 			}
 		}
+		left = len(tx.tasks) > 0 || tx.addsTasks
 		return tx.finish(ctx)
 	})
+	if err == nil && left {
+		core.TraceOf(ctx).NoteLeftFindings()
+	}
 	if err == nil && recorded > 0 {
 		s.notifyStored()
 	}

@@ -172,6 +172,7 @@ func (queries) EndTriageRules(ctx context.Context, in core.Tx, now core.Time) er
 // AddRuleTasks adds tasks for the findings of vulnerabilities, also by other names of these.
 func (queries) AddRuleTasks(in core.Tx, scope core.UID, vulnerabilities []string) {
 	tx := transactionOf(in)
+	tx.addsTasks = true
 	q := table.NewStatement(tx.Dialect)
 	q.Add("INSERT INTO finding_task (root, subject, digest, advisory)")
 	addFindingsNamed(q, "f.root, f.parent, '', f.representative", scope, vulnerabilities)
@@ -188,14 +189,15 @@ func (queries) PatternRules(ctx context.Context, on core.Conn, scopes []core.UID
 }
 
 // addImageTasks begins a statement that adds tasks for the images of findings.
-func addImageTasks(q *table.Statement) *table.Statement {
-	return q.Add("INSERT INTO finding_task (root, subject, digest) SELECT DISTINCT t.root, t.parent, t.digest FROM finding t WHERE ")
+func (tx *transaction) addImageTasks() *table.Statement {
+	tx.addsTasks = true
+	return table.NewStatement(tx.Dialect).Add("INSERT INTO finding_task (root, subject, digest) SELECT DISTINCT t.root, t.parent, t.digest FROM finding t WHERE ")
 }
 
 // AddPatternTasks adds tasks for the images of findings that a filter selects.
 func (queries) AddPatternTasks(in core.Tx, scope core.UID, filter *inventory.FindingFilter) {
 	tx := transactionOf(in)
-	q := addImageTasks(table.NewStatement(tx.Dialect)).Add("t.root_key = ? AND t.rest >= ? AND t.rest < ?", table.ScopeKey(scope.Root()), table.RestOf(scope), table.PastRest(scope))
+	q := tx.addImageTasks().Add("t.root_key = ? AND t.rest >= ? AND t.rest < ?", table.ScopeKey(scope.Root()), table.RestOf(scope), table.PastRest(scope))
 	whereFinding(filter, q)
 	tx.Conn.Queue(q.Build(nil))
 }
@@ -203,7 +205,7 @@ func (queries) AddPatternTasks(in core.Tx, scope core.UID, filter *inventory.Fin
 // AddDecidedTasks adds tasks for the images of findings about which a rule has decided.
 func (queries) AddDecidedTasks(in core.Tx, rule core.UID) {
 	tx := transactionOf(in)
-	tx.Conn.Queue(addImageTasks(table.NewStatement(tx.Dialect)).Add("t.decision = ? AND t.count_class > 24", string(rule)).Build(nil))
+	tx.Conn.Queue(tx.addImageTasks().Add("t.decision = ? AND t.count_class > 24", string(rule)).Build(nil))
 }
 
 // CountDecided counts findings by the rules that have decided about them.
