@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"atrium/graph"
@@ -35,6 +36,12 @@ func Connect(p *platform.Platform) (graph.ResolverRoot, execute.EngineOptions) {
 			ctx = withReads(ctx, p)
 			readsOf(ctx).readFeedPosition(ctx)
 			return ctx
+		},
+		Settle: func(ctx context.Context) {
+			const name = "findingsPending"
+			if p.Findings.AwaitSettled(ctx) && graphql.GetExtension(ctx, name) == nil {
+				graphql.RegisterExtension(ctx, name, true)
+			}
 		},
 		IsHeld: isHeld, Gather: p.Gather, Count: countBytes,
 		StartEvent: func(ctx context.Context, event any) context.Context { return withBurst(ctx, p, event) },

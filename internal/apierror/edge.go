@@ -18,6 +18,9 @@ import (
 	"atrium/platform/core"
 )
 
+// FindingsPendingHeader is the header of an answer to a change whose findings are not there yet.
+const FindingsPendingHeader = "Findings-Pending"
+
 // RequestIDHeader is the header with the id of a request, in the request and the
 // response.
 const RequestIDHeader = "X-Request-Id"

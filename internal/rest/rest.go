@@ -83,6 +83,9 @@ func serve(p *platform.Platform, o Options, group *pathGroup) http.HandlerFunc {
 				o.WriteError(w, r, err)
 				return
 			}
+			if p.Findings.AwaitSettled(r.Context()) {
+				w.Header().Set(apierror.FindingsPendingHeader, "true")
+			}
 			o.writeAnswer(w, r, answer)
 		case method == http.MethodOptions:
 			setPrivateHeaders(w.Header())

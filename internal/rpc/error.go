@@ -76,7 +76,7 @@ func discardMessage(w http.ResponseWriter, r *http.Request) {
 
 // interceptor returns the interceptor of all calls. It records the operation, rejects the
 // violations that a codec has found, and converts errors into errors of the protocol.
-func (o Options) interceptor(allowStandby func(context.Context) context.Context) connect.Interceptor {
+func (o Options) interceptor(allowStandby func(context.Context) context.Context, awaitSettled func(context.Context) bool) connect.Interceptor {
 	return connect.UnaryInterceptorFunc(func(next connect.UnaryFunc) connect.UnaryFunc {
 		return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) {
 			ctx, end := core.TraceOf(ctx).BeginOperation(ctx, path.Base(r.Spec().Procedure), r.Spec().Procedure)
@@ -89,6 +89,9 @@ func (o Options) interceptor(allowStandby func(context.Context) context.Context)
 			if found := violationsIn(r.Any()); len(found) > 0 {
 				err = core.Invalid(found...)
 			} else if answer, err = next(ctx, r); err == nil {
+				if awaitSettled(ctx) {
+					answer.Header().Set(apierror.FindingsPendingHeader, "true")
+				}
 				return answer, nil
 			}
 			shown := o.presentError(ctx, r.Spec().Procedure, r.Header().Get(apierror.RequestIDHeader), err)

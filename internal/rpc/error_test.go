@@ -145,7 +145,7 @@ func TestInternalErrorsAreLoggedAndNotShown(t *testing.T) {
 	} {
 		var log bytes.Buffer
 		o := Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}
-		_, handler := pingv2connect.NewPingServiceHandler(failingPing{with}, connect.WithInterceptors(o.interceptor(func(ctx context.Context) context.Context { return ctx })), connect.WithRecover(recoverPanic))
+		_, handler := pingv2connect.NewPingServiceHandler(failingPing{with}, connect.WithInterceptors(o.interceptor(func(ctx context.Context) context.Context { return ctx }, func(context.Context) bool { return false })), connect.WithRecover(recoverPanic))
 		client := pingv2connect.NewPingServiceClient(&http.Client{Transport: inMemory{withID("req-7", withRequestID(handler))}}, "http://atrium")
 		_, err := client.Ping(t.Context(), &pingv2.PingRequest{})
 		e := expectError(t, err, connect.CodeInternal)
@@ -161,7 +161,7 @@ func TestInternalErrorsAreLoggedAndNotShown(t *testing.T) {
 func TestErrorsSayWhenToRetry(t *testing.T) {
 	t.Parallel()
 	_, handler := pingv2connect.NewPingServiceHandler(failingPing{func() error { return core.Unavailable("the store is away", errors.New("no route")) }},
-		connect.WithInterceptors(Options{}.interceptor(func(ctx context.Context) context.Context { return ctx })))
+		connect.WithInterceptors(Options{}.interceptor(func(ctx context.Context) context.Context { return ctx }, func(context.Context) bool { return false })))
 	client := pingv2connect.NewPingServiceClient(&http.Client{Transport: inMemory{withRequestID(handler)}}, "http://atrium")
 	_, err := client.Ping(t.Context(), &pingv2.PingRequest{})
 	e := expectError(t, err, connect.CodeUnavailable)

@@ -48,7 +48,7 @@ const (
 // protocols also work with HTTP/1.1.
 func New(p *platform.Platform, o Options) http.Handler {
 	options := connect.WithHandlerOptions(
-		connect.WithInterceptors(o.interceptor(p.AllowStandby)),
+		connect.WithInterceptors(o.interceptor(p.AllowStandby, p.Findings.AwaitSettled)),
 		connect.WithRecover(recoverPanic),
 		connect.WithReadMaxBytes(maxMessageBytes),
 		connect.WithCompressMinBytes(minCompressBytes),

@@ -42,6 +42,9 @@ type EngineOptions struct {
 	// Start returns the context of a response. For a mutation it is called for each
 	// field.
 	Start func(ctx context.Context) context.Context
+	// Settle is called after each field of a mutation, before what is selected below it is read. It may register extensions of the
+	// response. It may be nil.
+	Settle func(ctx context.Context)
 	// IsHeld reports whether the parents of the field that ctx resolves already hold its
 	// values, so that it reads nothing. nil means that every field reads.
 	IsHeld func(ctx context.Context) bool
@@ -111,6 +114,9 @@ func (e *engine) Mutate(ctx context.Context, operation *graphql.OperationContext
 		if f.Resolve != nil { // every field but __typename has a Resolve
 			entered := w.enter(w.ctx, f)
 			w.resolve(step{entered, f, []any{e}, false})
+			if e.Settle != nil {
+				e.Settle(w.ctx)
+			}
 			w.read(w.stepsBelow(entered, nil, f, w.columns[f.number].values))
 		}
 		if !w.writeField(f, e) && f.returns.NonNull {

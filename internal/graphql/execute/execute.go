@@ -145,7 +145,14 @@ func (x *Executor) Execute(ctx context.Context, operation *graphql.OperationCont
 	if err := finish(); err != nil {
 		return x.errorResponse(ctx, err), end
 	}
-	return &graphql.Response{Data: data, Errors: graphql.GetErrors(ctx), Extensions: x.Guard.Extensions(operation)}, x.recycleAfter(end, data)
+	extensions := x.Guard.Extensions(operation)
+	for name, value := range graphql.GetExtensions(ctx) {
+		if extensions == nil {
+			extensions = map[string]any{}
+		}
+		extensions[name] = value
+	}
+	return &graphql.Response{Data: data, Errors: graphql.GetErrors(ctx), Extensions: extensions}, x.recycleAfter(end, data)
 }
 
 // minRecycled is the size of the smallest data whose memory is worth using again.
