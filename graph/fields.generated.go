@@ -2443,6 +2443,9 @@ func fieldsFindingSummary(resolvers ResolverRoot) *execute.Object {
 		"knownImages": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendInt64(b, parent.(*inventory.FindingSummary).KnownImages)
 		}},
+		"unknownPackages": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*inventory.FindingSummary).UnknownPackages)
+		}},
 		"overdue": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 			values, err := resolvers.FindingSummary().Overdue(ctx, execute.Parents[inventory.FindingSummary](parents))
 			return execute.Each(values, err, execute.Value)
@@ -3101,6 +3104,11 @@ func fieldsImage(resolvers ResolverRoot) *execute.Object {
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
+		"sboms": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Image().Sboms(ctx, execute.Parents[inventory.Image](parents))
+			return execute.Each(values, err, func(list []*reports.ImageSBOM) any { return execute.Nullable(list, execute.Pointers) })
+		},
+		},
 		"tags": {Arguments: field_Image_tags_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Image().Tags(ctx, execute.Parents[inventory.Image](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.TagFilter))
@@ -3277,6 +3285,32 @@ func fieldsImagePackageEdge(_ ResolverRoot) *execute.Object {
 		"node": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*scalar.Edge[*inventory.ImagePackage]).Node)
 		}},
+	}}
+}
+
+func fieldsImageSbom(resolvers ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "ImageSbom", Satisfies: []string{"ImageSbom"}, Fields: map[string]*execute.Field{
+		"architecture": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*reports.ImageSBOM).Architecture, true)
+		}},
+		"format": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*reports.ImageSBOM).Format, false)
+		}},
+		"createTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*reports.ImageSBOM).CreateTime, false)
+		}},
+		"cyclonedx": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.ImageSbom().Cyclonedx(ctx, execute.Parents[reports.ImageSBOM](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte { return scalar.AppendString(b, value.(string), false) },
+		},
+		"spdx": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.ImageSbom().Spdx(ctx, execute.Parents[reports.ImageSBOM](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte { return scalar.AppendString(b, value.(string), false) },
+		},
 	}}
 }
 

@@ -182,6 +182,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"ImagePackageChange":                          fieldsImagePackageChange(resolvers),
 		"ImagePackageConnection":                      fieldsImagePackageConnection(resolvers),
 		"ImagePackageEdge":                            fieldsImagePackageEdge(resolvers),
+		"ImageSbom":                                   fieldsImageSbom(resolvers),
 		"ImageSize":                                   fieldsImageSize(resolvers),
 		"IntroducingPackage":                          fieldsIntroducingPackage(resolvers),
 		"Label":                                       fieldsLabel(resolvers),
@@ -302,6 +303,7 @@ type ResolverRoot interface {
 	IdentityProvider() IdentityProviderResolver
 	Image() ImageResolver
 	ImagePackage() ImagePackageResolver
+	ImageSbom() ImageSbomResolver
 	Mutation() MutationResolver
 	Package() PackageResolver
 	PackageConnection() PackageConnectionResolver
@@ -567,6 +569,7 @@ type ImageResolver interface {
 	Size(ctx context.Context, objs []*inventory.Image, architecture *string) ([]*int64, error)
 	Repo(ctx context.Context, objs []*inventory.Image) ([]*inventory.Repo, error)
 	Packages(ctx context.Context, objs []*inventory.Image, window scalar.Window, where *inventory.ImagePackageFilter) ([]*scalar.Connection[*inventory.ImagePackage], error)
+	Sboms(ctx context.Context, objs []*inventory.Image) ([][]*reports.ImageSBOM, error)
 	Tags(ctx context.Context, objs []*inventory.Image, window scalar.Window, where *scalar.TagFilter) ([]*scalar.Connection[*inventory.Tag], error)
 	Findings(ctx context.Context, objs []*inventory.Image, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.Connection[*inventory.Finding], error)
 	FindingSummary(ctx context.Context, objs []*inventory.Image) ([]*inventory.FindingSummary, error)
@@ -575,6 +578,12 @@ type ImageResolver interface {
 // A ImagePackageResolver reads the fields of ImagePackage that its objects do not hold.
 type ImagePackageResolver interface {
 	VersionRecord(ctx context.Context, objs []*inventory.ImagePackage) ([]*inventory.PackageVersion, error)
+}
+
+// A ImageSbomResolver reads the fields of ImageSbom that its objects do not hold.
+type ImageSbomResolver interface {
+	Cyclonedx(ctx context.Context, objs []*reports.ImageSBOM) ([]string, error)
+	Spdx(ctx context.Context, objs []*reports.ImageSBOM) ([]string, error)
 }
 
 // A MutationResolver reads the fields of Mutation that its objects do not hold.
