@@ -473,13 +473,13 @@ func TestAWriteWaitsForItsFindings(t *testing.T) {
 			synctest.Wait()
 			began := time.Now()
 			must(t, change())
-			got, open := p.Findings.AwaitSettled(request), int64(0)
+			got := p.Findings.AwaitSettled(request)
 			if waited := time.Since(began); waited > 100*time.Millisecond || got != pending {
 				t.Errorf("%s: findings are pending after %s: %t, want %t", what, waited, got, pending)
 			}
 			summary, err := p.Findings.Summarize(acme.owner, acme.uid)
 			must(t, err)
-			if open = summary.Open.Total; open != want {
+			if open := summary.Open.Total; open != want {
 				t.Errorf("%s: %d findings are open, want %d", what, open, want)
 			}
 			if p.Findings.AwaitSettled(request) {

@@ -223,7 +223,7 @@ func (w *passage) importFile(kind int) {
 	for range 1 + w.random.IntN(4) {
 		repo, name := w.pick(packageNames), w.pick([]string{"1", "2", "latest"})
 		known := slices.DeleteFunc(slices.Sorted(maps.Keys(w.before.images)), func(image string) bool { return !strings.HasPrefix(image, repo+"@") })
-		image := ""
+		var image string
 		if len(known) > 0 && w.random.IntN(3) == 0 {
 			image = w.pick(known)
 		} else {

@@ -416,14 +416,14 @@ const ecosystemQualifier = "osv_ecosystem"
 // WritePURL returns the package URL of a package by its name, its ecosystem as OSV names it, and a
 // version or a range of VERS, which may be empty. Without an ecosystem, it is a generic one.
 func WritePURL(name, ecosystem, version string) string {
-	kind, namespace, qualifiers := packageurl.TypeGeneric, "", map[string]string{}
+	kind, qualifiers := packageurl.TypeGeneric, map[string]string{}
 	id, release, _ := strings.Cut(ecosystem, ":")
 	for candidate, of := range ecosystems {
 		if of == ecosystem && (kind == packageurl.TypeGeneric || candidate < kind) {
 			kind = candidate
 		}
 	}
-	namespace = namespaceOf(id)
+	namespace := namespaceOf(id)
 	switch {
 	case namespace != "":
 		kind = distributionType(id)
