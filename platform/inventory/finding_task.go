@@ -43,6 +43,8 @@ const (
 	// maxTaskTime is how long a transaction looks at one repo after the other. The rows of those that it has looked at are locked until it ends,
 	// and whoever changes such a repo waits.
 	maxTaskTime = 100 * time.Millisecond
+	// reposAtOnce is how many repos are compared with advisories with the same round trips.
+	reposAtOnce = 5
 	// repoAdvisories is how many advisories are compared with the images of a repo at once.
 	repoAdvisories = 20
 )
@@ -232,18 +234,33 @@ func (s Findings) reconcileTasks(ctx context.Context, tx core.Tx, tasks []Findin
 			return ended, nil
 		}
 	}
-	for _, repo := range repos {
-		if images >= most || images > 0 && s.area.Now().Sub(begun.Time) > maxTaskTime {
-			break
+	for len(repos) > 0 && (images == 0 || images < most && s.area.Now().Sub(begun.Time) <= maxTaskTime) {
+		n := 1
+		for n < min(len(repos), reposAtOnce, most) && areAboutAdvisories(byRepo[repos[n-1]]) && areAboutAdvisories(byRepo[repos[n]]) {
+			n++
 		}
-		part, looked, err := s.reconcileRepo(ctx, tx, repo, byRepo[repo], most-images, events)
-		if err != nil {
+		parts, looked, together := make([][]FindingTask, n), make([]int, n), make([]func(context.Context) error, n)
+		for i, repo := range repos[:n] {
+			together[i] = func(ctx context.Context) (err error) {
+				parts[i], looked[i], err = s.reconcileRepo(ctx, tx, repo, byRepo[repo], most-images, events)
+				return err
+			}
+		}
+		if err := tx.RunTogether(ctx, together...); err != nil {
 			return nil, err
 		}
-		ended, images = append(ended, part...), images+looked
+		for i, part := range parts {
+			ended, images = append(ended, part...), images+looked[i]
+		}
+		repos = repos[n:]
 	}
 	s.record(ctx, tx, events)
 	return ended, nil
+}
+
+// areAboutAdvisories reports whether tasks of a repo are about advisories alone. Then they store no packages, which repos share.
+func areAboutAdvisories(tasks []FindingTask) bool {
+	return !slices.ContainsFunc(tasks, func(t FindingTask) bool { return t.Advisory == "" })
 }
 
 // spreadAdvisories ends the tasks of advisories, which are of one organisation or of FeedGroup: it adds a task for each

@@ -275,14 +275,20 @@ func (queries) PutImageStatuses(in core.Tx, repo core.UID, statuses []*inventory
 	if len(statuses) == 0 {
 		return
 	}
-	digests := make([]string, len(statuses))
-	for i, status := range statuses {
-		is := status.Marks()
-		tx.countImage(repo, status.Counted, is)
-		digests[i], status.Counted = status.Digest, is
-		insert := table.NewStatement(tx.Dialect).Add("INSERT INTO image_status ("+strings.Join(storedStatusColumns, ", ")+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			repo.Root(), repo, status.Digest, status.Number, status.IsLive, string(status.Basis), ends(status.Versions), status.Unknown, status.Open.Text(), is.IsAffected, table.ParentKey(repo))
-		tx.Conn.Queue(insert.Add(" ON CONFLICT (parent, digest) DO UPDATE SET live = excluded.live, basis = excluded.basis, versions = excluded.versions, unknown = excluded.unknown," +
+	const perStatement = 50
+	var digests []string
+	for some := range slices.Chunk(statuses, perStatement) {
+		put := table.NewStatement(tx.Dialect).Add("INSERT INTO image_status (" + strings.Join(storedStatusColumns, ", ") + ") VALUES ")
+		for i, status := range some {
+			is := status.Marks()
+			tx.countImage(repo, status.Counted, is)
+			if digests, status.Counted = append(digests, status.Digest), is; i > 0 {
+				put.Add(", ")
+			}
+			put.Add("(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+				repo.Root(), repo, status.Digest, status.Number, status.IsLive, string(status.Basis), ends(status.Versions), status.Unknown, status.Open.Text(), is.IsAffected, table.ParentKey(repo))
+		}
+		tx.Conn.Queue(put.Add(" ON CONFLICT (parent, digest) DO UPDATE SET live = excluded.live, basis = excluded.basis, versions = excluded.versions, unknown = excluded.unknown," +
 			" open_severity = excluded.open_severity, affected = excluded.affected").Build(nil))
 	}
 	show := table.NewStatement(tx.Dialect).Add("UPDATE tag AS t SET open_severity = m.open_severity FROM image_status m WHERE m.parent = ?", repo).Add(" AND m.digest ?", table.Values(digests))
