@@ -444,7 +444,7 @@ func TestCallersSeeThatADecisionHasEnded(t *testing.T) {
 		delay = time.Minute
 		come(2*time.Hour, time.Second, 1)
 		come(2*time.Hour+2*time.Second, 0, 1)
-		come(2*time.Hour+time.Minute, 0, 2)
+		come(2*time.Hour+10*time.Minute, 0, 2)
 		end()
 		running.Wait()
 	})

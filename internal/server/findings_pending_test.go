@@ -10,6 +10,7 @@ import (
 	"atrium/internal/apierror"
 	"atrium/internal/auth"
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/platform/iam"
 	"atrium/store/storetest"
 )
@@ -45,7 +46,7 @@ func TestEveryProtocolSaysThatFindingsArePending(t *testing.T) {
 	} {
 		c.r.Header.Set("Authorization", "Bearer "+w.token)
 		answer := httptest.NewRecorder()
-		w.handlers[0].ServeHTTP(answer, c.r.WithContext(t.Context()))
+		w.handlers[0].ServeHTTP(answer, c.r.WithContext(core.WithTrace(t.Context(), &core.Trace{})))
 		body := answer.Body.String()
 		pending := answer.Header().Get(apierror.FindingsPendingHeader) == "true"
 		if c.inBody {
