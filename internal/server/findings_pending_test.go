@@ -52,6 +52,9 @@ func TestEveryProtocolSaysThatFindingsArePending(t *testing.T) {
 		if c.inBody {
 			pending = strings.Contains(body, `"findingsPending":true`)
 		}
+		if c.inBody && !strings.Contains(body, `"extensions":{"cost":{"limit":`) {
+			t.Errorf("request %d says no cost: %s", i, body)
+		}
 		if answer.Code != http.StatusOK || strings.Contains(body, `"errors"`) || pending != c.pending {
 			t.Errorf("request %d to %s: %d, pending: %t, want %t: %s %v", i, c.r.URL.Path, answer.Code, pending, c.pending, body, answer.Header())
 		}

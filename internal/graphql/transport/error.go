@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -182,21 +183,21 @@ func encodeParts(response *graphql.Response) (before, data, after []byte) {
 	return before, response.Data, append(after, '}')
 }
 
-// appendExtensions appends the extensions of a response. Most have one.
+// appendExtensions appends the extensions of a response, sorted by name.
 func appendExtensions(b []byte, extensions map[string]any) []byte {
-	for name, value := range extensions {
-		text, ok := value.(interface{ AppendJSON(b []byte) []byte })
-		if !ok || len(extensions) > 1 {
-			break
+	next := byte('{')
+	for _, name := range slices.Sorted(maps.Keys(extensions)) {
+		b = append(append(append(b, next, '"'), name...), '"', ':')
+		next = ','
+		if text, ok := extensions[name].(interface{ AppendJSON(b []byte) []byte }); ok {
+			b = text.AppendJSON(b)
+		} else if encoded, err := json.Marshal(extensions[name]); err == nil {
+			b = append(b, encoded...)
+		} else {
+			b = append(b, "null"...)
 		}
-		b = append(append(append(b, '{', '"'), name...), '"', ':')
-		return append(text.AppendJSON(b), '}')
 	}
-	encoded, err := json.Marshal(extensions)
-	if err != nil {
-		return append(b, "null"...)
-	}
-	return append(b, encoded...)
+	return append(b, '}')
 }
 
 // Limits of errors in a response. A message can repeat many long names of the
