@@ -28,7 +28,7 @@ func TestEveryFieldIsUpdatableFixedOrOutputOnly(t *testing.T) {
 	checkModes(t, inventory.TagKind.Fields, inventory.Tag{}, "", "name digest deprecated bundles", "uid updateTime", "")
 	checkModes(t, iam.GroupInviteKind.Fields, iam.GroupInvite{}, "", "roleUid email ttl singleUse", "uid role expirationTime code keyId createTime", "")
 	checkModes(t, iam.ExternalGroupRoleMappingKind.Fields, iam.ExternalGroupRoleMapping{}, "", "externalGroupId roleUid scope", "uid identityProviderUid createTime", "")
-	checkModes(t, webhooks.SubscriptionKind.Fields, webhooks.Subscription{}, "", "sink types", "uid secret createTime updateTime", "")
+	checkModes(t, webhooks.SubscriptionKind.Fields, webhooks.Subscription{}, "", "sink types format digest", "uid secret createTime updateTime", "")
 }
 
 func checkModes[T any](t *testing.T, fields []fieldmask.Field, row T, updatable, atCreation, outputOnly, volatile string) {
