@@ -322,6 +322,7 @@ await check('the audit log names what is gone, folds what is alike, and shows al
   await eventually(async () => (await page.locator('.happening p:first-child b:first-child').allInnerTexts()).every((who) => who === 'viewer'), async () => text(page));
   await page.getByRole('button', { name: /^By whom: viewer/ }).click();
   await open(page, '/console/acme/~activity?show=log');
+  await page.getByText('owner deleted the repo short-lived').waitFor(); // Names come after the events.
   assert.deepEqual((await text(page)).match(/^(?!.* redelivered ).*no longer exists.*$/gm), null); // The record of a redelivery has no name.
   assert.match(await page.locator('.day-heading').first().innerText(), /day, /);
   await page.getByRole('button', { name: 'More', exact: true }).first().click();

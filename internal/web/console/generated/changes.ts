@@ -474,8 +474,27 @@ export const changes: Record<string, Change> = {
    "sink": {
     "type": "text",
     "required": true,
-    "about": "https URL of a public host, at most 2048 bytes; unique in the group.",
+    "about": "https URL of a public host, at most 2048 bytes, or where the format is EMAIL `mailto:` with up to twenty addresses: `mailto:security@example.com,ops@example.com`. Unique in the group.",
     "mostBytes": 2048
+   },
+   "format": {
+    "type": "choice",
+    "about": "How events are written; CLOUDEVENTS where absent.",
+    "values": {
+     "CLOUDEVENTS": "For programs: each event on its own, as a CloudEvent.",
+     "SLACK": "A message for an incoming webhook of Slack, Mattermost or Rocket.Chat.",
+     "TEAMS": "An adaptive card for a workflow or an incoming webhook of Microsoft Teams.",
+     "EMAIL": "A mail. The operator of the service must have named a mail server."
+    }
+   },
+   "digest": {
+    "type": "choice",
+    "about": "How long events are collected for a message; IMMEDIATE where absent. CLOUDEVENTS takes no other.",
+    "values": {
+     "IMMEDIATE": "At once: what happens within five seconds is one message; in mail, within the time that the operator has set.",
+     "HOURLY": "A message each full hour in which something has happened.",
+     "DAILY": "A message each day at 06:00 UTC, if something has happened."
+    }
    },
    "types": {
     "type": "list",
