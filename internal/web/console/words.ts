@@ -80,7 +80,7 @@ const kinds: [RegExp, string][] = [
 /** Returns what happened as the parts of a sentence: somebody "created" "the repo" "checkout". A body has the name of what is gone. */
 export function tellEvent(event: HappeningFragment, body?: unknown): { verb: string; kind: string; name: string } {
   const known = event.kind ?? '', findings = known.startsWith('VULNERABILITIES_FINDING');
-  const kind = findings ? 'findings of' : `the ${kinds.find(([pattern]) => pattern.test(known))?.[1] ?? event.type}`;
+  const kind = known === 'VULNERABILITIES_FINDING_DUE_POLICY_SET' ? 'the due dates of' : findings ? 'findings of' : `the ${kinds.find(([pattern]) => pattern.test(known))?.[1] ?? event.type}`;
   let verb = known.replace(/_BATCH$/, '').match(/[A-Z]+$/)?.[0].toLowerCase() ?? 'changed';
   if (verb === 'test') verb = 'tested';
   if (verb === 'triaged') verb = 'decided about';
