@@ -117,9 +117,9 @@ func (w *dashboard) weekly(before, today string) string {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	weeks := 0
-	for day := w.now.AddDate(0, 0, -40).In(zone); day.Before(w.now); day = day.AddDate(0, 0, 1) {
-		if day.Weekday() == time.Sunday {
+	weeks, began := 0, w.now.AddDate(0, 0, -40).In(zone)
+	for day := time.Date(began.Year(), began.Month(), began.Day()+1, 0, 0, 0, 0, zone); !day.After(w.now); day = day.AddDate(0, 0, 1) {
+		if day.Weekday() == time.Monday {
 			weeks++
 		}
 	}
