@@ -36,7 +36,7 @@ const accounts = (identity) => ({
 
 // These are the lists in the document. Their answers have a total.
 const lists = Object.entries(document.paths).flatMap(([path, { get }]) => {
-  const name = get?.responses['200'].content['application/json'].schema.$ref?.split('/').at(-1);
+  const name = get?.responses['200'].content?.['application/json']?.schema?.$ref?.split('/').at(-1);
   const { properties } = document.components.schemas[name] ?? {};
   return properties?.totalCount && !path.includes('{') ? [{ path, parameters: get.parameters, items: Object.keys(properties).find((p) => properties[p].type === 'array') }] : [];
 });
