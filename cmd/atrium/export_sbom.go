@@ -23,8 +23,8 @@ type exportSBOMCommand struct {
 func (c *exportSBOMCommand) Help() string {
 	return `Prints the SBOM that an image has, made of what is stored: its packages with their package URLs, source packages, licences, suppliers,
 scopes and layers, which of them are direct dependencies, through which others come, and the base of the image. ` + "`atrium import sbom`" + ` stores
-the same packages in another database. The same content gives the same bytes. A server may use the database meanwhile. The memory grows by little with
-the number of packages. If the exit status is not 0, the output is not complete.
+the same packages in another database. The same content gives the same bytes. A server may use the database meanwhile. The command needs about 2 KB of
+memory for each package. If the exit status is not 0, the output is not complete.
 
 Examples:
   atrium export sbom --image acme/shop/checkout:1.4 > checkout.cdx.json

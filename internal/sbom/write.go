@@ -147,7 +147,7 @@ func (d *Description) purl(of Image) string {
 // text returns the name of an image, or else its digest.
 func (i Image) text() string { return cmp.Or(i.Name, i.Digest) }
 
-// id returns the identity of the document as a UUID whose version says that it has a form of its own (RFC 9562).
+// uuid returns the identity of the document as a UUID whose version says that it has a form of its own (RFC 9562).
 func (d *Description) uuid() string {
 	id := d.Identity
 	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80

@@ -92,7 +92,7 @@ func (s *mailSession) Data(r io.Reader) (err error) {
 	return err
 }
 
-func (b *mailbox) all() []takenMail {
+func (b *mailbox) list() []takenMail {
 	b.lock.Lock()
 	defer b.lock.Unlock()
 	return slices.Clone(b.taken)
@@ -164,7 +164,7 @@ func TestMailReachesItsRecipients(t *testing.T) {
 			t.Errorf("%+v: got %+v, want %+v", c, got, want)
 			continue
 		}
-		taken := box.all()
+		taken := box.list()
 		if len(taken) != 1 || taken[0].from != "atrium@example.com" || !slices.Equal(taken[0].to, []string{"ada@example.com", "grace@example.com"}) || (taken[0].user != "") != (c.user != "") {
 			t.Errorf("%+v: the server took %+v", c, taken)
 		}
@@ -183,7 +183,7 @@ func TestAMailHasTheFormOfTheInternet(t *testing.T) {
 				t.Fatalf("%.30q: %+v", name, got)
 			}
 		}
-		taken := box.all()
+		taken := box.list()
 		first, second := parseMail(t, taken[0].data), parseMail(t, taken[1].data)
 		if id := first.header.Get("Message-Id"); id == "" || id != second.header.Get("Message-Id") || !strings.HasSuffix(id, "@example.com>") {
 			t.Errorf("%.30q: the ids are %s and %s", name, id, second.header.Get("Message-Id"))
@@ -277,7 +277,7 @@ func TestTheReplyOfAMailServerIsRecorded(t *testing.T) {
 		if got := s.Send(t.Context(), d); got != c.want {
 			t.Errorf("%s: got %+v, want %+v", name, got, c.want)
 		}
-		if n := len(box.all()); n != c.taken {
+		if n := len(box.list()); n != c.taken {
 			t.Errorf("%s: the server took %d mails, want %d", name, n, c.taken)
 		}
 	}

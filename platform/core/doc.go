@@ -45,7 +45,6 @@
 //	store.go       what a database must do for all areas
 //	background.go  marks work that must leave room for requests; turn.go lets the reads of a
 //	               request wait for connections; precedence.go lets it give way to callers, and
-//	               ends.go and
-//	               rounds.go let callers wait for it
+//	               ends.go and rounds.go let callers wait for it
 //	trace.go       facts about a request for logs and metrics
 package core

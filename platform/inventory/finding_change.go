@@ -181,10 +181,12 @@ func (s Findings) markNew(ctx context.Context, tx core.Tx, c *findingChanges) er
 	}
 	slices.Sort(about)
 	held, err := s.area.tables.HeldInRepo(ctx, tx, c.repo.UID, slices.Compact(about))
+	isHeld := make(map[core.UID]bool, len(held))
+	for _, uid := range held {
+		isHeld[uid] = true
+	}
 	for _, f := range c.first {
-		if f.IsNewInRepo = !slices.Contains(held, f.Representative); f.IsNewInRepo {
-			held = append(held, f.Representative)
-		}
+		f.IsNewInRepo, isHeld[f.Representative] = !isHeld[f.Representative], true
 	}
 	return err
 }

@@ -55,30 +55,19 @@ type SBOMs struct{ area *Area }
 // documents or an error.
 func (s SBOMs) ListOfImages(ctx context.Context, images []core.ImageKey) ([][]*ImageSBOM, []error) {
 	return core.ReadOnce(images, func(images []core.ImageKey) ([][]*ImageSBOM, []error) {
-		found, errs := make([][]*ImageSBOM, len(images)), make([]error, len(images))
-		var readable []core.ImageKey
-		for i, key := range images {
+		check := func(key core.ImageKey) error {
 			_, err := core.Require(ctx, key.Repo, core.CapRepoList, core.CapManifestMetadataList)
-			if errs[i] = core.InArea(core.AreaRegistry, err); err == nil {
-				readable = append(readable, key)
-			}
+			return core.InArea(core.AreaRegistry, err)
 		}
-		if len(readable) == 0 {
-			return found, errs
-		}
-		all, err := s.area.tables.ImageSBOMs(ctx, s.area.Store, readable)
-		for i, key := range images {
-			if errs[i] != nil {
-				continue
-			}
-			errs[i] = core.InArea(core.AreaRegistry, err)
+		return core.ReadPermitted(images, check, func(images []core.ImageKey) ([][]*ImageSBOM, error) {
+			all, err := s.area.tables.ImageSBOMs(ctx, s.area.Store, images)
+			found := make([][]*ImageSBOM, len(images))
 			for _, b := range all {
-				if b.ImageKey == key {
-					found[i] = append(found[i], b)
-				}
+				at := slices.Index(images, b.ImageKey)
+				found[at] = append(found[at], b)
 			}
-		}
-		return found, errs
+			return found, core.InArea(core.AreaRegistry, err)
+		})
 	})
 }
 

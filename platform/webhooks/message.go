@@ -64,8 +64,8 @@ const (
 	digestPage = 500
 )
 
-// A newsroom makes a message of events, which it gets in pages.
-type newsroom struct {
+// A messageBuilder makes a message of events, which it gets in pages.
+type messageBuilder struct {
 	area    *Area
 	message *Message
 	images  map[core.ImageKey]*ImageNews
@@ -73,25 +73,25 @@ type newsroom struct {
 
 // composeMessage makes the message of a delivery, or returns nil if its events have been deleted.
 func (area *Area) composeMessage(ctx context.Context, s *Subscription, d *Delivery) (*Message, error) {
-	room := &newsroom{area, &Message{Subscription: s.UID}, map[core.ImageKey]*ImageNews{}}
+	b := &messageBuilder{area, &Message{Subscription: s.UID}, map[core.ImageKey]*ImageNews{}}
 	for after := ""; ; {
 		page, err := area.messageEvents(ctx, d, after)
 		if err != nil {
 			return nil, err
 		}
 		for _, e := range page {
-			room.add(s, e)
+			b.add(s, e)
 		}
 		if len(page) < digestPage {
 			break
 		}
 		after = page[len(page)-1].ID
 	}
-	if room.message.Events == 0 {
+	if b.message.Events == 0 {
 		return nil, nil
 	}
-	room.rank()
-	return room.message, room.findNames(ctx, s.UID.Parent())
+	b.rank()
+	return b.message, b.findNames(ctx, s.UID.Parent())
 }
 
 // messageEvents reads the next events of a delivery: those of a digest, or the only one.
@@ -107,8 +107,8 @@ func (area *Area) messageEvents(ctx context.Context, d *Delivery, after string) 
 }
 
 // add adds an event.
-func (r *newsroom) add(s *Subscription, e *core.Event) {
-	m := r.message
+func (b *messageBuilder) add(s *Subscription, e *core.Event) {
+	m := b.message
 	m.Events++
 	if m.Event == nil {
 		m.Event, m.First = e, e.Time
@@ -116,17 +116,17 @@ func (r *newsroom) add(s *Subscription, e *core.Event) {
 	m.Last = e.Time
 	if e.Type == testEventType && e.Subject == s.UID && e.Denied == "" {
 		m.IsTest = true
-		r.addSample(s)
+		b.addSample(s)
 		return
 	}
-	if r.addFindings(e) {
+	if b.addFindings(e) {
 		return
 	}
 	if len(m.Changes) == messageChanges {
 		m.Others++
 		return
 	}
-	kind, _ := r.area.Events.Types.ResourceOf(e)
+	kind, _ := b.area.Events.Types.ResourceOf(e)
 	words := strings.Split(strings.TrimSuffix(events.ShortEventType(e.Type), ".batch"), ".")
 	m.Changes = append(m.Changes, ChangeNews{
 		Kind: kind, Verb: words[len(words)-1], Subject: e.Subject, Name: nameIn(e.Body), Group: e.Group, Actor: actorOf(e), Time: e.Time, Denied: e.Denied,
@@ -149,7 +149,7 @@ func actorOf(e *core.Event) string {
 }
 
 // addFindings adds an event about findings of an image, and reports whether it is one.
-func (r *newsroom) addFindings(e *core.Event) bool {
+func (b *messageBuilder) addFindings(e *core.Event) bool {
 	verb := slices.IndexFunc(inventory.FindingKind.Verbs, func(verb string) bool {
 		return e.Type == core.EventTypeOf(inventory.FindingKind.Event, verb)
 	})
@@ -157,17 +157,17 @@ func (r *newsroom) addFindings(e *core.Event) bool {
 	if verb < 0 || e.Denied != "" || json.Unmarshal(e.Body, &change) != nil {
 		return false
 	}
-	r.addChange(inventory.FindingKind.Verbs[verb], &change)
+	b.addChange(inventory.FindingKind.Verbs[verb], &change)
 	return true
 }
 
 // addChange adds what has happened to the findings of an image. A finding that is resolved is not told of as one of the worst.
-func (r *newsroom) addChange(verb string, change *inventory.FindingChange) {
+func (b *messageBuilder) addChange(verb string, change *inventory.FindingChange) {
 	key := core.ImageKey{Repo: change.Repo, Digest: change.Digest}
-	image := r.images[key]
+	image := b.images[key]
 	if image == nil {
 		image = &ImageNews{Key: key, RepoName: change.RepoName}
-		r.images[key] = image
+		b.images[key] = image
 	}
 	isChanged := func(f *inventory.Finding) bool {
 		return slices.ContainsFunc(change.Findings, func(changed *inventory.Finding) bool { return changed.UID == f.UID })
@@ -222,58 +222,58 @@ func compareTruth(a, b bool) int {
 }
 
 // rank chooses the images that the message shows: those with the worst findings first.
-func (r *newsroom) rank() {
-	for _, image := range r.images {
+func (b *messageBuilder) rank() {
+	for _, image := range b.images {
 		slices.SortFunc(image.Counts, func(a, b inventory.FindingClassCount) int {
 			return cmp.Or(cmp.Compare(b.Rating.Rank(), a.Rating.Rank()), compareTruth(b.KnownExploited, a.KnownExploited))
 		})
-		r.message.Images = append(r.message.Images, image)
+		b.message.Images = append(b.message.Images, image)
 	}
-	slices.SortFunc(r.message.Images, func(a, b *ImageNews) int {
+	slices.SortFunc(b.message.Images, func(a, b *ImageNews) int {
 		byWorst := cmp.Compare(len(b.Worst), len(a.Worst))
 		if len(a.Worst) > 0 && len(b.Worst) > 0 {
 			byWorst = compareBadness(a.Worst[0], b.Worst[0])
 		}
 		return cmp.Or(byWorst, cmp.Compare(b.Opened, a.Opened), core.CompareTexts(a.RepoName, b.RepoName), core.CompareTexts(a.Key.Repo, b.Key.Repo), core.CompareTexts(a.Key.Digest, b.Key.Digest))
 	})
-	r.message.More = max(len(r.message.Images)-messageImages, 0)
-	r.message.Images = r.message.Images[:len(r.message.Images)-r.message.More]
+	b.message.More = max(len(b.message.Images)-messageImages, 0)
+	b.message.Images = b.message.Images[:len(b.message.Images)-b.message.More]
 }
 
 // findNames reads the names of groups, and the tags of the images, with one read each. What does not exist any more has
 // no name.
-func (r *newsroom) findNames(ctx context.Context, group core.UID) error {
+func (b *messageBuilder) findNames(ctx context.Context, group core.UID) error {
 	ctx = core.WithActor(ctx, core.NewOperator("webhooks"))
 	var keys []core.ImageKey
 	groups := append(group.Ancestors(), group)
-	for _, image := range r.message.Images {
-		if !r.message.IsTest {
+	for _, image := range b.message.Images {
+		if !b.message.IsTest {
 			keys, groups = append(keys, image.Key), append(groups, image.Key.Repo.Ancestors()...)
 		}
 	}
-	for _, change := range r.message.Changes {
+	for _, change := range b.message.Changes {
 		groups = append(append(groups, change.Group.Ancestors()...), change.Group)
 	}
 	slices.Sort(groups)
 	groups = slices.Compact(groups)
 	names := map[core.UID]string{}
-	found, groupErrs := r.area.iam.Groups.GetManyWithout(ctx, groups, 0)
+	found, groupErrs := b.area.iam.Groups.GetManyWithout(ctx, groups, 0)
 	live := core.ListRequest[*inventory.TagFilter]{PageSize: messageTags, Parts: core.PartItems, Filter: &inventory.TagFilter{Deprecated: new(bool), Without: []inventory.TagClass{inventory.TagClassReferrer}}}
-	tags, tagErrs := r.area.inventory.Tags.ListOfImages(ctx, live, keys)
+	tags, tagErrs := b.area.inventory.Tags.ListOfImages(ctx, live, keys)
 	err := errors.Join(
 		eachFound(found, groupErrs, func(_ int, g *iam.Group) { names[g.UID] = g.Name }),
 		eachFound(tags, tagErrs, func(i int, page core.Page[*inventory.Tag]) {
 			for _, tag := range page.Items {
-				r.message.Images[i].Tags = append(r.message.Images[i].Tags, tag.Name)
+				b.message.Images[i].Tags = append(b.message.Images[i].Tags, tag.Name)
 			}
 		}))
 	for i := range keys {
-		r.message.Images[i].GroupNames = namesOn(keys[i].Repo.Parent(), names)
+		b.message.Images[i].GroupNames = namesOn(keys[i].Repo.Parent(), names)
 	}
-	for i := range r.message.Changes {
-		r.message.Changes[i].GroupNames = namesOn(r.message.Changes[i].Group, names)
+	for i := range b.message.Changes {
+		b.message.Changes[i].GroupNames = namesOn(b.message.Changes[i].Group, names)
 	}
-	r.message.GroupNames = namesOn(group, names)
+	b.message.GroupNames = namesOn(group, names)
 	return err
 }
 
@@ -301,16 +301,16 @@ func eachFound[T any](rows []T, errs []error, show func(i int, row T)) error {
 }
 
 // addSample adds a finding that is made up.
-func (r *newsroom) addSample(s *Subscription) {
+func (b *messageBuilder) addSample(s *Subscription) {
 	f := &inventory.Finding{
 		VulnerabilityID: "CVE-2021-44228", Package: "org.apache.logging.log4j:log4j-core", Ecosystem: "Maven", InstalledVersion: "2.14.1", FixedVersions: []string{"2.15.0"},
 		Severity: inventory.AdvisorySeverity{Rating: core.SeverityCritical}, KnownExploited: true, State: inventory.FindingOpen,
 	}
-	r.addChange("opened", &inventory.FindingChange{
+	b.addChange("opened", &inventory.FindingChange{
 		Repo: s.UID.Parent().NewChild(), RepoName: "checkout", Digest: "sha256:" + strings.Repeat("0", 64), Count: 1, Findings: []*inventory.Finding{f},
 		Counts: []inventory.FindingClassCount{{Rating: core.SeverityCritical, KnownExploited: true, Count: 1}},
 	})
-	for _, image := range r.images {
+	for _, image := range b.images {
 		image.GroupNames, image.Tags = []string{"example", "shop"}, []string{"1.0"}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/webhooks"
 	"atrium/store/sqlstore/dbconn"
-	"atrium/store/sqlstore/digest"
 	"atrium/store/sqlstore/eventlog"
 	"atrium/store/sqlstore/partition"
 	"atrium/store/sqlstore/table"
@@ -153,24 +152,35 @@ func (queries) SetLeases(ctx context.Context, in core.Tx, tickets []webhooks.Tic
 // ExtendDigest adds events to the digest that collects them. The outer condition is checked again after the row is locked.
 func (queries) ExtendDigest(ctx context.Context, in core.Tx, subscription core.UID, events int, now core.Time) (extended core.UID, err error) {
 	tx := transactionOf(in)
-	err = tx.Conn.Run(ctx, digest.Extend(tx.Dialect, subscription, events, now).Build(func(scan func(...any) error) error { return scan(table.UIDOf(&extended)) }))
+	q := table.NewStatement(tx.Dialect).Add("UPDATE delivery SET events = events + ? WHERE stage = 1 AND ticket = 0 AND events > 0 AND next_attempt_time > ?", int64(events), now)
+	q.Add(" AND uid IN (SELECT c.uid FROM delivery c WHERE c.stage < 4 AND c.parent = ? AND c.next_attempt_time > ? AND c.ticket = 0 AND c.events > 0", subscription, now)
+	q.Add(" ORDER BY c.next_attempt_time, c.event_id LIMIT 1) RETURNING uid")
+	err = tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error { return scan(table.UIDOf(&extended)) }))
 	return extended, err
 }
 
 // AddToDigest notes the events of a digest.
 func (queries) AddToDigest(ctx context.Context, in core.Tx, uid core.UID, events []string) error {
 	tx := transactionOf(in)
-	return tx.Conn.Run(ctx, digest.Add(tx.Dialect, uid, events).Build(nil))
+	q := table.NewStatement(tx.Dialect).Add("INSERT INTO digest_event (parent, delivery, event_id) SELECT p.parent, p.delivery, p.event_id FROM ")
+	parents, digests := make([][]byte, len(events)), make([][]byte, len(events))
+	for i := range events {
+		parents[i], digests[i] = table.PackUID(uid.Parent()), table.PackUID(uid)
+	}
+	q.Add(q.Parents(dbconn.ParentColumn{Name: "parent", Bytes: parents}, dbconn.ParentColumn{Name: "delivery", Bytes: digests}, dbconn.ParentColumn{Name: "event_id", Texts: events}))
+	return tx.Conn.Run(ctx, q.Build(nil))
 }
 
 // DigestEvents reads the next events of a digest.
 func (s *Store) DigestEvents(ctx context.Context, uid core.UID, after string, limit int) ([]*core.Event, error) {
-	return s.events(ctx, digest.Join(eventlog.NewStatement(s.Dialect).Add(eventlog.Select), uid, after, limit))
+	q := eventlog.NewStatement(s.Dialect).Add(eventlog.Select + " JOIN digest_event m ON m.event_id = e.id")
+	return s.events(ctx, q.Add(" WHERE m.parent = ? AND m.delivery = ? AND m.event_id > ? ORDER BY m.event_id LIMIT ?", uid.Parent(), uid, after, int64(limit)))
 }
 
 // PurgeDigests deletes which events digests had that have been deleted.
 func (s *Store) PurgeDigests(ctx context.Context, before string, limit int) (int64, error) {
-	return s.purge(ctx, digest.Purge(s.Dialect, before, limit))
+	return s.purge(ctx, table.NewStatement(s.Dialect).Add("DELETE FROM digest_event WHERE (parent, delivery, event_id) IN (SELECT m.parent, m.delivery, m.event_id FROM digest_event m"+
+		" WHERE m.event_id < ? ORDER BY m.event_id LIMIT ?)", before, int64(limit)))
 }
 
 // isPending is the condition that a delivery has not ended. SQLite has an index of the states of
