@@ -267,14 +267,30 @@ func TestImportingARegistryTwiceChangesNothing(t *testing.T) {
 	})
 }
 
-func TestImportsAreAnOperatorsCommands(t *testing.T) {
+// What all organisations share is imported by the operator, and what is in a group also by whoever holds the capability there.
+func TestImportsNeedTheirCapabilityOrAnOperator(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		acme := w.found("acme")
-		_, advisories := w.p.Feeds.ImportAdvisories(acme.owner, acme.uid, nil)
+		acme, other := w.found("acme"), w.found("other")
+		theirs := w.repo(other.uid)
+		_, advisories := w.p.Feeds.ImportAdvisories(acme.owner, other.uid, nil)
+		_, feed := w.p.Feeds.ImportAdvisories(acme.owner, "", nil)
+		_, feedGroup := w.p.Feeds.ImportAdvisories(acme.owner, inventory.FeedGroup, nil)
 		_, vulnerabilities := w.p.Feeds.ImportVulnerabilities(acme.owner, nil)
-		_, repos := w.p.Registry.ImportRepos(acme.owner, acme.uid, nil, core.ImportOptions{})
-		_, tags := w.p.Registry.ImportTags(acme.owner, nil, core.ImportOptions{})
-		_, images := w.p.Registry.ImportImages(acme.owner, nil)
+		_, repos := w.p.Registry.ImportRepos(acme.owner, other.uid, nil, core.ImportOptions{})
+		_, tags := w.p.Registry.ImportTags(acme.owner, []*registry.ImportedTag{{Repo: theirs, Tag: inventory.Tag{Name: "a", Digest: digest(1)}}}, core.ImportOptions{})
+		_, images := w.p.Registry.ImportImages(acme.owner, []*inventory.Image{{Repo: theirs, Digest: digest(1)}})
+		_, sboms := w.p.Registry.ImportSBOMs(acme.owner, []*registry.ImportedSBOM{{Repo: w.repo(acme.uid), Digest: digest(1)}, {Repo: theirs, Digest: digest(1)}})
+		_, rules := w.p.Findings.ImportRules(acme.owner, other.uid, nil)
+		for what, err := range map[string]error{"feed": feed, "the group of feeds": feedGroup, "SBOMs": sboms, "VEX": rules} {
+			expectRefused(t, what, err, core.CodePermissionDenied)
+		}
+		own := w.repo(acme.uid)
+		if _, err := w.p.Registry.ImportSBOMs(acme.owner, []*registry.ImportedSBOM{{Repo: own, Digest: digest(1)}}); err != nil {
+			t.Errorf("an SBOM of the own repo: %v", err)
+		}
+		if _, err := w.p.Registry.ImportRepos(acme.owner, acme.uid, nil, core.ImportOptions{}); err != nil {
+			t.Errorf("repos of the own group: %v", err)
+		}
 		_, pruned := w.p.Registry.PruneTags(acme.owner, registry.RepoSource{Repo: w.repo(acme.uid), Source: hubApp}, nil, core.ImportOptions{})
 		for what, err := range map[string]error{"advisories": advisories, "vulnerabilities": vulnerabilities, "repos": repos, "tags": tags, "images": images, "prune": pruned} {
 			expectRefused(t, what, err, core.CodePermissionDenied)

@@ -328,3 +328,6 @@ func (p *Platform) Run(ctx context.Context) {
 		}
 	}
 }
+
+// Now returns the time of the clock by which changes are dated.
+func (p *Platform) Now() core.Time { return p.core.Now() }

@@ -226,13 +226,13 @@ func TestBuiltInRolesCanBeReadButNotChanged(t *testing.T) {
 		}
 		page, err := w.p.Roles.List(reader, core.ListRequest[*iam.RoleFilter]{})
 		must(t, err)
-		if page.TotalCount != 8 || len(page.Items) != 8 { // The custom roles are above.
-			t.Errorf("%d of %d, want 8 and 8", len(page.Items), page.TotalCount)
+		if page.TotalCount != 9 || len(page.Items) != 9 { // The custom roles are above.
+			t.Errorf("%d of %d, want 9 and 9", len(page.Items), page.TotalCount)
 		}
 		page, err = w.p.Roles.List(acme.owner, core.ListRequest[*iam.RoleFilter]{})
 		must(t, err)
-		if page.TotalCount != 10 || len(page.Items) != 10 {
-			t.Errorf("%d of %d, want 10 and 10", len(page.Items), page.TotalCount)
+		if page.TotalCount != 11 || len(page.Items) != 11 {
+			t.Errorf("%d of %d, want 11 and 11", len(page.Items), page.TotalCount)
 		}
 		_, err = w.p.Roles.Get(other, iam.ViewerRole)
 		expectRefused(t, "reading without the capability", err, core.CodePermissionDenied)

@@ -29,6 +29,11 @@ type clientFlags struct {
 
 func (c *clientFlags) check(f *faults) {
 	c.databaseFlags.check(f)
+	c.checkServer(f)
+}
+
+// checkServer checks the server and the token.
+func (c *clientFlags) checkServer(f *faults) {
 	c.server = serverURL(f, "url", c.URL)
 	c.Token = strings.TrimSpace(c.Token)
 	switch {

@@ -31,6 +31,7 @@ type eventFlags struct {
 
 type importOSVCommand struct {
 	importRun
+	networkFlags
 	Group string   `placeholder:"UID" help:"Group to import into, whose members see the advisories. Without it, everybody sees them as documents."`
 	Path  []string `arg:"" help:"OSV records: .json and .yaml files, folders, .tar, .tar.gz and .zip."`
 }
@@ -62,12 +63,19 @@ Examples:
 
 func (c *importOSVCommand) check(f *faults) {
 	c.importRun.check(f)
-	if c.Group != "" {
+	c.checkServer(f, c.databaseFlags)
+	switch {
+	case c.Group != "":
 		checkUID(f, "group", c.Group)
+	case c.URL != "":
+		f.add("group", "is required with --url: only the operator imports for all organisations")
 	}
 }
 
 func (c *importOSVCommand) run(ctx context.Context, p program) error {
+	if c.URL != "" {
+		return (&upload{ingest.DeliverOSV, queryOf("group", c.Group), c.Path}).send(ctx, p, &c.networkFlags)
+	}
 	return c.importRun.runImport(ctx, p, "osv", ingest.Options{Group: core.UID(c.Group)}, func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
 		return ingest.ImportOSV(ctx, to, c.Path, o)
 	})
@@ -75,6 +83,7 @@ func (c *importOSVCommand) run(ctx context.Context, p program) error {
 
 type importRegistryCommand struct {
 	importFlags
+	networkFlags
 	eventFlags
 	File string `arg:"" help:"JSON lines, plain or gzip."`
 }
@@ -99,7 +108,19 @@ Example:
   atrium import registry --group UID registry.jsonl.gz`
 }
 
+func (c *importRegistryCommand) check(f *faults) {
+	c.importFlags.check(f)
+	c.checkServer(f, c.databaseFlags)
+}
+
 func (c *importRegistryCommand) run(ctx context.Context, p program) error {
+	if c.URL != "" {
+		query := queryOf("group", c.Group)
+		if c.NoEvents {
+			query.Set("noEvents", "true")
+		}
+		return (&upload{ingest.DeliverRegistry, query, []string{c.File}}).send(ctx, p, &c.networkFlags)
+	}
 	return c.importInto(ctx, p, "registry", ingest.Options{NoEvents: c.NoEvents}, func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
 		return ingest.ImportRegistry(ctx, to, c.File, o)
 	})
@@ -211,6 +232,13 @@ func writeSummary(out io.Writer, sum ingest.Summary) error {
 			err = errors.Join(err, writeErr)
 		}
 	}
+	for _, image := range sum.Images {
+		if found := image.Findings; found != nil {
+			_, writeErr := fmt.Fprintf(out, "%s@%s: %d packages; %d findings opened, %d resolved; %d open (%d critical, %d high)\n",
+				image.Repo, image.Digest, image.Packages, found.Opened, found.Resolved, found.Open.Total, found.Open.Critical, found.Open.High)
+			err = errors.Join(err, writeErr)
+		}
+	}
 	for _, k := range sum.Kinds {
 		for _, fate := range []struct {
 			name string
@@ -225,28 +253,5 @@ func writeSummary(out io.Writer, sum ingest.Summary) error {
 	return err
 }
 
-// explain returns the text of an error with all of its violations, for the terminal. It leaves out the middle of a long
-// text, which repeats input: a document can have a number of megabytes.
-func explain(err error) string {
-	text := listViolations(err)
-	if len(text) <= maxExplained {
-		return text
-	}
-	begin, end := text[:maxExplained/2], text[len(text)-maxExplained/2:]
-	return fmt.Sprintf("%s ... (%d bytes) ... %s", strings.ToValidUTF8(begin, ""), len(text)-len(begin)-len(end), strings.ToValidUTF8(end, ""))
-}
-
-// maxExplained is the largest number of bytes of a text that is shown as a whole.
-const maxExplained = 4000
-
-func listViolations(err error) string {
-	var e *core.Error
-	if !errors.As(err, &e) || len(e.Violations) < 2 {
-		return err.Error()
-	}
-	all := make([]string, len(e.Violations))
-	for i, v := range e.Violations {
-		all[i] = v.Field + ": " + v.Description
-	}
-	return "Invalid argument: " + strings.Join(all, "; ")
-}
+// explain returns the text of an error for the terminal.
+func explain(err error) string { return ingest.Explain(err) }

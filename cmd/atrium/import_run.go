@@ -55,6 +55,21 @@ func (c *importRun) serveMetrics(ctx context.Context, m *meter) (metrics *teleme
 	return nil, func() {}, nil
 }
 
+// networkFlags are the flags of imports that can go to a server.
+type networkFlags struct {
+	URL   string `name:"url" placeholder:"URL" help:"Server to import into over the network, in place of the database. Needs no right on the database."`
+	Token string `secret:"" placeholder:"TOKEN" help:"Bearer token for --url. Prefer the environment variable, because process lists show flags. Without it, the command creates a token of the owner from the database, for a server in development mode on this machine."`
+
+	client clientFlags
+}
+
+func (c *networkFlags) checkServer(f *faults, of databaseFlags) {
+	if c.URL != "" {
+		c.client = clientFlags{databaseFlags: of, URL: c.URL, Token: c.Token}
+		c.client.checkServer(f)
+	}
+}
+
 // runImport runs an import, and prints its progress and a summary.
 func (c *importRun) runImport(ctx context.Context, p program, source string, o ingest.Options, read reading) error {
 	limitMemory(importMemory, importGCPercent)
@@ -76,7 +91,8 @@ func (c *importRun) runImport(ctx context.Context, p program, source string, o i
 		seen = so.Records
 		meter.show(so)
 	}
-	o.ReportProblem = func(at ingest.Place, reason error) { meter.print(fmt.Sprintf("%s: %s", at, explain(reason))) }
+	o.ReportProblem = func(at ingest.Place, reason error) { meter.print(fmt.Sprintf("%s: %s", at, ingest.Explain(reason))) }
+	o.Pipe = p.stdin
 	o.TemporaryFolder = store.TemporaryFolder(c.DatabaseURL)
 	sum, err := read(ctx, db.Platform, o)
 	meter.finish()

@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"strings"
+	"fmt"
 
 	"atrium/internal/ingest"
 	"atrium/platform"
@@ -11,10 +11,14 @@ import (
 
 type importSBOMCommand struct {
 	importRun
-	Image        string   `placeholder:"PATH@DIGEST" help:"Image that all documents are about: the path of its repo by names, @ and its digest."`
-	Group        string   `placeholder:"UID" help:"Group that has the repos of the images that the documents name. Required without --image."`
+	networkFlags
+	Image        string   `placeholder:"PATH@DIGEST" help:"Image that all documents are about: the path of its repo by names, with its digest, a tag or both (PATH:TAG@DIGEST)."`
+	Group        string   `placeholder:"UID" help:"Group that has the repos of the images that the documents name, or that of --image, whose repo is then named as in the group. Required without --image."`
 	Architecture string   `placeholder:"NAME" help:"Architecture that the documents are about. Without it, the architecture that their packages name."`
+	Create       bool     `help:"Make the repo and the tag that are missing, and move the tag to the image."`
 	Path         []string `arg:"" name:"file" help:"SPDX and CycloneDX documents in JSON: .json and .jsonl files, folders, .tar, .tar.gz and .zip; - for the standard input."`
+
+	named ingest.ImageName
 }
 
 // Help returns the detailed help.
@@ -25,7 +29,8 @@ ecosystem finds it. A package that cannot be read is named with its place in the
 The import says how many packages of a document have no known ecosystem, release or source package.
 
 Without --image, a document must name its image and its digest, as the documents of syft do: docker.io/library/debian:12 is the
-repo library/debian or debian of the group.
+repo library/debian or debian of the group. With --create, a repo that is missing is made, in the deepest group of the path that
+there is, and the tag that --image or the document names points to the image.
 
 A document replaces what was stored for the same image and architecture. Of several documents about them in one import, the
 one with the most packages is stored, and the others are reported. A document has at most 64 MiB and 50,000 packages.
@@ -37,19 +42,34 @@ Examples:
 
 func (c *importSBOMCommand) check(f *faults) {
 	c.importRun.check(f)
-	switch {
-	case c.Image != "" && c.Group != "":
-		f.add("group", "must not be given with --image, which names the repo")
-	case c.Image == "":
+	c.checkServer(f, c.databaseFlags)
+	if c.Group != "" || c.Image == "" {
 		checkUID(f, "group", c.Group)
-	case !strings.Contains(c.Image, "@sha256:"):
-		f.add("image", "must be the path of a repo, @ and a digest, such as acme/shop/checkout@sha256:...")
+	}
+	if c.Image != "" {
+		var err error
+		if c.named, err = ingest.ParseImageName(c.Image); err != nil {
+			f.add("image", "%s", err)
+		}
 	}
 }
 
 func (c *importSBOMCommand) run(ctx context.Context, p program) error {
+	if c.URL != "" {
+		query := queryOf("group", c.Group, "image", c.Image, "architecture", c.Architecture)
+		if c.Create {
+			query.Set("create", "true")
+		}
+		return (&upload{ingest.DeliverSBOM, query, c.Path}).send(ctx, p, &c.networkFlags)
+	}
 	return c.importRun.runImport(ctx, p, "sbom", ingest.Options{Group: core.UID(c.Group)}, func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
-		from := ingest.SBOMSource{Paths: c.Path, Pipe: p.stdin, Image: c.Image, Architecture: c.Architecture}
+		from := ingest.SBOMSource{Paths: c.Path, Architecture: c.Architecture, Create: c.Create}
+		if c.Image != "" {
+			var err error
+			if from.Image, err = ingest.FindImage(ctx, to, o.Group, c.named, c.Create); err != nil {
+				return ingest.Summary{}, fmt.Errorf("--image %.300q: %w", c.Image, err)
+			}
+		}
 		return ingest.ImportSBOM(ctx, to, from, o)
 	})
 }

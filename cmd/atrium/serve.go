@@ -159,7 +159,7 @@ func (c *serveCommand) config(p program, logger *slog.Logger) server.Config {
 		},
 		Audience: c.Audience, TrustedIssuers: c.TrustIssuer, PrivateIssuers: c.PrivateIssuer, PrivateSinks: c.PrivateSink, TrustedProxies: c.proxies, Origins: c.CORSOrigin,
 		Certificate: c.certificate, V1: c.v1(), V2beta1: c.deprecation, PackageAliases: c.GRPCPackageAlias,
-		RateLimit: rate, RateBurst: c.RateBurst, MaxInFlight: inFlight, SharedIdentities: c.limitFlags.identities, MaxConcurrent: c.MaxConcurrent, Memory: c.memory(),
+		RateLimit: rate, RateBurst: c.RateBurst, MaxInFlight: inFlight, SharedIdentities: c.limitFlags.identities, MaxConcurrent: c.MaxConcurrent, MaxUpload: int64(c.MaxUpload) << 20, Memory: c.memory(),
 		ServiceDomain: c.ServiceDomain, GraphQL: c.settings, Domains: c.Domains, SchemaReaders: c.readers,
 		Webhooks: c.Webhooks, Mail: c.mailFlags.server, PublicURL: c.PublicURL, DrainDelay: c.DrainDelay, DrainTimeout: c.DrainTimeout, IdleTimeout: c.IdleTimeout,
 		Metrics: metrics, MetricsAddress: metricsAddress, MetricsOptional: c.MetricsAddr == nil, Slow: c.Slow,

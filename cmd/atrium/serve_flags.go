@@ -45,6 +45,8 @@ type limitFlags struct {
 	MaxInFlight   *int `placeholder:"N" help:"Concurrent requests of one caller; 0 is no limit. Default: 20, or no limit with --dev."`
 	MaxConcurrent int  `default:"-1" placeholder:"N" help:"Requests that are worked on at the same time; others wait for some seconds, fairly by organisation. 0 is no limit, and -1 is twice the connections to the database."`
 
+	MaxUpload int `default:"256" placeholder:"MIB" help:"Largest upload of an import over the network, in MiB without compression."`
+
 	SharedIdentity []string `placeholder:"UID" help:"Identity whose token many people share, such as that of a gateway or of Grafana. It has the limits of 50 callers, so that the share of its organisation limits it. May be repeated."`
 
 	identities []core.UID // those of SharedIdentity
@@ -67,6 +69,9 @@ func (l *limitFlags) check(f *faults) {
 	}
 	if l.MaxConcurrent < server.FitConcurrency {
 		f.add("max-concurrent", "must not be below -1")
+	}
+	if l.MaxUpload < 1 {
+		f.add("max-upload", "must be above 0")
 	}
 	for _, uid := range l.SharedIdentity {
 		checkUID(f, "shared-identity", uid)

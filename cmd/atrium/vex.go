@@ -14,6 +14,7 @@ import (
 
 type importVEXCommand struct {
 	importFlags
+	networkFlags
 	Path []string `arg:"" help:"VEX documents: .json files, folders, .tar, .tar.gz and .zip."`
 }
 
@@ -43,7 +44,15 @@ Examples:
   atrium import vex --group UID documents/ archive.tar.gz`
 }
 
+func (c *importVEXCommand) check(f *faults) {
+	c.importFlags.check(f)
+	c.checkServer(f, c.databaseFlags)
+}
+
 func (c *importVEXCommand) run(ctx context.Context, p program) error {
+	if c.URL != "" {
+		return (&upload{ingest.DeliverVEX, queryOf("group", c.Group), c.Path}).send(ctx, p, &c.networkFlags)
+	}
 	return c.importInto(ctx, p, "vex", ingest.Options{}, func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
 		return ingest.ImportVEX(ctx, to, c.Path, o)
 	})

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,6 +24,7 @@ type documentReader struct {
 	handle   func(at Place, document []byte) error // receives JSON; its error ends the import
 	onlyJSON bool                                  // JSON lines are documents, and YAML is not
 	limit    int                                   // bytes of a document; 0 means MaxRecord
+	unpacked int64                                 // bytes of the documents of an upload so far
 }
 
 // A format is the format of a file that contains documents.
@@ -35,6 +37,7 @@ const (
 	yamlDocument
 	tarArchive
 	zipArchive
+	gzipDocument
 )
 
 // detectFormat returns the format that the extension of a file name stands for.
@@ -50,8 +53,25 @@ func detectFormat(name string) format {
 	return noDocuments
 }
 
-// detectFormat returns the format of a file that is read.
-func (d *documentReader) detectFormat(name string) format {
+// IsArchive reports whether a file is an archive by its name.
+func IsArchive(name string) bool {
+	f := detectFormat(name)
+	return f == tarArchive || f == zipArchive
+}
+
+// detectFormat returns the format of a file, or of an upload, that is read.
+func (d *documentReader) detectFormat(path string) format {
+	if !d.reporter.isUpload(path) {
+		return d.formatOf(path)
+	}
+	if f := d.reporter.options.Upload.format; f != yamlDocument || !d.onlyJSON {
+		return f
+	}
+	return jsonLines // which says that it is none
+}
+
+// formatOf returns the format of a file or of a member of an archive.
+func (d *documentReader) formatOf(name string) format {
 	f := detectFormat(name)
 	if f == yamlDocument && d.onlyJSON || f == jsonLines && !d.onlyJSON {
 		return noDocuments
@@ -60,7 +80,7 @@ func (d *documentReader) detectFormat(name string) format {
 }
 
 func (d *documentReader) isDocument(name string) bool {
-	f := d.detectFormat(name)
+	f := d.formatOf(name)
 	return f == jsonDocument || f == jsonLines || f == yamlDocument
 }
 
@@ -104,6 +124,9 @@ func (d *documentReader) read(ctx context.Context, paths []string) error {
 // walkFiles calls f with path if it is a file, or with every file below it whose
 // name says that it contains documents.
 func (d *documentReader) walkFiles(path string, f func(path string, size int64) error) error {
+	if d.reporter.isUpload(path) {
+		return f(path, d.reporter.options.Upload.Size)
+	}
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
@@ -119,7 +142,7 @@ func (d *documentReader) walkFiles(path string, f func(path string, size int64) 
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		if !entry.Type().IsRegular() || d.detectFormat(name) == noDocuments {
+		if !entry.Type().IsRegular() || d.formatOf(name) == noDocuments {
 			return nil
 		}
 		info, err := entry.Info()
@@ -133,19 +156,19 @@ func (d *documentReader) walkFiles(path string, f func(path string, size int64) 
 // readFile reads one file and reports what is wrong with it. It returns an error
 // only if the import must end.
 func (d *documentReader) readFile(ctx context.Context, path string) error {
-	file, err := os.Open(path)
+	file, err := d.reporter.open(path)
 	if err != nil {
 		d.reporter.reportUnreadable(Place{File: path}, err)
 		return nil
 	}
 	defer file.Close()
-	switch detectFormat(path) {
+	switch format := d.detectFormat(path); format {
 	case tarArchive:
 		return d.readTar(ctx, path, file)
 	case zipArchive:
 		return d.readZip(ctx, path, file)
 	default:
-		_, err := d.readDocument(ctx, Place{File: path}, d.reporter.countReads(file))
+		_, err := d.readDocument(ctx, Place{File: path}, format, d.reporter.countReads(file))
 		return err
 	}
 }
@@ -156,6 +179,9 @@ func (d *documentReader) readTar(ctx context.Context, path string, file io.Reade
 	if err != nil {
 		d.reporter.reportUnreadable(Place{File: path}, err)
 		return nil
+	}
+	if limit := d.limitOf(path); limit > 0 {
+		unpacked = &limitedReader{unpacked, limit, limit}
 	}
 	for archive := tar.NewReader(unpacked); ; {
 		header, err := archive.Next()
@@ -169,20 +195,15 @@ func (d *documentReader) readTar(ctx context.Context, path string, file io.Reade
 		if header.Typeflag != tar.TypeReg || !d.isDocument(header.Name) {
 			continue
 		}
-		if complete, err := d.readDocument(ctx, Place{File: path, Member: header.Name}, archive); err != nil || !complete {
+		if complete, err := d.readDocument(ctx, Place{File: path, Member: header.Name}, d.formatOf(header.Name), archive); err != nil || !complete {
 			return err
 		}
 	}
 }
 
 // readZip reads the documents of a zip archive, like readFile.
-func (d *documentReader) readZip(ctx context.Context, path string, file *os.File) error {
-	info, err := file.Stat()
-	if err != nil {
-		d.reporter.reportUnreadable(Place{File: path}, err)
-		return nil
-	}
-	archive, err := zip.NewReader(file, info.Size())
+func (d *documentReader) readZip(ctx context.Context, path string, file content) error {
+	archive, err := d.openZip(path, file)
 	if err != nil {
 		d.reporter.reportUnreadable(Place{File: path}, err)
 		return nil
@@ -192,11 +213,78 @@ func (d *documentReader) readZip(ctx context.Context, path string, file *os.File
 		if !member.Mode().IsRegular() || !d.isDocument(member.Name) {
 			continue
 		}
+		if limit := d.limitOf(path); limit > 0 && d.unpacked >= limit {
+			d.reporter.reportUnreadable(Place{File: path}, unpackedError(limit))
+			return nil
+		}
 		if err := d.readMember(ctx, Place{File: path, Member: member.Name}, member); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// openZip reads the directory of a zip archive.
+func (d *documentReader) openZip(path string, file content) (*zip.Reader, error) {
+	if d.reporter.isUpload(path) {
+		directory := &limitedReaderAt{file, maxDirectory, maxDirectory}
+		archive, err := zip.NewReader(directory, d.reporter.options.Upload.Size)
+		directory.left = math.MaxInt64 // the members have another limit
+		return archive, err
+	}
+	on, isFile := file.(*os.File)
+	if !isFile {
+		return nil, fmt.Errorf("%s: must be a file", path)
+	}
+	info, err := on.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return zip.NewReader(file, info.Size())
+}
+
+// limitOf returns how many bytes all documents of an upload may have together; 0 means that there is no limit.
+func (d *documentReader) limitOf(path string) int64 {
+	if !d.reporter.isUpload(path) {
+		return 0
+	}
+	return d.reporter.options.Upload.limit
+}
+
+// An unpackedError is the error of an archive that unpacks to more bytes than this.
+type unpackedError int64
+
+func (most unpackedError) Error() string {
+	return fmt.Sprintf("unpacks to more than %d MiB; divide the archive", int64(most)>>20)
+}
+
+// A limitedReader fails after a number of bytes.
+type limitedReader struct {
+	io.Reader
+	left, limit int64
+}
+
+func (r *limitedReader) Read(b []byte) (int, error) {
+	if r.left <= 0 {
+		return 0, unpackedError(r.limit)
+	}
+	n, err := r.Reader.Read(b[:min(int64(len(b)), r.left)])
+	r.left -= int64(n)
+	return n, err
+}
+
+// A limitedReaderAt fails after a number of bytes.
+type limitedReaderAt struct {
+	io.ReaderAt
+	left, limit int64
+}
+
+// ReadAt reads a part.
+func (r *limitedReaderAt) ReadAt(b []byte, at int64) (int, error) {
+	if r.left -= int64(len(b)); r.left < 0 {
+		return 0, fmt.Errorf("has a directory of more than %d MiB; divide the archive", r.limit>>20)
+	}
+	return r.ReaderAt.ReadAt(b, at)
 }
 
 func (d *documentReader) readMember(ctx context.Context, at Place, member *zip.File) error {
@@ -206,31 +294,35 @@ func (d *documentReader) readMember(ctx context.Context, at Place, member *zip.F
 		return nil
 	}
 	defer r.Close()
-	_, err = d.readDocument(ctx, at, r)
+	var from io.Reader = r
+	if limit := d.limitOf(at.File); limit > 0 {
+		from = &limitedReader{r, limit - d.unpacked, limit}
+	}
+	_, err = d.readDocument(ctx, at, d.formatOf(member.Name), from)
 	return err
 }
 
 // readDocument passes one document to handle. It reports complete as false if r
 // failed, so that nothing can be read after it.
-func (d *documentReader) readDocument(ctx context.Context, at Place, r io.Reader) (complete bool, err error) {
+func (d *documentReader) readDocument(ctx context.Context, at Place, of format, r io.Reader) (complete bool, err error) {
 	d.reporter.reading = at
 	if err := ctx.Err(); err != nil {
 		return true, err
 	}
 	d.reporter.countRecord()
-	b, err := readLimited(r, cmp.Or(d.limit, MaxRecord))
+	b, err := readLimited(countedReader{r, &d.unpacked}, cmp.Or(d.limit, MaxRecord))
 	if err != nil {
 		d.reporter.reportUnreadable(at, err)
 		return errors.As(err, new(sizeError)), nil
 	}
-	if detectFormat(at.document()) == yamlDocument {
+	if of == yamlDocument {
 		if b, err = yamlToJSON(b); err != nil {
 			d.reporter.reportUnreadable(at, err)
 			return true, nil
 		}
 	}
 	b = bytes.TrimPrefix(b, byteOrderMark)
-	if detectFormat(at.document()) == jsonLines {
+	if of == jsonLines {
 		return true, d.handleLines(ctx, at, b)
 	}
 	return true, d.handle(at, b)

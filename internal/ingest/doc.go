@@ -6,7 +6,8 @@
 //	osvrecord.go the format of an OSV record; elements.go limits the lengths of its lists
 //	archive.go   reads the documents of a folder, a tar or a zip, one at a time
 //	yaml.go      converts a YAML document to JSON
-//	sbom.go      SPDX and CycloneDX documents; pipe.go copies a pipe to a file
+//	sbom.go      SPDX and CycloneDX documents; image.go finds and makes their images
+//	door.go      what callers hand in over the network; upload.go keeps it
 //	exploitation.go  what is known to be exploited (KEV), and what is likely to be (EPSS)
 //	registry.go  JSON lines of repos, tags and images
 //	vex.go       statements of VEX documents
@@ -29,6 +30,6 @@
 // continues. An error is returned only if the import cannot continue; what was
 // imported before stays.
 //
-// The context must carry the actor core.NewOperator, because imports are commands
-// of an operator.
+// The context must carry the actor core.NewOperator, or a caller with the capabilities of the
+// import.
 package ingest

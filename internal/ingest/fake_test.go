@@ -128,11 +128,15 @@ func (c *fakeCore) destination() destination {
 			}
 			return removed, nil
 		},
-		findRepoOfPath: func(_ context.Context, path string) (core.UID, error) {
-			if c.repos[path] == nil {
-				return "", errors.New("not found")
-			}
-			return uid(path), nil
+		makeRepo: func(_ context.Context, _ core.UID, name string) (core.UID, error) {
+			c.repos[name] = &registry.ImportedRepo{Repo: inventory.Repo{Name: name, UID: uid(name)}}
+			return uid(name), nil
+		},
+		setTag: func(_ context.Context, tag inventory.TagName, digest string) (changed, isNew bool, err error) {
+			key := string(tag.Repo) + ":" + tag.Name
+			isNew = c.tags[key] == nil
+			c.tags[key] = &registry.ImportedTag{Repo: tag.Repo, Tag: inventory.Tag{Name: tag.Name, Digest: digest}}
+			return true, isNew, nil
 		},
 		findRepo: func(_ context.Context, name string) (core.UID, error) {
 			if c.repos[name] == nil {

@@ -1,10 +1,10 @@
 package ingest
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"unicode"
@@ -34,18 +34,24 @@ var errNUL = errors.New("contains the character U+0000, which no text may contai
 type Options struct {
 	Group    core.UID // the group into which advisories and repos are imported
 	NoEvents bool     // record no events for repos and tags
+	OwnOnly  bool     // import only what belongs to the group, and not what all organisations share
 	// ReportProblem is called for every record that failed, and for every repo
 	// that vanished from its registry.
 	ReportProblem func(at Place, reason error)
+	// ReportRemark is called for what was left out, and for what a document does not say. Without it, ReportProblem is.
+	ReportRemark func(at Place, remark error)
 	// ReportProgress is called after every record.
 	ReportProgress func(Progress)
-	// TemporaryFolder is where a pipe is copied to; "" means that of the system.
+	// TemporaryFolder is where a large pipe is copied to; "" means that of the system.
 	TemporaryFolder string
+	// Pipe is what the path "-" stands for, unless there is an Upload.
+	Pipe   io.Reader
+	Upload *Upload
 }
 
 // A Place is the position of a record in the input.
 type Place struct {
-	File   string // path as the caller named it, or of a file below a folder that the caller named
+	File   string // path as the caller named it, or of a file below a folder that the caller named; "-" for a pipe or an upload
 	Member string // the member of an archive; "" for a plain file
 	Line   int    // counted from 1; 0 if the record is a whole file
 }
@@ -62,9 +68,6 @@ func (p Place) String() string {
 	}
 	return s
 }
-
-// document returns the name of the file or member that contains the record.
-func (p Place) document() string { return cmp.Or(p.Member, p.File) }
 
 func quoteUnprintable(name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
@@ -93,18 +96,22 @@ type Progress struct {
 
 // A Summary is the result of an import.
 type Summary struct {
-	Kinds      []KindCounts // counts by kind, in the order of the import
-	Unreadable int          // documents and lines whose kind could not be read
-	Waiting    int          // statements of VEX that decide about no finding now
-	Untagged   int          // images of imported SBOMs whose findings do not count, because no live tag points to them
+	Kinds      []KindCounts  `json:"kinds"`              // counts by kind, in the order of the import
+	Unreadable int           `json:"unreadable"`         // documents and lines whose kind could not be read
+	Waiting    int           `json:"waiting,omitempty"`  // statements of VEX that decide about no finding now
+	Untagged   int           `json:"untagged,omitempty"` // images of imported SBOMs whose findings do not count, because no live tag points to them
+	Images     []ImageCounts `json:"images,omitempty"`   // the images of SBOMs
 }
 
 // A KindCounts counts the results for the records of one kind.
 type KindCounts struct {
-	Name                              string // plural, such as "repos"
-	Added, Updated, Unchanged, Failed int
-	Removed                           int // removed from the group, because the source no longer has them
-	Vanished                          int // repos that were imported before and that the source no longer has
+	Name      string `json:"name"` // plural, such as "repos"
+	Added     int    `json:"added"`
+	Updated   int    `json:"changed"`
+	Unchanged int    `json:"unchanged"`
+	Failed    int    `json:"refused"`
+	Removed   int    `json:"removed,omitempty"`  // removed from the group, because the source no longer has them
+	Vanished  int    `json:"vanished,omitempty"` // repos that were imported before and that the source no longer has
 }
 
 // Failed counts the records that were not imported.
@@ -137,8 +144,11 @@ type destination struct {
 	// findRepo finds a repo of the group by its name; "" if there is none.
 	findRepo func(ctx context.Context, name string) (core.UID, error)
 
-	// findRepoOfPath finds a repo by its path of names, such as acme/shop/checkout.
-	findRepoOfPath func(ctx context.Context, path string) (core.UID, error)
+	// makeRepo makes a repo in a group; "" means the group of the import. One that somebody has made meanwhile is found.
+	makeRepo func(ctx context.Context, group core.UID, name string) (core.UID, error)
+
+	// setTag makes a tag, or moves the one that there is.
+	setTag func(ctx context.Context, tag inventory.TagName, digest string) (changed, isNew bool, err error)
 
 	// getImages reads images in the order of keys; nil for each that does not exist.
 	getImages func(ctx context.Context, keys []core.ImageKey) ([]*inventory.Image, error)
@@ -174,22 +184,15 @@ func newDestination(p *platform.Platform, o Options, options core.ImportOptions)
 		exploitations:   p.Feeds.ImportExploitations,
 
 		keepKnownExploited: p.Feeds.KeepKnownExploited,
-		findRepo: func(ctx context.Context, name string) (core.UID, error) {
-			page, err := p.Repos.List(ctx, core.ListRequest[*inventory.RepoFilter]{
-				UIDP:   core.UIDFilter{ChildrenOf: o.Group},
-				Filter: &inventory.RepoFilter{Name: name}, PageSize: 1, Parts: core.PartItems,
-			})
-			if err != nil || len(page.Items) == 0 {
-				return "", err
+		findRepo:           func(ctx context.Context, name string) (core.UID, error) { return findRepo(ctx, p, o.Group, name) },
+		makeRepo: func(ctx context.Context, group core.UID, name string) (core.UID, error) {
+			if group == "" {
+				group = o.Group
 			}
-			return page.Items[0].UID, nil
+			return makeRepo(ctx, p, group, name)
 		},
-		findRepoOfPath: func(ctx context.Context, path string) (core.UID, error) {
-			repo, err := p.Repos.GetByPath(ctx, path)
-			if err != nil {
-				return "", err
-			}
-			return repo.UID, nil
+		setTag: func(ctx context.Context, tag inventory.TagName, digest string) (changed, isNew bool, err error) {
+			return setTag(ctx, p, tag, digest)
 		},
 		getImages: func(ctx context.Context, keys []core.ImageKey) ([]*inventory.Image, error) {
 			images, errs := p.Images.GetMany(ctx, keys)
@@ -221,21 +224,21 @@ type reporter struct {
 	collected  int   // number of records that were given to batches
 	unreadable int
 	pipeline   pipeline
-	pipe       string // file with a copy of the pipe, which problems call "-"
 }
 
 func (l *reporter) reportProblem(at Place, reason error) {
 	if l.options.ReportProblem != nil {
-		l.options.ReportProblem(l.nameForCaller(at), reason)
+		l.options.ReportProblem(at, reason)
 	}
 }
 
-// nameForCaller returns a place as the caller knows it.
-func (l *reporter) nameForCaller(at Place) Place {
-	if l.pipe != "" && at.File == l.pipe {
-		at.File = "-"
+// reportRemark reports what was left out, or what is not known of a record that is imported.
+func (l *reporter) reportRemark(at Place, remark error) {
+	if l.options.ReportRemark == nil {
+		l.reportProblem(at, remark)
+		return
 	}
-	return at
+	l.options.ReportRemark(at, remark)
 }
 
 // finish waits until no batch is being imported. It returns the first error, that of the import before those of its batches, with
@@ -256,7 +259,7 @@ func (l *reporter) finish(err error) error {
 	if err == nil || first.at == (Place{}) {
 		return err
 	}
-	return &StoppedError{l.nameForCaller(first.at), err}
+	return &StoppedError{first.at, err}
 }
 
 // reportUnreadable counts and reports a document or line whose kind could not be

@@ -11,6 +11,9 @@ import (
 	"os"
 )
 
+// gzipMagic is how gzip begins.
+var gzipMagic = []byte{0x1f, 0x8b}
+
 // decompress returns a reader of the content of r, which may be gzip or plain.
 func decompress(r io.Reader) (io.Reader, error) {
 	buffered := bufio.NewReaderSize(r, 64<<10)
@@ -18,7 +21,7 @@ func decompress(r io.Reader) (io.Reader, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+	if !bytes.Equal(magic, gzipMagic) {
 		return buffered, nil
 	}
 	return gzip.NewReader(buffered)
@@ -67,22 +70,16 @@ var byteOrderMark = []byte("\ufeff")
 // reportUnreadable. readLines returns the error of f, or an error if the file cannot
 // be opened.
 func (l *reporter) readLines(ctx context.Context, name string, passes int64, reportUnreadable func(Place, error), f func(at Place, line []byte) error) error {
-	file, err := os.Open(name)
+	file, err := l.open(name)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	info, err := file.Stat()
+	size, err := l.sizeOfLines(name, passes)
 	if err != nil {
 		return err
 	}
-	if info.IsDir() {
-		return fmt.Errorf("%s: is a folder; name a file of JSON lines", name)
-	}
-	if passes > 1 && !info.Mode().IsRegular() { // a pipe would be empty the second time
-		return fmt.Errorf("%s: must be a file and not a pipe, because it is read several times", name)
-	}
-	l.progress.Total = passes * info.Size()
+	l.progress.Total = passes * size
 	lines, err := decompress(l.countReads(file))
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -105,6 +102,23 @@ func (l *reporter) readLines(ctx context.Context, name string, passes int64, rep
 		reportUnreadable(Place{File: name}, errors.New("contains no records: looked for one on each line"))
 	}
 	return failed
+}
+
+// sizeOfLines returns the size of a file of lines that is read a number of times.
+func (l *reporter) sizeOfLines(name string, passes int64) (int64, error) {
+	if l.isUpload(name) {
+		return l.options.Upload.Size, nil
+	}
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return 0, err
+	case info.IsDir():
+		return 0, fmt.Errorf("%s: is a folder; name a file of JSON lines", name)
+	case passes > 1 && !info.Mode().IsRegular(): // a pipe would be empty the second time
+		return 0, fmt.Errorf("%s: must be a file and not a pipe, because it is read several times", name)
+	}
+	return info.Size(), nil
 }
 
 // readLimited reads a document of at most limit bytes. A longer one has a sizeError.

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 
 	"atrium/platform"
 	"atrium/platform/core"
@@ -21,6 +22,11 @@ func ImportOSV(ctx context.Context, p *platform.Platform, paths []string, o Opti
 // importOSV is ImportOSV with a destination.
 func importOSV(ctx context.Context, d destination, paths []string, o Options) (Summary, error) {
 	l := &reporter{options: o}
+	remove, err := l.readPipe(paths...)
+	if err != nil {
+		return Summary{}, err
+	}
+	defer remove()
 	advisories := recordBatch{batch: newBatch("advisories", l, d.advisories, func(r *feeds.AdvisoryRecord) string { return r.AdvisoryID })}
 	vulnerabilities := newBatch("vulnerability metadata", l, d.vulnerabilities, func(v *inventory.Vulnerability) string {
 		return v.ID
@@ -48,14 +54,19 @@ func importOSV(ctx context.Context, d destination, paths []string, o Options) (S
 		} else if err := advisories.add(ctx, whole, at, len(document)); err != nil {
 			return err
 		}
+		if o.OwnOnly {
+			return nil
+		}
 		return vulnerabilities.add(ctx, record.vulnerability(), at, len(document))
 	}}
-	err := reader.measure(paths)
-	if err == nil {
+	if o.OwnOnly {
+		l.reportRemark(Place{File: paths[0]}, errSharedMetadata)
+	}
+	if err = reader.measure(paths); err == nil {
 		err = reader.read(ctx, paths)
 	}
 	if err == nil && hasBundles { // they come last: a bundle counts only while its vulnerabilities have no records
-		isLaterPass, reader.reporter = true, &reporter{}
+		isLaterPass, reader.unpacked, reader.reporter = true, 0, &reporter{options: Options{Upload: l.options.Upload}}
 		err = reader.read(ctx, paths)
 	}
 	if err == nil {
@@ -65,8 +76,14 @@ func importOSV(ctx context.Context, d destination, paths []string, o Options) (S
 		err = vulnerabilities.flush(ctx)
 	}
 	err = l.finish(err)
-	return Summary{Kinds: []KindCounts{advisories.kind, vulnerabilities.kind}, Unreadable: l.unreadable}, err
+	kinds := []KindCounts{advisories.kind, vulnerabilities.kind}
+	if o.OwnOnly {
+		kinds = kinds[:1]
+	}
+	return Summary{Kinds: kinds, Unreadable: l.unreadable}, err
 }
+
+var errSharedMetadata = errors.New("the advisories are those of the group; the texts, links and aliases of vulnerabilities are shared by all organisations, and only the operator imports them, with `atrium import osv` on the server")
 
 // A recordBatch is a batch of records. It is sent before it has too many advisories, which decide how long a transaction takes.
 type recordBatch struct {

@@ -84,6 +84,21 @@ func TestASecondImportOfTheGoVulnerabilityDatabaseChangesNothing(t *testing.T) {
 	}
 }
 
+// A bundle is read in a second pass, and a pipe can be read once.
+func TestABundleIsReadFromAPipe(t *testing.T) {
+	t.Parallel()
+	c := newFakeCore()
+	var r reports
+	o := r.options()
+	o.Pipe = strings.NewReader(`{"id": "DSA-1", "upstream": ["CVE-1", "CVE-2"], "affected": [{"package": {"ecosystem": "Debian:12", "name": "p"}}]}`)
+	sum, err := importOSV(t.Context(), c.destination(), []string{"-"}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkKinds(t, sum, KindCounts{Name: "advisories", Added: 1}, KindCounts{Name: "vulnerability metadata", Added: 1})
+	r.check(t)
+}
+
 const fullOSV = `{
 	"schema_version": "1.7.0", "id": "GHSA-1", "modified": "2024-05-02T00:00:00Z", "published": "2024-05-01T10:00:00.5Z",
 	"withdrawn": "2025-01-01T00:00:00Z", "aliases": ["CVE-1"], "related": ["CVE-2"], "upstream": ["X-1"],

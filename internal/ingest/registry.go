@@ -32,7 +32,12 @@ func ImportRegistry(ctx context.Context, p *platform.Platform, file string, o Op
 // importRegistry is ImportRegistry with a destination.
 func importRegistry(ctx context.Context, d destination, file string, o Options) (Summary, error) {
 	r := newRegistryImport(d, file, o)
-	err := r.reporter.finish(r.readPasses(ctx))
+	remove, err := r.reporter.readPipe(file)
+	if err != nil {
+		return Summary{}, err
+	}
+	defer remove()
+	err = r.reporter.finish(r.readPasses(ctx))
 	var stopped *StoppedError
 	if errors.As(err, &stopped) {
 		for _, first := range r.unread {

@@ -17,6 +17,11 @@ import (
 // documents of the same import. When it ends, the findings have the states that follow.
 func ImportVEX(ctx context.Context, p *platform.Platform, paths []string, o Options) (Summary, error) {
 	c := &vexImport{reporter: &reporter{options: o}}
+	remove, err := c.reporter.readPipe(paths...)
+	if err != nil {
+		return Summary{}, err
+	}
+	defer remove()
 	c.rules = newBatch("decisions", c.reporter, func(ctx context.Context, rows []*inventory.TriageRule) (core.Imported, error) {
 		done, err := p.Findings.ImportRules(ctx, o.Group, rows)
 		for i := range done.Rejected {
@@ -27,7 +32,7 @@ func ImportVEX(ctx context.Context, p *platform.Platform, paths []string, o Opti
 		return strings.Join([]string{r.VulnerabilityID, r.Package, r.Ecosystem, r.Version, r.Digest, r.Image, r.Product.Package, r.Product.Ecosystem, r.Product.Version}, "\x00")
 	})
 	reader := documentReader{reporter: c.reporter, handle: func(at Place, document []byte) error { return c.read(ctx, at, document) }}
-	err := reader.measure(paths)
+	err = reader.measure(paths)
 	if err == nil {
 		err = reader.read(ctx, paths)
 	}
@@ -40,7 +45,7 @@ func ImportVEX(ctx context.Context, p *platform.Platform, paths []string, o Opti
 	err = c.reporter.finish(err)
 	sum := Summary{Kinds: []KindCounts{c.rules.kind}, Unreadable: c.reporter.unreadable}
 	if err == nil {
-		err = p.Findings.Settle(ctx)
+		err = p.Findings.SettleIn(ctx, o.Group.Root())
 	}
 	if err == nil {
 		sum.Waiting, err = c.countWaiting(ctx, p, o.Group)

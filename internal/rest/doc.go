@@ -16,6 +16,7 @@
 //	decoding.go  collects the violations of a body
 //	batch.go     the body of batchCreate
 //	answer.go    the list envelope and other responses
+//	export.go    files with whole lists; import.go and upload.go what callers hand in
 //	error.go     errors as HTTP responses; the only place that logs them
 //	openapi.go   serves the OpenAPI document
 //

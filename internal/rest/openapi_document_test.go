@@ -40,7 +40,7 @@ type description struct {
 
 // listRoutes returns the table of all routes that the document has.
 func listRoutes(p *platform.Platform) []route {
-	return append(routes(p), exportRoutes(p, Options{})...)
+	return slices.Concat(routes(p), exportRoutes(p, Options{}), importRoutes(p, Options{}))
 }
 
 // describe builds the document of a table. It records a missing text or a type that it
@@ -114,7 +114,7 @@ func (d *description) add(path string, r *route) {
 		Responses:  openapi3.NewResponses(openapi3.WithStatus(http.StatusOK, d.success(r))),
 		Extensions: map[string]any{},
 	}
-	if r.body != nil {
+	if r.body != nil || r.accepts != nil {
 		o.RequestBody = d.body(r)
 	}
 	for _, refused := range refusalsOf(r) {

@@ -27,7 +27,7 @@ func (r documentedRefusal) key() string { return strconv.Itoa(r.status) }
 func isAlways(*route) bool     { return true }
 func needsToken(r *route) bool { return !r.public }
 func isWrite(r *route) bool    { return r.method != http.MethodGet }
-func hasBody(r *route) bool    { return r.body != nil }
+func hasBody(r *route) bool    { return r.body != nil || r.accepts != nil }
 
 const exampleUID = core.UID("0123456789abcdef0123456789abcdef01234567")
 

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"time"
 
+	"atrium/internal/ingest"
 	"atrium/platform/core"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
@@ -44,6 +45,12 @@ func examples() []any {
 		batchDeletion{Parent: other, Names: []core.UID{other + "/0011223344556677", other + "/8899aabbccddeeff"}},
 		verification{UID: other},
 		invitation{Code: "0123456789abcdef.0123456789abcdef0123456789abcdef0123456789abcdef"},
+		ingest.Report{Records: 1, Summary: ingest.Summary{
+			Kinds: []ingest.KindCounts{{Name: "SBOMs", Added: 1}, {Name: "repos", Added: 1}, {Name: "tags", Added: 1}},
+			Images: []ingest.ImageCounts{{Repo: other, Digest: "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", Packages: 2, Findings: &ingest.ImageFindings{
+				Opened: 1, Open: ingest.FindingsByRank{Total: 1, High: 1, Fixable: 1},
+			}}},
+		}, Refused: []ingest.Problem{}, Ignored: []ingest.Problem{{Place: ":2", Reason: "is left out: it has 1 packages, and -:1 has 2 for the same image and architecture"}}},
 		acceptance{DocumentIDs: []string{"msa", "privacy"}},
 		subscriptionTest{UID: other},
 		webhooks.TestResult{EventID: "01jb2m3n4p5q6r7s8t9v0w1x2y", Delivered: true, Status: 200, Answer: "ok"},
@@ -87,9 +94,31 @@ func removeEmpty(value any) {
 	}
 }
 
+// importExamples has a document that each import reads.
+var importExamples = map[string]any{
+	"ImportSBOMs": map[string]any{
+		"bomFormat": "CycloneDX", "specVersion": "1.5", "metadata": map[string]any{"component": map[string]any{"type": "container", "name": "checkout"}},
+		"components": []any{map[string]any{"type": "library", "name": "left-pad", "version": "1.3.0", "purl": "pkg:npm/left-pad@1.3.0"}},
+	},
+	"ImportVEX": map[string]any{
+		"@context": "https://openvex.dev/ns/v0.2.0", "@id": "https://example.com/vex/1", "author": "acme", "timestamp": "2026-03-27T13:55:00Z", "version": 1,
+		"statements": []any{map[string]any{
+			"vulnerability": map[string]any{"name": "CVE-2026-12345"}, "products": []any{map[string]any{"@id": "pkg:npm/left-pad@1.3.0"}},
+			"status": "not_affected", "justification": "vulnerable_code_not_in_execute_path",
+		}},
+	},
+	"ImportOSV": map[string]any{
+		"id": "ACME-2026-1", "modified": "2026-03-27T13:55:00Z", "aliases": []any{"CVE-2026-12345"}, "summary": "A parser reads too far",
+		"affected": []any{map[string]any{"package": map[string]any{"ecosystem": "Go", "name": "example.com/parser"}, "ranges": []any{
+			map[string]any{"type": "SEMVER", "events": []any{map[string]any{"introduced": "0"}, map[string]any{"fixed": "1.4.2"}}},
+		}}},
+	},
+	"ImportRegistry": map[string]any{"kind": "repo", "name": "shop/api", "description": "Takes orders", "readme": "# Shop"},
+}
+
 // parameterExamples has a value for each required parameter of a query.
 var parameterExamples = map[string]any{
-	"issuer": "https://issuer.example.com", "subject": "alice", "ecosystems": []any{"ECOSYSTEM_JAVA"}, "imageRefs": []any{"billing/api:v1.4.2"},
+	"group": exampleUID, "issuer": "https://issuer.example.com", "subject": "alice", "ecosystems": []any{"ECOSYSTEM_JAVA"}, "imageRefs": []any{"billing/api:v1.4.2"},
 	"image": "acme/shop/checkout:1.4", "start_time": "2026-03-01T00:00:00Z", "end_time": "2026-04-01T00:00:00Z",
 }
 

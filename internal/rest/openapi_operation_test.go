@@ -67,6 +67,11 @@ func (d *description) query(r *route) openapi3.Parameters {
 
 // body describes the body of a request.
 func (d *description) body(r *route) *openapi3.RequestBodyRef {
+	if r.accepts != nil {
+		content := uploadContent(r.accepts)
+		content["application/json"].Example = importExamples[r.name]
+		return &openapi3.RequestBodyRef{Value: &openapi3.RequestBody{Required: true, Description: d.text(r.name + ".body"), Content: content}}
+	}
 	use := inInput
 	switch {
 	case r.method == http.MethodPatch:
@@ -111,6 +116,15 @@ func fileContent(formats []export.Format) openapi3.Content {
 			schema.Type = &openapi3.Types{"string"}
 		}
 		content[format.MediaType()] = &openapi3.MediaType{Schema: schema.NewRef()}
+	}
+	return content
+}
+
+// uploadContent describes a body that is a file by its media types.
+func uploadContent(types []string) openapi3.Content {
+	content := openapi3.Content{}
+	for _, one := range types {
+		content[one] = &openapi3.MediaType{Schema: (&openapi3.Schema{}).NewRef()}
 	}
 	return content
 }

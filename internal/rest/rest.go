@@ -3,6 +3,7 @@ package rest
 import (
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 
 	"atrium/internal/apierror"
@@ -13,13 +14,14 @@ import (
 
 // Options are the settings of the endpoints. The zero value is valid.
 type Options struct {
-	ServiceDomain string       // suffix of ErrorInfo.domain; "" means atrium.dev
-	Version       string       // version of the program in the OpenAPI document; "" means dev
-	ConsoleURL    string       // URL of the console, to which links in files lead; "" means that they lead to advisories
+	ServiceDomain string // suffix of ErrorInfo.domain; "" means atrium.dev
+	Version       string // version of the program in the OpenAPI document; "" means dev
+	ConsoleURL    string // URL of the console, to which links in files lead; "" means that they lead to advisories
+	Uploads       Uploads
 	Logger        *slog.Logger // receives the internal errors that clients do not see; nil discards them
 }
 
-// New returns a handler of all routes of p, and of its exports. The caller of the handler must put the actor
+// New returns a handler of all routes of p, and of its exports and imports. The caller of the handler must put the actor
 // into the context of the request (core.WithActor) and set the X-Request-Id header of
 // the response, which errors name.
 //
@@ -28,7 +30,7 @@ type Options struct {
 func New(p *platform.Platform, o Options) http.Handler {
 	router := chi.NewRouter()
 	router.Use(anyMethod)
-	for prefix, group := range groupPaths(append(routes(p), exportRoutes(p, o)...)) {
+	for prefix, group := range groupPaths(slices.Concat(routes(p), exportRoutes(p, o), importRoutes(p, o))) {
 		router.Handle(prefix, serve(p, o, group))
 	}
 	for _, area := range apierror.AreasWithV1 {

@@ -23,6 +23,7 @@ type route struct {
 	pattern      string            // path in the notation of internal/wiretest/wire.txt
 	capabilities []core.Capability // required capabilities; empty if the operation itself decides
 	query        []parameter
+	accepts      []string        // media types of a body that is a file
 	body         any             // zero value of the type of the body; nil means no body
 	answer       any             // zero value of the response, or of one item of a list; nil means an empty response, or a file
 	files        []export.Format // formats of the file that is the response; nil means that it is none

@@ -70,6 +70,9 @@ type Config struct {
 	RateLimit, RateBurst, MaxInFlight int // limits of a caller; a RateLimit or MaxInFlight of 0 means no limit
 	Memory                            core.MemoryLimits
 
+	// MaxUpload is the largest upload of an import, in bytes; 0 means rest.DefaultUpload.
+	MaxUpload int64
+
 	// SharedIdentities are the identities whose tokens many people share, such as those of gateways.
 	SharedIdentities []core.UID
 

@@ -19,6 +19,7 @@ import (
 	"atrium/platform"
 	"atrium/platform/core"
 	"atrium/resolvers"
+	"atrium/store"
 )
 
 const (
@@ -46,6 +47,7 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, admitting
 		return wrapHandler(next, measured, compressResponses, admitting.IdentifyCallers, auth.Middleware(verifier, refuse), admitting.AdmitRequests)
 	}
 	options.ConsoleURL = c.consoleURL(issuer)
+	options.Uploads = rest.Uploads{MaxBytes: c.MaxUpload, Folder: store.TemporaryFolder(c.DatabaseURL), LeaveWork: admission.LeaveWork, Charge: admitting.Charge}
 	endpoints := c.V2beta1.announce(admitted(limitTime(rest.New(p, options))))
 	remote := rpcOptions(options)
 	remote.Ready, remote.Aliases = ready, c.PackageAliases

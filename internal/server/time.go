@@ -18,11 +18,11 @@ func beganAt(t *core.Trace) time.Time {
 }
 
 // limitTime limits the time of a request from its arrival, so that it also limits the time for which the
-// request has waited. Files of exports have a limit of their own, and so has GraphQL.
+// request has waited. Files of exports and imports have limits of their own, and so has GraphQL.
 func limitTime(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := beganAt(core.TraceOf(r.Context()))
-		if began.IsZero() || strings.HasPrefix(r.URL.Path, "/export/") {
+		if began.IsZero() || strings.HasPrefix(r.URL.Path, "/export/") || strings.HasPrefix(r.URL.Path, "/import/") {
 			next.ServeHTTP(w, r)
 			return
 		}

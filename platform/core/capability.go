@@ -61,6 +61,10 @@ const (
 	CapTermsList                 Capability = "terms.list"
 	CapFindingsList              Capability = "findings.list"
 	CapFindingsUpdate            Capability = "findings.update"
+	CapSBOMsImport               Capability = "sboms.import"
+	CapVEXImport                 Capability = "vex.import"
+	CapAdvisoriesImport          Capability = "advisories.import"
+	CapRegistryImport            Capability = "registry.import"
 )
 
 // capabilities is the ledger of all capabilities with their wire names and
@@ -116,6 +120,10 @@ var capabilities = []struct {
 	{CapTermsList, "CAP_TERMS_LIST", 2202},
 	{CapFindingsList, "CAP_FINDINGS_LIST", 9001},
 	{CapFindingsUpdate, "CAP_FINDINGS_UPDATE", 9002},
+	{CapSBOMsImport, "CAP_SBOMS_IMPORT", 9003},
+	{CapVEXImport, "CAP_VEX_IMPORT", 9004},
+	{CapAdvisoriesImport, "CAP_ADVISORIES_IMPORT", 9005},
+	{CapRegistryImport, "CAP_REGISTRY_IMPORT", 9006},
 }
 
 var capabilityBit = func() map[Capability]int {

@@ -8,7 +8,7 @@ import (
 
 // An import stores many records at once. It adds new records, replaces changed
 // ones and skips equal ones, so that importing twice changes nothing. A batch is
-// one transaction. Only operators can import (NewOperator).
+// one transaction. Operators can import (NewOperator), and callers what they hold a capability for.
 
 // ImportBatch is the recommended number of records for one import call.
 const ImportBatch = 1000
@@ -160,11 +160,39 @@ func RequireOperator(ctx context.Context) error {
 	return err
 }
 
-// RequireImport fails unless the caller is an operator and the group exists.
-func (c *Core) RequireImport(ctx context.Context, group UID) error {
+// RequireOperatorOf fails unless the caller is an operator and the group exists.
+func (c *Core) RequireOperatorOf(ctx context.Context, group UID) error {
 	if err := RequireOperator(ctx); err != nil {
 		return err
 	}
+	return c.requireGroup(ctx, group)
+}
+
+// RequireImport fails unless the caller may import into the group, and the group exists.
+func (c *Core) RequireImport(ctx context.Context, needed Capability, group UID) error {
+	if err := RequireImportInto(ctx, needed, []UID{group}); err != nil {
+		return err
+	}
+	return c.requireGroup(ctx, group)
+}
+
+// RequireImportInto fails unless the caller may import into all groups or repos. What is no UID is left to the check of
+// the record that names it.
+func RequireImportInto(ctx context.Context, needed Capability, places []UID) error {
+	actor, err := RequireCaller(ctx)
+	if err != nil {
+		return err
+	}
+	for _, uid := range places {
+		if uid.Valid() && !actor.Can(needed, uid) {
+			return actor.PermissionError(needed, uid)
+		}
+	}
+	return nil
+}
+
+// requireGroup fails unless the group exists.
+func (c *Core) requireGroup(ctx context.Context, group UID) error {
 	if err := InvalidUID("group", group); err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func (s *Feeds) put(ctx context.Context, group core.UID, advisories []*inventory
 			return core.Imported{}, err
 		}
 	}
-	if err := s.core.RequireImport(ctx, group); err != nil {
+	if err := s.core.RequireImport(ctx, core.CapAdvisoriesImport, group); err != nil {
 		return core.Imported{}, err
 	}
 	latest := map[string]core.Time{} // of what is stored of each record

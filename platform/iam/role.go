@@ -44,16 +44,20 @@ const (
 	EditorRole core.UID = "e39bd869953ef09043c4560eed5eba4b2e482cdf"
 )
 
+// PublisherRole is the built-in role of pipelines.
+const PublisherRole core.UID = "b497a0aad7d4c7179b4fa30ccb0b930e674048dd"
+
 // builtInRoleData defines the built-in roles. internal/cases compares it with
 // testdata/capabilities.md.
 var builtInRoleData = []Role{
 	{UID: ViewerRole, Name: "viewer", Description: "Reads every resource.", Capabilities: core.ReadingCapabilities()},
-	{UID: EditorRole, Name: "editor", Description: "Reads every resource; writes repos and event subscriptions.", Capabilities: []core.Capability{
+	{UID: EditorRole, Name: "editor", Description: "Reads every resource; writes repos and event subscriptions, and imports.", Capabilities: []core.Capability{
 		core.CapGroupsList, core.CapGroupInvitesList, core.CapRolesList, core.CapRoleBindingsList,
 		core.CapAccountAssociationsList, core.CapIdentityList, core.CapIdentityProvidersList, core.CapSubscriptionsCreate,
 		core.CapSubscriptionsList, core.CapSubscriptionsDelete, core.CapRepoCreate, core.CapRepoUpdate,
 		core.CapRepoList, core.CapRepoDelete, core.CapTagList, core.CapManifestMetadataList,
 		core.CapLibrariesArtifactsList, core.CapAdvisoriesList, core.CapTermsList, core.CapFindingsList, core.CapFindingsUpdate,
+		core.CapSBOMsImport, core.CapVEXImport, core.CapAdvisoriesImport, core.CapRegistryImport,
 	}},
 	{UID: OwnerRole, Name: "owner", Description: "Does everything.", Capabilities: core.Capabilities()},
 	{UID: "f8b2a6e5a07b5469bd4e5251a00caba4417a5359", Name: "console_viewer", Description: "Reads what the console shows.", Capabilities: []core.Capability{
@@ -73,6 +77,10 @@ var builtInRoleData = []Role{
 	{UID: "6bf4ec17225ae31b1243a81342d2d05aae4f2b91", Name: "registry.pull_token_creator", Description: "Makes identities that can pull.", Capabilities: []core.Capability{
 		core.CapGroupsList, core.CapRolesList, core.CapRoleBindingsCreate, core.CapIdentityCreate,
 		core.CapRepoList, core.CapTagList, core.CapManifestMetadataList, core.CapFindingsList, // what it gives with registry.pull
+	}},
+	{UID: PublisherRole, Name: "publisher", Description: "Hands in what pipelines build: makes repos and tags, imports SBOMs and VEX, and reads findings.", Capabilities: []core.Capability{
+		core.CapGroupsList, core.CapRepoCreate, core.CapRepoList, core.CapTagCreate,
+		core.CapTagList, core.CapManifestMetadataList, core.CapFindingsList, core.CapSBOMsImport, core.CapVEXImport,
 	}},
 	{UID: "274c2757bf1f9625c4b24477eb196090661a86f9", Name: "advisories.viewer", Description: "Reads advisories.", Capabilities: []core.Capability{
 		core.CapAdvisoriesList,

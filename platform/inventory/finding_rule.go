@@ -163,7 +163,7 @@ func (s Findings) recordRules(ctx context.Context, tx core.Tx, scope core.UID, r
 // ImportRules stores rules in a group, which documents such as those of VEX have. A rule does not
 // replace one about the same that was made later.
 func (s Findings) ImportRules(ctx context.Context, group core.UID, rules []*TriageRule) (core.Imported, error) {
-	if err := s.area.RequireImport(ctx, group); err != nil {
+	if err := s.area.RequireImport(ctx, core.CapVEXImport, group); err != nil {
 		return core.Imported{}, err
 	}
 	put := func(ctx context.Context, tx core.Tx, rows ...*TriageRule) {
@@ -200,7 +200,7 @@ func (s Findings) ImportRules(ctx context.Context, group core.UID, rules []*Tria
 
 // Deciding lists which rules decide about findings of vulnerabilities in a group now. Others wait for such findings.
 func (s Findings) Deciding(ctx context.Context, group core.UID, vulnerabilities []string) ([]core.UID, error) {
-	if err := s.area.RequireImport(ctx, group); err != nil {
+	if err := s.area.RequireImport(ctx, core.CapVEXImport, group); err != nil {
 		return nil, err
 	}
 	return s.area.tables.DecidingRules(ctx, s.area.Store, group, vulnerabilities)
@@ -244,7 +244,7 @@ type Decisions struct {
 // Decisions reads what was decided about findings within a group, or about those of an image of a repo if
 // digest is not "". Only a command of the operator may do so.
 func (s Findings) Decisions(ctx context.Context, scope core.UID, digest string) (*Decisions, error) {
-	if err := s.area.RequireImport(ctx, scope); err != nil {
+	if err := s.area.RequireOperatorOf(ctx, scope); err != nil {
 		return nil, err
 	}
 	rules, err := s.area.tables.RulesOf(ctx, s.area.Store, scopesAround([]core.UID{scope}))

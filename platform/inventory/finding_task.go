@@ -79,7 +79,8 @@ func (s Findings) reconcile(ctx context.Context) (done int, gaveWay bool, err er
 			return done, gaveWay, errors.Join(append(failed, err)...)
 		}
 		ended, gave, err := s.reconcileInTurn(ctx, root, func(turn context.Context, tx core.Tx, images int) (int, error) {
-			return s.reconcileRoot(turn, tx, root, images)
+			ended, err := s.reconcileRoot(turn, tx, root, images)
+			return max(ended, 1), err // another process has ended the task that there was; there may be others
 		})
 		if err != nil {
 			failed = append(failed, fmt.Errorf("findings of %s: %w", root, err))
@@ -105,6 +106,20 @@ func (s Findings) reconcileInTurn(ctx context.Context, root core.UID, work func(
 		ended = 0
 	}
 	return ended, gaveWay, err
+}
+
+// SettleIn ends the tasks of one organisation, and returns when none is left, so that whoever has changed something there sees what
+// follows from it. It gives way to callers as the background does, so often as they may end its transactions.
+func (s Findings) SettleIn(ctx context.Context, root core.UID) error {
+	ctx = core.WithoutActor(ctx)
+	for {
+		ended, gaveWay, err := s.reconcileInTurn(ctx, root, func(turn context.Context, tx core.Tx, images int) (int, error) {
+			return s.reconcileRoot(turn, tx, root, images)
+		})
+		if err != nil || ended == 0 && !gaveWay {
+			return err
+		}
+	}
 }
 
 // Settle calls Reconcile until no task can be ended.
@@ -191,12 +206,12 @@ func lockFindings(tx core.Tx, root core.UID) {
 	tx.Lock(FindingLock(root))
 }
 
-// reconcileRoot ends tasks of an organisation, about at most so many images. Another process may have ended them meanwhile.
+// reconcileRoot ends tasks of an organisation, about at most so many images, and returns their number: 0 if it has none.
 func (s Findings) reconcileRoot(ctx context.Context, tx core.Tx, root core.UID, images int) (int, error) {
 	lockFindings(tx, root)
 	tasks, err := s.area.tables.FindingTasks(ctx, tx, root, maxFindingTasks)
 	if err != nil || len(tasks) == 0 {
-		return 1, err // another process has ended the task that there was; there may be others
+		return 0, err
 	}
 	ended, err := s.reconcileTasks(ctx, tx, tasks, images)
 	if err != nil {

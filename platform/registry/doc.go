@@ -1,4 +1,4 @@
-// Package registry imports what is in registries: repos, tags and images by name, and SBOMs by image. Only operators import.
+// Package registry imports what is in registries: repos, tags and images by name, and SBOMs by image. Operators import, and callers with the capabilities for it.
 // It imports core, inventory and ecosystem.
 //
 // Begin with ImportTags (import.go), which imports tags into repos:

@@ -19,7 +19,7 @@ type ImportedRepo struct {
 // ImportRepos stores repos in a group by name and sets the UID of each. It replaces the
 // description and the readme of existing repos.
 func (s *Registry) ImportRepos(ctx context.Context, group core.UID, repos []*ImportedRepo, o core.ImportOptions) (core.Imported, error) {
-	if err := s.core.RequireImport(ctx, group); err != nil {
+	if err := s.core.RequireImport(ctx, core.CapRegistryImport, group); err != nil {
 		return core.Imported{}, err
 	}
 	in := core.ImportPlan[*ImportedRepo, string]{
@@ -118,7 +118,7 @@ func (t *ImportedTag) Key() inventory.TagName { return inventory.TagName{Repo: t
 // ImportTags stores tags in repos by name. A tag with another digest is moved. The
 // source of a tag is the one that imported it last.
 func (s *Registry) ImportTags(ctx context.Context, tags []*ImportedTag, o core.ImportOptions) (core.Imported, error) {
-	if err := core.RequireOperator(ctx); err != nil {
+	if err := requireImportInto(ctx, core.CapRegistryImport, tags, func(t *ImportedTag) core.UID { return t.Repo }); err != nil {
 		return core.Imported{}, err
 	}
 	return importIntoRepos(func() (core.Imported, error) { return s.importTagsOnce(ctx, tags, o) })
@@ -212,6 +212,15 @@ func importIntoRepos(run func() (core.Imported, error)) (core.Imported, error) {
 	return done, err
 }
 
+// requireImportInto fails unless the caller may import into the repos of all rows.
+func requireImportInto[T any](ctx context.Context, needed core.Capability, rows []T, repoOf func(T) core.UID) error {
+	repos := make([]core.UID, len(rows))
+	for i, row := range rows {
+		repos[i] = repoOf(row)
+	}
+	return core.RequireImportInto(ctx, needed, repos)
+}
+
 // checkRepoName adds a violation unless the repo of a record exists.
 func checkRepoName(v *core.Violations, repo core.UID, exists map[core.UID]bool) {
 	if v.CheckUID("repo", repo); repo.Valid() && !exists[repo] {
@@ -221,7 +230,7 @@ func checkRepoName(v *core.Violations, repo core.UID, exists map[core.UID]bool) 
 
 // ImportImages stores images by repo and digest.
 func (s *Registry) ImportImages(ctx context.Context, images []*inventory.Image) (core.Imported, error) {
-	if err := core.RequireOperator(ctx); err != nil {
+	if err := requireImportInto(ctx, core.CapRegistryImport, images, func(i *inventory.Image) core.UID { return i.Repo }); err != nil {
 		return core.Imported{}, err
 	}
 	return importIntoRepos(func() (core.Imported, error) { return s.importImagesOnce(ctx, images) })

@@ -20,7 +20,7 @@ type RepoSource struct {
 // ListSources lists the sources of tags in the repos of a group that were imported
 // from a registry host. Tags that callers made have no source.
 func (s *Registry) ListSources(ctx context.Context, group core.UID, registry string) ([]RepoSource, error) {
-	if err := s.core.RequireImport(ctx, group); err != nil {
+	if err := s.core.RequireOperatorOf(ctx, group); err != nil {
 		return nil, err
 	}
 	return s.tables.RepoSources(ctx, s.core.Store, group, registry)

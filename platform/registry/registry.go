@@ -7,7 +7,7 @@ import (
 	"atrium/platform/inventory"
 )
 
-// A Registry has the operations by which imports bring what is in a registry. Only operators may call them.
+// A Registry has the operations by which imports bring what is in a registry.
 type Registry struct {
 	core      *core.Core
 	tables    Tables

@@ -34,10 +34,26 @@ type ImportedSBOM struct {
 // maxSBOMPackages limits the packages of an image for one architecture.
 const maxSBOMPackages = 50_000
 
+// AuthorizeImport fails unless the caller has the capabilities on a group or a repo, and it exists. It is for callers who have not
+// sent yet what they want to import. A refusal is recorded.
+func (s *Registry) AuthorizeImport(ctx context.Context, on core.UID, needed ...core.Capability) error {
+	if err := core.InvalidUID("group", on); err != nil {
+		return err
+	}
+	if _, err := core.Require(ctx, on, needed...); err != nil {
+		return s.repos.RecordIfDenied(ctx, "updated", on, err)
+	}
+	exists, err := s.core.Store.Exists(ctx, on)
+	if err == nil && !exists {
+		err = core.NewNotFound(core.GroupRef, on)
+	}
+	return err
+}
+
 // ImportSBOMs stores what images hold, by repo, digest and architecture. It replaces what an
 // earlier document has said.
 func (s *Registry) ImportSBOMs(ctx context.Context, all []*ImportedSBOM) (core.Imported, error) {
-	if err := core.RequireOperator(ctx); err != nil {
+	if err := requireImportInto(ctx, core.CapSBOMsImport, all, func(b *ImportedSBOM) core.UID { return b.Repo }); err != nil {
 		return core.Imported{}, err
 	}
 	return importIntoRepos(func() (core.Imported, error) { return s.importSBOMsOnce(ctx, all) })

@@ -186,7 +186,7 @@ func (o *organisation) importDocument(ctx context.Context, d *document, name str
 	if err := os.WriteFile(path, d.text, 0o600); err != nil {
 		return at, "", err
 	}
-	source := ingest.SBOMSource{Paths: []string{path}, Image: o.name + "/" + name + "@" + d.digest()}
+	source := ingest.SBOMSource{Paths: []string{path}, Image: ingest.ImagePlace{Repo: core.UID(at.repo), Digest: d.digest()}}
 	sum, err := ingest.ImportSBOM(operator(ctx), o.p, source, ingest.Options{ReportProblem: func(_ ingest.Place, problem error) {
 		if reason == "" {
 			reason = problem.Error()

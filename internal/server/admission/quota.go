@@ -103,6 +103,13 @@ func (l *quotas) leave(q *quota) {
 	q.open--
 }
 
+// charge counts further requests of a caller. A caller must wait for no longer than an empty quota takes to fill.
+func (l *quotas) charge(q *quota, requests float64) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	q.tokens = max(q.tokens-requests, -float64(l.burst*q.people))
+}
+
 // check fails if a caller has no request left. It does not count one.
 func (l *quotas) check(caller string, now time.Time) (left standing, err error) {
 	l.lock.Lock()

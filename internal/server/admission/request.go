@@ -247,6 +247,24 @@ func Detach(w http.ResponseWriter) {
 	}
 }
 
+// LeaveWork gives up the slot of a request whose work has a limit of its own, such as an upload. It stays under way for its caller.
+func LeaveWork(w http.ResponseWriter) {
+	if q := findRequest(w); q != nil {
+		q.hasEnded.Store(true)
+		q.limiter.leave(q)
+	}
+}
+
+// chargedBytes is how many bytes of an upload count as a request.
+const chargedBytes = 1 << 20
+
+// Charge counts a request with a large body as several ones, so that its caller may send fewer for a while.
+func (c *Controller) Charge(w http.ResponseWriter, bytes int64) {
+	if q := findRequest(w); q != nil && q.quota != nil {
+		c.quotas.charge(q.quota, float64(bytes/chargedBytes))
+	}
+}
+
 // Wait lets others use the slot of the request while it waits for an issuer. The operations
 // of a websocket have no slots.
 func (q *request) Wait() (resume func() error) {
