@@ -17,6 +17,7 @@
 //	reports     answers made of several kinds: documents of advisories, what there was by interval, comparisons of images, what was fixed on which day, files of whole lists
 //	events      live feeds, the audit log, access in the past, retention
 //	webhooks    subscriptions, deliveries, the queue
+//	operations  work that goes on after its request was answered (uses core only)
 //
 // The doc.go of each says what its files are for. One kind is one file, with its type, rules, filter and
 // operations: the role is platform/iam/role.go, and resolvers/role.go, store/sqlstore/role.go,

@@ -14,6 +14,7 @@ import (
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
+	"atrium/platform/operations"
 	"atrium/platform/registry"
 	"atrium/platform/reports"
 	"atrium/platform/secrets"
@@ -101,6 +102,7 @@ type Platform struct {
 	Remediations            reports.Remediations
 	PackageOrigins          reports.PackageOrigins
 	Issuers                 iam.Issuers
+	LongRunning             operations.Operations
 
 	core    *core.Core
 	store   Store
@@ -147,6 +149,7 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	}
 	p.Images = p.inventory.Images
 	p.Feeds = feeds.New(p.core, tables.Feeds)
+	p.LongRunning = operations.New(p.core, tables.Operations)
 	p.Registry = registry.New(p.core, tables.Registry, p.inventory)
 	report := reports.New(p.core, tables.Reports, p.iam, p.inventory)
 	p.AdvisoryDocuments, p.ResolvedVulnerabilities, p.ImageComparisons, p.Exports, p.SBOMs = report.AdvisoryDocuments, report.ResolvedVulnerabilities, report.ImageComparisons, report.Exports, report.SBOMs

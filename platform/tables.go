@@ -7,6 +7,7 @@ import (
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
+	"atrium/platform/operations"
 	"atrium/platform/registry"
 	"atrium/platform/reports"
 	"atrium/platform/secrets"
@@ -26,4 +27,6 @@ type Tables struct {
 	Webhooks  webhooks.Tables
 	Secrets   secrets.Queries
 	Search    core.SearchQueries
+
+	Operations operations.Queries
 }

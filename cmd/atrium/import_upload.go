@@ -18,6 +18,7 @@ import (
 
 	"atrium/internal/ingest"
 	"atrium/platform/core"
+	"atrium/platform/operations"
 )
 
 // An upload is an import that goes to a server: files, folders and archives, or the standard input.
@@ -114,6 +115,14 @@ func (u *upload) sendOnce(ctx context.Context, p program, client *graphqlClient)
 		return nil, 0, core.Unavailable("the server cannot be reached, or the connection was lost", err)
 	}
 	defer response.Body.Close()
+	if response.StatusCode == http.StatusAccepted {
+		var operation operations.Operation
+		if err := json.NewDecoder(response.Body).Decode(&operation); err != nil {
+			return nil, 0, connectionLostError(err)
+		}
+		report, err := client.awaitOperation(ctx, &operation)
+		return report, 0, err
+	}
 	if response.StatusCode != http.StatusOK {
 		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After"))
 		return nil, time.Duration(seconds) * time.Second, client.refusal(response)
@@ -123,6 +132,43 @@ func (u *upload) sendOnce(ctx context.Context, p program, client *graphqlClient)
 		return nil, 0, connectionLostError(err)
 	}
 	return report, 0, nil
+}
+
+// pollEvery is how often the state of an operation is asked for.
+const pollEvery = time.Second
+
+// awaitOperation waits until an operation has ended.
+func (c *graphqlClient) awaitOperation(ctx context.Context, o *operations.Operation) (*ingest.Report, error) {
+	for !o.Done {
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("interrupted; the import goes on as the operation %s", o.UID)
+		case <-time.After(pollEvery):
+		}
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.server.JoinPath("operations/v2", string(o.UID)).String(), http.NoBody)
+		if err != nil {
+			return nil, err
+		}
+		request.Header.Set("Authorization", "Bearer "+c.token)
+		response, err := c.http.Do(request)
+		if err != nil {
+			continue // the import goes on meanwhile
+		}
+		if response.StatusCode == http.StatusOK {
+			err = json.NewDecoder(response.Body).Decode(o)
+		} else if refused := c.refusal(response); !isTemporary(refused) {
+			err = refused
+		}
+		_ = response.Body.Close()
+		if err != nil {
+			return nil, err
+		}
+	}
+	if o.Error != nil {
+		return nil, &core.Error{Code: o.Error.Code, Message: escapeLine(o.Error.Message)}
+	}
+	report := &ingest.Report{}
+	return report, json.Unmarshal(o.Response, report)
 }
 
 // open opens what is sent, and returns its size; -1 means that it is not known. A file is sent as it is, and folders and several files as

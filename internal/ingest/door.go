@@ -55,6 +55,12 @@ type Job struct {
 	on       core.UID // the group or the repo
 }
 
+// Kind returns what is delivered, as the command is named.
+func (j *Job) Kind() string { return string(j.delivery.Kind) }
+
+// Place returns the group or the repo into which the job imports.
+func (j *Job) Place() core.UID { return j.on }
+
 // Accept finds where a delivery goes. It fails unless the caller may import there, so it is called before anything of the upload is
 // read.
 func Accept(ctx context.Context, p *platform.Platform, d Delivery) (*Job, error) {

@@ -47,6 +47,12 @@ func (e envelope[T]) stream(w io.Writer) error {
 	return err
 }
 
+// A statusAnswer is an answer with another status than 200.
+type statusAnswer struct {
+	status int
+	answer any
+}
+
 // writeAnswer writes a result; nil is an empty body.
 func (o Options) writeAnswer(w http.ResponseWriter, r *http.Request, answer any) {
 	setPrivateHeaders(w.Header())
@@ -54,6 +60,10 @@ func (o Options) writeAnswer(w http.ResponseWriter, r *http.Request, answer any)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if other, ok := answer.(statusAnswer); ok {
+		w.WriteHeader(other.status)
+		answer = other.answer
+	}
 	var err error
 	if s, ok := answer.(interface{ stream(io.Writer) error }); ok {
 		page := newPageWriter(w)

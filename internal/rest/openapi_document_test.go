@@ -40,7 +40,7 @@ type description struct {
 
 // listRoutes returns the table of all routes that the document has.
 func listRoutes(p *platform.Platform) []route {
-	return slices.Concat(routes(p), exportRoutes(p, Options{}), importRoutes(p, Options{}))
+	return slices.Concat(routes(p), exportRoutes(p, Options{}), importRoutes(p, Options{}), operationRoutes(p))
 }
 
 // describe builds the document of a table. It records a missing text or a type that it
@@ -134,7 +134,7 @@ func (d *description) add(path string, r *route) {
 func (d *description) tag(pattern string) string {
 	words := strings.FieldsFunc(pattern, func(c rune) bool { return c == '/' || c == ':' })
 	name := words[0]
-	if len(words) > 2 {
+	if len(words) > 2 && !strings.HasPrefix(words[2], "{") {
 		name += "/" + words[2]
 	}
 	if !slices.ContainsFunc(d.Tags, func(t *openapi3.Tag) bool { return t.Name == name }) {

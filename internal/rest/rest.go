@@ -30,7 +30,7 @@ type Options struct {
 func New(p *platform.Platform, o Options) http.Handler {
 	router := chi.NewRouter()
 	router.Use(anyMethod)
-	for prefix, group := range groupPaths(slices.Concat(routes(p), exportRoutes(p, o), importRoutes(p, o))) {
+	for prefix, group := range groupPaths(slices.Concat(routes(p), exportRoutes(p, o), importRoutes(p, o), operationRoutes(p))) {
 		router.Handle(prefix, serve(p, o, group))
 	}
 	for _, area := range apierror.AreasWithV1 {

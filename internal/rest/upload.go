@@ -37,7 +37,8 @@ const DefaultUpload = 256 << 20
 
 // Limits of uploads. The largest SBOM has 64 MiB, and a client may be slow.
 const (
-	uploadTime  = 10 * time.Minute // for receiving the body, and for the import
+	uploadTime  = 10 * time.Minute // for receiving the body
+	importTime  = 30 * time.Minute // for the import, also of an operation; rights that end meanwhile end at the latest after it
 	uploadStall = 20 * time.Second // for each part of the body
 	maxUploads  = 100              // that are received, wait or are imported at the same time
 	heldUploads = 4                // how many of the largest ones may be kept at the same time, in all

@@ -28,6 +28,7 @@ import (
 	"atrium/platform/fieldmask"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
+	"atrium/platform/operations"
 	"atrium/store/storetest"
 )
 
@@ -463,6 +464,55 @@ func TestOtherKindsAreHandedIn(t *testing.T) {
 			d.post(d.owner, "/import/"+path, "{}").want(t, 400, `"field":"group"`)
 			d.post(d.owner, "/import/"+path+"?group="+strings.Repeat("0", 40), "{}").want(t, 403, ".import") // the group of feeds
 			d.post(d.owner, "/import/"+path+"?group="+string(d.org.NewChild()), "{}").want(t, 404)
+		}
+	})
+}
+
+// An upload whose caller does not want to wait is answered with an operation, which tells the report later.
+func TestAnUploadBecomesAnOperation(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, databaseURL string) {
+		d := openDoor(t, databaseURL)
+		at := imageQuery("checkout:1.4@"+digestOf(1), "group", string(d.shop), "create", "true")
+		started := d.post(d.shopCI, at, bomOf("", 0, "left-pad@1.3.0"), "Prefer", "wait=5, respond-async; x=y").want(t, 202, `"kind":"import/sbom"`)
+		var o operations.Operation
+		read := func(token, method, path string) (status int) {
+			r := check(http.NewRequestWithContext(t.Context(), method, d.url+path, http.NoBody))(t)
+			r.Header.Set("Authorization", "Bearer "+token)
+			answer := check(http.DefaultClient.Do(r))(t)
+			defer answer.Body.Close()
+			if err := json.NewDecoder(answer.Body).Decode(&o); err != nil && answer.StatusCode == http.StatusOK {
+				t.Fatal(err)
+			}
+			return answer.StatusCode
+		}
+		if err := json.Unmarshal([]byte(started.raw), &o); err != nil {
+			t.Fatal(err)
+		}
+		path := "/operations/v2/" + string(o.UID)
+		for !o.Done {
+			if status := read(d.shopCI, http.MethodGet, path); status != http.StatusOK {
+				t.Fatalf("status %d", status)
+			}
+		}
+		var report ingest.Report
+		if err := json.Unmarshal(o.Response, &report); err != nil || o.State != operations.Succeeded || report.Kinds[0].Added != 1 || report.Images[0].Findings.Opened != 1 {
+			t.Errorf("%+v %s %v", o, o.Response, err)
+		}
+		if status := read(d.shopCI, http.MethodPost, path+"/cancel"); status != http.StatusOK || o.State != operations.Succeeded {
+			t.Errorf("cancelling what has ended: %d %+v", status, o)
+		}
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			cancel := map[string]string{http.MethodPost: "/cancel"}[method]
+			if status := read(d.viewer, method, path+cancel); status != http.StatusForbidden {
+				t.Errorf("%s of a viewer: %d, want 403", method, status)
+			}
+			if status := read(d.shopCI, method, "/operations/v2/"+string(d.ops.NewChild())+cancel); status != http.StatusForbidden {
+				t.Errorf("%s of a sibling's operation: %d, want 403", method, status)
+			}
+			if status := read(d.owner, method, "/operations/v2/"+string(d.ops.NewChild())+cancel); status != http.StatusNotFound {
+				t.Errorf("%s of what is not there: %d, want 404", method, status)
+			}
 		}
 	})
 }

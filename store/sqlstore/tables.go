@@ -12,6 +12,7 @@ import (
 	"atrium/platform/registry"
 	"atrium/platform/reports"
 	"atrium/platform/webhooks"
+	"atrium/store/sqlstore/operation"
 	"atrium/store/sqlstore/table"
 )
 
@@ -43,6 +44,8 @@ func Tables() platform.Tables {
 		Webhooks:  webhooks.Tables{Subscriptions: subscriptions, Deliveries: deliveries, SubscriptionQueries: queries{}, WebhookQueries: queries{}},
 		Secrets:   queries{},
 		Search:    queries{},
+
+		Operations: operation.Queries{},
 	}
 }
 

@@ -930,6 +930,16 @@ CREATE TABLE counter (
     PRIMARY KEY (scope, kind, slot)
 );
 
+-- What goes on after its request was answered, for a day: platform/operations explains it.
+CREATE TABLE operation (
+    uid BLOB PRIMARY KEY,
+    is_done BOOLEAN NOT NULL, is_cancelled BOOLEAN NOT NULL,
+    expire_time INTEGER NOT NULL,
+    body TEXT NOT NULL
+);
+-- Those whose time is over.
+CREATE INDEX operation_expire ON operation (expire_time);
+
 -- Secrets that replicas share: keys of page tokens, of the development issuer, of secrets in the store.
 -- sealed means that the material is encrypted with the encryption key.
 CREATE TABLE shared_key (

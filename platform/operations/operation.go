@@ -1,0 +1,249 @@
+package operations
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"atrium/platform/core"
+)
+
+// An Operation is work that goes on after its request was answered.
+type Operation struct {
+	UID        core.UID        `json:"uid"` // below the group that it is about
+	Kind       string          `json:"kind"`
+	State      OperationState  `json:"state"`
+	Done       bool            `json:"done"`
+	Records    int             `json:"records"`         // that were read so far
+	Progress   int             `json:"progressPercent"` // of what is to be read; 100 when it has ended well
+	Response   json.RawMessage `json:"response,omitempty"`
+	Error      *OperationError `json:"error,omitempty"`
+	Creator    string          `json:"creator"`
+	CreateTime core.Time       `json:"createTime"`
+	UpdateTime core.Time       `json:"updateTime"`
+	EndTime    core.Time       `json:"endTime,omitzero"`
+	ExpireTime core.Time       `json:"expireTime"` // when it is forgotten
+}
+
+// An OperationError says why an operation has failed.
+type OperationError struct {
+	Code    core.Code `json:"code"`
+	Message string    `json:"message"`
+}
+
+// An OperationState is the state of an operation.
+type OperationState string
+
+// The states of an operation.
+const (
+	Running   OperationState = "RUNNING"
+	Succeeded OperationState = "SUCCEEDED"
+	Failed    OperationState = "FAILED"
+	Cancelled OperationState = "CANCELLED"
+)
+
+// Values lists the states.
+func (OperationState) Values() []string {
+	return []string{string(Running), string(Succeeded), string(Failed), string(Cancelled)}
+}
+
+const (
+	// keptFor is how long an operation can be read.
+	keptFor = 24 * time.Hour
+	// beat is how often a process says that it works on an operation, and looks whether it was cancelled. An operation of which
+	// nobody says so for lostAfter was lost with its process.
+	beat      = 2 * time.Second
+	lostAfter = 30 * time.Second
+)
+
+// Queries read and write operations.
+type Queries interface {
+	// PutOperation stores a new operation, and forgets those whose time is over.
+	PutOperation(ctx context.Context, tx core.Tx, o *Operation) error
+
+	// Operation reads an operation, or nil if there is none.
+	Operation(ctx context.Context, on core.Conn, uid core.UID) (*Operation, error)
+
+	// UpdateOperation writes an operation that has not ended, and returns whether it was asked to stop. isRunning is false if it has ended
+	// already, and then nothing is written.
+	UpdateOperation(ctx context.Context, tx core.Tx, o *Operation) (isCancelled, isRunning bool, err error)
+
+	// CancelOperation asks an operation to stop.
+	CancelOperation(ctx context.Context, tx core.Tx, uid core.UID) error
+}
+
+// Operations are the operations on operations.
+type Operations struct {
+	core    *core.Core
+	queries Queries
+	running *running
+}
+
+// running has what stops the operations of this process.
+type running struct {
+	sync.Mutex
+	stop map[core.UID]context.CancelCauseFunc
+}
+
+// New returns the operations.
+func New(c *core.Core, queries Queries) Operations {
+	return Operations{c, queries, &running{stop: map[core.UID]context.CancelCauseFunc{}}}
+}
+
+// Begin stores a new operation about a group or a repo. The caller must have been authorised for its work.
+func (s Operations) Begin(ctx context.Context, kind string, on core.UID) (*Operation, error) {
+	now := s.core.Now()
+	o := &Operation{
+		UID: on.NewChild(), Kind: kind, State: Running, Creator: core.ChangeActor(ctx, on).Subject,
+		CreateTime: now, UpdateTime: now, ExpireTime: core.At(now.Add(keptFor)),
+	}
+	err := s.core.Store.Write(ctx, func(tx core.Tx) error { return s.queries.PutOperation(ctx, tx, o) })
+	return o, err
+}
+
+var errCancelled = errors.New("the operation was cancelled")
+
+// Run does the work of an operation, and stores what came of it. progress may be called by the work at any time. It returns when
+// the work has ended. ctx must outlive the request.
+func (s Operations) Run(ctx context.Context, o *Operation, work func(ctx context.Context, progress func(records, percent int)) (response any, err error)) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	s.running.Lock()
+	s.running.stop[o.UID] = stop
+	s.running.Unlock()
+	defer func() {
+		s.running.Lock()
+		delete(s.running.stop, o.UID)
+		s.running.Unlock()
+	}()
+	var lock sync.Mutex // of what is shown of the operation
+	shown := *o
+	ended, beaten := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(beaten)
+		ticker := time.NewTicker(beat)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ended:
+				return
+			case <-ticker.C:
+			}
+			lock.Lock()
+			now := shown
+			lock.Unlock()
+			if isCancelled, isRunning, err := s.save(ctx, &now); err == nil && (isCancelled || !isRunning) {
+				stop(errCancelled)
+			}
+		}
+	}()
+	response, err := work(ctx, func(records, percent int) {
+		lock.Lock()
+		defer lock.Unlock()
+		shown.Records, shown.Progress = records, min(percent, 99)
+	})
+	close(ended)
+	<-beaten
+	last := shown
+	last.end(ctx, response, err)
+	last.EndTime = s.core.Now()
+	if _, _, err := s.save(ctx, &last); err != nil {
+		s.core.Logger.Error("the result of an operation could not be stored; it will be shown as lost", "operation", o.UID, "error", err)
+	}
+}
+
+// end sets the result.
+func (o *Operation) end(ctx context.Context, response any, err error) {
+	if response != nil {
+		o.Response, _ = json.Marshal(response) // what was done before an error counts too
+	}
+	o.Done = true
+	switch cause := context.Cause(ctx); {
+	case err == nil:
+		o.State, o.Progress = Succeeded, 100
+	case errors.Is(cause, errCancelled):
+		o.State, o.Error = Cancelled, &OperationError{core.CodeAborted, "The operation was cancelled. What it had stored before stays; the same request does the rest."}
+	case cause != nil && !errors.Is(cause, context.DeadlineExceeded):
+		o.State, o.Error = Failed, &OperationError{core.CodeUnavailable, "The server was stopped. What it had stored before stays; the same request does the rest."}
+	default:
+		shown := core.AsError(err)
+		o.State, o.Error = Failed, &OperationError{shown.Code, shown.Message}
+	}
+}
+
+// saveTimeout limits how long the result of an operation is tried to be stored.
+const saveTimeout = 20 * time.Second
+
+// save stores an operation, also one whose work was stopped.
+func (s Operations) save(ctx context.Context, o *Operation) (isCancelled, isRunning bool, err error) {
+	ctx, end := context.WithTimeout(core.WithoutActor(context.WithoutCancel(ctx)), saveTimeout)
+	defer end()
+	o.UpdateTime = s.core.Now()
+	err = core.WritePatiently(ctx, s.core.Store, func(tx core.Tx) (err error) {
+		isCancelled, isRunning, err = s.queries.UpdateOperation(ctx, tx, o)
+		return err
+	})
+	return isCancelled, isRunning, err
+}
+
+// authorize fails unless the caller may import where an operation is.
+func authorize(ctx context.Context, uid core.UID) error {
+	actor, err := core.RequireCaller(ctx)
+	if err != nil {
+		return err
+	}
+	if err := core.InvalidUID("uid", uid); err != nil {
+		return err
+	}
+	for _, c := range importCapabilities {
+		if actor.Can(c, uid.Parent()) {
+			return nil
+		}
+	}
+	return actor.PermissionError(importCapabilities[0], uid.Parent())
+}
+
+// importCapabilities are those of which a caller needs one to see and to cancel operations of a group.
+var importCapabilities = []core.Capability{core.CapSBOMsImport, core.CapVEXImport, core.CapAdvisoriesImport, core.CapRegistryImport}
+
+// ref names operations in errors.
+var ref = core.Ref{Name: "Operation", Area: "operations"}
+
+// Get reads an operation. The caller needs a capability to import into its group or repo.
+func (s Operations) Get(ctx context.Context, uid core.UID) (*Operation, error) {
+	if err := authorize(ctx, uid); err != nil {
+		return nil, err
+	}
+	o, err := s.queries.Operation(ctx, s.core.Store, uid)
+	switch {
+	case err != nil:
+		return nil, err
+	case o == nil || o.ExpireTime.Before(s.core.Now().Time):
+		return nil, core.NewNotFound(ref, uid)
+	case !o.Done && o.UpdateTime.Add(lostAfter).Before(s.core.Now().Time):
+		o.Done, o.State = true, Failed
+		o.EndTime = o.UpdateTime
+		o.Error = &OperationError{core.CodeUnavailable, "The server that worked on it has ended without a result. Each record is stored as a whole or not at all; the same request does the rest."}
+	}
+	return o, nil
+}
+
+// Cancel stops an operation, and returns it as it was then. One that has ended stays as it is.
+func (s Operations) Cancel(ctx context.Context, uid core.UID) (*Operation, error) {
+	o, err := s.Get(ctx, uid)
+	if err != nil || o.Done {
+		return o, err
+	}
+	if err := s.core.Store.Write(ctx, func(tx core.Tx) error { return s.queries.CancelOperation(ctx, tx, uid) }); err != nil {
+		return nil, err
+	}
+	s.running.Lock()
+	stop := s.running.stop[uid]
+	s.running.Unlock()
+	if stop != nil {
+		stop(errCancelled)
+	}
+	return o, nil
+}
