@@ -156,8 +156,18 @@ func (r *sbomImport) countImages() []ImageCounts {
 	return all
 }
 
+// A readSBOM is a document that was read.
+type readSBOM struct {
+	*registry.ImportedSBOM
+	at      Place
+	bytes   int
+	tag     string        // that the image is to have
+	remarks []*sbom.Error // what the document does not say
+	reason  error         // why it cannot be imported
+}
+
 // run reads the documents twice: first to find the largest one about each image and architecture,
-// and then to import those. Thus nothing is stored that a larger document replaces at once.
+// and then to import those. Thus nothing is stored that a larger document replaces at once. A single document is read once.
 func (r *sbomImport) run(ctx context.Context, paths []string) error {
 	first := &reporter{options: Options{Upload: r.reporter.options.Upload, ReportProgress: func(so Progress) {
 		r.reporter.progress.Read = so.Read
@@ -168,12 +178,22 @@ func (r *sbomImport) run(ctx context.Context, paths []string) error {
 		return err
 	}
 	r.reporter.progress.Total *= 2
+	var only *readSBOM // the document, if there is a single one
+	count := 0
 	reader.reporter, reader.handle = first, func(at Place, document []byte) error {
-		b, _, _, reason, err := r.read(ctx, document)
-		if reason != nil || err != nil {
-			return err // the second time, the reason is reported
+		b, err := r.read(ctx, at, document)
+		if err != nil {
+			return err
 		}
-		key := keyOfSBOM(b)
+		if count++; count == 1 {
+			only = b
+		} else {
+			only = nil
+		}
+		if b.reason != nil {
+			return nil // it is reported when the document is imported
+		}
+		key := keyOfSBOM(b.ImportedSBOM)
 		if best, found := r.largest[key]; !found || best.packages < len(b.Packages) {
 			r.largest[key] = contender{at, len(b.Packages)}
 		}
@@ -182,39 +202,47 @@ func (r *sbomImport) run(ctx context.Context, paths []string) error {
 	if err := reader.read(ctx, paths); err != nil {
 		return err
 	}
-	reader.unpacked = 0
-	reader.reporter, reader.handle = r.reporter, func(at Place, document []byte) error { return r.importDocument(ctx, at, document) }
+	if only != nil && first.unreadable == 0 && first.progress.Records == 1 {
+		r.reporter.progress.Read = r.reporter.progress.Total
+		r.reporter.reading = only.at
+		r.reporter.countRecord()
+		return r.importDocument(ctx, only)
+	}
+	only, reader.unpacked = nil, 0
+	reader.reporter, reader.handle = r.reporter, func(at Place, document []byte) error {
+		b, err := r.read(ctx, at, document)
+		if err != nil {
+			return err
+		}
+		return r.importDocument(ctx, b)
+	}
 	return reader.read(ctx, paths)
 }
 
 // importDocument imports a document unless there is a larger one.
-func (r *sbomImport) importDocument(ctx context.Context, at Place, document []byte) error {
-	b, tag, remarks, reason, err := r.read(ctx, document)
-	if err != nil {
-		return err
-	}
+func (r *sbomImport) importDocument(ctx context.Context, b *readSBOM) error {
 	switch {
-	case sbom.IsOtherStatement(reason) && at.Line > 0: // cosign writes all attestations of an image in one file
-		r.reporter.reportRemark(at, fmt.Errorf("is left out: %w", reason))
+	case sbom.IsOtherStatement(b.reason) && b.at.Line > 0: // cosign writes all attestations of an image in one file
+		r.reporter.reportRemark(b.at, fmt.Errorf("is left out: %w", b.reason))
 		return nil
-	case reason != nil:
-		r.sboms.fail(at, reason)
-		return nil
-	}
-	if best := r.largest[keyOfSBOM(b)]; best.at != at {
-		r.reporter.reportRemark(at, leftOut(len(b.Packages), best.at, best.packages))
+	case b.reason != nil:
+		r.sboms.fail(b.at, b.reason)
 		return nil
 	}
-	for _, remark := range remarks {
-		r.reporter.reportRemark(at, remark)
+	if best := r.largest[keyOfSBOM(b.ImportedSBOM)]; best.at != b.at {
+		r.reporter.reportRemark(b.at, leftOut(len(b.Packages), best.at, best.packages))
+		return nil
 	}
-	if reason, err = r.images.make(ctx, b, tag, at); reason != nil || err != nil {
+	for _, remark := range b.remarks {
+		r.reporter.reportRemark(b.at, remark)
+	}
+	if reason, err := r.images.make(ctx, b.ImportedSBOM, b.tag, b.at); reason != nil || err != nil {
 		if reason != nil {
-			r.sboms.fail(at, reason)
+			r.sboms.fail(b.at, reason)
 		}
 		return err
 	}
-	return r.sboms.add(ctx, b, at, len(document))
+	return r.sboms.add(ctx, b.ImportedSBOM, b.at, b.bytes)
 }
 
 // leftOut says why a document is left out.
@@ -222,23 +250,23 @@ func leftOut(packages int, largest fmt.Stringer, most int) error {
 	return fmt.Errorf("is left out: it has %d packages, and %s has %d for the same image and architecture", packages, largest, most)
 }
 
-// read reads a document, and finds its image and the tag that the image is to have. remarks are what the document does not say; reason
-// says why it cannot be imported, and err why the import must end.
-func (r *sbomImport) read(ctx context.Context, document []byte) (b *registry.ImportedSBOM, tag string, remarks []*sbom.Error, reason, err error) {
-	d, reason := sbom.Parse(document)
-	if reason != nil {
-		return nil, "", nil, reason, nil
+// read reads a document, and finds its image. err says why the import must end.
+func (r *sbomImport) read(ctx context.Context, at Place, document []byte) (b *readSBOM, err error) {
+	b = &readSBOM{at: at, bytes: len(document)}
+	var d *sbom.Document
+	if d, b.reason = sbom.Parse(document); b.reason != nil {
+		return b, nil
 	}
 	var image core.ImageKey
 	if r.source.Image == (ImagePlace{}) {
-		image, tag, reason, err = r.images.findSubject(ctx, d.Subject)
+		image, b.tag, b.reason, err = r.images.findSubject(ctx, d.Subject)
 	} else {
-		image, tag, reason, err = r.images.findNamed(ctx, r.source.Image, d.Subject)
+		image, b.tag, b.reason, err = r.images.findNamed(ctx, r.source.Image, d.Subject)
 	}
-	if reason != nil || err != nil {
-		return nil, "", nil, reason, err
+	if b.reason == nil && err == nil {
+		b.ImportedSBOM, b.remarks = newSBOM(d, image, cmp.Or(r.source.Architecture, d.Architecture())), d.Remarks
 	}
-	return newSBOM(d, image, cmp.Or(r.source.Architecture, d.Architecture())), tag, d.Remarks, nil, nil
+	return b, err
 }
 
 // packageScopes has the scopes of documents as the inventory names them.

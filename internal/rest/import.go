@@ -100,9 +100,12 @@ type importing struct {
 	err     error
 }
 
-// start starts an import. It calls end when the upload is no longer needed.
+// start starts an import of a caller who is proven. It calls end when the upload is no longer needed. The import may outlive its
+// request, so it has nothing of it but the caller.
 func (u *uploadLimiter) start(ctx context.Context, job *ingest.Job, upload *ingest.Upload, end func()) *importing {
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), importTime)
+	caller := *core.ActorOf(ctx)
+	caller.Prover = nil
+	ctx, stop := context.WithTimeout(core.WithActor(context.Background(), &caller), importTime)
 	i := &importing{stop: stop, ended: make(chan struct{})}
 	go func() {
 		defer close(i.ended)
@@ -150,7 +153,7 @@ func (i *importing) answer(r *request, p *platform.Platform, job *ingest.Job) (a
 		<-i.ended
 		return nil, err
 	}
-	go p.LongRunning.Run(context.WithoutCancel(r.Context()), operation, func(ctx context.Context, progress func(records, percent int)) (any, error) {
+	go p.LongRunning.Run(context.Background(), operation, func(ctx context.Context, progress func(records, percent int)) (any, error) {
 		defer context.AfterFunc(ctx, i.stop)()
 		ticker := time.NewTicker(time.Second)
 		defer ticker.Stop()

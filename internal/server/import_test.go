@@ -20,6 +20,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"atrium/internal/apierror"
 	"atrium/internal/auth"
 	"atrium/internal/ingest"
 	"atrium/platform"
@@ -99,6 +100,9 @@ func (d *door) post(token, path, body string, headers ...string) reply {
 	answer := check(http.DefaultClient.Do(r))(d.t)
 	defer answer.Body.Close()
 	raw := check(io.ReadAll(answer.Body))(d.t)
+	if answer.Header.Get(apierror.FindingsPendingHeader) != "" {
+		d.t.Errorf("the findings of an import are settled before its answer, which says that they are pending: %.2000s", raw)
+	}
 	got := reply{status: answer.StatusCode, raw: string(raw)}
 	if answer.StatusCode == http.StatusOK {
 		if err := json.Unmarshal(raw, &got.Report); err != nil {
