@@ -11,6 +11,7 @@ import (
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
+	"atrium/platform/operations"
 	"atrium/platform/reports"
 	"atrium/platform/webhooks"
 	"context"
@@ -1096,6 +1097,14 @@ func fieldsBundleFacet(_ ResolverRoot) *execute.Object {
 			return scalar.AppendString(b, parent.(*core.Facet[string]).Value, false)
 		}},
 		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*core.Facet[string]).Count) }},
+	}}
+}
+
+func fieldsCancelOperationPayload(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "CancelOperationPayload", Satisfies: []string{"CancelOperationPayload"}, Fields: map[string]*execute.Field{
+		"operation": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*CancelOperationPayload).Operation)
+		}},
 	}}
 }
 
@@ -3528,6 +3537,12 @@ func fieldsMutation(resolvers ResolverRoot) *execute.Object {
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
+		"cancelOperation": {Arguments: field_Mutation_cancelOperation_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Mutation().CancelOperation(ctx, arguments["input"].(CancelOperationInput))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
 		"createRepo": {Arguments: field_Mutation_createRepo_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Mutation().CreateRepo(ctx, arguments["input"].(map[string]any))
@@ -3699,6 +3714,59 @@ func fieldsOIDC(_ ResolverRoot) *execute.Object {
 			return scalar.AppendCorrelationRule(b, parent.(*iam.OIDC).CorrelationRule, true)
 		}},
 		"pkceEnabled": {Append: func(b []byte, parent any) []byte { return execute.AppendBoolean(b, parent.(*iam.OIDC).PKCEEnabled) }},
+	}}
+}
+
+func fieldsOperation(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "Operation", Satisfies: []string{"Operation"}, Fields: map[string]*execute.Field{
+		"uid": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendUID(b, parent.(*operations.Operation).UID, false)
+		}},
+		"kind": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*operations.Operation).Kind, false)
+		}},
+		"state": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendOperationState(b, parent.(*operations.Operation).State, false)
+		}},
+		"done": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendBoolean(b, parent.(*operations.Operation).Done)
+		}},
+		"records": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt(b, parent.(*operations.Operation).Records, false)
+		}},
+		"progressPercent": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt(b, parent.(*operations.Operation).Progress, false)
+		}},
+		"response": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendJSON(b, parent.(*operations.Operation).Response, true)
+		}},
+		"error": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*operations.Operation).Error) }},
+		"creator": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*operations.Operation).Creator, false)
+		}},
+		"createTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*operations.Operation).CreateTime, false)
+		}},
+		"updateTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*operations.Operation).UpdateTime, false)
+		}},
+		"endTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*operations.Operation).EndTime, true)
+		}},
+		"expireTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*operations.Operation).ExpireTime, false)
+		}},
+	}}
+}
+
+func fieldsOperationError(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "OperationError", Satisfies: []string{"OperationError"}, Fields: map[string]*execute.Field{
+		"code": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt(b, parent.(*operations.OperationError).Number(), false)
+		}},
+		"message": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*operations.OperationError).Message, false)
+		}},
 	}}
 }
 
@@ -4183,6 +4251,12 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		"compareImages": {Arguments: field_Query_compareImages_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Query().CompareImages(ctx, arguments["from"].(ImageInput), arguments["to"].(ImageInput))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
+		"operation": {Arguments: field_Query_operation_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Query().Operation(ctx, arguments["uid"].(core.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},

@@ -9,6 +9,7 @@ import (
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
+	"atrium/platform/operations"
 	"atrium/platform/reports"
 	"atrium/platform/webhooks"
 	"context"
@@ -1264,6 +1265,16 @@ func field_Mutation_batchUpdateRepos_args(ctx context.Context, raw map[string]an
 	arguments := make(map[string]any, 1)
 	var err error
 	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNBatchUpdateReposInput2map); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Mutation_cancelOperation_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNCancelOperationInput2atriumᚋgraphᚐCancelOperationInput); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2560,6 +2571,16 @@ func field_Query_nodes_args(ctx context.Context, raw map[string]any) (map[string
 	arguments := make(map[string]any, 1)
 	var err error
 	if arguments["ids"], err = graphql.ProcessArgField(ctx, raw, "ids", ec.unmarshalNID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Query_operation_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -4281,6 +4302,20 @@ func (ec *executionContext) unmarshalInputBatchUpdateReposInput(ctx context.Cont
 	if v, ok := given["requests"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("requests"))
 		if it["requests"], err = ec.unmarshalNUpdateRepoInput2ᚕmapᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCancelOperationInput(ctx context.Context, value any) (it CancelOperationInput, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["uid"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7945,6 +7980,11 @@ func (ec *executionContext) unmarshalNBoolean2bool(ctx context.Context, v any) (
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNCancelOperationInput2atriumᚋgraphᚐCancelOperationInput(ctx context.Context, v any) (CancelOperationInput, error) {
+	value, err := ec.unmarshalInputCancelOperationInput(ctx, v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNCapability2atriumᚋplatformᚋcoreᚐCapability(ctx context.Context, v any) (core.Capability, error) {
 	value, err := scalar.UnmarshalCapability(v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -8495,6 +8535,11 @@ func (ec *executionContext) unmarshalNInt642atriumᚋplatformᚋcoreᚐInt64(ctx
 func (ec *executionContext) unmarshalNLabelInput2ᚖatriumᚋplatformᚋcoreᚐLabel(ctx context.Context, v any) (*core.Label, error) {
 	value, err := ec.unmarshalInputLabelInput(ctx, v)
 	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNOperationState2atriumᚋplatformᚋoperationsᚐOperationState(ctx context.Context, v any) (operations.OperationState, error) {
+	value, err := scalar.UnmarshalOperationState(v)
+	return value, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNOrderDirection2string(ctx context.Context, v any) (string, error) {

@@ -11,6 +11,7 @@ import (
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
+	"atrium/platform/operations"
 	"atrium/platform/reports"
 	"atrium/platform/webhooks"
 	"context"
@@ -88,6 +89,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"BatchUpdateReposPayload":                     fieldsBatchUpdateReposPayload(resolvers),
 		"BinaryPackage":                               fieldsBinaryPackage(resolvers),
 		"BundleFacet":                                 fieldsBundleFacet(resolvers),
+		"CancelOperationPayload":                      fieldsCancelOperationPayload(resolvers),
 		"ClaimMatch":                                  fieldsClaimMatch(resolvers),
 		"ConfirmRoleBindingsPayload":                  fieldsConfirmRoleBindingsPayload(resolvers),
 		"CreateAcceptanceRulePayload":                 fieldsCreateAcceptanceRulePayload(resolvers),
@@ -189,6 +191,8 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"LabelFacet":                                  fieldsLabelFacet(resolvers),
 		"Mutation":                                    fieldsMutation(resolvers),
 		"OIDC":                                        fieldsOIDC(resolvers),
+		"Operation":                                   fieldsOperation(resolvers),
+		"OperationError":                              fieldsOperationError(resolvers),
 		"Package":                                     fieldsPackage(resolvers),
 		"PackageConnection":                           fieldsPackageConnection(resolvers),
 		"PackageEcosystemFacet":                       fieldsPackageEcosystemFacet(resolvers),
@@ -616,6 +620,7 @@ type MutationResolver interface {
 	UpdateIdentityProvider(ctx context.Context, input map[string]any) (*scalar.Updated[*iam.IdentityProvider], error)
 	VerifyIdentityProvider(ctx context.Context, input VerifyIdentityProviderInput) (*VerifyIdentityProviderPayload, error)
 	DeleteIdentityProvider(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
+	CancelOperation(ctx context.Context, input CancelOperationInput) (*CancelOperationPayload, error)
 	CreateRepo(ctx context.Context, input map[string]any) (*scalar.Created[*inventory.Repo], error)
 	UpdateRepo(ctx context.Context, input map[string]any) (*scalar.Updated[*inventory.Repo], error)
 	DeleteRepo(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
@@ -712,6 +717,7 @@ type QueryResolver interface {
 	IdentityProvider(ctx context.Context, uid core.UID) (*iam.IdentityProvider, error)
 	IdentityProviders(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.IdentityProviderFilter) (*scalar.Connection[*iam.IdentityProvider], error)
 	CompareImages(ctx context.Context, from ImageInput, to ImageInput) (*reports.ImageComparison, error)
+	Operation(ctx context.Context, uid core.UID) (*operations.Operation, error)
 	Packages(ctx context.Context, window scalar.Window, within *core.UID, where *inventory.PackageFilter) (*scalar.Connection[*inventory.Package], error)
 	Package(ctx context.Context, uid core.UID) (*inventory.Package, error)
 	PackageVersion(ctx context.Context, uid core.UID) (*inventory.PackageVersion, error)

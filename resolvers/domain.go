@@ -163,18 +163,27 @@ func (p projection) ownerOf(parent *ast.Definition, field *ast.FieldDefinition) 
 	result := p.whole.Types[field.Type.Name()]
 	switch {
 	case p.isRoot(parent):
-		if owner := areaOfElement(p.whole, parent.Name+"."+field.Name); owner != "" || result.Name != "Node" {
+		if owner := domainOfElement(p.whole, parent.Name+"."+field.Name); owner != "" || result.Name != "Node" {
 			return owner
 		}
 		return entityDomain
 	case !isEntity(parent):
 		return ""
 	case result != nil && result.IsCompositeType() && !isEntity(result):
-		if owner := areaOfElement(p.whole, result.Name); owner != "" {
+		if owner := domainOfElement(p.whole, result.Name); owner != "" {
 			return owner
 		}
 	}
 	return areaOfElement(p.whole, parent.Name)
+}
+
+// domainOfElement returns the domain of a type or a root field. Operations are too few for a domain of their own.
+func domainOfElement(schema *ast.Schema, name string) string {
+	area := areaOfElement(schema, name)
+	if area == "operations" {
+		return "registry"
+	}
+	return area
 }
 
 // directives returns the directives of a type in the domain.

@@ -19,6 +19,7 @@ import (
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
+	"atrium/platform/operations"
 )
 
 // ignoreNotFound returns err, or nil when err says that an object was not found.
@@ -183,7 +184,7 @@ func enumSpellings() (spellings []string) {
 	for _, enum := range []interface{ Values() []string }{
 		iam.OrgKind(""), iam.OrgStatus(""), core.CatalogTier(""), iam.CorrelationRule(""), iam.RelationshipType(""),
 		iam.IdentityType(""), inventory.ReviewState(""), inventory.EventType(""), inventory.AdvisoryState(""), core.SeverityRating(""),
-		inventory.SeveritySource(""), libraries.Ecosystem(""), inventory.FindingBasis(""), inventory.FindingState(""), inventory.PackageScope(""),
+		inventory.SeveritySource(""), libraries.Ecosystem(""), inventory.FindingBasis(""), inventory.FindingState(""), inventory.PackageScope(""), operations.OperationState(""),
 	} {
 		for _, value := range enum.Values() {
 			spellings = append(spellings, value, strings.TrimPrefix(value, fieldmask.EnumPrefix(enum.Values())))

@@ -83,7 +83,7 @@ func TestEveryMutationHasItsEffect(t *testing.T) {
 	ann := w.ask(`mutation($org: ID!) { createIdentity(input: {parent: $org, name: "second"}) { identity { uid } } }`, "org", w.org).text("createIdentity.identity.uid")
 	known["second"] = w.ask(`mutation($org: ID!, $ann: ID!, $viewer: ID!) { createRoleBinding(input: {parent: $org, identityUid: $ann, roleUid: $viewer}) { roleBinding { uid } } }`,
 		"org", w.org, "ann", ann, "viewer", known["viewer"]).text("createRoleBinding.roleBinding.uid")
-	asked := map[string]bool{"updateFindings": true, "createAcceptanceRule": true, "deleteAcceptanceRule": true, "setDuePolicy": true} // finding_triage_test.go tests it.
+	asked := map[string]bool{"updateFindings": true, "createAcceptanceRule": true, "deleteAcceptanceRule": true, "setDuePolicy": true, "cancelOperation": true} // finding_triage_test.go and internal/cases test them.
 	for _, step := range everyMutation {
 		asked[step.field] = true
 		var variables []any

@@ -90,8 +90,8 @@ func TestEveryQueryAnswers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	variables := w.furnish()
-	// node_test.go, finding_test.go and package_test.go test these.
-	asked := map[string]bool{"_service": true, "_entities": true, "findingSummary": true, "vulnerability": true, "compareImages": true}
+	// node_test.go, finding_test.go, package_test.go and internal/cases test these.
+	asked := map[string]bool{"operation": true, "_service": true, "_entities": true, "findingSummary": true, "vulnerability": true, "compareImages": true}
 	for _, c := range everyQuery {
 		asked[c.field] = true
 		got := w.ask(c.query, variables...)

@@ -133,7 +133,7 @@ func TestTheSamplesOfTheGuideHaveFindings(t *testing.T) {
 			t.Errorf("the finding is %+v", f)
 		}
 		for args, want := range map[string]string{
-			"sbom x.json": "group", "sbom --image acme/sample-api x.json": "image", "sbom --group " + acme + " --image a@sha256:1 x.json": "group",
+			"sbom x.json": "group", "sbom --image acme/sample-api x.json": "image", "sbom --group " + acme + " --image a@sha256:1 x.json": "64 hex",
 			"sbom --image acme/none@sha256:" + strings.Repeat("1", 64) + " x.json": "Not found",
 			"oci --sboms some --group " + acme + " x.example":                      "sboms",
 		} {

@@ -14,6 +14,7 @@ import (
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
+	"atrium/platform/operations"
 	"atrium/platform/reports"
 	"atrium/platform/webhooks"
 )
@@ -426,6 +427,21 @@ func MarshalRankingOrder(v reports.RankingOrder) graphql.Marshaler {
 // UnmarshalRankingOrder reads the order of a ranking.
 func UnmarshalRankingOrder(v any) (reports.RankingOrder, error) {
 	return value[reports.RankingOrder]("", v)
+}
+
+// AppendOperationState appends the state of an operation as JSON.
+func AppendOperationState(b []byte, v operations.OperationState, _ bool) []byte {
+	return appendEnum(b, "OPERATION_STATE_", v)
+}
+
+// MarshalOperationState returns the marshaler of the state of an operation.
+func MarshalOperationState(v operations.OperationState) graphql.Marshaler {
+	return marshal(AppendOperationState(nil, v, true))
+}
+
+// UnmarshalOperationState reads the state of an operation.
+func UnmarshalOperationState(v any) (operations.OperationState, error) {
+	return value[operations.OperationState]("OPERATION_STATE_", v)
 }
 
 // AppendTagClass appends a class of tags as JSON.

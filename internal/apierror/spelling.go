@@ -8,6 +8,9 @@ import (
 // AreasWithV1 are the service areas that have a version 1.
 var AreasWithV1 = []string{"iam", "registry", "vulnerabilities", "libraries", "advisory"}
 
+// otherAreas are what paths can begin with besides.
+var otherAreas = []string{"events", "ping", "operations", "graphql", "export", "import"}
+
 // AreaOf returns the service area of a path, such as registry for /registry/v2/repos and
 // for /platform.registry.v2.ReposService/GetRepo, or "" if the path lies in none.
 func AreaOf(path string) string {
@@ -15,7 +18,7 @@ func AreaOf(path string) string {
 	if parts := strings.Split(first, "."); len(parts) > 2 && parts[0] == "platform" {
 		return parts[1]
 	}
-	if first == "events" || first == "ping" || first == "graphql" || first == "export" || slices.Contains(AreasWithV1, first) {
+	if slices.Contains(otherAreas, first) || slices.Contains(AreasWithV1, first) {
 		return first
 	}
 	return ""

@@ -15,7 +15,7 @@ import (
 
 // enumPrefixes has the prefixes that REST adds to the values of an enum.
 var enumPrefixes = map[string]string{
-	"OrgKind": "ORG_KIND_", "OrgStatus": "ORG_STATUS_", "RelationshipType": "RELATIONSHIP_TYPE_", "CatalogTier": "CATALOG_TIER_", "SubscriptionFormat": "SUBSCRIPTION_FORMAT_", "SubscriptionDigest": "SUBSCRIPTION_DIGEST_",
+	"OrgKind": "ORG_KIND_", "OrgStatus": "ORG_STATUS_", "RelationshipType": "RELATIONSHIP_TYPE_", "CatalogTier": "CATALOG_TIER_", "SubscriptionFormat": "SUBSCRIPTION_FORMAT_", "SubscriptionDigest": "SUBSCRIPTION_DIGEST_", "OperationState": "OPERATION_STATE_",
 	"AdvisoryState": "ADVISORY_STATE_", "SeverityRating": "SEVERITY_RATING_", "SeveritySource": "SEVERITY_SOURCE_",
 	"ReviewState": "REVIEW_STATE_", "AdvisoryEventType": "EVENT_TYPE_FILTER_",
 	"FalsePositiveType": "TYPE_", "SeverityType": "TYPE_", "ReferenceType": "TYPE_",

@@ -13,10 +13,12 @@ import (
 	"time"
 
 	"connectrpc.com/connect"
+	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/dynamicpb"
 	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/structpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"atrium/platform/core"
@@ -139,7 +141,8 @@ func readMessage(c call, message *dynamicpb.Message) answer {
 // omit them.
 var shownEmpty = map[protoreflect.FullName]bool{
 	"platform.iam.v2.Group.verified": true, "platform.iam.v2.IdentityProvider.issuer_verified": true, "platform.iam.v2.GroupInvite.single_use": true, "platform.iam.v2.IdentityProvider.OIDC.pkce_enabled": true,
-	"google.rpc.ResourceInfo.resource_name":        true,
+	"google.rpc.ResourceInfo.resource_name": true,
+	"platform.operations.v2.Operation.done": true, "platform.operations.v2.Operation.records": true, "platform.operations.v2.Operation.progress_percent": true,
 	"platform.libraries.v2.Artifact.version_count": true, "platform.libraries.v2.GetArtifactCountResponse.EcosystemCount.total_count": true,
 	"platform.libraries.v2.ListArtifactsResponse.total_count": true, "platform.libraries.v2.ListArtifactVersionsResponse.total_count": true,
 	"platform.registry.v2.Tag.deprecated": true, "platform.registry.v2.SyncConfig.unique_tags": true, "platform.registry.v2.SyncConfig.grace_period": true,
@@ -194,8 +197,14 @@ func showValue(f protoreflect.FieldDescriptor, value protoreflect.Value) any {
 	}
 }
 
-// showKnownType converts times to the form of REST, and other messages like showMessage.
+// showKnownType converts times and JSON to the form of REST, and other messages like showMessage.
 func showKnownType(m protoreflect.Message) any {
+	if m.Descriptor().FullName() == (*structpb.Struct)(nil).ProtoReflect().Descriptor().FullName() {
+		var object map[string]any
+		text, _ := protojson.Marshal(m.Interface()) // a message that was received
+		_ = json.Unmarshal(text, &object)
+		return normalise(object)
+	}
 	seconds, nanos := m.Descriptor().Fields().ByName("seconds"), m.Descriptor().Fields().ByName("nanos")
 	switch m.Descriptor().FullName() {
 	case (*timestamppb.Timestamp)(nil).ProtoReflect().Descriptor().FullName():

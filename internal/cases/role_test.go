@@ -57,6 +57,6 @@ func builtInRoles() []string {
 	return []string{
 		viewer, string(iam.EditorRole), string(iam.OwnerRole), "f8b2a6e5a07b5469bd4e5251a00caba4417a5359",
 		"8796e4182e21cccdbd8ea824f1d05487610c7285", "4d7e4966448f57e21277e0f49b85233752e6adb7",
-		"6bf4ec17225ae31b1243a81342d2d05aae4f2b91", advisoriesViewer,
+		"6bf4ec17225ae31b1243a81342d2d05aae4f2b91", advisoriesViewer, string(iam.PublisherRole),
 	}
 }

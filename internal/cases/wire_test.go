@@ -18,6 +18,9 @@ type rpc struct {
 	capabilities []string // These are wire names. All of them are needed.
 }
 
+// importing is the first of the capabilities to import, of which operations need any. Each party holds all of them or none.
+var importing = []string{core.CapSBOMsImport.WireName()}
+
 // wireLedger returns the operations of the reference, and our own operations.
 func wireLedger(t testing.TB) map[string]rpc {
 	t.Helper()
@@ -28,6 +31,8 @@ func wireLedger(t testing.TB) map[string]rpc {
 	// Our own operations need the capabilities of an update, or of a creation where there is no update.
 	ledger["VerifyIdentityProvider"] = rpc{"VerifyIdentityProvider", http.MethodPost, "/iam/v2/identityProviders:verify", ledger["UpdateIdentityProvider"].capabilities}
 	ledger["TestSubscription"] = rpc{"TestSubscription", http.MethodPost, "/events/v2/subscriptions:test", ledger["CreateSubscription"].capabilities}
+	ledger["GetOperation"] = rpc{"GetOperation", http.MethodGet, "/operations/v2/{uid=**}", importing}
+	ledger["CancelOperation"] = rpc{"CancelOperation", http.MethodPost, "/operations/v2/{uid=**}/cancel", importing}
 	for _, info := range platform.Kinds() {
 		if k := findKind(info.Name); k != nil && info.Own && !info.GraphOnly {
 			addOperations(ledger, k, info)

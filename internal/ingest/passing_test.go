@@ -282,7 +282,15 @@ func (w *passage) importDocument(kind int) {
 	}
 	document := write(w.T, filepath.Join(w.TempDir(), "bom.json"), bom("", 0, packages...))
 	w.beside(kind, func(f *passingFacts) { f.images[image] = held }, func(d destination) error {
-		_, err := importSBOM(w.operator, d, SBOMSource{Paths: []string{document}, Image: "acme/" + image}, Options{Group: w.group})
+		named, err := ParseImageName(image)
+		if err != nil {
+			return err
+		}
+		place, err := FindImage(w.operator, w.p, w.group, named, false)
+		if err != nil {
+			return err
+		}
+		_, err = importSBOM(w.operator, d, SBOMSource{Paths: []string{document}, Image: place}, Options{Group: w.group})
 		return err
 	}, w.group)
 }

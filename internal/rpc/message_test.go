@@ -51,13 +51,14 @@ var conversions = []conversion{
 	newConversion(acceptedTerms), newConversion(termsAcceptance), newConversion(accountAssociation),
 	newConversion(repo), newConversion(readme), newConversion(tag), newConversion(imageSize),
 	newConversion(advisory), newConversion(vulnerability), newConversion(document), newConversion(resolvedReport), newConversion(subscription),
-	newConversion(artifact), newConversion(artifactVersion), newConversion(ecosystemCount),
+	newConversion(artifact), newConversion(artifactVersion), newConversion(ecosystemCount), newConversion(operation),
 }
 
 // unfilledFields lists the fields that a round trip does not keep.
 var unfilledFields = map[protoreflect.FullName]string{
 	"platform.iam.v2.GroupInvite.ttl":                     "no answer has it",
 	"platform.iam.v2.IdentityProvider.OIDC.client_secret": "no answer has it",
+	"platform.operations.v2.Operation.response":           "it can be any object; internal/cases compares it",
 }
 
 // A message with all fields set is read as a request and converted into a response. It must

@@ -89,6 +89,7 @@ func services(p *platform.Platform, o connect.HandlerOption) []service {
 		eventsServices(p, o),
 		iamServices(p, o),
 		librariesServices(p, o),
+		operationsServices(p, o),
 		pingServices(p, o),
 		registryServices(p, o),
 		vulnerabilitiesServices(p, o),

@@ -77,7 +77,7 @@ func readStubs(t *testing.T, alias, version string) *protoregistry.Files {
 	for own, theirs := range map[string]string{`"platform.`: `"` + alias + `.`, `".platform.`: `".` + alias + `.`} {
 		text = bytes.ReplaceAll(text, []byte(own), []byte(theirs))
 	}
-	for _, area := range []string{"iam", "registry", "advisory", "events", "libraries", "ping", "vulnerabilities", "uidp"} {
+	for _, area := range []string{"iam", "registry", "advisory", "events", "libraries", "operations", "ping", "vulnerabilities", "uidp"} {
 		text = bytes.ReplaceAll(text, []byte(alias+"."+area+".v2"), []byte(alias+"."+area+"."+version))
 	}
 	set.Reset()

@@ -33,15 +33,18 @@ type OperationError struct {
 	Message string    `json:"message"`
 }
 
+// Number returns the code as a number.
+func (e *OperationError) Number() int { return int(e.Code) }
+
 // An OperationState is the state of an operation.
 type OperationState string
 
 // The states of an operation.
 const (
-	Running   OperationState = "RUNNING"
-	Succeeded OperationState = "SUCCEEDED"
-	Failed    OperationState = "FAILED"
-	Cancelled OperationState = "CANCELLED"
+	Running   OperationState = "OPERATION_STATE_RUNNING"
+	Succeeded OperationState = "OPERATION_STATE_SUCCEEDED"
+	Failed    OperationState = "OPERATION_STATE_FAILED"
+	Cancelled OperationState = "OPERATION_STATE_CANCELLED"
 )
 
 // Values lists the states.
@@ -198,11 +201,11 @@ func authorize(ctx context.Context, uid core.UID) error {
 		return err
 	}
 	for _, c := range importCapabilities {
-		if actor.Can(c, uid.Parent()) {
+		if actor.Can(c, uid) {
 			return nil
 		}
 	}
-	return actor.PermissionError(importCapabilities[0], uid.Parent())
+	return actor.PermissionError(importCapabilities[0], uid)
 }
 
 // importCapabilities are those of which a caller needs one to see and to cancel operations of a group.

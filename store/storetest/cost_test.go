@@ -112,6 +112,7 @@ var pricedReads = map[string][]string{
 	"Repo.tags":                        {`repo(uid: $repo) { tags(first: 200) { totalCount nodes { uid } } }`, `repo(uid: $repo) { tags(first: 1, where: {query: "no such text"}) { totalCount nodes { uid } } }`, `repo(uid: $repo) { tags(first: 1, skip: 25000) { nodes { uid } } }`},
 	"Repo.advisories":                  {`repos(first: 50) { nodes { advisories(first: 4) { totalCount nodes { uid } } } }`},
 	"Query.resolvedVulnerabilities":    {`resolvedVulnerabilities(images: $images, startTime: "2025-06-01T00:00:00Z", endTime: "2026-03-01T00:00:00Z") { date resolvedVulns { advisoryId } }`},
+	"Query.operation":                  {`operation(uid: $absent) { uid }`},
 	"Query.role":                       {`role(uid: $role) { name }`},
 	"Query.roles":                      {pageOf("roles", "", "uid name"), readFiltered("roles", `query: "role"`)},
 	"Role.roleBindings":                {`role(uid: $role) { roleBindings(first: 200) { totalCount nodes { uid } } }`},
