@@ -7,6 +7,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
+	"atrium/platform/operations"
 	"atrium/platform/webhooks"
 )
 
@@ -180,6 +181,18 @@ type BatchDeleteTagsPayload struct {
 type BatchUpdateReposPayload struct {
 	// The repos, in the order of the requests.
 	Repos []*inventory.Repo `json:"repos"`
+}
+
+// Which operation to stop.
+type CancelOperationInput struct {
+	// Its uid.
+	UID core.UID `json:"uid"`
+}
+
+// The operation as it was when it was asked to stop.
+type CancelOperationPayload struct {
+	// The operation.
+	Operation *operations.Operation `json:"operation"`
 }
 
 // The role bindings that were confirmed.

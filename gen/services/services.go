@@ -8,6 +8,7 @@ import (
 	eventsv2connect "atrium/gen/platform/events/v2/eventsv2connect"
 	iamv2connect "atrium/gen/platform/iam/v2/iamv2connect"
 	librariesv2connect "atrium/gen/platform/libraries/v2/librariesv2connect"
+	operationsv2connect "atrium/gen/platform/operations/v2/operationsv2connect"
 	pingv2connect "atrium/gen/platform/ping/v2/pingv2connect"
 	registryv2connect "atrium/gen/platform/registry/v2/registryv2connect"
 	vulnerabilitiesv2connect "atrium/gen/platform/vulnerabilities/v2/vulnerabilitiesv2connect"
@@ -25,6 +26,7 @@ type Services struct {
 	Identities                iamv2connect.IdentitiesServiceClient
 	IdentityProviders         iamv2connect.IdentityProvidersServiceClient
 	Images                    registryv2connect.ImagesServiceClient
+	Operations                operationsv2connect.OperationsServiceClient
 	Ping                      pingv2connect.PingServiceClient
 	Repos                     registryv2connect.ReposServiceClient
 	RoleBindings              iamv2connect.RoleBindingsServiceClient
@@ -47,6 +49,7 @@ func New(client connect.HTTPClient, baseURL string, options ...connect.ClientOpt
 		Identities:                iamv2connect.NewIdentitiesServiceClient(client, baseURL, options...),
 		IdentityProviders:         iamv2connect.NewIdentityProvidersServiceClient(client, baseURL, options...),
 		Images:                    registryv2connect.NewImagesServiceClient(client, baseURL, options...),
+		Operations:                operationsv2connect.NewOperationsServiceClient(client, baseURL, options...),
 		Ping:                      pingv2connect.NewPingServiceClient(client, baseURL, options...),
 		Repos:                     registryv2connect.NewReposServiceClient(client, baseURL, options...),
 		RoleBindings:              iamv2connect.NewRoleBindingsServiceClient(client, baseURL, options...),

@@ -117,6 +117,14 @@ const (
 	Capability_CAP_FINDINGS_LIST Capability = 9001
 	// Decide about findings.
 	Capability_CAP_FINDINGS_UPDATE Capability = 9002
+	// Import what images hold.
+	Capability_CAP_SBOMS_IMPORT Capability = 9003
+	// Import decisions about findings.
+	Capability_CAP_VEX_IMPORT Capability = 9004
+	// Import advisories of a group.
+	Capability_CAP_ADVISORIES_IMPORT Capability = 9005
+	// Import repos, tags and images.
+	Capability_CAP_REGISTRY_IMPORT Capability = 9006
 )
 
 // Enum value maps for Capability.
@@ -168,6 +176,10 @@ var (
 		2202: "CAP_TERMS_LIST",
 		9001: "CAP_FINDINGS_LIST",
 		9002: "CAP_FINDINGS_UPDATE",
+		9003: "CAP_SBOMS_IMPORT",
+		9004: "CAP_VEX_IMPORT",
+		9005: "CAP_ADVISORIES_IMPORT",
+		9006: "CAP_REGISTRY_IMPORT",
 	}
 	Capability_value = map[string]int32{
 		"CAP_UNSPECIFIED":                     0,
@@ -216,6 +228,10 @@ var (
 		"CAP_TERMS_LIST":                      2202,
 		"CAP_FINDINGS_LIST":                   9001,
 		"CAP_FINDINGS_UPDATE":                 9002,
+		"CAP_SBOMS_IMPORT":                    9003,
+		"CAP_VEX_IMPORT":                      9004,
+		"CAP_ADVISORIES_IMPORT":               9005,
+		"CAP_REGISTRY_IMPORT":                 9006,
 	}
 )
 
@@ -250,8 +266,7 @@ var File_platform_iam_v2_capability_proto protoreflect.FileDescriptor
 
 const file_platform_iam_v2_capability_proto_rawDesc = "" +
 	"\n" +
-	" platform/iam/v2/capability.proto\x12\x0fplatform.iam.v2*\xf1\n" +
-	"\n" +
+	" platform/iam/v2/capability.proto\x12\x0fplatform.iam.v2*\xd3\v\n" +
 	"\n" +
 	"Capability\x12\x13\n" +
 	"\x0fCAP_UNSPECIFIED\x10\x00\x12\x19\n" +
@@ -303,7 +318,11 @@ const file_platform_iam_v2_capability_proto_rawDesc = "" +
 	"\x10CAP_TERMS_ACCEPT\x10\x99\x11\x12\x13\n" +
 	"\x0eCAP_TERMS_LIST\x10\x9a\x11\x12\x16\n" +
 	"\x11CAP_FINDINGS_LIST\x10\xa9F\x12\x18\n" +
-	"\x13CAP_FINDINGS_UPDATE\x10\xaaFB\"Z atrium/gen/platform/iam/v2;iamv2b\x06proto3"
+	"\x13CAP_FINDINGS_UPDATE\x10\xaaF\x12\x15\n" +
+	"\x10CAP_SBOMS_IMPORT\x10\xabF\x12\x13\n" +
+	"\x0eCAP_VEX_IMPORT\x10\xacF\x12\x1a\n" +
+	"\x15CAP_ADVISORIES_IMPORT\x10\xadF\x12\x18\n" +
+	"\x13CAP_REGISTRY_IMPORT\x10\xaeFB\"Z atrium/gen/platform/iam/v2;iamv2b\x06proto3"
 
 var (
 	file_platform_iam_v2_capability_proto_rawDescOnce sync.Once
