@@ -266,3 +266,24 @@ func TestFunctionsHaveNamesThatSayWhatTheyDo(t *testing.T) {
 		}
 	}
 }
+
+// SQLite begins with either side of a JOIN. It has no index of a list of arguments, so that it would read the whole list for each
+// row of the other side.
+func TestListsOfArgumentsAreJoinedInOneOrder(t *testing.T) {
+	t.Parallel()
+	free := regexp.MustCompile(`\.Parents\(.*\n?.*"( (?:INNER )?JOIN [^"]*)"`)
+	lists := 0
+	for _, f := range sources(t) {
+		if f.test || !strings.HasPrefix(f.folder, "store/") {
+			continue
+		}
+		source := read(t, f.path)
+		lists += strings.Count(source, ".Parents(")
+		for _, m := range free.FindAllStringSubmatch(source, -1) {
+			t.Errorf("%s: write CROSS JOIN in %q", f.path, m[1])
+		}
+	}
+	if lists == 0 {
+		t.Error("no statement has a list of arguments")
+	}
+}

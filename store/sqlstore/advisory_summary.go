@@ -38,7 +38,7 @@ func (s tables) sumCounters(ctx context.Context, scopes []core.Scope, first, pas
 	}
 	q := table.NewStatement(s.Dialect).Add("SELECT p.i, c.kind, CAST(SUM(c.n) AS BIGINT) FROM ")
 	q.Add(q.Parents(dbconn.ParentColumn{Name: "k", Texts: within}))
-	q.Add(" JOIN counter c ON c.scope = p.k AND c.kind >= " + strconv.Itoa(first) + " AND c.kind < " + strconv.Itoa(past) + " GROUP BY p.i, c.kind")
+	q.Add(" CROSS JOIN counter c WHERE c.scope = p.k AND c.kind >= " + strconv.Itoa(first) + " AND c.kind < " + strconv.Itoa(past) + " GROUP BY p.i, c.kind")
 	return s.Reads.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var place, number, n int64
 		if err := scan(&place, &number, &n); err != nil {

@@ -349,7 +349,7 @@ func (tx *transaction) readUses(ctx context.Context, repo core.UID, packages [][
 	q := table.NewStatement(tx.Dialect)
 	q.Add("SELECT u.package, u.version, u.part, u.images, u.licenses FROM ")
 	q.Add(q.Parents(dbconn.ParentColumn{Name: "k", Bytes: packages}))
-	q.Add(" JOIN package_use u ON u.parent = ? AND u.package = p.k", repo)
+	q.Add(" CROSS JOIN package_use u WHERE u.parent = ? AND u.package = p.k", repo)
 	err = tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var of, version []byte
 		var part int64

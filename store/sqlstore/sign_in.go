@@ -63,7 +63,7 @@ func addCandidates(q *table.Statement, b iam.Bearer) {
 		withKey(1, iam.MaxCandidates, rule(b.Issuer, subject))
 	}
 	q.AddUnion().Add("SELECT * FROM (SELECT i.uid, i.root, i.create_time, 2 AS place FROM issuer_proof v CROSS JOIN " + q.Parents(table.TextPairs(b.Subjects, b.Subjects)...))
-	q.Add(" JOIN identity i ON i.match_rule = v.issuer || ? || p.k AND i.root = v.root WHERE v.issuer ? AND v.method <> ? AND i.match_rule <> ? ORDER BY i.create_time, i.uid", ruleBreak, table.Values(b.Issuers), string(iam.ProofUpgrade), rule(b.Issuer, b.Subject))
+	q.Add(" CROSS JOIN identity i WHERE i.match_rule = v.issuer || ? || p.k AND i.root = v.root AND v.issuer ? AND v.method <> ? AND i.match_rule <> ? ORDER BY i.create_time, i.uid", ruleBreak, table.Values(b.Issuers), string(iam.ProofUpgrade), rule(b.Issuer, b.Subject))
 	q.Add(fmt.Sprintf(" LIMIT %d) proven) found) ranked WHERE share <= %d ORDER BY place, share, create_time, uid LIMIT %d",
 		iam.MaxCandidates, iam.MaxCandidatesOfRoot, iam.MaxCandidates))
 }
