@@ -166,6 +166,9 @@ type readSBOM struct {
 	reason  error         // why it cannot be imported
 }
 
+// isRefused reports whether the document cannot be imported.
+func (b *readSBOM) isRefused() bool { return b.reason != nil }
+
 // run reads the documents twice: first to find the largest one about each image and architecture,
 // and then to import those. Thus nothing is stored that a larger document replaces at once. A single document is read once.
 func (r *sbomImport) run(ctx context.Context, paths []string) error {
@@ -190,8 +193,8 @@ func (r *sbomImport) run(ctx context.Context, paths []string) error {
 		} else {
 			only = nil
 		}
-		if b.reason != nil {
-			return nil // it is reported when the document is imported
+		if b.isRefused() { // it is reported when the document is imported
+			return nil
 		}
 		key := keyOfSBOM(b.ImportedSBOM)
 		if best, found := r.largest[key]; !found || best.packages < len(b.Packages) {
@@ -225,7 +228,7 @@ func (r *sbomImport) importDocument(ctx context.Context, b *readSBOM) error {
 	case sbom.IsOtherStatement(b.reason) && b.at.Line > 0: // cosign writes all attestations of an image in one file
 		r.reporter.reportRemark(b.at, fmt.Errorf("is left out: %w", b.reason))
 		return nil
-	case b.reason != nil:
+	case b.isRefused():
 		r.sboms.fail(b.at, b.reason)
 		return nil
 	}
@@ -254,7 +257,7 @@ func leftOut(packages int, largest fmt.Stringer, most int) error {
 func (r *sbomImport) read(ctx context.Context, at Place, document []byte) (b *readSBOM, err error) {
 	b = &readSBOM{at: at, bytes: len(document)}
 	var d *sbom.Document
-	if d, b.reason = sbom.Parse(document); b.reason != nil {
+	if d, b.reason = sbom.Parse(document); b.isRefused() {
 		return b, nil
 	}
 	var image core.ImageKey
@@ -263,7 +266,7 @@ func (r *sbomImport) read(ctx context.Context, at Place, document []byte) (b *re
 	} else {
 		image, b.tag, b.reason, err = r.images.findNamed(ctx, r.source.Image, d.Subject)
 	}
-	if b.reason == nil && err == nil {
+	if !b.isRefused() && err == nil {
 		b.ImportedSBOM, b.remarks = newSBOM(d, image, cmp.Or(r.source.Architecture, d.Architecture())), d.Remarks
 	}
 	return b, err
