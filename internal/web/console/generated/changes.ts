@@ -456,7 +456,11 @@ export const changes: Record<string, Change> = {
      "TERMS_ACCEPT": "Accept terms for a group.",
      "TERMS_LIST": "List which terms a group has accepted.",
      "FINDINGS_LIST": "Read and list findings: vulnerabilities of images.",
-     "FINDINGS_UPDATE": "Decide about findings."
+     "FINDINGS_UPDATE": "Decide about findings.",
+     "SBOMS_IMPORT": "Import SBOMs: what images hold.",
+     "VEX_IMPORT": "Import VEX: decisions of a group about findings.",
+     "ADVISORIES_IMPORT": "Import advisories of a group.",
+     "REGISTRY_IMPORT": "Import repos, tags and images."
     }
    }
   }
@@ -1131,7 +1135,11 @@ export const changes: Record<string, Change> = {
      "TERMS_ACCEPT": "Accept terms for a group.",
      "TERMS_LIST": "List which terms a group has accepted.",
      "FINDINGS_LIST": "Read and list findings: vulnerabilities of images.",
-     "FINDINGS_UPDATE": "Decide about findings."
+     "FINDINGS_UPDATE": "Decide about findings.",
+     "SBOMS_IMPORT": "Import SBOMs: what images hold.",
+     "VEX_IMPORT": "Import VEX: decisions of a group about findings.",
+     "ADVISORIES_IMPORT": "Import advisories of a group.",
+     "REGISTRY_IMPORT": "Import repos, tags and images."
     },
     "about": "What it allows."
    }

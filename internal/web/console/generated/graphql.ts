@@ -266,7 +266,15 @@ export type Capability =
   /** Read and list findings: vulnerabilities of images. */
   | 'FINDINGS_LIST'
   /** Decide about findings. */
-  | 'FINDINGS_UPDATE';
+  | 'FINDINGS_UPDATE'
+  /** Import SBOMs: what images hold. */
+  | 'SBOMS_IMPORT'
+  /** Import VEX: decisions of a group about findings. */
+  | 'VEX_IMPORT'
+  /** Import advisories of a group. */
+  | 'ADVISORIES_IMPORT'
+  /** Import repos, tags and images. */
+  | 'REGISTRY_IMPORT';
 
 /** The state of a delivery. */
 export type DeliveryState =
