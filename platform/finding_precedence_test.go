@@ -2,8 +2,10 @@ package platform_test
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"atrium/platform"
 	"atrium/platform/core"
@@ -97,5 +99,36 @@ func TestTheWorkOnFindingsGivesWayToCallers(t *testing.T) {
 			t.Errorf("%d findings are wrong (%v)", wrong, err)
 		}
 		w.checkCounters()
+	})
+}
+
+// Whoever writes waits for the transactions of the background: on SQLite for each of them. So none of them begins with further advisories
+// when it has taken long.
+func TestTheWorkOnFindingsEndsItsTransactionsInTime(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		var packages []string
+		var advisories []*inventory.Advisory
+		for n := range 60 {
+			packages = append(packages, fmt.Sprintf("p%d@1.0.0", n))
+			advisories = append(advisories, fixedIn(fmt.Sprint("CVE-", n), fmt.Sprint("p", n), "2.0.0"))
+		}
+		shop := w.namedRepo(acme.uid, "shop")
+		w.sbom(shop, digest(1), packages...)
+		w.point(shop, "v1", digest(1))
+		w.settle()
+		w.advise(acme.uid, advisories...)
+		now := time.Now()
+		slow := w.replica(w.store, platform.Options{Clock: func() time.Time { now = now.Add(time.Minute); return now }})
+		transactions := 0
+		for done := 1; done > 0; transactions++ {
+			var err error
+			if done, err = slow.Findings.Reconcile(w.operator()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if transactions != 5 { // one spreads the advisories, three are about twenty each, and the last one finds nothing
+			t.Errorf("%d transactions, want 5", transactions)
+		}
 	})
 }

@@ -9,9 +9,9 @@ import (
 	"atrium/platform/ecosystem"
 )
 
-// reconcileRepo ends tasks of one repo, about up to limit images if there are more. It returns
+// reconcileRepo ends tasks of one repo, about up to limit images if there are more, and fewer if isLate. It returns
 // the number of images.
-func (s Findings) reconcileRepo(ctx context.Context, tx core.Tx, repo core.UID, tasks []FindingTask, limit int, events findingEvents) (ended []FindingTask, images int, err error) {
+func (s Findings) reconcileRepo(ctx context.Context, tx core.Tx, repo core.UID, tasks []FindingTask, limit int, isLate func() bool, events findingEvents) (ended []FindingTask, images int, err error) {
 	found, err := s.area.tables.Repos.Get(ctx, tx, core.Keys{UIDs: []core.UID{repo}})
 	if err != nil {
 		return nil, 0, err
@@ -41,7 +41,7 @@ func (s Findings) reconcileRepo(ctx context.Context, tx core.Tx, repo core.UID, 
 		}
 	}
 	for part := range slices.Chunk(advisories, repoAdvisories) {
-		if images >= limit {
+		if images >= limit || images > 0 && isLate() {
 			break
 		}
 		looked, err := s.reconcileAdvisories(ctx, tx, found[0], advisoriesOf(part), events)

@@ -40,9 +40,9 @@ const (
 	// maxSpreadTasks is how many tasks advisories become, and spreadAtOnce is how many advisories are spread with
 	// the same statements.
 	maxSpreadTasks, spreadAtOnce = 20_000, 500
-	// maxTaskTime is how long a transaction looks at one repo after the other. The rows of those that it has looked at are locked until it ends,
-	// and whoever changes such a repo waits.
-	maxTaskTime = 100 * time.Millisecond
+	// maxTaskTime is how long a transaction begins with further advisories and repos. The rows of the repos that it has looked at are locked
+	// until it ends, on SQLite all rows, and whoever changes them waits.
+	maxTaskTime = 40 * time.Millisecond
 	// reposAtOnce is how many repos are compared with advisories with the same round trips.
 	reposAtOnce = 5
 	// repoAdvisories is how many advisories are compared with the images of a repo at once.
@@ -225,6 +225,7 @@ func (s Findings) reconcileRoot(ctx context.Context, tx core.Tx, root core.UID, 
 // transaction if they are about too many images, or take too long.
 func (s Findings) reconcileTasks(ctx context.Context, tx core.Tx, tasks []FindingTask, most int) (ended []FindingTask, err error) {
 	images, events, begun := 0, findingEvents{}, s.area.Now()
+	isLate := func() bool { return s.area.Now().Sub(begun.Time) > maxTaskTime }
 	byRepo := map[core.UID][]FindingTask{}
 	var repos []core.UID
 	var spread []FindingTask
@@ -249,7 +250,7 @@ func (s Findings) reconcileTasks(ctx context.Context, tx core.Tx, tasks []Findin
 			return ended, nil
 		}
 	}
-	for len(repos) > 0 && (images == 0 || images < most && s.area.Now().Sub(begun.Time) <= maxTaskTime) {
+	for len(repos) > 0 && (images == 0 || images < most && !isLate()) {
 		n := 1
 		for n < min(len(repos), reposAtOnce, most) && areAboutAdvisories(byRepo[repos[n-1]]) && areAboutAdvisories(byRepo[repos[n]]) {
 			n++
@@ -257,7 +258,7 @@ func (s Findings) reconcileTasks(ctx context.Context, tx core.Tx, tasks []Findin
 		parts, looked, together := make([][]FindingTask, n), make([]int, n), make([]func(context.Context) error, n)
 		for i, repo := range repos[:n] {
 			together[i] = func(ctx context.Context) (err error) {
-				parts[i], looked[i], err = s.reconcileRepo(ctx, tx, repo, byRepo[repo], most-images, events)
+				parts[i], looked[i], err = s.reconcileRepo(ctx, tx, repo, byRepo[repo], most-images, isLate, events)
 				return err
 			}
 		}
