@@ -18,6 +18,7 @@ import (
 	"atrium/platform/events"
 	"atrium/platform/fieldmask"
 	"atrium/platform/iam"
+	"atrium/platform/intake"
 	"atrium/platform/inventory"
 	"atrium/platform/webhooks"
 )
@@ -62,6 +63,20 @@ func (w *world) attempts(t *testing.T, team core.UID) map[string]attempt {
 		_, err := w.p.Deliveries.Redeliver(ctx, []core.UID{delivery})
 		return err
 	}}
+	source, err := w.p.Sources.Create(w.operator(), team, body[*intake.Source](`{"name": %q, "type": "SOURCE_TYPE_OSV"}`, w.name()))
+	must(t, err)
+	for name, ask := range map[string]func(context.Context, core.UID) (*intake.Source, error){"RunSource": w.p.Sources.Run, "CancelSource": w.p.Sources.Cancel} {
+		all[name] = attempt{"sources.source.updated", source.UID, team, func(ctx context.Context) error { _, err := ask(ctx, source.UID); return err }}
+	}
+	all["CreateSource"] = attempt{"sources.source.created", team, team, func(ctx context.Context) error {
+		_, err := w.p.Sources.Create(ctx, team, body[*intake.Source](`{"name": "denied", "type": "SOURCE_TYPE_OSV"}`))
+		return err
+	}}
+	all["UpdateSource"] = attempt{"sources.source.updated", source.UID, team, func(ctx context.Context) error {
+		_, err := w.p.Sources.Update(ctx, source.UID, body[*intake.Source](`{"paused": true}`))
+		return err
+	}}
+	all["DeleteSource"] = attempt{"sources.source.deleted", source.UID, team, func(ctx context.Context) error { return w.p.Sources.Delete(ctx, source.UID) }}
 	invite := w.inviteTo(team, w.role(team), `"ttl": "86400s", "email": "somebody@example.com"`)
 	all["AcceptInvite"] = attempt{"iam.rolebindings.created", team, team, func(ctx context.Context) error {
 		_, err := w.p.GroupInvites.Accept(ctx, invite.Code)

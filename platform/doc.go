@@ -18,6 +18,7 @@
 //	events      live feeds, the audit log, access in the past, retention
 //	webhooks    subscriptions, deliveries, the queue
 //	operations  work that goes on after its request was answered (uses core only)
+//	intake      sources: what the server reads by itself: feeds, registries, documents
 //
 // The doc.go of each says what its files are for. One kind is one file, with its type, rules, filter and
 // operations: the role is platform/iam/role.go, and resolvers/role.go, store/sqlstore/role.go,

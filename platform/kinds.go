@@ -4,6 +4,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/events"
 	"atrium/platform/iam"
+	"atrium/platform/intake"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
 	"atrium/platform/webhooks"
@@ -17,6 +18,7 @@ func kinds() []core.AnyKind {
 		&iam.GroupInviteKind, &iam.ExternalGroupRoleMappingKind, &iam.TermsKind,
 		&inventory.RepoKind, &inventory.TagKind,
 		&webhooks.SubscriptionKind, &webhooks.DeliveryKind,
+		&intake.SourceKind,
 		&inventory.AdvisoryKind, &inventory.VulnerabilityKind,
 		&libraries.ArtifactKind, &libraries.ArtifactVersionKind,
 		&inventory.FindingKind, &inventory.PackageKind, &inventory.PackageVersionKind,

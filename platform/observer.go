@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"atrium/platform/events"
+	"atrium/platform/intake"
 	"atrium/platform/webhooks"
 )
 
@@ -12,6 +13,7 @@ import (
 type Observer interface {
 	events.Observer
 	webhooks.Observer
+	intake.Observer
 }
 
 // noopObserver discards all measurements.
@@ -20,3 +22,5 @@ type noopObserver struct{}
 func (noopObserver) EventRead(time.Duration) {}
 
 func (noopObserver) DeliveryTried(string, webhooks.DeliveryState, time.Duration) {}
+
+func (noopObserver) SourceRan(string, intake.SourceRun) {}

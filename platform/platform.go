@@ -12,6 +12,7 @@ import (
 	"atrium/platform/events"
 	"atrium/platform/feeds"
 	"atrium/platform/iam"
+	"atrium/platform/intake"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
 	"atrium/platform/operations"
@@ -34,7 +35,9 @@ type Options struct {
 	NoSecrets    bool
 	PrivateSinks []string // host:port of event sinks that may be private or use plain http
 	SinkPorts    []string // ports of public hosts that event sinks may use, besides 443
-	Logger       *slog.Logger
+	// PrivateSources are the host:port of sources that may be private, use plain http, or another port than 443.
+	PrivateSources []string
+	Logger         *slog.Logger
 
 	// AllowIssuers treats every issuer as proven, for development.
 	AllowIssuers bool
@@ -77,6 +80,7 @@ type Operations struct {
 	Findings                  inventory.Findings
 	Packages                  inventory.Packages
 	PackageVersions           inventory.PackageVersions
+	Sources                   intake.Sources
 }
 
 // Platform offers every operation of every kind. It is safe for concurrent
@@ -113,6 +117,7 @@ type Platform struct {
 	libraries *libraries.Area
 	events    *events.Area
 	webhooks  *webhooks.Area
+	sources   *intake.Area
 }
 
 // New prepares a Platform over store: shared keys and built-in roles are in
@@ -141,11 +146,12 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 		PrivateSinks: options.PrivateSinks, SinkPorts: options.SinkPorts, DeliveryTimeScale: options.DeliveryTimeScale, Mail: options.Mail, MailInterval: options.MailInterval,
 		TestPatience: options.TestPatience, Observer: options.Observer,
 	})
+	p.sources = intake.New(p.core, tables.Sources, p.secrets, intake.Options{Private: options.PrivateSources, Observer: options.Observer})
 	p.Operations = Operations{
 		p.iam.Groups, p.iam.Identities, p.iam.Roles, p.iam.RoleBindings, p.iam.IdentityProviders, p.iam.AccountAssociations, p.iam.GroupInvites,
 		p.iam.ExternalGroupRoleMappings, p.iam.Terms, p.inventory.Repos, p.inventory.Tags, p.webhooks.Subscriptions, p.webhooks.Deliveries,
 		p.inventory.Advisories, p.inventory.Vulnerabilities, p.libraries.Artifacts, p.libraries.ArtifactVersions, p.inventory.Findings,
-		p.inventory.Packages, p.inventory.PackageVersions,
+		p.inventory.Packages, p.inventory.PackageVersions, p.sources.Sources,
 	}
 	p.Images = p.inventory.Images
 	p.Feeds = feeds.New(p.core, tables.Feeds)

@@ -5,6 +5,7 @@ import (
 	"atrium/platform/events"
 	"atrium/platform/feeds"
 	"atrium/platform/iam"
+	"atrium/platform/intake"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
 	"atrium/platform/operations"
@@ -25,6 +26,7 @@ type Tables struct {
 	Reports   reports.Tables
 	Events    events.Queries
 	Webhooks  webhooks.Tables
+	Sources   intake.Tables
 	Secrets   secrets.Queries
 	Search    core.SearchQueries
 

@@ -19,6 +19,15 @@ func (r findingSummaries) Overdue(ctx context.Context, all []*inventory.FindingS
 	return mapEach(counts, func(n int64) int { return int(n) }), err
 }
 
+// FeedsAsOf is the same for all summaries.
+func (r findingSummaries) FeedsAsOf(ctx context.Context, all []*inventory.FindingSummary) ([]*core.Time, error) {
+	asOf, err := r.p.Sources.FeedsAsOf(ctx)
+	if err != nil || asOf.IsZero() {
+		return make([]*core.Time, len(all)), err
+	}
+	return mapEach(all, func(*inventory.FindingSummary) *core.Time { return &asOf }), nil
+}
+
 func (q queries) DuePolicy(ctx context.Context, within core.UID) (*inventory.DuePolicy, error) {
 	return q.p.Findings.DuePolicy(ctx, within)
 }

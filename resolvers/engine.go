@@ -77,7 +77,7 @@ func Limits() analysis.Schema {
 var listRows = map[string]int{
 	"Group.ancestors": 10, "Finding.advisories": 4, "ImageComparison.added": 100, "ImageComparison.removed": 100, "ImageComparison.changed": 100,
 	"ImageComparison.findingsGone": 100, "ImageComparison.findingsNew": 100, "TopVulnerabilities.nodes": 100, "TopPackages.nodes": 100, "Query.acceptanceRules": 20,
-	"ImagePackage.introducedBy": 5, "Finding.introducedBy": 5, "Image.sboms": 2,
+	"ImagePackage.introducedBy": 5, "Finding.introducedBy": 5, "Image.sboms": 2, "Source.runs": 30,
 }
 
 // uniqueNames names the lists in which a name identifies at most one object, each
@@ -127,7 +127,7 @@ var sortedOrders = []string{
 	"RoleBinding.GROUP_NAME", "RoleBinding.IDENTITY_NAME", "RoleBinding.ROLE_NAME", "Tag.DIGEST", "Tag.OPEN_SEVERITY",
 	"Finding.EPSS", "Finding.PACKAGE", "Finding.DUE", "Finding.UPDATE_TIME", "Finding.UID",
 	"Delivery.EVENT_TYPE", "Delivery.LAST_ATTEMPT_TIME", "Delivery.NEXT_ATTEMPT_TIME", "Delivery.UPDATE_TIME",
-	"GroupInvite.EMAIL", "GroupInvite.ROLE_NAME", "IdentityProvider.UPDATE_TIME",
+	"GroupInvite.EMAIL", "GroupInvite.ROLE_NAME", "IdentityProvider.UPDATE_TIME", "Source.UPDATE_TIME",
 }
 
 // wholeOrders names the orders that an index has for a whole organisation, and not for the groups and repos in it.

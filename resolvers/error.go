@@ -17,6 +17,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 	"atrium/platform/iam"
+	"atrium/platform/intake"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
 	"atrium/platform/operations"
@@ -184,7 +185,7 @@ func enumSpellings() (spellings []string) {
 	for _, enum := range []interface{ Values() []string }{
 		iam.OrgKind(""), iam.OrgStatus(""), core.CatalogTier(""), iam.CorrelationRule(""), iam.RelationshipType(""),
 		iam.IdentityType(""), inventory.ReviewState(""), inventory.EventType(""), inventory.AdvisoryState(""), core.SeverityRating(""),
-		inventory.SeveritySource(""), libraries.Ecosystem(""), inventory.FindingBasis(""), inventory.FindingState(""), inventory.PackageScope(""), operations.OperationState(""),
+		inventory.SeveritySource(""), libraries.Ecosystem(""), inventory.FindingBasis(""), inventory.FindingState(""), inventory.PackageScope(""), operations.OperationState(""), intake.SourceType(""), intake.SourceState(""),
 	} {
 		for _, value := range enum.Values() {
 			spellings = append(spellings, value, strings.TrimPrefix(value, fieldmask.EnumPrefix(enum.Values())))

@@ -25,7 +25,7 @@ var (
 		componentTypes createdSince cudaVersion decidedBy deprecatedTags digests direct dueBefore ecosystems epssBelow event eventReviewStates eventTypes expireBefore expired expiring
 		externalGroupId firstSeenBefore firstSeenSince group identity identityKinds identityLastSeenBefore identityProvider includeDates
 		includeEpochs includeKnownExploited includeReferrers keyId labels lastSeenBefore latestEventType legacyAdvisoryIds licenses maxSeverity minEpss minScore neverSeen newInRepo notBelow
-		openSeverities origin package packages packagesKnown query relationshipType remediated resolvedSince role scope scopes sink state tiers unreviewedSince
+		openSeverities origin package packages packagesKnown query relationshipType remediated resolvedSince role scope scopes sink state tiers type unreviewedSince
 		updatedSince versions withdrawn withoutBindings withoutFix`)
 	indexedOrders = strings.Fields(`
 		AccountAssociation.CREATE_TIME AccountAssociation.NAME AccountAssociation.UID AccountAssociation.UPDATE_TIME Advisory.ADVISORY_ID
@@ -36,14 +36,15 @@ var (
 		Group.CREATE_TIME Group.NAME Group.UID Group.UPDATE_TIME GroupInvite.CREATE_TIME GroupInvite.EXPIRATION_TIME GroupInvite.UID
 		Identity.CREATE_TIME Identity.LAST_SEEN_TIME Identity.NAME Identity.UID Identity.UPDATE_TIME IdentityProvider.CREATE_TIME
 		IdentityProvider.NAME IdentityProvider.UID Package.NAME Package.UID PackageVersion.UID PackageVersion.VERSION Repo.CREATE_TIME Repo.NAME
-		Repo.OPEN_SEVERITY Repo.UID Repo.UPDATE_TIME Role.CREATE_TIME Role.NAME Role.UID RoleBinding.CREATE_TIME RoleBinding.UID Tag.CREATE_TIME
+		Repo.OPEN_SEVERITY Repo.UID Repo.UPDATE_TIME Role.CREATE_TIME Role.NAME Role.UID RoleBinding.CREATE_TIME RoleBinding.UID
+		Source.CREATE_TIME Source.NAME Source.UID Tag.CREATE_TIME
 		Tag.NAME Tag.UID Tag.UPDATE_TIME TermsAcceptance.CREATE_TIME TermsAcceptance.DOC_ID VulnerabilityMetadata.VULNERABILITY_ID`)
 	counterLists = strings.Fields(`
 		Artifact.versions Finding.fixedIn Finding.tags Group.advisories Group.children Group.descendants Group.findings Group.identities
 		Group.identityProviders Group.invites Group.repos Group.roleBindings Group.roles Group.subscriptions Group.tags Group.termsAcceptances
 		IdentityProvider.mappings Image.findings Image.packages Image.tags PackageVersion.advisories Query.acceptanceRulePreview Query.accountAssociations Query.advisories
 		Query.artifacts Query.externalGroupRoleMappings Query.findings Query.groupInvites Query.groups Query.identities Query.identityProviders
-		Query.repos Query.roleBindings Query.roles Query.subscriptions Query.tags Query.termsAcceptances Query.vulnerabilityMetadata Repo.advisories
+		Query.repos Query.roleBindings Query.roles Query.sources Query.subscriptions Query.tags Query.termsAcceptances Query.vulnerabilityMetadata Repo.advisories
 		Repo.findings Repo.tags Tag.advisories Tag.findings VulnerabilityExposure.advisories VulnerabilityExposure.findings
 		VulnerabilityExposure.repos VulnerabilityExposure.tags`)
 	freeScalars = strings.Fields(`

@@ -94,6 +94,7 @@ var nodeReaders = map[string]nodeReader{
 	"PackageVersion":           readNodes((*reads).packageVersions),
 	"Advisory":                 readNodes((*reads).advisories),
 	"EventSubscription":        readNodes((*reads).subscriptions),
+	"Source":                   readNodes((*reads).sources),
 	"Delivery":                 readNodes((*reads).deliveries),
 	"VulnerabilityMetadata":    readNodes((*reads).vulnerabilities),
 	"AdvisoryDocument":         readNodes((*reads).documents),

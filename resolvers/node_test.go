@@ -69,6 +69,8 @@ func missingKey(typeName string) string {
 		return "01234567-89ab-7def-8123-456789abcdef"
 	case "TermsAcceptance":
 		return absent + "#msa"
+	case "Source": // Those without a group are for everybody.
+		return absent + "/0123456789abcdef"
 	default:
 		return absent
 	}

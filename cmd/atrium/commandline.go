@@ -53,6 +53,9 @@ type commandLine struct {
 		Allow  issuersAllowCommand  `cmd:"" help:"Let an organisation decide about callers of an issuer without a proof."`
 		Revoke issuersRevokeCommand `cmd:"" help:"Revoke the proof of an organisation for an issuer."`
 	} `cmd:"" help:"Manage which organisations may decide about callers of which issuers."`
+	Feeds struct {
+		Run feedsRunCommand `cmd:"" help:"Have servers read feeds now."`
+	} `cmd:"" help:"Manage what servers read by themselves for all organisations."`
 	Backup     backupCommand     `cmd:"" help:"Copy a SQLite database into a file while it is in use."`
 	Restore    restoreCommand    `cmd:"" help:"Replace a SQLite database by a backup."`
 	Repair     repairCommand     `cmd:"" help:"Check a database that was restored, and repair it."`

@@ -26,6 +26,7 @@ type serveCommand struct {
 	aliasFlags
 	webhookFlags
 	mailFlags
+	feedFlags
 	drainFlags
 	observeFlags
 	consoleFlags
@@ -63,6 +64,7 @@ func (c *serveCommand) check(f *faults) {
 	c.aliasFlags.check(f)
 	c.webhookFlags.check(f)
 	c.mailFlags.check(f)
+	c.feedFlags.check(f)
 	c.drainFlags.check(f)
 	c.observeFlags.check(f)
 	c.consoleFlags.check(f)
@@ -80,6 +82,7 @@ func (c *serveCommand) check(f *faults) {
 	}
 	c.checkPrivate(f, "private-issuer", c.PrivateIssuer)
 	c.checkPrivate(f, "private-sink", c.PrivateSink)
+	c.checkPrivate(f, "private-source", c.PrivateSource)
 	for _, text := range c.TrustedProxy {
 		c.proxies = append(c.proxies, network(f, "trusted-proxy", text))
 	}
@@ -157,11 +160,11 @@ func (c *serveCommand) config(p program, logger *slog.Logger) server.Config {
 			AllowSignup: c.AllowSignup, EncryptionKey: c.key, NextEncryptionKey: c.newKey, SinkPorts: c.SinkPort, SharedIssuers: c.shared, Logger: logger,
 			AuditRetention: c.AuditRetention, DeliveryRetention: c.DeliveryRetention, MailInterval: c.MailInterval,
 		},
-		Audience: c.Audience, TrustedIssuers: c.TrustIssuer, PrivateIssuers: c.PrivateIssuer, PrivateSinks: c.PrivateSink, TrustedProxies: c.proxies, Origins: c.CORSOrigin,
+		Audience: c.Audience, TrustedIssuers: c.TrustIssuer, PrivateIssuers: c.PrivateIssuer, PrivateSinks: c.PrivateSink, PrivateSources: c.PrivateSource, TrustedProxies: c.proxies, Origins: c.CORSOrigin,
 		Certificate: c.certificate, V1: c.v1(), V2beta1: c.deprecation, PackageAliases: c.GRPCPackageAlias,
 		RateLimit: rate, RateBurst: c.RateBurst, MaxInFlight: inFlight, SharedIdentities: c.limitFlags.identities, MaxConcurrent: c.MaxConcurrent, MaxUpload: int64(c.MaxUpload) << 20, Memory: c.memory(),
 		ServiceDomain: c.ServiceDomain, GraphQL: c.settings, Domains: c.Domains, SchemaReaders: c.readers,
-		Webhooks: c.Webhooks, Mail: c.mailFlags.server, PublicURL: c.PublicURL, DrainDelay: c.DrainDelay, DrainTimeout: c.DrainTimeout, IdleTimeout: c.IdleTimeout,
+		Webhooks: c.Webhooks, Sources: c.Sources, Feeds: c.feeds, SetFeeds: len(c.Feeds) > 0, Mail: c.mailFlags.server, PublicURL: c.PublicURL, DrainDelay: c.DrainDelay, DrainTimeout: c.DrainTimeout, IdleTimeout: c.IdleTimeout,
 		Metrics: metrics, MetricsAddress: metricsAddress, MetricsOptional: c.MetricsAddr == nil, Slow: c.Slow,
 		Started: func(at server.Start) error { return c.greet(p, at) },
 	}

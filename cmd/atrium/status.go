@@ -15,7 +15,7 @@ import (
 
 type statusCommand struct {
 	databaseFlags
-	Most   int    `default:"10" help:"How many organisations and subscriptions are listed at most."`
+	Most   int    `default:"10" help:"How many organisations, subscriptions and sources are listed at most."`
 	Format string `default:"text" enum:"text,json" help:"Form of the page: text for people, or json (one object)."`
 }
 
@@ -30,7 +30,7 @@ func (c *statusCommand) check(f *faults) {
 func (*statusCommand) Help() string {
 	return `Prints the state of the database, across all organisations: its schema and size, the programs that are connected to it and its
 standbys (PostgreSQL, as far as the user of the URL may see them), what waits to be delivered, the organisations with most rows,
-and the subscriptions whose sinks fail. Servers may run meanwhile. With --format json it is an object for programs: lists
+the subscriptions whose sinks fail, and what the server reads by itself: the sources that fail, and those that were not read for longest. Servers may run meanwhile. With --format json it is an object for programs: lists
 are never null, ages are in seconds, and a time that is not known is left out.`
 }
 
@@ -96,6 +96,19 @@ func printLists(table io.Writer, status *server.Status) {
 		}
 		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", s.Subscription, webhooks.SinkHost(s.Sink), since, disabled)
 	}
+	if len(status.Sources) > 0 {
+		_, _ = fmt.Fprintln(table, "\nSOURCE\tNAME\tTYPE\tSTATE\tLAST READ\tERROR")
+	}
+	for _, s := range newReportedSources(status) {
+		read, state := "never", s.State
+		if !s.LastSuccessTime.IsZero() {
+			read = s.LastSuccessTime.String()
+		}
+		if s.Stale {
+			state += ", old"
+		}
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", s.UID, s.Name, s.Type, state, read, s.Error)
+	}
 }
 
 // A statusReport is the page for programs.
@@ -108,6 +121,7 @@ type statusReport struct {
 	EventSeconds  float64              `json:"oldestEventSeconds"`
 	FailingSinks  int64                `json:"failingSinks"`
 	Subscriptions []reportedSink       `json:"failingSubscriptions"`
+	Sources       []reportedSource     `json:"sources"`
 	Organisations []reportedTenant     `json:"organisations"`
 	Programs      []reportedConnection `json:"programs"`
 	Standbys      []reportedStandby    `json:"standbys"`
@@ -130,6 +144,30 @@ type reportedSink struct {
 	FailingSince  core.Time `json:"failingSince,omitzero"`
 	DisableTime   core.Time `json:"disableTime,omitzero"`
 	DisableReason string    `json:"disableReason,omitempty"`
+}
+
+type reportedSource struct {
+	UID             core.UID  `json:"uid"` // without a group if it is for all organisations
+	Name            string    `json:"name"`
+	Type            string    `json:"type"`
+	State           string    `json:"state"`
+	LastSuccessTime core.Time `json:"lastSuccessTime,omitzero"`
+	NextRunTime     core.Time `json:"nextRunTime,omitzero"`
+	FailingSince    core.Time `json:"failingSince,omitzero"`
+	Error           string    `json:"error,omitempty"`
+	Stale           bool      `json:"stale"` // it was not read for three of its intervals
+}
+
+func newReportedSources(status *server.Status) []reportedSource {
+	all := []reportedSource{}
+	for _, s := range status.Sources {
+		r := reportedSource{s.UID, s.Name, s.Type.Short(), s.State.Short(), s.LastSuccessTime, s.NextRunTime, s.FailingSince, "", s.IsStale(core.At(status.Now))}
+		if s.LastRun != nil {
+			r.Error = s.LastRun.Error
+		}
+		all = append(all, r)
+	}
+	return all
 }
 
 type reportedTenant struct {
@@ -161,6 +199,7 @@ func newStatusReport(s *server.Status) statusReport {
 		Deliveries:    reportedDeliveries{s.Queued, s.Backlog.Delivery.Seconds()},
 		EventSeconds:  s.Backlog.Event.Seconds(),
 		FailingSinks:  s.Failing,
+		Sources:       newReportedSources(s),
 		Subscriptions: []reportedSink{}, Organisations: []reportedTenant{}, Programs: []reportedConnection{}, Standbys: []reportedStandby{},
 	}
 	for _, sink := range s.Sinks {

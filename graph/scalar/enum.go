@@ -12,6 +12,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/events"
 	"atrium/platform/iam"
+	"atrium/platform/intake"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
 	"atrium/platform/operations"
@@ -342,6 +343,36 @@ func MarshalFindingState(v inventory.FindingState) graphql.Marshaler {
 // UnmarshalFindingState reads a state of a finding.
 func UnmarshalFindingState(v any) (inventory.FindingState, error) {
 	return value[inventory.FindingState]("FINDING_STATE_", v)
+}
+
+// AppendSourceType appends a type of a source as JSON.
+func AppendSourceType(b []byte, v intake.SourceType, _ bool) []byte {
+	return appendEnum(b, "SOURCE_TYPE_", v)
+}
+
+// MarshalSourceType returns the marshaler of a type of a source.
+func MarshalSourceType(v intake.SourceType) graphql.Marshaler {
+	return marshal(AppendSourceType(nil, v, true))
+}
+
+// UnmarshalSourceType reads a type of a source.
+func UnmarshalSourceType(v any) (intake.SourceType, error) {
+	return value[intake.SourceType]("SOURCE_TYPE_", v)
+}
+
+// AppendSourceState appends a state of a source as JSON.
+func AppendSourceState(b []byte, v intake.SourceState, _ bool) []byte {
+	return appendEnum(b, "SOURCE_STATE_", v)
+}
+
+// MarshalSourceState returns the marshaler of a state of a source.
+func MarshalSourceState(v intake.SourceState) graphql.Marshaler {
+	return marshal(AppendSourceState(nil, v, true))
+}
+
+// UnmarshalSourceState reads a state of a source.
+func UnmarshalSourceState(v any) (intake.SourceState, error) {
+	return value[intake.SourceState]("SOURCE_STATE_", v)
 }
 
 // AppendType appends the type of a severity, reference or false positive as JSON. In

@@ -220,7 +220,12 @@ func MarshalJSON(raw json.RawMessage) graphql.Marshaler { return marshal(AppendJ
 // UnmarshalJSON reads any value; no input has one so far.
 func UnmarshalJSON(v any) (json.RawMessage, error) { return json.Marshal(v) }
 
-// MarshalDuration gives a length of time; no answer has one so far.
+// AppendDuration appends a length of time as JSON.
+func AppendDuration(b []byte, d core.Duration, nullable bool) []byte {
+	return AppendString(b, d.String(), nullable)
+}
+
+// MarshalDuration gives a length of time.
 func MarshalDuration(d core.Duration) graphql.ContextMarshaler { return MarshalString(d.String()) }
 
 // UnmarshalDuration reads seconds.

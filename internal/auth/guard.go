@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/netip"
@@ -81,6 +82,15 @@ func (g *Guard) SinkClient(timeout time.Duration, limit int64) *http.Client {
 	return g.client(timeout, guardedTransport{limit: limit, hidesExempt: true, base: &http.Transport{
 		MaxIdleConnsPerHost: maxIdlePerHost,
 		MaxIdleConns:        maxIdle,
+		IdleConnTimeout:     idleTimeout,
+	}})
+}
+
+// FetchClient is like Client, for files of any size: its caller limits the bytes and the times, and the redirects that are followed. Each
+// address that a request is redirected to is checked as the first one is.
+func (g *Guard) FetchClient() *http.Client {
+	return g.client(0, guardedTransport{limit: math.MaxInt64 - 1, base: &http.Transport{
+		MaxIdleConnsPerHost: maxIdlePerHost,
 		IdleConnTimeout:     idleTimeout,
 	}})
 }

@@ -55,6 +55,16 @@ var documents = map[string]func(graphQL, call) document{
 			return p.readPage("Delivery", subscription["deliveries"])
 		}}
 	},
+	// Runs are a field of their source.
+	"GetSourceRuns": func(p graphQL, c call) document {
+		return document{"query", "source", fields{"uid": c.target}, "{ runs " + p.selection("SourceRun") + " }", func(p graphQL, value any, _ call) answer {
+			source, _ := value.(map[string]any)
+			if runs, _ := source["runs"].([]any); len(runs) > 0 {
+				return answer{resource: fields{"runs": normalise(p.toREST("SourceRun", runs))}}
+			}
+			return answer{resource: fields{}}
+		}}
+	},
 	"Redeliver": func(_ graphQL, c call) document {
 		input := fields{"uids": []string{c.target}}
 		return document{"mutation", "redeliver", fields{"input": input}, "{ deliveries { uid } }", func(_ graphQL, value any, _ call) answer {

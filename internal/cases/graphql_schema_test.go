@@ -20,6 +20,7 @@ var enumPrefixes = map[string]string{
 	"ReviewState": "REVIEW_STATE_", "AdvisoryEventType": "EVENT_TYPE_FILTER_",
 	"FalsePositiveType": "TYPE_", "SeverityType": "TYPE_", "ReferenceType": "TYPE_",
 	"CorrelationRule": "CORRELATION_RULE_", "Ecosystem": "ECOSYSTEM_",
+	"SourceType": "SOURCE_TYPE_", "SourceState": "SOURCE_STATE_",
 }
 
 // fieldNames has the names in REST, and "" for fields that REST does not have.
@@ -46,8 +47,10 @@ var filterNames = map[string]string{
 	"ListExternalGroupRoleMappings.identity_provider_uid": "identityProvider",
 }
 
-// selections has the selections of types whose links to other kinds REST shows in part.
+// selections has the selections of types whose links to other kinds REST shows in part, or whose lists it has elsewhere.
 var selections = map[string]string{
+	"Source": `{ uid name type url ecosystems patterns prune interval credentials { username hasPassword } paused createTime updateTime state nextRunTime lastRunTime
+		lastSuccessTime failingSince failures lastRun { number state startTime endTime error isUnchanged bytes unreadable problems problemCount } }`,
 	"RoleBinding": `{ uid createTime expireTime group { uid name description } role { uid name description }
 		identity { uid name description email claimMatch { issuer subject } staticKeys { issuer subject } } }`,
 	"GroupInvite": `{ uid roleUid role { uid name description capabilities } email expirationTime singleUse code keyId createTime }`,

@@ -146,6 +146,8 @@ var shownEmpty = map[protoreflect.FullName]bool{
 	"platform.libraries.v2.Artifact.version_count": true, "platform.libraries.v2.GetArtifactCountResponse.EcosystemCount.total_count": true,
 	"platform.libraries.v2.ListArtifactsResponse.total_count": true, "platform.libraries.v2.ListArtifactVersionsResponse.total_count": true,
 	"platform.registry.v2.Tag.deprecated": true, "platform.registry.v2.SyncConfig.unique_tags": true, "platform.registry.v2.SyncConfig.grace_period": true,
+	"platform.sources.v2.Source.prune": true, "platform.sources.v2.Source.paused": true, "platform.sources.v2.Source.failures": true,
+	"platform.sources.v2.SourceCredentials.has_password": true,
 }
 
 // showMessage converts a message to the form of REST.

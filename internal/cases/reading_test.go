@@ -28,7 +28,7 @@ var reading = map[string][]core.Capability{
 	"Group": {core.CapGroupsList}, "Identity": {core.CapIdentityList}, "Role": {core.CapRolesList}, "RoleBinding": {core.CapRoleBindingsList},
 	"IdentityProvider": {core.CapIdentityProvidersList}, "ExternalGroupRoleMapping": {core.CapIdentityProvidersList},
 	"AccountAssociation": {core.CapAccountAssociationsList}, "GroupInvite": {core.CapGroupInvitesList}, "TermsAcceptance": {core.CapTermsList},
-	"Repo": {core.CapRepoList}, "Tag": {core.CapTagList}, "Subscription": {core.CapSubscriptionsList}, "Delivery": {core.CapSubscriptionsList},
+	"Repo": {core.CapRepoList}, "Tag": {core.CapTagList}, "Subscription": {core.CapSubscriptionsList}, "Delivery": {core.CapSubscriptionsList}, "Source": {core.CapSourcesList},
 	"Advisory": {core.CapAdvisoriesList}, "VulnerabilityMetadata": nil, "Artifact": {core.CapLibrariesArtifactsList}, "ArtifactVersion": {core.CapLibrariesArtifactsList},
 	"Finding": {core.CapFindingsList, core.CapTagList}, "Package": {core.CapManifestMetadataList, core.CapTagList}, "PackageVersion": {core.CapManifestMetadataList, core.CapTagList},
 }

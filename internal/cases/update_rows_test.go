@@ -2,6 +2,7 @@ package cases
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -33,7 +34,10 @@ func (k *kind) updateRows() []row {
 				row{name: c.field + " in the mask only", do: update(fields{}, c.field), want: invalid(c.field)})
 			continue
 		}
-		gone := append([]string{c.field}, c.removed...)
+		gone := slices.Clone(c.removed)
+		if _, shown := c.cleared[c.field]; !shown {
+			gone = append(gone, c.field)
+		}
 		cleared, instead = append(cleared, gone...), instead.with(c.cleared)
 		rows = append(rows,
 			row{name: "null for " + c.field, do: update(fields{c.field: nil}), want: changed(c.cleared, gone...)},

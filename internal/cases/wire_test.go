@@ -33,6 +33,10 @@ func wireLedger(t testing.TB) map[string]rpc {
 	ledger["TestSubscription"] = rpc{"TestSubscription", http.MethodPost, "/events/v2/subscriptions:test", ledger["CreateSubscription"].capabilities}
 	ledger["GetOperation"] = rpc{"GetOperation", http.MethodGet, "/operations/v2/{uid=**}", importing}
 	ledger["CancelOperation"] = rpc{"CancelOperation", http.MethodPost, "/operations/v2/{uid=**}/cancel", importing}
+	for _, name := range []string{"RunSource", "CancelSource"} {
+		ledger[name] = rpc{name, http.MethodPost, "/sources/v2/sources:" + strings.ToLower(strings.TrimSuffix(name, "Source")), []string{core.CapSourcesUpdate.WireName()}}
+	}
+	ledger["GetSourceRuns"] = rpc{"GetSourceRuns", http.MethodGet, "/sources/v2/sources/{uid=**}/runs", []string{core.CapSourcesList.WireName()}}
 	for _, info := range platform.Kinds() {
 		if k := findKind(info.Name); k != nil && info.Own && !info.GraphOnly {
 			addOperations(ledger, k, info)

@@ -25,7 +25,7 @@ const (
 	order = "an area uses those below it, and is understood without the others"
 )
 
-var areaFolders = []string{"platform/core", "platform/secrets", "platform/libraries", "platform/iam", "platform/inventory", "platform/feeds", "platform/registry", "platform/reports", "platform/events", "platform/webhooks", "platform/operations"}
+var areaFolders = []string{"platform/core", "platform/secrets", "platform/libraries", "platform/iam", "platform/inventory", "platform/feeds", "platform/registry", "platform/reports", "platform/events", "platform/webhooks", "platform/operations", "platform/intake"}
 
 // maxPackageLines is the most lines of a package without its tests. A reader holds no more in mind.
 const maxPackageLines = 8000
@@ -45,6 +45,7 @@ var rules = map[string]rule{
 	"platform/events":            {[]string{"platform/core", "platform/iam", "platform/inventory", "platform/fieldmask"}, order},
 	"platform/webhooks":          {[]string{"platform/core", "platform/secrets", "platform/iam", "platform/inventory", "platform/events", "platform/fieldmask"}, order},
 	"platform/operations":        {[]string{"platform/core"}, order},
+	"platform/intake":            {[]string{"platform/core", "platform/secrets", "platform/iam", "platform/webhooks", "platform/fieldmask"}, order},
 	"platform/affected":          {nil, "whether a version is affected is a question of its ecosystem alone"},
 	"platform/ecosystem":         {nil, leaf},
 	"platform/fieldmask":         {nil, leaf},
@@ -64,24 +65,26 @@ var rules = map[string]rule{
 	"gen":                        {[]string{"gen"}, "it is generated from schema/proto alone"},
 	"internal/auth":              {[]string{"platform", "platform/fieldmask"}, adapter},
 	"internal/webhook":           {[]string{"platform"}, adapter},
+	"internal/source":            {[]string{"platform", "internal/ingest", "internal/webhook"}, adapter + "; why a host does not answer is the same for what is sent and for what is read"},
 	"internal/ingest":            {[]string{"platform", "platform/affected", "platform/fieldmask", "platform/ecosystem", "internal/sbom", "internal/vex"}, adapter},
 	"client":                     {[]string{"gen"}, "whoever uses the service must not have to take the service with it"},
 	"internal/cvss":              {nil, "a formula knows nothing of what it is used for"},
 	"internal/web":               {nil, "pages know no more of the service than its URLs"},
 	"store": {[]string{"platform", "store/dbfile", "store/pgpool", "store/postgres", "store/sqlite", "store/sqlstore", "store/sqlstore/dbconn"},
 		"it only picks the engine"},
-	"store/postgres":           {[]string{"platform", "store/pgpool", "store/postgres/standby", "store/sqlstore/dbconn"}, "an engine is its differences; another engine is none of them"},
-	"store/postgres/standby":   {[]string{"store/pgpool", "store/sqlstore/dbconn"}, "which server answers is decided without knowing what is read"},
-	"store/pgpool":             {nil, "a connection knows nothing of what is read through it"},
-	"store/dbfile":             {nil, "files know nothing of what they hold"},
-	"store/sqlite":             {[]string{"platform", "store/dbfile", "store/sqlstore/dbconn"}, "an engine is its differences; another engine is none of them"},
-	"store/sqlstore/dbconn":    {[]string{"platform"}, "the way to the database is the same for every table"},
-	"store/sqlstore/table":     {[]string{"platform", "store/sqlstore/dbconn"}, "it reads and writes the rows of every kind, and knows none"},
-	"store/sqlstore/partition": {[]string{"platform", "store/sqlstore/dbconn", "store/sqlstore/table"}, "it makes and drops partitions, and knows nothing of what their rows are for"},
-	"store/sqlstore/eventlog":  {[]string{"platform", "store/sqlstore/dbconn", "store/sqlstore/table"}, "it reads the log of events, and knows nothing of how they are recorded and relayed"},
-	"store/sqlstore/operation": {[]string{"platform", "store/sqlstore/dbconn", "store/sqlstore/table"}, "it stores operations, and knows nothing of what they do"},
-	"store/sqlstore":           {[]string{"platform", "platform/affected", "platform/ecosystem", "internal/cvss", "store/sqlstore/dbconn", "store/sqlstore/eventlog", "store/sqlstore/operation", "store/sqlstore/partition", "store/sqlstore/table"}, "the SQL that engines share knows none of them; it scores vectors as it stores them"},
-	"store/storetest":          {[]string{"platform", "store", "store/pgpool", "store/postgres", "store/sqlite", "store/sqlstore", "store/sqlstore/dbconn"}, "it checks what every engine must do"},
+	"store/postgres":             {[]string{"platform", "store/pgpool", "store/postgres/standby", "store/sqlstore/dbconn"}, "an engine is its differences; another engine is none of them"},
+	"store/postgres/standby":     {[]string{"store/pgpool", "store/sqlstore/dbconn"}, "which server answers is decided without knowing what is read"},
+	"store/pgpool":               {nil, "a connection knows nothing of what is read through it"},
+	"store/dbfile":               {nil, "files know nothing of what they hold"},
+	"store/sqlite":               {[]string{"platform", "store/dbfile", "store/sqlstore/dbconn"}, "an engine is its differences; another engine is none of them"},
+	"store/sqlstore/dbconn":      {[]string{"platform"}, "the way to the database is the same for every table"},
+	"store/sqlstore/table":       {[]string{"platform", "store/sqlstore/dbconn"}, "it reads and writes the rows of every kind, and knows none"},
+	"store/sqlstore/partition":   {[]string{"platform", "store/sqlstore/dbconn", "store/sqlstore/table"}, "it makes and drops partitions, and knows nothing of what their rows are for"},
+	"store/sqlstore/eventlog":    {[]string{"platform", "store/sqlstore/dbconn", "store/sqlstore/table"}, "it reads the log of events, and knows nothing of how they are recorded and relayed"},
+	"store/sqlstore/operation":   {[]string{"platform", "store/sqlstore/dbconn", "store/sqlstore/table"}, "it stores operations, and knows nothing of what they do"},
+	"store/sqlstore/sourcequeue": {[]string{"platform", "store/sqlstore/dbconn", "store/sqlstore/table"}, "it says who may read a source when, and nothing of what is read"},
+	"store/sqlstore":             {[]string{"platform", "platform/affected", "platform/ecosystem", "internal/cvss", "store/sqlstore/dbconn", "store/sqlstore/eventlog", "store/sqlstore/operation", "store/sqlstore/partition", "store/sqlstore/sourcequeue", "store/sqlstore/table"}, "the SQL that engines share knows none of them; it scores vectors as it stores them"},
+	"store/storetest":            {[]string{"platform", "store", "store/pgpool", "store/postgres", "store/sqlite", "store/sqlstore", "store/sqlstore/dbconn"}, "it checks what every engine must do"},
 	"internal/demo": {[]string{"platform", "platform/affected", "platform/fieldmask", "internal/auth", "internal/web"},
 		"it is data: it is written through the core's operations, for the development issuer and for the pages that show it"},
 	"internal/bench": {[]string{"platform", "platform/fieldmask", "platform/affected", "internal/auth", "gen"},
@@ -89,7 +92,7 @@ var rules = map[string]rule{
 	"docs":                      {nil, "it is text"},
 	"internal/telemetry":        {nil, "it counts what others name; a kind in it would be counted where nobody knows of it"},
 	"internal/server/admission": {[]string{"platform", "internal/auth"}, "who waits is decided before anything is known of the protocol"},
-	"internal/server": {[]string{"docs", "internal/server/admission", "internal/telemetry", "internal/graphql/refusal", "platform", "platform/fieldmask", "internal/apierror", "internal/graphql", "internal/graphql/limit", "internal/graphql/transport", "resolvers", "internal/rest", "internal/rpc", "internal/auth", "internal/webhook", "internal/demo", "internal/web", "store", "store/dbfile"},
+	"internal/server": {[]string{"docs", "internal/server/admission", "internal/telemetry", "internal/graphql/refusal", "platform", "platform/fieldmask", "internal/apierror", "internal/graphql", "internal/graphql/limit", "internal/graphql/transport", "resolvers", "internal/rest", "internal/rpc", "internal/auth", "internal/webhook", "internal/source", "internal/demo", "internal/web", "store", "store/dbfile"},
 		"it puts the parts together, and reaches into none of them"},
 	"cmd": {[]string{"internal/telemetry", "internal/licences", "platform", "internal/server", "internal/demo", "internal/ingest", "internal/export", "internal/bench", "store"},
 		"a command reads its flags, makes one call and prints what came of it; what the call does is for the package called"},
@@ -128,6 +131,7 @@ var testsMay = map[string][]string{
 	"resolvers":          {"graph", "internal/agreement", "internal/graphql", "internal/graphql/limit", "internal/graphql/transport"}, // Tests send requests to the endpoint.
 	"internal/graphql":   {"resolvers", "internal/apierror"},                                                                          // Tests check the errors of the endpoint.
 	"platform/libraries": {"platform/affected"},                                                                                       // The tests compare its orders of versions with those that affect.
+	"internal/source":    {"internal/auth"},                                                                                           // The tests read sources through the guard.
 	"client":             {"internal/rpc"},                                                                                            // The tests serve what the client calls.
 	"internal/server":    {"internal/ingest"},                                                                                         // The tests read the reports of imports.
 	"internal/bench":     {"internal/server"},                                                                                         // The tests measure a real server.

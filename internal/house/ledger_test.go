@@ -82,6 +82,10 @@ var ownCapabilities = []row{
 	{name: "vex.import", wire: "CAP_VEX_IMPORT", number: 9004},
 	{name: "advisories.import", wire: "CAP_ADVISORIES_IMPORT", number: 9005},
 	{name: "registry.import", wire: "CAP_REGISTRY_IMPORT", number: 9006},
+	{name: "sources.create", wire: "CAP_SOURCES_CREATE", number: 9101},
+	{name: "sources.update", wire: "CAP_SOURCES_UPDATE", number: 9102},
+	{name: "sources.list", wire: "CAP_SOURCES_LIST", number: 9103},
+	{name: "sources.delete", wire: "CAP_SOURCES_DELETE", number: 9104},
 }
 
 func TestCapabilitiesAreThoseOfTheTable(t *testing.T) {
@@ -202,6 +206,7 @@ var kindLedger = []kindEntry{
 	{20, "Finding", "findings", "vulnerabilities", "vulnerabilities.finding", "severity first_seen_time epss package due_time update_time uid"},
 	{21, "Package", "packages", "registry", "", "name uid"},
 	{22, "PackageVersion", "packageVersions", "registry", "", "version uid"},
+	{24, "Source", "sources", "sources", "sources.source", "name create_time update_time uid"},
 	{16, "ArtifactVersion", "artifactVersions", "libraries", "", "version create_time update_time uid name"},
 }
 

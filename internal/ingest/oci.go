@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net/http"
+	"path"
 	"slices"
 	"syscall"
 	"time"
@@ -30,8 +32,23 @@ type OCISource struct {
 	// has, in repos that vanished or were read without an error.
 	Prune bool
 	SBOMs SBOMChoice // images whose SBOMs are read
+	// Patterns select repos of a catalogue by their paths, as path.Match does; none select all.
+	Patterns []string
+
+	// Transport sends requests for somebody who is not the operator. Then the credentials of this machine are not used, but these; without a
+	// user name, the password is a token.
+	Transport          http.RoundTripper
+	Username, Password string
 
 	limits ociLimits // the default if it is zero
+}
+
+// selects reports whether a repo of a catalogue is read.
+func (s *OCISource) selects(repo string) bool {
+	return len(s.Patterns) == 0 || slices.ContainsFunc(s.Patterns, func(pattern string) bool {
+		matches, err := path.Match(pattern, repo)
+		return err == nil && matches
+	})
 }
 
 // ImportOCI imports repos, tags and images from registries that speak the OCI (or

@@ -49,15 +49,31 @@ func newOCIClient(source OCISource, pause time.Duration) (*ociClient, error) {
 	if source.Insecure {
 		c.nameOptions = append(c.nameOptions, name.Insecure)
 	}
+	inner, signIn := remote.DefaultTransport, remote.WithAuthFromKeychain(authn.DefaultKeychain)
+	if source.Transport != nil {
+		inner, signIn = source.Transport, remote.WithAuth(source.authenticator())
+	}
 	var err error
 	c.puller, err = remote.NewPuller(
-		remote.WithTransport(&retryTransport{remote.DefaultTransport, pause}),
+		remote.WithTransport(&retryTransport{inner, pause}),
 		// retryTransport retries, not the puller.
 		remote.WithRetryStatusCodes(), remote.WithRetryBackoff(remote.Backoff{Steps: 1}),
-		remote.WithAuthFromKeychain(authn.DefaultKeychain),
+		signIn,
 		remote.WithUserAgent("atrium"), remote.WithJobs(source.Concurrency),
 	)
 	return c, err
+}
+
+// authenticator returns the credentials of the source.
+func (s *OCISource) authenticator() authn.Authenticator {
+	switch {
+	case s.Username != "":
+		return &authn.Basic{Username: s.Username, Password: s.Password}
+	case s.Password != "":
+		return &authn.Bearer{Token: s.Password}
+	default:
+		return authn.Anonymous
+	}
 }
 
 // parseName reads REGISTRY or REGISTRY/REPO. repo is nil for a whole registry.

@@ -76,6 +76,9 @@ func (l *repoList) addCatalogue(ctx context.Context, registry name.Registry) err
 	}
 	isComplete := err == nil && len(paths) > 0
 	for _, path := range paths {
+		if !l.source.selects(path) {
+			continue
+		}
 		repo, err := name.NewRepository(registry.Name()+"/"+path, l.client.nameOptions...)
 		if err != nil {
 			l.ociImport.repos.fail(Place{File: registry.Name() + "/" + path}, err)
@@ -91,7 +94,7 @@ func (l *repoList) addCatalogue(ctx context.Context, registry name.Registry) err
 		return err
 	}
 	for _, source := range sources {
-		if repo, err := name.NewRepository(source.Source, l.client.nameOptions...); err == nil && l.registries[repo.RepositoryStr()] == "" {
+		if repo, err := name.NewRepository(source.Source, l.client.nameOptions...); err == nil && l.registries[repo.RepositoryStr()] == "" && l.source.selects(repo.RepositoryStr()) {
 			l.add(repo)
 		}
 	}

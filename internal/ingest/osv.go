@@ -60,7 +60,7 @@ func importOSV(ctx context.Context, d destination, paths []string, o Options) (S
 		return vulnerabilities.add(ctx, record.vulnerability(), at, len(document))
 	}}
 	if o.OwnOnly {
-		l.reportRemark(Place{File: paths[0]}, errSharedMetadata)
+		l.reportRemark(Place{File: paths[0]}, ErrSharedMetadata)
 	}
 	if err = reader.measure(paths); err == nil {
 		err = reader.read(ctx, paths)
@@ -83,7 +83,8 @@ func importOSV(ctx context.Context, d destination, paths []string, o Options) (S
 	return Summary{Kinds: kinds, Unreadable: l.unreadable}, err
 }
 
-var errSharedMetadata = errors.New("the advisories are those of the group; the texts, links and aliases of vulnerabilities are shared by all organisations, and only the operator imports them, with `atrium import osv` on the server")
+// ErrSharedMetadata is the remark of an import with OwnOnly.
+var ErrSharedMetadata = errors.New("the advisories are those of the group; the texts, links and aliases of vulnerabilities are shared by all organisations, and only the operator imports them, with `atrium import osv` on the server")
 
 // A recordBatch is a batch of records. It is sent before it has too many advisories, which decide how long a transaction takes.
 type recordBatch struct {

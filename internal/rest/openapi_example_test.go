@@ -8,6 +8,7 @@ import (
 	"atrium/internal/ingest"
 	"atrium/platform/core"
 	"atrium/platform/iam"
+	"atrium/platform/intake"
 	"atrium/platform/inventory"
 	"atrium/platform/webhooks"
 )
@@ -17,6 +18,7 @@ import (
 func examples() []any {
 	const group, other = exampleUID, exampleUID + "/89abcdef01234567"
 	made := core.At(time.Date(2026, 3, 27, 13, 55, 0, 785e6, time.UTC))
+	run := intake.SourceRun{Number: 7, State: intake.Succeeded, StartTime: made, EndTime: made, Bytes: 48213, Records: []intake.SourceRunRecords{{Kind: "advisories", Added: 2, Updated: 1}}}
 	return []any{
 		iam.Group{UID: other, Name: "payments", Description: "The payments team", CreateTime: made, UpdateTime: made, Status: iam.OrgStatusReady},
 		iam.Identity{UID: other, Name: "deployer", Description: "Deploys from the main branch", CreateTime: made, UpdateTime: made, ClaimMatch: &iam.ClaimMatch{
@@ -54,6 +56,10 @@ func examples() []any {
 		acceptance{DocumentIDs: []string{"msa", "privacy"}},
 		subscriptionTest{UID: other},
 		webhooks.TestResult{EventID: "01jb2m3n4p5q6r7s8t9v0w1x2y", Delivered: true, Status: 200, Answer: "ok"},
+		sourceKey{UID: other},
+		sourceRuns{Runs: []*intake.SourceRun{&run}},
+		intake.Source{UID: other, Name: "advisories", Type: intake.OSV, URL: "https://mirror.example.com/osv/", Ecosystems: []string{"Go", "Debian:12"}, Interval: core.Duration(time.Hour), State: intake.Succeeded,
+			CreateTime: made, UpdateTime: made, LastRunTime: made, LastSuccessTime: made, NextRunTime: core.At(made.Add(time.Hour)), LastRun: &run},
 		webhooks.Subscription{UID: other, Sink: "https://hooks.example.com/atrium", Types: []string{"dev.atrium.api.iam.group.created.v1"}, CreateTime: made, UpdateTime: made},
 	}
 }

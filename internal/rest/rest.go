@@ -46,6 +46,7 @@ func routes(p *platform.Platform) []route {
 	for _, area := range [][]route{
 		iamRoutes(p), registryRoutes(p), vulnerabilitiesRoutes(p), advisoryRoutes(p), eventsRoutes(p), pingRoutes(p),
 		librariesRoutes(p),
+		sourcesRoutes(p),
 	} {
 		for _, r := range area {
 			beta := r

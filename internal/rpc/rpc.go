@@ -92,6 +92,7 @@ func services(p *platform.Platform, o connect.HandlerOption) []service {
 		operationsServices(p, o),
 		pingServices(p, o),
 		registryServices(p, o),
+		sourcesServices(p, o),
 		vulnerabilitiesServices(p, o),
 	)
 }

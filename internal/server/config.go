@@ -20,6 +20,7 @@ import (
 	"atrium/internal/webhook"
 	"atrium/platform"
 	"atrium/platform/core"
+	"atrium/platform/intake"
 	"atrium/resolvers"
 	"atrium/store"
 )
@@ -55,6 +56,7 @@ type Config struct {
 	TrustedIssuers []string       // issuers that are trusted in addition to those in the database
 	PrivateIssuers []string       // host:port of issuers that may have private addresses or use plain http
 	PrivateSinks   []string       // host:port of event sinks that may have private addresses or use plain http
+	PrivateSources []string       // host:port of sources that may have private addresses, use plain http, or another port than 443
 	TrustedProxies []netip.Prefix // networks of proxies, whose Forwarded and X-Forwarded-For name the clients
 	Origins        []string       // origins of pages that may use the API
 	Certificate    *Certificate
@@ -102,10 +104,15 @@ type Config struct {
 	SchemaReaders []core.UID
 
 	Webhooks  bool   // whether this process delivers events
+	Sources   bool   // whether this process reads sources
 	PublicURL string // URL of the service in events and tokens; "" means that of Address
 
 	// Mail is the server that takes mail; nil means that no mail can be sent.
 	Mail *MailServer
+
+	// Feeds are the sources of the operator. Without SetFeeds, those that there are stay as they are.
+	Feeds    []intake.Feed
+	SetFeeds bool
 
 	// DrainDelay is how long the server continues to serve after the shutdown
 	// began, while /readyz answers 503. DrainTimeout is how long running requests
@@ -211,7 +218,7 @@ func (c *Config) run(ctx context.Context, end func(), last *shutdown) error {
 	}
 	defer closeStore()
 	url := c.url(listener.Addr())
-	deliver := c.delivery(p, c.issuer(url))
+	deliver, read := c.delivery(p, c.issuer(url)), c.reading(p)
 	front.show(c.handler(p, dev, c.issuer(url), closing))
 	go debug.FreeOSMemory() // What only the start needs is a third of what an idle server has.
 	if err := c.announceStart(url, dev); err != nil {
@@ -219,6 +226,7 @@ func (c *Config) run(ctx context.Context, end func(), last *shutdown) error {
 	}
 	defer last.background(serving, "background work", p.Run)()
 	defer last.background(serving, "delivery of webhooks", deliver)()
+	defer last.background(serving, "reading of sources", read)()
 	defer end()
 	c.Logger.Info("serving", "url", url, "address", listener.Addr().String(), "version", c.Version)
 	return <-served
@@ -242,6 +250,9 @@ func (c *Config) openDatabase(ctx context.Context, last *shutdown) (*platform.Pl
 	}
 	closeAll := func() { closeStore(); ended() }
 	dev, err := c.development(ctx, p)
+	if err == nil {
+		err = c.setFeeds(ctx, p)
+	}
 	if err != nil {
 		closeAll()
 		return nil, nil, nil, err

@@ -63,7 +63,7 @@ func (c *Config) prepare(ctx context.Context) (platform.Store, *platform.Platfor
 	if len(c.ReadURLs) > 0 {
 		c.Metrics.WatchStandbys(func() ([]telemetry.Standby, map[string]int64) { return standbys(s) })
 	}
-	core.PrivateSinks, core.IssuerFile = c.PrivateSinks, auth.OrganisationFile(c.issuerGuard())
+	core.PrivateSinks, core.PrivateSources, core.IssuerFile = c.PrivateSinks, c.PrivateSources, auth.OrganisationFile(c.issuerGuard())
 	p, err := platform.New(ctx, s, core)
 	if err != nil {
 		return nil, nil, errors.Join(err, s.Close())

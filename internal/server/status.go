@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/intake"
 	"atrium/platform/webhooks"
 	"atrium/store"
 )
@@ -15,7 +16,8 @@ type Status struct {
 	*store.Status
 	Migrations []store.MigrationState
 	Backlog    webhooks.Backlog
-	Now        time.Time // time of the database
+	Now        time.Time        // time of the database
+	Sources    []*intake.Source // those that fail, and then those that were not read for longest
 }
 
 // ReadStatus reads the state of a database, and changes nothing in it, with at most most organisations and subscriptions. It returns an
@@ -55,5 +57,6 @@ func readStatus(ctx context.Context, s statusReader, most int) (*Status, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &Status{Status: found, Backlog: backlog, Now: now.Time}, nil
+	read, err := s.Tables().Sources.AllSources(ctx, s, most)
+	return &Status{Status: found, Backlog: backlog, Now: now.Time, Sources: read}, err
 }

@@ -45,6 +45,8 @@ type Metrics struct {
 	deliveries      *prometheus.CounterVec
 	failures        *prometheus.CounterVec
 	imported        *prometheus.CounterVec
+	sourceRuns      *prometheus.CounterVec
+	sourceRecords   *prometheus.CounterVec
 	migrations      prometheus.Gauge
 	organisations   *organisations
 }
@@ -81,6 +83,8 @@ func New(version string) *Metrics {
 	m.deliveries = m.counters("atrium_delivery_attempts_total", "Attempts to deliver an event, by what became of the delivery.", "state")
 	m.failures = m.counters("atrium_delivery_failures_total", "Attempts to deliver an event that failed, by host of the sink; other stands for all after the first 100 that have failed.", "sink")
 	m.imported = m.counters("atrium_import_records_total", "Records that this import has read.", "source")
+	m.sourceRuns = m.counters("atrium_source_runs_total", "Runs of sources, by how they ended.", "type", "state")
+	m.sourceRecords = m.counters("atrium_source_records_total", "Records of sources, by what came of them.", "type", "outcome")
 	m.migrations = register(m, prometheus.NewGauge(prometheus.GaugeOpts{Name: "atrium_migrations_pending", Help: "Migrations of the schema that this process has still to apply before it is ready."}))
 	m.organisations = register(m, newOrganisations())
 	return m

@@ -272,3 +272,74 @@ func (m *Metrics) WatchAttempts(running func() int) {
 		m.gauge("atrium_delivery_attempts_running", "Deliveries that the process attempts at the moment.", func() float64 { return float64(running()) })
 	}
 }
+
+// CountSourceRun counts a run of a source by its type, and what came of the records.
+func (m *Metrics) CountSourceRun(of, state string, read, failed int) {
+	if m == nil {
+		return
+	}
+	m.sourceRuns.WithLabelValues(of, state).Inc()
+	m.sourceRecords.WithLabelValues(of, "read").Add(float64(read))
+	m.sourceRecords.WithLabelValues(of, "failed").Add(float64(failed))
+}
+
+// A Source is the state of a source.
+type Source struct {
+	Type          string
+	Feed          string        // name of one of the operator; "" for others
+	Age, Interval time.Duration // time since it was last read, and between two runs
+	IsFailing     bool
+	IsStale       bool // it has not been read for too long
+}
+
+// WatchSources adds the ages of the feeds, and how many sources fail or are old. Each scrape calls sources; if that fails, the scrape
+// omits these metrics.
+func (m *Metrics) WatchSources(sources func() ([]Source, error)) {
+	if m != nil {
+		m.registry.MustRegister(sourceCollector{sources})
+	}
+}
+
+type sourceCollector struct{ sources func() ([]Source, error) }
+
+var (
+	feedAge        = prometheus.NewDesc("atrium_feed_age_seconds", "The time since a feed of the operator was last read.", []string{"feed"}, nil)
+	feedInterval   = prometheus.NewDesc("atrium_feed_interval_seconds", "The time between two runs of a feed of the operator.", []string{"feed"}, nil)
+	failingSources = prometheus.NewDesc("atrium_sources_failing", "Sources of everybody whose last run has failed.", []string{"type"}, nil)
+	staleSources   = prometheus.NewDesc("atrium_sources_stale", "Sources of everybody that have not been read for three of their intervals.", []string{"type"}, nil)
+)
+
+// Describe sends the descriptions of the metrics.
+func (sourceCollector) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{feedAge, feedInterval, failingSources, staleSources} {
+		to <- d
+	}
+}
+
+// Collect calls sources and sends what it returns.
+func (c sourceCollector) Collect(to chan<- prometheus.Metric) {
+	all, err := c.sources()
+	if err != nil {
+		return
+	}
+	failing, stale := map[string]float64{}, map[string]float64{}
+	for _, s := range all {
+		if s.Feed != "" {
+			to <- prometheus.MustNewConstMetric(feedAge, prometheus.GaugeValue, s.Age.Seconds(), s.Feed)
+			to <- prometheus.MustNewConstMetric(feedInterval, prometheus.GaugeValue, s.Interval.Seconds(), s.Feed)
+		}
+		failing[s.Type] += one(s.IsFailing)
+		stale[s.Type] += one(s.IsStale)
+	}
+	for of, n := range failing {
+		to <- prometheus.MustNewConstMetric(failingSources, prometheus.GaugeValue, n, of)
+		to <- prometheus.MustNewConstMetric(staleSources, prometheus.GaugeValue, stale[of], of)
+	}
+}
+
+func one(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}

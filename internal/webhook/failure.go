@@ -22,10 +22,10 @@ func (e requestError) Error() string  { return e.reason + ": " + e.cause.Error()
 func (e requestError) Unwrap() error  { return e.cause }
 func (e requestError) Reason() string { return e.reason }
 
-// failureReason tells the subscriber why there was no answer. It returns one of
+// FailureReason tells the subscriber why there was no answer. It returns one of
 // a few fixed texts, because the text of err could contain secrets of the sink's
 // URL or addresses of internal hosts.
-func failureReason(err error) string {
+func FailureReason(err error) string {
 	var public interface{ Reason() string } // a requestError, or an error of auth.Guard
 	if errors.As(err, &public) {
 		return public.Reason()

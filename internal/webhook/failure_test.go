@@ -85,7 +85,7 @@ func TestAReasonContainsNothingOfTheError(t *testing.T) {
 		{errors.New("malformed HTTP response from 10.1.2.3"), "no valid answer"},
 	} {
 		err := fmt.Errorf("attempt: %w", &url.Error{Op: "Post", URL: "https://db.inside/?token=s3cret", Err: c.err})
-		if got := failureReason(err); got != c.want || len(got) > 200 {
+		if got := FailureReason(err); got != c.want || len(got) > 200 {
 			t.Errorf("%v: %q, want %q", c.err, got, c.want)
 		}
 	}

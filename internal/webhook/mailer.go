@@ -68,7 +68,7 @@ func (s *Sender) sendMail(ctx context.Context, d *webhooks.Dispatch) webhooks.At
 	}
 	letter, err := s.letter(d)
 	if err != nil {
-		return webhooks.Attempt{Error: failureReason(requestError{"the mail cannot be written", err})}
+		return webhooks.Attempt{Error: FailureReason(requestError{"the mail cannot be written", err})}
 	}
 	refused, err := s.mail.deliver(ctx, letter, webhooks.Recipients(d.Sink), int(d.Delivery.Attempts) < patientAttempts)
 	var reply *textproto.Error
@@ -76,7 +76,7 @@ func (s *Sender) sendMail(ctx context.Context, d *webhooks.Dispatch) webhooks.At
 	case errors.As(err, &reply):
 		return webhooks.Attempt{Status: reply.Code, Answer: describeRefusals(refused)}
 	case err != nil:
-		return webhooks.Attempt{Error: failureReason(err)}
+		return webhooks.Attempt{Error: FailureReason(err)}
 	}
 	return webhooks.Attempt{Status: replyOK, Answer: describeRefusals(refused)}
 }

@@ -81,11 +81,11 @@ func (s *Sender) Send(ctx context.Context, d *webhooks.Dispatch) webhooks.Attemp
 	case errors.Is(err, &core.Error{Code: core.CodeUnavailable}):
 		return webhooks.Attempt{OwnFault: err}
 	case err != nil:
-		return webhooks.Attempt{Error: failureReason(err)}
+		return webhooks.Attempt{Error: FailureReason(err)}
 	}
 	response, err := s.client.Do(request)
 	if err != nil {
-		return webhooks.Attempt{Error: failureReason(err)}
+		return webhooks.Attempt{Error: FailureReason(err)}
 	}
 	defer func() { _ = response.Body.Close() }()
 	var answer []byte

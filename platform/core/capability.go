@@ -65,6 +65,10 @@ const (
 	CapVEXImport                 Capability = "vex.import"
 	CapAdvisoriesImport          Capability = "advisories.import"
 	CapRegistryImport            Capability = "registry.import"
+	CapSourcesCreate             Capability = "sources.create"
+	CapSourcesUpdate             Capability = "sources.update"
+	CapSourcesList               Capability = "sources.list"
+	CapSourcesDelete             Capability = "sources.delete"
 )
 
 // capabilities is the ledger of all capabilities with their wire names and
@@ -124,6 +128,10 @@ var capabilities = []struct {
 	{CapVEXImport, "CAP_VEX_IMPORT", 9004},
 	{CapAdvisoriesImport, "CAP_ADVISORIES_IMPORT", 9005},
 	{CapRegistryImport, "CAP_REGISTRY_IMPORT", 9006},
+	{CapSourcesCreate, "CAP_SOURCES_CREATE", 9101},
+	{CapSourcesUpdate, "CAP_SOURCES_UPDATE", 9102},
+	{CapSourcesList, "CAP_SOURCES_LIST", 9103},
+	{CapSourcesDelete, "CAP_SOURCES_DELETE", 9104},
 }
 
 var capabilityBit = func() map[Capability]int {

@@ -119,9 +119,9 @@ func (v *Violations) CheckFilter(field string, values ...string) {
 // IsUnstorable reports whether no database can store a text.
 func IsUnstorable(s string) bool { return !utf8.ValidString(s) || strings.ContainsRune(s, 0) }
 
-// truncateStorable returns the part of a text that can be stored, with at most
+// TruncateStorable returns the part of a text that can be stored, with at most
 // most bytes.
-func truncateStorable(s string, most int) string {
+func TruncateStorable(s string, most int) string {
 	s = strings.ReplaceAll(s, "\x00", "\uFFFD")
 	return strings.ToValidUTF8(s[:min(len(s), most)], "")
 }

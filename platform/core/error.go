@@ -254,7 +254,10 @@ func (v *Violations) Add(field, format string, args ...any) {
 // Has reports whether a field has a violation.
 func (v Violations) Has(field string) bool {
 	return slices.ContainsFunc(v, func(x fieldmask.Violation) bool {
-		top, _, _ := strings.Cut(x.Field, ".")
+		top := x.Field
+		if i := strings.IndexAny(top, ".["); i >= 0 {
+			top = top[:i]
+		}
 		return top == field
 	})
 }
@@ -272,7 +275,10 @@ func (v Violations) Err() error {
 // fields are dropped.
 func (v Violations) SortByField(fields []string) Violations {
 	position := func(x fieldmask.Violation) int {
-		top, _, _ := strings.Cut(x.Field, ".")
+		top := x.Field
+		if i := strings.IndexAny(top, ".["); i >= 0 {
+			top = top[:i]
+		}
 		switch i := slices.Index(fields, top); {
 		case top == "parent":
 			return -2

@@ -111,10 +111,10 @@ func ChangeActor(ctx context.Context, changed UID) EventActor {
 	case a.Operator != "":
 		return EventActor{Subject: a.Subject}
 	}
-	subject := truncateStorable(a.Subject, MaxActorBytes) // used for a token without an identity
+	subject := TruncateStorable(a.Subject, MaxActorBytes) // used for a token without an identity
 	act := map[string]string{"iss": a.Issuer, "sub": subject}
 	if a.Email != "" {
-		act["email"] = truncateStorable(a.Email, MaxActorBytes)
+		act["email"] = TruncateStorable(a.Email, MaxActorBytes)
 	}
 	if len(a.Identities) > 0 {
 		subject = string(a.IdentityOn(changed))

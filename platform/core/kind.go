@@ -147,6 +147,7 @@ const (
 	AreaAdvisory        = "advisory"
 	AreaLibraries       = "libraries"
 	AreaEvents          = "events"
+	AreaSources         = "sources"
 )
 
 // InArea sets the area of an error that has none.

@@ -51,20 +51,21 @@ const PublisherRole core.UID = "b497a0aad7d4c7179b4fa30ccb0b930e674048dd"
 // testdata/capabilities.md.
 var builtInRoleData = []Role{
 	{UID: ViewerRole, Name: "viewer", Description: "Reads every resource.", Capabilities: core.ReadingCapabilities()},
-	{UID: EditorRole, Name: "editor", Description: "Reads every resource; writes repos and event subscriptions, and imports.", Capabilities: []core.Capability{
+	{UID: EditorRole, Name: "editor", Description: "Reads every resource; writes repos, event subscriptions and sources, and imports.", Capabilities: []core.Capability{
 		core.CapGroupsList, core.CapGroupInvitesList, core.CapRolesList, core.CapRoleBindingsList,
 		core.CapAccountAssociationsList, core.CapIdentityList, core.CapIdentityProvidersList, core.CapSubscriptionsCreate,
 		core.CapSubscriptionsList, core.CapSubscriptionsDelete, core.CapRepoCreate, core.CapRepoUpdate,
 		core.CapRepoList, core.CapRepoDelete, core.CapTagList, core.CapManifestMetadataList,
 		core.CapLibrariesArtifactsList, core.CapAdvisoriesList, core.CapTermsList, core.CapFindingsList, core.CapFindingsUpdate,
 		core.CapSBOMsImport, core.CapVEXImport, core.CapAdvisoriesImport, core.CapRegistryImport,
+		core.CapSourcesCreate, core.CapSourcesUpdate, core.CapSourcesList, core.CapSourcesDelete,
 	}},
 	{UID: OwnerRole, Name: "owner", Description: "Does everything.", Capabilities: core.Capabilities()},
 	{UID: "f8b2a6e5a07b5469bd4e5251a00caba4417a5359", Name: "console_viewer", Description: "Reads what the console shows.", Capabilities: []core.Capability{
 		core.CapGroupsList, core.CapGroupInvitesList, core.CapRolesList, core.CapRoleBindingsList,
 		core.CapAccountAssociationsList, core.CapIdentityList, core.CapIdentityProvidersList, core.CapSubscriptionsList,
 		core.CapRepoList, core.CapTagList, core.CapManifestMetadataList, core.CapLibrariesArtifactsList,
-		core.CapAdvisoriesList, core.CapFindingsList,
+		core.CapAdvisoriesList, core.CapFindingsList, core.CapSourcesList,
 	}},
 	{UID: "8796e4182e21cccdbd8ea824f1d05487610c7285", Name: "registry.pull", Description: "Reads repos, tags and images.", Capabilities: []core.Capability{
 		core.CapGroupsList, core.CapRepoList, core.CapTagList, core.CapManifestMetadataList, core.CapFindingsList,

@@ -13,18 +13,24 @@ import (
 
 const maxSinkBytes = 2048
 
-// checkSink rejects sinks that deliveries must not be sent to. The addresses of a
-// host are checked again on every delivery.
+// checkSink rejects sinks that deliveries must not be sent to.
 func checkSink(v *core.Violations, sink string, o *Options) {
-	u, err := url.Parse(sink)
-	if sink == "" || len(sink) > maxSinkBytes || err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
+	CheckURL(v, "sink", sink, o.PrivateSinks, o.SinkPorts)
+}
+
+// CheckURL rejects URLs that clients choose and that the service must not send requests to. Each of private is the host:port of a URL
+// that may be private, use plain http or another port. Other hosts may have port 443, or one of ports. The addresses of a host are
+// checked again on every request.
+func CheckURL(v *core.Violations, field, given string, private, ports []string) {
+	u, err := url.Parse(given)
+	if given == "" || len(given) > maxSinkBytes || err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
 		switch {
-		case sink == "":
-			v.Add("sink", "is required")
-		case len(sink) > maxSinkBytes:
-			v.Add("sink", "must be at most %d bytes", maxSinkBytes)
+		case given == "":
+			v.Add(field, "is required")
+		case len(given) > maxSinkBytes:
+			v.Add(field, "must be at most %d bytes", maxSinkBytes)
 		default:
-			v.Add("sink", "must be an https URL without user and fragment")
+			v.Add(field, "must be an https URL without user and fragment")
 		}
 		return
 	}
@@ -32,19 +38,19 @@ func checkSink(v *core.Violations, sink string, o *Options) {
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
-	named := slices.ContainsFunc(o.PrivateSinks, func(private string) bool {
+	named := slices.ContainsFunc(private, func(private string) bool {
 		return strings.EqualFold(private, net.JoinHostPort(u.Hostname(), port))
 	})
 	switch {
 	case u.Scheme != "https" && (u.Scheme != "http" || !named):
-		v.Add("sink", "must be an https URL")
+		v.Add(field, "must be an https URL")
 	case named:
 	case !isASCII(u.Hostname()): // The host could be converted into one that is rejected here.
-		v.Add("sink", "must have its host in the form of DNS, in which each part with letters other than a to z begins with xn--")
+		v.Add(field, "must have its host in the form of DNS, in which each part with letters other than a to z begins with xn--")
 	case !isPublicHost(u.Hostname()):
-		v.Add("sink", "must be a host that is reachable from the internet")
-	case port != "443" && !slices.Contains(o.SinkPorts, port):
-		v.Add("sink", "must use port 443 or a port that the operator of the service allows, not %s", port)
+		v.Add(field, "must be a host that is reachable from the internet")
+	case port != "443" && !slices.Contains(ports, port):
+		v.Add(field, "must use port 443 or a port that the operator of the service allows, not %s", port)
 	}
 }
 

@@ -17,7 +17,7 @@ var dependents = map[string][]dependent{
 		{"Group", "grp", "parent"}, {"Identity", "identity", "parent"}, {"Role", "role", "parent"}, {"RoleBinding", "role_binding", "parent"},
 		{"IdentityProvider", "identity_provider", "parent"}, {"GroupInvite", "group_invite", "parent"},
 		{"AccountAssociation", "account_association", "parent"},
-		{"Repo", "repo", "parent"}, {"Advisory", "advisory", "parent"}, {"Subscription", "subscription", "parent"},
+		{"Repo", "repo", "parent"}, {"Advisory", "advisory", "parent"}, {"Subscription", "subscription", "parent"}, {"Source", "source", "parent"},
 	},
 	"Identity": {{"RoleBinding", "role_binding", "identity"}},
 	"Role": {

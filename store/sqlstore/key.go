@@ -43,7 +43,7 @@ func (queries) DeleteKey(ctx context.Context, in core.Tx, purpose string, id int
 // A secretColumn holds an encrypted secret of each row of a table, or nothing.
 type secretColumn struct{ table, column string }
 
-var secretColumns = []secretColumn{{"subscription", "secret"}, {"subscription", "old_secret"}, {"identity_provider", "client_secret"}}
+var secretColumns = []secretColumn{{"subscription", "secret"}, {"subscription", "old_secret"}, {"identity_provider", "client_secret"}, {"source", "password"}}
 
 // Secrets reads every encrypted secret.
 func (queries) Secrets(ctx context.Context, in core.Tx) ([]core.StoredSecret, error) {

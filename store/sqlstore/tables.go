@@ -42,6 +42,7 @@ func Tables() platform.Tables {
 		Reports:   reports.Tables{Repos: repos, Advisories: advisories, ActivityQueries: queries{}, AdvisoryDocumentQueries: queries{}, FindingQueries: queries{}, OriginQueries: queries{}, SBOMQueries: queries{}},
 		Events:    queries{},
 		Webhooks:  webhooks.Tables{Subscriptions: subscriptions, Deliveries: deliveries, SubscriptionQueries: queries{}, WebhookQueries: queries{}},
+		Sources:   sourceTables(),
 		Secrets:   queries{},
 		Search:    queries{},
 
@@ -56,7 +57,7 @@ func (*Store) Tables() platform.Tables { return Tables() }
 var kinds = []table.Kind{
 	groups, identities, roles, roleBindings, repos, tags, advisories, vulnerabilities, subscriptions, deliveries,
 	artifacts, artifactVersions, identityProviders, accountAssociations, groupInvites, externalGroupRoleMappings, terms,
-	findings, packages, packageVersions,
+	findings, packages, packageVersions, sources,
 }
 
 // Search finds rows of several kinds, with one statement.

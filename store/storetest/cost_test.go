@@ -123,6 +123,8 @@ var pricedReads = map[string][]string{
 	"Query.viewer":                     {`viewer { identities { uid } }`},
 	"Viewer.roleBindings":              {`viewer { roleBindings(first: 200) { totalCount nodes { uid } } }`},
 	"Query.search":                     {`search(query: "repo", first: 50) { edges { node { __typename } } }`, `search(query: "what holds it", first: 1) { edges { node { __typename } } }`, `search(query: "no such text", first: 50) { edges { node { __typename } } }`},
+	"Query.source":                     {`source(uid: $absent) { name runs { number } }`},
+	"Query.sources":                    {pageOf("sources", "", "uid name"), readFiltered("sources", `type: OSV`), readFiltered("sources", `state: FAILED`)},
 	"Query.subscription":               {`subscription(uid: $sink) { sink }`},
 	"Query.subscriptions":              {pageOf("subscriptions", "", "uid sink")},
 	"EventSubscription.deliveries":     {`subscription(uid: $sink) { deliveries(first: 200) { totalCount nodes { uid } } }`, `subscription(uid: $sink) { deliveries(first: 1, where: {state: FAILED}) { totalCount nodes { uid } } }`},

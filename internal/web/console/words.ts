@@ -74,7 +74,7 @@ export const ratings: SeverityRating[] = ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW', '
 const kinds: [RegExp, string][] = [
   [/^IAM_GROUP_INVITE/, 'invite'], [/^IAM_GROUP_ISSUER/, 'issuer of'], [/^IAM_GROUP/, 'group'], [/^IAM_IDENTITY_PROVIDERS/, 'identity provider'], [/^IAM_IDENTITY/, 'identity'],
   [/^IAM_ROLEBINDINGS/, 'role binding'], [/^IAM_ROLES/, 'role'], [/^IAM_ACCOUNT/, 'account association'], [/^IAM_EXTERNAL/, 'mapping of an external group'], [/^IAM_TERMS/, 'terms of'],
-  [/^PLATFORM_REGISTRY_REPO/, 'repo'], [/^PLATFORM_REGISTRY_TAG/, 'tag'], [/^EVENTS_SUBSCRIPTION/, 'webhook'], [/^VULNERABILITIES_FINDING/, 'findings'],
+  [/^PLATFORM_REGISTRY_REPO/, 'repo'], [/^PLATFORM_REGISTRY_TAG/, 'tag'], [/^EVENTS_SUBSCRIPTION/, 'webhook'], [/^SOURCES_SOURCE/, 'source'], [/^VULNERABILITIES_FINDING/, 'findings'],
 ];
 
 /** Returns what happened as the parts of a sentence: somebody "created" "the repo" "checkout". A body has the name of what is gone. */
@@ -84,6 +84,8 @@ export function tellEvent(event: HappeningFragment, body?: unknown): { verb: str
   let verb = known.replace(/_BATCH$/, '').match(/[A-Z]+$/)?.[0].toLowerCase() ?? 'changed';
   if (verb === 'test') verb = 'tested';
   if (verb === 'triaged') verb = 'decided about';
+  if (verb === 'failed') verb = 'could not read';
+  if (verb === 'recovered') verb = 'could read again';
   return { verb: event.denied !== null ? verbs[verb] ?? verb : verb, kind, name: shorten(nameOfResource(event) || nameInBody(body)) };
 }
 

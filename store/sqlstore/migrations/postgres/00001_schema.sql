@@ -897,6 +897,42 @@ CREATE INDEX subscription_root_create ON subscription (root, create_time, uid);
 CREATE INDEX subscription_g2_create ON subscription (g2, create_time, uid) WHERE g2 IS NOT NULL;
 CREATE INDEX subscription_g3_create ON subscription (g3, create_time, uid) WHERE g3 IS NOT NULL;
 
+-- Sources: what the server reads by itself. Those of the operator have no parent and an empty root. A source is due at next_run_time, which is not
+-- set if it is not to be read. A process that claims a source holds it until lease_time, and has a ticket with the number of the
+-- claim. Results with older tickets are ignored. pause is the time between two runs in nanoseconds; marks say what was read.
+CREATE TABLE source (
+    uid bytea PRIMARY KEY,
+    root bytea NOT NULL, parent bytea REFERENCES grp (uid), g2 bytea, g3 bytea,
+    name text COLLATE "C" NOT NULL, type text COLLATE "C" NOT NULL, url text COLLATE "C" NOT NULL,
+    ecosystems text COLLATE "C" NOT NULL, patterns text COLLATE "C" NOT NULL, prune boolean NOT NULL,
+    pause bigint NOT NULL, paused boolean NOT NULL,
+    credentials text COLLATE "C" NOT NULL, password bytea NOT NULL,
+    create_time timestamptz NOT NULL, update_time timestamptz NOT NULL,
+    state text COLLATE "C" NOT NULL,
+    next_run_time timestamptz NOT NULL, last_run_time timestamptz NOT NULL, last_success_time timestamptz NOT NULL, failing_since timestamptz NOT NULL,
+    failures integer NOT NULL,
+    last_run text COLLATE "C" NOT NULL, marks text COLLATE "C" NOT NULL,
+    ticket bigint NOT NULL, lease_time timestamptz NOT NULL, cancel_asked boolean NOT NULL
+);
+-- A name is unique in a group.
+CREATE UNIQUE INDEX source_parent_name ON source (parent, name);
+-- What is due, for all organisations.
+CREATE INDEX source_next ON source (next_run_time, uid);
+-- Lists of an organisation, of a group, and below a group.
+CREATE INDEX source_root_name ON source (root, name, uid);
+CREATE INDEX source_root_create ON source (root, create_time, uid);
+CREATE INDEX source_parent_uid ON source (parent, uid);
+CREATE INDEX source_parent_create ON source (parent, create_time, uid);
+CREATE INDEX source_g2_name ON source (g2, name, uid) WHERE g2 IS NOT NULL;
+CREATE INDEX source_g3_name ON source (g3, name, uid) WHERE g3 IS NOT NULL;
+-- The last runs of each source.
+CREATE TABLE source_run (
+    source bytea NOT NULL REFERENCES source (uid) ON DELETE CASCADE,
+    number bigint NOT NULL,
+    report text COLLATE "C" NOT NULL,
+    PRIMARY KEY (source, number)
+);
+
 -- Deliveries: an event on its way to a subscription. Those that have not ended are the queue: stage is 1 until
 -- a delivery has ended, and then 4. A process that claims a delivery holds it until lease_time, and has a
 -- ticket with the number of the claim. Results with older tickets are ignored.

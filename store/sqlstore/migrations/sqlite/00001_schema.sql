@@ -881,6 +881,42 @@ CREATE INDEX subscription_root_create ON subscription (root, create_time, uid);
 CREATE INDEX subscription_g2_create ON subscription (g2, create_time, uid) WHERE g2 IS NOT NULL;
 CREATE INDEX subscription_g3_create ON subscription (g3, create_time, uid) WHERE g3 IS NOT NULL;
 
+-- Sources: what the server reads by itself. Those of the operator have no parent and an empty root. A source is due at next_run_time, which is not
+-- set if it is not to be read. A process that claims a source holds it until lease_time, and has a ticket with the number of the
+-- claim. Results with older tickets are ignored. pause is the time between two runs in nanoseconds; marks say what was read.
+CREATE TABLE source (
+    uid BLOB PRIMARY KEY,
+    root BLOB NOT NULL, parent BLOB REFERENCES grp (uid), g2 BLOB, g3 BLOB,
+    name TEXT NOT NULL, type TEXT NOT NULL, url TEXT NOT NULL,
+    ecosystems TEXT NOT NULL, patterns TEXT NOT NULL, prune BOOLEAN NOT NULL,
+    pause INTEGER NOT NULL, paused BOOLEAN NOT NULL,
+    credentials TEXT NOT NULL, password BLOB NOT NULL,
+    create_time INTEGER NOT NULL, update_time INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    next_run_time INTEGER NOT NULL, last_run_time INTEGER NOT NULL, last_success_time INTEGER NOT NULL, failing_since INTEGER NOT NULL,
+    failures INTEGER NOT NULL,
+    last_run TEXT NOT NULL, marks TEXT NOT NULL,
+    ticket INTEGER NOT NULL, lease_time INTEGER NOT NULL, cancel_asked BOOLEAN NOT NULL
+);
+-- A name is unique in a group.
+CREATE UNIQUE INDEX source_parent_name ON source (parent, name);
+-- What is due, for all organisations.
+CREATE INDEX source_next ON source (next_run_time, uid);
+-- Lists of an organisation, of a group, and below a group.
+CREATE INDEX source_root_name ON source (root, name, uid);
+CREATE INDEX source_root_create ON source (root, create_time, uid);
+CREATE INDEX source_parent_uid ON source (parent, uid);
+CREATE INDEX source_parent_create ON source (parent, create_time, uid);
+CREATE INDEX source_g2_name ON source (g2, name, uid) WHERE g2 IS NOT NULL;
+CREATE INDEX source_g3_name ON source (g3, name, uid) WHERE g3 IS NOT NULL;
+-- The last runs of each source.
+CREATE TABLE source_run (
+    source BLOB NOT NULL REFERENCES source (uid) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    report TEXT NOT NULL,
+    PRIMARY KEY (source, number)
+);
+
 -- Deliveries: an event on its way to a subscription. Those that have not ended are the queue: stage is 1 until
 -- a delivery has ended, and then 4. A process that claims a delivery holds it until lease_time, and has a
 -- ticket with the number of the claim. Results with older tickets are ignored.
