@@ -34,6 +34,8 @@ const parts: Record<Capability, readonly [Verb, string]> = {
   TAG_LIST: ['read', 'tags'], TAG_CREATE: ['create', 'tags'], TAG_UPDATE: ['change', 'tags'], TAG_DELETE: ['delete', 'tags'],
   MANIFEST_METADATA_LIST: ['read', 'sizes of images'], LIBRARIES_ARTIFACTS_LIST: ['read', 'library artifacts'], ADVISORIES_LIST: ['read', 'advisories'], FINDINGS_LIST: ['read', 'findings'], FINDINGS_UPDATE: ['change', 'findings'],
   SUBSCRIPTIONS_LIST: ['read', 'webhooks'], SUBSCRIPTIONS_CREATE: ['create', 'webhooks'], SUBSCRIPTIONS_DELETE: ['delete', 'webhooks'],
+  SBOMS_IMPORT: ['create', 'SBOMs'], VEX_IMPORT: ['create', 'decisions of VEX'], ADVISORIES_IMPORT: ['create', 'advisories'], REGISTRY_IMPORT: ['create', 'images'],
+  SOURCES_LIST: ['read', 'sources'], SOURCES_CREATE: ['create', 'sources'], SOURCES_UPDATE: ['change', 'sources'], SOURCES_DELETE: ['delete', 'sources'],
   IDENTITY_LIST: ['read', 'identities'], IDENTITY_CREATE: ['create', 'identities'], IDENTITY_UPDATE: ['change', 'identities'], IDENTITY_DELETE: ['delete', 'identities'],
   ROLE_BINDINGS_LIST: ['read', 'bindings'], ROLE_BINDINGS_CREATE: ['create', 'bindings'], ROLE_BINDINGS_UPDATE: ['change', 'bindings'], ROLE_BINDINGS_DELETE: ['delete', 'bindings'],
   ROLES_LIST: ['read', 'roles'], ROLES_CREATE: ['create', 'roles'], ROLES_UPDATE: ['change', 'roles'], ROLES_DELETE: ['delete', 'roles'],

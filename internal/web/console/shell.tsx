@@ -35,6 +35,7 @@ const pages = [
   { view: 'roles', letter: 's', name: 'Roles', icon: 'role', ...pageOf(() => import('./pages/roles').then(({ Roles }) => Roles)) },
   { view: 'activity', letter: 'l', name: 'Activity', icon: 'activity', ...pageOf(() => import('./pages/activity').then(({ Activity }) => Activity)) },
   { view: 'webhooks', letter: 'w', name: 'Webhooks', icon: 'webhook', ...pageOf(() => import('./pages/webhooks').then(({ Webhooks }) => Webhooks)) },
+  { view: 'sources', letter: 'u', name: 'Sources', icon: 'repeat', ...pageOf(() => import('./pages/sources').then(({ Sources }) => Sources)) },
 ] satisfies { view: string; letter: string; name: string; icon: IconName; page: ComponentType<{ uid: string; names: string[] }>; load: () => Promise<unknown> }[];
 const repo = pageOf(() => import('./pages/repo').then(({ Repo }) => Repo));
 const invited = pageOf(() => import('./invited').then(({ Invited }) => Invited));

@@ -19,6 +19,7 @@ export const topics: Topic[] = [
   { value: 'tags', name: 'Tags', types: verbs('platform.registry.tag', 'created', 'deleted') },
   { value: 'findings', name: 'Findings', types: verbs('vulnerabilities.finding', 'opened', 'resolved', 'changed', 'triaged', 'due_policy_set') },
   { value: 'webhooks', name: 'Webhooks', types: verbs('events.subscription', 'created', 'updated', 'deleted', 'test', 'disabled', 'redelivered') },
+  { value: 'sources', name: 'Sources', types: verbs('sources.source', 'created', 'updated', 'deleted', 'failed', 'recovered') },
   { value: 'accounts', name: 'Accounts and terms', types: [...verbs('iam.account_associations', 'created', 'updated', 'deleted'), ...verbs('iam.terms', 'accepted')] },
 ];
 
@@ -31,7 +32,7 @@ export const shortType = (type: string) => type.replace(/^.*?\.api\./, '').repla
 
 /** Returns a type in words, such as "Repo created". */
 export function typeName(type: string): string {
-  const parts = shortType(type).split('.'), at = parts.findIndex((part) => /^(created|updated|deleted|test|disabled|redelivered|accepted|opened|resolved|changed|triaged|due_policy_set|confirmed|expired|issuer_\w+)$/.test(part));
+  const parts = shortType(type).split('.'), at = parts.findIndex((part) => /^(created|updated|deleted|test|disabled|redelivered|accepted|opened|resolved|changed|triaged|due_policy_set|confirmed|expired|failed|recovered|issuer_\w+)$/.test(part));
   if (at < 1) return type;
   const kind = parts[at - 1], name = kinds[kind] ?? kind.charAt(0).toUpperCase() + kind.slice(1);
   return [name, ...parts.slice(at)].join(' ').replace('created batch', 'created in a batch').replace('deleted batch', 'deleted in a batch').replace(' test', ' tested').replaceAll('_', ' ');
