@@ -9,6 +9,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/events"
 	"atrium/platform/iam"
+	"atrium/platform/intake"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
 	"atrium/platform/operations"
@@ -1108,6 +1109,12 @@ func fieldsCancelOperationPayload(_ ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsCancelSourcePayload(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "CancelSourcePayload", Satisfies: []string{"CancelSourcePayload"}, Fields: map[string]*execute.Field{
+		"source": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*CancelSourcePayload).Source) }},
+	}}
+}
+
 func fieldsClaimMatch(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ClaimMatch", Satisfies: []string{"ClaimMatch"}, Fields: map[string]*execute.Field{
 		"issuer": {Append: func(b []byte, parent any) []byte {
@@ -1252,6 +1259,17 @@ func fieldsCreateRolePayload(_ ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsCreateSourcePayload(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "CreateSourcePayload", Satisfies: []string{"CreateSourcePayload"}, Fields: map[string]*execute.Field{
+		"source": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*scalar.Created[*intake.Source]).Node)
+		}},
+		"sourceEdge": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*scalar.Created[*intake.Source]).Edge)
+		}},
+	}}
+}
+
 func fieldsCreateSubscriptionPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateSubscriptionPayload", Satisfies: []string{"CreateSubscriptionPayload"}, Fields: map[string]*execute.Field{
 		"subscription": {Get: func(parent any, _ map[string]any) any {
@@ -1375,6 +1393,17 @@ func fieldsDeleteRoleBindingPayload(_ ResolverRoot) *execute.Object {
 
 func fieldsDeleteRolePayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DeleteRolePayload", Satisfies: []string{"DeleteRolePayload"}, Fields: map[string]*execute.Field{
+		"deletedId": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendKey(b, parent.(*scalar.Deleted).DeletedID, false)
+		}},
+		"deletedUid": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendUID(b, parent.(*scalar.Deleted).DeletedUID, false)
+		}},
+	}}
+}
+
+func fieldsDeleteSourcePayload(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "DeleteSourcePayload", Satisfies: []string{"DeleteSourcePayload"}, Fields: map[string]*execute.Field{
 		"deletedId": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendKey(b, parent.(*scalar.Deleted).DeletedID, false)
 		}},
@@ -1803,6 +1832,12 @@ func fieldsEntity(resolvers ResolverRoot) *execute.Object {
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Entity().FindManyRoleBindingByUIDs(ctx, arguments["reps"].([]*RoleBindingByUIDsInput))
 				return execute.One(values, err, func(list []*iam.RoleBinding) any { return execute.Nullable(list, execute.Pointers) })
+			},
+		},
+		"findManySourceByUIDs": {Arguments: field_Entity_findManySourceByUIDs_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Entity().FindManySourceByUIDs(ctx, arguments["reps"].([]*SourceByUIDsInput))
+				return execute.One(values, err, func(list []*intake.Source) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"findManyTagByUIDs": {Arguments: field_Entity_findManyTagByUIDs_args,
@@ -2460,6 +2495,14 @@ func fieldsFindingSummary(resolvers ResolverRoot) *execute.Object {
 			return execute.Each(values, err, execute.Value)
 		},
 			AppendValue: func(b []byte, value any) []byte { return scalar.AppendInt(b, value.(int), false) },
+		},
+		"feedsAsOf": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.FindingSummary().FeedsAsOf(ctx, execute.Parents[inventory.FindingSummary](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte {
+				return execute.AppendPointer(b, value.(*core.Time), func(b []byte, v core.Time) []byte { return scalar.AppendDateTime(b, v, true) })
+			},
 		},
 	}}
 }
@@ -3627,6 +3670,36 @@ func fieldsMutation(resolvers ResolverRoot) *execute.Object {
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
+		"createSource": {Arguments: field_Mutation_createSource_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Mutation().CreateSource(ctx, arguments["input"].(map[string]any))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
+		"updateSource": {Arguments: field_Mutation_updateSource_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Mutation().UpdateSource(ctx, arguments["input"].(map[string]any))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
+		"runSource": {Arguments: field_Mutation_runSource_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Mutation().RunSource(ctx, arguments["input"].(RunSourceInput))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
+		"cancelSource": {Arguments: field_Mutation_cancelSource_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Mutation().CancelSource(ctx, arguments["input"].(CancelSourceInput))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
+		"deleteSource": {Arguments: field_Mutation_deleteSource_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Mutation().DeleteSource(ctx, arguments["input"].(scalar.Delete))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
 		"createSubscription": {Arguments: field_Mutation_createSubscription_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Mutation().CreateSubscription(ctx, arguments["input"].(map[string]any))
@@ -4332,6 +4405,18 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
+		"source": {Arguments: field_Query_source_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Query().Source(ctx, arguments["uid"].(core.UID))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
+		"sources": {Arguments: field_Query_sources_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Query().Sources(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*core.UID), arguments["childrenOf"].(*core.UID), arguments["where"].(*scalar.SourceFilter))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
 		"subscription": {Arguments: field_Query_subscription_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Query().Subscription(ctx, arguments["uid"].(core.UID))
@@ -4845,6 +4930,12 @@ func fieldsRotateSubscriptionSecretPayload(_ ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsRunSourcePayload(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "RunSourcePayload", Satisfies: []string{"RunSourcePayload"}, Fields: map[string]*execute.Field{
+		"source": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*RunSourcePayload).Source) }},
+	}}
+}
+
 func fieldsSearchConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "SearchConnection", Satisfies: []string{"SearchConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
@@ -4914,6 +5005,183 @@ func fieldsSeverityCount(_ ResolverRoot) *execute.Object {
 		}},
 		"unknown": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendInt64(b, parent.(*inventory.SeverityCount).Unknown)
+		}},
+	}}
+}
+
+func fieldsSource(resolvers ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "Source", Satisfies: []string{"Source", "Node", "_Entity"}, Fields: map[string]*execute.Field{
+		"id": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendNodeUID(b, "Source", parent.(*intake.Source).UID)
+		}},
+		"uid":  {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*intake.Source).UID, false) }},
+		"name": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*intake.Source).Name, false) }},
+		"type": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendSourceType(b, parent.(*intake.Source).Type, false)
+		}},
+		"url": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*intake.Source).URL, false) }},
+		"ecosystems": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*intake.Source).Ecosystems, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+		}},
+		"patterns": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*intake.Source).Patterns, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+		}},
+		"prune": {Append: func(b []byte, parent any) []byte { return execute.AppendBoolean(b, parent.(*intake.Source).Prune) }},
+		"interval": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDuration(b, parent.(*intake.Source).Interval, false)
+		}},
+		"credentials": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*intake.Source).Credentials) }},
+		"paused":      {Append: func(b []byte, parent any) []byte { return execute.AppendBoolean(b, parent.(*intake.Source).Paused) }},
+		"createTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*intake.Source).CreateTime, false)
+		}},
+		"updateTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*intake.Source).UpdateTime, false)
+		}},
+		"state": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendSourceState(b, parent.(*intake.Source).State, false)
+		}},
+		"nextRunTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*intake.Source).NextRunTime, true)
+		}},
+		"lastRunTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*intake.Source).LastRunTime, true)
+		}},
+		"lastSuccessTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*intake.Source).LastSuccessTime, true)
+		}},
+		"failingSince": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*intake.Source).FailingSince, true)
+		}},
+		"failures": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt32(b, parent.(*intake.Source).Failures, false)
+		}},
+		"lastRun": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*intake.Source).LastRun) }},
+		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Source().Group(ctx, execute.Parents[intake.Source](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+		"runs": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Source().Runs(ctx, execute.Parents[intake.Source](parents))
+			return execute.Each(values, err, execute.Pointers)
+		},
+		},
+		"viewerCan": {Arguments: field_Source_viewerCan_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Source().ViewerCan(ctx, execute.Parents[intake.Source](parents), arguments["capabilities"].([]core.Capability))
+				return execute.Each(values, err, execute.Value)
+			},
+			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
+		},
+		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Source().ViewerCapabilities(ctx, execute.Parents[intake.Source](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte {
+				return execute.AppendList(b, value.([]core.Capability), func(b []byte, v core.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+			},
+		},
+	}}
+}
+
+func fieldsSourceConnection(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "SourceConnection", Satisfies: []string{"SourceConnection"}, Fields: map[string]*execute.Field{
+		"edges": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*scalar.Connection[*intake.Source]).Edges())
+		}},
+		"nodes": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointers(parent.(*scalar.Connection[*intake.Source]).Nodes())
+		}},
+		"pageInfo": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*scalar.Connection[*intake.Source]).PageInfo())
+		}},
+		"totalCount": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*intake.Source]).TotalCount())
+		}},
+		"skipped": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*intake.Source]).Skipped(), false)
+		}},
+	}}
+}
+
+func fieldsSourceCredentials(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "SourceCredentials", Satisfies: []string{"SourceCredentials"}, Fields: map[string]*execute.Field{
+		"username": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*intake.SourceCredentials).Username, true)
+		}},
+		"hasPassword": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendBoolean(b, parent.(*intake.SourceCredentials).HasPassword)
+		}},
+	}}
+}
+
+func fieldsSourceEdge(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "SourceEdge", Satisfies: []string{"SourceEdge"}, Fields: map[string]*execute.Field{
+		"cursor": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*scalar.Edge[*intake.Source]).Cursor(), false)
+		}},
+		"node": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*scalar.Edge[*intake.Source]).Node)
+		}},
+	}}
+}
+
+func fieldsSourceRun(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "SourceRun", Satisfies: []string{"SourceRun"}, Fields: map[string]*execute.Field{
+		"number": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt32(b, parent.(*intake.SourceRun).Number, false)
+		}},
+		"state": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendSourceState(b, parent.(*intake.SourceRun).State, false)
+		}},
+		"startTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*intake.SourceRun).StartTime, false)
+		}},
+		"endTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*intake.SourceRun).EndTime, true)
+		}},
+		"error": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*intake.SourceRun).Error, true)
+		}},
+		"isUnchanged": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendBoolean(b, parent.(*intake.SourceRun).IsUnchanged)
+		}},
+		"bytes": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt64(b, parent.(*intake.SourceRun).Bytes, false)
+		}},
+		"records": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*intake.SourceRun).Records) }},
+		"unreadable": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt32(b, parent.(*intake.SourceRun).Unreadable, false)
+		}},
+		"problems": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*intake.SourceRun).Problems, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+		}},
+		"problemCount": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt32(b, parent.(*intake.SourceRun).ProblemCount, false)
+		}},
+	}}
+}
+
+func fieldsSourceRunRecords(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "SourceRunRecords", Satisfies: []string{"SourceRunRecords"}, Fields: map[string]*execute.Field{
+		"kind": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*intake.SourceRunRecords).Kind, false)
+		}},
+		"added": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt32(b, parent.(*intake.SourceRunRecords).Added, false)
+		}},
+		"updated": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt32(b, parent.(*intake.SourceRunRecords).Updated, false)
+		}},
+		"unchanged": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt32(b, parent.(*intake.SourceRunRecords).Unchanged, false)
+		}},
+		"failed": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt32(b, parent.(*intake.SourceRunRecords).Failed, false)
+		}},
+		"removed": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt32(b, parent.(*intake.SourceRunRecords).Removed, false)
 		}},
 	}}
 }
@@ -5356,6 +5624,14 @@ func fieldsUpdateRolePayload(_ ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsUpdateSourcePayload(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "UpdateSourcePayload", Satisfies: []string{"UpdateSourcePayload"}, Fields: map[string]*execute.Field{
+		"source": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*scalar.Updated[*intake.Source]).Node)
+		}},
+	}}
+}
+
 func fieldsVerifyIdentityProviderPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "VerifyIdentityProviderPayload", Satisfies: []string{"VerifyIdentityProviderPayload"}, Fields: map[string]*execute.Field{
 		"identityProvider": {Get: func(parent any, _ map[string]any) any {
@@ -5687,6 +5963,8 @@ func typeOfNode(object any) string {
 		return "TermsAcceptance"
 	case *inventory.Tag:
 		return "Tag"
+	case *intake.Source:
+		return "Source"
 	case *iam.RoleBinding:
 		return "RoleBinding"
 	case *iam.Role:
@@ -5737,6 +6015,8 @@ func typeOf_Entity(object any) string {
 		return "TermsAcceptance"
 	case *inventory.Tag:
 		return "Tag"
+	case *intake.Source:
+		return "Source"
 	case *iam.RoleBinding:
 		return "RoleBinding"
 	case *iam.Role:

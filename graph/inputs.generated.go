@@ -7,6 +7,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/events"
 	"atrium/platform/iam"
+	"atrium/platform/intake"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
 	"atrium/platform/operations"
@@ -328,6 +329,16 @@ func field_Entity_findManyRoleByUIDs_args(ctx context.Context, raw map[string]an
 	arguments := make(map[string]any, 1)
 	var err error
 	if arguments["reps"], err = graphql.ProcessArgField(ctx, raw, "reps", ec.unmarshalNRoleByUIDsInput2ᚕᚖatriumᚋgraphᚐRoleByUIDsInput); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Entity_findManySourceByUIDs_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["reps"], err = graphql.ProcessArgField(ctx, raw, "reps", ec.unmarshalNSourceByUIDsInput2ᚕᚖatriumᚋgraphᚐSourceByUIDsInput); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -1280,6 +1291,16 @@ func field_Mutation_cancelOperation_args(ctx context.Context, raw map[string]any
 	return arguments, nil
 }
 
+func field_Mutation_cancelSource_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNCancelSourceInput2atriumᚋgraphᚐCancelSourceInput); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Mutation_confirmRoleBindings_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
@@ -1385,6 +1406,16 @@ func field_Mutation_createRole_args(ctx context.Context, raw map[string]any) (ma
 	arguments := make(map[string]any, 1)
 	var err error
 	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNCreateRoleInput2map); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Mutation_createSource_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNCreateSourceInput2map); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -1510,6 +1541,16 @@ func field_Mutation_deleteRole_args(ctx context.Context, raw map[string]any) (ma
 	return arguments, nil
 }
 
+func field_Mutation_deleteSource_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNDeleteSourceInput2atriumᚋgraphᚋscalarᚐDelete); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Mutation_deleteSubscription_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
@@ -1555,6 +1596,16 @@ func field_Mutation_rotateSubscriptionSecret_args(ctx context.Context, raw map[s
 	arguments := make(map[string]any, 1)
 	var err error
 	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNRotateSubscriptionSecretInput2atriumᚋgraphᚐRotateSubscriptionSecretInput); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Mutation_runSource_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNRunSourceInput2atriumᚋgraphᚐRunSourceInput); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -1665,6 +1716,16 @@ func field_Mutation_updateRole_args(ctx context.Context, raw map[string]any) (ma
 	arguments := make(map[string]any, 1)
 	var err error
 	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNUpdateRoleInput2map); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Mutation_updateSource_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNUpdateSourceInput2map); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2835,6 +2896,50 @@ func field_Query_search_args(ctx context.Context, raw map[string]any) (map[strin
 	return arguments, nil
 }
 
+func field_Query_source_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Query_sources_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 9)
+	var err error
+	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+		return nil, err
+	}
+	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+		return nil, err
+	}
+	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOSourceFilter2ᚖatriumᚋgraphᚋscalarᚐSourceFilter); err != nil {
+		return nil, err
+	}
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOSourceOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+		return nil, err
+	}
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["last"], err = graphql.ProcessArgField(ctx, raw, "last", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["before"], err = graphql.ProcessArgField(ctx, raw, "before", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Query_subscription_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
@@ -3170,6 +3275,16 @@ func field_Role_roleBindings_args(ctx context.Context, raw map[string]any) (map[
 }
 
 func field_Role_viewerCan_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚋcoreᚐCapabilityᚄ); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Source_viewerCan_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
@@ -4322,6 +4437,20 @@ func (ec *executionContext) unmarshalInputCancelOperationInput(ctx context.Conte
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputCancelSourceInput(ctx context.Context, value any) (it CancelSourceInput, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["uid"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputClaimMatchInput(ctx context.Context, value any) (it map[string]any, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
@@ -4841,6 +4970,75 @@ func (ec *executionContext) unmarshalInputCreateRoleInput(ctx context.Context, v
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputCreateSourceInput(ctx context.Context, value any) (it map[string]any, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	it = make(map[string]any, len(given))
+	if v, ok := given["parent"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
+		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["name"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+		if it["name"], err = ec.unmarshalNString2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["type"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("type"))
+		if it["type"], err = ec.unmarshalNSourceType2atriumᚋplatformᚋintakeᚐSourceType(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["url"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("url"))
+		if it["url"], err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["ecosystems"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ecosystems"))
+		if it["ecosystems"], err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["patterns"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("patterns"))
+		if it["patterns"], err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["prune"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("prune"))
+		if it["prune"], err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["interval"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("interval"))
+		if it["interval"], err = ec.unmarshalODuration2ᚖatriumᚋplatformᚋcoreᚐDuration(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["credentials"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("credentials"))
+		if it["credentials"], err = ec.unmarshalOSourceCredentialsInput2map(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["paused"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("paused"))
+		if it["paused"], err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputCreateSubscriptionInput(ctx context.Context, value any) (it map[string]any, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
@@ -5058,6 +5256,20 @@ func (ec *executionContext) unmarshalInputDeleteRoleBindingInput(ctx context.Con
 }
 
 func (ec *executionContext) unmarshalInputDeleteRoleInput(ctx context.Context, value any) (it scalar.Delete, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["uid"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputDeleteSourceInput(ctx context.Context, value any) (it scalar.Delete, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
 		return it, nil
@@ -6921,6 +7133,20 @@ func (ec *executionContext) unmarshalInputRotateSubscriptionSecretInput(ctx cont
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputRunSourceInput(ctx context.Context, value any) (it RunSourceInput, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["uid"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputSetDuePolicyInput(ctx context.Context, value any) (it inventory.DuePolicy, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
@@ -6959,6 +7185,120 @@ func (ec *executionContext) unmarshalInputSetDuePolicyInput(ctx context.Context,
 	if v, ok := given["lowDays"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lowDays"))
 		if it.Low, err = ec.unmarshalOInt2ᚖint(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputSourceByUIDsInput(ctx context.Context, value any) (it SourceByUIDsInput, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["UID"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputSourceCredentialsInput(ctx context.Context, value any) (it map[string]any, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	it = make(map[string]any, len(given))
+	if v, ok := given["username"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("username"))
+		if it["username"], err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["password"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("password"))
+		if it["password"], err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputSourceFilter(ctx context.Context, value any) (it scalar.SourceFilter, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["name"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+		if it.Name, err = ec.unmarshalOString2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["type"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("type"))
+		if it.Type, err = ec.unmarshalOSourceType2atriumᚋplatformᚋintakeᚐSourceType(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["state"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
+		if it.State, err = ec.unmarshalOSourceState2atriumᚋplatformᚋintakeᚐSourceState(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["uids"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
+		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["ancestorsOf"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ancestorsOf"))
+		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["inRoot"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("inRoot"))
+		if it.InRoot, err = ec.unmarshalOBoolean2bool(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["createdSince"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
+		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["updatedSince"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedSince"))
+		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputSourceOrder(ctx context.Context, value any) (it scalar.Order, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["field"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+		if it.Field, err = ec.unmarshalNSourceOrderField2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["direction"]; ok || true {
+		if !ok {
+			v = "ASC"
+		}
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+		if it.Direction, err = ec.unmarshalNOrderDirection2string(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7702,6 +8042,75 @@ func (ec *executionContext) unmarshalInputUpdateRoleInput(ctx context.Context, v
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputUpdateSourceInput(ctx context.Context, value any) (it map[string]any, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	it = make(map[string]any, len(given))
+	if v, ok := given["uid"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
+		if it["uid"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["name"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+		if it["name"], err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["url"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("url"))
+		if it["url"], err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["ecosystems"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ecosystems"))
+		if it["ecosystems"], err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["patterns"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("patterns"))
+		if it["patterns"], err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["prune"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("prune"))
+		if it["prune"], err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["interval"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("interval"))
+		if it["interval"], err = ec.unmarshalODuration2ᚖatriumᚋplatformᚋcoreᚐDuration(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["credentials"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("credentials"))
+		if it["credentials"], err = ec.unmarshalOSourceCredentialsInput2map(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["paused"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("paused"))
+		if it["paused"], err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["updateMask"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updateMask"))
+		if it["updateMask"], err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputVerifyIdentityProviderInput(ctx context.Context, value any) (it VerifyIdentityProviderInput, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
@@ -7985,6 +8394,11 @@ func (ec *executionContext) unmarshalNCancelOperationInput2atriumᚋgraphᚐCanc
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNCancelSourceInput2atriumᚋgraphᚐCancelSourceInput(ctx context.Context, v any) (CancelSourceInput, error) {
+	value, err := ec.unmarshalInputCancelSourceInput(ctx, v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNCapability2atriumᚋplatformᚋcoreᚐCapability(ctx context.Context, v any) (core.Capability, error) {
 	value, err := scalar.UnmarshalCapability(v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -8107,6 +8521,11 @@ func (ec *executionContext) unmarshalNCreateRoleInput2map(ctx context.Context, v
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNCreateSourceInput2map(ctx context.Context, v any) (map[string]any, error) {
+	value, err := ec.unmarshalInputCreateSourceInput(ctx, v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNCreateSubscriptionInput2map(ctx context.Context, v any) (map[string]any, error) {
 	value, err := ec.unmarshalInputCreateSubscriptionInput(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -8195,6 +8614,11 @@ func (ec *executionContext) unmarshalNDeleteRoleBindingInput2atriumᚋgraphᚋsc
 
 func (ec *executionContext) unmarshalNDeleteRoleInput2atriumᚋgraphᚋscalarᚐDelete(ctx context.Context, v any) (scalar.Delete, error) {
 	value, err := ec.unmarshalInputDeleteRoleInput(ctx, v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNDeleteSourceInput2atriumᚋgraphᚋscalarᚐDelete(ctx context.Context, v any) (scalar.Delete, error) {
+	value, err := ec.unmarshalInputDeleteSourceInput(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -8675,6 +9099,11 @@ func (ec *executionContext) unmarshalNRotateSubscriptionSecretInput2atriumᚋgra
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNRunSourceInput2atriumᚋgraphᚐRunSourceInput(ctx context.Context, v any) (RunSourceInput, error) {
+	value, err := ec.unmarshalInputRunSourceInput(ctx, v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNSearchField2atriumᚋplatformᚋcoreᚐSearchField(ctx context.Context, v any) (core.SearchField, error) {
 	value, err := scalar.UnmarshalSearchField(v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -8692,6 +9121,34 @@ func (ec *executionContext) unmarshalNSetDuePolicyInput2atriumᚋplatformᚋinve
 
 func (ec *executionContext) unmarshalNSeverityRating2atriumᚋplatformᚋcoreᚐSeverityRating(ctx context.Context, v any) (core.SeverityRating, error) {
 	value, err := scalar.UnmarshalSeverityRating(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNSourceByUIDsInput2ᚕᚖatriumᚋgraphᚐSourceByUIDsInput(ctx context.Context, v any) ([]*SourceByUIDsInput, error) {
+	list := graphql.CoerceList(v)
+	all := make([]*SourceByUIDsInput, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalOSourceByUIDsInput2ᚖatriumᚋgraphᚐSourceByUIDsInput(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (ec *executionContext) unmarshalNSourceOrderField2string(ctx context.Context, v any) (string, error) {
+	value, err := scalar.UnmarshalOrderField(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNSourceState2atriumᚋplatformᚋintakeᚐSourceState(ctx context.Context, v any) (intake.SourceState, error) {
+	value, err := scalar.UnmarshalSourceState(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNSourceType2atriumᚋplatformᚋintakeᚐSourceType(ctx context.Context, v any) (intake.SourceType, error) {
+	value, err := scalar.UnmarshalSourceType(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -8824,6 +9281,11 @@ func (ec *executionContext) unmarshalNUpdateRoleBindingInput2map(ctx context.Con
 
 func (ec *executionContext) unmarshalNUpdateRoleInput2map(ctx context.Context, v any) (map[string]any, error) {
 	value, err := ec.unmarshalInputUpdateRoleInput(ctx, v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNUpdateSourceInput2map(ctx context.Context, v any) (map[string]any, error) {
+	value, err := ec.unmarshalInputUpdateSourceInput(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -9263,6 +9725,14 @@ func (ec *executionContext) unmarshalODeliveryOrder2ᚖatriumᚋgraphᚋscalar�
 func (ec *executionContext) unmarshalODeliveryState2atriumᚋplatformᚋwebhooksᚐDeliveryState(ctx context.Context, v any) (webhooks.DeliveryState, error) {
 	value, err := scalar.UnmarshalDeliveryState(v)
 	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalODuration2ᚖatriumᚋplatformᚋcoreᚐDuration(ctx context.Context, v any) (*core.Duration, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := scalar.UnmarshalDuration(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalOEventByIDsInput2ᚖatriumᚋgraphᚐEventByIDsInput(ctx context.Context, v any) (*EventByIDsInput, error) {
@@ -9964,6 +10434,48 @@ func (ec *executionContext) unmarshalOSeveritySource2atriumᚋplatformᚋinvento
 
 func (ec *executionContext) unmarshalOSeverityType2string(ctx context.Context, v any) (string, error) {
 	value, err := scalar.UnmarshalType(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOSourceByUIDsInput2ᚖatriumᚋgraphᚐSourceByUIDsInput(ctx context.Context, v any) (*SourceByUIDsInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := ec.unmarshalInputSourceByUIDsInput(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOSourceCredentialsInput2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := ec.unmarshalInputSourceCredentialsInput(ctx, v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOSourceFilter2ᚖatriumᚋgraphᚋscalarᚐSourceFilter(ctx context.Context, v any) (*scalar.SourceFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := ec.unmarshalInputSourceFilter(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOSourceOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := ec.unmarshalInputSourceOrder(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOSourceState2atriumᚋplatformᚋintakeᚐSourceState(ctx context.Context, v any) (intake.SourceState, error) {
+	value, err := scalar.UnmarshalSourceState(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOSourceType2atriumᚋplatformᚋintakeᚐSourceType(ctx context.Context, v any) (intake.SourceType, error) {
+	value, err := scalar.UnmarshalSourceType(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 

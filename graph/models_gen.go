@@ -6,6 +6,7 @@ import (
 	"atrium/graph/scalar"
 	"atrium/platform/core"
 	"atrium/platform/iam"
+	"atrium/platform/intake"
 	"atrium/platform/inventory"
 	"atrium/platform/operations"
 	"atrium/platform/webhooks"
@@ -195,6 +196,18 @@ type CancelOperationPayload struct {
 	Operation *operations.Operation `json:"operation"`
 }
 
+// Which run to end: that of a source.
+type CancelSourceInput struct {
+	// The uid of the source.
+	UID core.UID `json:"uid"`
+}
+
+// The source whose run ends.
+type CancelSourcePayload struct {
+	// The source.
+	Source *intake.Source `json:"source"`
+}
+
 // The role bindings that were confirmed.
 type ConfirmRoleBindingsPayload struct {
 	// The role bindings, in the order of the requests.
@@ -345,10 +358,26 @@ type RotateSubscriptionSecretPayload struct {
 	Secret string `json:"secret"`
 }
 
+// Which source to read.
+type RunSourceInput struct {
+	// Its uid.
+	UID core.UID `json:"uid"`
+}
+
+// The source that is read next.
+type RunSourcePayload struct {
+	// The source.
+	Source *intake.Source `json:"source"`
+}
+
 // The policy that counts now.
 type SetDuePolicyPayload struct {
 	// The policy of the group or repo, or that of the group around it that counts again; null if there is none.
 	Policy *inventory.DuePolicy `json:"policy,omitempty"`
+}
+
+type SourceByUIDsInput struct {
+	UID core.UID `json:"UID"`
 }
 
 type TagByUIDsInput struct {

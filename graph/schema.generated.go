@@ -9,6 +9,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/events"
 	"atrium/platform/iam"
+	"atrium/platform/intake"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
 	"atrium/platform/operations"
@@ -90,6 +91,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"BinaryPackage":                               fieldsBinaryPackage(resolvers),
 		"BundleFacet":                                 fieldsBundleFacet(resolvers),
 		"CancelOperationPayload":                      fieldsCancelOperationPayload(resolvers),
+		"CancelSourcePayload":                         fieldsCancelSourcePayload(resolvers),
 		"ClaimMatch":                                  fieldsClaimMatch(resolvers),
 		"ConfirmRoleBindingsPayload":                  fieldsConfirmRoleBindingsPayload(resolvers),
 		"CreateAcceptanceRulePayload":                 fieldsCreateAcceptanceRulePayload(resolvers),
@@ -102,6 +104,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"CreateRepoPayload":                           fieldsCreateRepoPayload(resolvers),
 		"CreateRoleBindingPayload":                    fieldsCreateRoleBindingPayload(resolvers),
 		"CreateRolePayload":                           fieldsCreateRolePayload(resolvers),
+		"CreateSourcePayload":                         fieldsCreateSourcePayload(resolvers),
 		"CreateSubscriptionPayload":                   fieldsCreateSubscriptionPayload(resolvers),
 		"CreateTagPayload":                            fieldsCreateTagPayload(resolvers),
 		"DeleteAcceptanceRulePayload":                 fieldsDeleteAcceptanceRulePayload(resolvers),
@@ -114,6 +117,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"DeleteRepoPayload":                           fieldsDeleteRepoPayload(resolvers),
 		"DeleteRoleBindingPayload":                    fieldsDeleteRoleBindingPayload(resolvers),
 		"DeleteRolePayload":                           fieldsDeleteRolePayload(resolvers),
+		"DeleteSourcePayload":                         fieldsDeleteSourcePayload(resolvers),
 		"DeleteSubscriptionPayload":                   fieldsDeleteSubscriptionPayload(resolvers),
 		"DeleteTagPayload":                            fieldsDeleteTagPayload(resolvers),
 		"Delivery":                                    fieldsDelivery(resolvers),
@@ -226,11 +230,18 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"RoleEdge":                                    fieldsRoleEdge(resolvers),
 		"RoleFacet":                                   fieldsRoleFacet(resolvers),
 		"RotateSubscriptionSecretPayload":             fieldsRotateSubscriptionSecretPayload(resolvers),
+		"RunSourcePayload":                            fieldsRunSourcePayload(resolvers),
 		"SearchConnection":                            fieldsSearchConnection(resolvers),
 		"SearchEdge":                                  fieldsSearchEdge(resolvers),
 		"SetDuePolicyPayload":                         fieldsSetDuePolicyPayload(resolvers),
 		"Severity":                                    fieldsSeverity(resolvers),
 		"SeverityCount":                               fieldsSeverityCount(resolvers),
+		"Source":                                      fieldsSource(resolvers),
+		"SourceConnection":                            fieldsSourceConnection(resolvers),
+		"SourceCredentials":                           fieldsSourceCredentials(resolvers),
+		"SourceEdge":                                  fieldsSourceEdge(resolvers),
+		"SourceRun":                                   fieldsSourceRun(resolvers),
+		"SourceRunRecords":                            fieldsSourceRunRecords(resolvers),
 		"StaticKeys":                                  fieldsStaticKeys(resolvers),
 		"Subscription":                                fieldsSubscription(resolvers),
 		"SyncConfig":                                  fieldsSyncConfig(resolvers),
@@ -258,6 +269,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"UpdateRepoReadmePayload":                     fieldsUpdateRepoReadmePayload(resolvers),
 		"UpdateRoleBindingPayload":                    fieldsUpdateRoleBindingPayload(resolvers),
 		"UpdateRolePayload":                           fieldsUpdateRolePayload(resolvers),
+		"UpdateSourcePayload":                         fieldsUpdateSourcePayload(resolvers),
 		"VerifyIdentityProviderPayload":               fieldsVerifyIdentityProviderPayload(resolvers),
 		"Viewer":                                      fieldsViewer(resolvers),
 		"VulnerabilityExposure":                       fieldsVulnerabilityExposure(resolvers),
@@ -320,6 +332,7 @@ type ResolverRoot interface {
 	RoleBinding() RoleBindingResolver
 	RoleBindingConnection() RoleBindingConnectionResolver
 	RoleFacet() RoleFacetResolver
+	Source() SourceResolver
 	Subscription() SubscriptionResolver
 	Tag() TagResolver
 	TagConnection() TagConnectionResolver
@@ -416,6 +429,7 @@ type EntityResolver interface {
 	FindManyRepoByUIDs(ctx context.Context, reps []*RepoByUIDsInput) ([]*inventory.Repo, error)
 	FindManyRoleByUIDs(ctx context.Context, reps []*RoleByUIDsInput) ([]*iam.Role, error)
 	FindManyRoleBindingByUIDs(ctx context.Context, reps []*RoleBindingByUIDsInput) ([]*iam.RoleBinding, error)
+	FindManySourceByUIDs(ctx context.Context, reps []*SourceByUIDsInput) ([]*intake.Source, error)
 	FindManyTagByUIDs(ctx context.Context, reps []*TagByUIDsInput) ([]*inventory.Tag, error)
 	FindManyTermsAcceptanceByOrgUIDAndDocIDs(ctx context.Context, reps []*TermsAcceptanceByOrgUIDAndDocIDsInput) ([]*iam.TermsAcceptance, error)
 	FindManyVulnerabilityMetadataByVulnerabilityIDs(ctx context.Context, reps []*VulnerabilityMetadataByVulnerabilityIDsInput) ([]*inventory.Vulnerability, error)
@@ -482,6 +496,7 @@ type FindingRepoFacetResolver interface {
 // A FindingSummaryResolver reads the fields of FindingSummary that its objects do not hold.
 type FindingSummaryResolver interface {
 	Overdue(ctx context.Context, objs []*inventory.FindingSummary) ([]int, error)
+	FeedsAsOf(ctx context.Context, objs []*inventory.FindingSummary) ([]*core.Time, error)
 }
 
 // A GitHubAccountResolver reads the fields of GitHubAccount that its objects do not hold.
@@ -635,6 +650,11 @@ type MutationResolver interface {
 	DeleteRoleBinding(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	ConfirmRoleBindings(ctx context.Context, input map[string]any) (*ConfirmRoleBindingsPayload, error)
 	BatchDeleteRoleBindings(ctx context.Context, input BatchDeleteRoleBindingsInput) (*BatchDeleteRoleBindingsPayload, error)
+	CreateSource(ctx context.Context, input map[string]any) (*scalar.Created[*intake.Source], error)
+	UpdateSource(ctx context.Context, input map[string]any) (*scalar.Updated[*intake.Source], error)
+	RunSource(ctx context.Context, input RunSourceInput) (*RunSourcePayload, error)
+	CancelSource(ctx context.Context, input CancelSourceInput) (*CancelSourcePayload, error)
+	DeleteSource(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	CreateSubscription(ctx context.Context, input map[string]any) (*CreateSubscriptionPayload, error)
 	DeleteSubscription(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	RotateSubscriptionSecret(ctx context.Context, input RotateSubscriptionSecretInput) (*RotateSubscriptionSecretPayload, error)
@@ -730,6 +750,8 @@ type QueryResolver interface {
 	RoleBinding(ctx context.Context, uid core.UID) (*iam.RoleBinding, error)
 	RoleBindings(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.RoleBindingFilter) (*scalar.Connection[*iam.RoleBinding], error)
 	Search(ctx context.Context, window scalar.Window, query string, kinds []core.SearchKind, within *core.UID) (*scalar.SearchConnection, error)
+	Source(ctx context.Context, uid core.UID) (*intake.Source, error)
+	Sources(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.SourceFilter) (*scalar.Connection[*intake.Source], error)
 	Subscription(ctx context.Context, uid core.UID) (*webhooks.Subscription, error)
 	Subscriptions(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.EventSubscriptionFilter) (*scalar.Connection[*webhooks.Subscription], error)
 	Tag(ctx context.Context, uid core.UID) (*inventory.Tag, error)
@@ -791,6 +813,14 @@ type RoleBindingConnectionResolver interface {
 // A RoleFacetResolver reads the fields of RoleFacet that its objects do not hold.
 type RoleFacetResolver interface {
 	Role(ctx context.Context, objs []*core.Facet[core.UID]) ([]*iam.Role, error)
+}
+
+// A SourceResolver reads the fields of Source that its objects do not hold.
+type SourceResolver interface {
+	Group(ctx context.Context, objs []*intake.Source) ([]*iam.Group, error)
+	Runs(ctx context.Context, objs []*intake.Source) ([][]*intake.SourceRun, error)
+	ViewerCan(ctx context.Context, objs []*intake.Source, capabilities []core.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*intake.Source) ([][]core.Capability, error)
 }
 
 // A SubscriptionResolver reads the fields of Subscription that its objects do not hold.

@@ -11,6 +11,7 @@ import (
 	operationsv2connect "atrium/gen/platform/operations/v2/operationsv2connect"
 	pingv2connect "atrium/gen/platform/ping/v2/pingv2connect"
 	registryv2connect "atrium/gen/platform/registry/v2/registryv2connect"
+	sourcesv2connect "atrium/gen/platform/sources/v2/sourcesv2connect"
 	vulnerabilitiesv2connect "atrium/gen/platform/vulnerabilities/v2/vulnerabilitiesv2connect"
 	connect "connectrpc.com/connect"
 )
@@ -32,6 +33,7 @@ type Services struct {
 	RoleBindings              iamv2connect.RoleBindingsServiceClient
 	Roles                     iamv2connect.RolesServiceClient
 	SecurityAdvisory          advisoryv2connect.SecurityAdvisoryServiceClient
+	Sources                   sourcesv2connect.SourcesServiceClient
 	Subscriptions             eventsv2connect.SubscriptionsServiceClient
 	Tags                      registryv2connect.TagsServiceClient
 	Terms                     iamv2connect.TermsServiceClient
@@ -55,6 +57,7 @@ func New(client connect.HTTPClient, baseURL string, options ...connect.ClientOpt
 		RoleBindings:              iamv2connect.NewRoleBindingsServiceClient(client, baseURL, options...),
 		Roles:                     iamv2connect.NewRolesServiceClient(client, baseURL, options...),
 		SecurityAdvisory:          advisoryv2connect.NewSecurityAdvisoryServiceClient(client, baseURL, options...),
+		Sources:                   sourcesv2connect.NewSourcesServiceClient(client, baseURL, options...),
 		Subscriptions:             eventsv2connect.NewSubscriptionsServiceClient(client, baseURL, options...),
 		Tags:                      registryv2connect.NewTagsServiceClient(client, baseURL, options...),
 		Terms:                     iamv2connect.NewTermsServiceClient(client, baseURL, options...),

@@ -4,6 +4,7 @@ package scalar
 
 import (
 	"atrium/platform/iam"
+	"atrium/platform/intake"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
 	"atrium/platform/reports"
@@ -162,6 +163,19 @@ type (
 	CreateRoleBindingPayload = Created[*iam.RoleBinding]
 	// UpdateRoleBindingPayload answers a mutation.
 	UpdateRoleBindingPayload = Updated[*iam.RoleBinding]
+	// SourceConnection is a page.
+	SourceConnection = Connection[*intake.Source]
+	// SourceEdge is an object of a page.
+	SourceEdge = Edge[*intake.Source]
+	// SourceFilter is the filter of a list.
+	SourceFilter struct {
+		intake.SourceFilter
+		ByUID
+	}
+	// CreateSourcePayload answers a mutation.
+	CreateSourcePayload = Created[*intake.Source]
+	// UpdateSourcePayload answers a mutation.
+	UpdateSourcePayload = Updated[*intake.Source]
 	// EventSubscriptionConnection is a page.
 	EventSubscriptionConnection = Connection[*webhooks.Subscription]
 	// EventSubscriptionEdge is an object of a page.

@@ -125,6 +125,14 @@ const (
 	Capability_CAP_ADVISORIES_IMPORT Capability = 9005
 	// Import repos, tags and images.
 	Capability_CAP_REGISTRY_IMPORT Capability = 9006
+	// Create sources.
+	Capability_CAP_SOURCES_CREATE Capability = 9101
+	// Change sources, have them read now, and end their runs.
+	Capability_CAP_SOURCES_UPDATE Capability = 9102
+	// Read sources and their runs.
+	Capability_CAP_SOURCES_LIST Capability = 9103
+	// Delete sources.
+	Capability_CAP_SOURCES_DELETE Capability = 9104
 )
 
 // Enum value maps for Capability.
@@ -180,6 +188,10 @@ var (
 		9004: "CAP_VEX_IMPORT",
 		9005: "CAP_ADVISORIES_IMPORT",
 		9006: "CAP_REGISTRY_IMPORT",
+		9101: "CAP_SOURCES_CREATE",
+		9102: "CAP_SOURCES_UPDATE",
+		9103: "CAP_SOURCES_LIST",
+		9104: "CAP_SOURCES_DELETE",
 	}
 	Capability_value = map[string]int32{
 		"CAP_UNSPECIFIED":                     0,
@@ -232,6 +244,10 @@ var (
 		"CAP_VEX_IMPORT":                      9004,
 		"CAP_ADVISORIES_IMPORT":               9005,
 		"CAP_REGISTRY_IMPORT":                 9006,
+		"CAP_SOURCES_CREATE":                  9101,
+		"CAP_SOURCES_UPDATE":                  9102,
+		"CAP_SOURCES_LIST":                    9103,
+		"CAP_SOURCES_DELETE":                  9104,
 	}
 )
 
@@ -266,7 +282,7 @@ var File_platform_iam_v2_capability_proto protoreflect.FileDescriptor
 
 const file_platform_iam_v2_capability_proto_rawDesc = "" +
 	"\n" +
-	" platform/iam/v2/capability.proto\x12\x0fplatform.iam.v2*\xd3\v\n" +
+	" platform/iam/v2/capability.proto\x12\x0fplatform.iam.v2*\xb5\f\n" +
 	"\n" +
 	"Capability\x12\x13\n" +
 	"\x0fCAP_UNSPECIFIED\x10\x00\x12\x19\n" +
@@ -322,7 +338,11 @@ const file_platform_iam_v2_capability_proto_rawDesc = "" +
 	"\x10CAP_SBOMS_IMPORT\x10\xabF\x12\x13\n" +
 	"\x0eCAP_VEX_IMPORT\x10\xacF\x12\x1a\n" +
 	"\x15CAP_ADVISORIES_IMPORT\x10\xadF\x12\x18\n" +
-	"\x13CAP_REGISTRY_IMPORT\x10\xaeFB\"Z atrium/gen/platform/iam/v2;iamv2b\x06proto3"
+	"\x13CAP_REGISTRY_IMPORT\x10\xaeF\x12\x17\n" +
+	"\x12CAP_SOURCES_CREATE\x10\x8dG\x12\x17\n" +
+	"\x12CAP_SOURCES_UPDATE\x10\x8eG\x12\x15\n" +
+	"\x10CAP_SOURCES_LIST\x10\x8fG\x12\x17\n" +
+	"\x12CAP_SOURCES_DELETE\x10\x90GB\"Z atrium/gen/platform/iam/v2;iamv2b\x06proto3"
 
 var (
 	file_platform_iam_v2_capability_proto_rawDescOnce sync.Once

@@ -60,6 +60,18 @@ export const changes: Record<string, Change> = {
    }
   }
  },
+ "CancelSource": {
+  "needs": [
+   "sources.update"
+  ],
+  "fields": {
+   "uid": {
+    "type": "text",
+    "required": true,
+    "about": "The uid of the source."
+   }
+  }
+ },
  "Confirm": {
   "needs": [],
   "fields": {
@@ -460,8 +472,82 @@ export const changes: Record<string, Change> = {
      "SBOMS_IMPORT": "Import SBOMs: what images hold.",
      "VEX_IMPORT": "Import VEX: decisions of a group about findings.",
      "ADVISORIES_IMPORT": "Import advisories of a group.",
-     "REGISTRY_IMPORT": "Import repos, tags and images."
+     "REGISTRY_IMPORT": "Import repos, tags and images.",
+     "SOURCES_CREATE": "Create sources: places that the server reads by itself, and imports into a group.",
+     "SOURCES_UPDATE": "Change sources, have them read now, and end their runs.",
+     "SOURCES_LIST": "Read and list sources and their runs.",
+     "SOURCES_DELETE": "Delete sources."
     }
+   }
+  }
+ },
+ "CreateSource": {
+  "needs": [
+   "sources.create"
+  ],
+  "fields": {
+   "parent": {
+    "type": "text",
+    "required": true,
+    "about": "Uid of the group that the records are imported into."
+   },
+   "name": {
+    "type": "text",
+    "required": true,
+    "about": "1 to 512 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the group.",
+    "least": 1,
+    "most": 512,
+    "pattern": "[a-z0-9 ._\\-]*",
+    "words": "lower-case letters, digits, space, ., _ and -"
+   },
+   "type": {
+    "type": "choice",
+    "required": true,
+    "about": "What it has: OSV, OCI, VEX or SBOM.",
+    "values": {
+     "OSV": "Records of vulnerabilities in the form of OSV.",
+     "KEV": "The catalogue of known exploited vulnerabilities. Only the operator has it read.",
+     "EPSS": "The scores of the exploit prediction scoring system. Only the operator has them read.",
+     "OCI": "Repos, tags, images and SBOMs of a registry.",
+     "VEX": "VEX documents: OpenVEX, CycloneDX and CSAF.",
+     "SBOM": "SBOM documents: SPDX and CycloneDX."
+    }
+   },
+   "url": {
+    "type": "text",
+    "about": "https URL of a public host: of an archive, of a document or of an index; for OSV with ecosystems that of a folder as osv.dev has it, which is the\ndefault; for OCI that of a registry, or of one of its repos."
+   },
+   "ecosystems": {
+    "type": "list",
+    "about": "Ecosystems of OSV records, such as Go or npm, at most 50; all that the url has where absent.",
+    "mostItems": 50
+   },
+   "patterns": {
+    "type": "list",
+    "about": "Patterns of the repos of a registry, in which `*` stands for any text without a slash, at most 100; all repos where absent.",
+    "mostItems": 100
+   },
+   "prune": {
+    "type": "yes",
+    "about": "Whether tags are removed that the registry no longer has."
+   },
+   "interval": {
+    "type": "duration",
+    "about": "Time between two runs, 60 seconds to 30 days; default: an hour, or six hours for VEX.",
+    "leastSeconds": 60,
+    "mostSeconds": 2592000
+   },
+   "credentials.username": {
+    "type": "text",
+    "about": "The user name; without it, the password is sent as a bearer token."
+   },
+   "credentials.password": {
+    "type": "text",
+    "about": "The password or token, stored encrypted; no response shows it. In an update, an absent one stays as it is and null removes it."
+   },
+   "paused": {
+    "type": "yes",
+    "about": "Whether it is read only when somebody asks for it."
    }
   }
  },
@@ -624,6 +710,18 @@ export const changes: Record<string, Change> = {
    }
   }
  },
+ "DeleteSource": {
+  "needs": [
+   "sources.delete"
+  ],
+  "fields": {
+   "uid": {
+    "type": "text",
+    "required": true,
+    "about": "Its uid."
+   }
+  }
+ },
  "DeleteSubscription": {
   "needs": [
    "subscriptions.delete"
@@ -697,6 +795,18 @@ export const changes: Record<string, Change> = {
     "type": "text",
     "required": true,
     "about": "Uid of the subscription."
+   }
+  }
+ },
+ "RunSource": {
+  "needs": [
+   "sources.update"
+  ],
+  "fields": {
+   "uid": {
+    "type": "text",
+    "required": true,
+    "about": "Its uid."
    }
   }
  },
@@ -1139,9 +1249,70 @@ export const changes: Record<string, Change> = {
      "SBOMS_IMPORT": "Import SBOMs: what images hold.",
      "VEX_IMPORT": "Import VEX: decisions of a group about findings.",
      "ADVISORIES_IMPORT": "Import advisories of a group.",
-     "REGISTRY_IMPORT": "Import repos, tags and images."
+     "REGISTRY_IMPORT": "Import repos, tags and images.",
+     "SOURCES_CREATE": "Create sources: places that the server reads by itself, and imports into a group.",
+     "SOURCES_UPDATE": "Change sources, have them read now, and end their runs.",
+     "SOURCES_LIST": "Read and list sources and their runs.",
+     "SOURCES_DELETE": "Delete sources."
     },
     "about": "What it allows."
+   }
+  }
+ },
+ "UpdateSource": {
+  "needs": [
+   "sources.update"
+  ],
+  "fields": {
+   "uid": {
+    "type": "text",
+    "required": true,
+    "about": "Its uid."
+   },
+   "name": {
+    "type": "text",
+    "about": "1 to 512 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the group.",
+    "required": true,
+    "least": 1,
+    "most": 512,
+    "pattern": "[a-z0-9 ._\\-]*",
+    "words": "lower-case letters, digits, space, ., _ and -"
+   },
+   "url": {
+    "type": "text",
+    "about": "https URL of a public host: of an archive, of a document or of an index; for OSV with ecosystems that of a folder as osv.dev has it, which is the\ndefault; for OCI that of a registry, or of one of its repos."
+   },
+   "ecosystems": {
+    "type": "list",
+    "about": "Ecosystems of OSV records, such as Go or npm, at most 50; all that the url has where absent.",
+    "mostItems": 50
+   },
+   "patterns": {
+    "type": "list",
+    "about": "Patterns of the repos of a registry, in which `*` stands for any text without a slash, at most 100; all repos where absent.",
+    "mostItems": 100
+   },
+   "prune": {
+    "type": "yes",
+    "about": "Whether tags are removed that the registry no longer has."
+   },
+   "interval": {
+    "type": "duration",
+    "about": "Time between two runs, 60 seconds to 30 days; default: an hour, or six hours for VEX.",
+    "leastSeconds": 60,
+    "mostSeconds": 2592000
+   },
+   "credentials.username": {
+    "type": "text",
+    "about": "The user name; without it, the password is sent as a bearer token."
+   },
+   "credentials.password": {
+    "type": "text",
+    "about": "The password or token, stored encrypted; no response shows it. In an update, an absent one stays as it is and null removes it."
+   },
+   "paused": {
+    "type": "yes",
+    "about": "Whether it is read only when somebody asks for it."
    }
   }
  },

@@ -274,7 +274,15 @@ export type Capability =
   /** Import advisories of a group. */
   | 'ADVISORIES_IMPORT'
   /** Import repos, tags and images. */
-  | 'REGISTRY_IMPORT';
+  | 'REGISTRY_IMPORT'
+  /** Create sources: places that the server reads by itself, and imports into a group. */
+  | 'SOURCES_CREATE'
+  /** Change sources, have them read now, and end their runs. */
+  | 'SOURCES_UPDATE'
+  /** Read and list sources and their runs. */
+  | 'SOURCES_LIST'
+  /** Delete sources. */
+  | 'SOURCES_DELETE';
 
 /** The state of a delivery. */
 export type DeliveryState =
@@ -410,6 +418,16 @@ export type EventKind =
   | 'IAM_GROUP_ISSUER_REVOKED'
   /** A delivery was queued again. */
   | 'EVENTS_SUBSCRIPTION_REDELIVERED'
+  /** A source was made. */
+  | 'SOURCES_SOURCE_CREATED'
+  /** A source was changed, or somebody asked for a run or for its end. */
+  | 'SOURCES_SOURCE_UPDATED'
+  /** A source was deleted. */
+  | 'SOURCES_SOURCE_DELETED'
+  /** A source could not be read, for the first time since it could be. */
+  | 'SOURCES_SOURCE_FAILED'
+  /** A source could be read again. */
+  | 'SOURCES_SOURCE_RECOVERED'
   /** Findings of an image appeared. */
   | 'VULNERABILITIES_FINDING_OPENED'
   /** Findings of an image ended. */
@@ -1320,6 +1338,115 @@ export type SearchField =
   /** An email address of an identity. */
   | 'EMAIL';
 
+/** What a source has. */
+export type SourceType =
+  /** Records of vulnerabilities in the form of OSV. */
+  | 'OSV'
+  /** The catalogue of known exploited vulnerabilities. Only the operator has it read. */
+  | 'KEV'
+  /** The scores of the exploit prediction scoring system. Only the operator has them read. */
+  | 'EPSS'
+  /** Repos, tags, images and SBOMs of a registry. */
+  | 'OCI'
+  /** VEX documents: OpenVEX, CycloneDX and CSAF. */
+  | 'VEX'
+  /** SBOM documents: SPDX and CycloneDX. */
+  | 'SBOM';
+
+/** How a run is going or has ended. */
+export type SourceState =
+  /** There was no run yet. */
+  | 'WAITING'
+  /** A server reads it now. */
+  | 'RUNNING'
+  /** It was read. Some records can have been refused: the report says which. */
+  | 'SUCCEEDED'
+  /** It could not be read, or nothing in it could be used. */
+  | 'FAILED'
+  /** Somebody has ended it. */
+  | 'CANCELLED';
+
+/** A new source. */
+export type CreateSourceInput = {
+  /** Uid of the group that the records are imported into. */
+  parent: string | number;
+  /** 1 to 512 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the group. */
+  name: string;
+  /** What it has: OSV, OCI, VEX or SBOM. */
+  type: SourceType;
+  /**
+   * https URL of a public host: of an archive, of a document or of an index; for OSV with ecosystems that of a folder as osv.dev has it, which is the
+   * default; for OCI that of a registry, or of one of its repos.
+   */
+  url?: string | null | undefined;
+  /** Ecosystems of OSV records, such as Go or npm, at most 50; all that the url has where absent. */
+  ecosystems?: Array<string> | null | undefined;
+  /** Patterns of the repos of a registry, in which `*` stands for any text without a slash, at most 100; all repos where absent. */
+  patterns?: Array<string> | null | undefined;
+  /** Whether tags are removed that the registry no longer has. */
+  prune?: boolean | null | undefined;
+  /** Time between two runs, 60 seconds to 30 days; default: an hour, or six hours for VEX. */
+  interval?: string | null | undefined;
+  /** How requests are signed in; default: anonymously. */
+  credentials?: SourceCredentialsInput | null | undefined;
+  /** Whether it is read only when somebody asks for it. */
+  paused?: boolean | null | undefined;
+};
+
+/** How requests to a source are signed in. */
+export type SourceCredentialsInput = {
+  /** The user name; without it, the password is sent as a bearer token. */
+  username?: string | null | undefined;
+  /** The password or token, stored encrypted; no response shows it. In an update, an absent one stays as it is and null removes it. */
+  password?: string | null | undefined;
+};
+
+/** Changes to a source. */
+export type UpdateSourceInput = {
+  /** Its uid. */
+  uid: string | number;
+  /** New name; cannot be cleared. */
+  name?: string | null | undefined;
+  /** New URL. */
+  url?: string | null | undefined;
+  /** New ecosystems. */
+  ecosystems?: Array<string> | null | undefined;
+  /** New patterns. */
+  patterns?: Array<string> | null | undefined;
+  /** Whether tags are removed that the registry no longer has. */
+  prune?: boolean | null | undefined;
+  /** New time between two runs; the default if cleared. */
+  interval?: string | null | undefined;
+  /** New credentials; they replace the whole old ones, except that an absent password stays. */
+  credentials?: SourceCredentialsInput | null | undefined;
+  /** Whether it is read only when somebody asks for it. */
+  paused?: boolean | null | undefined;
+  /**
+   * Field mask: only the listed fields change, and one that is listed but not given is cleared. `*` alone replaces
+   * every updatable field. Without a mask the given fields change: omitted ones stay, null clears.
+   * INVALID_ARGUMENT for a name that is no updatable field.
+   */
+  updateMask?: Array<string> | null | undefined;
+};
+
+/** Which source to read. */
+export type RunSourceInput = {
+  /** Its uid. */
+  uid: string | number;
+};
+
+/** Which run to end: that of a source. */
+export type CancelSourceInput = {
+  /** The uid of the source. */
+  uid: string | number;
+};
+
+/** Which source to delete. */
+export type DeleteSourceInput = {
+  /** Its uid. */
+  uid: string | number;
+};
+
 /** How to sort subscriptions. */
 export type EventSubscriptionOrder = {
   /** Field to sort by. */
@@ -1743,6 +1870,7 @@ export type AuditQuery = { __typename: 'Query', auditLog: { __typename: 'AuditLo
         | { __typename: 'Repo', name: string }
         | { __typename: 'Role', name: string }
         | { __typename: 'RoleBinding', identity: { __typename: 'Identity', name: string } | null, role: { __typename: 'Role', name: string } | null }
+        | { __typename: 'Source' }
         | { __typename: 'EventSubscription', sink: string }
         | { __typename: 'Tag', name: string, repo: { __typename: 'Repo', name: string } | null }
         | { __typename: 'TermsAcceptance' }
@@ -1774,6 +1902,7 @@ export type LatestQuery = { __typename: 'Query', auditLog: { __typename: 'AuditL
         | { __typename: 'Repo', name: string }
         | { __typename: 'Role', name: string }
         | { __typename: 'RoleBinding', identity: { __typename: 'Identity', name: string } | null, role: { __typename: 'Role', name: string } | null }
+        | { __typename: 'Source' }
         | { __typename: 'EventSubscription', sink: string }
         | { __typename: 'Tag', name: string, repo: { __typename: 'Repo', name: string } | null }
         | { __typename: 'TermsAcceptance' }
@@ -1804,6 +1933,7 @@ export type BodiesQuery = { __typename: 'Query', nodes: Array<
     | { __typename: 'Repo' }
     | { __typename: 'Role' }
     | { __typename: 'RoleBinding' }
+    | { __typename: 'Source' }
     | { __typename: 'EventSubscription' }
     | { __typename: 'Tag' }
     | { __typename: 'TermsAcceptance' }
@@ -2126,6 +2256,7 @@ export type OverviewQuery = { __typename: 'Query', group: { __typename: 'Group',
         | { __typename: 'Repo', name: string }
         | { __typename: 'Role', name: string }
         | { __typename: 'RoleBinding', identity: { __typename: 'Identity', name: string } | null, role: { __typename: 'Role', name: string } | null }
+        | { __typename: 'Source' }
         | { __typename: 'EventSubscription', sink: string }
         | { __typename: 'Tag', name: string, repo: { __typename: 'Repo', name: string } | null }
         | { __typename: 'TermsAcceptance' }
@@ -2158,6 +2289,7 @@ export type LiveSubscription = { __typename: 'Subscription', events: { __typenam
       | { __typename: 'Repo', name: string }
       | { __typename: 'Role', name: string }
       | { __typename: 'RoleBinding', identity: { __typename: 'Identity', name: string } | null, role: { __typename: 'Role', name: string } | null }
+      | { __typename: 'Source' }
       | { __typename: 'EventSubscription', sink: string }
       | { __typename: 'Tag', name: string, repo: { __typename: 'Repo', name: string } | null }
       | { __typename: 'TermsAcceptance' }
@@ -2183,6 +2315,7 @@ export type HappeningFragment = { __typename: 'Event', id: string, type: string,
     | { __typename: 'Repo', name: string }
     | { __typename: 'Role', name: string }
     | { __typename: 'RoleBinding', identity: { __typename: 'Identity', name: string } | null, role: { __typename: 'Role', name: string } | null }
+    | { __typename: 'Source' }
     | { __typename: 'EventSubscription', sink: string }
     | { __typename: 'Tag', name: string, repo: { __typename: 'Repo', name: string } | null }
     | { __typename: 'TermsAcceptance' }
@@ -2332,6 +2465,7 @@ export type SearchQuery = { __typename: 'Query', findings: { __typename: 'Findin
         | { __typename: 'Repo', uid: string, name: string, description: string | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, findingSummary: { __typename: 'FindingSummary', open: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number } } | null }
         | { __typename: 'Role', uid: string, name: string, description: string | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }
         | { __typename: 'RoleBinding' }
+        | { __typename: 'Source' }
         | { __typename: 'EventSubscription' }
         | { __typename: 'Tag', uid: string, name: string, deprecated: boolean, findingSummary: { __typename: 'FindingSummary', open: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number } } | null, repo: { __typename: 'Repo', uid: string, name: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } | null }
         | { __typename: 'TermsAcceptance' }
@@ -2339,6 +2473,57 @@ export type SearchQuery = { __typename: 'Query', findings: { __typename: 'Findin
        }> } | null };
 
 export type CountsFragment = { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number };
+
+export type SourcesQueryVariables = Exact<{
+  uid: string | number;
+}>;
+
+
+export type SourcesQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, viewerCapabilities: Array<Capability> } | null, sources: { __typename: 'SourceConnection', totalCount: number, nodes: Array<{ __typename: 'Source', viewerCapabilities: Array<Capability>, uid: string, name: string, type: SourceType, url: string, ecosystems: Array<string>, patterns: Array<string>, prune: boolean, interval: string, paused: boolean, state: SourceState, nextRunTime: string | null, lastRunTime: string | null, lastSuccessTime: string | null, failingSince: string | null, createTime: string, credentials: { __typename: 'SourceCredentials', username: string | null } | null, lastRun: { __typename: 'SourceRun', number: number, error: string | null, isUnchanged: boolean, problemCount: number, records: Array<{ __typename: 'SourceRunRecords', kind: string, added: number, updated: number, unchanged: number, failed: number, removed: number }> } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }> } | null, feeds: { __typename: 'SourceConnection', nodes: Array<{ __typename: 'Source', uid: string, name: string, type: SourceType, url: string, ecosystems: Array<string>, patterns: Array<string>, prune: boolean, interval: string, paused: boolean, state: SourceState, nextRunTime: string | null, lastRunTime: string | null, lastSuccessTime: string | null, failingSince: string | null, createTime: string, credentials: { __typename: 'SourceCredentials', username: string | null } | null, lastRun: { __typename: 'SourceRun', number: number, error: string | null, isUnchanged: boolean, problemCount: number, records: Array<{ __typename: 'SourceRunRecords', kind: string, added: number, updated: number, unchanged: number, failed: number, removed: number }> } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }> } | null };
+
+export type SourceRunsQueryVariables = Exact<{
+  uid: string | number;
+}>;
+
+
+export type SourceRunsQuery = { __typename: 'Query', source: { __typename: 'Source', uid: string, runs: Array<{ __typename: 'SourceRun', number: number, state: SourceState, startTime: string, endTime: string | null, error: string | null, isUnchanged: boolean, problems: Array<string>, problemCount: number, records: Array<{ __typename: 'SourceRunRecords', kind: string, added: number, updated: number, unchanged: number, failed: number, removed: number }> }> } | null };
+
+export type ReadSourceFragment = { __typename: 'Source', uid: string, name: string, type: SourceType, url: string, ecosystems: Array<string>, patterns: Array<string>, prune: boolean, interval: string, paused: boolean, state: SourceState, nextRunTime: string | null, lastRunTime: string | null, lastSuccessTime: string | null, failingSince: string | null, createTime: string, credentials: { __typename: 'SourceCredentials', username: string | null } | null, lastRun: { __typename: 'SourceRun', number: number, error: string | null, isUnchanged: boolean, problemCount: number, records: Array<{ __typename: 'SourceRunRecords', kind: string, added: number, updated: number, unchanged: number, failed: number, removed: number }> } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null };
+
+export type CreateSourceMutationVariables = Exact<{
+  input: CreateSourceInput;
+}>;
+
+
+export type CreateSourceMutation = { __typename: 'Mutation', createSource: { __typename: 'CreateSourcePayload', source: { __typename: 'Source', uid: string, name: string, type: SourceType, url: string, ecosystems: Array<string>, patterns: Array<string>, prune: boolean, interval: string, paused: boolean, state: SourceState, nextRunTime: string | null, lastRunTime: string | null, lastSuccessTime: string | null, failingSince: string | null, createTime: string, credentials: { __typename: 'SourceCredentials', username: string | null } | null, lastRun: { __typename: 'SourceRun', number: number, error: string | null, isUnchanged: boolean, problemCount: number, records: Array<{ __typename: 'SourceRunRecords', kind: string, added: number, updated: number, unchanged: number, failed: number, removed: number }> } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } } | null };
+
+export type UpdateSourceMutationVariables = Exact<{
+  input: UpdateSourceInput;
+}>;
+
+
+export type UpdateSourceMutation = { __typename: 'Mutation', updateSource: { __typename: 'UpdateSourcePayload', source: { __typename: 'Source', uid: string, name: string, type: SourceType, url: string, ecosystems: Array<string>, patterns: Array<string>, prune: boolean, interval: string, paused: boolean, state: SourceState, nextRunTime: string | null, lastRunTime: string | null, lastSuccessTime: string | null, failingSince: string | null, createTime: string, credentials: { __typename: 'SourceCredentials', username: string | null } | null, lastRun: { __typename: 'SourceRun', number: number, error: string | null, isUnchanged: boolean, problemCount: number, records: Array<{ __typename: 'SourceRunRecords', kind: string, added: number, updated: number, unchanged: number, failed: number, removed: number }> } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } } | null };
+
+export type RunSourceMutationVariables = Exact<{
+  input: RunSourceInput;
+}>;
+
+
+export type RunSourceMutation = { __typename: 'Mutation', runSource: { __typename: 'RunSourcePayload', source: { __typename: 'Source', uid: string, name: string, type: SourceType, url: string, ecosystems: Array<string>, patterns: Array<string>, prune: boolean, interval: string, paused: boolean, state: SourceState, nextRunTime: string | null, lastRunTime: string | null, lastSuccessTime: string | null, failingSince: string | null, createTime: string, credentials: { __typename: 'SourceCredentials', username: string | null } | null, lastRun: { __typename: 'SourceRun', number: number, error: string | null, isUnchanged: boolean, problemCount: number, records: Array<{ __typename: 'SourceRunRecords', kind: string, added: number, updated: number, unchanged: number, failed: number, removed: number }> } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } } | null };
+
+export type CancelSourceMutationVariables = Exact<{
+  input: CancelSourceInput;
+}>;
+
+
+export type CancelSourceMutation = { __typename: 'Mutation', cancelSource: { __typename: 'CancelSourcePayload', source: { __typename: 'Source', uid: string, name: string, type: SourceType, url: string, ecosystems: Array<string>, patterns: Array<string>, prune: boolean, interval: string, paused: boolean, state: SourceState, nextRunTime: string | null, lastRunTime: string | null, lastSuccessTime: string | null, failingSince: string | null, createTime: string, credentials: { __typename: 'SourceCredentials', username: string | null } | null, lastRun: { __typename: 'SourceRun', number: number, error: string | null, isUnchanged: boolean, problemCount: number, records: Array<{ __typename: 'SourceRunRecords', kind: string, added: number, updated: number, unchanged: number, failed: number, removed: number }> } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } } | null };
+
+export type DeleteSourceMutationVariables = Exact<{
+  input: DeleteSourceInput;
+}>;
+
+
+export type DeleteSourceMutation = { __typename: 'Mutation', deleteSource: { __typename: 'DeleteSourcePayload', deletedId: string, deletedUid: string } | null };
 
 export type WebhooksQueryVariables = Exact<{
   uid: string | number;
@@ -2379,6 +2564,7 @@ export const Bindable = "query Bindable($uid: ID!, $where: IdentityFilter) {\n  
 export const Bodies = "query Bodies($ids: [ID!]!) {\n  nodes(ids: $ids) {\n    ... on Event {\n      id\n      body\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<BodiesQuery, BodiesQueryVariables>;
 export const Branch = "query Branch($uid: ID!, $after: String) {\n  group(uid: $uid) {\n    uid\n    ...Branches\n    __typename\n  }\n}\nfragment Branches on Group {\n  children(first: 100, after: $after) {\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      uid\n      name\n      children(first: 1) {\n        totalCount\n        __typename\n      }\n      findingSummary {\n        open {\n          ...Counts\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  __typename\n}\nfragment Counts on FindingCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  fixable\n  knownExploited\n  __typename\n}" as unknown as TypedDocument<BranchQuery, BranchQueryVariables>;
 export const Can = "query Can($identity: ID!, $me: Boolean!, $capability: Capability!, $on: ID!) {\n  identity(uid: $identity) @skip(if: $me) {\n    uid\n    name\n    can(capability: $capability, on: $on)\n    roleBindings(first: 200) {\n      nodes {\n        ...Granted\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  viewer @include(if: $me) {\n    can(capability: $capability, on: $on)\n    identities {\n      uid\n      name\n      __typename\n    }\n    roleBindings(first: 200) {\n      nodes {\n        ...Granted\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment GivenRole on Role {\n  uid\n  name\n  description\n  capabilities\n  __typename\n}\nfragment Granted on RoleBinding {\n  uid\n  identity {\n    uid\n    name\n    __typename\n  }\n  role {\n    ...GivenRole\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<CanQuery, CanQueryVariables>;
+export const CancelSource = "mutation CancelSource($input: CancelSourceInput!) {\n  cancelSource(input: $input) {\n    source {\n      ...ReadSource\n      __typename\n    }\n    __typename\n  }\n}\nfragment ReadSource on Source {\n  uid\n  name\n  type\n  url\n  ecosystems\n  patterns\n  prune\n  interval\n  credentials {\n    username\n    __typename\n  }\n  paused\n  state\n  nextRunTime\n  lastRunTime\n  lastSuccessTime\n  failingSince\n  createTime\n  lastRun {\n    number\n    error\n    isUnchanged\n    records {\n      kind\n      added\n      updated\n      unchanged\n      failed\n      removed\n      __typename\n    }\n    problemCount\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<CancelSourceMutation, CancelSourceMutationVariables>;
 export const CompareImages = "query CompareImages($from: ID!, $to: ID!) {\n  compareImages(from: {tag: $from}, to: {tag: $to}) {\n    findingsGoneCount\n    findingsNewCount\n    addedCount\n    removedCount\n    changedCount\n    findingsGone {\n      ...ComparedFinding\n      __typename\n    }\n    findingsNew {\n      ...ComparedFinding\n      __typename\n    }\n    added {\n      name\n      version\n      ecosystem\n      __typename\n    }\n    removed {\n      name\n      version\n      ecosystem\n      __typename\n    }\n    changed {\n      name\n      ecosystem\n      from\n      to\n      __typename\n    }\n    __typename\n  }\n}\nfragment ComparedFinding on Finding {\n  uid\n  vulnerabilityId\n  package\n  digest\n  installedVersion\n  fixedVersions\n  state\n  severity {\n    rating\n    score\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<CompareImagesQuery, CompareImagesQueryVariables>;
 export const Confirm = "mutation Confirm($input: ConfirmRoleBindingsInput!) {\n  confirmRoleBindings(input: $input) {\n    roleBindings {\n      uid\n      reviewTime\n      reviewNote\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<ConfirmMutation, ConfirmMutationVariables>;
 export const CreateExternalGroupRoleMapping = "mutation CreateExternalGroupRoleMapping($input: CreateExternalGroupRoleMappingInput!) {\n  createExternalGroupRoleMapping(input: $input) {\n    externalGroupRoleMapping {\n      uid\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<CreateExternalGroupRoleMappingMutation, CreateExternalGroupRoleMappingMutationVariables>;
@@ -2388,6 +2574,7 @@ export const CreateIdentity = "mutation CreateIdentity($input: CreateIdentityInp
 export const CreateIdentityProvider = "mutation CreateIdentityProvider($input: CreateIdentityProviderInput!) {\n  createIdentityProvider(input: $input) {\n    identityProvider {\n      uid\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<CreateIdentityProviderMutation, CreateIdentityProviderMutationVariables>;
 export const CreateRepo = "mutation CreateRepo($input: CreateRepoInput!) {\n  createRepo(input: $input) {\n    repo {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<CreateRepoMutation, CreateRepoMutationVariables>;
 export const CreateRole = "mutation CreateRole($input: CreateRoleInput!) {\n  createRole(input: $input) {\n    role {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<CreateRoleMutation, CreateRoleMutationVariables>;
+export const CreateSource = "mutation CreateSource($input: CreateSourceInput!) {\n  createSource(input: $input) {\n    source {\n      ...ReadSource\n      __typename\n    }\n    __typename\n  }\n}\nfragment ReadSource on Source {\n  uid\n  name\n  type\n  url\n  ecosystems\n  patterns\n  prune\n  interval\n  credentials {\n    username\n    __typename\n  }\n  paused\n  state\n  nextRunTime\n  lastRunTime\n  lastSuccessTime\n  failingSince\n  createTime\n  lastRun {\n    number\n    error\n    isUnchanged\n    records {\n      kind\n      added\n      updated\n      unchanged\n      failed\n      removed\n      __typename\n    }\n    problemCount\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<CreateSourceMutation, CreateSourceMutationVariables>;
 export const CreateSubscription = "mutation CreateSubscription($input: CreateSubscriptionInput!) {\n  createSubscription(input: $input) {\n    secret\n    subscription {\n      uid\n      sink\n      format\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<CreateSubscriptionMutation, CreateSubscriptionMutationVariables>;
 export const DeleteExternalGroupRoleMapping = "mutation DeleteExternalGroupRoleMapping($input: DeleteExternalGroupRoleMappingInput!) {\n  deleteExternalGroupRoleMapping(input: $input) {\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<DeleteExternalGroupRoleMappingMutation, DeleteExternalGroupRoleMappingMutationVariables>;
 export const DeleteGroup = "mutation DeleteGroup($input: DeleteGroupInput!) {\n  deleteGroup(input: $input) {\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<DeleteGroupMutation, DeleteGroupMutationVariables>;
@@ -2396,6 +2583,7 @@ export const DeleteIdentity = "mutation DeleteIdentity($input: DeleteIdentityInp
 export const DeleteIdentityProvider = "mutation DeleteIdentityProvider($input: DeleteIdentityProviderInput!) {\n  deleteIdentityProvider(input: $input) {\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<DeleteIdentityProviderMutation, DeleteIdentityProviderMutationVariables>;
 export const DeleteRepo = "mutation DeleteRepo($input: DeleteRepoInput!) {\n  deleteRepo(input: $input) {\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<DeleteRepoMutation, DeleteRepoMutationVariables>;
 export const DeleteRole = "mutation DeleteRole($input: DeleteRoleInput!) {\n  deleteRole(input: $input) {\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<DeleteRoleMutation, DeleteRoleMutationVariables>;
+export const DeleteSource = "mutation DeleteSource($input: DeleteSourceInput!) {\n  deleteSource(input: $input) {\n    deletedId\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<DeleteSourceMutation, DeleteSourceMutationVariables>;
 export const DeleteSubscription = "mutation DeleteSubscription($input: DeleteSubscriptionInput!) {\n  deleteSubscription(input: $input) {\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<DeleteSubscriptionMutation, DeleteSubscriptionMutationVariables>;
 export const EnableSubscription = "mutation EnableSubscription($input: EnableSubscriptionInput!) {\n  enableSubscription(input: $input) {\n    subscription {\n      uid\n      failingSince\n      disableTime\n      disableReason\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<EnableSubscriptionMutation, EnableSubscriptionMutationVariables>;
 export const FindingRights = "query FindingRights($uid: ID!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities\n    __typename\n  }\n}" as unknown as TypedDocument<FindingRightsQuery, FindingRightsQueryVariables>;
@@ -2427,9 +2615,12 @@ export const RoleHolders = "query RoleHolders($uid: ID!) {\n  role(uid: $uid) {\
 export const Roles = "query Roles($uid: ID!) {\n  group(uid: $uid) {\n    uid\n    name\n    viewerCapabilities\n    roles(directOnly: true, first: 100) {\n      totalCount\n      nodes {\n        ...ListedRole\n        __typename\n      }\n      __typename\n    }\n    ancestors {\n      uid\n      name\n      roles(directOnly: true, first: 50) {\n        nodes {\n          ...ListedRole\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  roles(where: {inRoot: true}, first: 50) {\n    nodes {\n      ...ListedRole\n      __typename\n    }\n    __typename\n  }\n}\nfragment ListedRole on Role {\n  uid\n  name\n  description\n  capabilities\n  updateTime\n  viewerCapabilities\n  roleBindings(first: 0) {\n    totalCount\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<RolesQuery, RolesQueryVariables>;
 export const RolesFor = "query RolesFor($uid: ID!) {\n  group(uid: $uid) {\n    uid\n    roles(directOnly: true, first: 100) {\n      nodes {\n        ...GivenRole\n        __typename\n      }\n      __typename\n    }\n    ancestors {\n      uid\n      roles(directOnly: true, first: 50) {\n        nodes {\n          ...GivenRole\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  roles(where: {inRoot: true}, first: 50) {\n    nodes {\n      ...GivenRole\n      __typename\n    }\n    __typename\n  }\n}\nfragment GivenRole on Role {\n  uid\n  name\n  description\n  capabilities\n  __typename\n}" as unknown as TypedDocument<RolesForQuery, RolesForQueryVariables>;
 export const RotateSubscriptionSecret = "mutation RotateSubscriptionSecret($input: RotateSubscriptionSecretInput!) {\n  rotateSubscriptionSecret(input: $input) {\n    secret\n    subscription {\n      uid\n      updateTime\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<RotateSubscriptionSecretMutation, RotateSubscriptionSecretMutationVariables>;
+export const RunSource = "mutation RunSource($input: RunSourceInput!) {\n  runSource(input: $input) {\n    source {\n      ...ReadSource\n      __typename\n    }\n    __typename\n  }\n}\nfragment ReadSource on Source {\n  uid\n  name\n  type\n  url\n  ecosystems\n  patterns\n  prune\n  interval\n  credentials {\n    username\n    __typename\n  }\n  paused\n  state\n  nextRunTime\n  lastRunTime\n  lastSuccessTime\n  failingSince\n  createTime\n  lastRun {\n    number\n    error\n    isUnchanged\n    records {\n      kind\n      added\n      updated\n      unchanged\n      failed\n      removed\n      __typename\n    }\n    problemCount\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<RunSourceMutation, RunSourceMutationVariables>;
 export const Scopes = "query Scopes($uid: ID!) {\n  group(uid: $uid) {\n    uid\n    name\n    descendants(first: 200) {\n      nodes {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<ScopesQuery, ScopesQueryVariables>;
 export const Search = "query Search($query: String!, $within: ID, $kinds: [SearchKind!]) {\n  findings(\n    descendantsOf: $within\n    where: {query: $query, states: [OPEN, IN_TRIAGE]}\n    first: 20\n  ) {\n    nodes {\n      uid\n      vulnerabilityId\n      package\n      severity {\n        rating\n        __typename\n      }\n      repo {\n        uid\n        name\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  packages(within: $within, where: {query: $query}, first: 5) {\n    nodes {\n      uid\n      name\n      ecosystem\n      group {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  advisories(descendantsOf: $within, where: {query: $query}, first: 8) {\n    nodes {\n      uid\n      advisoryId\n      artifactName\n      artifactType\n      severity {\n        rating\n        __typename\n      }\n      group {\n        uid\n        name\n        ancestors {\n          uid\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  search(query: $query, within: $within, kinds: $kinds, first: 20) {\n    edges {\n      matchedField\n      node {\n        ... on Group {\n          uid\n          name\n          description\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          findingSummary {\n            open {\n              ...Counts\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        ... on Repo {\n          uid\n          name\n          description\n          group {\n            uid\n            name\n            ancestors {\n              uid\n              name\n              __typename\n            }\n            __typename\n          }\n          findingSummary {\n            open {\n              ...Counts\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        ... on Tag {\n          uid\n          name\n          deprecated\n          findingSummary {\n            open {\n              ...Counts\n              __typename\n            }\n            __typename\n          }\n          repo {\n            uid\n            name\n            group {\n              uid\n              name\n              ancestors {\n                uid\n                name\n                __typename\n              }\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        ... on Identity {\n          uid\n          name\n          description\n          email\n          group {\n            uid\n            name\n            ancestors {\n              uid\n              name\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        ... on Role {\n          uid\n          name\n          description\n          group {\n            uid\n            name\n            ancestors {\n              uid\n              name\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on FindingCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  fixable\n  knownExploited\n  __typename\n}" as unknown as TypedDocument<SearchQuery, SearchQueryVariables>;
 export const Shell = "query Shell($after: String, $org: String!, $inOrg: Boolean!, $path: String!, $below: Boolean!) {\n  viewer {\n    identities {\n      uid\n      name\n      email\n      __typename\n    }\n    __typename\n  }\n  groups(where: {inRoot: true}, first: 50) {\n    nodes {\n      uid\n      name\n      description\n      __typename\n    }\n    __typename\n  }\n  org: group(path: $org) @include(if: $inOrg) {\n    uid\n    name\n    ...Branches\n    __typename\n  }\n  group(path: $path) @include(if: $below) {\n    uid\n    name\n    __typename\n  }\n  repo(path: $path) @include(if: $below) {\n    uid\n    name\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Branches on Group {\n  children(first: 100, after: $after) {\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      uid\n      name\n      children(first: 1) {\n        totalCount\n        __typename\n      }\n      findingSummary {\n        open {\n          ...Counts\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  __typename\n}\nfragment Counts on FindingCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  fixable\n  knownExploited\n  __typename\n}" as unknown as TypedDocument<ShellQuery, ShellQueryVariables>;
+export const SourceRuns = "query SourceRuns($uid: ID!) {\n  source(uid: $uid) {\n    uid\n    runs {\n      number\n      state\n      startTime\n      endTime\n      error\n      isUnchanged\n      records {\n        kind\n        added\n        updated\n        unchanged\n        failed\n        removed\n        __typename\n      }\n      problems\n      problemCount\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<SourceRunsQuery, SourceRunsQueryVariables>;
+export const Sources = "query Sources($uid: ID!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities\n    __typename\n  }\n  sources(descendantsOf: $uid, first: 200) {\n    totalCount\n    nodes {\n      ...ReadSource\n      viewerCapabilities\n      __typename\n    }\n    __typename\n  }\n  feeds: sources(where: {inRoot: true}, first: 50) {\n    nodes {\n      ...ReadSource\n      __typename\n    }\n    __typename\n  }\n}\nfragment ReadSource on Source {\n  uid\n  name\n  type\n  url\n  ecosystems\n  patterns\n  prune\n  interval\n  credentials {\n    username\n    __typename\n  }\n  paused\n  state\n  nextRunTime\n  lastRunTime\n  lastSuccessTime\n  failingSince\n  createTime\n  lastRun {\n    number\n    error\n    isUnchanged\n    records {\n      kind\n      added\n      updated\n      unchanged\n      failed\n      removed\n      __typename\n    }\n    problemCount\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<SourcesQuery, SourcesQueryVariables>;
 export const Start = "query Start {\n  viewer {\n    identities {\n      uid\n      name\n      email\n      __typename\n    }\n    roleBindings(first: 50) {\n      nodes {\n        uid\n        expireTime\n        role {\n          name\n          capabilities\n          __typename\n        }\n        group {\n          uid\n          name\n          description\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          findingSummary {\n            open {\n              ...Counts\n              __typename\n            }\n            __typename\n          }\n          repos(first: 1) {\n            totalCount\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on FindingCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  fixable\n  knownExploited\n  __typename\n}" as unknown as TypedDocument<StartQuery, StartQueryVariables>;
 export const TestSubscription = "mutation TestSubscription($input: TestSubscriptionInput!) {\n  testSubscription(input: $input) {\n    eventId\n    __typename\n  }\n}" as unknown as TypedDocument<TestSubscriptionMutation, TestSubscriptionMutationVariables>;
 export const Unbind = "mutation Unbind($input: DeleteRoleBindingInput!) {\n  deleteRoleBinding(input: $input) {\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<UnbindMutation, UnbindMutationVariables>;
@@ -2441,6 +2632,7 @@ export const UpdateIdentityProvider = "mutation UpdateIdentityProvider($input: U
 export const UpdateRepo = "mutation UpdateRepo($input: UpdateRepoInput!) {\n  updateRepo(input: $input) {\n    repo {\n      uid\n      name\n      description\n      catalogTier\n      bundles\n      aliases\n      activeTags\n      updateTime\n      syncConfig {\n        source\n        google\n        amazon\n        azure\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<UpdateRepoMutation, UpdateRepoMutationVariables>;
 export const UpdateRepoReadme = "mutation UpdateRepoReadme($input: UpdateRepoReadmeInput!) {\n  updateRepoReadme(input: $input) {\n    repo {\n      uid\n      readme\n      updateTime\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<UpdateRepoReadmeMutation, UpdateRepoReadmeMutationVariables>;
 export const UpdateRole = "mutation UpdateRole($input: UpdateRoleInput!) {\n  updateRole(input: $input) {\n    role {\n      uid\n      name\n      description\n      capabilities\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<UpdateRoleMutation, UpdateRoleMutationVariables>;
+export const UpdateSource = "mutation UpdateSource($input: UpdateSourceInput!) {\n  updateSource(input: $input) {\n    source {\n      ...ReadSource\n      __typename\n    }\n    __typename\n  }\n}\nfragment ReadSource on Source {\n  uid\n  name\n  type\n  url\n  ecosystems\n  patterns\n  prune\n  interval\n  credentials {\n    username\n    __typename\n  }\n  paused\n  state\n  nextRunTime\n  lastRunTime\n  lastSuccessTime\n  failingSince\n  createTime\n  lastRun {\n    number\n    error\n    isUnchanged\n    records {\n      kind\n      added\n      updated\n      unchanged\n      failed\n      removed\n      __typename\n    }\n    problemCount\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<UpdateSourceMutation, UpdateSourceMutationVariables>;
 export const VerifyIdentityProvider = "mutation VerifyIdentityProvider($input: VerifyIdentityProviderInput!) {\n  verifyIdentityProvider(input: $input) {\n    identityProvider {\n      uid\n      issuerVerified\n      issuerVerifyTime\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<VerifyIdentityProviderMutation, VerifyIdentityProviderMutationVariables>;
 export const Vulnerability = "query Vulnerability($id: String!, $uid: ID!, $history: Boolean!) {\n  vulnerability(id: $id) {\n    name\n    names\n    exploitation {\n      knownExploited\n      knownExploitedTime\n      epss\n      __typename\n    }\n    metadata {\n      vulnerabilityId\n      summary\n      details\n      references {\n        type\n        url\n        __typename\n      }\n      upstream\n      related\n      __typename\n    }\n    advisories(first: 20) {\n      totalCount\n      nodes {\n        ...AdvisoryStory\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  group(uid: $uid) {\n    uid\n    viewerCapabilities\n    __typename\n  }\n  findings(descendantsOf: $uid, where: {vulnerabilityIds: [$id]}, first: 50) {\n    totalCount\n    pageInfo {\n      hasNextPage\n      __typename\n    }\n    nodes {\n      uid\n      package\n      ecosystem\n      digest\n      installedVersion\n      fixedVersions\n      state\n      justification\n      note\n      firstSeenTime\n      repo {\n        uid\n        name\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      tags(first: 3) {\n        totalCount\n        nodes {\n          uid\n          name\n          __typename\n        }\n        __typename\n      }\n      fixedIn(first: 4) {\n        nodes {\n          uid\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  above: findings(descendantsOf: $uid, where: {vulnerabilityIds: [$id]}, first: 3) {\n    nodes {\n      uid\n      advisories {\n        ...AdvisoryStory\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  auditLog(\n    descendantsOf: $uid\n    types: [\n\"vulnerabilities.finding.changed\", \n\"vulnerabilities.finding.triaged\"]\n    denied: false\n    first: 100\n  ) @include(if: $history) {\n    nodes {\n      id\n      time\n      body\n      actor {\n        subject\n        act\n        identity {\n          uid\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment AdvisoryHappening on AdvisoryEvent {\n  type\n  createTime\n  author\n  detection {\n    nvdapi {\n      cpeFound\n      __typename\n    }\n    scanv1 {\n      scanner\n      component\n      componentVersion\n      __typename\n    }\n    __typename\n  }\n  fixed {\n    fixedVersion\n    note\n    __typename\n  }\n  falsePositiveDetermination {\n    type\n    note\n    __typename\n  }\n  truePositiveDetermination {\n    note\n    __typename\n  }\n  analysisNotPlanned {\n    note\n    __typename\n  }\n  fixNotPlanned {\n    note\n    __typename\n  }\n  pendingUpstreamFix {\n    note\n    __typename\n  }\n  patched {\n    patchedVersions\n    note\n    __typename\n  }\n  __typename\n}\nfragment AdvisoryStory on Advisory {\n  uid\n  advisoryId\n  artifactName\n  artifactType\n  componentName\n  createTime\n  updateTime\n  deleteTime\n  author\n  upstream\n  severity {\n    rating\n    score\n    vector\n    version\n    __typename\n  }\n  affected {\n    ranges {\n      type\n      events {\n        introduced\n        fixed\n        lastAffected\n        limit\n        __typename\n      }\n      __typename\n    }\n    versions\n    __typename\n  }\n  events {\n    ...AdvisoryHappening\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<VulnerabilityQuery, VulnerabilityQueryVariables>;
 export const Webhook = "query Webhook($uid: ID!, $where: DeliveryFilter, $orderBy: DeliveryOrder, $first: Int!, $after: String, $start: Boolean!) {\n  subscription(uid: $uid) {\n    ...Hook\n    viewerCapabilities @include(if: $start)\n    failed: deliveries(first: 1, where: {state: FAILED}) @include(if: $start) {\n      totalCount\n      __typename\n    }\n    deliveries(first: $first, where: $where, orderBy: $orderBy, after: $after) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        uid\n        eventId\n        eventType\n        events\n        state\n        attempts\n        lastStatus\n        lastError\n        lastAnswer\n        lastAttemptTime\n        nextAttemptTime\n        createTime\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Hook on EventSubscription {\n  uid\n  sink\n  format\n  digest\n  types\n  createTime\n  updateTime\n  failingSince\n  disableTime\n  disableReason\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<WebhookQuery, WebhookQueryVariables>;
