@@ -3,13 +3,14 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, openSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const [program, ...chosen] = process.argv.slice(2);
 const suites = readdirSync(new URL('suites', import.meta.url)).filter((file) => chosen.length === 0 || chosen.includes(file.replace('.mjs', '')));
 if (suites.length === 0) throw new Error(`no such suite: ${chosen}`);
-const apart = new Set(['console-answers', 'console-failures', 'console-imported', 'console-sign-in', 'domains', 'from-ci', 'image', 'overload', 'packages', 'pooler', 'proxies', 'replicas', 'restart', 'sign-in', 'soak', 'traces'].map((name) => `${name}.mjs`));
+const apart = new Set(['console-answers', 'console-failures', 'console-imported', 'console-sign-in', 'domains', 'from-ci', 'image', 'overload', 'packages', 'pooler', 'proxies', 'replicas', 'restart', 'sign-in', 'soak', 'sources', 'traces'].map((name) => `${name}.mjs`));
 const suiteSeconds = 3600; // A suite takes less than three minutes, unless the machine is busy.
 
 const folder = mkdtempSync(join(tmpdir(), 'atrium-e2e-'));
@@ -18,8 +19,13 @@ const database = ['--database-url', `sqlite:${folder}/atrium.db`];
 // use this server, four of the others.
 const sinkPorts = Array.from({ length: 8 }, (_, n) => 11000 + process.pid % 250 * 8 + n);
 const sinks = sinkPorts.slice(0, 4).flatMap((port) => ['--private-sink', `127.0.0.1:${port}`]);
+// The server reads a feed by itself.
+const feed = createServer((_, response) => response.end('#model_version:v1,score_date:2026-03-01T00:00:00Z\ncve,epss,percentile\nCVE-2026-99999,0.5,0.9\n'));
+await new Promise((done) => feed.listen(0, '127.0.0.1', done));
+feed.unref();
+const feedHost = `127.0.0.1:${feed.address().port}`, feeds = ['--private-source', feedHost, '--feeds', `epss@http://${feedHost}/epss.csv`];
 const output = join(folder, 'output'), log = join(folder, 'log');
-const server = spawn(program, ['serve', '--dev', '--addr', '127.0.0.1:0', '--metrics-addr', '127.0.0.1:0', ...sinks, ...database], { stdio: ['ignore', openSync(output, 'w'), openSync(log, 'w')] });
+const server = spawn(program, ['serve', '--dev', '--addr', '127.0.0.1:0', '--metrics-addr', '127.0.0.1:0', ...sinks, ...feeds, ...database], { stdio: ['ignore', openSync(output, 'w'), openSync(log, 'w')] });
 
 process.on('exit', () => {
   server.kill();

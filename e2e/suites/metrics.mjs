@@ -147,6 +147,9 @@ const specials = {
   atrium_delivery_attempts_running: 'atrium_delivery_attempts_running + 1',
   atrium_event_waiting_seconds: 'atrium_event_waiting_seconds + 1',
   atrium_delivery_waiting_seconds: 'atrium_delivery_waiting_seconds + 1',
+  // The feed of the server works; the suite sources has some that do not.
+  atrium_sources_failing: 'atrium_sources_failing + 1',
+  atrium_sources_stale: 'atrium_sources_stale + 1',
   // A server that is ready has no migration left.
   atrium_migrations_pending: 'atrium_migrations_pending + 1',
   // Nothing is wrong with the log, and no limit refuses a caller of an organisation. Go tests cause both.
