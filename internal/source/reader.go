@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -36,7 +38,8 @@ const (
 	runTimeout   = 4 * time.Hour
 	mostBytes    = 4 << 30 // as of the input of a command
 
-	// atOnce is how many sources a process reads at the same time, so that one that hangs does not hold up the others.
+	// atOnce is how many sources of organisations a process reads at the same time, so that one that hangs does not hold up the others. As
+	// many feeds of the operator are read beside them, because organisations choose how slow their sources are.
 	atOnce = 2
 	// renewals is how many times a lease is renewed before it would end.
 	renewals = 5
@@ -66,6 +69,14 @@ func NewReader(p *platform.Platform, o Options) *Reader {
 // Run reads sources until ctx ends. Then it interrupts those that it reads, which another process reads again.
 func (r *Reader) Run(ctx context.Context) {
 	ctx = core.InBackground(ctx)
+	var both sync.WaitGroup
+	both.Go(func() { r.serve(ctx, true) })
+	both.Go(func() { r.serve(ctx, false) })
+	both.Wait()
+}
+
+// serve reads sources of the operator or of organisations until ctx ends.
+func (r *Reader) serve(ctx context.Context, ofOperator bool) {
 	chore := core.Chore{Logger: r.options.Logger, Warning: "sources were not read; trying again"}
 	var runs sync.WaitGroup
 	defer runs.Wait()
@@ -76,7 +87,7 @@ func (r *Reader) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		claim, next, err := r.claim(ctx)
+		claim, next, err := r.claim(ctx, ofOperator)
 		if chore.Note(ctx, err); claim != nil {
 			runs.Go(func() {
 				r.work(ctx, claim)
@@ -101,9 +112,12 @@ func (r *Reader) Run(ctx context.Context) {
 	}
 }
 
-// ReadNext reads the source that has been due for longest, and reports whether there was one.
+// ReadNext reads a source that is due, one of the operator if there is one, and reports whether there was any.
 func (r *Reader) ReadNext(ctx context.Context) (found bool, err error) {
-	claim, _, err := r.claim(ctx)
+	claim, _, err := r.claim(ctx, true)
+	if claim == nil && err == nil {
+		claim, _, err = r.claim(ctx, false)
+	}
 	if claim == nil || err != nil {
 		return false, err
 	}
@@ -112,21 +126,21 @@ func (r *Reader) ReadNext(ctx context.Context) (found bool, err error) {
 }
 
 // claim takes a source that is due. An organisation has one slot, so that its sources do not take those of others.
-func (r *Reader) claim(ctx context.Context) (*intake.Claim, time.Duration, error) {
+func (r *Reader) claim(ctx context.Context, ofOperator bool) (*intake.Claim, time.Duration, error) {
 	ctx, end := context.WithTimeout(ctx, databaseTimeout)
 	defer end()
-	claim, next, err := r.queue.Claim(ctx, r.isBusy)
+	claim, next, err := r.queue.Claim(ctx, intake.Share{OfOperator: ofOperator, Busy: r.listBusy()})
 	if claim != nil {
 		r.setBusy(claim.Ticket.Source, true)
 	}
 	return claim, next, err
 }
 
-// isBusy reports whether a source of the same organisation is being read.
-func (r *Reader) isBusy(source core.UID) bool {
+// listBusy returns the organisations of which a source is being read.
+func (r *Reader) listBusy() []core.UID {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	return r.running[source.Root()]
+	return slices.Collect(maps.Keys(r.running))
 }
 
 func (r *Reader) setBusy(source core.UID, busy bool) {

@@ -74,11 +74,21 @@ func (w *world) feed(f intake.Feed) *intake.Source {
 	if err := w.p.Sources.SetFeeds(w.operator(), []intake.Feed{f}); err != nil {
 		w.t.Fatal(err)
 	}
-	all, _, err := w.p.Sources.All(w.operator(), 10)
+	all, err := w.p.Sources.Feeds(w.operator())
 	if err != nil || len(all) != 1 {
 		w.t.Fatalf("there are %d feeds (%v), want 1", len(all), err)
 	}
 	return all[0]
+}
+
+// create makes a source of a group. more has further fields of the input.
+func (w *world) create(group core.UID, name string, of intake.SourceType, url, more string) *intake.Source {
+	w.t.Helper()
+	s, err := w.p.Sources.Create(w.operator(), group, fieldmask.JSONInput[*intake.Source](fmt.Appendf(nil, `{"name": %q, "type": %q, "url": %q%s}`, name, of, url, more), nil))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s
 }
 
 // read reads the source that is due, and returns it then, and the paths that were asked for.
@@ -410,7 +420,7 @@ func TestASourceOfAServerThatWasKilledIsTakenOver(t *testing.T) {
 		w.web.put("/kev.json", []byte(`{"vulnerabilities": [{"cveID": "CVE-2021-44228", "dateAdded": "2021-12-10"}]}`))
 		s := w.feed(intake.Feed{Type: intake.KEV, URL: w.web.URL + "/kev.json"})
 		killed := w.open().Sources.Queue(time.Nanosecond) // its lease ends at once
-		claim, _, err := killed.Claim(t.Context(), func(core.UID) bool { return false })
+		claim, _, err := killed.Claim(t.Context(), intake.Share{OfOperator: true})
 		if err != nil || claim == nil {
 			t.Fatal(claim, err)
 		}
@@ -471,11 +481,7 @@ func TestCredentialsAreSentToNoOtherHost(t *testing.T) {
 			http.Redirect(to, r, elsewhere+"/all.zip", http.StatusFound)
 		})
 		w.options.Client = auth.NewGuard([]string{w.web.host(), strings.TrimPrefix(elsewhere, "http://")}).FetchClient()
-		s, err := w.p.Sources.Create(w.operator(), w.org, fieldmask.JSONInput[*intake.Source](fmt.Appendf(nil,
-			`{"name": "mirror", "type": "SOURCE_TYPE_OSV", "url": %q, "credentials": {"username": "reader", "password": "hush"}}`, w.web.URL+"/all.zip"), nil))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := w.create(w.org, "mirror", intake.OSV, w.web.URL+"/all.zip", `, "credentials": {"username": "reader", "password": "hush"}`)
 		if s, _ = w.read(s); s.State != intake.Succeeded {
 			t.Errorf("the source is %s with %+v", s.State, s.LastRun)
 		}
@@ -485,6 +491,50 @@ func TestCredentialsAreSentToNoOtherHost(t *testing.T) {
 		page, err := w.p.Advisories.List(w.operator(), core.ListRequest[*inventory.AdvisoryFilter]{UIDP: core.UIDFilter{ChildrenOf: w.org}})
 		if err != nil || len(page.Items) != 1 {
 			t.Errorf("the group has %d advisories (%v)", len(page.Items), err)
+		}
+	})
+}
+
+// Organisations choose how slow their sources are: one that sends a byte now and then can be read for hours.
+func TestSlowSourcesOfOrganisationsDoNotHoldUpFeeds(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(t *testing.T, w *world) {
+		asked := make(chan string, 3)
+		note := func(to http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(to, "{")
+			_ = http.NewResponseController(to).Flush()
+			asked <- r.URL.Path
+			<-r.Context().Done()
+		}
+		for _, name := range []string{"one", "two"} {
+			w.web.handle("/"+name, note)
+			org, err := w.p.Groups.Bootstrap(t.Context(), name, "https://issuer.example.com", name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.create(org.Group.UID, name, intake.VEX, w.web.URL+"/"+name, "")
+		}
+		w.options.IdleTimeout, w.options.PollInterval = time.Hour, time.Millisecond
+		ctx, end := context.WithTimeout(t.Context(), time.Minute)
+		var reading sync.WaitGroup
+		defer reading.Wait()
+		defer end()
+		reading.Go(func() { source.NewReader(w.p, w.options).Run(ctx) })
+		wait := func() string {
+			select {
+			case path := <-asked:
+				return path
+			case <-ctx.Done():
+				return "nothing"
+			}
+		}
+		if got := []string{wait(), wait()}; !slices.Equal(slices.Sorted(slices.Values(got)), []string{"/one", "/two"}) {
+			t.Fatalf("first are read %v", got)
+		}
+		w.web.handle("/kev.json", note)
+		w.feed(intake.Feed{Type: intake.KEV, URL: w.web.URL + "/kev.json"})
+		if got := wait(); got != "/kev.json" {
+			t.Errorf("beside slow sources of two organisations %s is read, want the feed", got)
 		}
 	})
 }

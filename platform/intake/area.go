@@ -45,9 +45,9 @@ type Tables struct {
 
 // Queries read and write sources in other ways than a Table does.
 type Queries interface {
-	// DueSources lists sources that are due and that no process holds, those first that have been due for longest. next is when the first
-	// of the others is due, or zero.
-	DueSources(ctx context.Context, on core.Conn, now core.Time, limit int) (due []core.UID, next core.Time, err error)
+	// DueSources lists sources of a share that are due and that no process holds, those first that have been due for longest. next is when
+	// the first of the others is due, or zero.
+	DueSources(ctx context.Context, on core.Conn, now core.Time, of Share, limit int) (due []core.UID, next core.Time, err error)
 	// RenewSources extends leases, and returns those of the tickets that are still valid, with whether somebody wants their run to end.
 	RenewSources(ctx context.Context, tx core.Tx, tickets []Ticket, until core.Time) ([]Held, error)
 

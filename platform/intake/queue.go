@@ -12,8 +12,8 @@ import (
 // The rows of sources are the queue, as those of deliveries are: each says when it is due, and until when a process holds it. All times in
 // it are those of Store.Now, so that clocks of processes may differ.
 
-// dueLimit is how many due sources are looked at.
-const dueLimit = 100
+// dueLimit is how many due sources are looked at, because other processes claim some of them meanwhile.
+const dueLimit = 20
 
 // A Queue is the queue of sources as one process uses it. It is safe for concurrent use.
 type Queue struct {
@@ -46,21 +46,24 @@ type Claim struct {
 	Fault    string // why it cannot be read; "" if it can
 }
 
-// Claim takes the source that has been due for longest and that no process holds, unless skip says that this process cannot read it now.
-// If there is none, it returns the time until another becomes due, which is 0 if none waits.
-func (q *Queue) Claim(ctx context.Context, skip func(core.UID) bool) (*Claim, time.Duration, error) {
+// A Share says of which sources a process can read one more: of those of the operator, or of those of organisations that it is not busy with.
+type Share struct {
+	OfOperator bool
+	Busy       []core.UID
+}
+
+// Claim takes the source of a share that has been due for longest and that no process holds. If there is none, it returns the time until
+// another becomes due, which is 0 if none waits.
+func (q *Queue) Claim(ctx context.Context, of Share) (*Claim, time.Duration, error) {
 	now, err := q.area.Store.Now(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	due, next, err := q.area.tables.DueSources(ctx, q.area.Store, now, dueLimit)
+	due, next, err := q.area.tables.DueSources(ctx, q.area.Store, now, of, dueLimit)
 	if err != nil {
 		return nil, 0, err
 	}
 	for _, uid := range due {
-		if skip(uid) {
-			continue
-		}
 		if claimed, err := q.claim(ctx, uid); claimed != nil || err != nil {
 			return claimed, 0, err
 		}

@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"atrium/platform"
 	"atrium/platform/core"
@@ -50,7 +52,7 @@ func TestAPasswordStaysWithItsHost(t *testing.T) {
 			if _, err := p.Sources.Run(ctx, s.UID); err != nil {
 				t.Fatal(err)
 			}
-			claimed, _, err := p.Sources.Queue(1).Claim(ctx, func(core.UID) bool { return false })
+			claimed, _, err := p.Sources.Queue(1).Claim(ctx, intake.Share{})
 			if err != nil || claimed == nil {
 				t.Fatal(claimed, err)
 			}
@@ -202,4 +204,39 @@ func TestASourceNeedsWhatItsImportNeeds(t *testing.T) {
 func input[T any](fields map[string]any) fieldmask.Input[T] {
 	text, _ := json.Marshal(fields)
 	return fieldmask.JSONInput[T](text, nil)
+}
+
+// An organisation with many sources that are due does not hide those of others from a process that is busy with it.
+func TestManySourcesOfOneOrganisationHideNoOther(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(t *testing.T, p *platform.Platform, ctx context.Context, org core.UID) {
+		other, err := p.Groups.Bootstrap(ctx, "other", "https://issuer.example.com", "other")
+		if err != nil {
+			t.Fatal(err)
+		}
+		create := func(group core.UID, name string) *intake.Source {
+			s, err := p.Sources.Create(ctx, group, fieldmask.JSONInput[*intake.Source](fmt.Appendf(nil, `{"name": %q, "type": "SOURCE_TYPE_VEX", "url": "https://a.example.com/x.json"}`, name), nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		for i := range 101 {
+			create(org, fmt.Sprint("many ", i))
+		}
+		last, queue := create(other.Group.UID, "last"), p.Sources.Queue(time.Minute)
+		for _, c := range []struct {
+			of   intake.Share
+			want core.UID // the organisation; "" means none
+		}{{intake.Share{}, org}, {intake.Share{OfOperator: true}, ""}, {intake.Share{Busy: []core.UID{org}}, last.UID.Root()}, {intake.Share{Busy: []core.UID{org}}, ""}} {
+			claim, _, err := queue.Claim(ctx, c.of)
+			var got core.UID
+			if claim != nil {
+				got = claim.Source.UID.Root()
+			}
+			if err != nil || got != c.want {
+				t.Errorf("of the share %+v a source of %q is claimed (%v), want one of %q", c.of, got, err, c.want)
+			}
+		}
+	})
 }

@@ -18,10 +18,18 @@ type Queries struct{ sources Table }
 // New returns the statements over the table of sources.
 func New(sources Table) Queries { return Queries{sources} }
 
-// DueSources lists sources that are due. A source that is not to be read has the zero time.
-func (Queries) DueSources(ctx context.Context, on core.Conn, now core.Time, limit int) (due []core.UID, next core.Time, err error) {
+// DueSources lists sources that are due. A source that is not to be read has the zero time, and one of the operator an empty root.
+func (Queries) DueSources(ctx context.Context, on core.Conn, now core.Time, of intake.Share, limit int) (due []core.UID, next core.Time, err error) {
 	s := table.SourceOf(on)
-	ready := table.NewStatement(s.Dialect).Add("SELECT t.uid FROM source t WHERE t.next_run_time > ? AND t.next_run_time <= ? AND t.lease_time <= ? ORDER BY t.next_run_time, t.uid LIMIT ?", core.Time{}, now, now, int64(limit))
+	ready := table.NewStatement(s.Dialect).Add("SELECT t.uid FROM source t WHERE t.next_run_time > ? AND t.next_run_time <= ? AND t.lease_time <= ?", core.Time{}, now, now)
+	if of.OfOperator {
+		ready.Add(" AND t.root = ?", core.UID(""))
+	} else {
+		for _, root := range append([]core.UID{""}, of.Busy...) {
+			ready.Add(" AND t.root <> ?", root)
+		}
+	}
+	ready.Add(" ORDER BY t.next_run_time, t.uid LIMIT ?", int64(limit))
 	later := table.NewStatement(s.Dialect).Add("SELECT t.next_run_time FROM source t WHERE t.next_run_time > ? ORDER BY t.next_run_time LIMIT 1", now)
 	err = s.Conn.Run(ctx, ready.Build(func(scan func(...any) error) error {
 		var uid core.UID
