@@ -332,7 +332,7 @@ func TestAHostileSourceLeavesAClearStateAndNothingElse(t *testing.T) {
 		"is too large": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 3<<20)) }, "more than 2 MiB"},
 		"says that it is too large": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "999999999999")
-			w.WriteHeader(200)
+			w.WriteHeader(http.StatusOK)
 		}, "more than 2 MiB"},
 		"is a bomb": {func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write(zipOf(map[string][]byte{"GO-1.json": make([]byte, 20<<20)}))
@@ -386,10 +386,10 @@ func TestASourceWithABadCertificateFails(t *testing.T) {
 func TestTwoServersReadASourceOnce(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(t *testing.T, w *world) {
-		asked, go_ := make(chan struct{}), make(chan struct{})
+		asked, goOn := make(chan struct{}), make(chan struct{})
 		w.web.handle("/kev.json", func(to http.ResponseWriter, _ *http.Request) {
 			close(asked)
-			<-go_
+			<-goOn
 			_, _ = io.WriteString(to, `{"vulnerabilities": [{"cveID": "CVE-2021-44228", "dateAdded": "2021-12-10"}]}`)
 		})
 		s := w.feed(intake.Feed{Type: intake.KEV, URL: w.web.URL + "/kev.json"})
@@ -406,7 +406,7 @@ func TestTwoServersReadASourceOnce(t *testing.T) {
 		if s = w.get(s); s.State != intake.Running {
 			t.Errorf("the source is %s", s.State)
 		}
-		close(go_)
+		close(goOn)
 		first.Wait()
 		if s = w.get(s); s.State != intake.Succeeded || s.LastRun.Number != 1 {
 			t.Errorf("the source is %s with %+v", s.State, s.LastRun)
