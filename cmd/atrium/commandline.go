@@ -117,14 +117,14 @@ func parse(args []string, p program) (picked command, err error) {
 	if !ok {
 		return nil, usageError{errors.New("unknown command; see --help")}
 	}
+	if c, ok := picked.(describer); ok {
+		c.describe(parsed, settings.from)
+	}
 	picked.check(f)
 	if c, ok := picked.(interface {
 		checkEnvironment(*faults, program, *kong.Application)
 	}); ok {
 		c.checkEnvironment(f, p, parser.Model)
-	}
-	if c, ok := picked.(describer); ok {
-		c.describe(parsed, settings.from)
 	}
 	return picked, f.err()
 }

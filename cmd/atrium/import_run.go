@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/alecthomas/kong"
 
@@ -21,11 +22,16 @@ type importRun struct {
 	MetricsAddr string `placeholder:"ADDRESS" help:"Private address to serve metrics of the import for Prometheus on, while it runs."`
 
 	metricsFrom string // the variable or file that has MetricsAddr; "" means the command line
+	urlFrom     string // that of --url, if the command can go to a server
+	hasDatabase bool   // whether the command line names the database
 }
 
-// describe records where the address of the metrics comes from.
-func (c *importRun) describe(_ *kong.Context, from map[string]string) {
-	c.metricsFrom = from["metrics-addr"]
+// describe records where settings come from.
+func (c *importRun) describe(parsed *kong.Context, from map[string]string) {
+	c.metricsFrom, c.urlFrom = from["metrics-addr"], from["url"]
+	c.hasDatabase = slices.ContainsFunc(parsed.Path, func(given *kong.Path) bool {
+		return given.Flag != nil && !given.Resolved && given.Flag.Name == "database-url"
+	})
 }
 
 func (c *importRun) check(f *faults) {
@@ -57,15 +63,19 @@ func (c *importRun) serveMetrics(ctx context.Context, m *meter) (metrics *teleme
 
 // networkFlags are the flags of imports that can go to a server.
 type networkFlags struct {
-	URL   string `name:"url" placeholder:"URL" help:"Server to import into over the network, in place of the database. Needs no right on the database."`
+	URL   string `name:"url" placeholder:"URL" help:"Server to import into over the network, in place of the database. Needs no right on the database. If the environment has it, --database-url on the command line wins."`
 	Token string `secret:"" placeholder:"TOKEN" help:"Bearer token for --url. Prefer the environment variable, because process lists show flags. Without it, the command creates a token of the owner from the database, for a server in development mode on this machine."`
 
 	client clientFlags
 }
 
-func (c *networkFlags) checkServer(f *faults, of databaseFlags) {
+// checkServer checks the server. A database on the command line counts before a server in a variable.
+func (c *networkFlags) checkServer(f *faults, of importRun) {
+	if of.hasDatabase && of.urlFrom != "" {
+		c.URL = ""
+	}
 	if c.URL != "" {
-		c.client = clientFlags{databaseFlags: of, URL: c.URL, Token: c.Token}
+		c.client = clientFlags{databaseFlags: of.databaseFlags, URL: c.URL, Token: c.Token}
 		c.client.checkServer(f)
 	}
 }

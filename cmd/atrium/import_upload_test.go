@@ -56,6 +56,10 @@ func TestImportsOverTheNetworkSayTheSame(t *testing.T) {
 	if !strings.Contains(there, "b.json: the document is no JSON object") || !strings.Contains(here, "b.json: the document is no JSON object") {
 		t.Errorf("over the network %s\ninto the database %s", there, here)
 	}
+	elsewhere := map[string]string{"ATRIUM_URL": "http://127.0.0.1:1", "ATRIUM_DATABASE_URL": remote}
+	if out, said, err := atrium(t, elsewhere, "import", "osv", "--group", acme, "--database-url", local, filepath.Join(folder, "osv.json")); err != nil {
+		t.Errorf("a database on the command line and a server in a variable: %v %s %s", err, out, said)
+	}
 	if _, _, err := atrium(t, env, "import", "osv", "--url", server.url, filepath.Join(folder, "osv.json")); err == nil || !strings.Contains(err.Error(), "only the operator imports for all organisations") {
 		t.Errorf("without a group: %v", err)
 	}

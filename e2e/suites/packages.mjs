@@ -84,7 +84,7 @@ await check('Compose passes settings that the program accepts', async () => {
   const service = readFileSync(join(root, 'compose.yaml'), 'utf8').match(/^ {2}atrium:$.*?^ {2}postgres:$/ms)[0];
   const given = { POSTGRES_PASSWORD: 'secret', ATRIUM_ENCRYPTION_KEY: 'ab'.repeat(32) };
   const env = Object.fromEntries([...service.matchAll(/^ {6}(ATRIUM_\w+): (.*?)(?: #.*)?$/gm)]
-    .map(([, name, value]) => [name, value.replace(/\$\{(\w+)(?::-(.*?)|:\?.*?)\}/g, (_, variable, instead) => given[variable] ?? instead)]));
+    .map(([, name, value]) => [name, value.replace(/\$\{(\w+)(?::?-(.*?)|:\?.*?)\}/g, (_, variable, instead) => given[variable] ?? instead)]));
   const { code, out, text } = await run(program, ['config'], env);
   assert.equal(code, 0, text);
   for (const name of Object.keys(env)) assert.ok(out.includes(`# $${name}`), `${name} is not a setting`);
