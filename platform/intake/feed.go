@@ -59,24 +59,23 @@ func (s Sources) SetFeeds(ctx context.Context, feeds []Feed) error {
 		if err != nil {
 			return err
 		}
-		kept := map[core.UID]bool{}
+		kept, names := map[core.UID]bool{}, map[string]bool{}
 		var added []*Source
-		names := map[string]bool{}
-		for _, source := range stored {
-			names[source.Name] = true
-		}
 		for _, feed := range feeds {
 			wanted := feed.source()
 			at := slices.IndexFunc(stored, func(known *Source) bool {
 				return !kept[known.UID] && known.Type == wanted.Type && known.URL == wanted.URL && slices.Equal(known.Ecosystems, wanted.Ecosystems)
 			})
 			if at >= 0 {
-				kept[stored[at].UID] = true
+				kept[stored[at].UID], names[stored[at].Name] = true, true
 				continue
 			}
 			SourceKind.Stamp(wanted, core.NewRootUID(), now)
-			wanted.Name, wanted.NextRunTime, wanted.EncryptedPassword = freeName(feed.Type.Short(), names), now, []byte{}
+			wanted.NextRunTime, wanted.EncryptedPassword = now, []byte{}
 			added = append(added, wanted)
+		}
+		for _, source := range added {
+			source.Name = freeName(source.Type.Short(), names)
 		}
 		for _, source := range stored {
 			if !kept[source.UID] {
