@@ -53,7 +53,7 @@ func parseFeed(text string, private []string) (feed intake.Feed, fault string) {
 	case hasURL && url == "":
 		return feed, "must have a URL after the @"
 	case hasEcosystems && (of != intake.OSV || ecosystems == ""):
-		return feed, "only osv has ecosystems after the equals sign, such as osv=Go,npm"
+		return feed, "must name ecosystems after the equals sign, such as osv=Go,npm; only osv has them"
 	}
 	feed = intake.Feed{Type: of, URL: url}
 	if ecosystems != "" {
