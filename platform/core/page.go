@@ -105,6 +105,7 @@ const (
 	TagDetails         // bundles, class, creation time and open findings of tags
 	DocumentAdvisories // advisories of documents
 	AdvisoryAffected   // affected versions of advisories
+	SourceMarks        // what is known of what was read of sources
 )
 
 // HasAny reports whether one of fields is in f.

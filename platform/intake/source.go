@@ -89,7 +89,7 @@ func (f *SourceFilter) Check(v *core.Violations) {
 var SourceKind = core.Kind[*Source]{
 	Name: "Source", Plural: "sources", Area: core.AreaSources, Number: 24, Own: true, Event: "sources.source", Parent: core.GroupRef,
 	Verbs: []string{"created", "updated", "deleted", "failed", "recovered"},
-	List:  core.CapSourcesList, Create: core.CapSourcesCreate, Update: core.CapSourcesUpdate, Delete: core.CapSourcesDelete,
+	List:  core.CapSourcesList, Create: core.CapSourcesCreate, Update: core.CapSourcesUpdate, Delete: core.CapSourcesDelete, Hidden: core.SourceMarks,
 	Fields: []fieldmask.Field{
 		{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "name", Mode: fieldmask.Updatable}, {Name: "type", Mode: fieldmask.AtCreation},
 		{Name: "url", Mode: fieldmask.Updatable}, {Name: "ecosystems", Mode: fieldmask.Updatable}, {Name: "patterns", Mode: fieldmask.Updatable},

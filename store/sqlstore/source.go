@@ -13,6 +13,7 @@ var sources = table.New(&table.Definition[*intake.Source, *intake.SourceFilter]{
 	UID:            func(s *intake.Source) core.UID { return s.UID },
 	LiesIn:         parentUID,
 	IsRootless:     core.UID.IsRoot,
+	CostlyColumns:  map[string]table.CostlyColumn{"t.marks": {Field: core.SourceMarks}},
 	Columns: []table.Column[*intake.Source]{
 		{SQL: "t.uid", To: func(s *intake.Source) any { return table.UIDOf(&s.UID) }},
 		{SQL: "t.name", Field: "name", To: func(s *intake.Source) any { return &s.Name }},

@@ -94,9 +94,9 @@ func (q Queries) AllSources(ctx context.Context, on core.Conn, limit int) ([]*in
 	})
 }
 
-// read reads whole sources.
+// read reads sources without their marks, of which a source can have a hundred kilobytes.
 func (q Queries) read(ctx context.Context, on core.Conn, s *table.Statement, which func(*table.Statement)) (found []*intake.Source, err error) {
-	all := q.sources.ProjectAll()
+	all := q.sources.ProjectWithout(core.SourceMarks)
 	which(s.Add("SELECT " + all.Selected + " FROM source t"))
 	err = table.SourceOf(on).Conn.Run(ctx, s.Build(all.Collect(&found)))
 	return found, err

@@ -40,6 +40,11 @@ func (t *Definition[T, F]) project(without core.CostlyFields) *Projection[T, F] 
 // ProjectAll returns the projection of all columns.
 func (t *Definition[T, F]) ProjectAll() *Projection[T, F] { return t.project(0) }
 
+// ProjectWithout returns the projection without some fields.
+func (t *Definition[T, F]) ProjectWithout(fields core.CostlyFields) *Projection[T, F] {
+	return t.project(fields)
+}
+
 // newProjection makes the projection that project stores.
 func (t *Definition[T, F]) newProjection(without core.CostlyFields) *Projection[T, F] {
 	p := &Projection[T, F]{Definition: t}
