@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -140,6 +141,7 @@ type web struct {
 	lock     sync.Mutex
 	files    map[string][]byte
 	handlers map[string]http.HandlerFunc
+	registry http.Handler // of paths below /v2/
 	paths    []string
 }
 
@@ -156,6 +158,9 @@ func (w *web) host() string { return strings.TrimPrefix(w.URL, "http://") }
 func (w *web) ServeHTTP(to http.ResponseWriter, r *http.Request) {
 	w.lock.Lock()
 	content, found, own := w.files[r.URL.Path], w.files[r.URL.Path] != nil, w.handlers[r.URL.Path]
+	if w.registry != nil && strings.HasPrefix(r.URL.Path, "/v2/") {
+		own = w.registry.ServeHTTP
+	}
 	w.paths = append(w.paths, r.URL.Path)
 	w.lock.Unlock()
 	if own != nil {
@@ -166,7 +171,7 @@ func (w *web) ServeHTTP(to http.ResponseWriter, r *http.Request) {
 		http.NotFound(to, r)
 		return
 	}
-	tag := fmt.Sprintf(`"%d-%x"`, len(content), content[len(content)/2:min(len(content)/2+20, len(content))])
+	tag := fmt.Sprintf(`"%x"`, sha256.Sum256(content))
 	to.Header().Set("ETag", tag)
 	if r.Header.Get("If-None-Match") == tag {
 		to.WriteHeader(http.StatusNotModified)
@@ -186,6 +191,12 @@ func (w *web) handle(path string, handler http.HandlerFunc) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	w.handlers[path] = handler
+}
+
+func (w *web) setRegistry(registry http.Handler) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	w.registry = registry
 }
 
 func (w *web) forget() { w.lock.Lock(); w.paths = nil; w.lock.Unlock() }
