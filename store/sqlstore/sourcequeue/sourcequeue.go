@@ -90,7 +90,7 @@ func (q Queries) OperatorSources(ctx context.Context, on core.Conn) ([]*intake.S
 // AllSources reads sources of everybody.
 func (q Queries) AllSources(ctx context.Context, on core.Conn, limit int) ([]*intake.Source, error) {
 	return q.read(ctx, on, table.NewStatement(table.SourceOf(on).Dialect), func(s *table.Statement) {
-		s.Add(" ORDER BY CASE WHEN t.failures > 0 THEN 0 ELSE 1 END, t.last_success_time, t.uid LIMIT ?", int64(limit))
+		s.Add(" ORDER BY (t.failures = 0), t.last_success_time, t.uid LIMIT ?", int64(limit))
 	})
 }
 

@@ -919,7 +919,7 @@ CREATE UNIQUE INDEX source_parent_name ON source (parent, name);
 -- What is due, for all organisations.
 CREATE INDEX source_next ON source (next_run_time, uid);
 -- Those that fail, and then those that were not read for longest, for metrics and the page of the operator.
-CREATE INDEX source_worst ON source ((CASE WHEN failures > 0 THEN 0 ELSE 1 END), last_success_time, uid);
+CREATE INDEX source_worst ON source (((failures = 0)), last_success_time, uid);
 -- Lists of an organisation, of a group, and below a group.
 CREATE INDEX source_root_name ON source (root, name, uid);
 CREATE INDEX source_root_create ON source (root, create_time, uid);
