@@ -1,14 +1,40 @@
 package platform_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
+	"atrium/platform"
 	"atrium/platform/core"
 	"atrium/platform/operations"
 )
+
+// Why an operation failed for the service is in the log, because its caller sees no cause.
+func TestTheLogHasTheCauseOfAFailedOperation(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		var log bytes.Buffer
+		p := w.replica(w.store, platform.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		o, err := p.LongRunning.Begin(acme.owner, "import/sbom", acme.uid)
+		must(t, err)
+		p.LongRunning.Run(acme.owner, o, func(context.Context, func(int, int)) (any, error) {
+			return nil, errors.New("the disk of db.internal is full")
+		})
+		o, err = p.LongRunning.Get(acme.owner, o.UID)
+		must(t, err)
+		if o.Error == nil || strings.Contains(o.Error.Message, "disk") {
+			t.Errorf("the caller sees %+v, want an error without its cause", o.Error)
+		}
+		if !strings.Contains(log.String(), "the disk of db.internal is full") {
+			t.Errorf("the log has no cause: %s", &log)
+		}
+	})
+}
 
 // An operation tells how far it is and what came of it, to whoever may import into its group, for a day.
 func TestAnOperationTellsWhatCameOfIt(t *testing.T) {

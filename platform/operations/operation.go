@@ -152,6 +152,9 @@ func (s Operations) Run(ctx context.Context, o *Operation, work func(ctx context
 	last := shown
 	last.end(ctx, response, err)
 	last.EndTime = s.core.Now()
+	if last.State == Failed { // The caller sees no cause.
+		s.core.Logger.Warn("an operation has failed", "operation", o.UID, "kind", o.Kind, "error", err)
+	}
 	if _, _, err := s.save(ctx, &last); err != nil {
 		s.core.Logger.Error("the result of an operation could not be stored; it will be shown as lost", "operation", o.UID, "error", err)
 	}
