@@ -249,7 +249,7 @@ func (s Sources) Update(ctx context.Context, uid core.UID, in fieldmask.Input[*S
 		if _, err := core.Require(ctx, uid, natures[current.Type].imports...); err != nil {
 			return err
 		}
-		merged := current.with(change)
+		merged := current.merge(change)
 		var v core.Violations
 		if merged.checkReading(&v); merged.host() != current.host() && len(current.EncryptedPassword) > 0 && !change.Row.givesPassword(change) {
 			v.Add("credentials", "must be given again, or be null, because the url has another host, which must not get the password of the one before")
@@ -274,8 +274,8 @@ func (s *Source) givesPassword(change *fieldmask.Change[*Source]) bool {
 	return change.Writes("credentials") && (s.Credentials == nil || s.Credentials.Password.Given)
 }
 
-// with returns the source after a change.
-func (s *Source) with(change *fieldmask.Change[*Source]) *Source {
+// merge returns the source after a change.
+func (s *Source) merge(change *fieldmask.Change[*Source]) *Source {
 	merged, to := *s, change.Row
 	for field, set := range map[string]func(){
 		"url": func() { merged.URL = to.URL }, "ecosystems": func() { merged.Ecosystems = to.Ecosystems }, "patterns": func() { merged.Patterns = to.Patterns },
