@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"atrium/platform"
@@ -222,12 +221,12 @@ func (r *Report) note(list *[]Problem, at Place, reason error) {
 	}
 	at.File = ""
 	place := strings.TrimPrefix(at.String(), ": ")
-	*list = append(*list, Problem{place, Explain(reason)})
+	*list = append(*list, Problem{place, ExplainWithoutCause(reason)})
 }
 
 // refusal returns an error if nothing of the upload could be used.
 func (r *Report) refusal() error {
-	if r.Failed() == 0 || slices.ContainsFunc(r.Kinds, func(k KindCounts) bool { return k.Added+k.Updated+k.Unchanged > 0 }) {
+	if !r.IsUseless() {
 		return nil
 	}
 	var v core.Violations
@@ -251,11 +250,11 @@ func (j *Job) describe(ctx context.Context, r *Report, begun core.Time) error {
 	}
 	for i := range r.Images {
 		image := &r.Images[i]
-		if _, err := core.Require(ctx, image.Repo, inventory.FindingKind.ReadCapabilities()...); err != nil {
-			continue // the caller may hand in, and not see
-		}
 		summaries, errs := j.platform.Findings.SummarizeImages(ctx, []core.ImageKey{{Repo: image.Repo, Digest: image.Digest}})
-		if errs[0] != nil {
+		switch {
+		case errors.Is(errs[0], &core.Error{Code: core.CodePermissionDenied}):
+			continue // The caller may hand in, and not see.
+		case errs[0] != nil:
 			return errs[0]
 		}
 		open := summaries[0].Open
@@ -286,7 +285,20 @@ func (j *Job) describe(ctx context.Context, r *Report, begun core.Time) error {
 // Explain returns the text of an error with all of its violations. It leaves out the middle of a long text, which repeats input: a
 // document can have a number of megabytes.
 func Explain(err error) string {
-	text := listViolations(err)
+	return shorten(listViolations(err))
+}
+
+// ExplainWithoutCause does the same for a caller, who must not see the cause of a failure: it can name hosts and users of the database.
+func ExplainWithoutCause(err error) string {
+	var e *core.Error
+	if errors.As(err, &e) && errors.Unwrap(e) != nil {
+		return shorten(strings.ReplaceAll(err.Error(), e.Error(), e.Message))
+	}
+	return Explain(err)
+}
+
+// shorten leaves out the middle of a long text.
+func shorten(text string) string {
 	if len(text) <= maxExplained {
 		return text
 	}

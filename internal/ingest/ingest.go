@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -121,6 +122,11 @@ func (s Summary) Failed() int {
 		n += k.Failed
 	}
 	return n
+}
+
+// IsUseless reports whether there were records and none of them could be used, as of a page in place of an archive.
+func (s Summary) IsUseless() bool {
+	return s.Failed() > 0 && !slices.ContainsFunc(s.Kinds, func(k KindCounts) bool { return k.Added+k.Updated+k.Unchanged > 0 })
 }
 
 // A destination has the operations of the core that imports use.

@@ -162,7 +162,7 @@ func (u *run) fetchEach(ctx context.Context, urls []string) ([]*file, error) {
 		case err == nil:
 			all = append(all, got[i])
 		case isMissing(err):
-			u.result.AddProblem(ingest.Explain(err))
+			u.result.AddProblem(ingest.ExplainWithoutCause(err))
 		case first == nil || errors.Is(first, context.Canceled):
 			first = err
 		}

@@ -98,7 +98,7 @@ func (u *run) importOptions() ingest.Options {
 				at.File = name
 			}
 			if !errors.Is(reason, ingest.ErrSharedMetadata) { // It is so in every run.
-				u.result.AddProblem(at.String() + ": " + ingest.Explain(reason))
+				u.result.AddProblem(at.String() + ": " + ingest.ExplainWithoutCause(reason))
 			}
 		},
 	}
@@ -113,7 +113,7 @@ func (u *run) addImport(sum ingest.Summary, err error, files ...*file) error {
 	if err != nil {
 		return err
 	}
-	if sum.Failed() > 0 && countUsable(sum) == 0 {
+	if sum.IsUseless() {
 		return errNothingUsable
 	}
 	for _, f := range files {
@@ -124,13 +124,6 @@ func (u *run) addImport(sum ingest.Summary, err error, files ...*file) error {
 
 // errNothingUsable is the error of a source of which no record can be used, such as a page in place of an archive.
 var errNothingUsable = errors.New("nothing that the source has can be used; the problems say why")
-
-func countUsable(sum ingest.Summary) (n int) {
-	for _, k := range sum.Kinds {
-		n += k.Added + k.Updated + k.Unchanged
-	}
-	return n
-}
 
 // addRecords adds counts of records of a kind to those before.
 func (u *run) addRecords(k ingest.KindCounts) {
@@ -162,7 +155,15 @@ func (u *run) report(cause error) intake.SourceRun {
 	case errors.Is(cause, errTooLong):
 		done.State, done.Error = intake.Failed, fmt.Sprintf("reading took longer than %s; what was imported before stays, and the next run goes on", u.reader.options.RunTimeout)
 	default:
-		done.State, done.Error = intake.Failed, intake.Shorten(strings.ReplaceAll(ingest.Explain(u.err), "\n", "; "))
+		done.State, done.Error = intake.Failed, intake.Shorten(strings.ReplaceAll(u.explain(), "\n", "; "))
 	}
 	return done
+}
+
+// explain returns why the run has failed, for whoever may see the source. What the report hides is in the log.
+func (u *run) explain() string {
+	if e := new(core.Error); errors.As(u.err, &e) && errors.Unwrap(e) != nil {
+		u.reader.options.Logger.Warn("a source could not be read", "source", u.source.UID, "error", u.err)
+	}
+	return ingest.ExplainWithoutCause(u.err)
 }
