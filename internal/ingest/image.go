@@ -274,9 +274,9 @@ func (f *imageFinder) findNamed(ctx context.Context, of ImagePlace, subject sbom
 func (f *imageFinder) findSubject(ctx context.Context, subject sbom.Subject) (key core.ImageKey, tag string, reason, err error) {
 	switch {
 	case len(subject.Digests) == 0:
-		return key, "", errors.New("names no digest of its image; name the image with --image PATH@sha256:DIGEST"), nil
+		return key, "", errors.New("names no digest of its image; name the image as PATH@sha256:DIGEST (--image, or the parameter image)"), nil
 	case subject.Name == "":
-		return key, "", errors.New("does not name its image; name it with --image PATH@sha256:DIGEST"), nil
+		return key, "", errors.New("does not name its image; name it as PATH@sha256:DIGEST (--image, or the parameter image)"), nil
 	}
 	names := namesOfRepo(subject.Name)
 	repo, err := f.findRepo(ctx, names)
@@ -286,7 +286,7 @@ func (f *imageFinder) findSubject(ctx context.Context, subject sbom.Subject) (ke
 	case repo == "" && f.mayMake():
 		repo = f.standIn(ImagePlace{Name: names[0]})
 	case repo == "":
-		return key, "", fmt.Errorf("is about %.300q, and the group has no repo of that name; name the image with --image PATH@sha256:DIGEST", subject.Name), nil
+		return key, "", fmt.Errorf("is about %.300q, and the group has no repo of that name; name the image as PATH@sha256:DIGEST (--image, or the parameter image)", subject.Name), nil
 	}
 	if ref, parsed := name.NewTag(subject.Name); parsed == nil && strings.HasSuffix(subject.Name, ":"+ref.TagStr()) {
 		tag = ref.TagStr()
