@@ -1,15 +1,19 @@
 // Command schemadiff lists the changes of the working tree in the GraphQL schema, and what
-// they mean for clients. It compares the files of schema/ with the last commit. If they are
-// equal, it compares that commit with the one before. Its argument is the folder of Atrium.
+// they mean for clients, since the branch left the default branch of origin (findBase). Its argument
+// is the folder of Atrium.
 //
 // It exits with 1 if a change breaks clients and CHANGELOG.md does not announce it, as
 // schema/README.md requires. If git knows no older schema, as in a shallow clone, it says so
 // and exits with 0.
+//
+// With -base it prints only the commit with which it would compare some files, or nothing, so that
+// scripts/proto-breaking compares with the same.
 package main
 
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -17,11 +21,19 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: schemadiff FOLDER")
+	files := flag.String("base", "", "print only the commit with which these files of the folder are compared")
+	flag.Parse()
+	if flag.NArg() != 1 {
+		fmt.Fprintln(os.Stderr, "usage: schemadiff [-base FILES] FOLDER")
 		os.Exit(2)
 	}
-	if err := run(context.Background(), os.Args[1], os.Stdout); err != nil {
+	ctx, folder := context.Background(), flag.Arg(0)
+	if *files != "" {
+		commit, _, _ := findBase(ctx, folder, *files) // it is empty where there is none
+		fmt.Println(commit)
+		return
+	}
+	if err := run(ctx, folder, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "schemadiff:", err)
 		os.Exit(1)
 	}
@@ -40,7 +52,7 @@ func run(ctx context.Context, folder string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	base, before, err := baseline(ctx, folder, files)
+	base, before, err := baseline(ctx, folder)
 	if err != nil {
 		_, err = fmt.Fprintln(out, "schema: nothing to compare it with:", err)
 		return err

@@ -76,6 +76,54 @@ func TestACleanTreeIsComparedWithTheCommitBefore(t *testing.T) {
 	}
 }
 
+// What a branch breaks is listed however many commits it has, until it is merged.
+func TestABranchIsComparedWithWhereItLeftTheDefaultBranch(t *testing.T) {
+	t.Parallel()
+	origin := t.TempDir()
+	write(t, origin, twoFields, silentChangelog)
+	commit(t, origin)
+	do := func(folder string, args ...string) {
+		t.Helper()
+		if _, err := git(t.Context(), folder, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do(origin, "branch", "-M", "trunk")
+	clone := filepath.Join(t.TempDir(), "clone")
+	do(origin, "clone", "-q", "file://"+origin, clone)
+	write(t, clone, oneField, silentChangelog)
+	commit(t, clone)
+	write(t, clone, oneField, silentChangelog+"\n")
+	commit(t, clone) // The break is in the commit before the last one.
+	write(t, clone, oneField+" type New { a: Int }", silentChangelog+"\n")
+	expect := func(folder, want string) {
+		t.Helper()
+		if out, err := runIn(t, folder); !errors.Is(err, errHidden) || !strings.HasPrefix(out, want) {
+			t.Errorf("%v, want %v\n%s, want it to begin with %q", err, errHidden, out, want)
+		}
+	}
+	expect(clone, "schema: since the merge base with origin/trunk 1 breaking, 0 dangerous, 1 safe changes\n")
+	commit(t, clone)
+	expect(clone, "schema: since the merge base with origin/trunk 1 breaking, 0 dangerous, 1 safe changes\n")
+
+	// On the default branch nothing is left of the branch: it is compared with the last release, or the commit before.
+	do(clone, "push", "-q", "origin", "HEAD:refs/heads/main", "HEAD:refs/heads/other")
+	do(origin, "checkout", "-q", "main")
+	full, shallow := filepath.Join(t.TempDir(), "full"), filepath.Join(t.TempDir(), "shallow")
+	do(origin, "clone", "-q", "--branch", "main", "file://"+origin, full)
+	do(full, "tag", "v1", "HEAD~3")
+	do(full, "tag", "v2", "HEAD")
+	expect(full, "schema: since v1 1 breaking, 0 dangerous, 1 safe changes\n")
+	do(full, "tag", "-d", "v1")
+	if out, err := runIn(t, full); err != nil || !strings.HasPrefix(out, "schema: since HEAD~1 0 breaking, 0 dangerous, 1 safe") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	do(origin, "clone", "-q", "--branch", "main", "--depth", "1", "file://"+origin, shallow)
+	if out, err := runIn(t, shallow); err != nil || !strings.HasPrefix(out, "schema: nothing to compare it with: ") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 func TestWithoutAnOlderSchemaItPassesWithAMessage(t *testing.T) {
 	t.Parallel()
 	unversioned, first, broken := t.TempDir(), t.TempDir(), t.TempDir()

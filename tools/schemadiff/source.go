@@ -50,22 +50,21 @@ func workingTree(folder string) ([]*ast.Source, error) {
 	return files, nil
 }
 
-// baseline finds the commit to compare with: the newest of the last two commits that
-// differs from the working tree, or else the older one. An error means that there is none.
-func baseline(ctx context.Context, folder string, now []*ast.Source) (commit string, schema *ast.Schema, err error) {
-	commit = "HEAD"
-	files, err := readCommit(ctx, folder, commit)
-	if err == nil && slices.EqualFunc(files, now, func(a, b *ast.Source) bool { return *a == *b }) {
-		commit = "HEAD~1"
-		files, err = readCommit(ctx, folder, commit)
+// baseline returns the schema of the commit with which the working tree is compared, and the name
+// of that commit. An error means that there is none.
+func baseline(ctx context.Context, folder string) (name string, schema *ast.Schema, err error) {
+	commit, name, err := findBase(ctx, folder, "schema/*.graphqls")
+	if err != nil {
+		return "", nil, err
 	}
+	files, err := readCommit(ctx, folder, commit)
 	if err != nil {
 		return "", nil, err
 	}
 	if schema, err = load(files); err != nil {
-		return "", nil, fmt.Errorf("the schema of %s: %w", commit, err)
+		return "", nil, fmt.Errorf("the schema of %s: %w", name, err)
 	}
-	return commit, schema, nil
+	return name, schema, nil
 }
 
 // readCommit reads the files of the schema in a commit, sorted by name.
