@@ -23,7 +23,7 @@ func TestRankingsAreInTheGraph(t *testing.T) {
 			expect("topPackages.nodes.*.package", "left-pad express").expect("topPackages.nodes.0.ecosystem", "npm").
 			expect("unknown.nodes.0.ecosystem", nil).expect("unknown.nodes.0.severity.rating", "UNKNOWN").expect("unknown.nodes.0.severity.score", nil).
 			expect("none.totalCount", 0)
-		w.askAs(theOwner, `{ topPackages(first: -1) { totalCount } }`).expectErrors("INVALID_ARGUMENT topPackages")
+		w.askAs(theOwner, `{ topPackages(first: -1) { totalCount } topVulnerabilities(first: 101) { totalCount } }`).expectErrors("INVALID_ARGUMENT topPackages", "INVALID_ARGUMENT topVulnerabilities")
 		w.askAs("shopper", `query($lab: ID!) { topPackages(within: $lab) { totalCount } }`, "lab", w.lab).expectErrors("PERMISSION_DENIED topPackages")
 		w.askAs("shopper", `{ topVulnerabilities { totalCount } }`).expect("topVulnerabilities.totalCount", 3)
 	})

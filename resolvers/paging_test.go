@@ -107,6 +107,9 @@ func TestArgumentsOfListsAreCheckedUnderTheirOwnNames(t *testing.T) {
 		`after: "x"`:            "after",
 		`before: "x"`:           "before",
 		`skip: -1, first: -2`:   "first skip",
+		`first: 201`:            "first",
+		`last: 201`:             "last",
+		`skip: -1, last: 9999`:  "last skip",
 		`childrenOf: "X", where: {ancestorsOf: "Y", uids: ["Z"]}`: "ancestorsOf childrenOf uids",
 	} {
 		got := w.askAs(theOwner, `{ repos(`+arguments+`) { nodes { name } } }`)
@@ -119,8 +122,15 @@ func TestArgumentsOfListsAreCheckedUnderTheirOwnNames(t *testing.T) {
 	}
 	w.ask(`{ repos(first: null, after: null, last: null, before: null, skip: null, where: null, orderBy: null, descendantsOf: null, childrenOf: null) { nodes { name } } }`)
 	w.ask(`{ repos(first: 0, where: {name: null, uids: null, ancestorsOf: null, inRoot: null}) { nodes { name } } }`)
-	w.ask(`{ repos(first: 9999, after: "") { nodes { name } } }`)
+	w.ask(`{ repos(first: 200, after: "") { nodes { name } } }`)
 	w.ask(`{ repos(where: {uids: []}) { totalCount nodes { name } } }`).expect("repos.totalCount", 0)
+	for _, list := range []string{`repos`, `auditLog`, `search`, `accessAt`, `accessChanges`} {
+		arguments := map[string]string{"search": `query: "x", `, "accessAt": `group: $org, time: "2026-01-01T00:00:00Z", `, "accessChanges": `within: $org, from: "2026-01-01T00:00:00Z", to: "2026-02-01T00:00:00Z", `}[list]
+		refused := w.askAs(theOwner, `query($org: ID!) { group(uid: $org) { name } `+list+`(`+arguments+`first: 201) { pageInfo { hasNextPage } } }`, "org", w.org).expectErrors("INVALID_ARGUMENT " + list)
+		if refused.violations() != "first" || !strings.Contains(refused.Errors[0].Message, "200") {
+			t.Errorf("a page of %s that is too large: %q %s", list, refused.violations(), refused.Errors[0].Message)
+		}
+	}
 	got := w.askAs(theOwner, `{ identities(where: {lastSeenBefore: "yesterday"}) { nodes { name } } }`)
 	if got.expectErrors("INVALID_ARGUMENT identities").violations() != "lastSeenBefore" {
 		t.Errorf("a malformed time is called %q", got.violations())

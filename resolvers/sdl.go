@@ -3,6 +3,7 @@ package resolvers
 import (
 	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -27,7 +28,8 @@ directive @oneOf on INPUT_OBJECT
 func SDL() string {
 	schema := *graph.Schema()
 	schema.SchemaDirectives = nil
-	return newerDirectives + formatSchema(schema, func(_ string, own ast.DirectiveList) ast.DirectiveList {
+	whole := func(description string) string { return description }
+	return newerDirectives + formatSchema(schema, whole, func(_ string, own ast.DirectiveList) ast.DirectiveList {
 		return slices.DeleteFunc(own, func(d *ast.Directive) bool { return d.Name == "key" || d.Name == "shareable" })
 	})
 }
@@ -38,10 +40,11 @@ var SubgraphSDL = sync.OnceValue(func() string { return subgraphSDL(graph.Schema
 // subgraphSDL writes a schema for gateways: with the directives of federation, with the
 // costs that the server counts (analysis.Directives), and with the area of each type and each root
 // field as its tag. It omits @oneOf, which Apollo's composition refuses as unknown: then Atrium
-// checks it, and the router does not.
+// checks it, and the router does not. Its descriptions are short, because routers and their registries
+// send, compare and keep the whole text: clients read all of it from SDL.
 func subgraphSDL(schema *ast.Schema) string {
 	costs := analysis.Directives(schema, Limits())
-	return formatSchema(*schema, func(name string, own ast.DirectiveList) ast.DirectiveList {
+	return formatSchema(*schema, shortDescriptions(schema), func(name string, own ast.DirectiveList) ast.DirectiveList {
 		own = slices.DeleteFunc(own, func(d *ast.Directive) bool { return d.Name == "oneOf" })
 		if area := areaOfElement(schema, name); area != "" {
 			own = append(own, &ast.Directive{Name: "tag", Arguments: ast.ArgumentList{{Name: "name", Value: &ast.Value{Raw: area, Kind: ast.StringValue}}}})
@@ -50,25 +53,87 @@ func subgraphSDL(schema *ast.Schema) string {
 	})
 }
 
-// formatSchema writes a schema. change returns the directives of a type (Repo) or a field
-// (Repo.name), and is given a copy of those that it has in the source.
-func formatSchema(schema ast.Schema, change func(name string, own ast.DirectiveList) ast.DirectiveList) string {
+// shortDescriptions returns a function that shortens the descriptions of a schema to their first
+// sentence. A sentence that several elements have, such as those of the arguments for paging, is left out.
+func shortDescriptions(schema *ast.Schema) func(description string) string {
+	uses := map[string]int{}
+	count := func(description string) string {
+		uses[firstSentence(description)]++
+		return description
+	}
+	for _, definition := range schema.Types {
+		describe(definition, count)
+	}
+	return func(description string) string {
+		if first := firstSentence(description); uses[first] == 1 {
+			return first
+		}
+		return ""
+	}
+}
+
+// firstSentence returns the text up to the first full stop or semicolon.
+func firstSentence(description string) string {
+	words := strings.Fields(description)
+	for i, word := range words {
+		if strings.HasSuffix(word, ".") || strings.HasSuffix(word, ";") {
+			words = words[:i+1]
+			break
+		}
+	}
+	return strings.TrimSuffix(strings.Join(words, " "), ";")
+}
+
+// describe returns a copy of a type, whose descriptions are what change makes of them.
+func describe(shared *ast.Definition, change func(description string) string) *ast.Definition {
+	definition := *shared
+	definition.Description = change(definition.Description)
+	definition.Fields = mapEach(definition.Fields, func(shared *ast.FieldDefinition) *ast.FieldDefinition {
+		field := *shared
+		field.Description = change(field.Description)
+		field.Arguments = mapEach(field.Arguments, func(shared *ast.ArgumentDefinition) *ast.ArgumentDefinition {
+			argument := *shared
+			argument.Description = change(argument.Description)
+			return &argument
+		})
+		return &field
+	})
+	definition.EnumValues = mapEach(definition.EnumValues, func(shared *ast.EnumValueDefinition) *ast.EnumValueDefinition {
+		value := *shared
+		value.Description = change(value.Description)
+		return &value
+	})
+	return &definition
+}
+
+// formatSchema writes a schema. text returns what to write of a description. change returns the directives
+// of a type (Repo) or a field (Repo.name), and is given a copy of those that it has in the source.
+func formatSchema(schema ast.Schema, text func(description string) string, change func(name string, own ast.DirectiveList) ast.DirectiveList) string {
 	types := make(map[string]*ast.Definition, len(schema.Types))
 	for name, shared := range schema.Types {
-		definition := *shared
+		definition := describe(shared, text)
 		definition.Directives = change(name, slices.Clone(definition.Directives))
-		definition.Fields = make(ast.FieldList, len(shared.Fields))
-		for i, shared := range shared.Fields {
-			field := *shared
+		for _, field := range definition.Fields {
 			field.Directives = change(name+"."+field.Name, slices.Clone(field.Directives))
-			definition.Fields[i] = &field
 		}
-		types[name] = &definition
+		types[name] = definition
 	}
 	schema.Types = types
 	var sdl strings.Builder
 	formatter.NewFormatter(&sdl).FormatSchema(&schema)
-	return sdl.String()
+	return blockString.ReplaceAllStringFunc(sdl.String(), quote)
+}
+
+// blockString is a description as the formatter writes it: always in lines of its own.
+var blockString = regexp.MustCompile(`(?s)"""\n.*?\n\t*"""`)
+
+// quote writes a block string of one line as a string.
+func quote(block string) string {
+	text := strings.TrimSpace(strings.Trim(block, `"`))
+	if strings.ContainsAny(text, "\"\\\n") {
+		return block
+	}
+	return `"` + text + `"`
 }
 
 // areaOfElement returns the area of a type, or of a root field such as Query.repos; "" means that

@@ -232,3 +232,22 @@ func TestExactlyOneReferenceNamesAnObject(t *testing.T) {
 	}
 	w.ask(`{ __type(name: "ResourceReference") { isOneOf } }`).expect("__type.isOneOf", true)
 }
+
+// Routers and their registries send, compare and keep the schema as a whole.
+func TestTheSubgraphIsShort(t *testing.T) {
+	t.Parallel()
+	const limit = 200_000
+	whole, short := SDL(), SubgraphSDL()
+	if len(short) > limit {
+		t.Errorf("the schema for routers has %d bytes, want at most %d", len(short), limit)
+	}
+	document := must(parser.ParseSchema(&ast.Source{Input: short}))(t)
+	const rule = "Where a page lies in its list."
+	if got := document.Definitions.ForName("PageInfo").Description; got != rule || !strings.Contains(whole, rule+" All lists are paged alike.") {
+		t.Errorf("PageInfo is described to routers as %q", got)
+	}
+	if first := document.Definitions.ForName("Query").Fields.ForName("repos").Arguments.ForName("first"); first.Description != "" {
+		t.Errorf("the argument first is described to routers as %q", first.Description)
+	}
+	t.Logf("the schema for routers has %d bytes, that for clients %d", len(short), len(whole))
+}

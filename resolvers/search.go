@@ -8,7 +8,9 @@ import (
 )
 
 func (q queries) Search(ctx context.Context, window scalar.Window, query string, kinds []core.SearchKind, within *core.UID) (*scalar.SearchConnection, error) {
-	page, err := q.p.Search.List(ctx, core.SearchRequest{Query: query, Kinds: kinds, Within: valueOrZero(within), PageSize: valueOrZero(window.First), Empty: window.IsEmpty(), PageToken: valueOrZero(window.After)})
+	req := core.SearchRequest{Query: query, Kinds: kinds, Within: valueOrZero(within), Empty: window.IsEmpty()}
+	req.PageSize, req.PageToken, _, req.Malformed = window.Page()
+	page, err := q.p.Search.List(ctx, req)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,11 @@
 package scalar
 
-import "atrium/platform/fieldmask"
+import (
+	"fmt"
+
+	"atrium/platform/core"
+	"atrium/platform/fieldmask"
+)
 
 // A Window holds the arguments that all lists have: the order, and the part of the list that the client requests.
 type Window struct {
@@ -13,17 +18,21 @@ type Window struct {
 }
 
 // Page returns the size of the page, the cursor it starts at, and whether it is
-// read backward. Paging forward and backward exclude each other.
+// read backward. Paging forward and backward exclude each other. A page that is larger than the
+// largest is refused: a client that got fewer rows than it asked for would take them for all.
 func (w Window) Page() (size int, cursor string, isBackward bool, malformed []fieldmask.Violation) {
 	forward, backward := givenArgument(w.First, "first", w.After, "after"), givenArgument(w.Last, "last", w.Before, "before")
-	switch {
-	case forward != "" && backward != "":
+	if forward != "" && backward != "" {
 		return 0, "", false, []fieldmask.Violation{{Field: forward, Description: "cannot be given together with " + backward}}
-	case backward != "":
-		return valueOrZero(w.Last), valueOrZero(w.Before), true, nil
-	default:
-		return valueOrZero(w.First), valueOrZero(w.After), false, nil
 	}
+	name, rows, token := "first", valueOrZero(w.First), valueOrZero(w.After)
+	if isBackward = backward != ""; isBackward {
+		name, rows, token = "last", valueOrZero(w.Last), valueOrZero(w.Before)
+	}
+	if rows > core.MaxPageSize {
+		return 0, token, isBackward, []fieldmask.Violation{{Field: name, Description: fmt.Sprintf("must be at most %d", core.MaxPageSize)}}
+	}
+	return rows, token, isBackward, nil
 }
 
 // IsEmpty reports whether a page without items is requested, for example to read the total.

@@ -90,8 +90,8 @@ func (s FindingRankings) Packages(ctx context.Context, req RankingRequest) (*Fin
 func (s FindingRankings) rank(ctx context.Context, req RankingRequest, ofPackages bool) (*FindingRanking, error) {
 	var malformed core.Violations
 	core.CheckOneOf(&malformed, "by", req.By, rankingOrders)
-	if req.First < 0 {
-		malformed.Add("first", "must not be negative")
+	if req.First < 0 || req.First > maxRanked {
+		malformed.Add("first", "must be between 0 and %d", maxRanked)
 	}
 	filter := core.EditFilter(req.Filter, func(f *inventory.FindingFilter) {
 		if f.WantedStates() == nil {
@@ -104,7 +104,7 @@ func (s FindingRankings) rank(ctx context.Context, req RankingRequest, ofPackage
 	}
 	ranking := FindingRanking{Nodes: []*RankedFindings{}}
 	if !q.IsEmpty() {
-		ranking, err = s.area.tables.RankFindings(ctx, s.area.Store, RankingQuery{q.Scope, q.Filter, ofPackages, cmp.Or(req.By, ByFindings), min(req.First, maxRanked)})
+		ranking, err = s.area.tables.RankFindings(ctx, s.area.Store, RankingQuery{q.Scope, q.Filter, ofPackages, cmp.Or(req.By, ByFindings), req.First})
 	}
 	if err == nil && ranking.TotalCount == 0 {
 		err = s.lists.ScopeExists(ctx, req.Within)

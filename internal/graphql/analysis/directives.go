@@ -14,7 +14,7 @@ const Connection = "Connection"
 // Directives returns the directives @cost and @listSize that tell a router of a federation what
 // the cost guard will count, by the names of types (Repo) and fields (Repo.readme). A router
 // that adds them up never exceeds the cost of the guard, except for a list that is filtered by a
-// unique name, and for a page that is larger than the largest. What depends on the conditions, the
+// unique name, and for a page that is larger than the largest, which is refused. What depends on the conditions, the
 // order or the keys of a list, and what is read once for all parents, cannot be said by
 // directives; there the guard counts more.
 func Directives(schema *ast.Schema, facts Schema) map[string]ast.DirectiveList {
