@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"atrium/graph"
+	"atrium/graph/scalar"
 	"atrium/platform"
 	"atrium/platform/core"
 	"atrium/platform/inventory"
@@ -26,6 +27,15 @@ func (r findingSummaries) FeedsAsOf(ctx context.Context, all []*inventory.Findin
 		return make([]*core.Time, len(all)), err
 	}
 	return mapEach(all, func(*inventory.FindingSummary) *core.Time { return &asOf }), nil
+}
+
+// duePolicies resolves the fields of policies.
+type duePolicies struct{}
+
+func (root) DuePolicy() graph.DuePolicyResolver { return duePolicies{} }
+
+func (duePolicies) Within(ctx context.Context, all []*inventory.DuePolicy) ([]scalar.Node, error) {
+	return readsOf(ctx).places(ctx, mapEach(all, func(d *inventory.DuePolicy) core.UID { return d.Scope }))
 }
 
 func (q queries) DuePolicy(ctx context.Context, within core.UID) (*inventory.DuePolicy, error) {

@@ -191,5 +191,8 @@ func enumSpellings() (spellings []string) {
 			spellings = append(spellings, value, strings.TrimPrefix(value, fieldmask.EnumPrefix(enum.Values())))
 		}
 	}
+	for _, reason := range inventory.FindingJustifications() {
+		spellings = append(spellings, reason, strings.ToUpper(reason))
+	}
 	return spellings
 }

@@ -48,18 +48,18 @@ func TestEventsLinkToTheirResources(t *testing.T) {
 		made := w.ask(`mutation($org: ID!) { createRepo(input: {parent: $org, name: "go", description: "one"}) { repo { uid } } }`, "org", w.org)
 		repo := made.uid("createRepo.repo.uid")
 		w.ask(`mutation($repo: ID!) { updateRepo(input: {uid: $repo, description: "two", aliases: ["golang"]}) { repo { uid } } }`, "repo", repo)
-		const query = `query($types: [String!]) { auditLog(types: $types, first: 20) { nodes { type kind group groupUid groupNode { name } subject
+		const query = `query($types: [String!]) { auditLog(types: $types, first: 20) { nodes { type kind groupUid group { name } subject
 			resource { __typename id ... on Repo { name } ... on Group { name } } actor { subject identity { name } } changes { field before after } } } }`
 		got := w.ask(query, "types", []string{"platform.registry.repo.updated"})
 		one := "auditLog.nodes.0."
-		got.expect(one+"kind", "PLATFORM_REGISTRY_REPO_UPDATED").expect(one+"groupNode.name", "acme").expect(one+"groupUid", string(w.org)).expect(one+"group", string(w.org)).
+		got.expect(one+"kind", "PLATFORM_REGISTRY_REPO_UPDATED").expect(one+"group.name", "acme").expect(one+"groupUid", string(w.org)).
 			expect(one+"resource.__typename", "Repo").expect(one+"resource.name", "go").expect(one+"actor.identity.name", "owner").
 			expect(one+"changes", []any{map[string]any{"field": "description", "before": "one", "after": "two"}, map[string]any{"field": "aliases", "before": nil, "after": []any{"golang"}}})
 		// A deleted resource is null, without an error. Events that are not updates have
 		// no changes.
 		w.ask(`mutation($repo: ID!) { deleteRepo(input: {uid: $repo}) { deletedUid } }`, "repo", repo)
 		got = w.ask(query, "types", []string{"platform.registry.repo.deleted"})
-		got.expect(one+"resource", nil).expect(one+"changes", nil).expect(one+"kind", "PLATFORM_REGISTRY_REPO_DELETED").expect(one+"groupNode.name", "acme")
+		got.expect(one+"resource", nil).expect(one+"changes", nil).expect(one+"kind", "PLATFORM_REGISTRY_REPO_DELETED").expect(one+"group.name", "acme")
 		// An event of the operator has no identity.
 		w.group(w.org, "team")
 		got = w.ask(query, "types", []string{"iam.group.created"})
@@ -88,8 +88,8 @@ func TestTheResourceOfAnEventNeedsTheRightToRead(t *testing.T) {
 	w := newWorld(t)
 	w.repos("go")
 	w.member(w.org, "dan", w.role(w.org, "auditors", core.CapGroupsUpdate))
-	w.askAs("dan", `{ auditLog(types: ["platform.registry.repo.created"]) { nodes { subject resource { id } groupNode { name } } } }`).
-		expectErrors("PERMISSION_DENIED auditLog.nodes.0.resource", "PERMISSION_DENIED auditLog.nodes.0.groupNode").expect("auditLog.nodes.0.resource", nil)
+	w.askAs("dan", `{ auditLog(types: ["platform.registry.repo.created"]) { nodes { subject resource { id } group { name } } } }`).
+		expectErrors("PERMISSION_DENIED auditLog.nodes.0.resource", "PERMISSION_DENIED auditLog.nodes.0.group").expect("auditLog.nodes.0.resource", nil)
 }
 
 // follow returns the events of a subscription that ends by itself, and the number of
@@ -159,7 +159,7 @@ func TestConditionsOfSubscriptionsAndFeeds(t *testing.T) {
 	})
 }
 
-const followQuery = `{ events(after: "", first: %d, types: ["platform.registry.repo.created"]) { kind subject groupNode { name } actor { identity { name } } resource { ... on Repo { name } } } }`
+const followQuery = `{ events(after: "", first: %d, types: ["platform.registry.repo.created"]) { kind subject group { name } actor { identity { name } } resource { ... on Repo { name } } } }`
 
 func TestTheResourcesOfABurstOfEventsAreReadOnce(t *testing.T) {
 	t.Parallel()
@@ -174,7 +174,7 @@ func TestTheResourcesOfABurstOfEventsAreReadOnce(t *testing.T) {
 			t.Errorf("%d events took %d statements, and %d took %d; want 1 and 40 events, and equal numbers of statements", len(firstEvents), one, len(many), all)
 		}
 		for i, e := range many {
-			e.expectSuccess().expect("events.resource.name", fmt.Sprintf("r%02d", i)).expect("events.groupNode.name", "acme").expect("events.actor.identity.name", "owner")
+			e.expectSuccess().expect("events.resource.name", fmt.Sprintf("r%02d", i)).expect("events.group.name", "acme").expect("events.actor.identity.name", "owner")
 		}
 	})
 }
@@ -197,13 +197,13 @@ func TestLiveFeedsGetWhatTheySelect(t *testing.T) {
 			{"ann", "actor { identity { name } }"},
 			{"ann", "resource { ... on Repo { name } }"},
 			{"dan", "resource { ... on Repo { name } }"},
-			{theOwner, "groupNode { name }"},
-			{"ann", "groupNode { name }"},
-			{"dan", "groupNode { name }"},
+			{theOwner, "group { name }"},
+			{"ann", "group { name }"},
+			{"dan", "group { name }"},
 			{theOwner, "resource { ... on Repo { viewerCan(capabilities: [REPO_DELETE]) } }"},
 			{"ann", "resource { ... on Repo { viewerCan(capabilities: [REPO_DELETE]) } }"},
-			{theOwner, "groupNode { repos(where: {name: \"a\"}) { totalCount } identities { totalCount } }"},
-			{"ann", "groupNode { repos(where: {name: \"a\"}) { totalCount } identities { totalCount } }"},
+			{theOwner, "group { repos(where: {name: \"a\"}) { totalCount } identities { totalCount } }"},
+			{"ann", "group { repos(where: {name: \"a\"}) { totalCount } identities { totalCount } }"},
 		} {
 			feeds = append(feeds, w.listen(handler, c.subject, `subscription { events(after: "`+newest+`", types: ["platform.registry.repo.created"]) { `+c.selected+` } }`))
 		}
@@ -214,9 +214,9 @@ func TestLiveFeedsGetWhatTheySelect(t *testing.T) {
 				`{"resource":{"name":"` + name + `"}}`, `{"resource":{"name":"` + name + `"}}`, `{"resource":{"name":"` + name + `","aliases":["x"]}}`,
 				`{"actor":{"identity":{"name":"owner"}}}`, `{"actor":{"identity":null}}`,
 				`{"resource":{"name":"` + name + `"}}`, `{"resource":{"name":"` + name + `"}}`,
-				`{"groupNode":{"name":"acme"}}`, `{"groupNode":{"name":"acme"}}`, `{"groupNode":null}`,
+				`{"group":{"name":"acme"}}`, `{"group":{"name":"acme"}}`, `{"group":null}`,
 				`{"resource":{"viewerCan":true}}`, `{"resource":{"viewerCan":false}}`,
-				`{"groupNode":{"repos":{"totalCount":1},"identities":{"totalCount":3}}}`, `{"groupNode":{"repos":{"totalCount":1},"identities":null}}`,
+				`{"group":{"repos":{"totalCount":1},"identities":{"totalCount":3}}}`, `{"group":{"repos":{"totalCount":1},"identities":null}}`,
 			} {
 				if got := feeds[i](); !strings.Contains(got, `"data":{"events":`+want+`}`) {
 					t.Errorf("feed %d got %s, want %s", i, got, want)
@@ -265,8 +265,8 @@ func TestTheResourceOfAnEventIsReadWithTheCurrentGrants(t *testing.T) {
 	before := w.actor("ann")
 	query := "subscription " + strings.ReplaceAll(fmt.Sprintf(followQuery, 1), "actor { identity { name } }", "")
 	events, _ := w.follow(before, query)
-	events[0].expectSuccess().expect("events.groupNode.name", "acme").expect("events.resource.name", "go")
+	events[0].expectSuccess().expect("events.group.name", "acme").expect("events.resource.name", "go")
 	w.ask(`mutation($b: ID!) { deleteRoleBinding(input: {uid: $b}) { deletedUid } }`, "b", bound)
 	events, _ = w.follow(before, query)
-	events[0].expectErrors("PERMISSION_DENIED events.groupNode").expect("events.resource.name", "go")
+	events[0].expectErrors("PERMISSION_DENIED events.group").expect("events.resource.name", "go")
 }

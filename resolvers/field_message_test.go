@@ -88,8 +88,8 @@ func TestErrorsNameTheValuesOfTheGraph(t *testing.T) {
 		for want, change := range map[string]map[string]any{
 			"State must be one of OPEN, IN_TRIAGE, ACCEPTED, NOT_AFFECTED.":                                                 {"state": "RESOLVED"},
 			"Expire time cannot be given with OPEN.":                                                                        {"state": "OPEN", "expireTime": "2030-01-01T00:00:00Z"},
-			"Justification can be given only with NOT_AFFECTED.":                                                            {"state": "OPEN", "justification": "component_not_present"},
-			"Justification is required with NOT_AFFECTED: give one of component_not_present, vulnerable_code_not_present, ": {"state": "NOT_AFFECTED"},
+			"Justification can be given only with NOT_AFFECTED.":                                                            {"state": "OPEN", "justification": "COMPONENT_NOT_PRESENT"},
+			"Justification is required with NOT_AFFECTED: give one of COMPONENT_NOT_PRESENT, VULNERABLE_CODE_NOT_PRESENT, ": {"state": "NOT_AFFECTED"},
 		} {
 			change["uids"] = []any{one}
 			if got := fmt.Sprint(w.askAs(theOwner, update, "input", change).Errors); !strings.Contains(got, want) || strings.Contains(got, "FINDING_STATE_") {

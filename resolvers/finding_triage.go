@@ -34,6 +34,10 @@ type acceptanceRules struct{ p *platform.Platform }
 
 func (r root) AcceptanceRule() graph.AcceptanceRuleResolver { return acceptanceRules(r) }
 
+func (acceptanceRules) Within(ctx context.Context, all []*inventory.TriageRule) ([]scalar.Node, error) {
+	return readsOf(ctx).places(ctx, mapEach(all, func(t *inventory.TriageRule) core.UID { return t.Scope }))
+}
+
 func (r acceptanceRules) AcceptedCount(ctx context.Context, all []*inventory.TriageRule) ([]int, error) {
 	counts, err := r.p.Findings.CountAccepted(ctx, all)
 	return mapEach(counts, func(n int64) int { return int(n) }), err

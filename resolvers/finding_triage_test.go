@@ -20,9 +20,9 @@ func TestFindingsAreUpdatedManyAtOnce(t *testing.T) {
 		}
 		identity := w.ask(`{ viewer { identities { uid } } }`).value("viewer.identities.0.uid")
 		w.ask(update, "input", input("within", w.org, "where", input("vulnerabilityIds", []string{"GHSA-1"}), "state", "NOT_AFFECTED",
-			"justification", "vulnerable_code_not_present", "note", "removed", "assignee", identity, "dueTime", "2030-01-01T00:00:00Z")).
+			"justification", "VULNERABLE_CODE_NOT_PRESENT", "note", "removed", "assignee", identity, "dueTime", "2030-01-01T00:00:00Z")).
 			expect("updateFindings.updatedCount", 3).expect("updateFindings.findings.*.state", "NOT_AFFECTED NOT_AFFECTED NOT_AFFECTED").
-			expect("updateFindings.findings.0.note", "removed").expect("updateFindings.findings.0.justification", "vulnerable_code_not_present").
+			expect("updateFindings.findings.0.note", "removed").expect("updateFindings.findings.0.justification", "VULNERABLE_CODE_NOT_PRESENT").
 			expect("updateFindings.findings.0.assignee.uid", identity).expect("updateFindings.findings.0.dueTime", "2030-01-01T00:00:00.000Z")
 		w.sbom(w.checkout, 5, "", "left-pad@1.1.0")
 		w.point(w.checkout, "older", 5)
@@ -90,11 +90,11 @@ func TestSubscriptionsHaveConditionsAboutFindings(t *testing.T) {
 
 func TestFindingsAreDueByPolicy(t *testing.T) {
 	eachShop(t, func(_ *testing.T, w *shop) {
-		const set = `mutation($input: SetDuePolicyInput!) { setDuePolicy(input: $input) { policy { within knownExploitedDays criticalDays highDays mediumDays lowDays } } }`
+		const set = `mutation($input: SetDuePolicyInput!) { setDuePolicy(input: $input) { policy { withinUid knownExploitedDays criticalDays highDays mediumDays lowDays } } }`
 		w.ask(set, "input", map[string]any{"within": w.org, "criticalDays": 1, "knownExploitedDays": 3}).
-			expect("setDuePolicy.policy", map[string]any{"within": string(w.org), "knownExploitedDays": 3.0, "criticalDays": 1.0, "highDays": nil, "mediumDays": nil, "lowDays": nil})
+			expect("setDuePolicy.policy", map[string]any{"withinUid": string(w.org), "knownExploitedDays": 3.0, "criticalDays": 1.0, "highDays": nil, "mediumDays": nil, "lowDays": nil})
 		w.settle()
-		w.ask(`query($shop: ID!) { duePolicy(within: $shop) { within criticalDays } }`, "shop", w.shop).expect("duePolicy.within", string(w.org))
+		w.ask(`query($shop: ID!) { duePolicy(within: $shop) { withinUid within { ... on Group { name } } criticalDays } }`, "shop", w.shop).expect("duePolicy.withinUid", string(w.org)).expect("duePolicy.within.name", "acme")
 		critical := w.ask(`{ findings(where: {severities: [CRITICAL], dueBefore: "2130-01-01T00:00:00Z"}) { totalCount } }`).value("findings.totalCount")
 		w.ask(`{ findings(where: {dueBefore: "2130-01-01T00:00:00Z"}, orderBy: {field: DUE}, first: 1) { totalCount nodes { dueTime } } findingSummary { overdue } }`).
 			expect("findings.totalCount", critical).expect("findingSummary.overdue", 0)
@@ -121,10 +121,10 @@ func TestRulesOfAcceptanceAreShownBeforeTheyAreMade(t *testing.T) {
 			expect("acceptanceRulePreview.facets.severity.0.value", "CRITICAL")
 		total := shown.value("acceptanceRulePreview.totalCount")
 		const create = `mutation($input: CreateAcceptanceRuleInput!) { createAcceptanceRule(input: $input) { rule {
-			uid within note expireTime where { maxSeverity epssBelow withoutFix packages ecosystems labels includeKnownExploited }
+			uid withinUid within { ... on Group { name } } note expireTime where { maxSeverity epssBelow withoutFix packages ecosystems labels includeKnownExploited }
 		} } }`
 		input := map[string]any{"within": w.org, "where": where, "note": "only in tests", "expireTime": "2130-01-01T00:00:00Z"}
-		uid := w.ask(create, "input", input).expect("createAcceptanceRule.rule.within", string(w.org)).expect("createAcceptanceRule.rule.note", "only in tests").
+		uid := w.ask(create, "input", input).expect("createAcceptanceRule.rule.withinUid", string(w.org)).expect("createAcceptanceRule.rule.within.name", "acme").expect("createAcceptanceRule.rule.note", "only in tests").
 			expect("createAcceptanceRule.rule.where.packages", []any{"left-pad"}).expect("createAcceptanceRule.rule.where.maxSeverity", "CRITICAL").
 			expect("createAcceptanceRule.rule.where.withoutFix", false).expect("createAcceptanceRule.rule.where.labels", []any{}).
 			value("createAcceptanceRule.rule.uid")

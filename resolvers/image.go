@@ -23,8 +23,8 @@ func (r images) Packages(ctx context.Context, all []*inventory.Image, window sca
 	return newConnections(r.p.Images.ListPackages(ctx, request(ctx, core.UIDFilter{}, where, window), mapEach(all, (*inventory.Image).Key)))
 }
 
-// VersionRecord answers the version, which is read with the package.
-func (imagePackages) VersionRecord(_ context.Context, all []*inventory.ImagePackage) ([]*inventory.PackageVersion, error) {
+// PackageVersion answers the version, which is read with the package.
+func (imagePackages) PackageVersion(_ context.Context, all []*inventory.ImagePackage) ([]*inventory.PackageVersion, error) {
 	return mapEach(all, func(p *inventory.ImagePackage) *inventory.PackageVersion { return p.PackageVersion }), nil
 }
 

@@ -14,7 +14,7 @@ import (
 // longFields maps scalar fields that can be long to their cost: about 1 for each
 // 16 KiB. Those that are read for each object, or with a read of their own, cost at least 1.
 var longFields = map[string]int{
-	"Repo.readme": 16, "VulnerabilityMetadata.details": 4, "AdvisoryEvent.findings": 4, "Event.body": 4,
+	"Repo.readme": 16, "VulnerabilityMetadata.details": 4, "AdvisoryEvent.raw": 4, "Event.body": 4,
 	"EventChange.before": 1, "PackageVersion.licenses": 4, "EventChange.after": 1, "Group.path": 1, "Repo.path": 1,
 	"Identity.effectiveCapabilities": 1, "AccessGrant.capabilities": 1, "AccessChange.addedCapabilities": 1, "AccessChange.removedCapabilities": 1, "Identity.can": 1, "Query.lookupIdentity": 1, "Query.feedPosition": 1,
 	"AcceptanceRule.acceptedCount": 20, "FindingSummary.overdue": 20, "FindingSummary.feedsAsOf": 4,

@@ -109,7 +109,7 @@ func TestCostlyFieldsAreReadOnlyWhereTheyAreSelected(t *testing.T) {
 
 		// These queries select no long text, so their answers are within the limit.
 		for _, query := range []string{
-			`{ advisories { totalCount nodes { advisoryId aliases severities { score } } } }`,
+			`{ advisories { totalCount nodes { advisoryId aliases severities { vector } } } }`,
 			`{ advisories(skip: 1) { nodes { advisoryId } } }`,
 			`{ vulnerabilityMetadata { nodes { summary references { url } } } }`,
 			`{ repos(first: 5) { nodes { advisories(first: 5) { nodes { advisoryId vulnerabilities { summary } } } } } }`,

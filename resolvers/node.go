@@ -1,6 +1,7 @@
 package resolvers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -76,6 +77,28 @@ func (r *reads) objects(ctx context.Context, objects []object) ([]scalar.Node, [
 		}
 	}
 	return found, errs
+}
+
+// places reads groups and repos by their UIDs, which do not tell which of them is which, with one read of each kind. One that
+// is gone is nil.
+func (r *reads) places(ctx context.Context, uids []core.UID) ([]scalar.Node, error) {
+	objects := make([]object, 0, 2*len(uids))
+	for _, uid := range uids {
+		objects = append(objects, object{"Group", string(uid)}, object{"Repo", string(uid)})
+	}
+	found, errs := r.objects(ctx, objects)
+	places := make([]scalar.Node, len(uids))
+	for i := range uids {
+		for n := 2 * i; n < 2*i+2; n++ {
+			if errs[n] = ignoreNotFound(errs[n]); found[n] != nil {
+				places[i] = found[n]
+			}
+		}
+		if errs[i] = cmp.Or(errs[2*i], errs[2*i+1]); places[i] != nil {
+			errs[i] = nil
+		}
+	}
+	return places, joinErrors(errs[:len(uids)])
 }
 
 // A nodeReader reads objects of one GraphQL type by the keys in their global ids.

@@ -107,11 +107,11 @@ func TestATagShowsTheImageThatItsFindingsShow(t *testing.T) {
 func TestAnImageShowsItsPackages(t *testing.T) {
 	eachShop(t, func(t *testing.T, w *shop) {
 		const query = `query($uid: ID!) { repo(uid: $uid) { findings { nodes { image {
-			packages { totalCount nodes { name version ecosystem purl licenses architectures versionRecord { images { totalCount } } } }
+			packages { totalCount nodes { name version ecosystem purl licenses architectures packageVersion { images { totalCount } } } }
 			pad: packages(where: {query: "LEFT"}) { totalCount nodes { version } } none: packages(where: {ecosystems: ["PyPI"]}) { totalCount } } } } } }`
 		w.ask(query, "uid", w.tools).
 			expect("repo.findings.nodes.0.image.packages.nodes.*.version", "1.0.0 1.0.1").expect("repo.findings.nodes.0.image.packages.nodes.0.architectures", []any{"amd64"}).
-			expect("repo.findings.nodes.0.image.packages.nodes.0.versionRecord.images.totalCount", 1).expect("repo.findings.nodes.0.image.none.totalCount", 0)
+			expect("repo.findings.nodes.0.image.packages.nodes.0.packageVersion.images.totalCount", 1).expect("repo.findings.nodes.0.image.none.totalCount", 0)
 		w.ask(query, "uid", w.checkout).expect("repo.findings.nodes.*.image.packages.totalCount", "2 2 1").expect("repo.findings.nodes.*.image.pad.totalCount", "1 1 0").
 			expect("repo.findings.nodes.2.image.packages.nodes.0.version", nil).expect("repo.findings.nodes.2.image.packages.nodes.0.name", "checkout")
 	})

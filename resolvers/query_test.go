@@ -41,10 +41,10 @@ var everyQuery = []struct {
 	{"advisory", `query($advisory: ID!) { advisory(uid: $advisory) { advisoryId aliases events { type uid fixed { fixedVersion note } detection { nvdapi { cpeFound } } } } }`, "advisory.events.0.type", "FIXED"},
 	{"advisorySummary", `query($org: ID!) { advisorySummary(within: $org) { open { total critical high medium low none unknown } fixed { total unknown } notAffected { total } } }`, "advisorySummary.fixed.total", 3},
 	{"advisories", `{ advisories(where: {artifactNames: ["r01"], eventTypes: [FIXED]}) { nodes { advisoryId vulnerabilities { vulnerabilityId } } } }`, "advisories.nodes.0.vulnerabilities.*.vulnerabilityId", "GO-01"},
-	{"vulnerabilityMetadata", `{ vulnerabilityMetadata(where: {vulnerabilityIds: ["CVE-01"]}) { nodes { vulnerabilityId summary severities { type score } references { type url } } } }`, "vulnerabilityMetadata.nodes.*.severities.0.type", "CVSS_V3"},
+	{"vulnerabilityMetadata", `{ vulnerabilityMetadata(where: {vulnerabilityIds: ["CVE-01"]}) { nodes { vulnerabilityId summary severities { type vector } references { type url } } } }`, "vulnerabilityMetadata.nodes.*.severities.0.type", "CVSS_V3"},
 	{"advisoryDocuments", `{ advisoryDocuments(where: {documentId: "r01", cves: ["CVE-01"]}) { nodes { documentId advisories { nodes { advisoryId aliases packageNamespace events { type timestamp fixed { fixedVersion } detection { nvdapi { cpeFound } scanv1 { componentName } } } } } } } }`, "advisoryDocuments.nodes.0.advisories.nodes.*.advisoryId", "GO-01"},
 	{"resolvedVulnerabilities", `query($repo: String!, $since: DateTime!, $until: DateTime!) { resolvedVulnerabilities(images: [{repo: "r00", tags: ["t00", "t02"]}, {repo: $repo, tags: ["t01"]}], startTime: $since, endTime: $until) {
-		date imageRef { repo tags } resolvedVulns { advisoryId aliases cvssSeverities { type score } } } }`, "resolvedVulnerabilities.2.resolvedVulns.0.cvssSeverities.*.type", "CVSS_V3"},
+		date imageRef { repoUid repo { name } tags } resolvedVulns { advisoryId aliases cvssSeverities { type vector } } } }`, "resolvedVulnerabilities.2.resolvedVulns.0.cvssSeverities.*.type", "CVSS_V3"},
 	{"artifact", `query($artifact: ID!) { artifact(uid: $artifact) { name createTime updateTime versions(first: 1) { nodes { version } } } }`, "artifact.versions.nodes.*.version", "1.12"},
 	{"artifacts", `{ artifacts(where: {ecosystems: [PYTHON], query: "P0"}) { nodes { name ecosystem } } }`, "artifacts.nodes.*.name", "p00 p01"},
 	{"artifactCounts", `{ artifactCounts(ecosystems: [JAVA]) { ecosystem totalCount } }`, "artifactCounts.0.totalCount", 2},
@@ -62,13 +62,13 @@ var everyQuery = []struct {
 	{"accessAt", `query($org: ID!, $since: DateTime!) { accessAt(group: $org, time: $since) { complete recordedSince edges { cursor node { identityName } } nodes { bindingUid groupUid groupName group { name } identityUid identity { name } roleUid roleName role { name } capabilities createTime expireTime } pageInfo { hasNextPage } } }`, "accessAt.complete", true},
 	{"accessChanges", `query($org: ID!, $since: DateTime!, $until: DateTime!) { accessChanges(within: $org, from: $since, to: $until, first: 1) { complete recordedSince edges { cursor node { kind } } nodes { kind event { id time actor { subject } } before { roleName } after { roleName } roleUid roleName role { name } addedCapabilities removedCapabilities } pageInfo { hasNextPage } } }`, "accessChanges.nodes.*.kind", "GIVEN"},
 	{"auditLog", `query($org: ID!, $owner: String!, $since: DateTime!, $until: DateTime!) { auditLog(descendantsOf: $org, actor: $owner, types: ["dev.atrium.api.iam.identity_providers.created.v1"], since: $since, until: $until, denied: false, first: 1) {
-		edges { cursor node { id } } nodes { id type subject group time actor { subject act } body denied count } pageInfo { hasNextPage endCursor } } }`, "auditLog.nodes.*.denied", "<nil>"},
+		edges { cursor node { id } } nodes { id type subject groupUid time actor { subject act } body denied count } pageInfo { hasNextPage endCursor } } }`, "auditLog.nodes.*.denied", "<nil>"},
 	{"advisoryActivity", `query($org: ID!) { advisoryActivity(within: $org, interval: WEEK) { time opened fixed } }`, "advisoryActivity.29.opened", 3},
 	{"findingActivity", `query($org: ID!) { findingActivity(within: $org) { time open { total critical unknown } } }`, "findingActivity.29.open.total", 6},
 	{"topVulnerabilities", `{ topVulnerabilities { totalCount nodes { findings images repos } } }`, "topVulnerabilities.totalCount", nil},
 	{"topPackages", `{ topPackages(first: 1) { totalCount nodes { package findings } } }`, "topPackages.nodes.*.findings", nil},
 	{"acceptanceRules", `query($org: ID!) { acceptanceRules(within: $org) { uid } }`, "acceptanceRules", []any{}},
-	{"duePolicy", `query($org: ID!) { duePolicy(within: $org) { within } }`, "duePolicy", nil},
+	{"duePolicy", `query($org: ID!) { duePolicy(within: $org) { withinUid } }`, "duePolicy", nil},
 	{"acceptanceRulePreview", `query($org: ID!) { acceptanceRulePreview(within: $org, where: {maxSeverity: LOW}) { totalCount } }`, "acceptanceRulePreview.totalCount", 0},
 	{"remediationActivity", `query($org: ID!) { remediationActivity(within: $org) { time opened { total } timeToFix { count } } }`, "remediationActivity.29.opened.total", nil},
 	{"eventActivity", `query($org: ID!) { eventActivity(within: $org, from: null, types: ["iam.terms.accepted"]) { time made refused } }`, "eventActivity.29.made", 1},
@@ -127,13 +127,13 @@ func TestEveryVariantOfAnEventIsShown(t *testing.T) {
 	must(w.p.Feeds.ImportAdvisories(ctx, w.org, []*inventory.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a", ArtifactType: "Debian:12", Events: events,
 		Severities: []inventory.Severity{{Type: "TYPE_CVSS_V2", Score: "1"}, {Type: "TYPE_CVSS_V4", Score: "2"}, {Type: "TYPE_UNSPECIFIED", Score: "high"}}}}))(t)
 	const shared = `type falsePositiveDetermination { type note } analysisNotPlanned { note } fixNotPlanned { note } pendingUpstreamFix { note } truePositiveDetermination { note }`
-	got := w.ask(`{ advisories { nodes { severities { type score } events { ` + shared + ` findings author reviewer reviewState issue fixed { fixedVersion note }
+	got := w.ask(`{ advisories { nodes { severities { type vector } events { ` + shared + ` raw author reviewer reviewState issue fixed { fixedVersion note }
 			detection { nvdapi { cpeFound } scanv1 { subpackage component } } patched { patchedVersions note } } } }
 		advisoryDocuments { nodes { advisories { nodes { packageNamespace events { ` + shared + ` timestamp fixed { fixedVersion } detection { nvdapi { cpeFound } scanv1 { subpackageName componentName } } } } } } } }`)
 	types := "DETECTION DETECTION FALSE_POSITIVE_DETERMINATION ANALYSIS_NOT_PLANNED FIX_NOT_PLANNED PENDING_UPSTREAM_FIX TRUE_POSITIVE_DETERMINATION FIXED"
 	one := "advisories.nodes.0."
 	got.expect(one+"severities.0.type", "CVSS_V2").expect(one+"severities.1.type", "CVSS_V4").expect(one+"severities.2.type", nil).expect(one+"events.*.type", types+" PATCHED").
-		expect(one+"events.0.findings", "AP8=").expect(one+"events.1.findings", nil).expect(one+"events.0.reviewState", "REQUEST_CHANGES").expect(one+"events.0.issue", "i").
+		expect(one+"events.0.raw", "AP8=").expect(one+"events.1.raw", nil).expect(one+"events.0.reviewState", "REQUEST_CHANGES").expect(one+"events.0.issue", "i").
 		expect(one+"events.0.detection.scanv1", nil).expect(one+"events.1.detection.scanv1.subpackage", "p").expect(one+"events.8.patched.patchedVersions", []any{"1"}).expect(one+"events.7.fixed.note", "n")
 	one = "advisoryDocuments.nodes.0.advisories.nodes.0."
 	got.expect(one+"packageNamespace", "Debian:12").expect(one+"events.*.type", types).expect(one+"events.0.timestamp", at.String()).expect(one+"events.1.detection.scanv1.componentName", "c").

@@ -168,7 +168,7 @@ func (w *dashboard) answers() map[string][]any {
 		"A7":  {"batchDeleteRoleBindings.deletedUids", w.given},
 		"A8": {"accessChanges.complete", true, "accessChanges.nodes.*.kind", "TAKEN TAKEN GIVEN GIVEN", "accessChanges.nodes.0.event.actor.identity.name", "owner", "accessChanges.nodes.2.after.identityName", "bot",
 			"accessAt.complete", true, "accessAt.nodes.*.identityName", anyOrder("owner shopper")},
-		"A9":  {"events.kind", "IAM_ROLEBINDINGS_CREATED", "events.body.identity.name", "guest", "events.groupNode.name", "lab"},
+		"A9":  {"events.kind", "IAM_ROLEBINDINGS_CREATED", "events.body.identity.name", "guest", "events.group.name", "lab"},
 		"A10": {"roleBindings.totalCount", 1, "roleBindings.nodes.*.identity.name", "owner", "roleBindings.facets.role.*.role.name", "owner", "roleBindings.facets.group.*.count", "1"},
 	}
 }

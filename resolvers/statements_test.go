@@ -112,7 +112,7 @@ func countStatements(t *testing.T, url string) {
 			resolvedVulnerabilities(images: [{repo: "r01", tags: ["t00"]}], startTime: $since, endTime: $until) { date resolvedVulns { advisoryId } } }`, 6},
 		{"a report of many images", `query($since: DateTime!, $until: DateTime!) {
 			resolvedVulnerabilities(images: [{repo: "r01", tags: ["t00", "t01", "t02", "t03"]}, {repo: "r02", tags: ["t00", "t01"]}, {repo: "r03", tags: ["t11"]}], startTime: $since, endTime: $until) {
-				date imageRef { repo } resolvedVulns { advisoryId cvssSeverities { score } } } }`, 6},
+				date imageRef { repoUid } resolvedVulns { advisoryId cvssSeverities { vector } } } }`, 6},
 		{"artifacts with their total", `{ artifacts(where: {ecosystems: [JAVA, PYTHON]}) { totalCount nodes { name latestVersion versionCount } } }`, 2},
 		{"versions of artifacts", `{ artifacts(where: {ecosystems: [JAVA]}) { nodes { versions(first: 10) { nodes { version } } } } }`, 2},
 		{"versions of artifacts with totals", `{ artifacts(where: {ecosystems: [JAVA]}) { nodes { versions(first: 10) { totalCount nodes { version artifact { name } } } } } }`, 4},
@@ -131,7 +131,7 @@ func countStatements(t *testing.T, url string) {
 		{"deliveries of subscriptions with totals", `{ subscriptions { nodes { deliveries(first: 10) { totalCount nodes { eventType state } } } } }`, 3},
 		{"deliveries with what they are of", `{ subscriptions { nodes { deliveries(where: {state: PENDING}) { nodes { subscription { sink group { name } } } } } } }`, 4},
 		{"the audit log with what it tells of", `{ auditLog(first: 200, types: ["iam.group.created", "platform.registry.repo.created", "iam.identity.created"]) {
-			nodes { kind changes { field before after } groupNode { name } actor { identity { name } } resource { ... on Repo { name } ... on Group { name } ... on Identity { name } } } } }`, 4},
+			nodes { kind changes { field before after } group { name } actor { identity { name } } resource { ... on Repo { name } ... on Group { name } ... on Identity { name } } } } }`, 4},
 		{"the activity of advisories and events", `query($org: ID!) { advisoryActivity(within: $org) { time opened fixed } eventActivity(within: $org, interval: WEEK) { time made refused } }`, 2},
 		{"the audit log", `{ auditLog { nodes { type } edges { cursor } pageInfo { hasNextPage } } }`, 1},
 		{"who the caller is", `{ viewer { identities { name roleBindings { nodes { role { name } } } } } }`, 2},

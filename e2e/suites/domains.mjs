@@ -74,7 +74,7 @@ const { repos } = dataOf(await post(sites[0] + '/graphql', '{ repos(first: 1) { 
 const questions = {
   '{ repos(first: 5) { totalCount nodes { uid name group { name description } advisorySummary { open { total } } tags(first: 1) { nodes { name } } } } }': { iam: 1, vulnerabilities: 1 },
   '{ groups(first: 5) { nodes { name repos(first: 2) { totalCount nodes { name group { name path } } } roleBindings(first: 2) { nodes { role { name } } } } } }': { registry: 1, iam: 1 },
-  '{ auditLog(first: 5) { nodes { type groupNode { name } } } }': { iam: 1 },
+  '{ auditLog(first: 5) { nodes { type group { name } } } }': { iam: 1 },
   '{ viewer { identities { name } } artifacts(where: { ecosystems: [JAVA, PYTHON] }, first: 2) { nodes { name } } advisoryDocuments(first: 2) { nodes { documentId } } }': {},
   '{ advisories(first: 3) { nodes { advisoryId artifactName group { name } } } }': { iam: 1 },
   [`{ node(id: ${JSON.stringify(repos.nodes[0].id)}) { __typename id ... on Group { name } ... on Repo { name } ... on Tag { name } } }`]: { registry: 1 },

@@ -345,6 +345,41 @@ func UnmarshalFindingState(v any) (inventory.FindingState, error) {
 	return value[inventory.FindingState]("FINDING_STATE_", v)
 }
 
+// AppendJustification appends the reason of a decision about a finding as JSON. Those of VEX are lower case in the core, and those
+// of advisories have the prefix of their type.
+func AppendJustification(b []byte, v string, _ bool) []byte {
+	return appendEnum(b, "TYPE_", strings.ToUpper(v))
+}
+
+// MarshalJustification returns the marshaler of such a reason.
+func MarshalJustification(v string) graphql.Marshaler {
+	return marshal(AppendJustification(nil, v, true))
+}
+
+// UnmarshalJustification reads a reason of VEX. No other one can be given.
+func UnmarshalJustification(v any) (string, error) {
+	name, err := value[string]("", v)
+	return strings.ToLower(name), err
+}
+
+// AppendAffectedRangeType appends the type of a range of versions as JSON. What OSV does not know means the order of the ecosystem.
+func AppendAffectedRangeType(b []byte, v string, _ bool) []byte {
+	if v != "SEMVER" && v != "GIT" {
+		v = "ECOSYSTEM"
+	}
+	return appendEnum(b, "", v)
+}
+
+// MarshalAffectedRangeType returns the marshaler of such a type.
+func MarshalAffectedRangeType(v string) graphql.Marshaler {
+	return marshal(AppendAffectedRangeType(nil, v, true))
+}
+
+// UnmarshalAffectedRangeType reads such a type.
+func UnmarshalAffectedRangeType(v any) (string, error) {
+	return value[string]("", v)
+}
+
 // AppendSourceType appends a type of a source as JSON.
 func AppendSourceType(b []byte, v intake.SourceType, _ bool) []byte {
 	return appendEnum(b, "SOURCE_TYPE_", v)

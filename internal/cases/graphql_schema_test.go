@@ -19,13 +19,13 @@ var enumPrefixes = map[string]string{
 	"AdvisoryState": "ADVISORY_STATE_", "SeverityRating": "SEVERITY_RATING_", "SeveritySource": "SEVERITY_SOURCE_",
 	"ReviewState": "REVIEW_STATE_", "AdvisoryEventType": "EVENT_TYPE_FILTER_",
 	"FalsePositiveType": "TYPE_", "SeverityType": "TYPE_", "ReferenceType": "TYPE_",
-	"CorrelationRule": "CORRELATION_RULE_", "Ecosystem": "ECOSYSTEM_",
+	"CorrelationRule": "CORRELATION_RULE_", "ArtifactEcosystem": "ECOSYSTEM_",
 	"SourceType": "SOURCE_TYPE_", "SourceState": "SOURCE_STATE_",
 }
 
 // fieldNames has the names in REST, and "" for fields that REST does not have.
 var fieldNames = map[string]string{
-	"Repo.syncConfig": "sync_config", "VulnerabilityMetadata.vulnerabilityId": "id", "AdvisoryEvent.type": "",
+	"Repo.syncConfig": "sync_config", "VulnerabilityMetadata.vulnerabilityId": "id", "AdvisoryEvent.type": "", "AdvisoryEvent.raw": "findings", "Severity.vector": "score", "ReportedImageRef.repoUid": "repo", "ReportedImageRef.repo": "",
 	"IdentityProvider.defaultRoleUid": "defaultRole", "ExternalGroupRoleMapping.scopeUid": "scope",
 	"AdvisoryDocument.documentId": "id", "DocumentAdvisory.advisoryId": "id", "DocumentEvent.type": "", "ResolvedVulnerability.advisoryId": "id",
 }

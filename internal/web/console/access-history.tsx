@@ -51,9 +51,9 @@ const kinds: { [kind in AccessChangeKind]: { icon: IconName; name: string; class
 
 /** This sentence says who gave or took what. */
 function Sentence({ change, ...place }: Place & { change: ChangedFragment }): ReactNode {
-  const { kind, before, after, role, event: { actor, groupNode } } = change, by = <b>{actorOf({ actor })}</b>;
+  const { kind, before, after, role, event: { actor, group } } = change, by = <b>{actorOf({ actor })}</b>;
   const roleOf = (uid: string, name: string) => (role?.uid === uid ? <Link to={groupAddress(place.names, place.uid, 'roles', { role: uid })}><b>{name}</b></Link> : <b>{name}</b>);
-  const given = after ?? before, now = given && <>the role {roleOf(given.roleUid, given.roleName)} in <Where group={groupNode} name={given.groupName} /></>;
+  const given = after ?? before, now = given && <>the role {roleOf(given.roleUid, given.roleName)} in <Where group={group} name={given.groupName} /></>;
   switch (kind) {
     case 'GIVEN': return <>{by} gave <Who grant={after!} {...place} /> {now}{until(after!)}</>;
     case 'TAKEN': return <>{by} took {now} from <Who grant={before!} {...place} /></>;
@@ -62,7 +62,7 @@ function Sentence({ change, ...place }: Place & { change: ChangedFragment }): Re
       if (before!.identityUid !== after!.identityUid) return <>{by} gave <Who grant={after!} {...place} /> {now}{until(after!)}, and took it from <Who grant={before!} {...place} /></>;
       if (before!.roleUid !== after!.roleUid) return <>{by} gave <Who grant={after!} {...place} /> {now}{until(after!)} instead of <b>{before!.roleName}</b></>;
       return <>{by} changed when <Who grant={after!} {...place} /> loses {now}: {endOf(after!)} instead of {endOf(before!)}</>;
-    case 'ROLE_CHANGED': return <>{by} changed the role {roleOf(change.roleUid, change.roleName)} of <Where group={groupNode} /> for all who have it{differenceOf(change)}</>;
+    case 'ROLE_CHANGED': return <>{by} changed the role {roleOf(change.roleUid, change.roleName)} of <Where group={group} /> for all who have it{differenceOf(change)}</>;
   }
 }
 
@@ -73,7 +73,7 @@ const subjectOf = (change: ChangedFragment) => change.after ?? change.before;
 // What a file has of each change.
 const fileColumns: Pick<Column<ChangedFragment>, 'label' | 'text'>[] = [
   { label: 'Time', text: ({ event }) => event.time }, { label: 'By', text: ({ kind, event }) => (kind === 'EXPIRED' ? '' : actorOf(event)) }, { label: 'What', text: ({ kind }) => kinds[kind].name },
-  { label: 'Identity', text: (change) => subjectOf(change)?.identityName }, { label: 'Role', text: ({ roleName }) => roleName }, { label: 'Group', text: (change) => pathOf(change.event.groupNode, subjectOf(change)?.groupName).replaceAll(' / ', '/') },
+  { label: 'Identity', text: (change) => subjectOf(change)?.identityName }, { label: 'Role', text: ({ roleName }) => roleName }, { label: 'Group', text: (change) => pathOf(change.event.group, subjectOf(change)?.groupName).replaceAll(' / ', '/') },
   { label: 'Until', text: ({ after }) => after?.expireTime }, { label: 'Identity before', text: ({ before }) => before?.identityName }, { label: 'Role before', text: ({ before }) => before?.roleName }, { label: 'Until before', text: ({ before }) => before?.expireTime },
   { label: 'Added', text: ({ addedCapabilities }) => addedCapabilities.map(tell).join('; ') }, { label: 'Removed', text: ({ removedCapabilities }) => removedCapabilities.map(tell).join('; ') }, { label: 'Note', text: noteOf },
   { label: 'Identity UID', text: (change) => subjectOf(change)?.identityUid }, { label: 'Role UID', text: ({ roleUid }) => roleUid }, { label: 'By UID', text: ({ event }) => event.actor.subject }, { label: 'Event', text: ({ event }) => event.id },

@@ -43,7 +43,7 @@ interface RunProps { events: HappeningFragment[]; compact?: boolean; opened: Rea
 export function RunOfEvents({ events, compact, opened, onToggle, bodies, more = false }: RunProps) {
   const [first] = events, key = 'run ' + first.id;
   if (events.length === 1) return <Happening event={first} body={bodies.get(first.id)} compact={compact} open={opened.has(first.id)} onToggle={onToggle} />;
-  const { verb } = tellEvent(first), last = events.at(-1)!, names = [...new Set(events.map(({ groupNode }) => namesOf(groupNode).join(' / ')).filter(Boolean))];
+  const { verb } = tellEvent(first), last = events.at(-1)!, names = [...new Set(events.map(({ group }) => namesOf(group).join(' / ')).filter(Boolean))];
   return (
     <>
       <div className={first.denied !== null ? 'happening denied' : 'happening'}>
@@ -65,14 +65,14 @@ const iconOf = (event: HappeningFragment) => icons.find(([pattern]) => pattern.t
 
 /** This part shows an event as a sentence. The fields that an update changed open below the sentence. */
 export const Happening = memo(({ event, body, compact, open, onToggle }: HappeningProps) => {
-  const { verb, kind, name } = tellEvent(event, body), names = namesOf(event.groupNode), note = (body as { reviewNote?: string } | undefined)?.reviewNote, changes = event.changes ?? [], to = addressOf(event);
+  const { verb, kind, name } = tellEvent(event, body), names = namesOf(event.group), note = (body as { reviewNote?: string } | undefined)?.reviewNote, changes = event.changes ?? [], to = addressOf(event);
   return (
     <div className={event.denied !== null ? 'happening denied' : 'happening'}>
       <Icon name={iconOf(event)} />
       <div className="grow">
         <p><b>{actorOf(event)}</b> {event.denied !== null && <em>was not allowed to </em>}{verb} {kind} {name ? to ? <Link to={to}><b>{name}</b></Link> : <b>{name}</b> : event.resource ? '' : <span className="dim">that no longer exists</span>}
           {changes.length > 0 && <span className="dim"> · {changes.map(({ field }) => field).join(', ')}</span>}{note && <span className="dim"> · {note}</span>}{event.count > 1 && <span className="chip">{count(event.count)} times</span>}</p>
-        <p className="dim where">{names.length > 0 && event.groupNode && <><Link to={groupAddress(names, event.groupNode.uid)}>{names.join(' / ')}</Link> · </>}<Time at={event.time} />
+        <p className="dim where">{names.length > 0 && event.group && <><Link to={groupAddress(names, event.group.uid)}>{names.join(' / ')}</Link> · </>}<Time at={event.time} />
           {!compact && <button type="button" className="link-button" aria-expanded={open} onClick={() => onToggle(event.id)}>{open ? 'Less' : changes.length > 0 ? 'Before and after' : event.denied !== null ? 'Why' : 'More'}</button>}</p>
         {open && <Details event={event} />}
       </div>
@@ -81,19 +81,19 @@ export const Happening = memo(({ event, body, compact, open, onToggle }: Happeni
 });
 
 /** Returns where the resource of an event is, if it still exists. */
-function addressOf({ resource, subject, groupNode }: HappeningFragment): string | undefined {
-  const names = namesOf(groupNode);
-  if (!resource || !groupNode) return undefined;
+function addressOf({ resource, subject, group }: HappeningFragment): string | undefined {
+  const names = namesOf(group);
+  if (!resource || !group) return undefined;
   switch (resource.__typename) {
-    case 'Group': return groupAddress(names, groupNode.uid);
+    case 'Group': return groupAddress(names, group.uid);
     case 'Repo': return repoAddress(names, { uid: subject, name: resource.name });
     case 'Tag': return resource.repo ? repoAddress(names, { uid: subject.slice(0, subject.lastIndexOf('/')), name: resource.repo.name }, { tag: resource.name }) : undefined;
-    case 'Identity': return groupAddress(names, groupNode.uid, 'access', { identity: subject });
-    case 'Role': return groupAddress(names, groupNode.uid, 'roles', { role: subject });
-    case 'RoleBinding': return groupAddress(names, groupNode.uid, 'access', { show: 'table' });
-    case 'EventSubscription': return groupAddress(names, groupNode.uid, 'webhooks', { hook: subject });
-    case 'GroupInvite': return groupAddress(names, groupNode.uid, 'identities', { show: 'invites' });
-    case 'IdentityProvider': return groupAddress(names, groupNode.uid, 'identities', { show: 'providers' });
+    case 'Identity': return groupAddress(names, group.uid, 'access', { identity: subject });
+    case 'Role': return groupAddress(names, group.uid, 'roles', { role: subject });
+    case 'RoleBinding': return groupAddress(names, group.uid, 'access', { show: 'table' });
+    case 'EventSubscription': return groupAddress(names, group.uid, 'webhooks', { hook: subject });
+    case 'GroupInvite': return groupAddress(names, group.uid, 'identities', { show: 'invites' });
+    case 'IdentityProvider': return groupAddress(names, group.uid, 'identities', { show: 'providers' });
     default: return undefined;
   }
 }

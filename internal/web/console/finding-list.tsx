@@ -3,7 +3,7 @@
 import { useData, useDaysAgo, usePages } from './client';
 import { ExportLinks } from './export';
 import { FormButton, reasonAgainst, type Field, type Holding } from './form';
-import { Findings as FindingsDocument, FixedIn as FixedInDocument, UpdateFindings, type FindingFilter, type FindingNumbersFragment, type FindingRowFragment, type FindingsQuery, type FindingsQueryVariables, type FindingState, type SeverityRating } from './generated/graphql';
+import { Findings as FindingsDocument, FixedIn as FixedInDocument, UpdateFindings, type FindingFilter, type FindingNumbersFragment, type FindingRowFragment, type FindingsQuery, type FindingsQueryVariables, type FindingState, type SeverityRating, type VexJustification } from './generated/graphql';
 import { Find, joinValues, ListProblems, Toggles, useNarrow, useOpened, valuesOf } from './list';
 import { packageAddress } from './package-list';
 import { groupAddress, repoAddress } from './places';
@@ -149,7 +149,7 @@ function Decision({ finding }: { finding: FindingRowFragment }) {
 }
 
 export const reasonOf = (text: string) => sentence(text.replace(/^TYPE_/, '').toUpperCase());
-const justifications = ['component_not_present', 'vulnerable_code_not_present', 'vulnerable_code_not_in_execute_path', 'vulnerable_code_cannot_be_controlled_by_adversary', 'inline_mitigations_already_exist'];
+const justifications: VexJustification[] = ['COMPONENT_NOT_PRESENT', 'VULNERABLE_CODE_NOT_PRESENT', 'VULNERABLE_CODE_NOT_IN_EXECUTE_PATH', 'VULNERABLE_CODE_CANNOT_BE_CONTROLLED_BY_ADVERSARY', 'INLINE_MITIGATIONS_ALREADY_EXIST'];
 const fields: Field[] = [
   { name: 'state', label: 'State', hint: 'The decision replaces an earlier one.', needed: () => true, choices: (['IN_TRIAGE', 'ACCEPTED', 'NOT_AFFECTED', 'OPEN'] as const).map((value) => ({ value, name: { ...stateNames, IN_TRIAGE: 'In triage: somebody looks into it', ACCEPTED: 'Accepted: we live with the risk', NOT_AFFECTED: 'Not affected after all', OPEN: 'Open: take the decision back' }[value] })) },
   { name: 'justification', label: 'Reason', hint: 'As documents in the format VEX have it.', choices: justifications.map((value) => ({ value, name: reasonOf(value) })), shown: ({ state }) => state === 'NOT_AFFECTED', needed: ({ state }) => state === 'NOT_AFFECTED' },

@@ -56,7 +56,7 @@ const outcomes = [{ value: 'done', name: 'Done' }, { value: 'refused', name: 'Re
 // What a file has of each event. The names are those of now, and the log also has uids, which never change.
 const fileColumns: Pick<Column<HappeningFragment>, 'label' | 'text'>[] = [
   { label: 'Time', text: ({ time }) => time }, { label: 'Actor', text: actorOf }, { label: 'What', text: (event) => `${event.denied === null ? '' : 'was not allowed to '}${tellEvent(event).verb} ${tellEvent(event).kind}` }, { label: 'Name', text: (event) => tellEvent(event).name },
-  { label: 'Group', text: ({ groupNode }) => namesOf(groupNode).join('/') }, { label: 'Changed fields', text: ({ changes }) => (changes ?? []).map(({ field }) => field).join(' ') }, { label: 'Why it was refused', text: ({ denied }) => denied }, { label: 'Times', text: ({ count: n }) => n },
+  { label: 'Group', text: ({ group }) => namesOf(group).join('/') }, { label: 'Changed fields', text: ({ changes }) => (changes ?? []).map(({ field }) => field).join(' ') }, { label: 'Why it was refused', text: ({ denied }) => denied }, { label: 'Times', text: ({ count: n }) => n },
   { label: 'Type', text: ({ type }) => type }, { label: 'Resource UID', text: ({ subject }) => subject }, { label: 'Actor UID', text: ({ actor }) => actor.subject }, { label: 'Event', text: ({ id }) => id },
 ];
 
