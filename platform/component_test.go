@@ -104,7 +104,7 @@ func (w *world) facetsOf(within core.UID, filter *inventory.PackageFilter) strin
 	must(w, err)
 	facets, err := w.p.Packages.Facets(w.operator(), []core.Page[*inventory.Package]{page})
 	must(w, err)
-	return fmt.Sprint(facets[0].License, facets[0].Ecosystem)
+	return fmt.Sprint(facets[0].Licenses, facets[0].Ecosystems)
 }
 
 // namesUnder lists the packages with one of licences that images below a group hold.

@@ -45,11 +45,11 @@ func TestFacetsCountTags(t *testing.T) {
 		for i, name := range []string{"nightly-20260327", "1.2.3-r4", "sha256-" + strings.Repeat("cd", 32) + ".sig"} {
 			w.ask(`mutation($repo: ID!, $name: String!, $digest: String!, $old: Boolean) { createTag(input: {parent: $repo, name: $name, digest: $digest, deprecated: $old, bundles: ["b"]}) { tag { uid } } }`, "repo", repo, "name", name, "digest", digest, "old", i == 0)
 		}
-		const facets = ` { facets { repo { value count repo { name } } deprecated { value count } class { value count } bundle { value count } } }`
+		const facets = ` { facets { repos { value count repo { name } } deprecated { value count } baseImages { value } architectures { value } classes { value count } bundles { value count } } }`
 		w.ask(`query($repo: ID!) { tags(first: 0)`+facets+` image: tags(where: {name: "1.2.3-r4"}) { nodes { image { tags`+facets+` } } } old: tags(childrenOf: $repo, where: {deprecated: true, query: "nightly"})`+facets+` none: tags(where: {name: "none"})`+facets+` }`, "repo", repo).
-			expect("tags.facets.repo.*.repo.name", "r01 r00").expect("tags.facets.repo.*.count", "6 3").expect("tags.facets.deprecated.*.value", "false true").expect("tags.facets.deprecated.*.count", "6 3").
-			expect("tags.facets.class.*.value", "<nil> DATE EPOCH REFERRER").expect("tags.facets.class.*.count", "6 1 1 1").
-			expect("old.facets.class.*.value", "DATE").expect("old.facets.repo.*.value", repo).expect("none.facets.deprecated", []any{})
+			expect("tags.facets.repos.*.repo.name", "r01 r00").expect("tags.facets.repos.*.count", "6 3").expect("tags.facets.deprecated.*.value", "false true").expect("tags.facets.deprecated.*.count", "6 3").
+			expect("tags.facets.classes.*.value", "<nil> DATE EPOCH REFERRER").expect("tags.facets.classes.*.count", "6 1 1 1").
+			expect("old.facets.classes.*.value", "DATE").expect("old.facets.repos.*.value", repo).expect("none.facets.deprecated", []any{})
 	})
 }
 
@@ -61,9 +61,9 @@ func TestFacetsCountRepos(t *testing.T) {
 	for i, r := range []string{`"catalogTier": "CATALOG_TIER_BASE", "bundles": ["a", "b"]`, `"catalogTier": "CATALOG_TIER_BASE", "bundles": ["b"]`, `"description": "none"`} {
 		must(w.p.Repos.Create(ctx, []core.UID{w.org, team, team}[i], body[*inventory.Repo](`{"name": "r%d", %s}`, i, r)))(t)
 	}
-	const facets = ` { facets { tier { value count } bundle { value count } } }`
+	const facets = ` { facets { tiers { value count } bundles { value count } } }`
 	w.ask(`{ repos`+facets+` base: repos(first: 1, where: {tiers: [BASE], query: "r1"})`+facets+` none: repos(where: {tiers: []})`+facets+` group(path: "acme/team") { repos`+facets+` } }`).
-		expect("repos.facets.tier.*.value", "BASE <nil>").expect("repos.facets.tier.*.count", "2 1").expect("repos.facets.bundle.*.value", "b a").expect("repos.facets.bundle.*.count", "2 1").
-		expect("base.facets.tier.*.value", "BASE").expect("base.facets.bundle.*.count", "1").expect("none.facets.tier", []any{}).
-		expect("group.repos.facets.tier.*.count", "1 1").expect("group.repos.facets.bundle.*.value", "b")
+		expect("repos.facets.tiers.*.value", "BASE <nil>").expect("repos.facets.tiers.*.count", "2 1").expect("repos.facets.bundles.*.value", "b a").expect("repos.facets.bundles.*.count", "2 1").
+		expect("base.facets.tiers.*.value", "BASE").expect("base.facets.bundles.*.count", "1").expect("none.facets.tiers", []any{}).
+		expect("group.repos.facets.tiers.*.count", "1 1").expect("group.repos.facets.bundles.*.value", "b")
 }

@@ -64,7 +64,7 @@ func Limits() analysis.Schema {
 		DefaultPage: core.DefaultPageSize, MaxPage: core.MaxPageSize,
 		Parts:             []string{"SeverityCount", "FindingCount"},
 		ListRows:          listRows,
-		IndexedConditions: indexedConditions, CountedConditions: countedConditions, SummedConditions: summedConditions, RelatedConditions: relatedConditions, NestedConditions: nestedConditions, ComparedConditions: comparedConditions,
+		IndexedConditions: indexedConditions, CountedConditions: countedConditions, SummedConditions: summedConditions, ReadFacets: readFacets, RelatedConditions: relatedConditions, NestedConditions: nestedConditions, ComparedConditions: comparedConditions,
 		SortedOrders: sortedOrders, WholeOrders: wholeOrders, CountedLists: countedLists, ScannedFields: scannedFields,
 		NestedLists: nestedLists(), LongFields: withCapabilities(longFields), UniqueNames: uniqueNames, Watched: append(slices.Collect(maps.Keys(costlyFields)), feedPosition),
 	}
@@ -111,6 +111,11 @@ var countedConditions = []string{"fixable", "knownExploited", "Advisory.severiti
 
 // summedConditions names the conditions of findings with which their facets are sums.
 var summedConditions = []string{"Finding.fixable", "Finding.knownExploited", "Finding.ecosystems", "Finding.labels"}
+
+// readFacets names the facets that need a read of their own, which no counters replace.
+var readFacets = []string{
+	"FindingFacets.vulnerabilities", "FindingFacets.packages", "FindingFacets.assignees", "FindingFacets.labels", "TagFacets.baseImages", "TagFacets.architectures",
+}
 
 // relatedConditions names the conditions on other rows.
 var relatedConditions = []string{"tags", "repos"}

@@ -147,20 +147,6 @@ func summarizeImages(ctx context.Context, p *platform.Platform, images []core.Im
 	return summaries, joinErrors(errs)
 }
 
-func (r findingConnections) Facets(ctx context.Context, all []*scalar.FindingConnection) ([]*inventory.FindingFacets, error) {
-	return r.p.Findings.Facets(ctx, mapEach(all, (*scalar.FindingConnection).Page))
-}
-
-func (findingRepoFacets) Repo(ctx context.Context, all []*core.UIDFacet) ([]*inventory.Repo, error) {
-	return follow(ctx, all, readsOf(ctx).repos(), facetUID)
-}
-
-func (findingGroupFacets) Group(ctx context.Context, all []*core.UIDFacet) ([]*iam.Group, error) {
-	return follow(ctx, all, readsOf(ctx).groups(), facetUID)
-}
-
-func facetUID(f *core.UIDFacet) core.UID { return f.Value }
-
 // asAdvisorySummary answers a summary of findings in the form that there was before findings.
 func asAdvisorySummary(s *inventory.FindingSummary) *inventory.AdvisorySummary {
 	if s == nil {

@@ -196,15 +196,20 @@ func TestSummariesOfFindingsAreTheSumsOfTheirLists(t *testing.T) {
 			expect("repos.nodes.0.tags.nodes.*.findingSummary.images", "1 1 1 1").expect("repos.nodes.0.tags.nodes.*.findingSummary.knownImages", "1 1 1 0").
 			expect("groups.nodes.*.findingSummary.open.total", "5 2 3").
 			expect("repos.nodes.*.findingSummary.open.total", "3 2").expect("repos.nodes.0.tags.nodes.*.findingSummary.open.total", "0 0 2 1")
-		const facets = ` { facets { severity { value count } state { value count } ecosystem { value count } repo { value count repo { name } } group { value count group { name } } } }`
+		w.ask(`query($shop: ID!) { findings(descendantsOf: $shop) { facets { ... on FindingFacets { vulnerabilities { ...counted } packages { ...counted } }
+			assignees { __typename ...counted identity { name } } labels { ...counted } } } } fragment counted on Facet { value count }`, "shop", w.shop).
+			expect("findings.facets.vulnerabilities.0.count", 1).expect("findings.facets.packages.*.count", "2 1").expect("findings.facets.assignees", []any{
+			map[string]any{"__typename": "IdentityFacet", "value": nil, "count": 3.0, "identity": nil},
+		}).expect("findings.facets.labels", []any{})
+		const facets = ` { facets { severities { value count } states { value count } ecosystems { value count } repos { value count repo { name } } groups { value count group { name } } } }`
 		w.ask(`query($shop: ID!) { findings`+facets+` below: findings(descendantsOf: $shop, first: 1)`+facets+`
 			repos { nodes { tags { nodes { findings(where: {basis: [VERSION]})`+facets+` } } } } none: findings(where: {states: []})`+facets+` }`, "shop", w.shop).
-			expect("findings.facets.severity.*.value", "CRITICAL LOW UNKNOWN").expect("findings.facets.severity.*.count", "3 1 1").
-			expect("findings.facets.ecosystem.*.value", "npm <nil>").expect("findings.facets.repo.*.repo.name", "checkout tools").
-			expect("findings.facets.group.*.group.name", "shop lab").expect("findings.facets.group.*.count", "3 2").expect("findings.facets.state.*.value", "OPEN").
-			expect("below.facets.severity.*.count", "1 1 1").expect("none.facets.state", []any{}).
-			expect("repos.nodes.0.tags.nodes.0.findings.facets.repo", []any{}).expect("repos.nodes.0.tags.nodes.2.findings.facets.severity.*.value", "CRITICAL LOW").
-			expect("repos.nodes.1.tags.nodes.0.findings.facets.repo.*.count", "2")
+			expect("findings.facets.severities.*.value", "CRITICAL LOW UNKNOWN").expect("findings.facets.severities.*.count", "3 1 1").
+			expect("findings.facets.ecosystems.*.value", "npm <nil>").expect("findings.facets.repos.*.repo.name", "checkout tools").
+			expect("findings.facets.groups.*.group.name", "shop lab").expect("findings.facets.groups.*.count", "3 2").expect("findings.facets.states.*.value", "OPEN").
+			expect("below.facets.severities.*.count", "1 1 1").expect("none.facets.states", []any{}).
+			expect("repos.nodes.0.tags.nodes.0.findings.facets.repos", []any{}).expect("repos.nodes.0.tags.nodes.2.findings.facets.severities.*.value", "CRITICAL LOW").
+			expect("repos.nodes.1.tags.nodes.0.findings.facets.repos.*.count", "2")
 	})
 }
 

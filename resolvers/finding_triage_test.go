@@ -115,10 +115,10 @@ func TestRulesOfAcceptanceAreShownBeforeTheyAreMade(t *testing.T) {
 	eachShop(t, func(t *testing.T, w *shop) {
 		where := map[string]any{"maxSeverity": "CRITICAL", "ecosystems": []any{"npm"}, "packages": []any{"left-pad", "left-pad"}}
 		const preview = `query($within: ID!, $where: AcceptanceConditionsInput!) { acceptanceRulePreview(within: $within, where: $where, first: 1) {
-			totalCount nodes { package state } pageInfo { hasNextPage } facets { severity { value count } }
+			totalCount nodes { package state } pageInfo { hasNextPage } facets { severities { value count } }
 		} }`
 		shown := w.ask(preview, "within", w.org, "where", where).expect("acceptanceRulePreview.nodes.*.package", "left-pad").
-			expect("acceptanceRulePreview.facets.severity.0.value", "CRITICAL")
+			expect("acceptanceRulePreview.facets.severities.0.value", "CRITICAL")
 		total := shown.value("acceptanceRulePreview.totalCount")
 		const create = `mutation($input: CreateAcceptanceRuleInput!) { createAcceptanceRule(input: $input) { rule {
 			uid withinUid within { ... on Group { name } } note expireTime where { maxSeverity epssBelow withoutFix packages ecosystems labels includeKnownExploited }

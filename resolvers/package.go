@@ -31,10 +31,6 @@ func (q queries) Packages(ctx context.Context, window scalar.Window, within *cor
 	return newConnection(q.p.Packages.ListHeld(ctx, valueOrZero(within), request(ctx, core.UIDFilter{}, where, window)))
 }
 
-func (r packageConnections) Facets(ctx context.Context, all []*scalar.PackageConnection) ([]*inventory.PackageFacets, error) {
-	return r.p.Packages.Facets(ctx, mapEach(all, (*scalar.PackageConnection).Page))
-}
-
 func (e entities) FindManyPackageByUIDs(ctx context.Context, reps []*graph.PackageByUIDsInput) ([]*inventory.Package, error) {
 	return readRepresentations(ctx, readsOf(ctx).packages(), mapEach(reps, func(r *graph.PackageByUIDsInput) core.UID { return r.UID }))
 }

@@ -65,10 +65,10 @@ func TestPackagesAndFindingsTellWhereTheyComeFrom(t *testing.T) {
 		w.member(w.org, "auditor", w.role(w.org, "auditor", "findings.list", "tag.list", "repo.list"))
 		w.askAs("auditor", findings+`introducedBy { name } } } }`, "repo", w.tools).expectErrors("PERMISSION_DENIED findings.nodes.0.introducedBy", "PERMISSION_DENIED findings.nodes.1.introducedBy", "PERMISSION_DENIED findings.nodes.2.introducedBy")
 
-		w.ask(`query($org: ID!) { packages(within: $org) { facets { license { value count } ecosystem { value count } } } }`, "org", w.lab).
-			expect("packages.facets.license", []any{
+		w.ask(`query($org: ID!) { packages(within: $org) { facets { licenses { value count } ecosystems { value count } } } }`, "org", w.lab).
+			expect("packages.facets.licenses", []any{
 				map[string]any{"value": "MIT", "count": 2.0}, map[string]any{"value": "NONE", "count": 2.0}, map[string]any{"value": "Apache-2.0", "count": 1.0},
-			}).expect("packages.facets.ecosystem", []any{map[string]any{"value": "npm", "count": 4.0}})
+			}).expect("packages.facets.ecosystems", []any{map[string]any{"value": "npm", "count": 4.0}})
 		w.ask(`query($org: ID!) { packages(within: $org, where: {licenses: ["Apache-2.0"]}) { totalCount nodes { name versions(where: {licenses: ["apache-2.0"]}) { nodes { version } } } } }`, "org", w.lab).
 			expect("packages.totalCount", 1).expect("packages.nodes.0.name", "qs").expect("packages.nodes.0.versions.nodes.*.version", "1")
 	})

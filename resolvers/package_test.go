@@ -246,7 +246,7 @@ func TestQuestionsAboutImagesTakeFewStatements(t *testing.T) {
 			{"findings of images of tags", `{ findings { nodes { image { findings { totalCount nodes { package } } findingSummary { open { total } } } } } }`, 5},
 			{"findings of advisories", `{ advisories { nodes { findings { totalCount nodes { package } } affected { versions } } } }`, 4},
 			{"summaries of groups", `{ groups { nodes { findingSummary { open { total } affectedRepos } } } }`, 2},
-			{"facets", `{ findings { facets { severity { count } repo { repo { name } } group { group { name } } } } repos { nodes { findings { facets { state { count } } } } } }`, 9},
+			{"facets", `{ findings { facets { severities { count } repos { repo { name } } groups { group { name } } } } repos { nodes { findings { facets { states { count } } } } } }`, 9},
 			{"packages with what holds them", `{ packages { totalCount nodes { versions { totalCount nodes { images { totalCount nodes { repo { name } } } tags { totalCount nodes { name } } repos { totalCount nodes { name } } advisories { totalCount nodes { advisoryId } } } } } } }`, 14},
 			{"one version of each package", `{ packages { nodes { versions(where: {versions: ["4.0.0"]}) { nodes { version } } } } }`, 2},
 			{"packages of images", `{ findings { nodes { image { packages { totalCount nodes { name version } } } } } }`, 6},

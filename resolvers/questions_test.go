@@ -150,18 +150,18 @@ func (w *dashboard) answers() map[string][]any {
 		"T19": {"topVulnerabilities.totalCount", 3, "topVulnerabilities.nodes.*.vulnerabilityId", "CVE-9 CVE-8 CVE-5", "topVulnerabilities.nodes.0.severity.score", 9.1, "topVulnerabilities.nodes.*.images", "1 1 1", "topPackages.nodes.*.package", "express", "topPackages.nodes.0.findings", 2},
 		"T20": {"remediationActivity.0.opened.total", 4, "remediationActivity.*.resolved.total", w.weekly("0", "1"), "remediationActivity.*.fixed.total", w.weekly("0", "0"), "remediationActivity.0.timeToFix", nil},
 		"T21": {"findings.totalCount", 1, "findings.nodes.*.vulnerabilityId", "CVE-9", "findings.nodes.0.repo.name", "checkout"},
-		"T22": {"acceptanceRulePreview.totalCount", 1, "acceptanceRulePreview.nodes.*.vulnerabilityId", "CVE-9", "acceptanceRulePreview.facets.severity.0.count", 1, "acceptanceRules", []any{}},
+		"T22": {"acceptanceRulePreview.totalCount", 1, "acceptanceRulePreview.nodes.*.vulnerabilityId", "CVE-9", "acceptanceRulePreview.facets.severities.0.count", 1, "acceptanceRules", []any{}},
 		"T23": {"findings.nodes.*.package", "left-pad left-pad left-pad express express", "findings.nodes.0.direct", nil, "findings.nodes.0.introducedBy", nil},
-		"T24": {"packages.facets.license.*.value", "MIT", "packages.facets.license.*.count", "2", "under.totalCount", 2, "under.nodes.*.name", "express left-pad", "under.nodes.0.versions.nodes.*.repos.nodes.*.path", "acme/shop/checkout acme/shop/checkout"},
+		"T24": {"packages.facets.licenses.*.value", "MIT", "packages.facets.licenses.*.count", "2", "under.totalCount", 2, "under.nodes.*.name", "express left-pad", "under.nodes.0.versions.nodes.*.repos.nodes.*.path", "acme/shop/checkout acme/shop/checkout"},
 		"T25": {"findings.totalCount", 3, "findings.nodes.*.decider.name", "owner owner owner", "findings.nodes.0.note", "only reachable from inside"},
 		"T26": {"findings.totalCount", 5, "findings.nodes.*.vulnerabilityId", "CVE-1 CVE-1 CVE-1 CVE-9 CVE-8"},
-		"T27": {"findings.totalCount", 3, "findings.nodes.*.vulnerabilityId", "CVE-1 CVE-1 CVE-5", "findings.facets.repo.0.repo.name", "checkout"},
+		"T27": {"findings.totalCount", 3, "findings.nodes.*.vulnerabilityId", "CVE-1 CVE-1 CVE-5", "findings.facets.repos.0.repo.name", "checkout"},
 		"T28": {"duePolicy", nil, "findingSummary.overdue", 1, "findings.totalCount", 1, "findings.nodes.0.vulnerabilityId", "CVE-5"},
 
 		"A1":  {"group.whoCan.totalCount", 2, "group.whoCan.edges.*.node.name", "ada owner", "group.whoCan.edges.*.role.name", "editor owner", "group.whoCan.edges.0.binding.group.name", "acme"},
 		"A2":  {"identity.name", "bot", "identity.roleBindings.nodes.*.group.path", "acme/lab", "identity.roleBindings.nodes.0.role.capabilities", []any{"GROUPS_DELETE", "REPO_DELETE"}, "identity.effectiveCapabilities", []any{}},
 		"A3":  {"never.nodes.*.name", "ada bot owner shopper stray", "never.nodes.1.roleBindings.nodes.*.role.name", "sweeper", "idle.nodes.*.name", "guest", "idle.totalCount", 1, "unbound.nodes.*.name", "stray"},
-		"A4":  {"roles.nodes.*.name", "owner sweeper", "roles.nodes.*.roleBindings.totalCount", "1 1", "roleBindings.totalCount", 2, "roleBindings.facets.role.*.role.name", anyOrder("owner sweeper")},
+		"A4":  {"roles.nodes.*.name", "owner sweeper", "roles.nodes.*.roleBindings.totalCount", "1 1", "roleBindings.totalCount", 2, "roleBindings.facets.roles.*.role.name", anyOrder("owner sweeper")},
 		"A4b": {"group.roleBindings.totalCount", 2, "group.roleBindings.nodes.*.identity.name", "ada owner"},
 		"A5":  {"open.totalCount", 1, "open.nodes.0.uid", string(w.pending), "open.nodes.0.group.name", "shop", "expired.totalCount", 1, "sent.nodes.0.subject", string(w.pending), "sent.nodes.0.actor.identity.name", "owner"},
 		"A6":  {"auditLog.nodes.*.kind", "IAM_ROLEBINDINGS_CREATED IAM_IDENTITY_CREATED", "auditLog.pageInfo.hasNextPage", false},
@@ -169,7 +169,7 @@ func (w *dashboard) answers() map[string][]any {
 		"A8": {"accessChanges.complete", true, "accessChanges.nodes.*.kind", "TAKEN TAKEN GIVEN GIVEN", "accessChanges.nodes.0.event.actor.identity.name", "owner", "accessChanges.nodes.2.after.identityName", "bot",
 			"accessAt.complete", true, "accessAt.nodes.*.identityName", anyOrder("owner shopper")},
 		"A9":  {"events.kind", "IAM_ROLEBINDINGS_CREATED", "events.body.identity.name", "guest", "events.group.name", "lab"},
-		"A10": {"roleBindings.totalCount", 1, "roleBindings.nodes.*.identity.name", "owner", "roleBindings.facets.role.*.role.name", "owner", "roleBindings.facets.group.*.count", "1"},
+		"A10": {"roleBindings.totalCount", 1, "roleBindings.nodes.*.identity.name", "owner", "roleBindings.facets.roles.*.role.name", "owner", "roleBindings.facets.groups.*.count", "1"},
 	}
 }
 

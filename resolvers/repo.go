@@ -121,10 +121,6 @@ func (r repos) AdvisorySummary(ctx context.Context, all []*inventory.Repo) ([]*i
 	return mapEach(summaries, asAdvisorySummary), err
 }
 
-func (r repoConnections) Facets(ctx context.Context, all []*scalar.RepoConnection) ([]*inventory.RepoFacets, error) {
-	return r.p.Repos.Facets(ctx, mapEach(all, (*scalar.RepoConnection).Page))
-}
-
 func (r repos) Findings(ctx context.Context, all []*inventory.Repo, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.FindingConnection, error) {
 	return listFindingsIn(ctx, r.p, repoScopes(all, valueOrZero(where).ByUID), where, window)
 }

@@ -32,8 +32,7 @@ type (
 	repoFacets            root
 	roleFacets            root
 	groupFacets           root
-	findingRepoFacets     root
-	findingGroupFacets    root
+	identityFacets        root
 	images                root
 	viewers               root
 	gitHubAccounts        root
@@ -58,8 +57,7 @@ func (r root) TagConnection() graph.TagConnectionResolver                 { retu
 func (r root) RepoFacet() graph.RepoFacetResolver                         { return repoFacets(r) }
 func (r root) RoleFacet() graph.RoleFacetResolver                         { return roleFacets(r) }
 func (r root) GroupFacet() graph.GroupFacetResolver                       { return groupFacets(r) }
-func (r root) FindingRepoFacet() graph.FindingRepoFacetResolver           { return findingRepoFacets(r) }
-func (r root) FindingGroupFacet() graph.FindingGroupFacetResolver         { return findingGroupFacets(r) }
+func (r root) IdentityFacet() graph.IdentityFacetResolver                 { return identityFacets(r) }
 func (r root) ImageSbom() graph.ImageSbomResolver                         { return imageSBOMs(r) }
 func (r root) ImagePackage() graph.ImagePackageResolver                   { return imagePackages(r) }
 func (r root) VulnerabilityExposure() graph.VulnerabilityExposureResolver { return vulnerabilities(r) }

@@ -81,8 +81,8 @@ func countStatements(t *testing.T, url string) {
 		{"a search of one kind in a group", `query($org: ID!) { search(query: "team", kinds: [GROUP], within: $org) { nodes { id } } }`, 2},
 		{"repos by a word with their total", `{ repos(where: {query: "r0", tiers: [BASE], bundles: ["x"], aliases: ["y"]}) { totalCount nodes { name } } }`, 2},
 		{"tags of a group by a word", `query($org: ID!) { group(uid: $org) { tags(where: {query: "t01"}) { totalCount nodes { name } } } }`, 3},
-		{"facets of repos", `{ repos(first: 5) { totalCount nodes { name } facets { tier { value count } bundle { value count } } } }`, 5}, // Three statements count, in one round trip.
-		{"facets of the repos of groups", `{ groups { nodes { repos(first: 1) { nodes { name } facets { tier { count } bundle { count } } } } } }`, 5},
+		{"facets of repos", `{ repos(first: 5) { totalCount nodes { name } facets { tiers { value count } bundles { value count } } } }`, 5}, // Three statements count, in one round trip.
+		{"facets of the repos of groups", `{ groups { nodes { repos(first: 1) { nodes { name } facets { tiers { count } bundles { count } } } } } }`, 5},
 		{"advisories of tags", `{ tags(first: 20) { nodes { advisories(first: 5) { totalCount nodes { advisoryId } } } } }`, 3},
 		{"summaries of tags", `{ tags(first: 20) { nodes { advisorySummary { open { total } fixed { total } } } } }`, 2},
 		{"readmes", `{ repos { nodes { readme } } }`, 2},

@@ -307,7 +307,7 @@ func (e *env) ways(to target) (all []way) {
 			})
 			return shown
 		})
-		for _, field := range []string{"findingSummary { affectedRepos }", "findings(first: 0) { facets { state { count } } }"} {
+		for _, field := range []string{"findingSummary { affectedRepos }", "findings(first: 0) { facets { states { count } } }"} {
 			add(field, func(r *onlooker) string {
 				for _, text := range []string{"{ " + field + " }", fmt.Sprintf("{ group(uid: %q) { %s } }", e.text("{org}"), field)} {
 					if data := e.query(r.token, text); strings.Contains(data, `:1`) {

@@ -12,24 +12,24 @@ type (
 )
 
 // RoleBindingFacets count the role bindings of a list, sorted by descending count.
-type RoleBindingFacets struct{ Role, Group []core.UIDFacet }
+type RoleBindingFacets struct{ Roles, Groups, Identities []core.UIDFacet }
 
 // IdentityFacets count the identities of a list, sorted by descending count.
 type IdentityFacets struct {
-	Kind  []IdentityTypeFacet
-	Group []core.UIDFacet
+	Kinds  []IdentityTypeFacet
+	Groups []core.UIDFacet
 }
 
 // Facets counts all role bindings of the lists that the pages belong to.
 func (s RoleBindings) Facets(ctx context.Context, pages []core.Page[*RoleBinding]) ([]*RoleBindingFacets, error) {
 	return core.FacetEach(ctx, s.rows, pages, s.area.Tables.FacetRoleBindings, func(f *RoleBindingFacets) {
-		f.Role, f.Group = core.SortFacets(f.Role), core.SortFacets(f.Group)
+		f.Roles, f.Groups, f.Identities = core.SortFacets(f.Roles), core.SortFacets(f.Groups), core.SortFacets(f.Identities)
 	})
 }
 
 // Facets counts all identities of the lists that the pages belong to.
 func (s Identities) Facets(ctx context.Context, pages []core.Page[*Identity]) ([]*IdentityFacets, error) {
 	return core.FacetEach(ctx, s.rows, pages, s.area.Tables.FacetIdentities, func(f *IdentityFacets) {
-		f.Kind, f.Group = core.SortFacets(f.Kind), core.SortFacets(f.Group)
+		f.Kinds, f.Groups = core.SortFacets(f.Kinds), core.SortFacets(f.Groups)
 	})
 }

@@ -290,8 +290,8 @@ type FindingQueries interface {
 	// SummarizeImageFindings counts those of images, with one statement.
 	SummarizeImageFindings(ctx context.Context, on core.Conn, keys ImageKeys) ([]*FindingSummary, error)
 
-	// FacetFindings counts the findings of each scope by facet, with one read.
-	FacetFindings(ctx context.Context, on core.Conn, filter *FindingFilter, scopes []core.Scope) ([]*FindingFacets, error)
+	// FacetFindings counts the findings of each scope by the selected facets, with one round trip.
+	FacetFindings(ctx context.Context, on core.Conn, filter *FindingFilter, scopes []core.Scope, parts FindingFacetParts) ([]*FindingFacets, error)
 
 	// RulesOf reads the triage rules of groups and repos.
 	RulesOf(ctx context.Context, on core.Conn, scopes []core.UID) ([]*TriageRule, error)

@@ -123,11 +123,15 @@ func (s Findings) SummarizeImages(ctx context.Context, keys []core.ImageKey) ([]
 // FindingFacets count the findings of a list by what they have in common, sorted by descending
 // count.
 type FindingFacets struct {
-	Severity  []SeverityFacet
-	State     []StateFacet
-	Ecosystem []EcosystemFacet
-	Repo      []core.UIDFacet
-	Group     []core.UIDFacet // the groups of the repos
+	Severities []SeverityFacet
+	States     []StateFacet
+	Ecosystems []EcosystemFacet
+	Repos      []core.UIDFacet
+	Groups     []core.UIDFacet // the groups of the repos
+
+	Vulnerabilities, Packages []core.TextFacet
+	Assignees                 []core.UIDFacet  // "" is for findings that nobody looks after
+	Labels                    []core.TextFacet // labels of the repos, as key=value
 }
 
 // The facets of findings.
@@ -140,10 +144,27 @@ type (
 	EcosystemFacet = core.TextFacet
 )
 
-// Facets counts all findings of the lists that the pages belong to.
-func (s Findings) Facets(ctx context.Context, pages []core.Page[*Finding]) ([]*FindingFacets, error) {
-	return core.FacetEach(ctx, s.rows, pages, s.area.tables.FacetFindings, func(f *FindingFacets) {
-		f.Severity, f.State, f.Ecosystem = core.SortFacets(f.Severity), core.SortFacets(f.State), core.SortFacets(f.Ecosystem)
-		f.Repo, f.Group = core.SortFacets(f.Repo), core.SortFacets(f.Group)
+// FindingFacetParts select facets of findings.
+type FindingFacetParts uint8
+
+// The facets of findings that need a read of their own. Those that are summed are sums of counters, unless the filter has
+// another condition than counters have. Others read the findings.
+const (
+	FindingFacetsSummed FindingFacetParts = 1 << iota // by severity, state, ecosystem, repo and group
+	FindingFacetsByVulnerability
+	FindingFacetsByPackage
+	FindingFacetsByAssignee
+	FindingFacetsByLabel
+)
+
+// Facets counts all findings of the lists that the pages belong to, by the selected facets.
+func (s Findings) Facets(ctx context.Context, pages []core.Page[*Finding], parts FindingFacetParts) ([]*FindingFacets, error) {
+	count := func(ctx context.Context, on core.Conn, f *FindingFilter, scopes []core.Scope) ([]*FindingFacets, error) {
+		return s.area.tables.FacetFindings(ctx, on, f, scopes, parts)
+	}
+	return core.FacetEach(ctx, s.rows, pages, count, func(f *FindingFacets) {
+		f.Severities, f.States, f.Ecosystems = core.SortFacets(f.Severities), core.SortFacets(f.States), core.SortFacets(f.Ecosystems)
+		f.Repos, f.Groups, f.Assignees = core.SortFacets(f.Repos), core.SortFacets(f.Groups), core.SortFacets(f.Assignees)
+		f.Vulnerabilities, f.Packages, f.Labels = core.SortFacets(f.Vulnerabilities), core.SortFacets(f.Packages), core.SortFacets(f.Labels)
 	})
 }

@@ -109,14 +109,14 @@ type PackageQueries interface {
 
 // PackageFacets count the packages of a list by what they have in common, sorted by descending count.
 type PackageFacets struct {
-	License   []core.TextFacet // ids of SPDX, licences as documents spell them, and ecosystem.NoLicense
-	Ecosystem []EcosystemFacet
+	Licenses   []core.TextFacet // ids of SPDX, licences as documents spell them, and ecosystem.NoLicense
+	Ecosystems []EcosystemFacet
 }
 
 // Facets counts all packages of the lists that the pages belong to.
 func (s Packages) Facets(ctx context.Context, pages []core.Page[*Package]) ([]*PackageFacets, error) {
 	return core.FacetEach(ctx, s.rows, pages, s.area.tables.FacetPackages, func(f *PackageFacets) {
-		f.License, f.Ecosystem = core.SortFacets(f.License), core.SortFacets(f.Ecosystem)
+		f.Licenses, f.Ecosystems = core.SortFacets(f.Licenses), core.SortFacets(f.Ecosystems)
 	})
 }
 

@@ -16,15 +16,15 @@ type (
 
 // RepoFacets count the repos of a list, sorted by descending count. A repo counts in each of its bundles and labels.
 type RepoFacets struct {
-	Tier   []TierFacet
-	Bundle []BundleFacet
-	Label  []core.TextFacet // labels as key=value
-	Group  []core.UIDFacet
+	Tiers   []TierFacet
+	Bundles []BundleFacet
+	Labels  []core.TextFacet // labels as key=value
+	Groups  []core.UIDFacet
 }
 
 // Facets counts all repos of the lists that the pages belong to.
 func (s Repos) Facets(ctx context.Context, pages []core.Page[*Repo]) ([]*RepoFacets, error) {
 	return core.FacetEach(ctx, s.rows, pages, s.area.tables.FacetRepos, func(f *RepoFacets) {
-		f.Tier, f.Bundle, f.Label, f.Group = core.SortFacets(f.Tier), core.SortFacets(f.Bundle), core.SortFacets(f.Label), core.SortFacets(f.Group)
+		f.Tiers, f.Bundles, f.Labels, f.Groups = core.SortFacets(f.Tiers), core.SortFacets(f.Bundles), core.SortFacets(f.Labels), core.SortFacets(f.Groups)
 	})
 }

@@ -135,7 +135,7 @@ var TagKind = core.Kind[*Tag]{
 type TagQueries interface {
 	// FacetTags counts the tags of each scope by facet, with one round trip. The values of
 	// a facet are not sorted.
-	FacetTags(ctx context.Context, on core.Conn, filter *TagFilter, scopes []core.Scope) ([]*TagFacets, error)
+	FacetTags(ctx context.Context, on core.Conn, filter *TagFilter, scopes []core.Scope, parts TagFacetParts) ([]*TagFacets, error)
 
 	// TagsByName reads the tags of (repo, name) pairs; missing ones are left
 	// out.

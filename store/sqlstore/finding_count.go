@@ -77,39 +77,67 @@ func recountFindings(ctx context.Context, tx *dbconn.Tx, d *dbconn.Dialect) (wro
 }
 
 // FacetFindings counts findings by severity, state, ecosystem, repo and group: from the counts of their repos if
-// these have all that the filter asks for, and else from the findings.
-func (queries) FacetFindings(ctx context.Context, on core.Conn, filter *inventory.FindingFilter, scopes []core.Scope) ([]*inventory.FindingFacets, error) {
+// these have all that the filter asks for, and else from the findings. What else they are counted by is read from them.
+func (queries) FacetFindings(ctx context.Context, on core.Conn, filter *inventory.FindingFilter, scopes []core.Scope, parts inventory.FindingFacetParts) ([]*inventory.FindingFacets, error) {
 	s := tablesOf(on)
 	sums := facetSums{table.EmptyEach[inventory.FindingFacets](len(scopes)), table.Counting[core.SeverityRating]{}, table.Counting[inventory.FindingState]{}, table.Counting[string]{}, table.Counting[core.UID]{}}
-	run, counted := s.sumFindingCounts(filter, scopes, sums)
-	if !counted {
-		run = s.countFindings(filter, scopes, sums)
+	run := s.countFindingsBy(filter, scopes, sums, parts)
+	if parts&inventory.FindingFacetsSummed != 0 {
+		summed, counted := s.sumFindingCounts(filter, scopes, sums)
+		if !counted {
+			summed = s.countFindings(filter, scopes, sums)
+		}
+		run = append(run, summed...)
 	}
 	return sums.facets, s.RunAll(ctx, run)
 }
 
+// countFindingsBy returns the statements that pass over findings to count them by what no counter has.
+func (s tables) countFindingsBy(filter *inventory.FindingFilter, scopes []core.Scope, sums facetSums, parts inventory.FindingFacetParts) (run []*dbconn.Statement) {
+	r := findings.Reader(s)
+	var assignee core.UID
+	if parts&inventory.FindingFacetsByAssignee != 0 {
+		run = r.CountBy(filter, scopes, "", []string{"t.assignee"}, []any{table.UIDOf(&assignee)}, func(scope int, n int64) {
+			sums.uids.Add(&sums.facets[scope].Assignees, assignee, n)
+		})
+	}
+	count := func(part inventory.FindingFacetParts, joined, column string, facet func(*inventory.FindingFacets) *[]core.TextFacet) {
+		if parts&part == 0 {
+			return
+		}
+		var value string
+		run = append(run, r.CountBy(filter, scopes, joined, []string{column}, []any{&value}, func(scope int, n int64) {
+			sums.texts.Add(facet(sums.facets[scope]), value, n)
+		})...)
+	}
+	count(inventory.FindingFacetsByVulnerability, "", "t.vulnerability", func(f *inventory.FindingFacets) *[]core.TextFacet { return &f.Vulnerabilities })
+	count(inventory.FindingFacetsByPackage, "", "t.package", func(f *inventory.FindingFacets) *[]core.TextFacet { return &f.Packages })
+	count(inventory.FindingFacetsByLabel, " JOIN repo_label v ON v.uid = "+table.WithoutIndex("t.parent")+" AND v.alias LIKE '%=%'", "v.alias", func(f *inventory.FindingFacets) *[]core.TextFacet { return &f.Labels })
+	return run
+}
+
 // facetSums are the facets of findings of each scope.
 type facetSums struct {
-	facets     []*inventory.FindingFacets
-	ratings    table.Counting[core.SeverityRating]
-	states     table.Counting[inventory.FindingState]
-	ecosystems table.Counting[string]
-	uids       table.Counting[core.UID]
+	facets  []*inventory.FindingFacets
+	ratings table.Counting[core.SeverityRating]
+	states  table.Counting[inventory.FindingState]
+	texts   table.Counting[string]
+	uids    table.Counting[core.UID]
 }
 
 // addClass adds n findings of a scope to the facets that their rating, state and ecosystem are of.
 func (s facetSums) addClass(scope int, rating core.SeverityRating, state inventory.FindingState, ecosystem string, n int64) {
 	to := s.facets[scope]
-	s.ratings.Add(&to.Severity, rating, n)
-	s.states.Add(&to.State, state, n)
-	s.ecosystems.Add(&to.Ecosystem, ecosystem, n)
+	s.ratings.Add(&to.Severities, rating, n)
+	s.states.Add(&to.States, state, n)
+	s.texts.Add(&to.Ecosystems, ecosystem, n)
 }
 
 // addRepo adds n findings of a scope to the facets of their repo.
 func (s facetSums) addRepo(scope int, repo core.UID, n int64) {
 	to := s.facets[scope]
-	s.uids.Add(&to.Repo, repo, n)
-	s.uids.Add(&to.Group, repo.Parent(), n)
+	s.uids.Add(&to.Repos, repo, n)
+	s.uids.Add(&to.Groups, repo.Parent(), n)
 }
 
 // sumFindingCounts returns statements that sum finding_count: by class and ecosystem, and by repo. It returns false if it

@@ -238,8 +238,8 @@ func (queries) FacetIdentities(ctx context.Context, on core.Conn, filter *iam.Id
 	var kind string
 	var group core.UID
 	run := identities.Reader(s).CountBy(filter, scopes, "", []string{kindOfIdentity, "t.parent"}, []any{&kind, table.UIDOf(&group)}, func(i int, n int64) {
-		kinds.Add(&facets[i].Kind, iam.IdentityType(kind), n)
-		groups.Add(&facets[i].Group, group, n)
+		kinds.Add(&facets[i].Kinds, iam.IdentityType(kind), n)
+		groups.Add(&facets[i].Groups, group, n)
 	})
 	return facets, s.RunAll(ctx, run)
 }

@@ -161,7 +161,7 @@ func (queries) FacetPackages(ctx context.Context, on core.Conn, filter *inventor
 	facets := table.EmptyEach[inventory.PackageFacets](len(scopes))
 	r, ecosystems := packages.Reader(s), table.Counting[string]{}
 	var name string
-	run := r.CountBy(filter, scopes, "", []string{"t.ecosystem"}, []any{&name}, func(i int, n int64) { ecosystems.Add(&facets[i].Ecosystem, name, n) })
+	run := r.CountBy(filter, scopes, "", []string{"t.ecosystem"}, []any{&name}, func(i int, n int64) { ecosystems.Add(&facets[i].Ecosystems, name, n) })
 	type held struct {
 		scope   int
 		uid     core.UID
@@ -177,7 +177,7 @@ func (queries) FacetPackages(ctx context.Context, on core.Conn, filter *inventor
 		}
 		if k := (held{i, uid, folded}); !counted[k] {
 			counted[k] = true
-			counts.Add(&facets[i].License, folded, 1)
+			counts.Add(&facets[i].Licenses, folded, 1)
 		}
 	}
 	for i, scope := range scopes {
@@ -206,8 +206,8 @@ func (queries) FacetPackages(ctx context.Context, on core.Conn, filter *inventor
 	}
 	err := s.RunAll(ctx, run)
 	for _, f := range facets {
-		for n := range f.License {
-			f.License[n].Value = spelled[f.License[n].Value]
+		for n := range f.Licenses {
+			f.Licenses[n].Value = spelled[f.Licenses[n].Value]
 		}
 	}
 	return facets, err

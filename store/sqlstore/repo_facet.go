@@ -17,15 +17,15 @@ func (queries) FacetRepos(ctx context.Context, on core.Conn, filter *inventory.R
 	var tier, bundle, label string
 	var group core.UID
 	run := r.CountBy(filter, scopes, "", []string{"t.catalog_tier", "t.parent"}, []any{&tier, table.UIDOf(&group)}, func(i int, n int64) {
-		tiers.Add(&facets[i].Tier, core.CatalogTier(tier), n)
-		groups.Add(&facets[i].Group, group, n)
+		tiers.Add(&facets[i].Tiers, core.CatalogTier(tier), n)
+		groups.Add(&facets[i].Groups, group, n)
 	})
 	run = append(run, r.CountBy(filter, scopes, " CROSS JOIN "+s.Dialect.Elements("t.bundles"), []string{"e.value"}, []any{&bundle}, func(i int, n int64) {
-		texts.Add(&facets[i].Bundle, bundle, n)
+		texts.Add(&facets[i].Bundles, bundle, n)
 	})...)
 	// Without an index of the other side, SQLite cannot begin with the labels of all organisations.
 	run = append(run, r.CountBy(filter, scopes, " JOIN repo_label v ON v.uid = "+table.WithoutIndex("t.uid")+" AND v.alias LIKE '%=%'", []string{"v.alias"}, []any{&label}, func(i int, n int64) {
-		texts.Add(&facets[i].Label, label, n)
+		texts.Add(&facets[i].Labels, label, n)
 	})...)
 	return facets, s.RunAll(ctx, run)
 }

@@ -162,15 +162,16 @@ func (c ruleColumn) SetText(text string) {
 	}
 }
 
-// FacetRoleBindings counts role bindings by role and group.
+// FacetRoleBindings counts role bindings by role, group and identity.
 func (queries) FacetRoleBindings(ctx context.Context, on core.Conn, filter *iam.RoleBindingFilter, scopes []core.Scope) ([]*iam.RoleBindingFacets, error) {
 	s := tablesOf(on)
 	facets := table.EmptyEach[iam.RoleBindingFacets](len(scopes))
 	uids := table.Counting[core.UID]{}
-	var role, group core.UID
-	run := roleBindings.Reader(s).CountBy(filter, scopes, "", []string{"t.role", "t.parent"}, []any{table.UIDOf(&role), table.UIDOf(&group)}, func(i int, n int64) {
-		uids.Add(&facets[i].Role, role, n)
-		uids.Add(&facets[i].Group, group, n)
+	var role, group, identity core.UID
+	run := roleBindings.Reader(s).CountBy(filter, scopes, "", []string{"t.role", "t.parent", "t.identity"}, []any{table.UIDOf(&role), table.UIDOf(&group), table.UIDOf(&identity)}, func(i int, n int64) {
+		uids.Add(&facets[i].Roles, role, n)
+		uids.Add(&facets[i].Groups, group, n)
+		uids.Add(&facets[i].Identities, identity, n)
 	})
 	return facets, s.RunAll(ctx, run)
 }

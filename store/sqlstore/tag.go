@@ -6,6 +6,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/inventory"
 	"atrium/platform/registry"
+	"atrium/store/sqlstore/dbconn"
 	"atrium/store/sqlstore/table"
 )
 
@@ -200,22 +201,38 @@ func lacking(advisory core.UID) table.Narrowing {
 	return table.Narrowing{SQL: lacksAdvisory, Bytes: table.PackUID(advisory)}
 }
 
-// FacetTags counts tags by repo, end of life, class and bundle.
-func (queries) FacetTags(ctx context.Context, on core.Conn, filter *inventory.TagFilter, scopes []core.Scope) ([]*inventory.TagFacets, error) {
+// FacetTags counts tags by repo, end of life, class and bundle, and by the base and the architectures of their images.
+func (queries) FacetTags(ctx context.Context, on core.Conn, filter *inventory.TagFilter, scopes []core.Scope, parts inventory.TagFacetParts) ([]*inventory.TagFacets, error) {
 	s := tablesOf(on)
 	facets := table.EmptyEach[inventory.TagFacets](len(scopes))
 	r := tags.Reader(s)
-	repos, ends, classes, bundles := table.Counting[core.UID]{}, table.Counting[bool]{}, table.Counting[inventory.TagClass]{}, table.Counting[string]{}
+	repos, ends, classes, texts := table.Counting[core.UID]{}, table.Counting[bool]{}, table.Counting[inventory.TagClass]{}, table.Counting[string]{}
+	var run []*dbconn.Statement
+	if parts&inventory.TagFacetsOfImages != 0 {
+		var base string
+		var architectures []inventory.Architecture
+		const image = " LEFT JOIN image v ON v.repo = t.parent AND v.digest = t.digest"
+		run = r.CountBy(filter, scopes, image, []string{"COALESCE(v.base_name, '')", "COALESCE(v.architectures, '')"}, []any{&base, table.JSONOf(&architectures)}, func(i int, n int64) {
+			texts.Add(&facets[i].BaseImages, base, n)
+			for _, a := range architectures {
+				texts.Add(&facets[i].Architectures, a.Name, n)
+			}
+			architectures = nil // An image that is not known has none, not those of the row before.
+		})
+	}
+	if parts&inventory.TagFacetsOfTags == 0 {
+		return facets, s.RunAll(ctx, run)
+	}
 	var repo core.UID
 	var deprecated bool
 	var class, bundle string
-	run := r.CountBy(filter, scopes, "", []string{"t.parent", "t.deprecated", "t.class"}, []any{table.UIDOf(&repo), &deprecated, &class}, func(i int, n int64) {
-		repos.Add(&facets[i].Repo, repo, n)
+	run = append(run, r.CountBy(filter, scopes, "", []string{"t.parent", "t.deprecated", "t.class"}, []any{table.UIDOf(&repo), &deprecated, &class}, func(i int, n int64) {
+		repos.Add(&facets[i].Repos, repo, n)
 		ends.Add(&facets[i].Deprecated, deprecated, n)
-		classes.Add(&facets[i].Class, inventory.TagClass(class), n)
-	})
+		classes.Add(&facets[i].Classes, inventory.TagClass(class), n)
+	})...)
 	run = append(run, r.CountBy(filter, scopes, " CROSS JOIN "+s.Dialect.Elements("t.bundles"), []string{"e.value"}, []any{&bundle}, func(i int, n int64) {
-		bundles.Add(&facets[i].Bundle, bundle, n)
+		texts.Add(&facets[i].Bundles, bundle, n)
 	})...)
 	return facets, s.RunAll(ctx, run)
 }

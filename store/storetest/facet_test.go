@@ -29,7 +29,7 @@ func facetsOf(repos []*inventory.Repo) *inventory.RepoFacets {
 			}
 		}
 	}
-	return &inventory.RepoFacets{Tier: sortedFacets(tiers), Bundle: sortedFacets(bundles), Label: sortedFacets(labels), Group: sortedFacets(groups)}
+	return &inventory.RepoFacets{Tiers: sortedFacets(tiers), Bundles: sortedFacets(bundles), Labels: sortedFacets(labels), Groups: sortedFacets(groups)}
 }
 
 func sortedFacets[V cmp.Ordered](counts map[V]int64) []core.Facet[V] {
@@ -53,7 +53,7 @@ func TestFacetsCountTheReposOfTheList(t *testing.T) {
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("%s, %+v, %+v: got %+v, want %+v", c.subject, scope, s.filter, got, want)
 			}
-			filled += len(got.Tier) + len(got.Bundle)
+			filled += len(got.Tiers) + len(got.Bundles)
 		}
 		for range 150 {
 			c, s := pick(d, f.callers), pick(d, k.filters)
@@ -94,15 +94,16 @@ func TestFacetsCountTheRoleBindingsAndTheIdentitiesOfTheList(t *testing.T) {
 			bound := pick(d, bindings.filters)
 			if page, err := f.p.RoleBindings.List(ctx, core.ListRequest[*iam.RoleBindingFilter]{UIDP: scope, Filter: bound.filter, PageSize: 1}); err == nil {
 				got := must[[]*iam.RoleBindingFacets](t)(f.p.RoleBindings.Facets(ctx, []core.Page[*iam.RoleBinding]{page}))[0]
-				roles, groups := map[core.UID]int64{}, map[core.UID]int64{}
+				roles, groups, who := map[core.UID]int64{}, map[core.UID]int64{}, map[core.UID]int64{}
 				for _, b := range bindings.expectedRows(c, scope, bound, f.p.RoleBindings.Kind().DefaultOrder) {
 					roles[b.Role.UID]++
 					groups[b.Group.UID]++
+					who[b.Identity.UID]++
 				}
-				if want := (&iam.RoleBindingFacets{Role: sortedFacets(roles), Group: sortedFacets(groups)}); !reflect.DeepEqual(got, want) {
+				if want := (&iam.RoleBindingFacets{Roles: sortedFacets(roles), Groups: sortedFacets(groups), Identities: sortedFacets(who)}); !reflect.DeepEqual(got, want) {
 					t.Errorf("bindings of %s, %+v, %+v: got %+v, want %+v", c.subject, scope, bound.filter, got, want)
 				}
-				filled += len(got.Role)
+				filled += len(got.Roles)
 			}
 			who := pick(d, identities.filters)
 			if page, err := f.p.Identities.List(ctx, core.ListRequest[*iam.IdentityFilter]{UIDP: scope, Filter: who.filter, PageSize: 1}); err == nil {
@@ -112,10 +113,10 @@ func TestFacetsCountTheRoleBindingsAndTheIdentitiesOfTheList(t *testing.T) {
 					kinds[kindOf(i)]++
 					groups[i.UID.Parent()]++
 				}
-				if want := (&iam.IdentityFacets{Kind: sortedFacets(kinds), Group: sortedFacets(groups)}); !reflect.DeepEqual(got, want) {
+				if want := (&iam.IdentityFacets{Kinds: sortedFacets(kinds), Groups: sortedFacets(groups)}); !reflect.DeepEqual(got, want) {
 					t.Errorf("identities of %s, %+v, %+v: got %+v, want %+v", c.subject, scope, who.filter, got, want)
 				}
-				filled += len(got.Kind)
+				filled += len(got.Kinds)
 			}
 		}
 		if filled < 200 {
@@ -148,11 +149,13 @@ func TestFacetsCountTheTagsOfTheList(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			got := must[[]*inventory.TagFacets](t)(f.p.Tags.Facets(ctx, []core.Page[*inventory.Tag]{page}))[0]
+			got := must[[]*inventory.TagFacets](t)(f.p.Tags.Facets(ctx, []core.Page[*inventory.Tag]{page}, inventory.TagFacetsOfTags|inventory.TagFacetsOfImages))[0]
 			repos, ends, classes, bundles := map[core.UID]int64{}, map[bool]int64{}, map[inventory.TagClass]int64{}, map[string]int64{}
+			bases, architectures := map[string]int64{}, map[string]int64{} // No image of these tags is known.
 			for _, tag := range tags.expectedRows(c, scope, s, f.p.Tags.Kind().DefaultOrder) {
 				repos[tag.UID.Parent()]++
 				ends[tag.Deprecated]++
+				bases[""]++
 				classes[tag.Class]++
 				for _, bundle := range slices.Compact(slices.Sorted(slices.Values(tag.Bundles))) {
 					bundles[bundle]++
@@ -164,11 +167,14 @@ func TestFacetsCountTheTagsOfTheList(t *testing.T) {
 					t.Errorf("%+v are not sorted", got.Deprecated)
 				}
 			}
-			want := &inventory.TagFacets{Repo: sortedFacets(repos), Deprecated: got.Deprecated, Class: sortedFacets(classes), Bundle: sortedFacets(bundles)}
+			want := &inventory.TagFacets{
+				Repos: sortedFacets(repos), Deprecated: got.Deprecated, Classes: sortedFacets(classes), Bundles: sortedFacets(bundles),
+				BaseImages: sortedFacets(bases), Architectures: sortedFacets(architectures),
+			}
 			if !reflect.DeepEqual(got, want) || !maps.Equal(counted, ends) {
 				t.Errorf("tags of %s, %+v, %+v: got %+v, want %+v and %v", c.subject, scope, s.filter, got, want, ends)
 			}
-			filled += len(got.Repo)
+			filled += len(got.Repos)
 		}
 		if filled < 200 {
 			t.Errorf("only %d facets were counted", filled)
@@ -176,17 +182,29 @@ func TestFacetsCountTheTagsOfTheList(t *testing.T) {
 	})
 }
 
-// facetsOfFindings counts findings in the simplest way.
-func facetsOfFindings(all []*inventory.Finding) *inventory.FindingFacets {
+const allFacetsOfFindings = inventory.FindingFacetsSummed | inventory.FindingFacetsByVulnerability | inventory.FindingFacetsByPackage | inventory.FindingFacetsByAssignee | inventory.FindingFacetsByLabel
+
+// facetsOfFindings counts findings in the simplest way. Some repos have the label team=a.
+func facetsOfFindings(all []*inventory.Finding, labelled map[core.UID]bool) *inventory.FindingFacets {
 	ratings, states, ecosystems, repos, groups := map[core.SeverityRating]int64{}, map[inventory.FindingState]int64{}, map[string]int64{}, map[core.UID]int64{}, map[core.UID]int64{}
+	vulnerabilities, packages, assignees, labels := map[string]int64{}, map[string]int64{}, map[core.UID]int64{}, map[string]int64{}
 	for _, f := range all {
+		vulnerabilities[f.VulnerabilityID]++
+		packages[f.Package]++
+		assignees[f.Assignee]++
+		if labelled[f.Repo] {
+			labels["team=a"]++
+		}
 		ratings[f.Severity.Rating]++
 		states[f.State]++
 		ecosystems[f.Ecosystem]++
 		repos[f.Repo]++
 		groups[f.Repo.Parent()]++
 	}
-	return &inventory.FindingFacets{Severity: sortedFacets(ratings), State: sortedFacets(states), Ecosystem: sortedFacets(ecosystems), Repo: sortedFacets(repos), Group: sortedFacets(groups)}
+	return &inventory.FindingFacets{
+		Severities: sortedFacets(ratings), States: sortedFacets(states), Ecosystems: sortedFacets(ecosystems), Repos: sortedFacets(repos), Groups: sortedFacets(groups),
+		Vulnerabilities: sortedFacets(vulnerabilities), Packages: sortedFacets(packages), Assignees: sortedFacets(assignees), Labels: sortedFacets(labels),
+	}
 }
 
 func TestFacetsCountTheFindingsOfTheList(t *testing.T) {
@@ -229,16 +247,16 @@ func TestFacetsCountTheFindingsOfTheList(t *testing.T) {
 					want := facetsOfFindings(slices.DeleteFunc(slices.Clone(all), func(x *inventory.Finding) bool {
 						inScope := scopes[i].ChildrenOf == x.Repo || scopes[i].DescendantsOf != "" && x.UID.Within(scopes[i].DescendantsOf) || i == len(pages)-1
 						return !means(x) || !inScope || !x.UID.Within(seen) || filter.Labels != nil && !labelled[x.Repo]
-					}))
-					got := must[[]*inventory.FindingFacets](t)(w.p.Findings.Facets(ctx, []core.Page[*inventory.Finding]{page}))[0]
+					}), labelled)
+					got := must[[]*inventory.FindingFacets](t)(w.p.Findings.Facets(ctx, []core.Page[*inventory.Finding]{page}, allFacetsOfFindings))[0]
 					if !reflect.DeepEqual(got, want) {
 						t.Fatalf("%+v in %+v: got %+v, want %+v", *filter, scopes[i], got, want)
 					}
-					filled += len(got.Repo)
+					filled += len(got.Repos)
 				}
 				if ctx == owner {
-					for i, got := range must[[]*inventory.FindingFacets](t)(w.p.Findings.Facets(ctx, pages)) {
-						if one := must[[]*inventory.FindingFacets](t)(w.p.Findings.Facets(ctx, pages[i:i+1]))[0]; !reflect.DeepEqual(got, one) {
+					for i, got := range must[[]*inventory.FindingFacets](t)(w.p.Findings.Facets(ctx, pages, allFacetsOfFindings)) {
+						if one := must[[]*inventory.FindingFacets](t)(w.p.Findings.Facets(ctx, pages[i:i+1], allFacetsOfFindings))[0]; !reflect.DeepEqual(got, one) {
 							t.Fatalf("%+v in %+v: with others, got %+v, want %+v", *filter, scopes[i], got, one)
 						}
 					}

@@ -116,7 +116,7 @@ func (b *exposedWorld) reportFindings(t *testing.B, measure func(dbconn.Statemen
 		return func(ctx context.Context) error {
 			page, err := p.Findings.List(ctx, core.ListRequest[*inventory.FindingFilter]{UIDP: scope, Filter: &f, PageSize: 1, Parts: core.PartItems})
 			if err == nil {
-				_, err = p.Findings.Facets(ctx, []core.Page[*inventory.Finding]{page})
+				_, err = p.Findings.Facets(ctx, []core.Page[*inventory.Finding]{page}, inventory.FindingFacetsSummed)
 			}
 			return err
 		}

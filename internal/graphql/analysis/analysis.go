@@ -33,6 +33,7 @@ type Schema struct {
 	// SummedConditions are the conditions of kinds whose facets are sums, named as in Finding.labels, with which they still are sums,
 	// as with IndexedConditions. With others, the rows of the list are read and sorted.
 	SummedConditions []string
+	ReadFacets       []string        // facets that read all rows of their list, beside those that others read: named as in FindingFacets.labels
 	SortedOrders     []string        // orders that no index has, named as in Identity.EMAIL
 	WholeOrders      []string        // orders that an index has only for a whole organisation
 	CountedLists     map[string]bool // lists whose rows are read to count them, without a condition too

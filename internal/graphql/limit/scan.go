@@ -15,12 +15,14 @@ import (
 // skipped. A price is static, so it cannot depend on the number of rows. These prices fit lists
 // of 100,000 rows: to pass over a row takes a hundredth of the time of answering it.
 const (
-	scanCost    = 400  // of reading all rows of a list
-	freeValues  = 5    // values to look for at the cost of 1
-	onceValues  = 4    // values that each row can be compared with in one more reading of all rows
-	skippedRows = 50   // rows to skip at the cost of 1
-	maxSkipCost = 2000 // as much as a skip costs at most
-	maxNested   = 5    // readings of a row for parents that contain one another, as groups do
+	scanCost     = 400  // of reading all rows of a list
+	freeValues   = 5    // values to look for at the cost of 1
+	onceValues   = 4    // values that each row can be compared with in one more reading of all rows
+	skippedRows  = 50   // rows to skip at the cost of 1
+	maxSkipCost  = 2000 // as much as a skip costs at most
+	groupedScans = 2    // readings of all rows that are as much as facets: those of repos read the rows for tiers and for bundles
+	sortedScans  = 4    // and as facets whose rows are found and sorted
+	maxNested    = 5    // readings of a row for parents that contain one another, as groups do
 )
 
 // scanCost returns the cost of the rows that a connection reads and does not show.
@@ -36,7 +38,7 @@ func (p *pricing) scanCost(f *ast.Field) int {
 			}
 			scans += counted
 		case "facets":
-			scans += p.facetScans(f)
+			scans += p.facetScans(f, part)
 		default:
 			shows = true
 		}
@@ -103,19 +105,34 @@ func (p *pricing) partScans(f *ast.Field, given any) (again, parts int) {
 }
 
 // facetScans returns how often all rows of a list are as good as read for its facets.
-func (p *pricing) facetScans(f *ast.Field) int {
-	const grouped, sorted = 2, 4 // Facets of repos read the rows for tiers and for bundles.
+func (p *pricing) facetScans(f, facets *ast.Field) int {
+	scans, others := 0, false
+	for facet := range analysis.SelectedFields(facets.SelectionSet, p.operation.Variables) {
+		if slices.Contains(p.ReadFacets, p.nameOf(facet)) {
+			scans += groupedScans
+		} else {
+			others = true
+		}
+	}
+	if others {
+		scans += p.summedScans(f)
+	}
+	return scans
+}
+
+// summedScans is facetScans for the facets that counters may have.
+func (p *pricing) summedScans(f *ast.Field) int {
 	isOfKind := func(condition string) bool { return strings.HasPrefix(condition, kindOf(f)+".") }
 	if !slices.ContainsFunc(p.SummedConditions, isOfKind) {
-		return grouped
+		return groupedScans
 	}
 	where, _ := p.argument(f, "where").(map[string]any)
 	for name, value := range where {
 		if value != nil && !isAmong(p.IndexedConditions, f, name) && !isAmong(p.SummedConditions, f, name) {
-			return sorted
+			return sortedScans
 		}
 	}
-	return grouped
+	return groupedScans
 }
 
 // isNested reports whether a list has the rows of those below its parent too.

@@ -48,7 +48,7 @@ export function Repos({ uid, names }: { uid: string; names: string[] }) {
   const { rows, first, loading, started } = list, repos = first?.group?.repos, total = repos?.totalCount;
   const most = Math.max(...rows.map(({ findingSummary }) => findingSummary?.open.total ?? 0), 1);
   const filtered = query !== '' || chosen.length + bundles.length > 0, height = useNarrow() ? 84 : 58;
-  const shownTiers = (repos?.facets?.tier ?? []).filter(({ value }) => value !== null), shownBundles = (repos?.facets?.bundle ?? []).slice(0, 8);
+  const shownTiers = (repos?.facets?.tiers ?? []).filter(({ value }) => value !== null), shownBundles = (repos?.facets?.bundles ?? []).slice(0, 8);
   const columns = columnsOf(names, most), tiered = rows.some(({ catalogTier }) => catalogTier !== null), shown = useColumns('repos', columns).filter(({ key }) => key !== 'tier' || tiered);
   return (
     <div className="page">

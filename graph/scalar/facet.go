@@ -1,0 +1,127 @@
+package scalar
+
+import (
+	"strconv"
+	"strings"
+
+	"atrium/platform/core"
+	"atrium/platform/iam"
+	"atrium/platform/inventory"
+)
+
+// A Facet is one of the types below.
+type Facet any
+
+// The facets of lists, with values as filters take them. Each is a type of its own, by which the executor tells them apart.
+type (
+	ValueFacet    core.TextFacet
+	RepoFacet     core.TextFacet
+	GroupFacet    core.TextFacet
+	RoleFacet     core.TextFacet
+	IdentityFacet core.TextFacet
+)
+
+// UID returns the uid that the value is.
+func (f *RepoFacet) UID() core.UID { return core.UID(f.Value) }
+
+// UID returns the uid that the value is.
+func (f *GroupFacet) UID() core.UID { return core.UID(f.Value) }
+
+// UID returns the uid that the value is.
+func (f *RoleFacet) UID() core.UID { return core.UID(f.Value) }
+
+// UID returns the uid that the value is.
+func (f *IdentityFacet) UID() core.UID { return core.UID(f.Value) }
+
+// facetsOf returns facets in the form of the graph. prefix is that of the names of an enum's values.
+func facetsOf[F ~struct {
+	Value string
+	Count int64
+}, V ~string](all []core.Facet[V], prefix string) []F {
+	facets := make([]F, len(all))
+	for i, f := range all {
+		name := strings.TrimPrefix(string(f.Value), prefix)
+		if prefix != "" && name == "UNSPECIFIED" {
+			name = ""
+		}
+		facets[i] = F(core.TextFacet{Value: name, Count: f.Count})
+	}
+	return facets
+}
+
+// The facets of each list.
+type (
+	FindingFacets struct {
+		Severities, States, Ecosystems, Vulnerabilities, Packages, Labels []ValueFacet
+		Repos                                                             []RepoFacet
+		Groups                                                            []GroupFacet
+		Assignees                                                         []IdentityFacet
+	}
+	RepoFacets struct {
+		Tiers, Bundles, Labels []ValueFacet
+		Groups                 []GroupFacet
+	}
+	TagFacets struct {
+		Repos                                                   []RepoFacet
+		Deprecated, Classes, Bundles, BaseImages, Architectures []ValueFacet
+	}
+	PackageFacets  struct{ Licenses, Ecosystems []ValueFacet }
+	IdentityFacets struct {
+		Kinds  []ValueFacet
+		Groups []GroupFacet
+	}
+	RoleBindingFacets struct {
+		Roles      []RoleFacet
+		Groups     []GroupFacet
+		Identities []IdentityFacet
+	}
+)
+
+// NewFindingFacets returns facets of findings in the form of the graph.
+func NewFindingFacets(f *inventory.FindingFacets) *FindingFacets {
+	return &FindingFacets{
+		Severities: facetsOf[ValueFacet](f.Severities, "SEVERITY_RATING_"), States: facetsOf[ValueFacet](f.States, "FINDING_STATE_"),
+		Ecosystems: facetsOf[ValueFacet](f.Ecosystems, ""), Vulnerabilities: facetsOf[ValueFacet](f.Vulnerabilities, ""),
+		Packages: facetsOf[ValueFacet](f.Packages, ""), Labels: facetsOf[ValueFacet](f.Labels, ""),
+		Repos: facetsOf[RepoFacet](f.Repos, ""), Groups: facetsOf[GroupFacet](f.Groups, ""), Assignees: facetsOf[IdentityFacet](f.Assignees, ""),
+	}
+}
+
+// NewRepoFacets returns facets of repos in the form of the graph.
+func NewRepoFacets(f *inventory.RepoFacets) *RepoFacets {
+	return &RepoFacets{
+		Tiers: facetsOf[ValueFacet](f.Tiers, "CATALOG_TIER_"), Bundles: facetsOf[ValueFacet](f.Bundles, ""),
+		Labels: facetsOf[ValueFacet](f.Labels, ""), Groups: facetsOf[GroupFacet](f.Groups, ""),
+	}
+}
+
+// NewTagFacets returns facets of tags in the form of the graph.
+func NewTagFacets(f *inventory.TagFacets) *TagFacets {
+	facets := TagFacets{
+		Repos: facetsOf[RepoFacet](f.Repos, ""), Classes: facetsOf[ValueFacet](f.Classes, ""), Bundles: facetsOf[ValueFacet](f.Bundles, ""),
+		BaseImages: facetsOf[ValueFacet](f.BaseImages, ""), Architectures: facetsOf[ValueFacet](f.Architectures, ""),
+		Deprecated: make([]ValueFacet, len(f.Deprecated)),
+	}
+	for i, of := range f.Deprecated {
+		facets.Deprecated[i] = ValueFacet{Value: strconv.FormatBool(of.Value), Count: of.Count}
+	}
+	for i := range facets.Classes {
+		facets.Classes[i].Value = strings.ToUpper(facets.Classes[i].Value)
+	}
+	return &facets
+}
+
+// NewPackageFacets returns facets of packages in the form of the graph.
+func NewPackageFacets(f *inventory.PackageFacets) *PackageFacets {
+	return &PackageFacets{facetsOf[ValueFacet](f.Licenses, ""), facetsOf[ValueFacet](f.Ecosystems, "")}
+}
+
+// NewIdentityFacets returns facets of identities in the form of the graph.
+func NewIdentityFacets(f *iam.IdentityFacets) *IdentityFacets {
+	return &IdentityFacets{facetsOf[ValueFacet](f.Kinds, "IDENTITY_KIND_"), facetsOf[GroupFacet](f.Groups, "")}
+}
+
+// NewRoleBindingFacets returns facets of role bindings in the form of the graph.
+func NewRoleBindingFacets(f *iam.RoleBindingFacets) *RoleBindingFacets {
+	return &RoleBindingFacets{facetsOf[RoleFacet](f.Roles, ""), facetsOf[GroupFacet](f.Groups, ""), facetsOf[IdentityFacet](f.Identities, "")}
+}
