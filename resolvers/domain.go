@@ -63,6 +63,7 @@ func project(whole *ast.Schema, domain string) *ast.Schema {
 			p.include(name)
 		}
 	}
+	p.include("ErrorExtensions") // no field leads to it
 	if union := p.types["_Entity"]; union != nil {
 		union.Types = slices.DeleteFunc(slices.Clone(union.Types), func(name string) bool { return p.types[name] == nil || !p.isResolvable(p.whole.Types[name]) })
 	}

@@ -47,8 +47,8 @@ type Presenter struct {
 	RequestID func(ctx context.Context) string
 }
 
-// Present converts an error as every protocol does: the code, its number and the
-// details of the core's error are in `extensions`. An error of the document itself
+// Present converts an error as every protocol does: the code, its number, the reason and the
+// details of the core's error are in `extensions`, which has the form of ErrorExtensions in the schema. An error of the document itself
 // keeps the code that gqlgen gives it.
 func (o *Presenter) Present(ctx context.Context, err error) *gqlerror.Error {
 	presented := graphql.DefaultErrorPresenter(ctx, err)
@@ -58,16 +58,25 @@ func (o *Presenter) Present(ctx context.Context, err error) *gqlerror.Error {
 	}
 	e := apierror.Show(coreError(cause), areaOf(ctx))
 	o.report(ctx, e)
-	status := o.Status(spellFields(ctx, e), o.RequestID(ctx))
-	extensions := map[string]any{"code": status.Code.String(), "status": int(status.Code), "details": status.Details}
-	if messages := fieldMessages(spellFields(ctx, e).Violations); len(messages) > 0 {
-		extensions["fields"] = messages
+	e = spellFields(ctx, e)
+	status := o.Status(e, o.RequestID(ctx))
+	extensions := map[string]any{"code": status.Code.String(), "status": int(status.Code), "reason": reasonOf(e), "details": status.Details}
+	if len(e.Violations) > 0 {
+		extensions["fields"] = fieldMessages(e.Violations, placesOf(ctx, cause, e.Violations))
 	}
 	maps.Copy(extensions, presented.Extensions) // the code of gqlgen, or the name of the limit that was exceeded
 	return &gqlerror.Error{
 		Message: status.Message, Path: graphql.GetPath(ctx), Locations: presented.Locations, // the path of err can end in an argument
 		Extensions: extensions,
 	}
+}
+
+// reasonOf returns the most exact reason that there is: which precondition failed, or else the reason of the error.
+func reasonOf(e *core.Error) string {
+	if len(e.Preconditions) > 0 && e.Reason == e.Code.String() {
+		return e.Preconditions[0].Type
+	}
+	return e.Reason
 }
 
 // coreError converts err into an error of the core. An error of the endpoint
@@ -81,7 +90,7 @@ func coreError(err error) *core.Error {
 	if len(refused.Violations) > 0 {
 		violations := make([]fieldmask.Violation, len(refused.Violations))
 		for i, v := range refused.Violations {
-			violations[i] = fieldmask.Violation(v)
+			violations[i] = fieldmask.Violation{Field: v.Field, Description: v.Description}
 		}
 		e = core.Invalid(violations...)
 	}

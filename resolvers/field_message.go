@@ -15,14 +15,16 @@ import (
 // can show beside the field.
 type fieldMessage struct {
 	Field   string `json:"field"`
+	Path    []any  `json:"path"`
 	Message string `json:"message"`
 }
 
-// fieldMessages converts violations into field messages, in their order.
-func fieldMessages(violations []fieldmask.Violation) []fieldMessage {
+// fieldMessages converts violations into field messages, in their order. places has the place of
+// each.
+func fieldMessages(violations []fieldmask.Violation, places [][]any) []fieldMessage {
 	messages := make([]fieldMessage, len(violations))
 	for i, v := range violations {
-		messages[i] = fieldMessage{v.Field, sentence(v)}
+		messages[i] = fieldMessage{v.Field, places[i], sentence(v)}
 	}
 	return messages
 }

@@ -60,7 +60,7 @@ func TestARejectedInputExplainsEachInvalidField(t *testing.T) {
 		}
 	}
 	first := w.askAs(theOwner, `mutation($repo: ID!) { updateRepo(input: {uid: $repo, name: "A"}) { repo { uid } } }`, "repo", repo).Errors[0]
-	if !strings.HasPrefix(fmt.Sprint(first.Extensions.Fields), "[{name Name must be made of lower-case letters and digits, ") {
+	if !strings.HasPrefix(fmt.Sprint(first.Extensions.Fields), "[{name [input name] Name must be made of lower-case letters and digits, ") {
 		t.Errorf("it says %v", first.Extensions.Fields)
 	}
 }
@@ -121,4 +121,45 @@ func TestAGlobalIDInPlaceOfAUIDIsRecognised(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A form shows what is wrong with an input beside the field, which it finds without reading the text.
+func TestAViolationHasItsPlaceInTheArguments(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	repo := w.ask(`mutation($org: ID!) { createRepo(input: {parent: $org, name: "go"}) { repo { uid } } }`, "org", w.org).text("createRepo.repo.uid")
+	for _, c := range []struct {
+		query string
+		want  []any
+		given []any
+	}{
+		{`mutation($repo: ID!) { batchCreateTags(input: {requests: [{parent: $repo, name: "ok", digest: "` + digest(1) + `"}, {parent: $repo, name: "ok2", digest: "x"}]}) { tags { uid } } }`, []any{"input", "requests", 1.0, "digest"}, []any{"repo", repo}},
+		{`mutation($repo: ID!) { updateRepo(input: {uid: $repo, syncConfig: {source: "a\nb"}}) { repo { uid } } }`, []any{"input", "syncConfig", "source"}, []any{"repo", repo}},
+		{`mutation($org: ID!) { createIdentity(input: {parent: $org, name: "x", claimMatch: {issuer: "https://a.example", subject: "s", claimPatterns: {a: "["}}}) { identity { uid } } }`, []any{"input", "claimMatch", "claimPatterns", "a"}, []any{"org", w.org}},
+		{`mutation { batchDeleteRoleBindings(input: {uids: []}) { deletedUids } }`, []any{"input", "uids"}, nil},
+		{`mutation($org: ID!) { createRepo(input: {parent: $org, name: ""}) { repo { uid } } }`, []any{"input", "name"}, []any{"org", w.org}},
+		{`mutation($all: CreateRepoInput!) { createRepo(input: $all) { repo { uid } } }`, []any{"all", "syncConfig", "source"}, []any{"all", map[string]any{"parent": w.org, "name": "x", "syncConfig": map[string]any{"source": 1}}}},
+		{`mutation($all: BatchCreateTagsInput!) { batchCreateTags(input: $all) { tags { uid } } }`, []any{"all", "requests", 0.0, "digest"}, []any{"all", map[string]any{"requests": []any{map[string]any{"parent": repo, "name": "x", "digest": 1}}}}},
+		{`{ repos(first: -1) { totalCount } }`, []any{"first"}, nil},
+		{`{ findings(where: {minScore: 11}) { totalCount } }`, []any{"where", "minScore"}, nil},
+		{`{ findings(where: {packages: ["a", ""]}) { totalCount } }`, []any{"where", "packages", 1.0}, nil},
+		{`{ findings { nowhere } }`, []any{}, nil},
+	} {
+		got := w.askAs(theOwner, c.query, c.given...)
+		if len(got.Errors) == 0 || len(got.Errors[0].Extensions.Fields) == 0 || !slices.Equal(got.Errors[0].Extensions.Fields[0].Path, c.want) {
+			t.Errorf("%s: %+v, want the place %v", c.query, got.Errors, c.want)
+		}
+	}
+}
+
+func TestANameIsSplitIntoItsParts(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string][]any{
+		"name": {"name"}, "requests[2].digest": {"requests", 2, "digest"}, "": {""},
+		"claimMatch.claims.`a.b`": {"claimMatch", "claims", "a.b"}, "claims.`a.b`.c": {"claims", "a.b", "c"}, "`a": {"a"},
+	} {
+		if got := splitName(name); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
 }

@@ -15,11 +15,13 @@ import (
 	"testing"
 	"time"
 
+	"atrium/graph"
 	"atrium/internal/apierror"
 	endpoint "atrium/internal/graphql"
 	"atrium/internal/graphql/execute"
 	"atrium/internal/graphql/limit"
 	"atrium/internal/graphql/transport"
+	"atrium/internal/wiretest"
 	"atrium/platform"
 	"atrium/platform/core"
 	"atrium/platform/fieldmask"
@@ -187,6 +189,9 @@ func (w *world) send(subject, query string, r *http.Request) answer {
 	got := answer{t: w.t, query: query, status: rw.Code, statements: cost.Statements.Load(), roundTrips: cost.RoundTrips.Load(), hidden: cost.Facts().Failures}
 	if err := json.Unmarshal(rw.Body.Bytes(), &got); err != nil {
 		w.t.Fatalf("%s: %s is no answer: %v", query, rw.Body, err)
+	}
+	if err := wiretest.CheckErrors(graph.Schema(), query, rw.Body.Bytes()); err != nil {
+		w.t.Errorf("%s: %v", query, err)
 	}
 	return got
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"atrium/internal/wiretest"
 )
 
 // graphQL makes calls with documents that it derives from the schema: GetRepo is the query
@@ -51,6 +53,9 @@ func (p graphQL) do(token string, c call) answer {
 	query := d.operation + parenthesise(declared) + " { it: " + d.field + parenthesise(passed) + " " + d.selection + " }"
 	body := asJSON(fields{"query": query, "variables": d.arguments})
 	w := send(p.handler, token, body)
+	if err := wiretest.CheckErrors(p.schema, query, w.Body.Bytes()); err != nil && w.Code != http.StatusUnauthorized {
+		return answer{brokenRule: err.Error()}
+	}
 	if d.operation == "query" {
 		if difference := p.disagreement(token, body, w); difference != "" {
 			return answer{brokenRule: difference}

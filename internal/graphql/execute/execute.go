@@ -250,13 +250,12 @@ func withDetails(errs gqlerror.List) gqlerror.List {
 		if err.Err != nil {
 			continue
 		}
-		field := "query"
+		e := refusal.NewInvalid("query", err.Message)
 		// The path of such an error leads to a variable. In a response, a path has another
 		// meaning.
 		if len(err.Path) > 0 {
-			field, err.Path = nameOf(err.Path), nil
+			e.Violations[0].Field, e.Violations[0].Path, err.Path = nameOf(err.Path), placeOf(err.Path), nil
 		}
-		e := refusal.NewInvalid(field, err.Message)
 		e.Message = err.Message
 		if code, ok := err.Extensions["code"].(string); ok {
 			e.Reason = code
@@ -280,4 +279,21 @@ func nameOf(path ast.Path) string {
 		}
 	}
 	return path.String()
+}
+
+// placeOf returns the names and indices of a path in the variables, the first of which is the name
+// of the variable.
+func placeOf(path ast.Path) []any {
+	if path[0] == ast.PathName("variable") {
+		path = path[1:]
+	}
+	place := make([]any, len(path))
+	for i, part := range path {
+		if index, isIndex := part.(ast.PathIndex); isIndex {
+			place[i] = int(index)
+		} else if name, isName := part.(ast.PathName); isName {
+			place[i] = string(name)
+		}
+	}
+	return place
 }

@@ -25,7 +25,7 @@ func (p *pricing) refuseEmpty(f *ast.Field) {
 			continue
 		}
 		if value, err := argument.Value.Value(p.operation.Variables); err == nil {
-			empty = p.emptyTexts(empty, argument.Name, defined.Type, value)
+			empty = p.emptyTexts(empty, []any{argument.Name}, defined.Type, value)
 		}
 	}
 	if len(empty) > 0 {
@@ -34,23 +34,23 @@ func (p *pricing) refuseEmpty(f *ast.Field) {
 }
 
 // emptyTexts adds a violation for each field of value that is an empty text or
-// a list that holds one.
-func (p *pricing) emptyTexts(found []refusal.Violation, name string, declared *ast.Type, value any) []refusal.Violation {
+// a list that holds one. place has the names and indices that lead to the value.
+func (p *pricing) emptyTexts(found []refusal.Violation, place []any, declared *ast.Type, value any) []refusal.Violation {
 	if declared.Elem != nil {
 		list := reflect.ValueOf(value)
 		if list.Kind() != reflect.Slice { // a single value counts as a list of one
-			return p.emptyTexts(found, name, declared.Elem, value)
+			return p.emptyTexts(found, place, declared.Elem, value)
 		}
 		before := len(found)
 		for i := 0; i < list.Len() && len(found) == before; i++ {
-			found = p.emptyTexts(found, name, declared.Elem, list.Index(i).Interface())
+			found = p.emptyTexts(found, slices.Concat(place, []any{i}), declared.Elem, list.Index(i).Interface())
 		}
 		return found
 	}
 	switch value := value.(type) {
 	case string:
 		if value == "" && (declared.NamedType == "ID" || declared.NamedType == "String") {
-			return append(found, refusal.Violation{Field: name, Description: "must not be empty"})
+			return append(found, refusal.Violation{Field: lastName(place), Description: "must not be empty", Path: place})
 		}
 	case map[string]any:
 		definition := p.schema.Types[declared.NamedType]
@@ -59,9 +59,19 @@ func (p *pricing) emptyTexts(found []refusal.Violation, name string, declared *a
 		}
 		for _, member := range slices.Sorted(maps.Keys(value)) {
 			if field := definition.Fields.ForName(member); field != nil {
-				found = p.emptyTexts(found, member, field.Type, value[member])
+				found = p.emptyTexts(found, slices.Concat(place, []any{member}), field.Type, value[member])
 			}
 		}
 	}
 	return found
+}
+
+// lastName returns the last name of a place.
+func lastName(place []any) (name string) {
+	for _, part := range place {
+		if text, isName := part.(string); isName {
+			name = text
+		}
+	}
+	return name
 }

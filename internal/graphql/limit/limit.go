@@ -39,8 +39,8 @@ func DefaultLimits() Limits {
 	}
 }
 
-// limitReason is the reason in the details of every error about a limit.
-const limitReason = "LIMIT_EXCEEDED"
+// Reason is the reason in the details of every error about a limit.
+const Reason = "LIMIT_EXCEEDED"
 
 // NewExceeded returns the error for exceeding a limit. requested is the counted amount; the
 // real amount can be larger, because counting may have stopped.
@@ -54,7 +54,7 @@ func NewExceeded(name string, limit, requested int) *gqlerror.Error {
 // withDetails adds details to an error about a limit.
 func withDetails(refused *gqlerror.Error) *gqlerror.Error {
 	err := refusal.NewInvalid("query", "must be within the limit: "+strings.TrimPrefix(refused.Message, "Limit exceeded: "))
-	err.Reason, err.Message = limitReason, refused.Message
+	err.Reason, err.Message = Reason, refused.Message
 	refused.Err = err
 	return refused
 }

@@ -38,7 +38,11 @@ type Error struct {
 }
 
 // A Violation describes what is wrong with one field of a request.
-type Violation struct{ Field, Description string }
+type Violation struct {
+	Field, Description string
+
+	Path []any // the place in the variables, as names and indices; nil means that it is not in them
+}
 
 func (e *Error) Error() string {
 	if e.Message == "" && len(e.Violations) > 0 {
@@ -49,7 +53,7 @@ func (e *Error) Error() string {
 
 // NewInvalid returns the error for an invalid field of a request.
 func NewInvalid(field, description string) *Error {
-	return &Error{Code: InvalidArgument, Violations: []Violation{{field, description}}}
+	return &Error{Code: InvalidArgument, Violations: []Violation{{Field: field, Description: description}}}
 }
 
 // NewUnavailable returns an error for a temporary failure.

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"atrium/internal/graphql/limit"
 	"atrium/internal/graphql/refusal"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -217,7 +218,10 @@ func encodeErrors(errs gqlerror.List) []byte {
 	for i, err := range errs {
 		one := encodeError(err)
 		if i == maxErrors-1 && len(errs) > maxErrors || len(encoded)+len(one) > maxErrorsBytes-maxMessageBytes {
-			one = encodeError(gqlerror.Errorf("%d more errors are not shown.", len(errs)-i))
+			one = encodeError(&gqlerror.Error{
+				Message:    fmt.Sprintf("%d more errors are not shown.", len(errs)-i),
+				Extensions: map[string]any{"code": "RESOURCE_EXHAUSTED", "status": refusal.ResourceExhausted, "reason": limit.Reason},
+			})
 			return append(append(encoded, one...), ']')
 		}
 		encoded = append(append(encoded, one...), ',')
@@ -235,7 +239,7 @@ func encodeError(err *gqlerror.Error) []byte {
 		return encoded
 	}
 	shown.Path = nil
-	shown.Extensions = map[string]any{"code": fmt.Sprint(err.Extensions["code"]), "status": err.Extensions["status"]}
+	shown.Extensions = map[string]any{"code": fmt.Sprint(err.Extensions["code"]), "status": err.Extensions["status"], "reason": fmt.Sprint(err.Extensions["reason"])}
 	encoded, _ = json.Marshal(&shown)
 	return encoded
 }
