@@ -131,7 +131,7 @@ func TestCostlyFieldsAreReadOnlyWhereTheyAreSelected(t *testing.T) {
 			}
 		}
 		for _, k := range []struct{ list, kind, field, want string }{
-			{"advisories", "Advisory", "events { fixed { note } }", note},
+			{"advisories", "Advisory", "events { detail { ... on AdvisoryFix { note } } }", note},
 			{"vulnerabilityMetadata", "VulnerabilityMetadata", "details", details},
 		} {
 			fragment := fmt.Sprintf(" fragment L on %s { ...M } fragment M on %[1]s { x: %s }", k.kind, k.field)
@@ -141,10 +141,10 @@ func TestCostlyFieldsAreReadOnlyWhereTheyAreSelected(t *testing.T) {
 			check("node of "+k.list, k.want, "query($id: ID!) { node(id: $id) { id ...L } }"+fragment, "id", ids[k.list])
 			check("nodes of "+k.list, k.want, "query($id: ID!) { a: nodes(ids: [$id]) { id } b: nodes(ids: [$id]) { ...L } }"+fragment, "id", ids[k.list])
 		}
-		check("an entity", note, `query($uid: ID!) { _entities(representations: [{__typename: "Advisory", uid: $uid}]) { ... on Advisory { events { fixed { note } } } } }`, "uid", advisory)
+		check("an entity", note, `query($uid: ID!) { _entities(representations: [{__typename: "Advisory", uid: $uid}]) { ... on Advisory { events { detail { ... on AdvisoryFix { note } } } } } }`, "uid", advisory)
 		check("an entity by name", details, `{ _entities(representations: [{__typename: "VulnerabilityMetadata", vulnerabilityId: "GO-00"}]) { ... on VulnerabilityMetadata { details } } }`)
-		check("an object alone", note, `query($uid: ID!) { advisory(uid: $uid) { events { fixed { note } } } }`, "uid", advisory)
-		check("a nested list", note, `{ repos(first: 5) { nodes { a: advisories { nodes { id } } b: advisories { nodes { events { fixed { note } } } } } } }`)
+		check("an object alone", note, `query($uid: ID!) { advisory(uid: $uid) { events { detail { ... on AdvisoryFix { note } } } } }`, "uid", advisory)
+		check("a nested list", note, `{ repos(first: 5) { nodes { a: advisories { nodes { id } } b: advisories { nodes { events { detail { ... on AdvisoryFix { note } } } } } } } }`)
 		check("what advisories lead to", details, `{ advisories { nodes { vulnerabilities { details } } } }`)
 		check("the log", `"name":"r00"`, `{ a: auditLog { nodes { type } } auditLog { nodes { body } } }`)
 	})
@@ -157,7 +157,7 @@ func TestAPayloadShowsCostlyFields(t *testing.T) {
 		repo := w.ask(`{ repos(first: 1) { nodes { uid } } }`).uid("repos.nodes.*.uid")
 		got := w.ask(`mutation($uid: ID!, $text: String!) {
 			updateRepoReadme(input: {uid: $uid, content: $text}) { repo { name readme advisories(first: 5) { nodes { ...A } } } }
-		} fragment A on Advisory { events { fixed { note } } vulnerabilities { details } }`, "uid", repo, "text", "# read me")
+		} fragment A on Advisory { events { detail { ... on AdvisoryFix { note } } } vulnerabilities { details } }`, "uid", repo, "text", "# read me")
 		shown, _ := json.Marshal(got.Data)
 		for _, want := range []string{note, details, "# read me"} {
 			if !strings.Contains(string(shown), want) {

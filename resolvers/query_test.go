@@ -35,14 +35,14 @@ var everyQuery = []struct {
 	{"roleBindings", `query($org: ID!) { roleBindings(where: {group: $org}) { nodes { identity { name } } } }`, "roleBindings.nodes.*.identity.name", "owner"},
 	{"repo", `query($repo: ID!) { repo(uid: $repo) { name readme catalogTier syncConfig { source } bundles } }`, "repo.readme", "# r01"},
 	{"repos", `{ repos(first: 2) { nodes { name } } }`, "repos.nodes.*.name", "r00 r01"},
-	{"search", `{ search(query: "R01", kinds: [REPO, TAG]) { edges { cursor matchedField node { id ... on Repo { name } } } nodes { ... on Repo { name } } pageInfo { hasNextPage endCursor } } }`, "search.edges.*.matchedField", "NAME"},
+	{"search", `{ search(query: "R01", kinds: [REPO, TAG]) { edges { cursor matchedField node { ... on Node { id } ... on Repo { name } } } nodes { ... on Repo { name } } pageInfo { hasNextPage endCursor } } }`, "search.edges.*.matchedField", "NAME"},
 	{"tag", `query($tag: ID!) { tag(uid: $tag) { name digest image { architectures size arm: size(architecture: "arm64") sizes { architecture size } } } }`, "tag.image.size", 1000},
 	{"tags", `query($repo: ID!) { tags(childrenOf: $repo, where: {deprecated: true}) { nodes { name } } }`, "tags.nodes.*.name", "t01"},
-	{"advisory", `query($advisory: ID!) { advisory(uid: $advisory) { advisoryId aliases events { type uid fixed { fixedVersion note } detection { nvdapi { cpeFound } } } } }`, "advisory.events.0.type", "FIXED"},
+	{"advisory", `query($advisory: ID!) { advisory(uid: $advisory) { advisoryId aliases events { type uid detail { ... on AdvisoryFix { fixedVersion note } ... on AdvisoryDetection { nvdapi { cpeFound } } } } } }`, "advisory.events.0.type", "FIXED"},
 	{"advisorySummary", `query($org: ID!) { advisorySummary(within: $org) { open { total critical high medium low none unknown } fixed { total unknown } notAffected { total } } }`, "advisorySummary.fixed.total", 3},
 	{"advisories", `{ advisories(where: {artifactNames: ["r01"], eventTypes: [FIXED]}) { nodes { advisoryId vulnerabilities { vulnerabilityId } } } }`, "advisories.nodes.0.vulnerabilities.*.vulnerabilityId", "GO-01"},
 	{"vulnerabilityMetadata", `{ vulnerabilityMetadata(where: {vulnerabilityIds: ["CVE-01"]}) { nodes { vulnerabilityId summary severities { type vector } references { type url } } } }`, "vulnerabilityMetadata.nodes.*.severities.0.type", "CVSS_V3"},
-	{"advisoryDocuments", `{ advisoryDocuments(where: {documentId: "r01", cves: ["CVE-01"]}) { nodes { documentId advisories { nodes { advisoryId aliases packageNamespace events { type timestamp fixed { fixedVersion } detection { nvdapi { cpeFound } scanv1 { componentName } } } } } } } }`, "advisoryDocuments.nodes.0.advisories.nodes.*.advisoryId", "GO-01"},
+	{"advisoryDocuments", `{ advisoryDocuments(where: {documentId: "r01", cves: ["CVE-01"]}) { nodes { documentId advisories { nodes { advisoryId aliases packageNamespace events { type timestamp detail { ... on DocumentFix { fixedVersion } ... on DocumentDetection { nvdapi { cpeFound } scanv1 { componentName } } } } } } } } }`, "advisoryDocuments.nodes.0.advisories.nodes.*.advisoryId", "GO-01"},
 	{"resolvedVulnerabilities", `query($repo: String!, $since: DateTime!, $until: DateTime!) { resolvedVulnerabilities(images: [{repo: "r00", tags: ["t00", "t02"]}, {repo: $repo, tags: ["t01"]}], startTime: $since, endTime: $until) {
 		date imageRef { repoUid repo { name } tags } resolvedVulns { advisoryId aliases cvssSeverities { type vector } } } }`, "resolvedVulnerabilities.2.resolvedVulns.0.cvssSeverities.*.type", "CVSS_V3"},
 	{"artifact", `query($artifact: ID!) { artifact(uid: $artifact) { name createTime updateTime versions(first: 1) { nodes { version } } } }`, "artifact.versions.nodes.*.version", "1.12"},
@@ -126,18 +126,21 @@ func TestEveryVariantOfAnEventIsShown(t *testing.T) {
 	ctx := core.WithActor(t.Context(), core.NewOperator("test"))
 	must(w.p.Feeds.ImportAdvisories(ctx, w.org, []*inventory.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a", ArtifactType: "Debian:12", Events: events,
 		Severities: []inventory.Severity{{Type: "TYPE_CVSS_V2", Score: "1"}, {Type: "TYPE_CVSS_V4", Score: "2"}, {Type: "TYPE_UNSPECIFIED", Score: "high"}}}}))(t)
-	const shared = `type falsePositiveDetermination { type note } analysisNotPlanned { note } fixNotPlanned { note } pendingUpstreamFix { note } truePositiveDetermination { note }`
-	got := w.ask(`{ advisories { nodes { severities { type vector } events { ` + shared + ` raw author reviewer reviewState issue fixed { fixedVersion note }
-			detection { nvdapi { cpeFound } scanv1 { subpackage component } } patched { patchedVersions note } } } }
-		advisoryDocuments { nodes { advisories { nodes { packageNamespace events { ` + shared + ` timestamp fixed { fixedVersion } detection { nvdapi { cpeFound } scanv1 { subpackageName componentName } } } } } } } }`)
+	const shared = `... on AdvisoryFalsePositive { type note } ... on AdvisoryAnalysisNotPlanned { note } ... on AdvisoryFixNotPlanned { note }
+		... on AdvisoryPendingUpstreamFix { note } ... on AdvisoryTruePositive { note }`
+	got := w.ask(`{ advisories { nodes { severities { type vector } events { type raw author reviewer reviewState issue detail { __typename ` + shared + `
+			... on AdvisoryFix { fixedVersion note } ... on AdvisoryDetection { nvdapi { cpeFound } scanv1 { subpackage component } } ... on AdvisoryPatch { patchedVersions note } } } } }
+		advisoryDocuments { nodes { advisories { nodes { packageNamespace events { type timestamp detail { __typename ` + shared + `
+			... on DocumentFix { fixedVersion } ... on DocumentDetection { nvdapi { cpeFound } scanv1 { subpackageName componentName } } } } } } } } }`)
 	types := "DETECTION DETECTION FALSE_POSITIVE_DETERMINATION ANALYSIS_NOT_PLANNED FIX_NOT_PLANNED PENDING_UPSTREAM_FIX TRUE_POSITIVE_DETERMINATION FIXED"
 	one := "advisories.nodes.0."
 	got.expect(one+"severities.0.type", "CVSS_V2").expect(one+"severities.1.type", "CVSS_V4").expect(one+"severities.2.type", nil).expect(one+"events.*.type", types+" PATCHED").
 		expect(one+"events.0.raw", "AP8=").expect(one+"events.1.raw", nil).expect(one+"events.0.reviewState", "REQUEST_CHANGES").expect(one+"events.0.issue", "i").
-		expect(one+"events.0.detection.scanv1", nil).expect(one+"events.1.detection.scanv1.subpackage", "p").expect(one+"events.8.patched.patchedVersions", []any{"1"}).expect(one+"events.7.fixed.note", "n")
+		expect(one+"events.0.detail.scanv1", nil).expect(one+"events.1.detail.scanv1.subpackage", "p").expect(one+"events.8.detail.patchedVersions", []any{"1"}).expect(one+"events.7.detail.note", "n").
+		expect(one+"events.*.detail.__typename", "AdvisoryDetection AdvisoryDetection AdvisoryFalsePositive AdvisoryAnalysisNotPlanned AdvisoryFixNotPlanned AdvisoryPendingUpstreamFix AdvisoryTruePositive AdvisoryFix AdvisoryPatch")
 	one = "advisoryDocuments.nodes.0.advisories.nodes.0."
-	got.expect(one+"packageNamespace", "Debian:12").expect(one+"events.*.type", types).expect(one+"events.0.timestamp", at.String()).expect(one+"events.1.detection.scanv1.componentName", "c").
-		expect(one+"events.2.falsePositiveDetermination.type", "INLINE_MITIGATIONS_EXIST").expect(one+"events.7.fixed.fixedVersion", "1")
+	got.expect(one+"packageNamespace", "Debian:12").expect(one+"events.*.type", types).expect(one+"events.0.timestamp", at.String()).expect(one+"events.1.detail.scanv1.componentName", "c").
+		expect(one+"events.2.detail.type", "INLINE_MITIGATIONS_EXIST").expect(one+"events.7.detail.fixedVersion", "1")
 	w.ask(`{ advisoryDocuments(where: {cves: []}) { nodes { documentId } } }`).expect("advisoryDocuments.nodes", []any{})
 	const reports = `query($images: [ImageRef!]!, $from: DateTime!, $until: DateTime!) { resolvedVulnerabilities(images: $images, startTime: $from, endTime: $until) { date } }`
 	const day, next = "2024-01-01T00:00:00Z", "2024-01-02T00:00:00Z"

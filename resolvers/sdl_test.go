@@ -40,7 +40,7 @@ func TestIntrospectionShowsThePublishedSchema(t *testing.T) {
 		for _, v := range definition.EnumValues {
 			values = append(values, v.Name)
 		}
-		if definition.Kind == ast.Interface {
+		if definition.IsAbstractType() {
 			for _, p := range published.PossibleTypes[name] {
 				possible = append(possible, p.Name)
 			}

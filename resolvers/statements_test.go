@@ -76,9 +76,9 @@ func countStatements(t *testing.T, url string) {
 		{"the paths of repos and groups", `{ repos { nodes { name path } } groups { nodes { path } } }`, 3},
 		{"a repo by its path", `{ repo(path: "acme/team/r01") { name } }`, 1},
 		{"named children and repos of groups", `{ groups { nodes { child(name: "team") { name } repo(name: "r01") { name } } } }`, 3},
-		{"a search", `{ search(query: "r0") { edges { cursor matchedField node { id ... on Repo { name tags(first: 1) { nodes { name } } } } } pageInfo { endCursor } } }`, 3},
-		{"a search that finds several kinds", `{ search(query: "r", first: 100) { nodes { id ... on Repo { name } ... on Role { name } } } }`, 3},
-		{"a search of one kind in a group", `query($org: ID!) { search(query: "team", kinds: [GROUP], within: $org) { nodes { id } } }`, 2},
+		{"a search", `{ search(query: "r0") { edges { cursor matchedField node { ... on Node { id } ... on Repo { name tags(first: 1) { nodes { name } } } } } pageInfo { endCursor } } }`, 3},
+		{"a search that finds several kinds", `{ search(query: "r", first: 100) { nodes { ... on Node { id } ... on Repo { name } ... on Role { name } } } }`, 3},
+		{"a search of one kind in a group", `query($org: ID!) { search(query: "team", kinds: [GROUP], within: $org) { nodes { ... on Node { id } } } }`, 2},
 		{"repos by a word with their total", `{ repos(where: {query: "r0", tiers: [BASE], bundles: ["x"], aliases: ["y"]}) { totalCount nodes { name } } }`, 2},
 		{"tags of a group by a word", `query($org: ID!) { group(uid: $org) { tags(where: {query: "t01"}) { totalCount nodes { name } } } }`, 3},
 		{"facets of repos", `{ repos(first: 5) { totalCount nodes { name } facets { tiers { value count } bundles { value count } } } }`, 5}, // Three statements count, in one round trip.

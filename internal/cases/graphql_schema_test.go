@@ -111,12 +111,30 @@ func (p graphQL) selection(name string) string {
 		case len(field.Arguments) > 0 || strings.HasPrefix(field.Name, "__") || field.Name == "viewerCapabilities" || field.Name == "path" || global: // Only GraphQL has these fields.
 		case fieldType.IsLeafType():
 			selected = append(selected, field.Name)
+		case fieldType.Kind == ast.Union:
+			selected = append(selected, field.Name+" "+p.members(fieldType))
 		case fieldType.Kind != ast.Object || onlyInGraph[fieldType.Name] || strings.HasSuffix(fieldType.Name, "Edge") || slices.Contains(fieldType.Interfaces, "Node"):
 		default:
 			selected = append(selected, field.Name+" "+p.selection(fieldType.Name))
 		}
 	}
 	return "{ " + strings.Join(selected, " ") + " }"
+}
+
+// members selects every field of each type of a union.
+func (p graphQL) members(union *ast.Definition) string {
+	selected := "{ __typename"
+	for _, name := range union.Types {
+		selected += " ... on " + name + " " + p.selection(name)
+	}
+	return selected + " }"
+}
+
+// variants has the field of an event of an advisory in REST that a type of its detail is.
+var variants = map[string]string{
+	"AdvisoryDetection": "detection", "AdvisoryTruePositive": "truePositiveDetermination", "AdvisoryFix": "fixed", "AdvisoryFalsePositive": "falsePositiveDetermination",
+	"AdvisoryAnalysisNotPlanned": "analysisNotPlanned", "AdvisoryFixNotPlanned": "fixNotPlanned", "AdvisoryPendingUpstreamFix": "pendingUpstreamFix", "AdvisoryPatch": "patched",
+	"DocumentDetection": "detection", "DocumentFix": "fixed",
 }
 
 func (p graphQL) payload(mutation string) string {
@@ -145,7 +163,13 @@ func (p graphQL) toREST(typeName string, value any) any {
 		}
 		return all
 	case map[string]any:
-		if definition.Kind != ast.Object { // This is a scalar for JSON.
+		switch definition.Kind {
+		case ast.Object:
+		case ast.Union:
+			name := fmt.Sprint(v["__typename"])
+			delete(v, "__typename")
+			return fields{variants[name]: p.toREST(name, v)}
+		default: // This is a scalar for JSON.
 			return v
 		}
 		object := fields{}
@@ -205,6 +229,11 @@ func reshape(typeName string, object fields) fields {
 	case "AdvisoryDocument": // GraphQL pages the advisories, too
 		page, _ := object["advisories"].(fields)
 		object["advisories"] = page["nodes"]
+	case "AdvisoryEvent", "DocumentEvent":
+		if detail, isDetail := object["detail"].(fields); isDetail {
+			delete(object, "detail")
+			maps.Copy(object, detail)
+		}
 	case "ArtifactCount":
 		object["totalCount"] = fmt.Sprint(object["totalCount"])
 	case "AdvisoryDetection", "DocumentDetection":

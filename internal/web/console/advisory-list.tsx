@@ -43,14 +43,22 @@ export const advisoryFileColumns: Pick<Column<AdvisoryRowFragment>, 'label' | 't
   { label: 'Score', text: ({ severity }) => severity.score }, { label: 'Aliases', text: ({ aliases }) => aliases.join(' ') }, { label: 'Summary', text: summaryOf }, { label: 'UID', text: ({ uid }) => uid },
 ];
 
-function noteOf(event: Event): string {
-  const fix = event.fixed, patch = event.patched, scan = event.detection?.scanv1, judged = event.falsePositiveDetermination;
-  return [
-    fix?.fixedVersion && `In version ${fix.fixedVersion}`, fix?.note, patch && patch.patchedVersions.length > 0 && `In ${patch.patchedVersions.join(', ')}`, patch?.note,
-    scan && ['Found', scan.scanner && `by ${scan.scanner}`, scan.component && `in ${scan.component} ${scan.componentVersion ?? ''}`].filter(Boolean).join(' '),
-    event.detection?.nvdapi && 'Found in the National Vulnerability Database', event.type === 'DETECTION' && !scan && !event.detection?.nvdapi && (event.author ? `Listed by ${event.author}, imported` : 'Imported from its feed'), judged?.type && sentence(judged.type), judged?.note,
-    event.truePositiveDetermination?.note, event.analysisNotPlanned?.note, event.fixNotPlanned?.note, event.pendingUpstreamFix?.note,
-  ].filter(Boolean).map((text) => String(text).replace(/\.$/, '')).join('. ');
+function noteOf({ detail, author }: Event): string {
+  return partsOf(detail, author).filter(Boolean).map((text) => String(text).replace(/\.$/, '')).join('. ');
+}
+
+function partsOf(detail: Event['detail'], author: string | null): (string | null | false)[] {
+  switch (detail.__typename) {
+    case 'AdvisoryDetection': {
+      const { nvdapi, scanv1: scan } = detail;
+      if (scan) return [['Found', scan.scanner && `by ${scan.scanner}`, scan.component && `in ${scan.component} ${scan.componentVersion ?? ''}`].filter(Boolean).join(' ')];
+      return [nvdapi ? 'Found in the National Vulnerability Database' : author ? `Listed by ${author}, imported` : 'Imported from its feed'];
+    }
+    case 'AdvisoryFix': return [detail.fixedVersion && `In version ${detail.fixedVersion}`, detail.note];
+    case 'AdvisoryPatch': return [detail.patchedVersions.length > 0 && `In ${detail.patchedVersions.join(', ')}`, detail.note];
+    case 'AdvisoryFalsePositive': return [detail.reason && sentence(detail.reason), detail.note];
+    default: return [detail.note];
+  }
 }
 
 export function Timeline({ events, withdrawn }: { events: Event[]; withdrawn: string | null }) {

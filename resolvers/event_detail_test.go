@@ -1,0 +1,51 @@
+package resolvers
+
+import (
+	"strings"
+	"testing"
+
+	"atrium/graph"
+	"atrium/platform"
+	"atrium/platform/core"
+)
+
+// A dashboard that shows findings as they come and go has types for them, and needs no JSON.
+func TestEventsAboutFindingsAreTyped(t *testing.T) {
+	eachShop(t, func(t *testing.T, w *shop) {
+		w.ask(`mutation($org: ID!) { updateFindings(input: {within: $org, where: {vulnerabilityIds: ["GHSA-1"]}, state: ACCEPTED, note: "known"}) { updatedCount } }`, "org", w.org)
+		w.ask(`mutation($org: ID!) { setDuePolicy(input: {within: $org, criticalDays: 7}) { policy { criticalDays } } }`, "org", w.org)
+		w.ask(`mutation($org: ID!) { createGroup(input: {parent: $org, name: "other"}) { group { uid } } }`, "org", w.org)
+		const log = `query($kinds: [EventKind!]) { auditLog(kinds: $kinds, first: 1) { nodes { subject body detail {
+			__typename
+			... on FindingChange { repoUid repoName digest count counts { rating knownExploited count } findings {
+				uid vulnerabilityId package fixedVersions state note decidedBy severity { rating } newInRepo finding { uid state repo { name } } } }
+			... on FindingDecision { within count rules { vulnerabilityId state note createTime author } }
+			... on DuePolicy { within criticalDays highDays }
+		} } } }`
+		const one = "auditLog.nodes.0."
+		got := w.ask(log, "kinds", []string{"VULNERABILITIES_FINDING_CHANGED"})
+		got.expect(one+"detail.__typename", "FindingChange").expect(one+"detail.repoUid", got.value(one+"subject")).expect(one+"detail.count", got.value(one+"body.count")).
+			expect(one+"detail.digest", got.value(one+"body.digest")).expect(one+"detail.findings.0.state", "ACCEPTED").expect(one+"detail.findings.0.note", "known").
+			expect(one+"detail.findings.0.finding.uid", got.value(one+"detail.findings.0.uid")).expect(one+"detail.findings.0.finding.state", "ACCEPTED").
+			expect(one+"detail.counts.0.count", got.value(one+"body.counts.0.count"))
+		w.ask(log, "kinds", []string{"VULNERABILITIES_FINDING_TRIAGED"}).expect(one+"detail.__typename", "FindingDecision").expect(one+"detail.within", string(w.org)).
+			expect(one+"detail.rules.0.vulnerabilityId", "GHSA-1").expect(one+"detail.rules.0.state", "ACCEPTED").expect(one+"detail.rules.0.author", string(w.owner))
+		w.ask(log, "kinds", []string{"VULNERABILITIES_FINDING_DUE_POLICY_SET"}).expect(one+"detail", map[string]any{"__typename": "DuePolicy", "within": string(w.org), "criticalDays": 7.0, "highDays": nil})
+		w.ask(log, "kinds", []string{"IAM_GROUP_CREATED"}).expect(one+"detail", nil).expect(one+"body.name", "other")
+	})
+}
+
+func TestEveryBodyOfEventsAboutFindingsHasAType(t *testing.T) {
+	t.Parallel()
+	types, typed := platform.AllEventTypes(), map[string]bool{}
+	for _, name := range types.All() {
+		if body := types.BodyOf(&core.Event{Type: name}); strings.HasPrefix(name, core.EventPrefix+"vulnerabilities.finding.") {
+			if typed[body] = true; eventDetails[body] == nil {
+				t.Errorf("the body %s of %s has no type", body, name)
+			}
+		}
+	}
+	if members := graph.Schema().Types["EventDetail"].Types; len(typed) != len(members) || len(typed) != len(eventDetails) {
+		t.Errorf("EventDetail is %v, and events have the bodies %v", members, typed)
+	}
+}
