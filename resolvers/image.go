@@ -12,6 +12,17 @@ import (
 	"atrium/platform/reports"
 )
 
+// images returns the loader of images. Each digest of a repo is one, also where nothing more is known of it.
+func (r *reads) images() *loader[core.ImageKey, *inventory.Image] {
+	return loaderOf(r, r.p.Images.Describe)
+}
+
+func (e entities) FindManyImageByRepoUIDAndDigests(ctx context.Context, reps []*graph.ImageByRepoUIDAndDigestsInput) ([]*inventory.Image, error) {
+	return readRepresentations(ctx, readsOf(ctx).images(), mapEach(reps, func(r *graph.ImageByRepoUIDAndDigestsInput) core.ImageKey {
+		return core.ImageKey{Repo: r.RepoUID, Digest: r.Digest}
+	}))
+}
+
 func (images) Size(_ context.Context, all []*inventory.Image, architecture *string) ([]*int64, error) {
 	return mapEach(all, func(i *inventory.Image) *int64 {
 		size, _ := i.Size(valueOrZero(architecture))

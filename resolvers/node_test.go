@@ -32,6 +32,7 @@ func (w *world) keys(variables []any) map[string]string {
 	return map[string]string{
 		"Group": keyOf("team"), "Identity": keyOf("ann"), "Role": string(iam.OwnerRole), "RoleBinding": keyOf("binding"), "Repo": keyOf("repo"),
 		"Tag": keyOf("tag"), "Advisory": keyOf("advisory"), "EventSubscription": keyOf("sink"), "Delivery": keyOf("delivery"), "VulnerabilityMetadata": "GO-01",
+		"VulnerabilityExposure": "CVE-01", "Image": keyOf("repo") + "@" + digest(1),
 		"AdvisoryDocument": "r01", "Event": w.ask("{ auditLog(first: 1) { nodes { id } } }").text("auditLog.nodes.0.id"),
 		"Artifact": keyOf("artifact"), "ArtifactVersion": keyOf("version"),
 		"IdentityProvider": keyOf("provider"), "AccountAssociation": keyOf("team"), "GroupInvite": keyOf("invite"),
@@ -46,6 +47,11 @@ func representation(typeName, key string) map[string]any {
 		return map[string]any{"__typename": typeName, "vulnerabilityId": key}
 	case "AdvisoryDocument":
 		return map[string]any{"__typename": typeName, "documentId": key}
+	case "VulnerabilityExposure":
+		return map[string]any{"__typename": typeName, "name": key}
+	case "Image":
+		repo, digest, _ := strings.Cut(key, "@")
+		return map[string]any{"__typename": typeName, "repoUid": repo, "digest": digest}
 	case "Event":
 		return map[string]any{"__typename": typeName, "id": key}
 	case "TermsAcceptance":
@@ -58,13 +64,17 @@ func representation(typeName, key string) map[string]any {
 
 // isFeed reports whether every caller with an identity may ask for objects of a type.
 func isFeed(typeName string) bool {
-	return typeName == "VulnerabilityMetadata" || typeName == "AdvisoryDocument"
+	return typeName == "VulnerabilityMetadata" || typeName == "AdvisoryDocument" || typeName == "VulnerabilityExposure"
 }
 
 func missingKey(typeName string) string {
 	switch typeName {
 	case "VulnerabilityMetadata", "AdvisoryDocument":
 		return "GO-99"
+	case "VulnerabilityExposure":
+		return "" // any name is one
+	case "Image":
+		return absent + "/0123456789abcdef@" + digest(1)
 	case "Event":
 		return "01234567-89ab-7def-8123-456789abcdef"
 	case "TermsAcceptance":
@@ -85,6 +95,9 @@ func TestEveryKindIsANodeAndAnEntity(t *testing.T) {
 		if possible.Directives.ForName("key") == nil {
 			t.Errorf("%s is a node, but no entity", possible.Name)
 		}
+		if possible.Name == "Viewer" {
+			continue // TestOnlyTheCallerIsAViewer
+		}
 		if keys[possible.Name] == "" { // The kind is our own. A missing object of it is read, too.
 			w.askAs(theOwner, `query($id: ID!) { node(id: $id) { id } }`, "id", scalar.GlobalID(possible.Name, missingKey(possible.Name))).expectErrors("PERMISSION_DENIED node")
 		}
@@ -102,7 +115,9 @@ func TestEveryKindIsANodeAndAnEntity(t *testing.T) {
 		// in other organisations.
 		got := w.askAs(theOwner, query, "r", []any{there, gone, there})
 		got.expect("_entities.0.id", id).expect("_entities.1", nil).expect("_entities.2.id", id).expectStatements(1)
-		if typeName == "Artifact" || typeName == "ArtifactVersion" || typeName == "Event" || typeName == "Role" || isFeed(typeName) { // These belong to no organisation, as built-in roles do.
+		if typeName == "VulnerabilityExposure" {
+			got.expectErrors("INVALID_ARGUMENT _entities.1")
+		} else if typeName == "Artifact" || typeName == "ArtifactVersion" || typeName == "Event" || typeName == "Role" || isFeed(typeName) { // These belong to no organisation, as built-in roles do.
 			got.expectSuccess()
 		} else {
 			got.expectErrors("PERMISSION_DENIED _entities.1")
@@ -118,6 +133,40 @@ func TestEveryKindIsANodeAndAnEntity(t *testing.T) {
 		}
 		w.askAs(nobody, query, "r", []any{there}).expectErrors("UNAUTHENTICATED _entities.0").expectStatements(0)
 	}
+}
+
+func TestOnlyTheCallerIsAViewer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const query = `query($id: ID!, $r: [_Any!]!) { node(id: $id) { id ... on Viewer { identities { name } } } _entities(representations: $r) { ... on Viewer { id } } }`
+	ids := map[string]bool{}
+	for _, caller := range []string{theOwner, "ann"} {
+		own := w.askAs(caller, `{ viewer { id } }`).text("viewer.id")
+		ids[own] = true
+		r := []any{map[string]any{"__typename": "Viewer", "id": own}}
+		w.askAs(caller, query, "id", own, "r", r).expectSuccess().expect("node.id", own).expect("_entities.0.id", own)
+		w.askAs("bob", query, "id", own, "r", r).expectErrors("NOT_FOUND node").expect("_entities.0", nil)
+		w.askAs(nobody, query, "id", own, "r", r).expectErrors("UNAUTHENTICATED _entities.0", "UNAUTHENTICATED node")
+	}
+	if len(ids) != 2 {
+		t.Errorf("two callers have the ids %v", ids)
+	}
+}
+
+// What a client's cache holds under an id is the same wherever it was read.
+func TestObjectsHaveOneIDOnEveryWay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	variables := w.furnish()
+	got := w.ask(`query($tag: ID!, $repo: ID!, $digest: String!) { tag(uid: $tag) { image { id repoUid digest } } compareImages(from: {tag: $tag}, to: {repo: $repo, digest: $digest}) { from { id } to { id } }
+		vulnerability(id: "CVE-01") { id name images(first: 1) { nodes { id } } } }`, append(variables, "digest", digest(1))...).expectSuccess()
+	id := got.text("tag.image.id")
+	if want := scalar.GlobalID("Image", got.text("tag.image.repoUid")+"@"+got.text("tag.image.digest")); id != want {
+		t.Errorf("the id is %s, want %s", id, want)
+	}
+	got.expect("compareImages.from.id", id).expect("vulnerability.id", scalar.GlobalID("VulnerabilityExposure", "CVE-01"))
+	w.ask(`query($ids: [ID!]!) { nodes(ids: $ids) { ... on Image { digest tags { nodes { name } } } ... on VulnerabilityExposure { name findings(first: 1) { totalCount } } } }`,
+		"ids", []string{id, got.text("vulnerability.id")}).expectSuccess().expect("nodes.0.digest", got.text("tag.image.digest")).expect("nodes.1.name", "CVE-01")
 }
 
 func TestMissingEntitiesAreNullWithoutAnError(t *testing.T) {
@@ -198,7 +247,7 @@ func TestInvalidRepresentationsAreRejected(t *testing.T) {
 		"no key":                   {[]any{map[string]any{"__typename": "Group"}}, []string{"INVALID_ARGUMENT _entities.0"}},
 		"no type":                  {[]any{map[string]any{"uid": w.org}}, []string{"INVALID_ARGUMENT _entities.0"}},
 		"an unknown type":          {[]any{map[string]any{"__typename": "Planet", "uid": w.org}}, []string{"INVALID_ARGUMENT _entities.0"}},
-		"a type that is none":      {[]any{map[string]any{"__typename": "Image", "uid": w.org}}, []string{"INVALID_ARGUMENT _entities.0"}},
+		"a type that is none":      {[]any{map[string]any{"__typename": "Severity", "uid": w.org}}, []string{"INVALID_ARGUMENT _entities.0"}},
 		"no key before a good one": {[]any{map[string]any{"__typename": "Group"}, group(w.org)}, []string{"INVALID_ARGUMENT _entities.0"}},
 		"half a key":               {[]any{map[string]any{"__typename": "TermsAcceptance", "orgUid": w.org}}, []string{"INVALID_ARGUMENT _entities.0"}},
 		"too many":                 {slices.Repeat([]any{group(w.org)}, 201), []string{"INVALID_ARGUMENT _entities"}},

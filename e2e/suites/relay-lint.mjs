@@ -41,8 +41,8 @@ await check('the Relay rules of @graphql-eslint', async () => {
   // An entry of the audit log is an event, which cannot be read in another way. Its id is a position in the log and the feed.
   const lines = readFileSync(file, 'utf8').split('\n');
   // So is a change of access, and what somebody had at a time is read from the log.
-  // An advisory of a document and a package of an image are parts of them, and an image is one of its repo: they have no id of their own.
-  const isEntry = ({ line, ruleId }) => ruleId.endsWith('relay-edge-types') && /type (AuditLog|DocumentAdvisory|ImagePackage|Image|AccessGrant|AccessChange)Edge /.test(lines[line - 1]);
+  // An advisory of a document and a package of an image are parts of them: they have no id of their own.
+  const isEntry = ({ line, ruleId }) => ruleId.endsWith('relay-edge-types') && /type (AuditLog|DocumentAdvisory|ImagePackage|AccessGrant|AccessChange)Edge /.test(lines[line - 1]);
   // A search returns the best hits first, and the tags with a fix begin with the newest. Neither has backward paging.
   const isForward = ({ line, ruleId }) => ruleId.endsWith('relay-arguments') && /^  (search|fixedIn)\(/.test(lines[line - 1]);
   const broken = messages.filter((m) => !isEntry(m) && !isForward(m));

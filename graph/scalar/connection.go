@@ -161,10 +161,6 @@ func call(f func() string) string {
 
 // Connections and edges of what has no global ids.
 type (
-	// ImageConnection is a page.
-	ImageConnection = Connection[*inventory.Image]
-	// ImageEdge is an image of a page.
-	ImageEdge = Edge[*inventory.Image]
 	// ImagePackageConnection is a page.
 	ImagePackageConnection = Connection[*inventory.ImagePackage]
 	// ImagePackageEdge is a package of a page.

@@ -108,6 +108,27 @@ func ParseTermsKey(key string) iam.TermsKey {
 	return iam.TermsKey{Group: core.UID(group), DocID: document}
 }
 
+// AppendNodeImageKey appends the global id of an image.
+func AppendNodeImageKey(b []byte, typeName string, k core.ImageKey) []byte {
+	return AppendNodeKey(b, typeName, k.Text())
+}
+
+// MarshalImageKey returns the marshaler of the key of an image, which has no UID.
+func MarshalImageKey(k core.ImageKey) graphql.ContextMarshaler { return MarshalKey(k.Text()) }
+
+// UnmarshalImageKey reads the key of an image.
+func UnmarshalImageKey(ctx context.Context, v any) (core.ImageKey, error) {
+	key, err := UnmarshalKey(ctx, v)
+	return ParseImageKey(key), err
+}
+
+// ParseImageKey splits the key in a global id. It does not check the form of the parts,
+// because the core does.
+func ParseImageKey(key string) core.ImageKey {
+	repo, digest, _ := strings.Cut(key, "@") // no UID contains this character
+	return core.ImageKey{Repo: core.UID(repo), Digest: digest}
+}
+
 // inNodeID reports whether a field shows the global id of an object. The id of an event is
 // not a global id, because it is already unique.
 func inNodeID(fc *graphql.FieldContext) bool {
