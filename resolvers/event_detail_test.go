@@ -19,8 +19,8 @@ func TestEventsAboutFindingsAreTyped(t *testing.T) {
 			__typename
 			... on FindingChange { repoUid repoName digest count counts { rating knownExploited count } findings {
 				uid vulnerabilityId package fixedVersions state note decidedBy severity { rating } newInRepo finding { uid state repo { name } } } }
-			... on FindingDecision { within count rules { vulnerabilityId state note createTime author } }
-			... on DuePolicy { within criticalDays highDays }
+			... on FindingTriage { withinUid within { id } count rules { vulnerabilityId state note createTime author } }
+			... on DuePolicy { withinUid criticalDays highDays }
 		} } } }`
 		const one = "auditLog.nodes.0."
 		got := w.ask(log, "kinds", []string{"VULNERABILITIES_FINDING_CHANGED"})
@@ -28,9 +28,9 @@ func TestEventsAboutFindingsAreTyped(t *testing.T) {
 			expect(one+"detail.digest", got.value(one+"body.digest")).expect(one+"detail.findings.0.state", "ACCEPTED").expect(one+"detail.findings.0.note", "known").
 			expect(one+"detail.findings.0.finding.uid", got.value(one+"detail.findings.0.uid")).expect(one+"detail.findings.0.finding.state", "ACCEPTED").
 			expect(one+"detail.counts.0.count", got.value(one+"body.counts.0.count"))
-		w.ask(log, "kinds", []string{"VULNERABILITIES_FINDING_TRIAGED"}).expect(one+"detail.__typename", "FindingDecision").expect(one+"detail.within", string(w.org)).
+		w.ask(log, "kinds", []string{"VULNERABILITIES_FINDING_TRIAGED"}).expect(one+"detail.__typename", "FindingTriage").expect(one+"detail.withinUid", string(w.org)).
 			expect(one+"detail.rules.0.vulnerabilityId", "GHSA-1").expect(one+"detail.rules.0.state", "ACCEPTED").expect(one+"detail.rules.0.author", string(w.owner))
-		w.ask(log, "kinds", []string{"VULNERABILITIES_FINDING_DUE_POLICY_SET"}).expect(one+"detail", map[string]any{"__typename": "DuePolicy", "within": string(w.org), "criticalDays": 7.0, "highDays": nil})
+		w.ask(log, "kinds", []string{"VULNERABILITIES_FINDING_DUE_POLICY_SET"}).expect(one+"detail", map[string]any{"__typename": "DuePolicy", "withinUid": string(w.org), "criticalDays": 7.0, "highDays": nil})
 		w.ask(log, "kinds", []string{"IAM_GROUP_CREATED"}).expect(one+"detail", nil).expect(one+"body.name", "other")
 	})
 }

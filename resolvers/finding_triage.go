@@ -38,6 +38,15 @@ func (acceptanceRules) Within(ctx context.Context, all []*inventory.TriageRule) 
 	return readsOf(ctx).places(ctx, mapEach(all, func(t *inventory.TriageRule) core.UID { return t.Scope }))
 }
 
+// findingTriages resolves the fields of decisions in events.
+type findingTriages struct{}
+
+func (root) FindingTriage() graph.FindingTriageResolver { return findingTriages{} }
+
+func (findingTriages) Within(ctx context.Context, all []*inventory.TriageChange) ([]scalar.Node, error) {
+	return readsOf(ctx).places(ctx, mapEach(all, func(c *inventory.TriageChange) core.UID { return c.Scope }))
+}
+
 func (r acceptanceRules) AcceptedCount(ctx context.Context, all []*inventory.TriageRule) ([]int, error) {
 	counts, err := r.p.Findings.CountAccepted(ctx, all)
 	return mapEach(counts, func(n int64) int { return int(n) }), err
