@@ -164,6 +164,8 @@ func isMulti(typeName string) bool {
 		return true
 	case "IdentityProvider":
 		return true
+	case "Image":
+		return true
 	case "Package":
 		return true
 	case "PackageVersion":
@@ -179,6 +181,10 @@ func isMulti(typeName string) bool {
 	case "Tag":
 		return true
 	case "TermsAcceptance":
+		return true
+	case "Viewer":
+		return true
+	case "VulnerabilityExposure":
 		return true
 	case "VulnerabilityMetadata":
 		return true
@@ -782,6 +788,51 @@ func (ec *executionContext) resolveManyEntities(
 			return fmt.Errorf("unknown resolver: %s", resolverName)
 		}
 
+	case "Image":
+		resolverName, err := entityResolverNameForImage(ctx, reps[0].entity)
+		if err != nil {
+			return fmt.Errorf(`finding resolver for Entity "Image": %w`, err)
+		}
+		switch resolverName {
+
+		case "findManyImageByRepoUIDAndDigests":
+			typedReps := make([]*ImageByRepoUIDAndDigestsInput, len(reps))
+
+			for i, rep := range reps {
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["repoUid"])
+				if err != nil {
+					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "repoUID"))
+				}
+				id1, err := ec.unmarshalNString2string(ctx, rep.entity["digest"])
+				if err != nil {
+					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "digest"))
+				}
+
+				typedReps[i] = &ImageByRepoUIDAndDigestsInput{
+					RepoUID: id0,
+					Digest:  id1,
+				}
+			}
+
+			entities, err := ec.Resolvers.Entity().FindManyImageByRepoUIDAndDigests(ctx, typedReps)
+			entityErrs, err := fedruntime.SplitEntityBatchErrors(err)
+			if err != nil {
+				return err
+			}
+
+			for i, entity := range entities {
+				if i < len(entityErrs) && entityErrs[i] != nil {
+					ec.Error(graphql.WithPathContext(ctx, graphql.NewPathWithIndex(reps[i].index)), entityErrs[i])
+					continue
+				}
+				list[reps[i].index] = entity
+			}
+			return nil
+
+		default:
+			return fmt.Errorf("unknown resolver: %s", resolverName)
+		}
+
 	case "Package":
 		resolverName, err := entityResolverNameForPackage(ctx, reps[0].entity)
 		if err != nil {
@@ -1089,6 +1140,86 @@ func (ec *executionContext) resolveManyEntities(
 			}
 
 			entities, err := ec.Resolvers.Entity().FindManyTermsAcceptanceByOrgUIDAndDocIDs(ctx, typedReps)
+			entityErrs, err := fedruntime.SplitEntityBatchErrors(err)
+			if err != nil {
+				return err
+			}
+
+			for i, entity := range entities {
+				if i < len(entityErrs) && entityErrs[i] != nil {
+					ec.Error(graphql.WithPathContext(ctx, graphql.NewPathWithIndex(reps[i].index)), entityErrs[i])
+					continue
+				}
+				list[reps[i].index] = entity
+			}
+			return nil
+
+		default:
+			return fmt.Errorf("unknown resolver: %s", resolverName)
+		}
+
+	case "Viewer":
+		resolverName, err := entityResolverNameForViewer(ctx, reps[0].entity)
+		if err != nil {
+			return fmt.Errorf(`finding resolver for Entity "Viewer": %w`, err)
+		}
+		switch resolverName {
+
+		case "findManyViewerByIDs":
+			typedReps := make([]*ViewerByIDsInput, len(reps))
+
+			for i, rep := range reps {
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["id"])
+				if err != nil {
+					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "id"))
+				}
+
+				typedReps[i] = &ViewerByIDsInput{
+					ID: id0,
+				}
+			}
+
+			entities, err := ec.Resolvers.Entity().FindManyViewerByIDs(ctx, typedReps)
+			entityErrs, err := fedruntime.SplitEntityBatchErrors(err)
+			if err != nil {
+				return err
+			}
+
+			for i, entity := range entities {
+				if i < len(entityErrs) && entityErrs[i] != nil {
+					ec.Error(graphql.WithPathContext(ctx, graphql.NewPathWithIndex(reps[i].index)), entityErrs[i])
+					continue
+				}
+				list[reps[i].index] = entity
+			}
+			return nil
+
+		default:
+			return fmt.Errorf("unknown resolver: %s", resolverName)
+		}
+
+	case "VulnerabilityExposure":
+		resolverName, err := entityResolverNameForVulnerabilityExposure(ctx, reps[0].entity)
+		if err != nil {
+			return fmt.Errorf(`finding resolver for Entity "VulnerabilityExposure": %w`, err)
+		}
+		switch resolverName {
+
+		case "findManyVulnerabilityExposureByNames":
+			typedReps := make([]*VulnerabilityExposureByNamesInput, len(reps))
+
+			for i, rep := range reps {
+				id0, err := ec.unmarshalNString2string(ctx, rep.entity["name"])
+				if err != nil {
+					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "name"))
+				}
+
+				typedReps[i] = &VulnerabilityExposureByNamesInput{
+					Name: id0,
+				}
+			}
+
+			entities, err := ec.Resolvers.Entity().FindManyVulnerabilityExposureByNames(ctx, typedReps)
 			entityErrs, err := fedruntime.SplitEntityBatchErrors(err)
 			if err != nil {
 				return err
@@ -1642,6 +1773,51 @@ func entityResolverNameForIdentityProvider(ctx context.Context, rep EntityRepres
 		errors.Join(entityResolverErrs...).Error())
 }
 
+func entityResolverNameForImage(ctx context.Context, rep EntityRepresentation) (string, error) {
+	// we collect errors because a later entity resolver may work fine
+	// when an entity has multiple keys
+	entityResolverErrs := []error{}
+	for {
+		var (
+			m   EntityRepresentation
+			val any
+			ok  bool
+		)
+		_ = val
+		// if all of the KeyFields values for this resolver are null,
+		// we shouldn't use use it
+		allNull := true
+		m = rep
+		val, ok = m["repoUid"]
+		if !ok {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to missing Key Field \"repoUid\" for Image", ErrTypeNotFound))
+			break
+		}
+		if allNull {
+			allNull = val == nil
+		}
+		m = rep
+		val, ok = m["digest"]
+		if !ok {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to missing Key Field \"digest\" for Image", ErrTypeNotFound))
+			break
+		}
+		if allNull {
+			allNull = val == nil
+		}
+		if allNull {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to all null value KeyFields for Image", ErrTypeNotFound))
+			break
+		}
+		return "findManyImageByRepoUIDAndDigests", nil
+	}
+	return "", fmt.Errorf("%w for Image due to %v", ErrTypeNotFound,
+		errors.Join(entityResolverErrs...).Error())
+}
+
 func entityResolverNameForPackage(ctx context.Context, rep EntityRepresentation) (string, error) {
 	// we collect errors because a later entity resolver may work fine
 	// when an entity has multiple keys
@@ -1929,6 +2105,76 @@ func entityResolverNameForTermsAcceptance(ctx context.Context, rep EntityReprese
 		return "findManyTermsAcceptanceByOrgUIDAndDocIDs", nil
 	}
 	return "", fmt.Errorf("%w for TermsAcceptance due to %v", ErrTypeNotFound,
+		errors.Join(entityResolverErrs...).Error())
+}
+
+func entityResolverNameForViewer(ctx context.Context, rep EntityRepresentation) (string, error) {
+	// we collect errors because a later entity resolver may work fine
+	// when an entity has multiple keys
+	entityResolverErrs := []error{}
+	for {
+		var (
+			m   EntityRepresentation
+			val any
+			ok  bool
+		)
+		_ = val
+		// if all of the KeyFields values for this resolver are null,
+		// we shouldn't use use it
+		allNull := true
+		m = rep
+		val, ok = m["id"]
+		if !ok {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to missing Key Field \"id\" for Viewer", ErrTypeNotFound))
+			break
+		}
+		if allNull {
+			allNull = val == nil
+		}
+		if allNull {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to all null value KeyFields for Viewer", ErrTypeNotFound))
+			break
+		}
+		return "findManyViewerByIDs", nil
+	}
+	return "", fmt.Errorf("%w for Viewer due to %v", ErrTypeNotFound,
+		errors.Join(entityResolverErrs...).Error())
+}
+
+func entityResolverNameForVulnerabilityExposure(ctx context.Context, rep EntityRepresentation) (string, error) {
+	// we collect errors because a later entity resolver may work fine
+	// when an entity has multiple keys
+	entityResolverErrs := []error{}
+	for {
+		var (
+			m   EntityRepresentation
+			val any
+			ok  bool
+		)
+		_ = val
+		// if all of the KeyFields values for this resolver are null,
+		// we shouldn't use use it
+		allNull := true
+		m = rep
+		val, ok = m["name"]
+		if !ok {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to missing Key Field \"name\" for VulnerabilityExposure", ErrTypeNotFound))
+			break
+		}
+		if allNull {
+			allNull = val == nil
+		}
+		if allNull {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to all null value KeyFields for VulnerabilityExposure", ErrTypeNotFound))
+			break
+		}
+		return "findManyVulnerabilityExposureByNames", nil
+	}
+	return "", fmt.Errorf("%w for VulnerabilityExposure due to %v", ErrTypeNotFound,
 		errors.Join(entityResolverErrs...).Error())
 }
 

@@ -16,6 +16,7 @@ import (
 	"atrium/platform/reports"
 	"atrium/platform/webhooks"
 	"context"
+	"encoding/json"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/introspection"
@@ -83,9 +84,15 @@ func fieldsAcceptanceRule(resolvers ResolverRoot) *execute.Object {
 		"uid": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendUID(b, parent.(*inventory.TriageRule).UID, false)
 		}},
-		"within": {Append: func(b []byte, parent any) []byte {
+		"withinUid": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendUID(b, parent.(*inventory.TriageRule).Scope, false)
 		}},
+		"within": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.AcceptanceRule().Within(ctx, execute.Parents[inventory.TriageRule](parents))
+			return execute.Each(values, err, execute.Interface)
+		},
+			TypeOf: typeOfNode,
+		},
 		"where": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*inventory.TriageRule).Pattern) }},
 		"note": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*inventory.TriageRule).Note, false)
@@ -446,6 +453,14 @@ func fieldsAdvisoryActivity(_ ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsAdvisoryAnalysisNotPlanned(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "AdvisoryAnalysisNotPlanned", Satisfies: []string{"AdvisoryAnalysisNotPlanned", "AdvisoryEventDetail", "DocumentEventDetail"}, Fields: map[string]*execute.Field{
+		"note": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendPointer(b, parent.(*AdvisoryAnalysisNotPlanned).Note, func(b []byte, v string) []byte { return scalar.AppendString(b, v, true) })
+		}},
+	}}
+}
+
 func fieldsAdvisoryConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryConnection", Satisfies: []string{"AdvisoryConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
@@ -467,7 +482,7 @@ func fieldsAdvisoryConnection(_ ResolverRoot) *execute.Object {
 }
 
 func fieldsAdvisoryDetection(_ ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "AdvisoryDetection", Satisfies: []string{"AdvisoryDetection"}, Fields: map[string]*execute.Field{
+	return &execute.Object{Name: "AdvisoryDetection", Satisfies: []string{"AdvisoryDetection", "AdvisoryEventDetail"}, Fields: map[string]*execute.Field{
 		"nvdapi": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*inventory.Detection).NVDAPI) }},
 		"scanv1": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*inventory.Detection).ScanV1) }},
 	}}
@@ -532,7 +547,7 @@ func fieldsAdvisoryEdge(_ ResolverRoot) *execute.Object {
 	}}
 }
 
-func fieldsAdvisoryEvent(_ ResolverRoot) *execute.Object {
+func fieldsAdvisoryEvent(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryEvent", Satisfies: []string{"AdvisoryEvent"}, Fields: map[string]*execute.Field{
 		"uid": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendUID(b, parent.(*inventory.AdvisoryEvent).UID, true)
@@ -543,7 +558,7 @@ func fieldsAdvisoryEvent(_ ResolverRoot) *execute.Object {
 		"createTime": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendDateTime(b, parent.(*inventory.AdvisoryEvent).CreateTime, true)
 		}},
-		"findings": {Append: func(b []byte, parent any) []byte {
+		"raw": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendBase64(b, parent.(*inventory.AdvisoryEvent).Findings, true)
 		}},
 		"author": {Append: func(b []byte, parent any) []byte {
@@ -558,35 +573,17 @@ func fieldsAdvisoryEvent(_ ResolverRoot) *execute.Object {
 		"issue": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*inventory.AdvisoryEvent).Issue, true)
 		}},
-		"detection": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*inventory.AdvisoryEvent).Detection)
-		}},
-		"fixed": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*inventory.AdvisoryEvent).Fixed)
-		}},
-		"falsePositiveDetermination": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*inventory.AdvisoryEvent).FalsePositiveDetermination)
-		}},
-		"truePositiveDetermination": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*inventory.AdvisoryEvent).TruePositiveDetermination)
-		}},
-		"analysisNotPlanned": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*inventory.AdvisoryEvent).AnalysisNotPlanned)
-		}},
-		"fixNotPlanned": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*inventory.AdvisoryEvent).FixNotPlanned)
-		}},
-		"pendingUpstreamFix": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*inventory.AdvisoryEvent).PendingUpstreamFix)
-		}},
-		"patched": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*inventory.AdvisoryEvent).Patched)
-		}},
+		"detail": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.AdvisoryEvent().Detail(ctx, execute.Parents[inventory.AdvisoryEvent](parents))
+			return execute.Each(values, err, execute.Interface)
+		},
+			TypeOf: typeOfAdvisoryEventDetail,
+		},
 	}}
 }
 
 func fieldsAdvisoryFalsePositive(_ ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "AdvisoryFalsePositive", Satisfies: []string{"AdvisoryFalsePositive"}, Fields: map[string]*execute.Field{
+	return &execute.Object{Name: "AdvisoryFalsePositive", Satisfies: []string{"AdvisoryFalsePositive", "AdvisoryEventDetail", "DocumentEventDetail"}, Fields: map[string]*execute.Field{
 		"type": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendType(b, parent.(*inventory.FalsePositiveDetermination).Type, true)
 		}},
@@ -597,7 +594,7 @@ func fieldsAdvisoryFalsePositive(_ ResolverRoot) *execute.Object {
 }
 
 func fieldsAdvisoryFix(_ ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "AdvisoryFix", Satisfies: []string{"AdvisoryFix"}, Fields: map[string]*execute.Field{
+	return &execute.Object{Name: "AdvisoryFix", Satisfies: []string{"AdvisoryFix", "AdvisoryEventDetail"}, Fields: map[string]*execute.Field{
 		"fixedVersion": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*inventory.Fixed).FixedVersion, true)
 		}},
@@ -614,6 +611,14 @@ func fieldsAdvisoryFix(_ ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsAdvisoryFixNotPlanned(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "AdvisoryFixNotPlanned", Satisfies: []string{"AdvisoryFixNotPlanned", "AdvisoryEventDetail", "DocumentEventDetail"}, Fields: map[string]*execute.Field{
+		"note": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendPointer(b, parent.(*AdvisoryFixNotPlanned).Note, func(b []byte, v string) []byte { return scalar.AppendString(b, v, true) })
+		}},
+	}}
+}
+
 func fieldsAdvisoryNVDDetection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryNVDDetection", Satisfies: []string{"AdvisoryNVDDetection"}, Fields: map[string]*execute.Field{
 		"cpeSearched": {Append: func(b []byte, parent any) []byte {
@@ -625,19 +630,21 @@ func fieldsAdvisoryNVDDetection(_ ResolverRoot) *execute.Object {
 	}}
 }
 
-func fieldsAdvisoryNote(_ ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "AdvisoryNote", Satisfies: []string{"AdvisoryNote"}, Fields: map[string]*execute.Field{
-		"note": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*inventory.Note).Note, true) }},
-	}}
-}
-
 func fieldsAdvisoryPatch(_ ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "AdvisoryPatch", Satisfies: []string{"AdvisoryPatch"}, Fields: map[string]*execute.Field{
+	return &execute.Object{Name: "AdvisoryPatch", Satisfies: []string{"AdvisoryPatch", "AdvisoryEventDetail"}, Fields: map[string]*execute.Field{
 		"patchedVersions": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendList(b, parent.(*inventory.Patched).PatchedVersions, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 		"note": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*inventory.Patched).Note, true)
+		}},
+	}}
+}
+
+func fieldsAdvisoryPendingUpstreamFix(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "AdvisoryPendingUpstreamFix", Satisfies: []string{"AdvisoryPendingUpstreamFix", "AdvisoryEventDetail", "DocumentEventDetail"}, Fields: map[string]*execute.Field{
+		"note": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendPointer(b, parent.(*AdvisoryPendingUpstreamFix).Note, func(b []byte, v string) []byte { return scalar.AppendString(b, v, true) })
 		}},
 	}}
 }
@@ -714,6 +721,14 @@ func fieldsAdvisorySummary(_ ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsAdvisoryTruePositive(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "AdvisoryTruePositive", Satisfies: []string{"AdvisoryTruePositive", "AdvisoryEventDetail", "DocumentEventDetail"}, Fields: map[string]*execute.Field{
+		"note": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendPointer(b, parent.(*AdvisoryTruePositive).Note, func(b []byte, v string) []byte { return scalar.AppendString(b, v, true) })
+		}},
+	}}
+}
+
 func fieldsAffectedEvent(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AffectedEvent", Satisfies: []string{"AffectedEvent"}, Fields: map[string]*execute.Field{
 		"introduced": {Append: func(b []byte, parent any) []byte {
@@ -729,7 +744,9 @@ func fieldsAffectedEvent(_ ResolverRoot) *execute.Object {
 
 func fieldsAffectedRange(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AffectedRange", Satisfies: []string{"AffectedRange"}, Fields: map[string]*execute.Field{
-		"type":   {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*affected.Range).Type, false) }},
+		"type": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendAffectedRangeType(b, parent.(*affected.Range).Type, false)
+		}},
 		"events": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*affected.Range).Events) }},
 	}}
 }
@@ -1092,15 +1109,6 @@ func fieldsBinaryPackage(_ ResolverRoot) *execute.Object {
 	}}
 }
 
-func fieldsBundleFacet(_ ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "BundleFacet", Satisfies: []string{"BundleFacet"}, Fields: map[string]*execute.Field{
-		"value": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*core.Facet[string]).Value, false)
-		}},
-		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*core.Facet[string]).Count) }},
-	}}
-}
-
 func fieldsCancelOperationPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CancelOperationPayload", Satisfies: []string{"CancelOperationPayload"}, Fields: map[string]*execute.Field{
 		"operation": {Get: func(parent any, _ map[string]any) any {
@@ -1112,6 +1120,60 @@ func fieldsCancelOperationPayload(_ ResolverRoot) *execute.Object {
 func fieldsCancelSourcePayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CancelSourcePayload", Satisfies: []string{"CancelSourcePayload"}, Fields: map[string]*execute.Field{
 		"source": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*CancelSourcePayload).Source) }},
+	}}
+}
+
+func fieldsChangedFinding(resolvers ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "ChangedFinding", Satisfies: []string{"ChangedFinding"}, Fields: map[string]*execute.Field{
+		"uid": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*inventory.Finding).UID, false) }},
+		"finding": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.ChangedFinding().Finding(ctx, execute.Parents[inventory.Finding](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+		"vulnerabilityId": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*inventory.Finding).VulnerabilityID, false)
+		}},
+		"package": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*inventory.Finding).Package, false)
+		}},
+		"ecosystem": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*inventory.Finding).Ecosystem, true)
+		}},
+		"installedVersion": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*inventory.Finding).InstalledVersion, true)
+		}},
+		"fixedVersions": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*inventory.Finding).FixedVersions, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+		}},
+		"severity": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(&parent.(*inventory.Finding).Severity) }},
+		"knownExploited": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendBoolean(b, parent.(*inventory.Finding).KnownExploited)
+		}},
+		"epss": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendPointer(b, parent.(*inventory.Finding).EPSS, func(b []byte, v float64) []byte { return scalar.AppendFloat(b, v, true) })
+		}},
+		"state": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendFindingState(b, parent.(*inventory.Finding).State, false)
+		}},
+		"justification": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendJustification(b, parent.(*inventory.Finding).Justification, true)
+		}},
+		"note": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*inventory.Finding).Note, true)
+		}},
+		"decidedBy": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*inventory.Finding).DecidedBy, true)
+		}},
+		"dueTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*inventory.Finding).DueTime, true)
+		}},
+		"expireTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*inventory.Finding).ExpireTime, true)
+		}},
+		"newInRepo": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendBoolean(b, parent.(*inventory.Finding).IsNewInRepo)
+		}},
 	}}
 }
 
@@ -1531,13 +1593,6 @@ func fieldsDeliveryEdge(_ ResolverRoot) *execute.Object {
 	}}
 }
 
-func fieldsDeprecatedFacet(_ ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "DeprecatedFacet", Satisfies: []string{"DeprecatedFacet"}, Fields: map[string]*execute.Field{
-		"value": {Append: func(b []byte, parent any) []byte { return execute.AppendBoolean(b, parent.(*core.Facet[bool]).Value) }},
-		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*core.Facet[bool]).Count) }},
-	}}
-}
-
 func fieldsDocumentAdvisory(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DocumentAdvisory", Satisfies: []string{"DocumentAdvisory"}, Fields: map[string]*execute.Field{
 		"advisoryId": {Append: func(b []byte, parent any) []byte {
@@ -1587,7 +1642,7 @@ func fieldsDocumentAdvisoryEdge(_ ResolverRoot) *execute.Object {
 }
 
 func fieldsDocumentDetection(_ ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "DocumentDetection", Satisfies: []string{"DocumentDetection"}, Fields: map[string]*execute.Field{
+	return &execute.Object{Name: "DocumentDetection", Satisfies: []string{"DocumentDetection", "DocumentEventDetail"}, Fields: map[string]*execute.Field{
 		"nvdapi": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*inventory.DocumentDetection).NVDAPI)
 		}},
@@ -1597,7 +1652,7 @@ func fieldsDocumentDetection(_ ResolverRoot) *execute.Object {
 	}}
 }
 
-func fieldsDocumentEvent(_ ResolverRoot) *execute.Object {
+func fieldsDocumentEvent(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DocumentEvent", Satisfies: []string{"DocumentEvent"}, Fields: map[string]*execute.Field{
 		"type": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendAdvisoryEventType(b, parent.(*inventory.DocumentEvent).Type, false)
@@ -1605,32 +1660,17 @@ func fieldsDocumentEvent(_ ResolverRoot) *execute.Object {
 		"timestamp": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendDateTime(b, parent.(*inventory.DocumentEvent).Timestamp, true)
 		}},
-		"detection": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*inventory.DocumentEvent).Detection)
-		}},
-		"fixed": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*inventory.DocumentEvent).Fixed)
-		}},
-		"falsePositiveDetermination": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*inventory.DocumentEvent).FalsePositiveDetermination)
-		}},
-		"truePositiveDetermination": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*inventory.DocumentEvent).TruePositiveDetermination)
-		}},
-		"analysisNotPlanned": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*inventory.DocumentEvent).AnalysisNotPlanned)
-		}},
-		"fixNotPlanned": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*inventory.DocumentEvent).FixNotPlanned)
-		}},
-		"pendingUpstreamFix": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*inventory.DocumentEvent).PendingUpstreamFix)
-		}},
+		"detail": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.DocumentEvent().Detail(ctx, execute.Parents[inventory.DocumentEvent](parents))
+			return execute.Each(values, err, execute.Interface)
+		},
+			TypeOf: typeOfDocumentEventDetail,
+		},
 	}}
 }
 
 func fieldsDocumentFix(_ ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "DocumentFix", Satisfies: []string{"DocumentFix"}, Fields: map[string]*execute.Field{
+	return &execute.Object{Name: "DocumentFix", Satisfies: []string{"DocumentFix", "DocumentEventDetail"}, Fields: map[string]*execute.Field{
 		"fixedVersion": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*inventory.DocumentFixed).FixedVersion, true)
 		}},
@@ -1684,11 +1724,17 @@ func fieldsDocumentScan(_ ResolverRoot) *execute.Object {
 	}}
 }
 
-func fieldsDuePolicy(_ ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "DuePolicy", Satisfies: []string{"DuePolicy"}, Fields: map[string]*execute.Field{
-		"within": {Append: func(b []byte, parent any) []byte {
+func fieldsDuePolicy(resolvers ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "DuePolicy", Satisfies: []string{"DuePolicy", "EventDetail"}, Fields: map[string]*execute.Field{
+		"withinUid": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendUID(b, parent.(*inventory.DuePolicy).Scope, false)
 		}},
+		"within": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.DuePolicy().Within(ctx, execute.Parents[inventory.DuePolicy](parents))
+			return execute.Each(values, err, execute.Interface)
+		},
+			TypeOf: typeOfNode,
+		},
 		"knownExploitedDays": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendPointer(b, parent.(*inventory.DuePolicy).KnownExploited, func(b []byte, v int) []byte { return scalar.AppendInt(b, v, true) })
 		}},
@@ -1804,6 +1850,12 @@ func fieldsEntity(resolvers ResolverRoot) *execute.Object {
 				return execute.One(values, err, func(list []*iam.IdentityProvider) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
+		"findManyImageByRepoUIDAndDigests": {Arguments: field_Entity_findManyImageByRepoUIDAndDigests_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Entity().FindManyImageByRepoUIDAndDigests(ctx, arguments["reps"].([]*ImageByRepoUIDAndDigestsInput))
+				return execute.One(values, err, func(list []*inventory.Image) any { return execute.Nullable(list, execute.Pointers) })
+			},
+		},
 		"findManyPackageByUIDs": {Arguments: field_Entity_findManyPackageByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Entity().FindManyPackageByUIDs(ctx, arguments["reps"].([]*PackageByUIDsInput))
@@ -1852,12 +1904,43 @@ func fieldsEntity(resolvers ResolverRoot) *execute.Object {
 				return execute.One(values, err, func(list []*iam.TermsAcceptance) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
+		"findManyViewerByIDs": {Arguments: field_Entity_findManyViewerByIDs_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Entity().FindManyViewerByIDs(ctx, arguments["reps"].([]*ViewerByIDsInput))
+				return execute.One(values, err, func(list []*core.Actor) any { return execute.Nullable(list, execute.Pointers) })
+			},
+		},
+		"findManyVulnerabilityExposureByNames": {Arguments: field_Entity_findManyVulnerabilityExposureByNames_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Entity().FindManyVulnerabilityExposureByNames(ctx, arguments["reps"].([]*VulnerabilityExposureByNamesInput))
+				return execute.One(values, err, func(list []*inventory.NamedVulnerability) any { return execute.Nullable(list, execute.Pointers) })
+			},
+		},
 		"findManyVulnerabilityMetadataByVulnerabilityIDs": {Arguments: field_Entity_findManyVulnerabilityMetadataByVulnerabilityIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Entity().FindManyVulnerabilityMetadataByVulnerabilityIDs(ctx, arguments["reps"].([]*VulnerabilityMetadataByVulnerabilityIDsInput))
 				return execute.One(values, err, func(list []*inventory.Vulnerability) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
+	}}
+}
+
+func fieldsErrorExtensions(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "ErrorExtensions", Satisfies: []string{"ErrorExtensions"}, Fields: map[string]*execute.Field{
+		"code": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*ErrorExtensions).Code, false)
+		}},
+		"status": {Append: func(b []byte, parent any) []byte { return scalar.AppendInt(b, parent.(*ErrorExtensions).Status, false) }},
+		"reason": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*ErrorExtensions).Reason, false)
+		}},
+		"details": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendNullableList(b, parent.(*ErrorExtensions).Details, func(b []byte, v json.RawMessage) []byte { return scalar.AppendJSON(b, v, true) })
+		}},
+		"fields": {Get: func(parent any, _ map[string]any) any {
+			return func(list []*FieldViolation) any { return execute.Nullable(list, execute.Pointers) }(parent.(*ErrorExtensions).Fields)
+		}},
+		"limit": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*ErrorExtensions).Limit) }},
 	}}
 }
 
@@ -1873,16 +1956,21 @@ func fieldsEvent(resolvers ResolverRoot) *execute.Object {
 		},
 			TypeOf: typeOfNode,
 		},
-		"group":    {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*core.Event).Group, false) }},
 		"groupUid": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*core.Event).Group, false) }},
-		"groupNode": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.Event().GroupNode(ctx, execute.Parents[core.Event](parents))
+		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Event().Group(ctx, execute.Parents[core.Event](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"time":  {Append: func(b []byte, parent any) []byte { return scalar.AppendDateTime(b, parent.(*core.Event).Time, false) }},
 		"actor": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(&parent.(*core.Event).Actor) }},
-		"body":  {Append: func(b []byte, parent any) []byte { return scalar.AppendJSON(b, parent.(*core.Event).Body, true) }},
+		"detail": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Event().Detail(ctx, execute.Parents[core.Event](parents))
+			return execute.Each(values, err, execute.Interface)
+		},
+			TypeOf: typeOfEventDetail,
+		},
+		"body": {Append: func(b []byte, parent any) []byte { return scalar.AppendJSON(b, parent.(*core.Event).Body, true) }},
 		"changes": {Get: func(parent any, _ map[string]any) any {
 			return func(list []core.EventChange) any { return execute.Nullable(list, execute.Structs) }(parent.(*core.Event).Changes)
 		}},
@@ -2048,6 +2136,22 @@ func fieldsEventSubscriptionEdge(_ ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsExceededLimit(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "ExceededLimit", Satisfies: []string{"ExceededLimit"}, Fields: map[string]*execute.Field{
+		"name":  {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*ExceededLimit).Name, false) }},
+		"value": {Append: func(b []byte, parent any) []byte { return scalar.AppendInt(b, parent.(*ExceededLimit).Value, false) }},
+		"requested": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt(b, parent.(*ExceededLimit).Requested, false)
+		}},
+		"field": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendPointer(b, parent.(*ExceededLimit).Field, func(b []byte, v string) []byte { return scalar.AppendString(b, v, true) })
+		}},
+		"help": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendPointer(b, parent.(*ExceededLimit).Help, func(b []byte, v string) []byte { return scalar.AppendString(b, v, true) })
+		}},
+	}}
+}
+
 func fieldsExploitation(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Exploitation", Satisfies: []string{"Exploitation"}, Fields: map[string]*execute.Field{
 		"knownExploited": {Append: func(b []byte, parent any) []byte {
@@ -2149,6 +2253,20 @@ func fieldsExternalGroupRoleMappingEdge(_ ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsFieldViolation(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "FieldViolation", Satisfies: []string{"FieldViolation"}, Fields: map[string]*execute.Field{
+		"path": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*FieldViolation).Path, func(b []byte, v json.RawMessage) []byte { return scalar.AppendJSON(b, v, false) })
+		}},
+		"field": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*FieldViolation).Field, false)
+		}},
+		"message": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*FieldViolation).Message, false)
+		}},
+	}}
+}
+
 func fieldsFinding(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Finding", Satisfies: []string{"Finding", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
@@ -2213,7 +2331,7 @@ func fieldsFinding(resolvers ResolverRoot) *execute.Object {
 			return scalar.AppendString(b, parent.(*inventory.Finding).DecidedBy, true)
 		}},
 		"justification": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*inventory.Finding).Justification, true)
+			return scalar.AppendJustification(b, parent.(*inventory.Finding).Justification, true)
 		}},
 		"note": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*inventory.Finding).Note, true)
@@ -2307,6 +2425,43 @@ func fieldsFindingActivity(_ ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsFindingChange(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "FindingChange", Satisfies: []string{"FindingChange", "EventDetail"}, Fields: map[string]*execute.Field{
+		"repoUid": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendUID(b, parent.(*inventory.FindingChange).Repo, false)
+		}},
+		"repoName": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*inventory.FindingChange).RepoName, true)
+		}},
+		"digest": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*inventory.FindingChange).Digest, false)
+		}},
+		"count": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt(b, parent.(*inventory.FindingChange).Count, false)
+		}},
+		"counts": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*inventory.FindingChange).Counts)
+		}},
+		"findings": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointers(parent.(*inventory.FindingChange).Findings)
+		}},
+	}}
+}
+
+func fieldsFindingChangeCount(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "FindingChangeCount", Satisfies: []string{"FindingChangeCount"}, Fields: map[string]*execute.Field{
+		"rating": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendSeverityRating(b, parent.(*inventory.FindingClassCount).Rating, false)
+		}},
+		"knownExploited": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendBoolean(b, parent.(*inventory.FindingClassCount).KnownExploited)
+		}},
+		"count": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt(b, parent.(*inventory.FindingClassCount).Count, false)
+		}},
+	}}
+}
+
 func fieldsFindingConditions(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "FindingConditions", Satisfies: []string{"FindingConditions"}, Fields: map[string]*execute.Field{
 		"minSeverity": {Append: func(b []byte, parent any) []byte {
@@ -2376,15 +2531,6 @@ func fieldsFindingCount(_ ResolverRoot) *execute.Object {
 	}}
 }
 
-func fieldsFindingEcosystemFacet(_ ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "FindingEcosystemFacet", Satisfies: []string{"FindingEcosystemFacet"}, Fields: map[string]*execute.Field{
-		"value": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*core.Facet[string]).Value, true)
-		}},
-		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*core.Facet[string]).Count) }},
-	}}
-}
-
 func fieldsFindingEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "FindingEdge", Satisfies: []string{"FindingEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
@@ -2398,68 +2544,69 @@ func fieldsFindingEdge(_ ResolverRoot) *execute.Object {
 
 func fieldsFindingFacets(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "FindingFacets", Satisfies: []string{"FindingFacets"}, Fields: map[string]*execute.Field{
-		"severity": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*inventory.FindingFacets).Severity)
+		"severities": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*scalar.FindingFacets).Severities)
 		}},
-		"state": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*inventory.FindingFacets).State)
+		"states": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*scalar.FindingFacets).States) }},
+		"ecosystems": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*scalar.FindingFacets).Ecosystems)
 		}},
-		"ecosystem": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*inventory.FindingFacets).Ecosystem)
+		"repos":  {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*scalar.FindingFacets).Repos) }},
+		"groups": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*scalar.FindingFacets).Groups) }},
+		"vulnerabilities": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*scalar.FindingFacets).Vulnerabilities)
 		}},
-		"repo": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*inventory.FindingFacets).Repo) }},
-		"group": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*inventory.FindingFacets).Group)
+		"packages": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*scalar.FindingFacets).Packages)
 		}},
+		"assignees": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*scalar.FindingFacets).Assignees)
+		}},
+		"labels": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*scalar.FindingFacets).Labels) }},
 	}}
 }
 
-func fieldsFindingGroupFacet(resolvers ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "FindingGroupFacet", Satisfies: []string{"FindingGroupFacet"}, Fields: map[string]*execute.Field{
-		"value": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*core.Facet[core.UID]).Value, false)
+func fieldsFindingRule(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "FindingRule", Satisfies: []string{"FindingRule"}, Fields: map[string]*execute.Field{
+		"uid": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendUID(b, parent.(*inventory.TriageRule).UID, false)
 		}},
-		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*core.Facet[core.UID]).Count) }},
-		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.FindingGroupFacet().Group(ctx, execute.Parents[core.Facet[core.UID]](parents))
-			return execute.Each(values, err, execute.Pointer)
-		},
-		},
-	}}
-}
-
-func fieldsFindingRepoFacet(resolvers ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "FindingRepoFacet", Satisfies: []string{"FindingRepoFacet"}, Fields: map[string]*execute.Field{
-		"value": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*core.Facet[core.UID]).Value, false)
+		"vulnerabilityId": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*inventory.TriageRule).VulnerabilityID, true)
 		}},
-		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*core.Facet[core.UID]).Count) }},
-		"repo": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.FindingRepoFacet().Repo(ctx, execute.Parents[core.Facet[core.UID]](parents))
-			return execute.Each(values, err, execute.Pointer)
-		},
-		},
-	}}
-}
-
-func fieldsFindingSeverityFacet(_ ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "FindingSeverityFacet", Satisfies: []string{"FindingSeverityFacet"}, Fields: map[string]*execute.Field{
-		"value": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendSeverityRating(b, parent.(*core.Facet[core.SeverityRating]).Value, false)
+		"package": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*inventory.TriageRule).Package, true)
 		}},
-		"count": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*core.Facet[core.SeverityRating]).Count)
+		"ecosystem": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*inventory.TriageRule).Ecosystem, true)
 		}},
-	}}
-}
-
-func fieldsFindingStateFacet(_ ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "FindingStateFacet", Satisfies: []string{"FindingStateFacet"}, Fields: map[string]*execute.Field{
-		"value": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendFindingState(b, parent.(*core.Facet[inventory.FindingState]).Value, false)
+		"version": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*inventory.TriageRule).Version, true)
 		}},
-		"count": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*core.Facet[inventory.FindingState]).Count)
+		"digest": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*inventory.TriageRule).Digest, true)
+		}},
+		"image": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*inventory.TriageRule).Image, true)
+		}},
+		"pattern": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*inventory.TriageRule).Pattern) }},
+		"state": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendFindingState(b, parent.(*inventory.TriageRule).State, false)
+		}},
+		"justification": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendJustification(b, parent.(*inventory.TriageRule).Justification, true)
+		}},
+		"note": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*inventory.TriageRule).Note, true)
+		}},
+		"expireTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*inventory.TriageRule).ExpireTime, true)
+		}},
+		"createTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*inventory.TriageRule).CreateTime, true)
+		}},
+		"author": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*inventory.TriageRule).Author, true)
 		}},
 	}}
 }
@@ -2507,6 +2654,26 @@ func fieldsFindingSummary(resolvers ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsFindingTriage(resolvers ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "FindingTriage", Satisfies: []string{"FindingTriage", "EventDetail"}, Fields: map[string]*execute.Field{
+		"withinUid": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendUID(b, parent.(*inventory.TriageChange).Scope, false)
+		}},
+		"within": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.FindingTriage().Within(ctx, execute.Parents[inventory.TriageChange](parents))
+			return execute.Each(values, err, execute.Interface)
+		},
+			TypeOf: typeOfNode,
+		},
+		"count": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt(b, parent.(*inventory.TriageChange).Count, false)
+		}},
+		"rules": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointers(parent.(*inventory.TriageChange).Rules)
+		}},
+	}}
+}
+
 func fieldsGitHubAccount(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "GitHubAccount", Satisfies: []string{"GitHubAccount"}, Fields: map[string]*execute.Field{
 		"appInstallations": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
@@ -2551,7 +2718,7 @@ func fieldsGoogleAccount(_ ResolverRoot) *execute.Object {
 }
 
 func fieldsGroup(resolvers ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "Group", Satisfies: []string{"Group", "Node", "_Entity"}, Fields: map[string]*execute.Field{
+	return &execute.Object{Name: "Group", Satisfies: []string{"Group", "Node", "SearchResult", "_Entity"}, Fields: map[string]*execute.Field{
 		"id":   {Append: func(b []byte, parent any) []byte { return scalar.AppendNodeUID(b, "Group", parent.(*iam.Group).UID) }},
 		"uid":  {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*iam.Group).UID, false) }},
 		"name": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*iam.Group).Name, false) }},
@@ -2760,13 +2927,13 @@ func fieldsGroupEdge(_ ResolverRoot) *execute.Object {
 }
 
 func fieldsGroupFacet(resolvers ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "GroupFacet", Satisfies: []string{"GroupFacet"}, Fields: map[string]*execute.Field{
+	return &execute.Object{Name: "GroupFacet", Satisfies: []string{"GroupFacet", "Facet"}, Fields: map[string]*execute.Field{
 		"value": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*core.Facet[core.UID]).Value, false)
+			return scalar.AppendString(b, parent.(*scalar.GroupFacet).Value, true)
 		}},
-		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*core.Facet[core.UID]).Count) }},
+		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*scalar.GroupFacet).Count) }},
 		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.GroupFacet().Group(ctx, execute.Parents[core.Facet[core.UID]](parents))
+			values, err := resolvers.GroupFacet().Group(ctx, execute.Parents[scalar.GroupFacet](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
@@ -2898,7 +3065,7 @@ func fieldsHolderEdge(resolvers ResolverRoot) *execute.Object {
 }
 
 func fieldsIdentity(resolvers ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "Identity", Satisfies: []string{"Identity", "Node", "_Entity"}, Fields: map[string]*execute.Field{
+	return &execute.Object{Name: "Identity", Satisfies: []string{"Identity", "Node", "SearchResult", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendNodeUID(b, "Identity", parent.(*iam.Identity).UID)
 		}},
@@ -3006,21 +3173,24 @@ func fieldsIdentityEdge(_ ResolverRoot) *execute.Object {
 	}}
 }
 
-func fieldsIdentityFacets(_ ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "IdentityFacets", Satisfies: []string{"IdentityFacets"}, Fields: map[string]*execute.Field{
-		"kind":  {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*iam.IdentityFacets).Kind) }},
-		"group": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*iam.IdentityFacets).Group) }},
+func fieldsIdentityFacet(resolvers ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "IdentityFacet", Satisfies: []string{"IdentityFacet", "Facet"}, Fields: map[string]*execute.Field{
+		"value": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*scalar.IdentityFacet).Value, true)
+		}},
+		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*scalar.IdentityFacet).Count) }},
+		"identity": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.IdentityFacet().Identity(ctx, execute.Parents[scalar.IdentityFacet](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
 	}}
 }
 
-func fieldsIdentityKindFacet(_ ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "IdentityKindFacet", Satisfies: []string{"IdentityKindFacet"}, Fields: map[string]*execute.Field{
-		"value": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendIdentityKind(b, parent.(*core.Facet[iam.IdentityType]).Value, false)
-		}},
-		"count": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*core.Facet[iam.IdentityType]).Count)
-		}},
+func fieldsIdentityFacets(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "IdentityFacets", Satisfies: []string{"IdentityFacets"}, Fields: map[string]*execute.Field{
+		"kinds":  {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*scalar.IdentityFacets).Kinds) }},
+		"groups": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*scalar.IdentityFacets).Groups) }},
 	}}
 }
 
@@ -3120,7 +3290,11 @@ func fieldsIdentityProviderEdge(_ ResolverRoot) *execute.Object {
 }
 
 func fieldsImage(resolvers ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "Image", Satisfies: []string{"Image"}, Fields: map[string]*execute.Field{
+	return &execute.Object{Name: "Image", Satisfies: []string{"Image", "Node", "_Entity"}, Fields: map[string]*execute.Field{
+		"id": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendNodeImageKey(b, "Image", parent.(*inventory.Image).Key())
+		}},
+		"repoUid": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*inventory.Image).Repo, false) }},
 		"digest": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*inventory.Image).Digest, false)
 		}},
@@ -3284,8 +3458,8 @@ func fieldsImagePackage(resolvers ResolverRoot) *execute.Object {
 		"introducedBy": {Get: func(parent any, _ map[string]any) any {
 			return func(list []inventory.IntroducingPackage) any { return execute.Nullable(list, execute.Structs) }(parent.(*inventory.ImagePackage).IntroducedBy)
 		}},
-		"versionRecord": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.ImagePackage().VersionRecord(ctx, execute.Parents[inventory.ImagePackage](parents))
+		"packageVersion": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.ImagePackage().PackageVersion(ctx, execute.Parents[inventory.ImagePackage](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
@@ -3398,15 +3572,6 @@ func fieldsLabel(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Label", Satisfies: []string{"Label"}, Fields: map[string]*execute.Field{
 		"key":   {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*core.Label).Key, false) }},
 		"value": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*core.Label).Value, false) }},
-	}}
-}
-
-func fieldsLabelFacet(_ ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "LabelFacet", Satisfies: []string{"LabelFacet"}, Fields: map[string]*execute.Field{
-		"value": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*core.Facet[string]).Value, false)
-		}},
-		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*core.Facet[string]).Count) }},
 	}}
 }
 
@@ -3909,15 +4074,6 @@ func fieldsPackageConnection(resolvers ResolverRoot) *execute.Object {
 	}}
 }
 
-func fieldsPackageEcosystemFacet(_ ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "PackageEcosystemFacet", Satisfies: []string{"PackageEcosystemFacet"}, Fields: map[string]*execute.Field{
-		"value": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*core.Facet[string]).Value, true)
-		}},
-		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*core.Facet[string]).Count) }},
-	}}
-}
-
 func fieldsPackageEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "PackageEdge", Satisfies: []string{"PackageEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
@@ -3931,21 +4087,12 @@ func fieldsPackageEdge(_ ResolverRoot) *execute.Object {
 
 func fieldsPackageFacets(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "PackageFacets", Satisfies: []string{"PackageFacets"}, Fields: map[string]*execute.Field{
-		"license": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*inventory.PackageFacets).License)
+		"licenses": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*scalar.PackageFacets).Licenses)
 		}},
-		"ecosystem": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*inventory.PackageFacets).Ecosystem)
+		"ecosystems": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*scalar.PackageFacets).Ecosystems)
 		}},
-	}}
-}
-
-func fieldsPackageLicenseFacet(_ ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "PackageLicenseFacet", Satisfies: []string{"PackageLicenseFacet"}, Fields: map[string]*execute.Field{
-		"value": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*core.Facet[string]).Value, false)
-		}},
-		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*core.Facet[string]).Count) }},
 	}}
 }
 
@@ -4524,7 +4671,7 @@ func fieldsRemediationActivity(_ ResolverRoot) *execute.Object {
 }
 
 func fieldsRepo(resolvers ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "Repo", Satisfies: []string{"Repo", "Node", "_Entity"}, Fields: map[string]*execute.Field{
+	return &execute.Object{Name: "Repo", Satisfies: []string{"Repo", "Node", "SearchResult", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendNodeUID(b, "Repo", parent.(*inventory.Repo).UID)
 		}},
@@ -4667,13 +4814,13 @@ func fieldsRepoEdge(_ ResolverRoot) *execute.Object {
 }
 
 func fieldsRepoFacet(resolvers ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "RepoFacet", Satisfies: []string{"RepoFacet"}, Fields: map[string]*execute.Field{
+	return &execute.Object{Name: "RepoFacet", Satisfies: []string{"RepoFacet", "Facet"}, Fields: map[string]*execute.Field{
 		"value": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*core.Facet[core.UID]).Value, false)
+			return scalar.AppendString(b, parent.(*scalar.RepoFacet).Value, true)
 		}},
-		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*core.Facet[core.UID]).Count) }},
+		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*scalar.RepoFacet).Count) }},
 		"repo": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.RepoFacet().Repo(ctx, execute.Parents[core.Facet[core.UID]](parents))
+			values, err := resolvers.RepoFacet().Repo(ctx, execute.Parents[scalar.RepoFacet](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
@@ -4682,16 +4829,21 @@ func fieldsRepoFacet(resolvers ResolverRoot) *execute.Object {
 
 func fieldsRepoFacets(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RepoFacets", Satisfies: []string{"RepoFacets"}, Fields: map[string]*execute.Field{
-		"tier":   {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*inventory.RepoFacets).Tier) }},
-		"bundle": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*inventory.RepoFacets).Bundle) }},
-		"label":  {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*inventory.RepoFacets).Label) }},
-		"group":  {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*inventory.RepoFacets).Group) }},
+		"tiers":   {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*scalar.RepoFacets).Tiers) }},
+		"bundles": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*scalar.RepoFacets).Bundles) }},
+		"labels":  {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*scalar.RepoFacets).Labels) }},
+		"groups":  {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*scalar.RepoFacets).Groups) }},
 	}}
 }
 
-func fieldsReportedImageRef(_ ResolverRoot) *execute.Object {
+func fieldsReportedImageRef(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ReportedImageRef", Satisfies: []string{"ReportedImageRef"}, Fields: map[string]*execute.Field{
-		"repo": {Append: func(b []byte, parent any) []byte { return scalar.AppendKey(b, parent.(*reports.ImageRef).Repo, false) }},
+		"repoUid": {Append: func(b []byte, parent any) []byte { return scalar.AppendKey(b, parent.(*reports.ImageRef).Repo, false) }},
+		"repo": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.ReportedImageRef().Repo(ctx, execute.Parents[reports.ImageRef](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
 		"tags": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendList(b, parent.(*reports.ImageRef).Tags, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
@@ -4734,7 +4886,7 @@ func fieldsResourceLimit(_ ResolverRoot) *execute.Object {
 }
 
 func fieldsRole(resolvers ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "Role", Satisfies: []string{"Role", "Node", "_Entity"}, Fields: map[string]*execute.Field{
+	return &execute.Object{Name: "Role", Satisfies: []string{"Role", "Node", "SearchResult", "_Entity"}, Fields: map[string]*execute.Field{
 		"id":          {Append: func(b []byte, parent any) []byte { return scalar.AppendNodeUID(b, "Role", parent.(*iam.Role).UID) }},
 		"uid":         {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*iam.Role).UID, false) }},
 		"name":        {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*iam.Role).Name, false) }},
@@ -4871,8 +5023,15 @@ func fieldsRoleBindingEdge(_ ResolverRoot) *execute.Object {
 
 func fieldsRoleBindingFacets(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RoleBindingFacets", Satisfies: []string{"RoleBindingFacets"}, Fields: map[string]*execute.Field{
-		"role":  {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*iam.RoleBindingFacets).Role) }},
-		"group": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*iam.RoleBindingFacets).Group) }},
+		"roles": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*scalar.RoleBindingFacets).Roles)
+		}},
+		"groups": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*scalar.RoleBindingFacets).Groups)
+		}},
+		"identities": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*scalar.RoleBindingFacets).Identities)
+		}},
 	}}
 }
 
@@ -4906,13 +5065,13 @@ func fieldsRoleEdge(_ ResolverRoot) *execute.Object {
 }
 
 func fieldsRoleFacet(resolvers ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "RoleFacet", Satisfies: []string{"RoleFacet"}, Fields: map[string]*execute.Field{
+	return &execute.Object{Name: "RoleFacet", Satisfies: []string{"RoleFacet", "Facet"}, Fields: map[string]*execute.Field{
 		"value": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendUID(b, parent.(*core.Facet[core.UID]).Value, false)
+			return scalar.AppendString(b, parent.(*scalar.RoleFacet).Value, true)
 		}},
-		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*core.Facet[core.UID]).Count) }},
+		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*scalar.RoleFacet).Count) }},
 		"role": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.RoleFacet().Role(ctx, execute.Parents[core.Facet[core.UID]](parents))
+			values, err := resolvers.RoleFacet().Role(ctx, execute.Parents[scalar.RoleFacet](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
@@ -4944,7 +5103,7 @@ func fieldsSearchConnection(_ ResolverRoot) *execute.Object {
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Interfaces(parent.(*scalar.SearchConnection).Nodes())
 		},
-			TypeOf: typeOfNode,
+			TypeOf: typeOfSearchResult,
 		},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*scalar.SearchConnection).PageInfo())
@@ -4958,7 +5117,7 @@ func fieldsSearchEdge(_ ResolverRoot) *execute.Object {
 			return scalar.AppendString(b, parent.(*scalar.SearchEdge).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any { return execute.Interface(parent.(*scalar.SearchEdge).Node) },
-			TypeOf: typeOfNode,
+			TypeOf: typeOfSearchResult,
 		},
 		"matchedField": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendSearchField(b, parent.(*scalar.SearchEdge).MatchedField, false)
@@ -4977,7 +5136,7 @@ func fieldsSeverity(_ ResolverRoot) *execute.Object {
 		"type": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendType(b, parent.(*inventory.Severity).Type, true)
 		}},
-		"score": {Append: func(b []byte, parent any) []byte {
+		"vector": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*inventory.Severity).Score, true)
 		}},
 	}}
@@ -5247,7 +5406,7 @@ func fieldsSyncConfig(_ ResolverRoot) *execute.Object {
 }
 
 func fieldsTag(resolvers ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "Tag", Satisfies: []string{"Tag", "Node", "_Entity"}, Fields: map[string]*execute.Field{
+	return &execute.Object{Name: "Tag", Satisfies: []string{"Tag", "SearchResult", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id":   {Append: func(b []byte, parent any) []byte { return scalar.AppendNodeUID(b, "Tag", parent.(*inventory.Tag).UID) }},
 		"uid":  {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*inventory.Tag).UID, false) }},
 		"name": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*inventory.Tag).Name, false) }},
@@ -5311,17 +5470,6 @@ func fieldsTag(resolvers ResolverRoot) *execute.Object {
 	}}
 }
 
-func fieldsTagClassFacet(_ ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "TagClassFacet", Satisfies: []string{"TagClassFacet"}, Fields: map[string]*execute.Field{
-		"value": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendTagClass(b, parent.(*core.Facet[inventory.TagClass]).Value, true)
-		}},
-		"count": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*core.Facet[inventory.TagClass]).Count)
-		}},
-	}}
-}
-
 func fieldsTagConnection(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "TagConnection", Satisfies: []string{"TagConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
@@ -5360,12 +5508,14 @@ func fieldsTagEdge(_ ResolverRoot) *execute.Object {
 
 func fieldsTagFacets(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "TagFacets", Satisfies: []string{"TagFacets"}, Fields: map[string]*execute.Field{
-		"repo": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*inventory.TagFacets).Repo) }},
-		"deprecated": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*inventory.TagFacets).Deprecated)
+		"repos":      {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*scalar.TagFacets).Repos) }},
+		"deprecated": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*scalar.TagFacets).Deprecated) }},
+		"classes":    {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*scalar.TagFacets).Classes) }},
+		"bundles":    {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*scalar.TagFacets).Bundles) }},
+		"baseImages": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*scalar.TagFacets).BaseImages) }},
+		"architectures": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*scalar.TagFacets).Architectures)
 		}},
-		"class":  {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*inventory.TagFacets).Class) }},
-		"bundle": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*inventory.TagFacets).Bundle) }},
 	}}
 }
 
@@ -5441,17 +5591,6 @@ func fieldsTestSubscriptionPayload(_ ResolverRoot) *execute.Object {
 		}},
 		"answer": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*webhooks.TestResult).Answer, true)
-		}},
-	}}
-}
-
-func fieldsTierFacet(_ ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "TierFacet", Satisfies: []string{"TierFacet"}, Fields: map[string]*execute.Field{
-		"value": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendCatalogTier(b, parent.(*core.Facet[core.CatalogTier]).Value, true)
-		}},
-		"count": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*core.Facet[core.CatalogTier]).Count)
 		}},
 	}}
 }
@@ -5632,6 +5771,15 @@ func fieldsUpdateSourcePayload(_ ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsValueFacet(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "ValueFacet", Satisfies: []string{"ValueFacet", "Facet"}, Fields: map[string]*execute.Field{
+		"value": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*scalar.ValueFacet).Value, true)
+		}},
+		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*scalar.ValueFacet).Count) }},
+	}}
+}
+
 func fieldsVerifyIdentityProviderPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "VerifyIdentityProviderPayload", Satisfies: []string{"VerifyIdentityProviderPayload"}, Fields: map[string]*execute.Field{
 		"identityProvider": {Get: func(parent any, _ map[string]any) any {
@@ -5641,7 +5789,13 @@ func fieldsVerifyIdentityProviderPayload(_ ResolverRoot) *execute.Object {
 }
 
 func fieldsViewer(resolvers ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "Viewer", Satisfies: []string{"Viewer"}, Fields: map[string]*execute.Field{
+	return &execute.Object{Name: "Viewer", Satisfies: []string{"Viewer", "Node", "_Entity"}, Fields: map[string]*execute.Field{
+		"id": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Viewer().ID(ctx, execute.Parents[core.Actor](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte { return scalar.AppendNodeUID(b, "Viewer", value.(core.UID)) },
+		},
 		"identities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 			values, err := resolvers.Viewer().Identities(ctx, execute.Parents[core.Actor](parents))
 			return execute.Each(values, err, execute.Pointers)
@@ -5673,16 +5827,21 @@ func fieldsViewer(resolvers ResolverRoot) *execute.Object {
 }
 
 func fieldsVulnerabilityExposure(resolvers ResolverRoot) *execute.Object {
-	return &execute.Object{Name: "VulnerabilityExposure", Satisfies: []string{"VulnerabilityExposure"}, Fields: map[string]*execute.Field{
+	return &execute.Object{Name: "VulnerabilityExposure", Satisfies: []string{"VulnerabilityExposure", "Node", "_Entity"}, Fields: map[string]*execute.Field{
+		"id": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendNodeKey(b, "VulnerabilityExposure", parent.(*inventory.NamedVulnerability).Name)
+		}},
 		"name": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*inventory.NamedVulnerability).Name, false)
 		}},
 		"names": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendList(b, parent.(*inventory.NamedVulnerability).Names, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
-		"metadata": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*inventory.NamedVulnerability).Metadata)
-		}},
+		"metadata": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.VulnerabilityExposure().Metadata(ctx, execute.Parents[inventory.NamedVulnerability](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
 		"exploitation": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 			values, err := resolvers.VulnerabilityExposure().Exploitation(ctx, execute.Parents[inventory.NamedVulnerability](parents))
 			return execute.Each(values, err, execute.Pointer)
@@ -5955,10 +6114,84 @@ func fields__Type(_ ResolverRoot) *execute.Object {
 	}}
 }
 
+func typeOfAdvisoryEventDetail(object any) string {
+	switch object.(type) {
+	case *AdvisoryTruePositive:
+		return "AdvisoryTruePositive"
+	case *AdvisoryPendingUpstreamFix:
+		return "AdvisoryPendingUpstreamFix"
+	case *inventory.Patched:
+		return "AdvisoryPatch"
+	case *AdvisoryFixNotPlanned:
+		return "AdvisoryFixNotPlanned"
+	case *inventory.Fixed:
+		return "AdvisoryFix"
+	case *inventory.FalsePositiveDetermination:
+		return "AdvisoryFalsePositive"
+	case *inventory.Detection:
+		return "AdvisoryDetection"
+	case *AdvisoryAnalysisNotPlanned:
+		return "AdvisoryAnalysisNotPlanned"
+	}
+	return ""
+}
+
+func typeOfDocumentEventDetail(object any) string {
+	switch object.(type) {
+	case *inventory.DocumentFixed:
+		return "DocumentFix"
+	case *inventory.DocumentDetection:
+		return "DocumentDetection"
+	case *AdvisoryTruePositive:
+		return "AdvisoryTruePositive"
+	case *AdvisoryPendingUpstreamFix:
+		return "AdvisoryPendingUpstreamFix"
+	case *AdvisoryFixNotPlanned:
+		return "AdvisoryFixNotPlanned"
+	case *inventory.FalsePositiveDetermination:
+		return "AdvisoryFalsePositive"
+	case *AdvisoryAnalysisNotPlanned:
+		return "AdvisoryAnalysisNotPlanned"
+	}
+	return ""
+}
+
+func typeOfEventDetail(object any) string {
+	switch object.(type) {
+	case *inventory.TriageChange:
+		return "FindingTriage"
+	case *inventory.FindingChange:
+		return "FindingChange"
+	case *inventory.DuePolicy:
+		return "DuePolicy"
+	}
+	return ""
+}
+
+func typeOfFacet(object any) string {
+	switch object.(type) {
+	case *scalar.ValueFacet:
+		return "ValueFacet"
+	case *scalar.RoleFacet:
+		return "RoleFacet"
+	case *scalar.RepoFacet:
+		return "RepoFacet"
+	case *scalar.IdentityFacet:
+		return "IdentityFacet"
+	case *scalar.GroupFacet:
+		return "GroupFacet"
+	}
+	return ""
+}
+
 func typeOfNode(object any) string {
 	switch object.(type) {
 	case *inventory.Vulnerability:
 		return "VulnerabilityMetadata"
+	case *inventory.NamedVulnerability:
+		return "VulnerabilityExposure"
+	case *core.Actor:
+		return "Viewer"
 	case *iam.TermsAcceptance:
 		return "TermsAcceptance"
 	case *inventory.Tag:
@@ -5975,6 +6208,8 @@ func typeOfNode(object any) string {
 		return "PackageVersion"
 	case *inventory.Package:
 		return "Package"
+	case *inventory.Image:
+		return "Image"
 	case *iam.IdentityProvider:
 		return "IdentityProvider"
 	case *iam.Identity:
@@ -6007,10 +6242,30 @@ func typeOfNode(object any) string {
 	return ""
 }
 
+func typeOfSearchResult(object any) string {
+	switch object.(type) {
+	case *inventory.Tag:
+		return "Tag"
+	case *iam.Role:
+		return "Role"
+	case *inventory.Repo:
+		return "Repo"
+	case *iam.Identity:
+		return "Identity"
+	case *iam.Group:
+		return "Group"
+	}
+	return ""
+}
+
 func typeOf_Entity(object any) string {
 	switch object.(type) {
 	case *inventory.Vulnerability:
 		return "VulnerabilityMetadata"
+	case *inventory.NamedVulnerability:
+		return "VulnerabilityExposure"
+	case *core.Actor:
+		return "Viewer"
 	case *iam.TermsAcceptance:
 		return "TermsAcceptance"
 	case *inventory.Tag:
@@ -6027,6 +6282,8 @@ func typeOf_Entity(object any) string {
 		return "PackageVersion"
 	case *inventory.Package:
 		return "Package"
+	case *inventory.Image:
+		return "Image"
 	case *iam.IdentityProvider:
 		return "IdentityProvider"
 	case *iam.Identity:

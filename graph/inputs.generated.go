@@ -284,6 +284,16 @@ func field_Entity_findManyIdentityProviderByUIDs_args(ctx context.Context, raw m
 	return arguments, nil
 }
 
+func field_Entity_findManyImageByRepoUIDAndDigests_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["reps"], err = graphql.ProcessArgField(ctx, raw, "reps", ec.unmarshalNImageByRepoUIDAndDigestsInput2ᚕᚖatriumᚋgraphᚐImageByRepoUIDAndDigestsInput); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Entity_findManyPackageByUIDs_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
@@ -359,6 +369,26 @@ func field_Entity_findManyTermsAcceptanceByOrgUIDAndDocIDs_args(ctx context.Cont
 	arguments := make(map[string]any, 1)
 	var err error
 	if arguments["reps"], err = graphql.ProcessArgField(ctx, raw, "reps", ec.unmarshalNTermsAcceptanceByOrgUIDAndDocIDsInput2ᚕᚖatriumᚋgraphᚐTermsAcceptanceByOrgUIDAndDocIDsInput); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Entity_findManyViewerByIDs_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["reps"], err = graphql.ProcessArgField(ctx, raw, "reps", ec.unmarshalNViewerByIDsInput2ᚕᚖatriumᚋgraphᚐViewerByIDsInput); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Entity_findManyVulnerabilityExposureByNames_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["reps"], err = graphql.ProcessArgField(ctx, raw, "reps", ec.unmarshalNVulnerabilityExposureByNamesInput2ᚕᚖatriumᚋgraphᚐVulnerabilityExposureByNamesInput); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2161,7 +2191,7 @@ func field_Query_artifactCounts_args(ctx context.Context, raw map[string]any) (m
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["ecosystems"], err = graphql.ProcessArgField(ctx, raw, "ecosystems", ec.unmarshalNEcosystem2ᚕatriumᚋplatformᚋlibrariesᚐEcosystemᚄ); err != nil {
+	if arguments["ecosystems"], err = graphql.ProcessArgField(ctx, raw, "ecosystems", ec.unmarshalNArtifactEcosystem2ᚕatriumᚋplatformᚋlibrariesᚐEcosystemᚄ); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -4088,7 +4118,7 @@ func (ec *executionContext) unmarshalInputArtifactFilter(ctx context.Context, va
 	}
 	if v, ok := given["ecosystems"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ecosystems"))
-		if it.Ecosystems, err = ec.unmarshalNEcosystem2ᚕatriumᚋplatformᚋlibrariesᚐEcosystemᚄ(ctx, v); err != nil {
+		if it.Ecosystems, err = ec.unmarshalNArtifactEcosystem2ᚕatriumᚋplatformᚋlibrariesᚐEcosystemᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6309,6 +6339,26 @@ func (ec *executionContext) unmarshalInputIdentityProviderOrder(ctx context.Cont
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputImageByRepoUIDAndDigestsInput(ctx context.Context, value any) (it ImageByRepoUIDAndDigestsInput, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["RepoUID"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("RepoUID"))
+		if it.RepoUID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["Digest"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("Digest"))
+		if it.Digest, err = ec.unmarshalNString2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputImageInput(ctx context.Context, value any) (it ImageInput, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
@@ -7690,13 +7740,13 @@ func (ec *executionContext) unmarshalInputUpdateFindingsInput(ctx context.Contex
 	}
 	if v, ok := given["state"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
-		if it["state"], err = ec.unmarshalOFindingState2ᚖatriumᚋplatformᚋinventoryᚐFindingState(ctx, v); err != nil {
+		if it["state"], err = ec.unmarshalOFindingDecision2ᚖatriumᚋplatformᚋinventoryᚐFindingState(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["justification"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("justification"))
-		if it["justification"], err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+		if it["justification"], err = ec.unmarshalOVexJustification2ᚖstring(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -8125,6 +8175,34 @@ func (ec *executionContext) unmarshalInputVerifyIdentityProviderInput(ctx contex
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputViewerByIDsInput(ctx context.Context, value any) (it ViewerByIDsInput, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["ID"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ID"))
+		if it.ID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputVulnerabilityExposureByNamesInput(ctx context.Context, value any) (it VulnerabilityExposureByNamesInput, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["Name"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("Name"))
+		if it.Name, err = ec.unmarshalNString2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputVulnerabilityMetadataByVulnerabilityIDsInput(ctx context.Context, value any) (it VulnerabilityMetadataByVulnerabilityIDsInput, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
@@ -8265,6 +8343,11 @@ func (ec *executionContext) unmarshalNAdvisoryState2atriumᚋplatformᚋinventor
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNAffectedRangeType2string(ctx context.Context, v any) (string, error) {
+	value, err := scalar.UnmarshalAffectedRangeType(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNArtifactByUIDsInput2ᚕᚖatriumᚋgraphᚐArtifactByUIDsInput(ctx context.Context, v any) ([]*ArtifactByUIDsInput, error) {
 	list := graphql.CoerceList(v)
 	all := make([]*ArtifactByUIDsInput, len(list))
@@ -8272,6 +8355,24 @@ func (ec *executionContext) unmarshalNArtifactByUIDsInput2ᚕᚖatriumᚋgraph�
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
 		var err error
 		if all[i], err = ec.unmarshalOArtifactByUIDsInput2ᚖatriumᚋgraphᚐArtifactByUIDsInput(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (ec *executionContext) unmarshalNArtifactEcosystem2atriumᚋplatformᚋlibrariesᚐEcosystem(ctx context.Context, v any) (libraries.Ecosystem, error) {
+	value, err := scalar.UnmarshalEcosystem(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNArtifactEcosystem2ᚕatriumᚋplatformᚋlibrariesᚐEcosystemᚄ(ctx context.Context, v any) ([]libraries.Ecosystem, error) {
+	list := graphql.CoerceList(v)
+	all := make([]libraries.Ecosystem, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNArtifactEcosystem2atriumᚋplatformᚋlibrariesᚐEcosystem(ctx, list[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -8660,26 +8761,18 @@ func (ec *executionContext) unmarshalNDuration2atriumᚋplatformᚋcoreᚐDurati
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNEcosystem2atriumᚋplatformᚋlibrariesᚐEcosystem(ctx context.Context, v any) (libraries.Ecosystem, error) {
-	value, err := scalar.UnmarshalEcosystem(v)
+func (ec *executionContext) unmarshalNEnableSubscriptionInput2atriumᚋgraphᚐEnableSubscriptionInput(ctx context.Context, v any) (EnableSubscriptionInput, error) {
+	value, err := ec.unmarshalInputEnableSubscriptionInput(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNEcosystem2ᚕatriumᚋplatformᚋlibrariesᚐEcosystemᚄ(ctx context.Context, v any) ([]libraries.Ecosystem, error) {
-	list := graphql.CoerceList(v)
-	all := make([]libraries.Ecosystem, len(list))
-	for i := range list {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		var err error
-		if all[i], err = ec.unmarshalNEcosystem2atriumᚋplatformᚋlibrariesᚐEcosystem(ctx, list[i]); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
+func (ec *executionContext) unmarshalNErrorCode2string(ctx context.Context, v any) (string, error) {
+	value, err := scalar.UnmarshalString(ctx, v)
+	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNEnableSubscriptionInput2atriumᚋgraphᚐEnableSubscriptionInput(ctx context.Context, v any) (EnableSubscriptionInput, error) {
-	value, err := ec.unmarshalInputEnableSubscriptionInput(ctx, v)
+func (ec *executionContext) unmarshalNErrorReason2string(ctx context.Context, v any) (string, error) {
+	value, err := scalar.UnmarshalString(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -8831,6 +8924,11 @@ func (ec *executionContext) unmarshalNGroupOrderField2string(ctx context.Context
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNID2atriumᚋplatformᚋcoreᚐImageKey(ctx context.Context, v any) (core.ImageKey, error) {
+	value, err := scalar.UnmarshalImageKey(ctx, v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx context.Context, v any) (core.UID, error) {
 	value, err := scalar.UnmarshalUID(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -8913,6 +9011,19 @@ func (ec *executionContext) unmarshalNIdentityProviderOrderField2string(ctx cont
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNImageByRepoUIDAndDigestsInput2ᚕᚖatriumᚋgraphᚐImageByRepoUIDAndDigestsInput(ctx context.Context, v any) ([]*ImageByRepoUIDAndDigestsInput, error) {
+	list := graphql.CoerceList(v)
+	all := make([]*ImageByRepoUIDAndDigestsInput, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalOImageByRepoUIDAndDigestsInput2ᚖatriumᚋgraphᚐImageByRepoUIDAndDigestsInput(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
 func (ec *executionContext) unmarshalNImageInput2atriumᚋgraphᚐImageInput(ctx context.Context, v any) (ImageInput, error) {
 	value, err := ec.unmarshalInputImageInput(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -8953,6 +9064,11 @@ func (ec *executionContext) unmarshalNInt2int64(ctx context.Context, v any) (int
 
 func (ec *executionContext) unmarshalNInt642atriumᚋplatformᚋcoreᚐInt64(ctx context.Context, v any) (core.Int64, error) {
 	value, err := scalar.UnmarshalInt64(ctx, v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNJSON2encodingᚋjsonᚐRawMessage(ctx context.Context, v any) (json.RawMessage, error) {
+	value, err := scalar.UnmarshalJSON(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -9023,6 +9139,24 @@ func (ec *executionContext) unmarshalNPackageVersionByUIDsInput2ᚕᚖatriumᚋg
 func (ec *executionContext) unmarshalNPackageVersionOrderField2string(ctx context.Context, v any) (string, error) {
 	value, err := scalar.UnmarshalOrderField(v)
 	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNPathSegment2encodingᚋjsonᚐRawMessage(ctx context.Context, v any) (json.RawMessage, error) {
+	value, err := scalar.UnmarshalJSON(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNPathSegment2ᚕencodingᚋjsonᚐRawMessageᚄ(ctx context.Context, v any) ([]json.RawMessage, error) {
+	list := graphql.CoerceList(v)
+	all := make([]json.RawMessage, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNPathSegment2encodingᚋjsonᚐRawMessage(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalNRedeliverInput2atriumᚋgraphᚐRedeliverInput(ctx context.Context, v any) (RedeliverInput, error) {
@@ -9292,6 +9426,32 @@ func (ec *executionContext) unmarshalNUpdateSourceInput2map(ctx context.Context,
 func (ec *executionContext) unmarshalNVerifyIdentityProviderInput2atriumᚋgraphᚐVerifyIdentityProviderInput(ctx context.Context, v any) (VerifyIdentityProviderInput, error) {
 	value, err := ec.unmarshalInputVerifyIdentityProviderInput(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNViewerByIDsInput2ᚕᚖatriumᚋgraphᚐViewerByIDsInput(ctx context.Context, v any) ([]*ViewerByIDsInput, error) {
+	list := graphql.CoerceList(v)
+	all := make([]*ViewerByIDsInput, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalOViewerByIDsInput2ᚖatriumᚋgraphᚐViewerByIDsInput(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (ec *executionContext) unmarshalNVulnerabilityExposureByNamesInput2ᚕᚖatriumᚋgraphᚐVulnerabilityExposureByNamesInput(ctx context.Context, v any) ([]*VulnerabilityExposureByNamesInput, error) {
+	list := graphql.CoerceList(v)
+	all := make([]*VulnerabilityExposureByNamesInput, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalOVulnerabilityExposureByNamesInput2ᚖatriumᚋgraphᚐVulnerabilityExposureByNamesInput(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalNVulnerabilityMetadataByVulnerabilityIDsInput2ᚕᚖatriumᚋgraphᚐVulnerabilityMetadataByVulnerabilityIDsInput(ctx context.Context, v any) ([]*VulnerabilityMetadataByVulnerabilityIDsInput, error) {
@@ -9857,6 +10017,14 @@ func (ec *executionContext) unmarshalOFindingConditionsInput2ᚖatriumᚋplatfor
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalOFindingDecision2ᚖatriumᚋplatformᚋinventoryᚐFindingState(ctx context.Context, v any) (*inventory.FindingState, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := scalar.UnmarshalFindingState(v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalOFindingFilter2ᚕᚖatriumᚋgraphᚋscalarᚐFindingFilterᚄ(ctx context.Context, v any) ([]*scalar.FindingFilter, error) {
 	if v == nil {
 		return nil, nil
@@ -9881,6 +10049,11 @@ func (ec *executionContext) unmarshalOFindingFilter2ᚖatriumᚋgraphᚋscalar�
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalOFindingJustification2string(ctx context.Context, v any) (string, error) {
+	value, err := scalar.UnmarshalJustification(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalOFindingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
 	if v == nil {
 		return nil, nil
@@ -9903,14 +10076,6 @@ func (ec *executionContext) unmarshalOFindingState2ᚕatriumᚋplatformᚋinvent
 		}
 	}
 	return all, nil
-}
-
-func (ec *executionContext) unmarshalOFindingState2ᚖatriumᚋplatformᚋinventoryᚐFindingState(ctx context.Context, v any) (*inventory.FindingState, error) {
-	if v == nil {
-		return nil, nil
-	}
-	value, err := scalar.UnmarshalFindingState(v)
-	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalOFloat2ᚖfloat64(ctx context.Context, v any) (*float64, error) {
@@ -10115,6 +10280,14 @@ func (ec *executionContext) unmarshalOIdentityProviderOrder2ᚖatriumᚋgraphᚋ
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalOImageByRepoUIDAndDigestsInput2ᚖatriumᚋgraphᚐImageByRepoUIDAndDigestsInput(ctx context.Context, v any) (*ImageByRepoUIDAndDigestsInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := ec.unmarshalInputImageByRepoUIDAndDigestsInput(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalOImagePackageFilter2ᚖatriumᚋplatformᚋinventoryᚐImagePackageFilter(ctx context.Context, v any) (*inventory.ImagePackageFilter, error) {
 	if v == nil {
 		return nil, nil
@@ -10142,6 +10315,22 @@ func (ec *executionContext) unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx cont
 	}
 	value, err := scalar.UnmarshalJSON(v)
 	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOJSON2ᚕencodingᚋjsonᚐRawMessageᚄ(ctx context.Context, v any) ([]json.RawMessage, error) {
+	if v == nil {
+		return nil, nil
+	}
+	list := graphql.CoerceList(v)
+	all := make([]json.RawMessage, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNJSON2encodingᚋjsonᚐRawMessage(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalOLabelInput2ᚕᚖatriumᚋplatformᚋcoreᚐLabelᚄ(ctx context.Context, v any) ([]*core.Label, error) {
@@ -10556,11 +10745,6 @@ func (ec *executionContext) unmarshalOTagByUIDsInput2ᚖatriumᚋgraphᚐTagByUI
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOTagClass2atriumᚋplatformᚋinventoryᚐTagClass(ctx context.Context, v any) (inventory.TagClass, error) {
-	value, err := scalar.UnmarshalTagClass(v)
-	return value, graphql.ErrorOnPath(ctx, err)
-}
-
 func (ec *executionContext) unmarshalOTagCondition2ᚖatriumᚋplatformᚋcoreᚐTagCondition(ctx context.Context, v any) (*core.TagCondition, error) {
 	if v == nil {
 		return nil, nil
@@ -10598,6 +10782,30 @@ func (ec *executionContext) unmarshalOTermsAcceptanceOrder2ᚖatriumᚋgraphᚋs
 		return nil, nil
 	}
 	value, err := ec.unmarshalInputTermsAcceptanceOrder(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOVexJustification2ᚖstring(ctx context.Context, v any) (*string, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := scalar.UnmarshalJustification(v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOViewerByIDsInput2ᚖatriumᚋgraphᚐViewerByIDsInput(ctx context.Context, v any) (*ViewerByIDsInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := ec.unmarshalInputViewerByIDsInput(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOVulnerabilityExposureByNamesInput2ᚖatriumᚋgraphᚐVulnerabilityExposureByNamesInput(ctx context.Context, v any) (*VulnerabilityExposureByNamesInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := ec.unmarshalInputVulnerabilityExposureByNamesInput(ctx, v)
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 

@@ -10,6 +10,7 @@ import (
 	"atrium/platform/inventory"
 	"atrium/platform/operations"
 	"atrium/platform/webhooks"
+	"encoding/json"
 )
 
 // The code that the caller received.
@@ -30,6 +31,16 @@ type AccountAssociationByUIDsInput struct {
 	UID core.UID `json:"UID"`
 }
 
+// ANALYSIS_NOT_PLANNED: no analysis is planned.
+type AdvisoryAnalysisNotPlanned struct {
+	// Why.
+	Note *string `json:"note,omitempty"`
+}
+
+func (AdvisoryAnalysisNotPlanned) IsAdvisoryEventDetail() {}
+
+func (AdvisoryAnalysisNotPlanned) IsDocumentEventDetail() {}
+
 type AdvisoryByUIDsInput struct {
 	UID core.UID `json:"UID"`
 }
@@ -37,6 +48,36 @@ type AdvisoryByUIDsInput struct {
 type AdvisoryDocumentByDocumentIDsInput struct {
 	DocumentID string `json:"DocumentID"`
 }
+
+// FIX_NOT_PLANNED: no fix is planned.
+type AdvisoryFixNotPlanned struct {
+	// Why.
+	Note *string `json:"note,omitempty"`
+}
+
+func (AdvisoryFixNotPlanned) IsAdvisoryEventDetail() {}
+
+func (AdvisoryFixNotPlanned) IsDocumentEventDetail() {}
+
+// PENDING_UPSTREAM_FIX: the fix must come from the upstream project.
+type AdvisoryPendingUpstreamFix struct {
+	// What is known of it.
+	Note *string `json:"note,omitempty"`
+}
+
+func (AdvisoryPendingUpstreamFix) IsAdvisoryEventDetail() {}
+
+func (AdvisoryPendingUpstreamFix) IsDocumentEventDetail() {}
+
+// TRUE_POSITIVE_DETERMINATION: the vulnerability affects the artifact.
+type AdvisoryTruePositive struct {
+	// A note.
+	Note *string `json:"note,omitempty"`
+}
+
+func (AdvisoryTruePositive) IsAdvisoryEventDetail() {}
+
+func (AdvisoryTruePositive) IsDocumentEventDetail() {}
 
 type ArtifactByUIDsInput struct {
 	UID core.UID `json:"UID"`
@@ -246,6 +287,24 @@ type EnableSubscriptionPayload struct {
 	Subscription *webhooks.Subscription `json:"subscription"`
 }
 
+// What `extensions` of an error has. No field answers it: it is the type of `errors[].extensions` in every response of this
+// service, for codegen and for clients that read errors by program.
+type ErrorExtensions struct {
+	// What kind of error it is.
+	Code string `json:"code"`
+	// The number of the code in google.rpc.Code. That of the codes that GRAPHQL_ begins is 3, and that of PERSISTED_QUERY_NOT_FOUND 5.
+	Status int `json:"status"`
+	// Why, as exactly as the service knows: the type of a PreconditionFailure in `details`, and else the reason of its ErrorInfo.
+	Reason string `json:"reason"`
+	// The same as in REST and gRPC, each of the google.rpc type that `@type` names, such as PreconditionFailure, ResourceInfo and
+	// RetryInfo. Absent from an error that is too long for a response.
+	Details []json.RawMessage `json:"details,omitempty"`
+	// What is wrong with each field of the request; absent where nothing is. At most 100.
+	Fields []*FieldViolation `json:"fields,omitempty"`
+	// The limit that the request exceeds; absent where it exceeds none.
+	Limit *ExceededLimit `json:"limit,omitempty"`
+}
+
 type EventByIDsInput struct {
 	ID core.UID `json:"ID"`
 }
@@ -254,8 +313,34 @@ type EventSubscriptionByUIDsInput struct {
 	UID core.UID `json:"UID"`
 }
 
+// A limit that a request exceeds.
+type ExceededLimit struct {
+	// Which one: `cost`, `depth`, `aliases` ..., or `sockets`, `subscriptions` or `operations`, of which a caller has too many open.
+	Name string `json:"name"`
+	// How much it allows.
+	Value int `json:"value"`
+	// How much the request has; it can be more, since counting may stop at the limit.
+	Requested int `json:"requested"`
+	// The most expensive list of the document, by the names of the fields that lead to it. Only of `cost`.
+	Field *string `json:"field,omitempty"`
+	// How to make that list cheaper. Only of `cost`.
+	Help *string `json:"help,omitempty"`
+}
+
 type ExternalGroupRoleMappingByUIDsInput struct {
 	UID core.UID `json:"UID"`
+}
+
+// What is wrong with one field of a request.
+type FieldViolation struct {
+	// Where it is. In an error with a `path`, the names lead from an argument of that field to the member of an input, with the index
+	// of each item, from 0: `["input", "requests", 2, "digest"]`. In an error without one, they begin with the name of a variable.
+	// Empty where it is in neither, such as the document. It ends at the last part that the schema has.
+	Path []json.RawMessage `json:"path"`
+	// The same as one text, as REST names it, in the names of the graph: `requests[2].digest`.
+	Field string `json:"field"`
+	// What is wrong, as a sentence for people: `Digest is required (requests, item 3).`
+	Message string `json:"message"`
 }
 
 type FindingByUIDsInput struct {
@@ -284,6 +369,11 @@ type IdentityByUIDsInput struct {
 
 type IdentityProviderByUIDsInput struct {
 	UID core.UID `json:"UID"`
+}
+
+type ImageByRepoUIDAndDigestsInput struct {
+	RepoUID core.UID `json:"RepoUID"`
+	Digest  string   `json:"Digest"`
 }
 
 // An image: by a tag, or by repo and digest.
@@ -419,6 +509,14 @@ type VerifyIdentityProviderInput struct {
 type VerifyIdentityProviderPayload struct {
 	// The identity provider.
 	IdentityProvider *iam.IdentityProvider `json:"identityProvider"`
+}
+
+type ViewerByIDsInput struct {
+	ID core.UID `json:"ID"`
+}
+
+type VulnerabilityExposureByNamesInput struct {
+	Name string `json:"Name"`
 }
 
 type VulnerabilityMetadataByVulnerabilityIDsInput struct {

@@ -47,6 +47,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"AccountAssociationEdge":                      fieldsAccountAssociationEdge(resolvers),
 		"Advisory":                                    fieldsAdvisory(resolvers),
 		"AdvisoryActivity":                            fieldsAdvisoryActivity(resolvers),
+		"AdvisoryAnalysisNotPlanned":                  fieldsAdvisoryAnalysisNotPlanned(resolvers),
 		"AdvisoryConnection":                          fieldsAdvisoryConnection(resolvers),
 		"AdvisoryDetection":                           fieldsAdvisoryDetection(resolvers),
 		"AdvisoryDocument":                            fieldsAdvisoryDocument(resolvers),
@@ -56,12 +57,14 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"AdvisoryEvent":                               fieldsAdvisoryEvent(resolvers),
 		"AdvisoryFalsePositive":                       fieldsAdvisoryFalsePositive(resolvers),
 		"AdvisoryFix":                                 fieldsAdvisoryFix(resolvers),
+		"AdvisoryFixNotPlanned":                       fieldsAdvisoryFixNotPlanned(resolvers),
 		"AdvisoryNVDDetection":                        fieldsAdvisoryNVDDetection(resolvers),
-		"AdvisoryNote":                                fieldsAdvisoryNote(resolvers),
 		"AdvisoryPatch":                               fieldsAdvisoryPatch(resolvers),
+		"AdvisoryPendingUpstreamFix":                  fieldsAdvisoryPendingUpstreamFix(resolvers),
 		"AdvisoryScanDetection":                       fieldsAdvisoryScanDetection(resolvers),
 		"AdvisorySeverity":                            fieldsAdvisorySeverity(resolvers),
 		"AdvisorySummary":                             fieldsAdvisorySummary(resolvers),
+		"AdvisoryTruePositive":                        fieldsAdvisoryTruePositive(resolvers),
 		"AffectedEvent":                               fieldsAffectedEvent(resolvers),
 		"AffectedRange":                               fieldsAffectedRange(resolvers),
 		"AffectedVersions":                            fieldsAffectedVersions(resolvers),
@@ -89,9 +92,9 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"BatchDeleteTagsPayload":                      fieldsBatchDeleteTagsPayload(resolvers),
 		"BatchUpdateReposPayload":                     fieldsBatchUpdateReposPayload(resolvers),
 		"BinaryPackage":                               fieldsBinaryPackage(resolvers),
-		"BundleFacet":                                 fieldsBundleFacet(resolvers),
 		"CancelOperationPayload":                      fieldsCancelOperationPayload(resolvers),
 		"CancelSourcePayload":                         fieldsCancelSourcePayload(resolvers),
+		"ChangedFinding":                              fieldsChangedFinding(resolvers),
 		"ClaimMatch":                                  fieldsClaimMatch(resolvers),
 		"ConfirmRoleBindingsPayload":                  fieldsConfirmRoleBindingsPayload(resolvers),
 		"CreateAcceptanceRulePayload":                 fieldsCreateAcceptanceRulePayload(resolvers),
@@ -123,7 +126,6 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"Delivery":                                    fieldsDelivery(resolvers),
 		"DeliveryConnection":                          fieldsDeliveryConnection(resolvers),
 		"DeliveryEdge":                                fieldsDeliveryEdge(resolvers),
-		"DeprecatedFacet":                             fieldsDeprecatedFacet(resolvers),
 		"DocumentAdvisory":                            fieldsDocumentAdvisory(resolvers),
 		"DocumentAdvisoryConnection":                  fieldsDocumentAdvisoryConnection(resolvers),
 		"DocumentAdvisoryEdge":                        fieldsDocumentAdvisoryEdge(resolvers),
@@ -134,6 +136,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"DuePolicy":                                   fieldsDuePolicy(resolvers),
 		"EnableSubscriptionPayload":                   fieldsEnableSubscriptionPayload(resolvers),
 		"Entity":                                      fieldsEntity(resolvers),
+		"ErrorExtensions":                             fieldsErrorExtensions(resolvers),
 		"Event":                                       fieldsEvent(resolvers),
 		"EventActivity":                               fieldsEventActivity(resolvers),
 		"EventActor":                                  fieldsEventActor(resolvers),
@@ -142,23 +145,24 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"EventSubscription":                           fieldsEventSubscription(resolvers),
 		"EventSubscriptionConnection":                 fieldsEventSubscriptionConnection(resolvers),
 		"EventSubscriptionEdge":                       fieldsEventSubscriptionEdge(resolvers),
+		"ExceededLimit":                               fieldsExceededLimit(resolvers),
 		"Exploitation":                                fieldsExploitation(resolvers),
 		"ExternalGroupRoleMapping":                    fieldsExternalGroupRoleMapping(resolvers),
 		"ExternalGroupRoleMappingConnection":          fieldsExternalGroupRoleMappingConnection(resolvers),
 		"ExternalGroupRoleMappingEdge":                fieldsExternalGroupRoleMappingEdge(resolvers),
+		"FieldViolation":                              fieldsFieldViolation(resolvers),
 		"Finding":                                     fieldsFinding(resolvers),
 		"FindingActivity":                             fieldsFindingActivity(resolvers),
+		"FindingChange":                               fieldsFindingChange(resolvers),
+		"FindingChangeCount":                          fieldsFindingChangeCount(resolvers),
 		"FindingConditions":                           fieldsFindingConditions(resolvers),
 		"FindingConnection":                           fieldsFindingConnection(resolvers),
 		"FindingCount":                                fieldsFindingCount(resolvers),
-		"FindingEcosystemFacet":                       fieldsFindingEcosystemFacet(resolvers),
 		"FindingEdge":                                 fieldsFindingEdge(resolvers),
 		"FindingFacets":                               fieldsFindingFacets(resolvers),
-		"FindingGroupFacet":                           fieldsFindingGroupFacet(resolvers),
-		"FindingRepoFacet":                            fieldsFindingRepoFacet(resolvers),
-		"FindingSeverityFacet":                        fieldsFindingSeverityFacet(resolvers),
-		"FindingStateFacet":                           fieldsFindingStateFacet(resolvers),
+		"FindingRule":                                 fieldsFindingRule(resolvers),
 		"FindingSummary":                              fieldsFindingSummary(resolvers),
+		"FindingTriage":                               fieldsFindingTriage(resolvers),
 		"GitHubAccount":                               fieldsGitHubAccount(resolvers),
 		"GitHubAppInstallations":                      fieldsGitHubAppInstallations(resolvers),
 		"GitHubInstallation":                          fieldsGitHubInstallation(resolvers),
@@ -175,8 +179,8 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"Identity":                                    fieldsIdentity(resolvers),
 		"IdentityConnection":                          fieldsIdentityConnection(resolvers),
 		"IdentityEdge":                                fieldsIdentityEdge(resolvers),
+		"IdentityFacet":                               fieldsIdentityFacet(resolvers),
 		"IdentityFacets":                              fieldsIdentityFacets(resolvers),
-		"IdentityKindFacet":                           fieldsIdentityKindFacet(resolvers),
 		"IdentityProvider":                            fieldsIdentityProvider(resolvers),
 		"IdentityProviderConnection":                  fieldsIdentityProviderConnection(resolvers),
 		"IdentityProviderEdge":                        fieldsIdentityProviderEdge(resolvers),
@@ -192,17 +196,14 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"ImageSize":                                   fieldsImageSize(resolvers),
 		"IntroducingPackage":                          fieldsIntroducingPackage(resolvers),
 		"Label":                                       fieldsLabel(resolvers),
-		"LabelFacet":                                  fieldsLabelFacet(resolvers),
 		"Mutation":                                    fieldsMutation(resolvers),
 		"OIDC":                                        fieldsOIDC(resolvers),
 		"Operation":                                   fieldsOperation(resolvers),
 		"OperationError":                              fieldsOperationError(resolvers),
 		"Package":                                     fieldsPackage(resolvers),
 		"PackageConnection":                           fieldsPackageConnection(resolvers),
-		"PackageEcosystemFacet":                       fieldsPackageEcosystemFacet(resolvers),
 		"PackageEdge":                                 fieldsPackageEdge(resolvers),
 		"PackageFacets":                               fieldsPackageFacets(resolvers),
-		"PackageLicenseFacet":                         fieldsPackageLicenseFacet(resolvers),
 		"PackageVersion":                              fieldsPackageVersion(resolvers),
 		"PackageVersionConnection":                    fieldsPackageVersionConnection(resolvers),
 		"PackageVersionEdge":                          fieldsPackageVersionEdge(resolvers),
@@ -246,7 +247,6 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"Subscription":                                fieldsSubscription(resolvers),
 		"SyncConfig":                                  fieldsSyncConfig(resolvers),
 		"Tag":                                         fieldsTag(resolvers),
-		"TagClassFacet":                               fieldsTagClassFacet(resolvers),
 		"TagConnection":                               fieldsTagConnection(resolvers),
 		"TagEdge":                                     fieldsTagEdge(resolvers),
 		"TagFacets":                                   fieldsTagFacets(resolvers),
@@ -254,7 +254,6 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"TermsAcceptanceConnection":                   fieldsTermsAcceptanceConnection(resolvers),
 		"TermsAcceptanceEdge":                         fieldsTermsAcceptanceEdge(resolvers),
 		"TestSubscriptionPayload":                     fieldsTestSubscriptionPayload(resolvers),
-		"TierFacet":                                   fieldsTierFacet(resolvers),
 		"TimeToFix":                                   fieldsTimeToFix(resolvers),
 		"TopPackage":                                  fieldsTopPackage(resolvers),
 		"TopPackages":                                 fieldsTopPackages(resolvers),
@@ -270,6 +269,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"UpdateRoleBindingPayload":                    fieldsUpdateRoleBindingPayload(resolvers),
 		"UpdateRolePayload":                           fieldsUpdateRolePayload(resolvers),
 		"UpdateSourcePayload":                         fieldsUpdateSourcePayload(resolvers),
+		"ValueFacet":                                  fieldsValueFacet(resolvers),
 		"VerifyIdentityProviderPayload":               fieldsVerifyIdentityProviderPayload(resolvers),
 		"Viewer":                                      fieldsViewer(resolvers),
 		"VulnerabilityExposure":                       fieldsVulnerabilityExposure(resolvers),
@@ -295,9 +295,13 @@ type ResolverRoot interface {
 	AccountAssociation() AccountAssociationResolver
 	Advisory() AdvisoryResolver
 	AdvisoryDocument() AdvisoryDocumentResolver
+	AdvisoryEvent() AdvisoryEventResolver
 	Artifact() ArtifactResolver
 	ArtifactVersion() ArtifactVersionResolver
+	ChangedFinding() ChangedFindingResolver
 	Delivery() DeliveryResolver
+	DocumentEvent() DocumentEventResolver
+	DuePolicy() DuePolicyResolver
 	Entity() EntityResolver
 	Event() EventResolver
 	EventActor() EventActorResolver
@@ -305,9 +309,8 @@ type ResolverRoot interface {
 	ExternalGroupRoleMapping() ExternalGroupRoleMappingResolver
 	Finding() FindingResolver
 	FindingConnection() FindingConnectionResolver
-	FindingGroupFacet() FindingGroupFacetResolver
-	FindingRepoFacet() FindingRepoFacetResolver
 	FindingSummary() FindingSummaryResolver
+	FindingTriage() FindingTriageResolver
 	GitHubAccount() GitHubAccountResolver
 	Group() GroupResolver
 	GroupFacet() GroupFacetResolver
@@ -316,6 +319,7 @@ type ResolverRoot interface {
 	HolderEdge() HolderEdgeResolver
 	Identity() IdentityResolver
 	IdentityConnection() IdentityConnectionResolver
+	IdentityFacet() IdentityFacetResolver
 	IdentityProvider() IdentityProviderResolver
 	Image() ImageResolver
 	ImagePackage() ImagePackageResolver
@@ -328,6 +332,7 @@ type ResolverRoot interface {
 	Repo() RepoResolver
 	RepoConnection() RepoConnectionResolver
 	RepoFacet() RepoFacetResolver
+	ReportedImageRef() ReportedImageRefResolver
 	Role() RoleResolver
 	RoleBinding() RoleBindingResolver
 	RoleBindingConnection() RoleBindingConnectionResolver
@@ -349,6 +354,7 @@ type AcceptTermsPayloadResolver interface {
 
 // A AcceptanceRuleResolver reads the fields of AcceptanceRule that its objects do not hold.
 type AcceptanceRuleResolver interface {
+	Within(ctx context.Context, objs []*inventory.TriageRule) ([]scalar.Node, error)
 	AcceptedCount(ctx context.Context, objs []*inventory.TriageRule) ([]int, error)
 }
 
@@ -387,6 +393,11 @@ type AdvisoryDocumentResolver interface {
 	Advisories(ctx context.Context, objs []*reports.AdvisoryDocument, window scalar.Window) ([]*scalar.Connection[*inventory.Advisory], error)
 }
 
+// A AdvisoryEventResolver reads the fields of AdvisoryEvent that its objects do not hold.
+type AdvisoryEventResolver interface {
+	Detail(ctx context.Context, objs []*inventory.AdvisoryEvent) ([]scalar.Node, error)
+}
+
 // A ArtifactResolver reads the fields of Artifact that its objects do not hold.
 type ArtifactResolver interface {
 	Versions(ctx context.Context, objs []*libraries.Artifact, window scalar.Window) ([]*scalar.Connection[*libraries.ArtifactVersion], error)
@@ -401,11 +412,26 @@ type ArtifactVersionResolver interface {
 	ViewerCapabilities(ctx context.Context, objs []*libraries.ArtifactVersion) ([][]core.Capability, error)
 }
 
+// A ChangedFindingResolver reads the fields of ChangedFinding that its objects do not hold.
+type ChangedFindingResolver interface {
+	Finding(ctx context.Context, objs []*inventory.Finding) ([]*inventory.Finding, error)
+}
+
 // A DeliveryResolver reads the fields of Delivery that its objects do not hold.
 type DeliveryResolver interface {
 	Subscription(ctx context.Context, objs []*webhooks.Delivery) ([]*webhooks.Subscription, error)
 	ViewerCan(ctx context.Context, objs []*webhooks.Delivery, capabilities []core.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*webhooks.Delivery) ([][]core.Capability, error)
+}
+
+// A DocumentEventResolver reads the fields of DocumentEvent that its objects do not hold.
+type DocumentEventResolver interface {
+	Detail(ctx context.Context, objs []*inventory.DocumentEvent) ([]scalar.Node, error)
+}
+
+// A DuePolicyResolver reads the fields of DuePolicy that its objects do not hold.
+type DuePolicyResolver interface {
+	Within(ctx context.Context, objs []*inventory.DuePolicy) ([]scalar.Node, error)
 }
 
 // A EntityResolver reads the fields of Entity that its objects do not hold.
@@ -424,6 +450,7 @@ type EntityResolver interface {
 	FindManyGroupInviteByUIDs(ctx context.Context, reps []*GroupInviteByUIDsInput) ([]*iam.GroupInvite, error)
 	FindManyIdentityByUIDs(ctx context.Context, reps []*IdentityByUIDsInput) ([]*iam.Identity, error)
 	FindManyIdentityProviderByUIDs(ctx context.Context, reps []*IdentityProviderByUIDsInput) ([]*iam.IdentityProvider, error)
+	FindManyImageByRepoUIDAndDigests(ctx context.Context, reps []*ImageByRepoUIDAndDigestsInput) ([]*inventory.Image, error)
 	FindManyPackageByUIDs(ctx context.Context, reps []*PackageByUIDsInput) ([]*inventory.Package, error)
 	FindManyPackageVersionByUIDs(ctx context.Context, reps []*PackageVersionByUIDsInput) ([]*inventory.PackageVersion, error)
 	FindManyRepoByUIDs(ctx context.Context, reps []*RepoByUIDsInput) ([]*inventory.Repo, error)
@@ -432,13 +459,16 @@ type EntityResolver interface {
 	FindManySourceByUIDs(ctx context.Context, reps []*SourceByUIDsInput) ([]*intake.Source, error)
 	FindManyTagByUIDs(ctx context.Context, reps []*TagByUIDsInput) ([]*inventory.Tag, error)
 	FindManyTermsAcceptanceByOrgUIDAndDocIDs(ctx context.Context, reps []*TermsAcceptanceByOrgUIDAndDocIDsInput) ([]*iam.TermsAcceptance, error)
+	FindManyViewerByIDs(ctx context.Context, reps []*ViewerByIDsInput) ([]*core.Actor, error)
+	FindManyVulnerabilityExposureByNames(ctx context.Context, reps []*VulnerabilityExposureByNamesInput) ([]*inventory.NamedVulnerability, error)
 	FindManyVulnerabilityMetadataByVulnerabilityIDs(ctx context.Context, reps []*VulnerabilityMetadataByVulnerabilityIDsInput) ([]*inventory.Vulnerability, error)
 }
 
 // A EventResolver reads the fields of Event that its objects do not hold.
 type EventResolver interface {
 	Resource(ctx context.Context, objs []*core.Event) ([]scalar.Node, error)
-	GroupNode(ctx context.Context, objs []*core.Event) ([]*iam.Group, error)
+	Group(ctx context.Context, objs []*core.Event) ([]*iam.Group, error)
+	Detail(ctx context.Context, objs []*core.Event) ([]scalar.Node, error)
 }
 
 // A EventActorResolver reads the fields of EventActor that its objects do not hold.
@@ -480,23 +510,18 @@ type FindingResolver interface {
 
 // A FindingConnectionResolver reads the fields of FindingConnection that its objects do not hold.
 type FindingConnectionResolver interface {
-	Facets(ctx context.Context, objs []*scalar.Connection[*inventory.Finding]) ([]*inventory.FindingFacets, error)
-}
-
-// A FindingGroupFacetResolver reads the fields of FindingGroupFacet that its objects do not hold.
-type FindingGroupFacetResolver interface {
-	Group(ctx context.Context, objs []*core.Facet[core.UID]) ([]*iam.Group, error)
-}
-
-// A FindingRepoFacetResolver reads the fields of FindingRepoFacet that its objects do not hold.
-type FindingRepoFacetResolver interface {
-	Repo(ctx context.Context, objs []*core.Facet[core.UID]) ([]*inventory.Repo, error)
+	Facets(ctx context.Context, objs []*scalar.Connection[*inventory.Finding]) ([]*scalar.FindingFacets, error)
 }
 
 // A FindingSummaryResolver reads the fields of FindingSummary that its objects do not hold.
 type FindingSummaryResolver interface {
 	Overdue(ctx context.Context, objs []*inventory.FindingSummary) ([]int, error)
 	FeedsAsOf(ctx context.Context, objs []*inventory.FindingSummary) ([]*core.Time, error)
+}
+
+// A FindingTriageResolver reads the fields of FindingTriage that its objects do not hold.
+type FindingTriageResolver interface {
+	Within(ctx context.Context, objs []*inventory.TriageChange) ([]scalar.Node, error)
 }
 
 // A GitHubAccountResolver reads the fields of GitHubAccount that its objects do not hold.
@@ -537,7 +562,7 @@ type GroupResolver interface {
 
 // A GroupFacetResolver reads the fields of GroupFacet that its objects do not hold.
 type GroupFacetResolver interface {
-	Group(ctx context.Context, objs []*core.Facet[core.UID]) ([]*iam.Group, error)
+	Group(ctx context.Context, objs []*scalar.GroupFacet) ([]*iam.Group, error)
 }
 
 // A GroupInviteResolver reads the fields of GroupInvite that its objects do not hold.
@@ -571,7 +596,12 @@ type IdentityResolver interface {
 
 // A IdentityConnectionResolver reads the fields of IdentityConnection that its objects do not hold.
 type IdentityConnectionResolver interface {
-	Facets(ctx context.Context, objs []*scalar.Connection[*iam.Identity]) ([]*iam.IdentityFacets, error)
+	Facets(ctx context.Context, objs []*scalar.Connection[*iam.Identity]) ([]*scalar.IdentityFacets, error)
+}
+
+// A IdentityFacetResolver reads the fields of IdentityFacet that its objects do not hold.
+type IdentityFacetResolver interface {
+	Identity(ctx context.Context, objs []*scalar.IdentityFacet) ([]*iam.Identity, error)
 }
 
 // A IdentityProviderResolver reads the fields of IdentityProvider that its objects do not hold.
@@ -596,7 +626,7 @@ type ImageResolver interface {
 
 // A ImagePackageResolver reads the fields of ImagePackage that its objects do not hold.
 type ImagePackageResolver interface {
-	VersionRecord(ctx context.Context, objs []*inventory.ImagePackage) ([]*inventory.PackageVersion, error)
+	PackageVersion(ctx context.Context, objs []*inventory.ImagePackage) ([]*inventory.PackageVersion, error)
 }
 
 // A ImageSbomResolver reads the fields of ImageSbom that its objects do not hold.
@@ -679,7 +709,7 @@ type PackageResolver interface {
 
 // A PackageConnectionResolver reads the fields of PackageConnection that its objects do not hold.
 type PackageConnectionResolver interface {
-	Facets(ctx context.Context, objs []*scalar.Connection[*inventory.Package]) ([]*inventory.PackageFacets, error)
+	Facets(ctx context.Context, objs []*scalar.Connection[*inventory.Package]) ([]*scalar.PackageFacets, error)
 }
 
 // A PackageVersionResolver reads the fields of PackageVersion that its objects do not hold.
@@ -779,12 +809,17 @@ type RepoResolver interface {
 
 // A RepoConnectionResolver reads the fields of RepoConnection that its objects do not hold.
 type RepoConnectionResolver interface {
-	Facets(ctx context.Context, objs []*scalar.Connection[*inventory.Repo]) ([]*inventory.RepoFacets, error)
+	Facets(ctx context.Context, objs []*scalar.Connection[*inventory.Repo]) ([]*scalar.RepoFacets, error)
 }
 
 // A RepoFacetResolver reads the fields of RepoFacet that its objects do not hold.
 type RepoFacetResolver interface {
-	Repo(ctx context.Context, objs []*core.Facet[core.UID]) ([]*inventory.Repo, error)
+	Repo(ctx context.Context, objs []*scalar.RepoFacet) ([]*inventory.Repo, error)
+}
+
+// A ReportedImageRefResolver reads the fields of ReportedImageRef that its objects do not hold.
+type ReportedImageRefResolver interface {
+	Repo(ctx context.Context, objs []*reports.ImageRef) ([]*inventory.Repo, error)
 }
 
 // A RoleResolver reads the fields of Role that its objects do not hold.
@@ -807,12 +842,12 @@ type RoleBindingResolver interface {
 
 // A RoleBindingConnectionResolver reads the fields of RoleBindingConnection that its objects do not hold.
 type RoleBindingConnectionResolver interface {
-	Facets(ctx context.Context, objs []*scalar.Connection[*iam.RoleBinding]) ([]*iam.RoleBindingFacets, error)
+	Facets(ctx context.Context, objs []*scalar.Connection[*iam.RoleBinding]) ([]*scalar.RoleBindingFacets, error)
 }
 
 // A RoleFacetResolver reads the fields of RoleFacet that its objects do not hold.
 type RoleFacetResolver interface {
-	Role(ctx context.Context, objs []*core.Facet[core.UID]) ([]*iam.Role, error)
+	Role(ctx context.Context, objs []*scalar.RoleFacet) ([]*iam.Role, error)
 }
 
 // A SourceResolver reads the fields of Source that its objects do not hold.
@@ -842,7 +877,7 @@ type TagResolver interface {
 
 // A TagConnectionResolver reads the fields of TagConnection that its objects do not hold.
 type TagConnectionResolver interface {
-	Facets(ctx context.Context, objs []*scalar.Connection[*inventory.Tag]) ([]*inventory.TagFacets, error)
+	Facets(ctx context.Context, objs []*scalar.Connection[*inventory.Tag]) ([]*scalar.TagFacets, error)
 }
 
 // A TermsAcceptanceResolver reads the fields of TermsAcceptance that its objects do not hold.
@@ -852,6 +887,7 @@ type TermsAcceptanceResolver interface {
 
 // A ViewerResolver reads the fields of Viewer that its objects do not hold.
 type ViewerResolver interface {
+	ID(ctx context.Context, objs []*core.Actor) ([]core.UID, error)
 	Identities(ctx context.Context, objs []*core.Actor) ([][]*iam.Identity, error)
 	RoleBindings(ctx context.Context, objs []*core.Actor, window scalar.Window, where *scalar.RoleBindingFilter) ([]*scalar.Connection[*iam.RoleBinding], error)
 	Capabilities(ctx context.Context, objs []*core.Actor, on core.UID) ([][]core.Capability, error)
@@ -860,6 +896,7 @@ type ViewerResolver interface {
 
 // A VulnerabilityExposureResolver reads the fields of VulnerabilityExposure that its objects do not hold.
 type VulnerabilityExposureResolver interface {
+	Metadata(ctx context.Context, objs []*inventory.NamedVulnerability) ([]*inventory.Vulnerability, error)
 	Exploitation(ctx context.Context, objs []*inventory.NamedVulnerability) ([]*inventory.Exploitation, error)
 	Findings(ctx context.Context, objs []*inventory.NamedVulnerability, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.Connection[*inventory.Finding], error)
 	Images(ctx context.Context, objs []*inventory.NamedVulnerability, window scalar.Window) ([]*scalar.Connection[*inventory.Image], error)

@@ -116,6 +116,10 @@ type (
 	CreateIdentityProviderPayload = Created[*iam.IdentityProvider]
 	// UpdateIdentityProviderPayload answers a mutation.
 	UpdateIdentityProviderPayload = Updated[*iam.IdentityProvider]
+	// ImageConnection is a page.
+	ImageConnection = Connection[*inventory.Image]
+	// ImageEdge is an object of a page.
+	ImageEdge = Edge[*inventory.Image]
 	// PackageConnection is a page.
 	PackageConnection = Connection[*inventory.Package]
 	// PackageEdge is an object of a page.
