@@ -44,6 +44,11 @@ func newAccessConnection[T interface{ Cursor() string }](page events.AccessPage[
 	return scalar.NewAccessConnection(page), nil
 }
 
+func (accessGrants) Binding(ctx context.Context, all []*events.AccessGrant) ([]*iam.RoleBinding, error) {
+	found, err := follow(ctx, all, readsOf(ctx).roleBindings(), func(g *events.AccessGrant) core.UID { return g.BindingUID })
+	return found, filterErrors(err, ignoreNotFound)
+}
+
 func (accessGrants) Group(ctx context.Context, all []*events.AccessGrant) ([]*iam.Group, error) {
 	found, err := follow(ctx, all, readsOf(ctx).groups(), func(g *events.AccessGrant) core.UID { return g.GroupUID })
 	return found, filterErrors(err, ignoreNotFound)

@@ -63,6 +63,30 @@ func (accountAssociations) Group(ctx context.Context, all []*iam.AccountAssociat
 	return follow(ctx, all, readsOf(ctx).groups(), func(a *iam.AccountAssociation) core.UID { return a.UID })
 }
 
+// platformServices resolves the fields of the services that act in a group, and platformService those of each.
+type (
+	platformServices struct{}
+	platformService  struct{}
+)
+
+func (root) PlatformServices() graph.PlatformServicesResolver { return platformServices{} }
+
+func (root) PlatformService() graph.PlatformServiceResolver { return platformService{} }
+
+func (platformServices) Services(_ context.Context, all []*iam.PlatformServices) ([][]*graph.PlatformService, error) {
+	return mapEach(all, func(p *iam.PlatformServices) []*graph.PlatformService {
+		services := []*graph.PlatformService{}
+		for _, name := range slices.Sorted(maps.Keys(p.ServiceBindings)) {
+			services = append(services, &graph.PlatformService{Name: name, IdentityUID: core.UID(p.ServiceBindings[name])})
+		}
+		return services
+	}), nil
+}
+
+func (platformService) Identity(ctx context.Context, all []*graph.PlatformService) ([]*iam.Identity, error) {
+	return followActor(ctx, all, func(s *graph.PlatformService) string { return string(s.IdentityUID) })
+}
+
 // AppInstallations returns the installations sorted by app id.
 func (gitHubAccounts) AppInstallations(_ context.Context, all []*iam.GitHubAccount) ([][]*graph.GitHubAppInstallations, error) {
 	return mapEach(all, appInstallations), nil

@@ -63,11 +63,15 @@ func vulnerabilityIDs(a *inventory.Advisory) []string {
 // Vulnerabilities looks a vulnerability up by all of its ids in the advisory and
 // returns it once, even when several ids find it.
 func (advisories) Vulnerabilities(ctx context.Context, all []*inventory.Advisory) ([][]*inventory.Vulnerability, error) {
-	found, err := followAll(ctx, all, readsOf(ctx).vulnerabilities(), vulnerabilityIDs, ignoreNotFound)
-	for i := range found {
-		found[i] = deduplicate(found[i], func(v *inventory.Vulnerability) string { return v.ID })
-	}
-	return found, err
+	return followVulnerabilities(ctx, all, vulnerabilityIDs)
+}
+
+func (advisories) RelatedVulnerabilities(ctx context.Context, all []*inventory.Advisory) ([][]*inventory.Vulnerability, error) {
+	return followVulnerabilities(ctx, all, func(a *inventory.Advisory) []string { return a.Related })
+}
+
+func (advisories) Vulnerability(ctx context.Context, all []*inventory.Advisory) ([]*inventory.NamedVulnerability, error) {
+	return followVulnerability(ctx, all, func(a *inventory.Advisory) string { return a.AdvisoryID })
 }
 
 // deduplicate returns the objects without those whose id an earlier one has.

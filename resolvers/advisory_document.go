@@ -15,8 +15,17 @@ func (r *reads) documents() *loader[string, *reports.AdvisoryDocument] {
 	return loaderOf(r, r.p.AdvisoryDocuments.GetMany)
 }
 
-// advisoryDocuments resolves the fields of documents.
-type advisoryDocuments struct{ p *platform.Platform }
+// advisoryDocuments resolves the fields of documents, and documentAdvisories those of what is in them.
+type (
+	advisoryDocuments  struct{ p *platform.Platform }
+	documentAdvisories struct{}
+)
+
+func (root) DocumentAdvisory() graph.DocumentAdvisoryResolver { return documentAdvisories{} }
+
+func (documentAdvisories) Vulnerability(ctx context.Context, all []*inventory.Advisory) ([]*inventory.NamedVulnerability, error) {
+	return advisories{}.Vulnerability(ctx, all)
+}
 
 func (r root) AdvisoryDocument() graph.AdvisoryDocumentResolver { return advisoryDocuments(r) }
 

@@ -3,12 +3,14 @@ package resolvers
 import (
 	"context"
 	"iter"
+	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"atrium/graph/scalar"
 	"atrium/internal/graphql/analysis"
+	"atrium/platform"
 	"atrium/platform/core"
 )
 
@@ -94,6 +96,30 @@ func forEach[T, V any](ctx context.Context, objects []T, read func(T) (V, error)
 			values[i], errs[i] = read(object)
 		}
 	}
+	return values, joinErrors(errs)
+}
+
+// forEachAtOnce is like forEach, but reads for all objects at the same time, so that their statements share a round trip.
+func forEachAtOnce[T, V any](ctx context.Context, p *platform.Platform, objects []T, read func(context.Context, T) (V, error)) ([]V, error) {
+	readOne := recoverPanics(func(ctx context.Context, one []T) ([]V, []error) {
+		value, err := read(ctx, one[0])
+		return []V{value}, []error{err}
+	})
+	values, errs := make([]V, len(objects)), make([]error, len(objects))
+	if len(objects) == 1 {
+		values, errs = readOne(ctx, objects)
+		return values, joinErrors(errs)
+	}
+	var all sync.WaitGroup
+	join, end := p.Gather(len(objects))
+	for i := range objects {
+		all.Go(func() {
+			defer end()
+			v, err := readOne(join(ctx), objects[i:i+1])
+			values[i], errs[i] = v[0], err[0]
+		})
+	}
+	p.AwaitOther(ctx, all.Wait)
 	return values, joinErrors(errs)
 }
 

@@ -33,6 +33,11 @@ func (e entities) FindManyDeliveryByUIDs(ctx context.Context, reps []*graph.Deli
 	return readRepresentations(ctx, readsOf(ctx).deliveries(), mapEach(reps, func(r *graph.DeliveryByUIDsInput) core.UID { return r.UID }))
 }
 
+func (deliveries) Event(ctx context.Context, all []*webhooks.Delivery) ([]*core.Event, error) {
+	found, err := follow(ctx, all, readsOf(ctx).events(), func(d *webhooks.Delivery) string { return d.EventID })
+	return found, filterErrors(err, ignoreNotFound)
+}
+
 func (deliveries) Subscription(ctx context.Context, all []*webhooks.Delivery) ([]*webhooks.Subscription, error) {
 	return follow(ctx, all, readsOf(ctx).subscriptions(), func(d *webhooks.Delivery) core.UID { return d.UID.Parent() })
 }

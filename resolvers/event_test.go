@@ -130,12 +130,13 @@ func TestConditionsOfSubscriptionsAndFeeds(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorldAt(t, url)
-		team := w.group(w.org, "team")
-		const create = `mutation($input: CreateSubscriptionInput!) { createSubscription(input: $input) { subscription { uid conditions { within actors includeDenied } } } }`
-		input := map[string]any{"parent": w.org, "sink": "https://siem.example.com/", "conditions": map[string]any{"within": []any{team}, "includeDenied": true}}
+		team, ann := w.group(w.org, "team"), w.member(w.org, "ann", w.role(w.org, "readers", core.CapGroupsList))
+		const create = `mutation($input: CreateSubscriptionInput!) { createSubscription(input: $input) { subscription { uid conditions { withinUids actors includeDenied } } } }`
+		input := map[string]any{"parent": w.org, "sink": "https://siem.example.com/", "conditions": map[string]any{"within": []any{team}, "actors": []any{ann, "test"}, "includeDenied": true}}
 		uid := w.ask(create, "input", input).value("createSubscription.subscription.uid")
-		w.ask(`query($uid: ID!) { subscription(uid: $uid) { conditions { within actors includeDenied } } }`, "uid", uid).
-			expect("subscription.conditions.within", []any{string(team)}).expect("subscription.conditions.actors", []any{}).expect("subscription.conditions.includeDenied", true)
+		w.ask(`query($uid: ID!) { subscription(uid: $uid) { conditions { withinUids within { ... on Group { name } } actors actorIdentities { name } includeDenied } } }`, "uid", uid).
+			expect("subscription.conditions.withinUids", []any{string(team)}).expect("subscription.conditions.within.*.name", "team").
+			expect("subscription.conditions.actors", []any{string(ann), "test"}).expect("subscription.conditions.actorIdentities.*.name", "ann").expect("subscription.conditions.includeDenied", true)
 		input["sink"], input["conditions"] = "https://b.example.com/", nil
 		w.ask(create, "input", input).expect("createSubscription.subscription.conditions", nil)
 		input["sink"], input["conditions"] = "https://c.example.com/", map[string]any{"within": []any{"x"}}

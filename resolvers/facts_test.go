@@ -50,8 +50,9 @@ var (
 	freeScalars = strings.Fields(`
 		Image.size ImageSbom.cyclonedx ImageSbom.spdx PackageVersion.purl Query.ping Viewer.can Viewer.capabilities`)
 	shortLists = strings.Fields(`
-		Advisory.vulnerabilities GitHubAccount.appInstallations Group.labels Group.resourceLimits Query.advisoryActivity Query.artifactCounts
-		Query.eventActivity Query.findingActivity Query.nodes Query.remediationActivity Query.resolvedVulnerabilities Repo.labels Viewer.identities`)
+		Advisory.relatedVulnerabilities Advisory.vulnerabilities EventConditions.actorIdentities EventConditions.within FindingConditions.within GitHubAccount.appInstallations Group.labels Group.resourceLimits PlatformServices.services Query.advisoryActivity Query.artifactCounts
+		Query.eventActivity Query.findingActivity Query.nodes Query.remediationActivity Query.resolvedVulnerabilities Repo.labels Viewer.identities
+		VulnerabilityMetadata.relatedVulnerabilities VulnerabilityMetadata.upstreamVulnerabilities`)
 )
 
 // fieldsWith yields the fields of the schema that a function accepts, named as in Repo.readme.

@@ -82,6 +82,15 @@ func (r findings) Advisories(ctx context.Context, all []*inventory.Finding) ([][
 	return r.p.Findings.ListAdvisories(ctx, all)
 }
 
+func (findings) Vulnerability(ctx context.Context, all []*inventory.Finding) ([]*inventory.NamedVulnerability, error) {
+	return followVulnerability(ctx, all, func(f *inventory.Finding) string { return f.VulnerabilityID })
+}
+
+func (findings) PackageVersion(ctx context.Context, all []*inventory.Finding) ([]*inventory.PackageVersion, error) {
+	found, err := follow(ctx, all, readsOf(ctx).packageVersions(), func(f *inventory.Finding) core.UID { return f.PackageVersion })
+	return found, filterErrors(err, ignoreNotFound)
+}
+
 func (r findings) Image(ctx context.Context, all []*inventory.Finding) ([]*inventory.Image, error) {
 	images, errs := r.p.Images.Describe(ctx, mapEach(all, (*inventory.Finding).Image))
 	return images, joinErrors(errs)
@@ -100,12 +109,7 @@ func (findings) Assignee(ctx context.Context, all []*inventory.Finding) ([]*iam.
 }
 
 func (findings) Decider(ctx context.Context, all []*inventory.Finding) ([]*iam.Identity, error) {
-	return follow(ctx, all, readsOf(ctx).identities(), func(f *inventory.Finding) core.UID {
-		if uid := core.UID(f.DecidedBy); uid.Valid() {
-			return uid
-		}
-		return "" // It is an operator, or nobody.
-	})
+	return followActor(ctx, all, func(f *inventory.Finding) string { return f.DecidedBy })
 }
 
 // newestFirst is the order in which tags were made or moved.

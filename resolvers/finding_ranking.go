@@ -3,10 +3,31 @@ package resolvers
 import (
 	"context"
 
+	"atrium/graph"
 	"atrium/graph/scalar"
 	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/platform/reports"
 )
+
+// topVulnerabilities and topPackages resolve the fields of what rankings show.
+type (
+	topVulnerabilities struct{}
+	topPackages        struct{}
+)
+
+func (root) TopVulnerability() graph.TopVulnerabilityResolver { return topVulnerabilities{} }
+
+func (root) TopPackage() graph.TopPackageResolver { return topPackages{} }
+
+func (topVulnerabilities) Vulnerability(ctx context.Context, all []*reports.RankedFindings) ([]*inventory.NamedVulnerability, error) {
+	return followVulnerability(ctx, all, func(n *reports.RankedFindings) string { return n.VulnerabilityID })
+}
+
+func (topPackages) HeldPackage(ctx context.Context, all []*reports.RankedFindings) ([]*inventory.Package, error) {
+	found, err := follow(ctx, all, readsOf(ctx).packages(), func(n *reports.RankedFindings) core.UID { return n.PackageUID })
+	return found, filterErrors(err, ignoreNotFound)
+}
 
 func (q queries) TopVulnerabilities(ctx context.Context, within *core.UID, where *scalar.FindingFilter, by reports.RankingOrder, first int) (*reports.FindingRanking, error) {
 	return q.p.FindingRankings.Vulnerabilities(ctx, rankingRequest(within, where, by, first))

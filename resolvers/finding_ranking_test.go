@@ -4,20 +4,21 @@ import "testing"
 
 func TestRankingsAreInTheGraph(t *testing.T) {
 	eachShop(t, func(t *testing.T, w *shop) {
-		const counts = `{ totalCount nodes { vulnerabilityId severity { rating score } knownExploited epss findings fixable images repos } }`
+		const counts = `{ totalCount nodes { vulnerabilityId vulnerability { name findings(where: {states: [OPEN]}) { totalCount } } severity { rating score } knownExploited epss findings fixable images repos } }`
 		w.ask(`query($org: ID!, $checkout: ID!, $uid: ID!) {
 			topVulnerabilities `+counts+`
 			byImages: topVulnerabilities(within: $org, by: IMAGES, first: 1) `+counts+`
 			ofRepo: topVulnerabilities(within: $checkout, where: {severities: [CRITICAL, LOW]}) `+counts+`
 			listed: topVulnerabilities(where: {uids: [$uid]}) `+counts+`
-			topPackages(where: {fixable: true}, by: SEVERITY) { totalCount nodes { package ecosystem severity { score } findings images repos } }
+			topPackages(where: {fixable: true}, by: SEVERITY) { totalCount nodes { package heldPackage { name versions { totalCount } } ecosystem severity { score } findings images repos } }
 			unknown: topPackages(where: {packages: ["checkout"]}) { nodes { package ecosystem severity { rating score } } }
 			none: topPackages(where: {packages: []}, first: 0) { totalCount nodes { package } }
 		}`, "org", w.org, "checkout", w.checkout, "uid", w.ask(`query($repo: ID!) { findings(childrenOf: $repo, where: {packages: ["express"]}) { nodes { uid } } }`, "repo", w.checkout).value("findings.nodes.0.uid")).
 			expect("topVulnerabilities.totalCount", 3).expect("topVulnerabilities.nodes.*.vulnerabilityId", "CVE-1 CVE-3 CVE-5").
 			expect("topVulnerabilities.nodes.*.findings", "3 1 1").expect("topVulnerabilities.nodes.*.images", "2 1 1").expect("topVulnerabilities.nodes.*.repos", "2 1 1").
 			expect("topVulnerabilities.nodes.*.fixable", "3 1 0").expect("topVulnerabilities.nodes.0.severity.score", 9.8).expect("topVulnerabilities.nodes.0.epss", nil).
-			expect("byImages.totalCount", 3).expect("byImages.nodes.*.vulnerabilityId", "CVE-1").
+			expect("topVulnerabilities.nodes.*.vulnerability.findings.totalCount", "3 1 1").
+			expect("topPackages.nodes.*.heldPackage.name", "left-pad express").expect("byImages.totalCount", 3).expect("byImages.nodes.*.vulnerabilityId", "CVE-1").
 			expect("ofRepo.nodes.*.vulnerabilityId", "CVE-1 CVE-3").expect("ofRepo.nodes.*.findings", "1 1").
 			expect("listed.nodes.*.vulnerabilityId", "CVE-3").
 			expect("topPackages.nodes.*.package", "left-pad express").expect("topPackages.nodes.0.ecosystem", "npm").

@@ -150,6 +150,8 @@ func TestFindingsAreFilteredByLabelsOfTheirReposAndByAge(t *testing.T) {
 		}
 		w.member(w.shop, "analyst", w.role(w.shop, "analysts", core.CapFindingsList, core.CapFindingsUpdate, core.CapTagList))
 		w.askAs("analyst", `{ findings { totalCount } }`).expectSuccess().expect("findings.totalCount", 3)
+		w.askAs("analyst", `{ findings(first: 1) { nodes { vulnerability { name repos { totalCount } } packageVersion { version } } } }`).
+			expectErrors("PERMISSION_DENIED findings.nodes.0.vulnerability.repos", "PERMISSION_DENIED findings.nodes.0.packageVersion").expect("findings.nodes.0.vulnerability.name", "CVE-1")
 		w.askAs("analyst", `{ findings(where: {labels: ["env=prod"]}) { totalCount } }`).expectErrors("PERMISSION_DENIED findings")
 		const accept = `mutation($shop: ID!) { updateFindings(input: {within: $shop, where: {labels: ["env=prod"]}, state: ACCEPTED}) { updatedCount } }`
 		w.askAs("analyst", accept, "shop", w.shop).expectErrors("PERMISSION_DENIED updateFindings")
@@ -164,6 +166,8 @@ func TestAFindingLeadsToAllAroundIt(t *testing.T) {
 			severity { rating score } firstSeenTime viewerCan(capabilities: [FINDINGS_LIST])
 			sources disputedBy advisories { advisoryId } advisory { advisoryId severity { rating } affected { ranges { type events { introduced fixed } } versions } }
 			image { digest repo { name } tags { nodes { name } } findings { totalCount } } repo { name } tags { totalCount nodes { name } }
+			vulnerability { name names metadata { summary } findings { totalCount } advisories { totalCount } repos { nodes { name } } }
+			packageVersion { version package { name } images { totalCount } }
 			assignee { name } fixedIn(first: 1) { totalCount nodes { name } }
 		} } }`
 		got := w.ask(all, "uid", w.checkout).
@@ -175,6 +179,8 @@ func TestAFindingLeadsToAllAroundIt(t *testing.T) {
 			expect("findings.nodes.1.advisories.*.advisoryId", "CVE-3").
 			expect("findings.nodes.0.advisory.affected.ranges.0.events.1.fixed", "1.3.0").expect("findings.nodes.2.advisory.affected", nil).
 			expect("findings.nodes.0.image.tags.nodes.*.name", "old").expect("findings.nodes.0.image.findings.totalCount", 2).expect("findings.nodes.0.image.repo.name", "checkout").
+			expect("findings.nodes.*.vulnerability.name", "CVE-1 CVE-3 CVE-5").expect("findings.nodes.*.vulnerability.findings.totalCount", "3 1 1").
+			expect("findings.nodes.0.vulnerability.repos.nodes.*.name", "checkout tools").expect("findings.nodes.*.packageVersion.package.name", "left-pad express checkout").
 			expect("findings.nodes.*.tags.totalCount", "1 1 1").expect("findings.nodes.2.tags.nodes.*.name", "plain").
 			expect("findings.nodes.*.fixedIn.totalCount", "2 2 3").expect("findings.nodes.0.fixedIn.nodes.*.name", "latest")
 		w.ask(`query($uid: ID!) { finding(uid: $uid) { package } }`, "uid", got.uid("findings.nodes.1.uid")).expect("finding.package", "express")

@@ -77,11 +77,11 @@ func TestUpdatedFindingsAreInTheOrderOfTheirUIDs(t *testing.T) {
 
 func TestSubscriptionsHaveConditionsAboutFindings(t *testing.T) {
 	eachShop(t, func(_ *testing.T, w *shop) {
-		const create = `mutation($input: CreateSubscriptionInput!) { createSubscription(input: $input) { subscription { uid findings { minSeverity knownExploited within } } } }`
+		const create = `mutation($input: CreateSubscriptionInput!) { createSubscription(input: $input) { subscription { uid findings { minSeverity knownExploited withinUids } } } }`
 		input := map[string]any{"parent": w.org, "sink": "https://a.example.com/", "findings": map[string]any{"minSeverity": "HIGH", "knownExploited": true, "within": []any{w.shop}}}
 		uid := w.ask(create, "input", input).expect("createSubscription.subscription.findings.minSeverity", "HIGH").value("createSubscription.subscription.uid")
-		w.ask(`query($uid: ID!) { subscription(uid: $uid) { findings { minSeverity knownExploited within } } }`, "uid", uid).
-			expect("subscription.findings.knownExploited", true).expect("subscription.findings.within.0", string(w.shop))
+		w.ask(`query($uid: ID!) { subscription(uid: $uid) { findings { minSeverity knownExploited withinUids within { ... on Group { name } } } } }`, "uid", uid).
+			expect("subscription.findings.knownExploited", true).expect("subscription.findings.withinUids.0", string(w.shop)).expect("subscription.findings.within.*.name", "shop")
 		w.ask(create, "input", map[string]any{"parent": w.org, "sink": "https://b.example.com/"}).expect("createSubscription.subscription.findings", nil)
 		input["sink"], input["findings"] = "https://c.example.com/", map[string]any{"within": []any{w.shop}}
 		w.ask(create, "input", input).expect("createSubscription.subscription.findings.minSeverity", nil)

@@ -33,6 +33,20 @@ func (r *reads) effectiveGrants() *loader[core.UID, *iam.EffectiveGrants] {
 	return loaderOf(r, r.p.Identities.EffectiveGrants)
 }
 
+// followActor reads the identity that each object names. It is nil if that is none, but an operator, the subject of a token, or nobody.
+func followActor[T any](ctx context.Context, objects []T, name func(T) string) ([]*iam.Identity, error) {
+	found, err := follow(ctx, objects, readsOf(ctx).identities(), func(object T) core.UID { return identityUID(name(object)) })
+	return found, filterErrors(err, ignoreNotFound)
+}
+
+// identityUID returns the UID in the name of an actor, or "" if it is no identity.
+func identityUID(name string) core.UID {
+	if uid := core.UID(name); uid.Valid() {
+		return uid
+	}
+	return ""
+}
+
 func (q queries) Identity(ctx context.Context, uid core.UID) (*iam.Identity, error) {
 	return readsOf(ctx).identities().load(ctx, uid)
 }

@@ -39,6 +39,12 @@ func (imagePackages) PackageVersion(_ context.Context, all []*inventory.ImagePac
 	return mapEach(all, func(p *inventory.ImagePackage) *inventory.PackageVersion { return p.PackageVersion }), nil
 }
 
+// PackageVersion reads the versions of the packages through which others come.
+func (introducingPackages) PackageVersion(ctx context.Context, all []*inventory.IntroducingPackage) ([]*inventory.PackageVersion, error) {
+	found, err := follow(ctx, all, readsOf(ctx).packageVersions(), func(p *inventory.IntroducingPackage) core.UID { return p.PackageVersion })
+	return found, filterErrors(err, ignoreNotFound)
+}
+
 func (q queries) CompareImages(ctx context.Context, from, to graph.ImageInput) (*reports.ImageComparison, error) {
 	a, err := imageOf(ctx, "from", from)
 	if err != nil {

@@ -70,11 +70,15 @@ func (r *reads) objects(ctx context.Context, objects []object) ([]scalar.Node, [
 			keys[o.typeName], indices[o.typeName] = append(keys[o.typeName], o.key), append(indices[o.typeName], i)
 		}
 	}
-	for _, typeName := range slices.Sorted(maps.Keys(keys)) {
+	_, err := forEachAtOnce(ctx, r.p, slices.Sorted(maps.Keys(keys)), func(ctx context.Context, typeName string) (struct{}, error) {
 		rows, failed := nodeReaders[typeName](ctx, r, keys[typeName])
 		for n, i := range indices[typeName] {
 			found[i], errs[i] = rows[n], failed[n]
 		}
+		return struct{}{}, nil
+	})
+	if err != nil { // a panic, after which nothing is known of some objects
+		return found, slices.Repeat([]error{err}, len(objects))
 	}
 	return found, errs
 }
@@ -82,6 +86,29 @@ func (r *reads) objects(ctx context.Context, objects []object) ([]scalar.Node, [
 // places reads groups and repos by their UIDs, which do not tell which of them is which, with one read of each kind. One that
 // is gone is nil.
 func (r *reads) places(ctx context.Context, uids []core.UID) ([]scalar.Node, error) {
+	found, errs := r.eachPlace(ctx, uids)
+	return found, joinErrors(errs)
+}
+
+// visiblePlaces reads the groups and repos of each list, without those that are gone or that the caller may not see.
+func (r *reads) visiblePlaces(ctx context.Context, lists [][]core.UID) ([][]scalar.Node, error) {
+	found, errs := r.eachPlace(ctx, slices.Concat(lists...))
+	return forEach(ctx, lists, func(list []core.UID) (visible []scalar.Node, err error) {
+		visible = []scalar.Node{}
+		for i := range list {
+			if failed := ignoreHidden(errs[i]); err == nil {
+				err = failed
+			}
+			if found[i] != nil {
+				visible = append(visible, found[i])
+			}
+		}
+		found, errs = found[len(list):], errs[len(list):]
+		return visible, err
+	})
+}
+
+func (r *reads) eachPlace(ctx context.Context, uids []core.UID) ([]scalar.Node, []error) {
 	objects := make([]object, 0, 2*len(uids))
 	for _, uid := range uids {
 		objects = append(objects, object{"Group", string(uid)}, object{"Repo", string(uid)})
@@ -98,7 +125,7 @@ func (r *reads) places(ctx context.Context, uids []core.UID) ([]scalar.Node, err
 			errs[i] = nil
 		}
 	}
-	return places, joinErrors(errs[:len(uids)])
+	return places, errs[:len(uids)]
 }
 
 // A nodeReader reads objects of one GraphQL type by the keys in their global ids.

@@ -149,10 +149,10 @@ func TestImagesAreCompared(t *testing.T) {
 		w.sbom(w.checkout, 7, "", "left-pad@1.1.0", "lodash@4.0.0")
 		seven := w.point(w.checkout, "seven", 7)
 		w.settle()
-		const selection = ` { from { digest } to { digest } added { name version } addedCount removed { name } removedCount changed { name from to } changedCount
+		const selection = ` { from { digest } to { digest } added { name version } addedCount removed { name } removedCount changed { name package { name versions { totalCount } } from to } changedCount
 			findingsGone { vulnerabilityId } findingsGoneCount findingsNew { vulnerabilityId package } findingsNewCount } }`
 		w.ask(`query($repo: ID!, $digest: String!, $tag: ID!) { compareImages(from: {repo: $repo, digest: $digest}, to: {tag: $tag})`+selection, "repo", w.checkout, "digest", digest(1), "tag", seven).
-			expect("compareImages.added.*.name", "lodash").expect("compareImages.removed.*.name", "express").expect("compareImages.changed.*.name", "left-pad").
+			expect("compareImages.added.*.name", "lodash").expect("compareImages.removed.*.name", "express").expect("compareImages.changed.*.name", "left-pad").expect("compareImages.changed.*.package.name", "left-pad").
 			expect("compareImages.changed.0.from", []any{"1.2.0"}).expect("compareImages.changed.0.to", []any{"1.1.0"}).
 			expect("compareImages.findingsGone.*.vulnerabilityId", "CVE-3").expect("compareImages.findingsNewCount", 0).expect("compareImages.addedCount", 1)
 		w.ask(`query($repo: ID!, $digest: String!, $tag: ID!) { compareImages(to: {repo: $repo, digest: $digest}, from: {tag: $tag})`+selection, "repo", w.checkout, "digest", digest(2), "tag", seven).

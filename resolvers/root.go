@@ -23,6 +23,7 @@ type (
 	findingConnections    root
 	packageConnections    root
 	imagePackages         root
+	introducingPackages   root
 	imageSBOMs            root
 	vulnerabilities       root
 	vulnerabilityMetadata root
@@ -59,6 +60,7 @@ func (r root) RoleFacet() graph.RoleFacetResolver                         { retu
 func (r root) GroupFacet() graph.GroupFacetResolver                       { return groupFacets(r) }
 func (r root) IdentityFacet() graph.IdentityFacetResolver                 { return identityFacets(r) }
 func (r root) ImageSbom() graph.ImageSbomResolver                         { return imageSBOMs(r) }
+func (r root) IntroducingPackage() graph.IntroducingPackageResolver       { return introducingPackages(r) }
 func (r root) ImagePackage() graph.ImagePackageResolver                   { return imagePackages(r) }
 func (r root) VulnerabilityExposure() graph.VulnerabilityExposureResolver { return vulnerabilities(r) }
 func (r root) VulnerabilityMetadata() graph.VulnerabilityMetadataResolver {

@@ -132,10 +132,10 @@ func TestARouterCountsTheCostThatAtriumCounts(t *testing.T) {
 		`{ groups(first: 5) { nodes { ...G } } } fragment G on Group { repos(first: 0) { totalCount } viewerCapabilities }`:    false,
 		`{ repos(first: 200) { nodes { tags(first: 100) { nodes { name } } } } }`:                                              false, // Both refuse it.
 		`{ repos(first: 100) { nodes { group { repos { nodes { tags { nodes { image { digest } } } } } } } } }`:                false,
-		`{ advisories(first: 10) { nodes { events { raw type } severities { vector } } } }`:                                false,
+		`{ advisories(first: 10) { nodes { events { raw type } severities { vector } } } }`:                                    false,
 		`{ search(query: "golang", first: 5) { nodes { __typename } } }`:                                                       false,
 		`{ roleBindings(first: 4) { nodes { identity { name viewerCapabilities } role { name } group { name } } } }`:           false,
-		`{ auditLog(first: 3) { nodes { body changes { before after } group { name } } } }`:                                false,
+		`{ auditLog(first: 3) { nodes { body changes { before after } group { name } } } }`:                                    false,
 		// Conditions, orders, keys and what is read for all parents together are not in directives.
 		`{ repos(first: 3, where: {query: "a"}) { nodes { name } } }`:                                    true,
 		`{ nodes(ids: ["a", "b", "c"]) { id } }`:                                                         true,

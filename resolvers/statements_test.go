@@ -132,6 +132,8 @@ func countStatements(t *testing.T, url string) {
 		{"deliveries with what they are of", `{ subscriptions { nodes { deliveries(where: {state: PENDING}) { nodes { subscription { sink group { name } } } } } } }`, 4},
 		{"the audit log with what it tells of", `{ auditLog(first: 200, types: ["iam.group.created", "platform.registry.repo.created", "iam.identity.created"]) {
 			nodes { kind changes { field before after } group { name } actor { identity { name } } resource { ... on Repo { name } ... on Group { name } ... on Identity { name } } } } }`, 4},
+		{"deliveries with their events", `{ subscriptions { nodes { deliveries(first: 10) { nodes { eventId event { id type } } } } } }`, 3},
+		{"vulnerabilities of what advisories name", `{ advisories { nodes { vulnerability { name metadata { summary } } relatedVulnerabilities { summary } } } }`, 2},
 		{"the activity of advisories and events", `query($org: ID!) { advisoryActivity(within: $org) { time opened fixed } eventActivity(within: $org, interval: WEEK) { time made refused } }`, 2},
 		{"the audit log", `{ auditLog { nodes { type } edges { cursor } pageInfo { hasNextPage } } }`, 1},
 		{"who the caller is", `{ viewer { identities { name roleBindings { nodes { role { name } } } } } }`, 2},

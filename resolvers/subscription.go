@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"context"
+	"slices"
 
 	"atrium/graph"
 	"atrium/graph/scalar"
@@ -20,6 +21,38 @@ type eventSubscriptions struct {
 
 func (r root) EventSubscription() graph.EventSubscriptionResolver {
 	return eventSubscriptions{r.p, newViewerFields(r.p.Subscriptions)}
+}
+
+// eventConditions and findingConditions resolve the fields of what events must meet to be sent, and testResults those of tests.
+type (
+	eventConditions   struct{}
+	findingConditions struct{}
+	testResults       struct{}
+)
+
+func (root) EventConditions() graph.EventConditionsResolver { return eventConditions{} }
+
+func (root) FindingConditions() graph.FindingConditionsResolver { return findingConditions{} }
+
+func (root) TestSubscriptionPayload() graph.TestSubscriptionPayloadResolver { return testResults{} }
+
+func (eventConditions) Within(ctx context.Context, all []*webhooks.EventConditions) ([][]scalar.Node, error) {
+	return readsOf(ctx).visiblePlaces(ctx, mapEach(all, func(c *webhooks.EventConditions) []core.UID { return c.Within }))
+}
+
+func (eventConditions) ActorIdentities(ctx context.Context, all []*webhooks.EventConditions) ([][]*iam.Identity, error) {
+	return followAll(ctx, all, readsOf(ctx).identities(), func(c *webhooks.EventConditions) []core.UID {
+		return slices.DeleteFunc(mapEach(c.Actors, identityUID), func(uid core.UID) bool { return uid == "" })
+	}, ignoreHidden)
+}
+
+func (findingConditions) Within(ctx context.Context, all []*inventory.FindingConditions) ([][]scalar.Node, error) {
+	return readsOf(ctx).visiblePlaces(ctx, mapEach(all, func(c *inventory.FindingConditions) []core.UID { return c.Within }))
+}
+
+func (testResults) Event(ctx context.Context, all []*webhooks.TestResult) ([]*core.Event, error) {
+	found, err := follow(ctx, all, readsOf(ctx).events(), func(t *webhooks.TestResult) string { return t.EventID })
+	return found, filterErrors(err, ignoreNotFound)
 }
 
 func (r *reads) subscriptions() *loader[core.UID, *webhooks.Subscription] {

@@ -32,6 +32,10 @@ func (terms) Group(ctx context.Context, all []*iam.TermsAcceptance) ([]*iam.Grou
 	return follow(ctx, all, readsOf(ctx).groups(), func(t *iam.TermsAcceptance) core.UID { return t.OrgUID })
 }
 
+func (terms) AcceptedByIdentity(ctx context.Context, all []*iam.TermsAcceptance) ([]*iam.Identity, error) {
+	return followActor(ctx, all, func(t *iam.TermsAcceptance) string { return t.AcceptedBy })
+}
+
 func (acceptedTerms) Group(ctx context.Context, all []*iam.AcceptedTerms) ([]*iam.Group, error) {
 	return follow(ctx, all, readsOf(ctx).groups(), func(a *iam.AcceptedTerms) core.UID { return a.Group })
 }

@@ -25,7 +25,7 @@ var enumPrefixes = map[string]string{
 
 // fieldNames has the names in REST, and "" for fields that REST does not have.
 var fieldNames = map[string]string{
-	"Repo.syncConfig": "sync_config", "VulnerabilityMetadata.vulnerabilityId": "id", "AdvisoryEvent.type": "", "AdvisoryEvent.raw": "findings", "Severity.vector": "score", "ReportedImageRef.repoUid": "repo", "ReportedImageRef.repo": "",
+	"Repo.syncConfig": "sync_config", "VulnerabilityMetadata.vulnerabilityId": "id", "AdvisoryEvent.type": "", "AdvisoryEvent.raw": "findings", "Severity.vector": "score", "ReportedImageRef.repoUid": "repo", "ReportedImageRef.repo": "", "PlatformServices.services": "",
 	"IdentityProvider.defaultRoleUid": "defaultRole", "ExternalGroupRoleMapping.scopeUid": "scope",
 	"AdvisoryDocument.documentId": "id", "DocumentAdvisory.advisoryId": "id", "DocumentEvent.type": "", "ResolvedVulnerability.advisoryId": "id",
 }
@@ -95,7 +95,7 @@ func (p graphQL) typeOf(object *ast.Definition, field string) string {
 }
 
 // onlyInGraph has the types of fields that REST does not show.
-var onlyInGraph = map[string]bool{"Image": true, "AdvisorySummary": true, "FindingSummary": true, "AffectedVersions": true, "Exploitation": true}
+var onlyInGraph = map[string]bool{"Image": true, "AdvisorySummary": true, "FindingSummary": true, "AffectedVersions": true, "Exploitation": true, "VulnerabilityExposure": true}
 
 // selection selects every field of a type that is not a link to another kind.
 func (p graphQL) selection(name string) string {

@@ -25,12 +25,17 @@ type PackageVersion struct {
 // newPackageVersion returns a version of a package in an organisation. The UIDs of both follow from
 // what they are. Names whose ecosystem is not known are compared byte by byte.
 func newPackageVersion(root core.UID, of Package, version string, now core.Time) *PackageVersion {
-	name := of.Name
-	if of.Ecosystem != "" {
-		name = of.NormalName()
-	}
-	of.UID, of.CreateTime = root+"/"+core.UID(hashTexts(of.Ecosystem, name)), now
+	of.UID, of.CreateTime = of.UIDIn(root), now
 	return &PackageVersion{UID: of.UID + "/" + core.UID(hashTexts(string(of.UID), version)), Version: version, CreateTime: now, Package: of}
+}
+
+// UIDIn returns the UID that a package has in an organisation.
+func (p *Package) UIDIn(root core.UID) core.UID {
+	name := p.Name
+	if p.Ecosystem != "" {
+		name = p.NormalName()
+	}
+	return root + "/" + core.UID(hashTexts(p.Ecosystem, name))
 }
 
 // PackageVersionFilter restricts a list of versions of packages.

@@ -147,6 +147,8 @@ type IntroducingPackage struct {
 	Version   string `json:"version,omitempty"`
 	Ecosystem string `json:"ecosystem,omitempty"`
 	PURL      string `json:"purl,omitempty"`
+
+	PackageVersion core.UID `json:"-"`
 }
 
 // Add adds what a document says. The function at returns the component at a place of the document, or nil if it does not exist
@@ -164,7 +166,7 @@ func (o *PackageOrigin) Add(from Placement, at func(place int) *Component) {
 	}
 	for _, place := range from.IntroducedBy {
 		if c := at(place); c != nil {
-			o.IntroducedBy = append(o.IntroducedBy, IntroducingPackage{c.Version.Package.Name, c.Version.Version, c.Version.Package.Ecosystem, c.PURL})
+			o.IntroducedBy = append(o.IntroducedBy, IntroducingPackage{c.Version.Package.Name, c.Version.Version, c.Version.Package.Ecosystem, c.PURL, c.Version.UID})
 		}
 	}
 	slices.SortFunc(o.IntroducedBy, func(a, b IntroducingPackage) int {

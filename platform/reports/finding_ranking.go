@@ -19,6 +19,7 @@ type FindingRanking struct {
 type RankedFindings struct {
 	VulnerabilityID    string                     // of a ranking of vulnerabilities
 	Package, Ecosystem string                     // of a ranking of packages
+	PackageUID         core.UID                   // of the package in the organisation of the findings; "" if they can be of several
 	Severity           inventory.AdvisorySeverity // rating and score of the worst finding
 	KnownExploited     bool                       // whether one of them is
 	EPSS               *float64                   // the highest; nil if none is known
@@ -106,8 +107,24 @@ func (s FindingRankings) rank(ctx context.Context, req RankingRequest, ofPackage
 	if !q.IsEmpty() {
 		ranking, err = s.area.tables.RankFindings(ctx, s.area.Store, RankingQuery{q.Scope, q.Filter, ofPackages, cmp.Or(req.By, ByFindings), req.First})
 	}
+	if root := soleRoot(q.Scope); ofPackages && root != "" {
+		for _, n := range ranking.Nodes {
+			n.PackageUID = (&inventory.Package{Name: n.Package, Ecosystem: n.Ecosystem}).UIDIn(root)
+		}
+	}
 	if err == nil && ranking.TotalCount == 0 {
 		err = s.lists.ScopeExists(ctx, req.Within)
 	}
 	return &ranking, err
+}
+
+// soleRoot returns the organisation of all rows of a scope, or "" if they can be of several.
+func soleRoot(scope core.Scope) (root core.UID) {
+	for i, branch := range scope.Branches {
+		if i > 0 && branch.UID.Root() != root {
+			return ""
+		}
+		root = branch.UID.Root()
+	}
+	return root
 }

@@ -58,6 +58,7 @@ func (c *ImageComparison) FindingsNewCount() int { return len(c.new) }
 // A PackageChange is a package of which two images hold different versions.
 type PackageChange struct {
 	Name, Ecosystem string
+	Package         *inventory.Package
 	From, To        []string // the versions, sorted as the ecosystem does
 }
 
@@ -90,7 +91,7 @@ func (c *ImageComparison) comparePackages(from, to *inventory.ImageContent) {
 		if len(is) == 0 {
 			c.removed = append(c.removed, was...)
 		} else if x, y := versionsOf(was), versionsOf(is); !slices.Equal(x, y) {
-			c.changed = append(c.changed, PackageChange{was[0].Name(), was[0].Ecosystem(), x, y})
+			c.changed = append(c.changed, PackageChange{was[0].Name(), was[0].Ecosystem(), &was[0].Package, x, y})
 		}
 	}
 	for _, p := range packageKeys(to) {
