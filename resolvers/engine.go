@@ -76,7 +76,7 @@ func Limits() analysis.Schema {
 // listRows has the number of objects of lists without pages, of which few have more.
 var listRows = map[string]int{
 	"Group.ancestors": 10, "Finding.advisories": 4, "ImageComparison.added": 100, "ImageComparison.removed": 100, "ImageComparison.changed": 100,
-	"ImageComparison.findingsGone": 100, "ImageComparison.findingsNew": 100, "TopVulnerabilities.nodes": 100, "TopPackages.nodes": 100, "Query.acceptanceRules": 20,
+	"ImageComparison.findingsGone": 100, "ImageComparison.findingsNew": 100, "TopVulnerabilities.nodes": 100, "TopPackages.nodes": 100, "Query.acceptanceRules": 20, "FindingChange.findings": 20,
 	"ImagePackage.introducedBy": 5, "Finding.introducedBy": 5, "Image.sboms": 2, "Source.runs": 30,
 }
 

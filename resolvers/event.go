@@ -68,7 +68,7 @@ func (q queries) FeedPosition(ctx context.Context) (*string, error) {
 // sharableFields are the fields that read only by loaders, which record whether the caller may read what their keys name. Live
 // feeds of callers who may read the same share answers that have no other fields that read.
 var sharableFields = map[string][]string{
-	"Event": {"resource", "group"}, "EventActor": {"identity"}, "Group": {"parent"}, "Repo": {"group"}, "Tag": {"repo"},
+	"Event": {"resource", "group", "detail"}, "ChangedFinding": {"finding"}, "EventActor": {"identity"}, "Group": {"parent"}, "Repo": {"group"}, "Tag": {"repo"},
 }
 
 // Resource reads the objects that the events are about.

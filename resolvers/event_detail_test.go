@@ -49,3 +49,26 @@ func TestEveryBodyOfEventsAboutFindingsHasAType(t *testing.T) {
 		t.Errorf("EventDetail is %v, and events have the bodies %v", members, typed)
 	}
 }
+
+// Live feeds share answers. Whoever may not see the repo gets no name of it.
+func TestALiveFeedTypesEventsAboutFindings(t *testing.T) {
+	eachShop(t, func(t *testing.T, w *shop) {
+		w.member(w.org, "ann", w.role(w.org, "findings", core.CapFindingsList, core.CapTagList))
+		handler, newest := w.serveFeeds(), w.ask(`{ auditLog(first: 1) { nodes { id } } }`).text("auditLog.nodes.0.id")
+		feed := `subscription { events(after: "` + newest + `", kinds: [VULNERABILITIES_FINDING_CHANGED]) {
+			detail { ... on FindingChange { repoName findings { state finding { state repo { name } } } } } } }`
+		feeds := []func() string{w.listen(handler, theOwner, feed), w.listen(handler, "ann", feed), w.listen(handler, theOwner, feed)}
+		one := w.ask(`{ findings(where: {vulnerabilityIds: ["CVE-3"]}) { nodes { uid repo { name } } } }`)
+		w.ask(`mutation($one: ID!) { updateFindings(input: {uids: [$one], state: IN_TRIAGE}) { updatedCount } }`, "one", one.value("findings.nodes.0.uid"))
+		name := `"` + one.text("findings.nodes.0.repo.name") + `"`
+		for i, want := range []string{
+			`{"detail":{"repoName":` + name + `,"findings":[{"state":"IN_TRIAGE","finding":{"state":"IN_TRIAGE","repo":{"name":` + name + `}}}]}}`,
+			`{"detail":{"repoName":null,"findings":[{"state":"IN_TRIAGE","finding":{"state":"IN_TRIAGE","repo":null}}]}}`,
+			`{"detail":{"repoName":` + name + `,"findings":[{"state":"IN_TRIAGE","finding":{"state":"IN_TRIAGE","repo":{"name":` + name + `}}}]}}`,
+		} {
+			if got := feeds[i](); !strings.Contains(got, `"data":{"events":`+want+`}`) {
+				t.Errorf("feed %d got %s, want %s", i, got, want)
+			}
+		}
+	})
+}

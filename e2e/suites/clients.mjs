@@ -58,6 +58,12 @@ export async function names(endpoint: string, token: string): Promise<string[]> 
 `);
 write('src/page.ts', `
 import { graphql } from './gql';
+import type { ErrorExtensions, EventDetail } from './gql/graphql';
+/** Returns what is wrong, by the name of the field of a form. */
+export const faults = ({ reason, fields }: ErrorExtensions): Record<string, string> =>
+  reason === 'INVALID_ARGUMENT' ? Object.fromEntries((fields ?? []).map(({ path, message }) => [path.slice(1).join('.'), message])) : {};
+export const live = graphql(\`subscription Live { events { detail { __typename ... on FindingChange { counts { rating count } findings { vulnerabilityId } } } } }\`);
+export const kinds: NonNullable<EventDetail['__typename']>[] = ['FindingChange', 'FindingDecision', 'DuePolicy'];
 export const edges = graphql(\`query Edges($scope: ID!, $after: String) {
   repos(descendantsOf: $scope, first: 1, after: $after, orderBy: {field: NAME}) { totalCount pageInfo { endCursor hasNextPage } edges { cursor node { id name createTime } } }
 }\`);

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { State, Timeline } from './advisory-list';
 import { useData } from './client';
 import { Decide, nameOfPackage, reasonOf, stateKinds, stateNames } from './finding-list';
-import { Vulnerability as VulnerabilityDocument, type AdvisoryStoryFragment, type FindingState, type VulnerabilityQuery } from './generated/graphql';
+import { Vulnerability as VulnerabilityDocument, type AdvisoryStoryFragment, type VulnerabilityQuery } from './generated/graphql';
 import { Markdown } from './markdown';
 import { packageAddress } from './package-list';
 import { groupAddress, repoAddress } from './places';
@@ -139,18 +139,17 @@ function AffectedRow({ one, below }: { one: Found; below: number }) {
   );
 }
 
-interface DecisionBody { rules?: { vulnerabilityId?: string; state?: string; note?: string; justification?: string }[]; findings?: { vulnerabilityId: string; package: string; state: string; note?: string; justification?: string }[]; repoName?: string; scope?: string }
-
 /** This list shows who decided what about the vulnerability, as the audit log has it. */
 function History({ log, ids }: { log: NonNullable<VulnerabilityQuery['auditLog']>; ids: string[] }) {
   const decisions = log.nodes.flatMap((event) => {
-    const body = event.body as DecisionBody, mine = [...body.rules ?? [], ...body.findings ?? []].filter(({ vulnerabilityId }) => ids.includes(vulnerabilityId ?? ''));
-    return mine.length > 0 ? [{ event, one: mine[0], where: body.repoName ?? 'a group, also about later findings' }] : [];
+    const { detail } = event, all = detail?.__typename === 'FindingChange' ? detail.findings : detail?.__typename === 'FindingDecision' ? detail.rules : [];
+    const one = all.find(({ vulnerabilityId }) => ids.includes(vulnerabilityId ?? ''));
+    return one ? [{ event, one, where: detail?.__typename === 'FindingChange' ? detail.repoName ?? 'a repo' : 'a group, also about later findings' }] : [];
   });
   if (decisions.length === 0) return <p className="dim">Nobody has decided about it, as far as the audit log has it.</p>;
   return (
     <ol className="timeline">{decisions.slice(0, 10).map(({ event, one, where }) => (
-      <li key={event.id}><b>{stateNames[(one.state ?? '').replace('FINDING_STATE_', '') as FindingState] ?? sentence((one.state ?? 'Changed').replace('FINDING_STATE_', ''))}</b>{one.note && <p>{one.note}</p>}<small>{actorOf(event)}, in {where}, <Time at={event.time} /></small></li>
+      <li key={event.id}><b>{stateNames[one.state]}</b>{one.note && <p>{one.note}</p>}<small>{actorOf(event)}, in {where}, <Time at={event.time} /></small></li>
     ))}</ol>
   );
 }

@@ -57,7 +57,9 @@ export function useShownQuery(text: string, variables: object, cost?: number, sh
   }, [text, key, cost, shown]);
 }
 
-export interface Problem { code: string; message: string; path: string; violations: { field: string; message: string }[] }
+/** What is wrong with a field of what was sent, as FieldViolation of the schema has it. The generated types have only what documents ask for. */
+interface Violation { path: (string | number)[]; message: string }
+export interface Problem { code: string; message: string; path: string; violations: Violation[] }
 
 /** Returns what went wrong, in words for the reader. */
 export function problemsOf(error?: CombinedError): Problem[] {
@@ -66,7 +68,7 @@ export function problemsOf(error?: CombinedError): Problem[] {
   if (error.networkError) return [{ code: 'UNAVAILABLE', message: 'The server cannot be reached. Check your connection, then try again.', path: '', violations: [] }];
   return error.graphQLErrors.map(({ message, path, extensions }) => ({
     code: String(extensions?.code ?? ''), message, path: (path ?? []).join('.'),
-    violations: (extensions?.fields ?? []) as Problem['violations'],
+    violations: (extensions?.fields ?? []) as Violation[],
   }));
 }
 

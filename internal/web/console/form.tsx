@@ -122,8 +122,8 @@ function placeFaults(problems: Problem[], fields: Field[], unique?: string): [Re
   const faults: Record<string, string> = {}, rest: Problem[] = [];
   for (const problem of problems) {
     const others: string[] = [];
-    for (const { field, message } of problem.violations) {
-      const place = field.replace(/\[\d+\].*/, '');
+    for (const { path: [, ...names], message } of problem.violations) { // The first is the argument or the variable.
+      const index = names.findIndex((name) => typeof name === 'number'), place = (index < 0 ? names : names.slice(0, index)).join('.');
       const found = fields.findLast(({ name }) => place === name || place.startsWith(name + '.')) ?? fields.find(({ name }) => name.startsWith(place + '.'));
       if (found) faults[found.name] ??= message; else others.push(message);
     }

@@ -66,7 +66,7 @@ export const adviceFor = (code: string): string | undefined => advice[code];
 /** This part says what went wrong and what to do. It has a button for a request that may succeed the second time. */
 export function Problems({ loaded: { problems, reload } }: { loaded: Pick<QueryState<unknown>, 'problems' | 'reload'> }) {
   if (problems.length === 0) return null;
-  const [given] = problems, unreadable = given.code === 'INVALID_ARGUMENT' && given.violations.some(({ field }) => /(^|\.)uid$/.test(field)) || /^uid: must be a UID/.test(given.message);
+  const [given] = problems, unreadable = given.code === 'INVALID_ARGUMENT' && given.violations.some(({ path }) => path.at(-1) === 'uid') || /^uid: must be a UID/.test(given.message);
   // The address names something by what can be no uid, so there is nothing.
   const first = unreadable ? { ...given, code: 'NOT_FOUND', message: 'There is nothing at this address.' } : given;
   return (
