@@ -378,7 +378,7 @@ func TestPastAccessNeedsTheRightsToListBindingsAndToReadTheAuditLog(t *testing.T
 			}
 		}
 		for what, bad := range map[string]events.AccessRequest{
-			"group": {Group: "x", From: now}, "time": {Group: team, From: core.At(w.now().Add(time.Hour))}, "page_token": {Group: team, From: now, After: "x"}, "page_size": {Group: team, From: now, PageSize: -1},
+			"within": {Group: "x", From: now}, "time": {Group: team, From: core.At(w.now().Add(time.Hour))}, "page_token": {Group: team, From: now, After: "x"}, "page_size": {Group: team, From: now, PageSize: -1},
 		} {
 			_, err := w.p.AuditLog.AccessAt(acme.owner, bad)
 			if e := refusal(t, what, err, core.CodeInvalidArgument); len(e.Violations) != 1 || e.Violations[0].Field != what {

@@ -21,8 +21,8 @@ func (r root) AccessGrant() graph.AccessGrantResolver { return accessGrants(r) }
 
 func (root) AccessChange() graph.AccessChangeResolver { return accessChanges{} }
 
-func (q queries) AccessAt(ctx context.Context, window scalar.Window, group core.UID, time core.Time) (*scalar.AccessGrantConnection, error) {
-	return newAccessConnection(q.p.AuditLog.AccessAt(ctx, accessRequest(events.AccessRequest{Group: group, From: time}, window)))
+func (q queries) AccessAt(ctx context.Context, window scalar.Window, within core.UID, time core.Time) (*scalar.AccessGrantConnection, error) {
+	return newAccessConnection(q.p.AuditLog.AccessAt(ctx, accessRequest(events.AccessRequest{Group: within, From: time}, window)))
 }
 
 func (q queries) AccessChanges(ctx context.Context, window scalar.Window, within core.UID, from, to core.Time, identity *core.UID, actor *string) (*scalar.AccessChangeConnection, error) {

@@ -50,13 +50,13 @@ func TestQuestionsOfAnAccessReviewAreFilters(t *testing.T) {
 	if got := w.askAs("looker", `{ identities(where: {withoutBindings: true}) { totalCount } }`); len(got.Errors) != 1 || got.Errors[0].Extensions.Code != "PERMISSION_DENIED" {
 		t.Errorf("without the right to list bindings: %v %+v, want PERMISSION_DENIED", got.Data, got.Errors)
 	}
-	w.ask(`{ roles(where: {capabilities: [GROUPS_DELETE, REPO_LIST], inRoot: true}) { totalCount nodes { name } } }`).expect("roles.nodes.*.name", "owner").expect("roles.totalCount", 1)
+	w.ask(`{ roles(directOnly: true, where: {capabilities: [GROUPS_DELETE, REPO_LIST]}) { totalCount nodes { name } } }`).expect("roles.nodes.*.name", "owner").expect("roles.totalCount", 1)
 	sorted := w.askAs(theOwner, `query($org: ID!) { group(uid: $org) { effectiveBindings(orderBy: {field: IDENTITY_NAME}) { nodes { identity { name } } } } }`, "org", w.org).expectSuccess()
 	if names := strings.Fields(sorted.text("group.effectiveBindings.nodes.*.identity.name")); len(names) < 3 || !slices.IsSorted(names) {
 		t.Errorf("sorted by name, the identities are %q", names)
 	}
 	for arguments, want := range map[string]string{
-		`capability: REPO_LIST, where: {capability: TAG_LIST}`: "capability", `where: {inRoot: true}`: "uidp", `where: {uids: ["` + idle + `"]}`: "uidp",
+		`capability: REPO_LIST, where: {capability: TAG_LIST}`: "capability", `where: {uids: ["` + idle + `"]}`: "uids",
 	} {
 		got := w.askAs(theOwner, `query($org: ID!) { group(uid: $org) { effectiveBindings(`+arguments+`) { totalCount } } }`, "org", w.org)
 		if got.expectErrors("INVALID_ARGUMENT group.effectiveBindings").violations() != want {

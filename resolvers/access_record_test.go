@@ -30,13 +30,13 @@ func TestPastAccessIsPagedInTheGraph(t *testing.T) {
 		if got := second.text("accessChanges.nodes.*.after.identityName"); !strings.Contains(got, "owner") {
 			t.Errorf("the second page has %q, want the owner of the organisation", got)
 		}
-		const at = `query($team: ID!, $time: DateTime!) { accessAt(group: $team, time: $time) { complete nodes { bindingUid groupUid group { name } roleName role { name } } } }`
+		const at = `query($team: ID!, $time: DateTime!) { accessAt(within: $team, time: $time) { complete nodes { bindingUid groupUid group { name } roleName role { name } } } }`
 		w.ask(at, "team", team, "time", from).expect("accessAt.nodes", []any{}).expect("accessAt.complete", true)
 		if got := w.askAs(theOwner, at, "team", team, "time", to); got.expectErrors("INVALID_ARGUMENT accessAt").violations() != "time" {
 			t.Errorf("a time in the future names %q, want time", got.violations())
 		}
 		for arguments, want := range map[string]string{`first: -1`: "first", `after: "x"`: "after", `first: 1, last: 1`: "first"} {
-			got := w.askAs(theOwner, `query($team: ID!, $time: DateTime!) { accessAt(group: $team, time: $time, `+arguments+`) { complete } }`, "team", team, "time", from)
+			got := w.askAs(theOwner, `query($team: ID!, $time: DateTime!) { accessAt(within: $team, time: $time, `+arguments+`) { complete } }`, "team", team, "time", from)
 			if got.expectErrors("INVALID_ARGUMENT accessAt").violations() != want {
 				t.Errorf("(%s) names %q, want %q", arguments, got.violations(), want)
 			}
@@ -50,7 +50,7 @@ func TestAConfirmationNamesWhatHasChangedInTheGraph(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorldAt(t, url)
 		ann := w.member(w.org, "ann", w.role(w.org, "readers", core.CapRepoList))
-		binding := w.ask(`query($org: ID!) { roleBindings(childrenOf: $org, orderBy: {field: IDENTITY_NAME}) { nodes { uid } } }`, "org", w.org).value("roleBindings.nodes.0.uid")
+		binding := w.ask(`query($org: ID!) { roleBindings(within: $org, directOnly: true, orderBy: {field: IDENTITY_NAME}) { nodes { uid } } }`, "org", w.org).value("roleBindings.nodes.0.uid")
 		const confirm = `mutation($uid: ID!, $ann: ID!, $role: ID, $end: DateTime) { confirmRoleBindings(input: {requests: [{uid: $uid, identityUid: $ann, roleUid: $role, expireTime: $end}], note: "Knows too much"}) { roleBindings { reviewNote expireTime } } }`
 		changed := w.askAs(theOwner, confirm, "uid", binding, "ann", ann, "role", iam.ViewerRole, "end", "2099-01-01T00:00:00Z").expectErrors("FAILED_PRECONDITION confirmRoleBindings")
 		if got := changed.violations(); got != "requests[0].expireTime requests[0].roleUid" {

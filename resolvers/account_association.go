@@ -32,9 +32,9 @@ func (q queries) AccountAssociation(ctx context.Context, uid core.UID) (*iam.Acc
 	return readsOf(ctx).accountAssociations().load(ctx, uid)
 }
 
-func (q queries) AccountAssociations(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *core.UID, where *scalar.AccountAssociationFilter) (*scalar.AccountAssociationConnection, error) {
+func (q queries) AccountAssociations(ctx context.Context, window scalar.Window, within *core.UID, directOnly *bool, where *scalar.AccountAssociationFilter) (*scalar.AccountAssociationConnection, error) {
 	f := valueOrZero(where)
-	return newConnection(q.p.AccountAssociations.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.AccountAssociationFilter, window)))
+	return newConnection(q.p.AccountAssociations.List(ctx, requestWithin(ctx, within, directOnly, f.ByUID, &f.AccountAssociationFilter, window)))
 }
 
 func (m mutations) CreateAccountAssociation(ctx context.Context, input map[string]any) (*scalar.CreateAccountAssociationPayload, error) {

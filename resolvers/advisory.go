@@ -32,9 +32,9 @@ func (q queries) Advisory(ctx context.Context, uid core.UID) (*inventory.Advisor
 	return readsOf(ctx).advisories().load(ctx, uid)
 }
 
-func (q queries) Advisories(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *core.UID, where *scalar.AdvisoryFilter) (*scalar.AdvisoryConnection, error) {
+func (q queries) Advisories(ctx context.Context, window scalar.Window, within *core.UID, directOnly *bool, where *scalar.AdvisoryFilter) (*scalar.AdvisoryConnection, error) {
 	f := valueOrZero(where)
-	return newConnection(q.p.Advisories.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.AdvisoryFilter, window)))
+	return newConnection(q.p.Advisories.List(ctx, requestWithin(ctx, within, directOnly, f.ByUID, &f.AdvisoryFilter, window)))
 }
 
 func (q queries) AdvisorySummary(ctx context.Context, within *core.UID) (*inventory.AdvisorySummary, error) {
@@ -98,6 +98,6 @@ func (r advisories) Affected(ctx context.Context, all []*inventory.Advisory) ([]
 
 func (r advisories) Findings(ctx context.Context, all []*inventory.Advisory, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.FindingConnection, error) {
 	f := valueOrZero(where)
-	req := request(ctx, listScope(nil, nil, f.ByUID), f.Findings(), window)
+	req := request(ctx, core.UIDFilter{IDs: f.UIDs}, f.Findings(), window)
 	return newConnections(r.p.Findings.ListOfAdvisories(ctx, req, all))
 }

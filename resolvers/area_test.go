@@ -20,7 +20,7 @@ func TestErrorsWithoutAnAreaHaveThatOfTheirRootField(t *testing.T) {
 		`{ artifacts(where: {ecosystems: [JAVA]}) { nodes { uid } } }`: "libraries",
 		`{ nonsense }`: "graphql",
 		`{ __typename`: "graphql",
-		`{ viewer { can(capability: REPO_LIST, on: "x") } }`: "iam",
+		`{ viewer { can(capability: REPO_LIST, within: "x") } }`: "iam",
 	} {
 		got := w.askAs(nobody, query)
 		if len(got.Errors) == 0 || fmt.Sprint(got.Errors[0].Extensions.Details[0]["domain"]) != want+".example.org" {

@@ -15,9 +15,9 @@ func (r *reads) events() *loader[string, *core.Event] {
 	})
 }
 
-func (q queries) AuditLog(ctx context.Context, window scalar.Window, descendantsOf *core.UID, actor *string, subject, target *core.UID, types, kinds []string, since, until *core.Time, denied *bool) (*scalar.AuditLogConnection, error) {
+func (q queries) AuditLog(ctx context.Context, window scalar.Window, within *core.UID, actor *string, subject, target *core.UID, types, kinds []string, since, until *core.Time, denied *bool) (*scalar.AuditLogConnection, error) {
 	req := events.AuditRequest{
-		DescendantsOf: valueOrZero(descendantsOf), Actor: valueOrZero(actor), Subject: valueOrZero(subject), Target: valueOrZero(target), Types: types, Kinds: kinds, Since: valueOrZero(since), Until: valueOrZero(until), Denied: denied, Without: readsOf(ctx).without,
+		DescendantsOf: valueOrZero(within), Actor: valueOrZero(actor), Subject: valueOrZero(subject), Target: valueOrZero(target), Types: types, Kinds: kinds, Since: valueOrZero(since), Until: valueOrZero(until), Denied: denied, Without: readsOf(ctx).without,
 	}
 	req.Empty = window.IsEmpty()
 	req.PageSize, req.After, req.Backward, req.Malformed = window.Page()

@@ -21,7 +21,7 @@ func TestTheAuditLogIsPagedFromTheNewest(t *testing.T) {
 		walk := func(arguments, info, more string) string {
 			var pages []string
 			for cursor := any(nil); ; {
-				got := w.ask(`query($org: ID!, $cursor: String) { auditLog(descendantsOf: $org, types: ["dev.atrium.api.iam.group.created.v1"], actor: "test", `+arguments+`) {
+				got := w.ask(`query($org: ID!, $cursor: String) { auditLog(within: $org, types: ["dev.atrium.api.iam.group.created.v1"], actor: "test", `+arguments+`) {
 					edges { cursor node { id } } nodes { id subject } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`, "org", w.org, "cursor", cursor)
 				if got.text("auditLog.edges.*.cursor") != got.text("auditLog.nodes.*.id") || got.text("auditLog.edges.*.node.id") != got.text("auditLog.nodes.*.id") {
 					t.Errorf("edges and nodes differ: %v", got.Data)
@@ -115,7 +115,7 @@ func TestDenialsAreInTheAuditLogAndNotInTheFeed(t *testing.T) {
 	}
 	// A viewer may not read the audit log.
 	w.askAs("ann", query).expectErrors("PERMISSION_DENIED auditLog").expect("auditLog", nil)
-	w.askAs("ann", `query($org: ID!) { auditLog(descendantsOf: $org) { nodes { id } } }`, "org", w.org).expectErrors("PERMISSION_DENIED auditLog")
+	w.askAs("ann", `query($org: ID!) { auditLog(within: $org) { nodes { id } } }`, "org", w.org).expectErrors("PERMISSION_DENIED auditLog")
 }
 
 func TestTheAuditLogNeedsTheRightToChangeGroups(t *testing.T) {
@@ -130,19 +130,19 @@ func TestTheAuditLogNeedsTheRightToChangeGroups(t *testing.T) {
 			t.Errorf("bob sees what happened to %s", subject)
 		}
 	}
-	w.askAs("bob", `query($g: ID!) { auditLog(descendantsOf: $g) { nodes { id } } }`, "g", two).expectErrors("PERMISSION_DENIED auditLog")
+	w.askAs("bob", `query($g: ID!) { auditLog(within: $g) { nodes { id } } }`, "g", two).expectErrors("PERMISSION_DENIED auditLog")
 }
 
 func TestArgumentsOfTheAuditLogAreCheckedUnderTheirOwnNames(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for arguments, want := range map[string]string{
-		`first: -1`:          "first",
-		`last: -1`:           "last",
-		`first: 1, last: 1`:  "first",
-		`after: "x"`:         "after",
-		`before: "x"`:        "before",
-		`descendantsOf: "x"`: "descendantsOf",
+		`first: -1`:         "first",
+		`last: -1`:          "last",
+		`first: 1, last: 1`: "first",
+		`after: "x"`:        "after",
+		`before: "x"`:       "before",
+		`within: "x"`:       "within",
 		`since: "2026-01-02T00:00:00Z", until: "2026-01-01T00:00:00Z"`: "until",
 		`since: "yesterday"`: "since",
 	} {
@@ -151,7 +151,7 @@ func TestArgumentsOfTheAuditLogAreCheckedUnderTheirOwnNames(t *testing.T) {
 			t.Errorf("(%s) names %q, want %q", arguments, got.violations(), want)
 		}
 	}
-	w.ask(`{ auditLog(first: null, after: null, last: null, before: null, types: null, denied: null, since: null, until: null, actor: null, descendantsOf: null) { nodes { id } } }`)
+	w.ask(`{ auditLog(first: null, after: null, last: null, before: null, types: null, denied: null, since: null, until: null, actor: null, within: null) { nodes { id } } }`)
 	w.ask(`{ auditLog(first: 200, after: "", types: []) { pageInfo { hasNextPage endCursor } } }`)
 	w.askAs(theOwner, `{ auditLog(first: 200) { nodes { id type actor { subject } } edges { node { actor { subject } } } } }`).expectSuccess()
 }

@@ -49,7 +49,7 @@ func TestTheRightsOfTheCallerFollowFromThePath(t *testing.T) {
 		"g", team, "ann", ann, "role", w.role(w.org, "pusher", core.CapTagCreate, core.CapTagDelete))
 	const query = `{ repos(orderBy: {field: UID}) { nodes { uid both: viewerCan(capabilities: [REPO_LIST, TAG_CREATE]) none: viewerCan(capabilities: []) viewerCapabilities
 			tags { nodes { viewerCan(capabilities: [TAG_DELETE]) } } } }
-		roles(where: {inRoot: true, name: "owner"}) { nodes { viewerCapabilities viewerCan(capabilities: [ROLES_LIST]) more: viewerCan(capabilities: [ROLES_UPDATE]) } }
+		roles(directOnly: true, where: {name: "owner"}) { nodes { viewerCapabilities viewerCan(capabilities: [ROLES_LIST]) more: viewerCan(capabilities: [ROLES_UPDATE]) } }
 		artifacts(where: {ecosystems: [JAVA]}) { nodes { viewerCapabilities } } }`
 	got := w.askAs("ann", query).expectSuccess()
 	in, out := "0", "1"
@@ -69,7 +69,7 @@ func TestTheRightsOfTheCallerFollowFromThePath(t *testing.T) {
 	// This equals the answer of viewer.capabilities.
 	for _, node := range []string{in, out} {
 		uid := got.text("repos.nodes." + node + ".uid")
-		w.askAs("ann", `query($on: ID!) { viewer { capabilities(on: $on) } repo(uid: $on) { viewerCapabilities } }`, "on", uid).expectSuccess().
+		w.askAs("ann", `query($on: ID!) { viewer { capabilities(within: $on) } repo(uid: $on) { viewerCapabilities } }`, "on", uid).expectSuccess().
 			expect("viewer.capabilities", got.value("repos.nodes."+node+".viewerCapabilities")).expect("repo.viewerCapabilities", got.value("repos.nodes."+node+".viewerCapabilities"))
 	}
 }
@@ -85,7 +85,7 @@ func TestHoldersAreListedWithTheirBindings(t *testing.T) {
 		w.member(w.org, "cat", iam.ViewerRole)
 		const fields = `{ totalCount pageInfo { hasNextPage endCursor } nodes { name } edges { cursor node { name } role { name } binding { group { name } } } }`
 		got := w.ask(`query($team: ID!, $side: ID!) { team: group(uid: $team) { whoCan(capability: TAG_CREATE) `+fields+` } side: group(uid: $side) { whoCan(capability: TAG_CREATE) `+fields+` }
-			groups(childrenOf: null) { nodes { name whoCan(capability: TAG_CREATE, first: 1) `+fields+` } } }`, "team", team, "side", side)
+			groups(within: null) { nodes { name whoCan(capability: TAG_CREATE, first: 1) `+fields+` } } }`, "team", team, "side", side)
 		got.expect("team.whoCan.edges.*.node.name", "ann owner").expect("team.whoCan.edges.*.role.name", "pusher owner").
 			expect("team.whoCan.edges.*.binding.group.name", "team acme").expect("team.whoCan.nodes.*.name", "ann owner").expect("team.whoCan.totalCount", 2)
 		got.expect("side.whoCan.edges.*.node.name", "bob owner").expect("side.whoCan.totalCount", 2)

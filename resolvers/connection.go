@@ -12,6 +12,9 @@ import (
 	"atrium/internal/graphql/analysis"
 	"atrium/platform"
 	"atrium/platform/core"
+	"atrium/platform/fieldmask"
+	"atrium/platform/iam"
+	"atrium/platform/intake"
 )
 
 // request builds the list request that the core takes.
@@ -55,12 +58,24 @@ func selectedFields(ctx context.Context) iter.Seq[*ast.Field] {
 	return analysis.SelectedFields(graphql.GetFieldContext(ctx).Field.Selections, graphql.GetOperationContext(ctx).Variables)
 }
 
-// listScope returns the scope that the arguments of a list name.
-func listScope(descendantsOf, childrenOf *core.UID, by scalar.ByUID) core.UIDFilter {
-	return core.UIDFilter{
-		DescendantsOf: valueOrZero(descendantsOf), ChildrenOf: valueOrZero(childrenOf),
-		IDs: by.UIDs, AncestorsOf: by.AncestorsOf, InRoot: by.InRoot,
+// requestWithin builds the list request of a root field. Without a place, directOnly asks for what is in no
+// group; it is refused for kinds that are always in one, because the variable of the place was forgotten then.
+func requestWithin[F any](ctx context.Context, within *core.UID, directOnly *bool, by scalar.ByUID, filter F, window scalar.Window) core.ListRequest[F] {
+	req := request(ctx, core.UIDFilter{IDs: by.UIDs}, filter, window)
+	switch isDirect := valueOrZero(directOnly); {
+	case within != nil && isDirect:
+		req.UIDP.ChildrenOf = *within
+	case within != nil:
+		req.UIDP.DescendantsOf = *within
+	case isDirect:
+		switch any(filter).(type) {
+		case *iam.GroupFilter, *iam.RoleFilter, *intake.SourceFilter:
+			req.UIDP.InRoot = true
+		default:
+			req.Malformed = append(req.Malformed, fieldmask.Violation{Field: "directOnly", Description: "needs within: all of this kind is in groups"})
+		}
 	}
+	return req
 }
 
 // newConnection makes a connection of the page of a root field.

@@ -86,9 +86,7 @@ func probes(t *testing.T) (all []probe) {
 				all = append(all, probe{field, object.Name, argument.Name, argument.Type, one("")})
 				if input := schema.Types[argument.Type.Name()]; input.Kind == ast.InputObject && argument.Type.Elem == nil {
 					for _, member := range input.Fields {
-						kind := *member.Type
-						kind.NonNull = kind.NonNull || input.Directives.ForName("oneOf") != nil // null is no reference
-						all = append(all, probe{field, object.Name, member.Name, &kind, one(member.Name)})
+						all = append(all, probe{field, object.Name, member.Name, member.Type, one(member.Name)})
 					}
 				}
 			}
@@ -130,7 +128,7 @@ var cursors = map[string]bool{"after": true, "before": true}
 
 // In these lists, an absent list does not mean all, or the list says what to leave out.
 var otherLists = map[string]string{
-	"ecosystems": "is required, with at least one", "images": "is required, with at least one", "excludeEventAuthors": "leaves out nobody",
+	"ecosystems": "is required, with at least one", "images": "is required, with at least one", "excludeClasses": "leaves out nothing", "excludeEventAuthors": "leaves out nobody",
 	"Viewer.uids": "is refused: one's own bindings are not narrowed by it", "Group.effectiveBindings.uids": "is refused likewise",
 }
 
@@ -172,7 +170,7 @@ func TestAnEmptyVariableIsRejectedLikeAnEmptyLiteral(t *testing.T) {
 	w := newWorld(t)
 	w.furnish()
 	for query, want := range map[string]string{
-		`query($x: ID) { repos(descendantsOf: $x) { totalCount } }`:                          "descendantsOf",
+		`query($x: ID) { repos(within: $x) { totalCount } }`:                                 "within",
 		`query($x: String) { repos(where: {name: $x}) { totalCount } }`:                      "name",
 		`query($x: String) { groups { nodes { repos(where: {name: $x}) { totalCount } } } }`: "name",
 	} {

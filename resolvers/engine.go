@@ -81,10 +81,10 @@ var listRows = map[string]int{
 }
 
 // uniqueNames names the lists in which a name identifies at most one object, each
-// with the argument that limits the list to children of one parent, or "" if none is
+// with the argument that limits the list to the children of one parent, or "" if none is
 // needed.
 var uniqueNames = map[string]string{
-	"Query.groups": "childrenOf", "Query.repos": "childrenOf", "Query.tags": "childrenOf",
+	"Query.groups": "directOnly", "Query.repos": "directOnly", "Query.tags": "directOnly",
 	"Group.children": "", "Group.repos": "directOnly", "Repo.tags": "",
 }
 
@@ -102,7 +102,7 @@ func nestedLists() map[string]string {
 
 // indexedConditions names the conditions of lists that an index serves, or a counter.
 var indexedConditions = []string{
-	"uids", "ancestorsOf", "inRoot", "name", "names", "Artifact.ecosystems", "deprecated", "digest",
+	"uids", "name", "names", "Artifact.ecosystems", "deprecated", "digest",
 	"advisoryIds", "artifactNames", "Finding.severities", "Finding.states", "vulnerabilityIds", "documentId", "cves", "advisories",
 }
 

@@ -182,7 +182,7 @@ var (
 
 var commonSpellings = []string{
 	"order_by", "orderBy",
-	"uidp.ancestors_of", "ancestorsOf", "uidp.descendants_of", "descendantsOf", "uidp.children_of", "childrenOf", "uidp.ids", "uids",
+	"uidp.descendants_of", "within", "uidp.children_of", "within", "uidp.ids", "uids", "uidp", "uids",
 	"relationship_type", "relationshipType",
 	"sync_config", "syncConfig", "cuda_version", "cudaVersion",
 	"identity_provider_uid", "identityProvider", "external_group_id", "externalGroupId", "key_id", "keyId",

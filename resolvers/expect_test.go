@@ -24,7 +24,7 @@ func TestWhatIsReadTogetherWithAnObjectIsTheSame(t *testing.T) {
 		}
 		selections := map[string]string{
 			"child": `child(name: "x") { uid }`, "tag": `tag(name: "1.0") { uid name }`, "repo": `repo(name: "checkout") { uid name }`, "readme": "readme",
-			"whoCan": "whoCan(capability: TAG_CREATE) { nodes { uid } }", "effectiveCapabilities": `effectiveCapabilities(on: "` + string(w.org) + `")`, "can": `can(capability: TAG_CREATE, on: "` + string(w.org) + `")`,
+			"whoCan": "whoCan(capability: TAG_CREATE) { nodes { uid } }", "effectiveCapabilities": `effectiveCapabilities(within: "` + string(w.org) + `")`, "can": `can(capability: TAG_CREATE, within: "` + string(w.org) + `")`,
 			"parent": "parent { name }", "group": "group { name }", "ancestors": "ancestors { name }", "accountAssociation": "accountAssociation { name }",
 			"findingSummary": "findingSummary { open { critical } affectedRepos }", "advisorySummary": "advisorySummary { open { critical } }",
 		}

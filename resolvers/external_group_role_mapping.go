@@ -27,9 +27,9 @@ func (q queries) ExternalGroupRoleMapping(ctx context.Context, uid core.UID) (*i
 	return readsOf(ctx).externalGroupRoleMappings().load(ctx, uid)
 }
 
-func (q queries) ExternalGroupRoleMappings(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *core.UID, where *scalar.ExternalGroupRoleMappingFilter) (*scalar.ExternalGroupRoleMappingConnection, error) {
+func (q queries) ExternalGroupRoleMappings(ctx context.Context, window scalar.Window, within *core.UID, directOnly *bool, where *scalar.ExternalGroupRoleMappingFilter) (*scalar.ExternalGroupRoleMappingConnection, error) {
 	f := valueOrZero(where)
-	return newConnection(q.p.ExternalGroupRoleMappings.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.ExternalGroupRoleMappingFilter, window)))
+	return newConnection(q.p.ExternalGroupRoleMappings.List(ctx, requestWithin(ctx, within, directOnly, f.ByUID, &f.ExternalGroupRoleMappingFilter, window)))
 }
 
 func (m mutations) CreateExternalGroupRoleMapping(ctx context.Context, input map[string]any) (*scalar.CreateExternalGroupRoleMappingPayload, error) {

@@ -22,9 +22,9 @@ var (
 	// They cost as much as reading all rows of the list.
 	scannedConditions = strings.Fields(`
 		aliases artifactArchitectures artifactTypes assignee basis below bundles capabilities capability componentLocations componentNames
-		componentTypes createdSince cudaVersion decidedBy deprecatedTags digests direct dueBefore ecosystems epssBelow event eventReviewStates eventTypes expireBefore expired expiring
-		externalGroupId firstSeenBefore firstSeenSince group identity identityKinds identityLastSeenBefore identityProvider includeDates
-		includeEpochs includeKnownExploited includeReferrers keyId labels lastSeenBefore latestEventType legacyAdvisoryIds licenses maxSeverity minEpss minScore neverSeen newInRepo notBelow
+		componentTypes createdSince cudaVersion decidedBy deprecatedTags digests direct dueBefore ecosystems epssBelow event eventReviewStates eventTypes excludeClasses expireBefore expired expiring
+		externalGroupId firstSeenBefore firstSeenSince group identity identityKinds identityLastSeenBefore identityProvider
+		includeKnownExploited keyId labels lastSeenBefore latestEventType legacyAdvisoryIds licenses maxSeverity minEpss minScore neverSeen newInRepo notBelow
 		openSeverities origin package packages packagesKnown query relationshipType remediated resolvedSince role scope scopes sink state tiers type unreviewedSince
 		updatedSince versions withdrawn withoutBindings withoutFix`)
 	indexedOrders = strings.Fields(`

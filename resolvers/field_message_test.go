@@ -108,9 +108,9 @@ func TestAGlobalIDInPlaceOfAUIDIsRecognised(t *testing.T) {
 		id := w.ask(`query($uid: ID!) { group(uid: $uid) { id } }`, "uid", w.org).value("group.id")
 		for query, want := range map[string]string{
 			`query($id: ID!) { group(uid: $id) { name } }`:                         "Uid must be a UID, and this is the global id of a Group: give its uid, not its id; or give its path.",
-			`query($id: ID!) { repo(by: {uid: $id}) { name } }`:                    "Uid must be a UID, and this is the global id of a Group: give its uid, not its id; or give its path.",
+			`query($id: ID!) { repo(uid: $id) { name } }`:                          "Uid must be a UID, and this is the global id of a Group: give its uid, not its id; or give its path.",
 			`query($id: ID!) { identity(uid: $id) { name } }`:                      "Uid must be a UID, and this is the global id of a Group: give its uid, not its id.",
-			`query($id: ID!) { repos(descendantsOf: $id) { totalCount } }`:         "Descendants of must be a UID, and this is the global id of a Group: give its uid, not its id.",
+			`query($id: ID!) { repos(within: $id) { totalCount } }`:                "Within must be a UID, and this is the global id of a Group: give its uid, not its id.",
 			`mutation($id: ID!) { deleteRepo(input: {uid: $id}) { deletedUid } }`:  "Uid must be a UID, and this is the global id of a Group: give its uid, not its id.",
 			`query($id: ID!) { findings(where: {assignee: $id}) { totalCount } }`:  "Assignee must be a UID, and this is the global id of a Group: give its uid, not its id.",
 			`query($id: ID!) { group(uid: "acme") { name } node(id: $id) { id } }`: "Uid must be a UID: 40 lower-case hex digits, then /-separated segments of 16; or give its path.",

@@ -61,9 +61,9 @@ func (q queries) Finding(ctx context.Context, uid core.UID) (*inventory.Finding,
 	return readsOf(ctx).findings().load(ctx, uid)
 }
 
-func (q queries) Findings(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *core.UID, where *scalar.FindingFilter) (*scalar.FindingConnection, error) {
+func (q queries) Findings(ctx context.Context, window scalar.Window, within *core.UID, directOnly *bool, where *scalar.FindingFilter) (*scalar.FindingConnection, error) {
 	f := valueOrZero(where)
-	return newConnection(q.p.Findings.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), f.Findings(), window)))
+	return newConnection(q.p.Findings.List(ctx, requestWithin(ctx, within, directOnly, f.ByUID, f.Findings(), window)))
 }
 
 func (q queries) FindingSummary(ctx context.Context, within *core.UID) (*inventory.FindingSummary, error) {
@@ -124,13 +124,13 @@ func (r findings) FixedIn(ctx context.Context, all []*inventory.Finding, window 
 // listTagsOfImages lists, for each image, the tags that point to it.
 func listTagsOfImages(ctx context.Context, p *platform.Platform, images []core.ImageKey, where *scalar.TagFilter, window scalar.Window) ([]*scalar.TagConnection, error) {
 	f := valueOrZero(where)
-	return newConnections(p.Tags.ListOfImages(ctx, request(ctx, listScope(nil, nil, f.ByUID), f.Tags(), window), images))
+	return newConnections(p.Tags.ListOfImages(ctx, request(ctx, core.UIDFilter{IDs: f.UIDs}, &f.TagFilter, window), images))
 }
 
 // listFindingsOfImages lists, for each image, its findings.
 func listFindingsOfImages(ctx context.Context, p *platform.Platform, images []core.ImageKey, where *scalar.FindingFilter, window scalar.Window) ([]*scalar.FindingConnection, error) {
 	f := valueOrZero(where)
-	return newConnections(p.Findings.ListOfImages(ctx, request(ctx, listScope(nil, nil, f.ByUID), f.Findings(), window), images))
+	return newConnections(p.Findings.ListOfImages(ctx, request(ctx, core.UIDFilter{IDs: f.UIDs}, f.Findings(), window), images))
 }
 
 // listFindingsIn lists the findings of each scope.

@@ -11,7 +11,7 @@ func TestFiltersOfFindingsHaveFiltersInside(t *testing.T) {
 		const found = ` { totalCount nodes { vulnerabilityId installedVersion } }`
 		w.ask(`query($org: ID!, $tools: ID!, $uid: ID!) {
 			either: findings(where: {or: [{vulnerabilityIds: ["CVE-3"]}, {packages: ["left-pad"], query: "left"}], basis: [VERSION]})`+found+`
-			without: findings(descendantsOf: $org, where: {not: {vulnerabilityIds: ["GHSA-1"]}})`+found+`
+			without: findings(within: $org, where: {not: {vulnerabilityIds: ["GHSA-1"]}})`+found+`
 			both: findings(where: {or: [{severities: [LOW]}, {not: {or: [{severities: [CRITICAL]}, {minScore: 0}]}}]})`+found+`
 			listed: findings(where: {or: [{uids: [$uid]}]})`+found+`
 			others: findings(where: {not: {uids: [$uid]}})`+found+`

@@ -39,5 +39,5 @@ func (q queries) TopPackages(ctx context.Context, within *core.UID, where *scala
 
 func rankingRequest(within *core.UID, where *scalar.FindingFilter, by reports.RankingOrder, first int) reports.RankingRequest {
 	f := valueOrZero(where)
-	return reports.RankingRequest{Within: listScope(within, nil, f.ByUID), Filter: f.Findings(), By: by, First: first}
+	return reports.RankingRequest{Within: core.UIDFilter{DescendantsOf: valueOrZero(within), IDs: f.UIDs}, Filter: f.Findings(), By: by, First: first}
 }

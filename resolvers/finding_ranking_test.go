@@ -13,7 +13,7 @@ func TestRankingsAreInTheGraph(t *testing.T) {
 			topPackages(where: {fixable: true}, by: SEVERITY) { totalCount nodes { package heldPackage { name versions { totalCount } } ecosystem severity { score } findings images repos } }
 			unknown: topPackages(where: {packages: ["checkout"]}) { nodes { package ecosystem severity { rating score } } }
 			none: topPackages(where: {packages: []}, first: 0) { totalCount nodes { package } }
-		}`, "org", w.org, "checkout", w.checkout, "uid", w.ask(`query($repo: ID!) { findings(childrenOf: $repo, where: {packages: ["express"]}) { nodes { uid } } }`, "repo", w.checkout).value("findings.nodes.0.uid")).
+		}`, "org", w.org, "checkout", w.checkout, "uid", w.ask(`query($repo: ID!) { findings(within: $repo, directOnly: true, where: {packages: ["express"]}) { nodes { uid } } }`, "repo", w.checkout).value("findings.nodes.0.uid")).
 			expect("topVulnerabilities.totalCount", 3).expect("topVulnerabilities.nodes.*.vulnerabilityId", "CVE-1 CVE-3 CVE-5").
 			expect("topVulnerabilities.nodes.*.findings", "3 1 1").expect("topVulnerabilities.nodes.*.images", "2 1 1").expect("topVulnerabilities.nodes.*.repos", "2 1 1").
 			expect("topVulnerabilities.nodes.*.fixable", "3 1 0").expect("topVulnerabilities.nodes.0.severity.score", 9.8).expect("topVulnerabilities.nodes.0.epss", nil).

@@ -105,8 +105,8 @@ func TestFindingsAreListedWhereTheyAre(t *testing.T) {
 		const found = ` { totalCount nodes { vulnerabilityId installedVersion } }`
 		w.ask(`query($shop: ID!, $checkout: ID!) {
 			findings`+found+`
-			below: findings(descendantsOf: $shop)`+found+`
-			children: findings(childrenOf: $checkout, where: {basis: [VERSION]})`+found+`
+			below: findings(within: $shop)`+found+`
+			children: findings(within: $checkout, directOnly: true, where: {basis: [VERSION]})`+found+`
 			group(uid: $shop) { findings`+found+` }
 			repos(orderBy: {field: NAME}) { nodes { name findings`+found+` tags { nodes { name findings`+found+` } } } }
 			critical: findings(where: {severities: [CRITICAL], fixable: true})`+found+`
@@ -161,7 +161,7 @@ func TestFindingsAreFilteredByLabelsOfTheirReposAndByAge(t *testing.T) {
 
 func TestAFindingLeadsToAllAroundIt(t *testing.T) {
 	eachShop(t, func(t *testing.T, w *shop) {
-		const all = `query($uid: ID!) { findings(childrenOf: $uid) { nodes {
+		const all = `query($uid: ID!) { findings(within: $uid, directOnly: true) { nodes {
 			uid id vulnerabilityId digest package ecosystem installedVersion fixedVersions fixable basis state knownExploited epss justification note dueTime expireTime resolvedTime
 			severity { rating score } firstSeenTime viewerCan(capabilities: [FINDINGS_LIST])
 			sources disputedBy advisories { advisoryId } advisory { advisoryId severity { rating } affected { ranges { type events { introduced fixed } } versions } }
@@ -202,13 +202,13 @@ func TestSummariesOfFindingsAreTheSumsOfTheirLists(t *testing.T) {
 			expect("repos.nodes.0.tags.nodes.*.findingSummary.images", "1 1 1 1").expect("repos.nodes.0.tags.nodes.*.findingSummary.knownImages", "1 1 1 0").
 			expect("groups.nodes.*.findingSummary.open.total", "5 2 3").
 			expect("repos.nodes.*.findingSummary.open.total", "3 2").expect("repos.nodes.0.tags.nodes.*.findingSummary.open.total", "0 0 2 1")
-		w.ask(`query($shop: ID!) { findings(descendantsOf: $shop) { facets { ... on FindingFacets { vulnerabilities { ...counted } packages { ...counted } }
+		w.ask(`query($shop: ID!) { findings(within: $shop) { facets { ... on FindingFacets { vulnerabilities { ...counted } packages { ...counted } }
 			assignees { __typename ...counted identity { name } } labels { ...counted } } } } fragment counted on Facet { value count }`, "shop", w.shop).
 			expect("findings.facets.vulnerabilities.0.count", 1).expect("findings.facets.packages.*.count", "2 1").expect("findings.facets.assignees", []any{
 			map[string]any{"__typename": "IdentityFacet", "value": nil, "count": 3.0, "identity": nil},
 		}).expect("findings.facets.labels", []any{})
 		const facets = ` { facets { severities { value count } states { value count } ecosystems { value count } repos { value count repo { name } } groups { value count group { name } } } }`
-		w.ask(`query($shop: ID!) { findings`+facets+` below: findings(descendantsOf: $shop, first: 1)`+facets+`
+		w.ask(`query($shop: ID!) { findings`+facets+` below: findings(within: $shop, first: 1)`+facets+`
 			repos { nodes { tags { nodes { findings(where: {basis: [VERSION]})`+facets+` } } } } none: findings(where: {states: []})`+facets+` }`, "shop", w.shop).
 			expect("findings.facets.severities.*.value", "CRITICAL LOW UNKNOWN").expect("findings.facets.severities.*.count", "3 1 1").
 			expect("findings.facets.ecosystems.*.value", "npm <nil>").expect("findings.facets.repos.*.repo.name", "checkout tools").
@@ -231,7 +231,7 @@ func TestCallersOfASubgroupSeeItsFindingsAndTheirAdvisories(t *testing.T) {
 		w.askAs("shopper", `{ findings { nodes { advisory { group { name } } } } }`).expectErrors("PERMISSION_DENIED findings.nodes.0.advisory.group").
 			expect("findings.nodes.1.advisory.group", nil).expect("findings.nodes.2.advisory.group.name", "shop")
 		w.askAs("shopper", `query($id: ID!) { node(id: $id) { id } }`, "id", got.text("findings.nodes.0.advisory.id")).expectErrors("PERMISSION_DENIED node")
-		w.askAs("shopper", `query($lab: ID!) { findings(descendantsOf: $lab) { totalCount } findingSummary(within: $lab) { affectedRepos } }`, "lab", w.lab).
+		w.askAs("shopper", `query($lab: ID!) { findings(within: $lab) { totalCount } findingSummary(within: $lab) { affectedRepos } }`, "lab", w.lab).
 			expectErrors("PERMISSION_DENIED findings", "PERMISSION_DENIED findingSummary")
 		w.member(w.shop, "puller", w.role(w.shop, "tags alone", core.CapTagList, core.CapRepoList))
 		w.askAs("puller", `{ findings { totalCount } repos { nodes { findings { totalCount } findingSummary { affectedRepos } } } }`).

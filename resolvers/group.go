@@ -26,13 +26,13 @@ func (r *reads) groups() *loader[core.UID, *iam.Group] {
 	return loaderOf(r, r.p.Groups.GetMany)
 }
 
-func (q queries) Group(ctx context.Context, uid *core.UID, path *string, by *graph.ResourceReference) (*iam.Group, error) {
-	return readReferred(ctx, readsOf(ctx).groups(), q.p.Groups.GetByPath, uid, path, by)
+func (q queries) Group(ctx context.Context, uid *core.UID, path *string) (*iam.Group, error) {
+	return readReferred(ctx, readsOf(ctx).groups(), q.p.Groups.GetByPath, uid, path)
 }
 
-func (q queries) Groups(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *core.UID, where *scalar.GroupFilter) (*scalar.GroupConnection, error) {
+func (q queries) Groups(ctx context.Context, window scalar.Window, within *core.UID, directOnly *bool, where *scalar.GroupFilter) (*scalar.GroupConnection, error) {
 	f := valueOrZero(where)
-	return newConnection(q.p.Groups.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.GroupFilter, window)))
+	return newConnection(q.p.Groups.List(ctx, requestWithin(ctx, within, directOnly, f.ByUID, &f.GroupFilter, window)))
 }
 
 func (m mutations) CreateGroup(ctx context.Context, input map[string]any) (*scalar.CreateGroupPayload, error) {
@@ -76,12 +76,12 @@ func groupUID(g *iam.Group) core.UID { return g.UID }
 
 // descendantScopes returns, for each group, the scope of all its descendants.
 func descendantScopes(all []*iam.Group, by scalar.ByUID) []core.UIDFilter {
-	return mapEach(all, func(g *iam.Group) core.UIDFilter { return listScope(&g.UID, nil, by) })
+	return mapEach(all, func(g *iam.Group) core.UIDFilter { return core.UIDFilter{DescendantsOf: g.UID, IDs: by.UIDs} })
 }
 
 // childScopes returns, for each group, the scope of its direct children.
 func childScopes(all []*iam.Group, by scalar.ByUID) []core.UIDFilter {
-	return mapEach(all, func(g *iam.Group) core.UIDFilter { return listScope(nil, &g.UID, by) })
+	return mapEach(all, func(g *iam.Group) core.UIDFilter { return core.UIDFilter{ChildrenOf: g.UID, IDs: by.UIDs} })
 }
 
 // groupScopes returns childScopes or descendantScopes, as directOnly says.
@@ -153,7 +153,7 @@ func (r groups) RoleBindings(ctx context.Context, all []*iam.Group, window scala
 
 func (r groups) EffectiveBindings(ctx context.Context, all []*iam.Group, window scalar.Window, capability *core.Capability, where *scalar.RoleBindingFilter) ([]*scalar.RoleBindingConnection, error) {
 	f := valueOrZero(where)
-	req := request(ctx, listScope(nil, nil, f.ByUID), &f.RoleBindingFilter, window)
+	req := request(ctx, core.UIDFilter{IDs: f.UIDs}, &f.RoleBindingFilter, window)
 	return newConnections(r.p.RoleBindings.ListEffective(ctx, mapEach(all, groupUID), valueOrZero(capability), req))
 }
 
@@ -172,7 +172,7 @@ func (r groups) Repo(ctx context.Context, all []*iam.Group, name string) ([]*inv
 
 func (r groups) Tags(ctx context.Context, all []*iam.Group, window scalar.Window, where *scalar.TagFilter) ([]*scalar.TagConnection, error) {
 	f := valueOrZero(where)
-	return newConnections(r.p.Tags.ListEach(ctx, request(ctx, core.UIDFilter{}, f.Tags(), window), descendantScopes(all, f.ByUID)))
+	return newConnections(r.p.Tags.ListEach(ctx, request(ctx, core.UIDFilter{}, &f.TagFilter, window), descendantScopes(all, f.ByUID)))
 }
 
 func (r groups) Advisories(ctx context.Context, all []*iam.Group, window scalar.Window, directOnly *bool, where *scalar.AdvisoryFilter) ([]*scalar.AdvisoryConnection, error) {

@@ -26,9 +26,9 @@ func (q queries) GroupInvite(ctx context.Context, uid core.UID) (*iam.GroupInvit
 	return readsOf(ctx).groupInvites().load(ctx, uid)
 }
 
-func (q queries) GroupInvites(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *core.UID, where *scalar.GroupInviteFilter) (*scalar.GroupInviteConnection, error) {
+func (q queries) GroupInvites(ctx context.Context, window scalar.Window, within *core.UID, directOnly *bool, where *scalar.GroupInviteFilter) (*scalar.GroupInviteConnection, error) {
 	f := valueOrZero(where)
-	return newConnection(q.p.GroupInvites.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.GroupInviteFilter, window)))
+	return newConnection(q.p.GroupInvites.List(ctx, requestWithin(ctx, within, directOnly, f.ByUID, &f.GroupInviteFilter, window)))
 }
 
 // CreateGroupInvite creates an invite. Its response is the only one that shows the code.

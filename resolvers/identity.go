@@ -51,9 +51,9 @@ func (q queries) Identity(ctx context.Context, uid core.UID) (*iam.Identity, err
 	return readsOf(ctx).identities().load(ctx, uid)
 }
 
-func (q queries) Identities(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *core.UID, where *scalar.IdentityFilter) (*scalar.IdentityConnection, error) {
+func (q queries) Identities(ctx context.Context, window scalar.Window, within *core.UID, directOnly *bool, where *scalar.IdentityFilter) (*scalar.IdentityConnection, error) {
 	f := valueOrZero(where)
-	return newConnection(q.p.Identities.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.IdentityFilter, window)))
+	return newConnection(q.p.Identities.List(ctx, requestWithin(ctx, within, directOnly, f.ByUID, &f.IdentityFilter, window)))
 }
 
 func (m mutations) CreateIdentity(ctx context.Context, input map[string]any) (*scalar.CreateIdentityPayload, error) {
@@ -101,19 +101,19 @@ func (identities) Group(ctx context.Context, all []*iam.Identity) ([]*iam.Group,
 
 func (r identities) RoleBindings(ctx context.Context, all []*iam.Identity, window scalar.Window, where *scalar.RoleBindingFilter) ([]*scalar.RoleBindingConnection, error) {
 	f := valueOrZero(where)
-	req := request(ctx, listScope(nil, nil, f.ByUID), &f.RoleBindingFilter, window)
+	req := request(ctx, core.UIDFilter{IDs: f.UIDs}, &f.RoleBindingFilter, window)
 	return newConnections(r.p.RoleBindings.ListOfIdentities(ctx, req, mapEach(all, func(i *iam.Identity) core.UID { return i.UID })))
 }
 
-func (identities) EffectiveCapabilities(ctx context.Context, all []*iam.Identity, on core.UID) ([][]core.Capability, error) {
-	if err := iam.CheckOn(on); err != nil {
+func (identities) EffectiveCapabilities(ctx context.Context, all []*iam.Identity, within core.UID) ([][]core.Capability, error) {
+	if err := iam.CheckOn(within); err != nil {
 		return nil, err
 	}
 	grants, err := follow(ctx, all, readsOf(ctx).effectiveGrants(), func(i *iam.Identity) core.UID { return i.UID })
-	return mapEach(grants, func(g *iam.EffectiveGrants) []core.Capability { return g.CapabilitiesOn(on) }), err
+	return mapEach(grants, func(g *iam.EffectiveGrants) []core.Capability { return g.CapabilitiesOn(within) }), err
 }
 
-func (r identities) Can(ctx context.Context, all []*iam.Identity, capability core.Capability, on core.UID) ([]*bool, error) {
-	held, err := r.EffectiveCapabilities(ctx, all, on)
+func (r identities) Can(ctx context.Context, all []*iam.Identity, capability core.Capability, within core.UID) ([]*bool, error) {
+	held, err := r.EffectiveCapabilities(ctx, all, within)
 	return mapEach(held, func(h []core.Capability) *bool { can := slices.Contains(h, capability); return &can }), err
 }

@@ -28,9 +28,9 @@ func (q queries) IdentityProvider(ctx context.Context, uid core.UID) (*iam.Ident
 	return readsOf(ctx).identityProviders().load(ctx, uid)
 }
 
-func (q queries) IdentityProviders(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *core.UID, where *scalar.IdentityProviderFilter) (*scalar.IdentityProviderConnection, error) {
+func (q queries) IdentityProviders(ctx context.Context, window scalar.Window, within *core.UID, directOnly *bool, where *scalar.IdentityProviderFilter) (*scalar.IdentityProviderConnection, error) {
 	f := valueOrZero(where)
-	return newConnection(q.p.IdentityProviders.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.IdentityProviderFilter, window)))
+	return newConnection(q.p.IdentityProviders.List(ctx, requestWithin(ctx, within, directOnly, f.ByUID, &f.IdentityProviderFilter, window)))
 }
 
 func (m mutations) CreateIdentityProvider(ctx context.Context, input map[string]any) (*scalar.CreateIdentityProviderPayload, error) {
@@ -70,6 +70,6 @@ func (identityProviders) DefaultRole(ctx context.Context, all []*iam.IdentityPro
 
 func (r identityProviders) Mappings(ctx context.Context, all []*iam.IdentityProvider, window scalar.Window, where *scalar.ExternalGroupRoleMappingFilter) ([]*scalar.ExternalGroupRoleMappingConnection, error) {
 	f := valueOrZero(where)
-	scopes := mapEach(all, func(i *iam.IdentityProvider) core.UIDFilter { return listScope(nil, &i.UID, f.ByUID) })
+	scopes := mapEach(all, func(i *iam.IdentityProvider) core.UIDFilter { return core.UIDFilter{ChildrenOf: i.UID, IDs: f.UIDs} })
 	return newConnections(r.p.ExternalGroupRoleMappings.ListEach(ctx, request(ctx, core.UIDFilter{}, &f.ExternalGroupRoleMappingFilter, window), scopes))
 }

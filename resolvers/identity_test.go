@@ -14,7 +14,7 @@ import (
 func canFields(n int) string {
 	var fields strings.Builder
 	for i := range n {
-		fmt.Fprintf(&fields, "a%d: can(capability: REPO_LIST, on: \"%040x\") ", i, i)
+		fmt.Fprintf(&fields, "a%d: can(capability: REPO_LIST, within: \"%040x\") ", i, i)
 	}
 	return fields.String()
 }
@@ -32,12 +32,12 @@ func TestWhatIdentitiesHoldIsOneStatement(t *testing.T) {
 				selection  string
 				statements int64
 			}{
-				{`identities(first: 200) { nodes { can(capability: REPO_LIST, on: $org) } }`, 2},
-				{`identities(first: 200) { nodes { effectiveCapabilities(on: $org) } }`, 2},
-				{`identities(first: 200) { nodes { effectiveCapabilities(on: $org) can(capability: REPO_LIST, on: $org) } }`, 2},
+				{`identities(first: 200) { nodes { can(capability: REPO_LIST, within: $org) } }`, 2},
+				{`identities(first: 200) { nodes { effectiveCapabilities(within: $org) } }`, 2},
+				{`identities(first: 200) { nodes { effectiveCapabilities(within: $org) can(capability: REPO_LIST, within: $org) } }`, 2},
 				{`identities(first: 200) { nodes { ` + canFields(41) + `} }`, 2},
 				{`groups { nodes { identities(first: 200) { nodes { ` + canFields(41) + `} } } }`, 3},
-				{`groups { nodes { identities { nodes { can(capability: REPO_LIST, on: $org) } } } } identities { nodes { ` + canFields(2) + `} }`, 4},
+				{`groups { nodes { identities { nodes { can(capability: REPO_LIST, within: $org) } } } } identities { nodes { ` + canFields(2) + `} }`, 4},
 			} {
 				got := w.ask(operation("query", c.selection), "org", w.org)
 				if shown := strings.Count(fmt.Sprint(got.Data), "map["); shown < size || got.statements != c.statements {
@@ -74,7 +74,7 @@ func TestEachIdentityOfAListIsAnsweredAsIfAlone(t *testing.T) {
 		bob := w.member(w.org, "bob", w.role(w.org, "identities", core.CapIdentityList))
 		w.ask(`mutation($team: ID!, $bob: ID!, $role: ID!) { createRoleBinding(input: {parent: $team, identityUid: $bob, roleUid: $role}) { roleBinding { uid } } }`,
 			"team", team, "bob", bob, "role", w.role(w.org, "bindings", core.CapRoleBindingsList))
-		const fields = `effectiveCapabilities(on: $on) list: can(capability: REPO_LIST, on: $on) bind: can(capability: ROLE_BINDINGS_LIST, on: $on)`
+		const fields = `effectiveCapabilities(within: $on) list: can(capability: REPO_LIST, within: $on) bind: can(capability: ROLE_BINDINGS_LIST, within: $on)`
 		for _, c := range []struct {
 			subject string
 			on      core.UID

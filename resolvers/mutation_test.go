@@ -70,7 +70,7 @@ var everyMutation = []struct {
 	{"batchDeleteSubscriptions", `mutation($hook: ID!) { batchDeleteSubscriptions(input: {uids: [$hook]}) { deletedIds deletedUids } }`, "", nil, "", ""},
 	{"batchCreateIdentities", `mutation($team: ID!, $iss: String!) { batchCreateIdentities(input: {requests: [{parent: $team, name: "bob", claimMatch: {issuer: $iss, subject: "bob"}}, {parent: $team, name: "eve"}]}) { identities { uid name } } }`, "batchCreateIdentities.identities.*.name", "bob eve", "batchCreateIdentities.identities.1.uid", "eve"},
 	{"batchDeleteIdentities", `mutation($eve: ID!) { batchDeleteIdentities(input: {uids: [$eve]}) { deletedIds deletedUids } }`, "", nil, "", ""},
-	{"acceptTerms", `mutation($org: ID!) { acceptTerms(input: {group: $org, documentIds: ["msa", "privacy"]}) { groupUid group { name termsAcceptances { nodes { docId } } } documentIds } }`, "acceptTerms.group.termsAcceptances.nodes.*.docId", "msa privacy", "", ""},
+	{"acceptTerms", `mutation($org: ID!) { acceptTerms(input: {parent: $org, documentIds: ["msa", "privacy"]}) { groupUid group { name termsAcceptances { nodes { docId } } } documentIds } }`, "acceptTerms.group.termsAcceptances.nodes.*.docId", "msa privacy", "", ""},
 	{"deleteRole", `mutation($other: ID!) { deleteRole(input: {uid: $other}) { deletedId deletedUid } }`, "", nil, "", ""},
 	{"deleteIdentity", `mutation($nobody: ID!) { deleteIdentity(input: {uid: $nobody}) { deletedId deletedUid } }`, "", nil, "", ""},
 	{"deleteGroup", `mutation($empty: ID!) { deleteGroup(input: {uid: $empty}) { deletedId deletedUid } }`, "", nil, "", ""},
@@ -146,7 +146,7 @@ func TestEdgesOfPayloadsContinueTheListOfTheParent(t *testing.T) {
 			cursor = made.text("createRepo.repoEdge.cursor")
 		}
 	}
-	w.ask(`query($org: ID!, $after: String!) { repos(childrenOf: $org, after: $after) { nodes { name } } }`, "org", w.org, "after", cursor).
+	w.ask(`query($org: ID!, $after: String!) { repos(within: $org, directOnly: true, after: $after) { nodes { name } } }`, "org", w.org, "after", cursor).
 		expect("repos.nodes.*.name", "c")
 }
 
@@ -193,7 +193,7 @@ func TestEverythingWrongWithAnInputIsReportedAtOnce(t *testing.T) {
 		{`redeliver(input: {uids: []}) { deliveries { uid } }`, "uids"},
 		{`redeliver(input: {uids: [$org, "x"]}) { deliveries { uid } }`, "uids[1]"},
 		{`rotateSubscriptionSecret(input: {uid: "x"}) { secret }`, "uid"},
-		{`acceptTerms(input: {group: $org, documentIds: ["a", ""]}) { documentIds }`, "documentIds[1]"},
+		{`acceptTerms(input: {parent: $org, documentIds: ["a", ""]}) { documentIds }`, "documentIds[1]"},
 	} {
 		got := w.askAs(theOwner, operation("mutation", "m: "+c.mutation), "org", w.org)
 		if got.expectErrors("INVALID_ARGUMENT m").violations() != c.want {

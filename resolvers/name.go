@@ -5,19 +5,13 @@ import (
 	"errors"
 	"slices"
 
-	"atrium/graph"
 	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 )
 
-// readReferred reads the object that a root field names by its uid or by its path, in arguments of
-// their own or in by.
-func readReferred[V any](ctx context.Context, l *loader[core.UID, V], get func(context.Context, string) (V, error), uid *core.UID, path *string, by *graph.ResourceReference) (none V, _ error) {
+// readReferred reads the object that a root field names by its uid or by its path.
+func readReferred[V any](ctx context.Context, l *loader[core.UID, V], get func(context.Context, string) (V, error), uid *core.UID, path *string) (none V, _ error) {
 	switch {
-	case by != nil && (uid != nil || path != nil):
-		return none, core.Invalid(fieldmask.Violation{Field: "by", Description: "cannot be given together with uid or path"})
-	case by != nil:
-		return readReferred(ctx, l, get, by.UID, by.Path, nil)
 	case uid != nil && path != nil:
 		return none, core.Invalid(fieldmask.Violation{Field: "path", Description: "cannot be given together with uid"})
 	case uid != nil && !uid.Valid():

@@ -33,7 +33,7 @@ func TestAPathIsShownToWhoSeesAllOfIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	variables := w.furnish()
-	const query = `repo(uid: $repo) { path } viewer { capabilities(on: $team) }`
+	const query = `repo(uid: $repo) { path } viewer { capabilities(within: $team) }`
 	w.ask(operation("query", query+` group(uid: $team) { path parent { path } }`), variables...).
 		expect("repo.path", "acme/team/r01").expect("group.path", "acme/team").expect("group.parent.path", "acme")
 	w.askAs("ann", operation("query", query), variables...).expectSuccess().expect("repo.path", nil) // she may list repos, and no groups

@@ -333,7 +333,7 @@ func TestAnEventIsVisibleWithTheRightToReadItsAuditLog(t *testing.T) {
 		w := newWorldAt(t, url)
 		one, two := w.group(w.org, "one"), w.group(w.org, "two")
 		w.member(one, "bob", iam.OwnerRole)
-		events := w.ask(`query($one: ID!, $two: ID!) { one: auditLog(descendantsOf: $one) { edges { node { ... on Node { id } } } } two: auditLog(descendantsOf: $two) { nodes { id type } } }`, "one", one, "two", two)
+		events := w.ask(`query($one: ID!, $two: ID!) { one: auditLog(within: $one) { edges { node { ... on Node { id } } } } two: auditLog(within: $two) { nodes { id type } } }`, "one", one, "two", two)
 		own, other := events.text("one.edges.0.node.id"), events.text("two.nodes.0.id")
 		const query = `query($id: ID!) { node(id: $id) { id ... on Event { type subject } } }`
 		w.askAs("bob", query, "id", own).expectSuccess().expect("node.id", own)

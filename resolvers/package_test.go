@@ -79,7 +79,7 @@ func TestVersionsAreFoundByTheOrderOfTheirEcosystem(t *testing.T) {
 		w.ask(`{ tags(orderBy: {field: OPEN_SEVERITY, direction: DESC}) { totalCount } below: repos(orderBy: {field: NAME}, first: 1) {
 			nodes { tags(orderBy: {field: OPEN_SEVERITY, direction: DESC}, first: 2) { nodes { name } } } } }`).
 			expect("tags.totalCount", 7).expect("below.nodes.0.tags.nodes.*.name", "old plain")
-		const worst = `query($shop: ID!, $after: String) { tags(descendantsOf: $shop, first: 1, after: $after, where: {openSeverities: [CRITICAL, UNKNOWN]}, orderBy: {field: OPEN_SEVERITY, direction: DESC}) { totalCount nodes { name } pageInfo { endCursor } } }`
+		const worst = `query($shop: ID!, $after: String) { tags(within: $shop, first: 1, after: $after, where: {openSeverities: [CRITICAL, UNKNOWN]}, orderBy: {field: OPEN_SEVERITY, direction: DESC}) { totalCount nodes { name } pageInfo { endCursor } } }`
 		first := w.ask(worst, "shop", w.shop, "after", nil).expect("tags.totalCount", 2).expect("tags.nodes.*.name", "old")
 		w.ask(worst, "shop", w.shop, "after", first.text("tags.pageInfo.endCursor")).expect("tags.nodes.*.name", "plain")
 		w.member(w.shop, "blind", w.role(w.shop, "tags", core.CapTagList))

@@ -58,12 +58,12 @@ func (r packageVersions) Images(ctx context.Context, all []*inventory.PackageVer
 
 func (r packageVersions) Tags(ctx context.Context, all []*inventory.PackageVersion, window scalar.Window, where *scalar.TagFilter) ([]*scalar.TagConnection, error) {
 	f := valueOrZero(where)
-	return newConnections(r.p.Tags.ListHolding(ctx, request(ctx, listScope(nil, nil, f.ByUID), f.Tags(), window), all))
+	return newConnections(r.p.Tags.ListHolding(ctx, request(ctx, core.UIDFilter{IDs: f.UIDs}, &f.TagFilter, window), all))
 }
 
 func (r packageVersions) Repos(ctx context.Context, all []*inventory.PackageVersion, window scalar.Window, where *scalar.RepoFilter) ([]*scalar.RepoConnection, error) {
 	f := valueOrZero(where)
-	return newConnections(r.p.Repos.ListHolding(ctx, request(ctx, listScope(nil, nil, f.ByUID), &f.RepoFilter, window), all))
+	return newConnections(r.p.Repos.ListHolding(ctx, request(ctx, core.UIDFilter{IDs: f.UIDs}, &f.RepoFilter, window), all))
 }
 
 func (r packageVersions) Advisories(ctx context.Context, all []*inventory.PackageVersion, window scalar.Window) ([]*scalar.AdvisoryConnection, error) {

@@ -49,7 +49,7 @@ func TestCursorsAreTheTokensOfTheCore(t *testing.T) {
 	}
 	ctx := core.WithActor(t.Context(), actor)
 	request := core.ListRequest[*inventory.RepoFilter]{UIDP: core.UIDFilter{DescendantsOf: w.org}, PageSize: 2}
-	const query = `query($org: ID!, $after: String) { repos(descendantsOf: $org, first: 2, after: $after) { nodes { name } edges { cursor } pageInfo { endCursor } } }`
+	const query = `query($org: ID!, $after: String) { repos(within: $org, first: 2, after: $after) { nodes { name } edges { cursor } pageInfo { endCursor } } }`
 
 	first := w.ask(query, "org", w.org)
 	for _, cursor := range []string{first.text("repos.pageInfo.endCursor"), first.text("repos.edges.1.cursor")} {
@@ -61,13 +61,13 @@ func TestCursorsAreTheTokensOfTheCore(t *testing.T) {
 		w.ask(query, "org", w.org, "after", page.NextPageToken()).expect("repos.nodes.*.name", "r04")
 	}
 	// A token contains its order, and no other list accepts it.
-	w.ask(`query($org: ID!, $after: String) { repos(descendantsOf: $org, first: 2, after: $after, orderBy: {field: NAME}) { nodes { name } } }`,
+	w.ask(`query($org: ID!, $after: String) { repos(within: $org, first: 2, after: $after, orderBy: {field: NAME}) { nodes { name } } }`,
 		"org", w.org, "after", request.PageToken).expect("repos.nodes.*.name", "r02 r03")
 	for _, other := range []string{
-		`query($a: String, $org: ID!) { list: repos(childrenOf: $org, after: $a) { skipped } }`,
-		`query($a: String, $org: ID!) { list: repos(descendantsOf: $org, where: {name: "r01"}, after: $a) { skipped } }`,
-		`query($a: String, $org: ID!) { list: repos(descendantsOf: $org, orderBy: {field: NAME, direction: DESC}, after: $a) { skipped } }`,
-		`query($a: String, $org: ID!) { list: tags(descendantsOf: $org, after: $a) { skipped } }`,
+		`query($a: String, $org: ID!) { list: repos(within: $org, directOnly: true, after: $a) { skipped } }`,
+		`query($a: String, $org: ID!) { list: repos(within: $org, where: {name: "r01"}, after: $a) { skipped } }`,
+		`query($a: String, $org: ID!) { list: repos(within: $org, orderBy: {field: NAME, direction: DESC}, after: $a) { skipped } }`,
+		`query($a: String, $org: ID!) { list: tags(within: $org, after: $a) { skipped } }`,
 	} {
 		got := w.askAs(theOwner, other, "a", request.PageToken, "org", w.org)
 		if got.expectErrors("INVALID_ARGUMENT list").violations() != "after" {
@@ -99,18 +99,21 @@ func TestArgumentsOfListsAreCheckedUnderTheirOwnNames(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for arguments, want := range map[string]string{
-		`first: -1`:             "first",
-		`last: -1`:              "last",
-		`first: 1, last: 1`:     "first",
-		`after: "x", last: 1`:   "after",
-		`first: 1, before: "x"`: "first",
-		`after: "x"`:            "after",
-		`before: "x"`:           "before",
-		`skip: -1, first: -2`:   "first skip",
-		`first: 201`:            "first",
-		`last: 201`:             "last",
-		`skip: -1, last: 9999`:  "last skip",
-		`childrenOf: "X", where: {ancestorsOf: "Y", uids: ["Z"]}`: "ancestorsOf childrenOf uids",
+		`first: -1`:                         "first",
+		`last: -1`:                          "last",
+		`first: 1, last: 1`:                 "first",
+		`after: "x", last: 1`:               "after",
+		`first: 1, before: "x"`:             "first",
+		`after: "x"`:                        "after",
+		`before: "x"`:                       "before",
+		`skip: -1, first: -2`:               "first skip",
+		`first: 201`:                        "first",
+		`last: 201`:                         "last",
+		`skip: -1, last: 9999`:              "last skip",
+		`within: "X", where: {uids: ["Z"]}`: "within uids",
+		`within: "X", directOnly: true, where: {uids: ["Z"]}`: "within uids",
+		`directOnly: true, first: -1`:                         "directOnly first",
+		`within: null, directOnly: true`:                      "directOnly",
 	} {
 		got := w.askAs(theOwner, `{ repos(`+arguments+`) { nodes { name } } }`)
 		if got.expectErrors("INVALID_ARGUMENT repos").violations() != want {
@@ -120,12 +123,12 @@ func TestArgumentsOfListsAreCheckedUnderTheirOwnNames(t *testing.T) {
 			t.Errorf("(%s) is an error of %v, want registry.example.org", arguments, d["domain"])
 		}
 	}
-	w.ask(`{ repos(first: null, after: null, last: null, before: null, skip: null, where: null, orderBy: null, descendantsOf: null, childrenOf: null) { nodes { name } } }`)
-	w.ask(`{ repos(first: 0, where: {name: null, uids: null, ancestorsOf: null, inRoot: null}) { nodes { name } } }`)
+	w.ask(`{ repos(first: null, after: null, last: null, before: null, skip: null, where: null, orderBy: null, within: null, directOnly: null) { nodes { name } } }`)
+	w.ask(`{ repos(first: 0, where: {name: null, uids: null}) { nodes { name } } }`)
 	w.ask(`{ repos(first: 200, after: "") { nodes { name } } }`)
 	w.ask(`{ repos(where: {uids: []}) { totalCount nodes { name } } }`).expect("repos.totalCount", 0)
 	for _, list := range []string{`repos`, `auditLog`, `search`, `accessAt`, `accessChanges`} {
-		arguments := map[string]string{"search": `query: "x", `, "accessAt": `group: $org, time: "2026-01-01T00:00:00Z", `, "accessChanges": `within: $org, from: "2026-01-01T00:00:00Z", to: "2026-02-01T00:00:00Z", `}[list]
+		arguments := map[string]string{"search": `query: "x", `, "accessAt": `within: $org, time: "2026-01-01T00:00:00Z", `, "accessChanges": `within: $org, from: "2026-01-01T00:00:00Z", to: "2026-02-01T00:00:00Z", `}[list]
 		refused := w.askAs(theOwner, `query($org: ID!) { group(uid: $org) { name } `+list+`(`+arguments+`first: 201) { pageInfo { hasNextPage } } }`, "org", w.org).expectErrors("INVALID_ARGUMENT " + list)
 		if refused.violations() != "first" || !strings.Contains(refused.Errors[0].Message, "200") {
 			t.Errorf("a page of %s that is too large: %q %s", list, refused.violations(), refused.Errors[0].Message)

@@ -24,20 +24,20 @@ var everyQuery = []struct {
 	{"nodes", `query($id: ID!) { nodes(ids: [$id]) { ... on Group { name } } }`, "nodes.*.name", "acme"},
 	{"viewer", `{ viewer { identities { name } } }`, "viewer.identities.*.name", "owner"},
 	{"group", `query($org: ID!) { group(uid: $org) { name description kind status verified resourceLimits { name limit } } }`, "group.name", "acme"},
-	{"groups", `query($org: ID!) { groups(childrenOf: $org) { nodes { name } } }`, "groups.nodes.*.name", "team"},
+	{"groups", `query($org: ID!) { groups(within: $org, directOnly: true) { nodes { name } } }`, "groups.nodes.*.name", "team"},
 	{"identity", `query($owner: ID!) { identity(uid: $owner) { name claimMatch { issuer subject audience claims } staticKeys { issuer } lastSeenTime } }`, "identity.claimMatch.subject", theOwner},
 	{"identities", `{ identities(where: {name: "ann"}) { nodes { name } } }`, "identities.nodes.*.name", "ann"},
 	{"feedPosition", `{ viewer { identities { name } } feedPosition }`, "viewer.identities.*.name", "owner"},
 	{"lookupIdentity", `{ lookupIdentity(issuer: "https://issuer.example.com", subject: "ann") }`, "lookupIdentity", nil},
 	{"role", `{ role(uid: "7872e984573b3a80d1d5dcf9ac7fd799d10a760c") { name createTime group { name } } }`, "role.name", "owner"},
-	{"roles", `{ roles(where: {inRoot: true, name: "editor"}) { nodes { name capabilities } } }`, "roles.nodes.*.name", "editor"},
+	{"roles", `{ roles(directOnly: true, where: {name: "editor"}) { nodes { name capabilities } } }`, "roles.nodes.*.name", "editor"},
 	{"roleBinding", `query($binding: ID!) { roleBinding(uid: $binding) { role { name } } }`, "roleBinding.role.name", "owner"},
 	{"roleBindings", `query($org: ID!) { roleBindings(where: {group: $org}) { nodes { identity { name } } } }`, "roleBindings.nodes.*.identity.name", "owner"},
 	{"repo", `query($repo: ID!) { repo(uid: $repo) { name readme catalogTier syncConfig { source } bundles } }`, "repo.readme", "# r01"},
 	{"repos", `{ repos(first: 2) { nodes { name } } }`, "repos.nodes.*.name", "r00 r01"},
 	{"search", `{ search(query: "R01", kinds: [REPO, TAG]) { edges { cursor matchedField node { ... on Node { id } ... on Repo { name } } } nodes { ... on Repo { name } } pageInfo { hasNextPage endCursor } } }`, "search.edges.*.matchedField", "NAME"},
 	{"tag", `query($tag: ID!) { tag(uid: $tag) { name digest image { architectures size arm: size(architecture: "arm64") sizes { architecture size } } } }`, "tag.image.size", 1000},
-	{"tags", `query($repo: ID!) { tags(childrenOf: $repo, where: {deprecated: true}) { nodes { name } } }`, "tags.nodes.*.name", "t01"},
+	{"tags", `query($repo: ID!) { tags(within: $repo, directOnly: true, where: {deprecated: true}) { nodes { name } } }`, "tags.nodes.*.name", "t01"},
 	{"advisory", `query($advisory: ID!) { advisory(uid: $advisory) { advisoryId aliases events { type uid detail { ... on AdvisoryFix { fixedVersion note } ... on AdvisoryDetection { nvdapi { cpeFound } } } } } }`, "advisory.events.0.type", "FIXED"},
 	{"advisorySummary", `query($org: ID!) { advisorySummary(within: $org) { open { total critical high medium low none unknown } fixed { total unknown } notAffected { total } } }`, "advisorySummary.fixed.total", 3},
 	{"advisories", `{ advisories(where: {artifactNames: ["r01"], eventTypes: [FIXED]}) { nodes { advisoryId vulnerabilities { vulnerabilityId } } } }`, "advisories.nodes.0.vulnerabilities.*.vulnerabilityId", "GO-01"},
@@ -52,16 +52,16 @@ var everyQuery = []struct {
 		oidc { issuer clientId additionalScopes groupsClaim correlationRule pkceEnabled } mappings { nodes { externalGroupId } } } }`, "identityProvider.mappings.nodes.*.externalGroupId", "staff"},
 	{"identityProviders", `{ identityProviders(where: {name: "okta"}) { nodes { defaultRole { name } } } }`, "identityProviders.nodes.*.defaultRole.name", "viewer"},
 	{"accountAssociation", `query($team: ID!) { accountAssociation(uid: $team) { uid name amazon { account } google { projectId } platform { serviceBindings services { name identityUid identity { name } } } azure { tenantId } github { appInstallations { appId } } group { name } } }`, "accountAssociation.amazon.account", "123456789012"},
-	{"accountAssociations", `query($team: ID!) { accountAssociations(childrenOf: $team, where: {name: "accounts"}) { nodes { group { name } } } }`, "accountAssociations.nodes.*.group.name", "team"},
+	{"accountAssociations", `query($team: ID!) { accountAssociations(within: $team, directOnly: true, where: {name: "accounts"}) { nodes { group { name } } } }`, "accountAssociations.nodes.*.group.name", "team"},
 	{"groupInvite", `query($invite: ID!) { groupInvite(uid: $invite) { roleUid email expirationTime singleUse code keyId createTime group { name } role { name capabilities } } }`, "groupInvite.role.name", "viewer"},
-	{"groupInvites", `query($team: ID!) { groupInvites(childrenOf: $team, orderBy: {field: EXPIRATION_TIME}) { nodes { singleUse } } }`, "groupInvites.nodes.*.singleUse", "true"},
+	{"groupInvites", `query($team: ID!) { groupInvites(within: $team, directOnly: true, orderBy: {field: EXPIRATION_TIME}) { nodes { singleUse } } }`, "groupInvites.nodes.*.singleUse", "true"},
 	{"externalGroupRoleMapping", `query($mapping: ID!) { externalGroupRoleMapping(uid: $mapping) { identityProviderUid externalGroupId roleUid scopeUid createTime identityProvider { name } role { name } scope { name } } }`, "externalGroupRoleMapping.identityProvider.name", "okta"},
-	{"externalGroupRoleMappings", `query($provider: ID!) { externalGroupRoleMappings(childrenOf: $provider, where: {externalGroupId: "staff", identityProvider: $provider}) { nodes { scope { name } } } }`, "externalGroupRoleMappings.nodes.*.scope.name", "acme"},
+	{"externalGroupRoleMappings", `query($provider: ID!) { externalGroupRoleMappings(within: $provider, directOnly: true, where: {externalGroupId: "staff", identityProvider: $provider}) { nodes { scope { name } } } }`, "externalGroupRoleMappings.nodes.*.scope.name", "acme"},
 	{"termsAcceptances", `query($team: ID!) { termsAcceptances(group: $team, orderBy: {field: DOC_ID, direction: DESC}) { nodes { docId orgUid acceptedBy acceptedByIdentity { name } createTime group { name } } } }`, "termsAcceptances.nodes.*.group.name", "acme"},
 	{"subscription", `query($sink: ID!) { subscription(uid: $sink) { sink types } }`, "subscription.sink", "https://hooks.example.com/a"},
 	{"accessAt", `query($org: ID!, $since: DateTime!) { accessAt(group: $org, time: $since) { complete recordedSince edges { cursor node { identityName } } nodes { bindingUid binding { role { name } } groupUid groupName group { name } identityUid identity { name } roleUid roleName role { name } capabilities createTime expireTime } pageInfo { hasNextPage } } }`, "accessAt.complete", true},
 	{"accessChanges", `query($org: ID!, $since: DateTime!, $until: DateTime!) { accessChanges(within: $org, from: $since, to: $until, first: 1) { complete recordedSince edges { cursor node { kind } } nodes { kind event { id time actor { subject } } before { roleName } after { roleName } roleUid roleName role { name } addedCapabilities removedCapabilities } pageInfo { hasNextPage } } }`, "accessChanges.nodes.*.kind", "GIVEN"},
-	{"auditLog", `query($org: ID!, $owner: String!, $since: DateTime!, $until: DateTime!) { auditLog(descendantsOf: $org, actor: $owner, types: ["dev.atrium.api.iam.identity_providers.created.v1"], since: $since, until: $until, denied: false, first: 1) {
+	{"auditLog", `query($org: ID!, $owner: String!, $since: DateTime!, $until: DateTime!) { auditLog(within: $org, actor: $owner, types: ["dev.atrium.api.iam.identity_providers.created.v1"], since: $since, until: $until, denied: false, first: 1) {
 		edges { cursor node { id } } nodes { id type subject groupUid time actor { subject act } body denied count } pageInfo { hasNextPage endCursor } } }`, "auditLog.nodes.*.denied", "<nil>"},
 	{"advisoryActivity", `query($org: ID!) { advisoryActivity(within: $org, interval: WEEK) { time opened fixed } }`, "advisoryActivity.29.opened", 3},
 	{"findingActivity", `query($org: ID!) { findingActivity(within: $org) { time open { total critical unknown } } }`, "findingActivity.29.open.total", 6},
@@ -191,10 +191,10 @@ func TestEdgesLeadToOtherKinds(t *testing.T) {
 			advisories { nodes { advisoryId group { name } } } tags(where: {deprecated: false}) { nodes { name image { architectures } } }
 		}
 		identity(uid: $ann) {
-			group { name } roleBindings { nodes { role { name } } } effectiveCapabilities(on: $repo)
-			list: can(capability: REPO_LIST, on: $repo) delete: can(capability: REPO_DELETE, on: $repo)
+			group { name } roleBindings { nodes { role { name } } } effectiveCapabilities(within: $repo)
+			list: can(capability: REPO_LIST, within: $repo) delete: can(capability: REPO_DELETE, within: $repo)
 		}
-		viewer { roleBindings { nodes { group { name } } } capabilities(on: $repo) can(capability: TAG_DELETE, on: $repo) }
+		viewer { roleBindings { nodes { group { name } } } capabilities(within: $repo) can(capability: TAG_DELETE, within: $repo) }
 	}`, variables...)
 	got.expect("org.parent", nil).expect("org.ancestors", []any{}).expect("org.children.nodes.*.name", "team").expect("org.descendants.nodes.*.name", "team").
 		expect("org.here.nodes.*.name", "owner").expect("org.all.nodes.*.name", "ann owner").expect("org.roles.nodes.*.name", "lister").
@@ -226,9 +226,9 @@ func TestTagsAreListedUnlessTheirClassIsLeftOut(t *testing.T) {
 			"repo", repo, "name", name, "digest", digest(1))
 	}
 	got := w.ask(`{
-		all: tags { nodes { name } } yes: tags(where: {includeReferrers: true, includeDates: null}) { nodes { name } }
-		plain: tags(where: {includeReferrers: false, includeDates: false, includeEpochs: false}) { totalCount nodes { name } }
-		dates: tags(where: {includeReferrers: false, includeEpochs: false}) { nodes { name } }
+		all: tags { nodes { name } } yes: tags(where: {excludeClasses: []}) { nodes { name } }
+		plain: tags(where: {excludeClasses: [REFERRER, DATE, EPOCH]}) { totalCount nodes { name } }
+		dates: tags(where: {excludeClasses: [REFERRER, EPOCH]}) { nodes { name } }
 	}`)
 	all := "1.2.3 1.2.3-r4 latest-20260327 " + signature
 	got.expect("all.nodes.*.name", all).expect("yes.nodes.*.name", all).

@@ -103,7 +103,7 @@ func newDashboard(t *testing.T, url string) *dashboard {
 // uidOf returns the uid of the finding of a vulnerability in a repo.
 func (w *dashboard) uidOf(vulnerability string, repo core.UID) core.UID {
 	w.t.Helper()
-	return w.ask(`query($id: String!, $repo: ID!) { findings(childrenOf: $repo, where: {vulnerabilityIds: [$id]}) { nodes { uid } } }`, "id", vulnerability, "repo", repo).uid("findings.nodes.0.uid")
+	return w.ask(`query($id: String!, $repo: ID!) { findings(within: $repo, directOnly: true, where: {vulnerabilityIds: [$id]}) { nodes { uid } } }`, "id", vulnerability, "repo", repo).uid("findings.nodes.0.uid")
 }
 
 func (w *dashboard) daysAgo(n int) string { return w.now.AddDate(0, 0, -n).UTC().Format(time.RFC3339) }
@@ -250,7 +250,7 @@ func TestManyRoleBindingsEndInFewRoundTrips(t *testing.T) {
 		if trips[1] > trips[0]+1 {
 			t.Errorf("2 bindings end in %d round trips, and 30 in %d, want at most one more", trips[0], trips[1])
 		}
-		there := w.ask(`query($shop: ID!) { roleBindings(descendantsOf: $shop, first: 1) { nodes { uid } } }`, "shop", w.shop).value("roleBindings.nodes.0.uid")
+		there := w.ask(`query($shop: ID!) { roleBindings(within: $shop, first: 1) { nodes { uid } } }`, "shop", w.shop).value("roleBindings.nodes.0.uid")
 		gone := []any{there, w.lab + "/00000000000000fa", w.lab + "/00000000000000fb"}
 		if got := w.askAs(theOwner, remove, "uids", gone).expectErrors("NOT_FOUND batchDeleteRoleBindings").violations(); got != "uids[1] uids[2]" {
 			t.Errorf("those that are gone are %q, want uids[1] uids[2]", got)

@@ -27,13 +27,13 @@ func (r *reads) repos() *loader[core.UID, *inventory.Repo] {
 	})
 }
 
-func (q queries) Repo(ctx context.Context, uid *core.UID, path *string, by *graph.ResourceReference) (*inventory.Repo, error) {
-	return readReferred(ctx, readsOf(ctx).repos(), q.p.Repos.GetByPath, uid, path, by)
+func (q queries) Repo(ctx context.Context, uid *core.UID, path *string) (*inventory.Repo, error) {
+	return readReferred(ctx, readsOf(ctx).repos(), q.p.Repos.GetByPath, uid, path)
 }
 
-func (q queries) Repos(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *core.UID, where *scalar.RepoFilter) (*scalar.RepoConnection, error) {
+func (q queries) Repos(ctx context.Context, window scalar.Window, within *core.UID, directOnly *bool, where *scalar.RepoFilter) (*scalar.RepoConnection, error) {
 	f := valueOrZero(where)
-	return newConnection(q.p.Repos.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.RepoFilter, window)))
+	return newConnection(q.p.Repos.List(ctx, requestWithin(ctx, within, directOnly, f.ByUID, &f.RepoFilter, window)))
 }
 
 func (m mutations) CreateRepo(ctx context.Context, input map[string]any) (*scalar.CreateRepoPayload, error) {
@@ -98,12 +98,12 @@ func (r repos) Readme(ctx context.Context, all []*inventory.Repo) ([]*string, er
 
 // repoScopes returns, for each repo, the scope of its children.
 func repoScopes(all []*inventory.Repo, by scalar.ByUID) []core.UIDFilter {
-	return mapEach(all, func(r *inventory.Repo) core.UIDFilter { return listScope(nil, &r.UID, by) })
+	return mapEach(all, func(r *inventory.Repo) core.UIDFilter { return core.UIDFilter{ChildrenOf: r.UID, IDs: by.UIDs} })
 }
 
 func (r repos) Tags(ctx context.Context, all []*inventory.Repo, window scalar.Window, where *scalar.TagFilter) ([]*scalar.TagConnection, error) {
 	f := valueOrZero(where)
-	return newConnections(r.p.Tags.ListEach(ctx, request(ctx, core.UIDFilter{}, f.Tags(), window), repoScopes(all, f.ByUID)))
+	return newConnections(r.p.Tags.ListEach(ctx, request(ctx, core.UIDFilter{}, &f.TagFilter, window), repoScopes(all, f.ByUID)))
 }
 
 func (r repos) Tag(ctx context.Context, all []*inventory.Repo, name string) ([]*inventory.Tag, error) {
@@ -112,7 +112,7 @@ func (r repos) Tag(ctx context.Context, all []*inventory.Repo, name string) ([]*
 
 func (r repos) Advisories(ctx context.Context, all []*inventory.Repo, window scalar.Window, where *scalar.AdvisoryFilter) ([]*scalar.AdvisoryConnection, error) {
 	f := valueOrZero(where)
-	req := request(ctx, listScope(nil, nil, f.ByUID), &f.AdvisoryFilter, window)
+	req := request(ctx, core.UIDFilter{IDs: f.UIDs}, &f.AdvisoryFilter, window)
 	return newConnections(r.p.Advisories.ListOfImages(ctx, req, mapEach(all, func(r *inventory.Repo) core.ImageKey { return core.ImageKey{Repo: r.UID} })))
 }
 

@@ -24,9 +24,9 @@ func (q queries) Role(ctx context.Context, uid core.UID) (*iam.Role, error) {
 	return readsOf(ctx).roles().load(ctx, uid)
 }
 
-func (q queries) Roles(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *core.UID, where *scalar.RoleFilter) (*scalar.RoleConnection, error) {
+func (q queries) Roles(ctx context.Context, window scalar.Window, within *core.UID, directOnly *bool, where *scalar.RoleFilter) (*scalar.RoleConnection, error) {
 	f := valueOrZero(where)
-	return newConnection(q.p.Roles.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.RoleFilter, window)))
+	return newConnection(q.p.Roles.List(ctx, requestWithin(ctx, within, directOnly, f.ByUID, &f.RoleFilter, window)))
 }
 
 func (m mutations) CreateRole(ctx context.Context, input map[string]any) (*scalar.CreateRolePayload, error) {
@@ -54,6 +54,6 @@ func (roles) Group(ctx context.Context, all []*iam.Role) ([]*iam.Group, error) {
 
 func (r roles) RoleBindings(ctx context.Context, all []*iam.Role, window scalar.Window, where *scalar.RoleBindingFilter) ([]*scalar.RoleBindingConnection, error) {
 	f := valueOrZero(where)
-	req := request(ctx, listScope(nil, nil, f.ByUID), &f.RoleBindingFilter, window)
+	req := request(ctx, core.UIDFilter{IDs: f.UIDs}, &f.RoleBindingFilter, window)
 	return newConnections(r.p.RoleBindings.ListOfRoles(ctx, req, mapEach(all, func(r *iam.Role) core.UID { return r.UID })))
 }

@@ -30,9 +30,9 @@ func (q queries) RoleBinding(ctx context.Context, uid core.UID) (*iam.RoleBindin
 	return readsOf(ctx).roleBindings().load(ctx, uid)
 }
 
-func (q queries) RoleBindings(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *core.UID, where *scalar.RoleBindingFilter) (*scalar.RoleBindingConnection, error) {
+func (q queries) RoleBindings(ctx context.Context, window scalar.Window, within *core.UID, directOnly *bool, where *scalar.RoleBindingFilter) (*scalar.RoleBindingConnection, error) {
 	f := valueOrZero(where)
-	return newConnection(q.p.RoleBindings.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.RoleBindingFilter, window)))
+	return newConnection(q.p.RoleBindings.List(ctx, requestWithin(ctx, within, directOnly, f.ByUID, &f.RoleBindingFilter, window)))
 }
 
 func (m mutations) CreateRoleBinding(ctx context.Context, input map[string]any) (*scalar.CreateRoleBindingPayload, error) {

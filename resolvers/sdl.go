@@ -15,12 +15,10 @@ import (
 	"atrium/internal/graphql/analysis"
 )
 
-// newerDirectives defines what the specification has had only since 2021 and 2025: older readers of the
+// newerDirectives defines what the specification has had only since 2021: older readers of the
 // schema do not know it by themselves.
 const newerDirectives = `"Exposes a URL that specifies the behavior of this scalar."
 directive @specifiedBy("The URL that specifies the behavior of this scalar." url: String!) on SCALAR
-"Indicates exactly one field must be supplied and this field must not be null."
-directive @oneOf on INPUT_OBJECT
 `
 
 // SDL returns the schema that clients need, as a complete document. It omits the
@@ -39,13 +37,11 @@ var SubgraphSDL = sync.OnceValue(func() string { return subgraphSDL(graph.Schema
 
 // subgraphSDL writes a schema for gateways: with the directives of federation, with the
 // costs that the server counts (analysis.Directives), and with the area of each type and each root
-// field as its tag. It omits @oneOf, which Apollo's composition refuses as unknown: then Atrium
-// checks it, and the router does not. Its descriptions are short, because routers and their registries
+// field as its tag. Its descriptions are short, because routers and their registries
 // send, compare and keep the whole text: clients read all of it from SDL.
 func subgraphSDL(schema *ast.Schema) string {
 	costs := analysis.Directives(schema, Limits())
 	return formatSchema(*schema, shortDescriptions(schema), func(name string, own ast.DirectiveList) ast.DirectiveList {
-		own = slices.DeleteFunc(own, func(d *ast.Directive) bool { return d.Name == "oneOf" })
 		if area := areaOfElement(schema, name); area != "" {
 			own = append(own, &ast.Directive{Name: "tag", Arguments: ast.ArgumentList{{Name: "name", Value: &ast.Value{Raw: area, Kind: ast.StringValue}}}})
 		}

@@ -215,26 +215,6 @@ func TestTheSubgraphTagsItsAreas(t *testing.T) {
 	}
 }
 
-func TestExactlyOneReferenceNamesAnObject(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	variables := w.furnish()
-	w.ask(operation("query", `a: group(by: {uid: $org}) { name } b: repo(by: {path: "acme/team/r01"}) { name }`), variables...).
-		expect("a.name", "acme").expect("b.name", "r01")
-	for _, query := range []string{`group(by: {}) { name }`, `group(by: {uid: $org, path: "acme"}) { name }`, `repo(by: {uid: null}) { name }`} {
-		if got := w.askAs(theOwner, operation("query", query), variables...); len(got.Errors) != 1 || got.Errors[0].Extensions.Code != "GRAPHQL_VALIDATION_FAILED" {
-			t.Errorf("%s: %+v", query, got.Errors)
-		}
-	}
-	if got := w.askAs(theOwner, `query($by: ResourceReference) { group(by: $by) { name } }`, "by", map[string]any{"uid": w.org, "path": "acme"}); len(got.Errors) != 1 {
-		t.Errorf("a variable with both: %+v", got)
-	}
-	if got := w.askAs(theOwner, operation("query", `group(uid: $org, by: {path: "acme"}) { name }`), variables...).violations(); got != "by" {
-		t.Errorf("both forms: %q, want by", got)
-	}
-	w.ask(`{ __type(name: "ResourceReference") { isOneOf } }`).expect("__type.isOneOf", true)
-}
-
 // Routers and their registries send, compare and keep the schema as a whole.
 func TestTheSubgraphIsShort(t *testing.T) {
 	t.Parallel()

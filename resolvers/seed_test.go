@@ -164,7 +164,7 @@ func (w *world) associate(group core.UID) {
 // accept accepts terms for a group.
 func (w *world) accept(group core.UID, documents ...string) {
 	w.t.Helper()
-	w.ask(`mutation($group: ID!, $documents: [String!]!) { acceptTerms(input: {group: $group, documentIds: $documents}) { groupUid } }`, "group", group, "documents", documents)
+	w.ask(`mutation($group: ID!, $documents: [String!]!) { acceptTerms(input: {parent: $group, documentIds: $documents}) { groupUid } }`, "group", group, "documents", documents)
 }
 
 // subscription creates an event subscription for events of these types.

@@ -132,7 +132,7 @@ func TestGroupsAreVisibleWithoutTheRightToSeeSignIn(t *testing.T) {
 	got := w.askAs("bob", operation("query", `
 		groups(orderBy: {field: UID}) { nodes { name identityProviders { totalCount } accountAssociation { name } invites { totalCount } termsAcceptances { totalCount } } }
 		identityProvider(uid: $provider) { name } accountAssociation(uid: $team) { name } groupInvite(uid: $invite) { keyId }
-		externalGroupRoleMapping(uid: $mapping) { uid } termsAcceptances(group: $org) { totalCount }`), variables...)
+		externalGroupRoleMapping(uid: $mapping) { uid } termsAcceptances(within: $org) { totalCount }`), variables...)
 	want := []string{
 		"PERMISSION_DENIED identityProvider", "PERMISSION_DENIED accountAssociation", "PERMISSION_DENIED groupInvite",
 		"PERMISSION_DENIED externalGroupRoleMapping", "PERMISSION_DENIED termsAcceptances",
@@ -148,7 +148,7 @@ func TestGroupsAreVisibleWithoutTheRightToSeeSignIn(t *testing.T) {
 		`updateAccountAssociation(input: {uid: $team, name: "x"}) { accountAssociation { uid } }`,
 		`createGroupInvite(input: {parent: $team, roleUid: $owner, ttl: "60s"}) { groupInvite { code } }`,
 		`batchDeleteExternalGroupRoleMappings(input: {parent: $provider, uids: [$mapping]}) { deletedUids }`,
-		`acceptTerms(input: {group: $team, documentIds: ["x"]}) { documentIds }`,
+		`acceptTerms(input: {parent: $team, documentIds: ["x"]}) { documentIds }`,
 	} {
 		w.askAs("bob", operation("mutation", "m: "+mutation), variables...).expectErrors("PERMISSION_DENIED m").expect("m", nil)
 	}
@@ -174,8 +174,8 @@ func TestTermsOfAGroupArePagedOneByOne(t *testing.T) {
 	}
 	// The root field accepts the cursor of the edge.
 	first := w.ask(query, "team", team, "cursor", nil).value("group.termsAcceptances.pageInfo.endCursor")
-	w.ask(`query($team: ID!, $cursor: String) { termsAcceptances(group: $team, after: $cursor) { nodes { docId } } }`, "team", team, "cursor", first).
+	w.ask(`query($team: ID!, $cursor: String) { termsAcceptances(within: $team, after: $cursor) { nodes { docId } } }`, "team", team, "cursor", first).
 		expect("termsAcceptances.nodes.*.docId", "msa privacy")
-	w.askAs(theOwner, `query($id: ID!) { termsAcceptances(group: $id) { totalCount } }`, "id", "x").expectErrors("INVALID_ARGUMENT termsAcceptances")
-	w.askAs(theOwner, `query($id: ID!) { termsAcceptances(group: $id) { totalCount } }`, "id", w.org+"/0123456789abcdef").expectErrors("NOT_FOUND termsAcceptances")
+	w.askAs(theOwner, `query($id: ID!) { termsAcceptances(within: $id) { totalCount } }`, "id", "x").expectErrors("INVALID_ARGUMENT termsAcceptances")
+	w.askAs(theOwner, `query($id: ID!) { termsAcceptances(within: $id) { totalCount } }`, "id", w.org+"/0123456789abcdef").expectErrors("NOT_FOUND termsAcceptances")
 }

@@ -29,9 +29,9 @@ func (q queries) Source(ctx context.Context, uid core.UID) (*intake.Source, erro
 	return readsOf(ctx).sources().load(ctx, uid)
 }
 
-func (q queries) Sources(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *core.UID, where *scalar.SourceFilter) (*scalar.SourceConnection, error) {
+func (q queries) Sources(ctx context.Context, window scalar.Window, within *core.UID, directOnly *bool, where *scalar.SourceFilter) (*scalar.SourceConnection, error) {
 	f := valueOrZero(where)
-	return newConnection(q.p.Sources.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.SourceFilter, window)))
+	return newConnection(q.p.Sources.List(ctx, requestWithin(ctx, within, directOnly, f.ByUID, &f.SourceFilter, window)))
 }
 
 func (m mutations) CreateSource(ctx context.Context, input map[string]any) (*scalar.CreateSourcePayload, error) {

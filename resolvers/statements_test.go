@@ -126,7 +126,7 @@ func countStatements(t *testing.T, url string) {
 		{"invites of groups", `{ groups { nodes { invites { totalCount nodes { keyId role { name } group { name } } } } } }`, 5},
 		{"terms of groups", `{ groups { nodes { termsAcceptances(first: 1) { nodes { docId group { name } } } } } }`, 3},
 		{"terms of groups with totals", `{ groups { nodes { termsAcceptances { totalCount nodes { docId } } } } }`, 3},
-		{"terms that count for a group, which must be there", `query($org: ID!) { termsAcceptances(group: $org) { totalCount nodes { docId } } }`, 3},
+		{"terms that count for a group, which must be there", `query($org: ID!) { termsAcceptances(within: $org) { totalCount nodes { docId } } }`, 3},
 		{"deliveries of subscriptions", `{ subscriptions { nodes { deliveries(first: 10) { nodes { eventType state } } } } }`, 2},
 		{"deliveries of subscriptions with totals", `{ subscriptions { nodes { deliveries(first: 10) { totalCount nodes { eventType state } } } } }`, 3},
 		{"deliveries with what they are of", `{ subscriptions { nodes { deliveries(where: {state: PENDING}) { nodes { subscription { sink group { name } } } } } } }`, 4},

@@ -63,9 +63,9 @@ func (q queries) Subscription(ctx context.Context, uid core.UID) (*webhooks.Subs
 	return readsOf(ctx).subscriptions().load(ctx, uid)
 }
 
-func (q queries) Subscriptions(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *core.UID, where *scalar.EventSubscriptionFilter) (*scalar.EventSubscriptionConnection, error) {
+func (q queries) Subscriptions(ctx context.Context, window scalar.Window, within *core.UID, directOnly *bool, where *scalar.EventSubscriptionFilter) (*scalar.EventSubscriptionConnection, error) {
 	f := valueOrZero(where)
-	return newConnection(q.p.Subscriptions.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.SubscriptionFilter, window)))
+	return newConnection(q.p.Subscriptions.List(ctx, requestWithin(ctx, within, directOnly, f.ByUID, &f.SubscriptionFilter, window)))
 }
 
 // CreateSubscription creates a subscription. Besides RotateSubscriptionSecret, its

@@ -24,9 +24,9 @@ func (q queries) Tag(ctx context.Context, uid core.UID) (*inventory.Tag, error) 
 	return readsOf(ctx).tags().load(ctx, uid)
 }
 
-func (q queries) Tags(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *core.UID, where *scalar.TagFilter) (*scalar.TagConnection, error) {
+func (q queries) Tags(ctx context.Context, window scalar.Window, within *core.UID, directOnly *bool, where *scalar.TagFilter) (*scalar.TagConnection, error) {
 	f := valueOrZero(where)
-	return newConnection(q.p.Tags.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), f.Tags(), window)))
+	return newConnection(q.p.Tags.List(ctx, requestWithin(ctx, within, directOnly, f.ByUID, &f.TagFilter, window)))
 }
 
 func (m mutations) CreateTag(ctx context.Context, input map[string]any) (*scalar.CreateTagPayload, error) {
@@ -70,7 +70,7 @@ func (r tags) Image(ctx context.Context, all []*inventory.Tag) ([]*inventory.Ima
 
 func (r tags) Advisories(ctx context.Context, all []*inventory.Tag, window scalar.Window, where *scalar.AdvisoryFilter) ([]*scalar.AdvisoryConnection, error) {
 	f := valueOrZero(where)
-	req := request(ctx, listScope(nil, nil, f.ByUID), &f.AdvisoryFilter, window)
+	req := request(ctx, core.UIDFilter{IDs: f.UIDs}, &f.AdvisoryFilter, window)
 	return newConnections(r.p.Advisories.ListOfImages(ctx, req, mapEach(all, tagImage)))
 }
 

@@ -66,17 +66,17 @@ func (v viewers) Identities(ctx context.Context, all []*core.Actor) ([][]*iam.Id
 func (v viewers) RoleBindings(ctx context.Context, all []*core.Actor, window scalar.Window, where *scalar.RoleBindingFilter) ([]*scalar.RoleBindingConnection, error) {
 	f := valueOrZero(where)
 	return forEach(ctx, all, func(*core.Actor) (*scalar.RoleBindingConnection, error) {
-		return newConnection(v.p.RoleBindings.ListOwn(ctx, request(ctx, listScope(nil, nil, f.ByUID), &f.RoleBindingFilter, window)))
+		return newConnection(v.p.RoleBindings.ListOwn(ctx, request(ctx, core.UIDFilter{IDs: f.UIDs}, &f.RoleBindingFilter, window)))
 	})
 }
 
-func (viewers) Capabilities(ctx context.Context, all []*core.Actor, on core.UID) ([][]core.Capability, error) {
-	return forEach(ctx, all, func(a *core.Actor) ([]core.Capability, error) { return a.CapabilitiesOn(on) })
+func (viewers) Capabilities(ctx context.Context, all []*core.Actor, within core.UID) ([][]core.Capability, error) {
+	return forEach(ctx, all, func(a *core.Actor) ([]core.Capability, error) { return a.CapabilitiesOn(within) })
 }
 
-func (viewers) Can(ctx context.Context, all []*core.Actor, capability core.Capability, on core.UID) ([]bool, error) {
+func (viewers) Can(ctx context.Context, all []*core.Actor, capability core.Capability, within core.UID) ([]bool, error) {
 	return forEach(ctx, all, func(a *core.Actor) (bool, error) {
-		held, err := a.CapabilitiesOn(on)
+		held, err := a.CapabilitiesOn(within)
 		return slices.Contains(held, capability), err
 	})
 }

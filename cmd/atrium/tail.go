@@ -70,7 +70,7 @@ type receivedEvent struct {
 }
 
 const tailQuery = `subscription Tail($group: ID, $types: [String!], $after: String) {
-  events(descendantsOf: $group, types: $types, after: $after) { id type subject group: groupUid time actor { subject act } body }
+  events(within: $group, types: $types, after: $after) { id type subject group: groupUid time actor { subject act } body }
 }`
 
 // A tail prints the event feed. It reconnects when the connection is lost.

@@ -65,15 +65,15 @@ export const faults = ({ reason, fields }: ErrorExtensions): Record<string, stri
 export const live = graphql(\`subscription Live { events { detail { __typename ... on FindingChange { counts { rating count } findings { vulnerabilityId } } } } }\`);
 export const kinds: NonNullable<EventDetail['__typename']>[] = ['FindingChange', 'FindingDecision', 'DuePolicy'];
 export const edges = graphql(\`query Edges($scope: ID!, $after: String) {
-  repos(descendantsOf: $scope, first: 1, after: $after, orderBy: {field: NAME}) { totalCount pageInfo { endCursor hasNextPage } edges { cursor node { id name createTime } } }
+  repos(within: $scope, first: 1, after: $after, orderBy: {field: NAME}) { totalCount pageInfo { endCursor hasNextPage } edges { cursor node { id name createTime } } }
 }\`);
 export const nodes = graphql(\`query Nodes($scope: ID!, $after: String) {
-  repos(descendantsOf: $scope, first: 1, after: $after, orderBy: {field: NAME}) { pageInfo { endCursor } nodes { id name } }
+  repos(within: $scope, first: 1, after: $after, orderBy: {field: NAME}) { pageInfo { endCursor } nodes { id name } }
 }\`);
 export const nested = graphql(\`query Nested($scope: ID!, $after: String) {
   group(uid: $scope) { id advisorySummary { open { total } } repos(first: 1, after: $after) { pageInfo { endCursor } nodes { id name } } }
 }\`);
-export const whole = graphql(\`query Whole($scope: ID!) { repos(descendantsOf: $scope, first: 3, orderBy: {field: NAME}) { nodes { name } } }\`);
+export const whole = graphql(\`query Whole($scope: ID!) { repos(within: $scope, first: 3, orderBy: {field: NAME}) { nodes { name } } }\`);
 export const scopes = graphql(\`query Scopes { groups(first: 200) { nodes { uid repos(first: 0) { totalCount } } } }\`);
 `);
 const main = `

@@ -485,7 +485,7 @@ await check('a provider is made, changed and deleted, and a group there gets a r
   await closed(page);
   // The configuration is replaced as a whole, so the form sends all of it.
   assert.deepEqual(page.changes.at(-1).oidc, { issuer: 'https://login.other.example.com', clientId: 'atrium', groupsClaim: 'groups', correlationRule: 'OID_EQUALS_EXTERNAL_ID' });
-  const { identityProviders: { nodes: [made] } } = await data('query Q($u: ID!) { identityProviders(childrenOf: $u, where: {name: "other"}) { nodes { uid defaultRole { name } oidc { issuer groupsClaim correlationRule } } } }', { u: acme });
+  const { identityProviders: { nodes: [made] } } = await data('query Q($u: ID!) { identityProviders(within: $u, directOnly: true, where: {name: "other"}) { nodes { uid defaultRole { name } oidc { issuer groupsClaim correlationRule } } } }', { u: acme });
   assert.deepEqual([made.defaultRole.name, made.oidc], ['viewer', { issuer: 'https://login.other.example.com', groupsClaim: 'groups', correlationRule: 'OID_EQUALS_EXTERNAL_ID' }]);
 
   await button(page, 'Delete other').click();

@@ -47,7 +47,7 @@ async function refusePages(page, name) {
 await check('a server starts', async () => {
   ({ site, ask, data } = await startServer(database));
   acme = (await data('{ group(path: "acme") { uid } }')).group.uid;
-  viewer = (await data('{ roles(where: {inRoot: true}) { nodes { uid name } } }')).roles.nodes.find(({ name }) => name === 'viewer').uid;
+  viewer = (await data('{ roles(directOnly: true) { nodes { uid name } } }')).roles.nodes.find(({ name }) => name === 'viewer').uid;
   many = await addGroup('many', acme);
   await addRepos(many, numbers(180).map((n) => 'repo-' + n));
 }, 40);

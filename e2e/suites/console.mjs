@@ -120,7 +120,7 @@ await check('the overview tells what there is', async () => {
   const page = await newPage();
   await open(page, '/console');
   assert.equal(new URL(page.url()).pathname, '/console/acme');
-  const { groups: { nodes: [acme] } } = await data('{ groups(where: {inRoot: true}, first: 1) { nodes { uid repos(first: 1) { totalCount } tags(first: 1) { totalCount } identities(first: 1) { totalCount } findingSummary { affectedRepos open { total critical fixable } } } } }');
+  const { groups: { nodes: [acme] } } = await data('{ groups(directOnly: true, first: 1) { nodes { uid repos(first: 1) { totalCount } tags(first: 1) { totalCount } identities(first: 1) { totalCount } findingSummary { affectedRepos open { total critical fixable } } } } }');
   const counts = await page.locator('.counts').innerText();
   for (const [name, { totalCount }] of [['repos', acme.repos], ['tags', acme.tags], ['identities', acme.identities]]) assert.match(counts, new RegExp(`\\b${totalCount} ${name}\\b`));
   const { affectedRepos, open: found } = acme.findingSummary;
@@ -128,7 +128,7 @@ await check('the overview tells what there is', async () => {
   assert.equal(await page.locator('.big b').innerText(), String(found.total));
   assert.match(await page.locator('.footnote').innerText(), /feeds that lie here hold \d+ open advisories/);
   assert.match(await text(page), /tags past end of life/);
-  const { auditLog: { nodes: invites } } = await data('query Q($uid: ID!) { auditLog(descendantsOf: $uid, types: ["iam.group_invite.created"]) { nodes { id } } }', { uid: acme.uid });
+  const { auditLog: { nodes: invites } } = await data('query Q($uid: ID!) { auditLog(within: $uid, types: ["iam.group_invite.created"]) { nodes { id } } }', { uid: acme.uid });
   assert.ok(invites.length > 0);
   assert.doesNotMatch(await text(page), /invite expires soon/, 'an invite of a week is no news');
   const worst = page.locator('.card').filter({ hasText: 'Worst repos' }).locator('.row-link').first();
@@ -517,7 +517,7 @@ await check('columns sort in both directions, and a view keeps filters and order
 });
 
 await check('lists are tables for assistive technology, with the columns that the reader chose, and are saved as a file', async () => {
-  const page = await newPage(), { groups: { nodes: [acme] } } = await data('{ groups(where: {inRoot: true}, first: 1) { nodes { repos(first: 1) { totalCount } } } }');
+  const page = await newPage(), { groups: { nodes: [acme] } } = await data('{ groups(directOnly: true, first: 1) { nodes { repos(first: 1) { totalCount } } } }');
   await open(page, '/console/acme/~repos?sort=worst');
   const table = page.getByRole('table', { name: 'Repos' }), headers = async () => (await table.getByRole('columnheader').allInnerTexts()).map((label) => label.trim().split('\n')[0]);
   assert.equal(await table.getAttribute('aria-rowcount'), String(acme.repos.totalCount + 1));

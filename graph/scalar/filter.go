@@ -10,18 +10,9 @@ import (
 )
 
 // ByUID is the part that the filters of all kinds share. Most filters are generated;
-// filters with special fields, such as those of tags, are in this file.
+// filters with special fields, such as those of findings, are in this file.
 type ByUID struct {
-	UIDs        []core.UID
-	AncestorsOf core.UID
-	InRoot      bool
-}
-
-// TagFilter is the filter of a list of tags.
-type TagFilter struct {
-	inventory.TagFilter
-	ByUID
-	IncludeReferrers, IncludeDates, IncludeEpochs *bool
+	UIDs []core.UID
 }
 
 // FindingFilter is the filter of a list of findings.
@@ -63,21 +54,6 @@ type VulnerabilityMetadataFilter struct {
 type AdvisoryDocumentFilter struct {
 	DocumentID string
 	CVEs       []string
-}
-
-// Tags returns the filter of the core. A class of tags is listed unless its field is
-// false.
-func (f TagFilter) Tags() *inventory.TagFilter {
-	tags := f.TagFilter
-	for _, class := range []struct {
-		include *bool
-		class   inventory.TagClass
-	}{{f.IncludeReferrers, inventory.TagClassReferrer}, {f.IncludeDates, inventory.TagClassDate}, {f.IncludeEpochs, inventory.TagClassEpoch}} {
-		if class.include != nil && !*class.include {
-			tags.Without = append(tags.Without, class.class)
-		}
-	}
-	return &tags
 }
 
 // An Order is the value of `orderBy`, in the spelling of the core.

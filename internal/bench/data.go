@@ -43,15 +43,15 @@ func (w Workload) Body(d *Data) string {
 func Workloads() []Workload {
 	return []Workload{
 		{"W1 one repo", `query($repo: ID!) { repo(uid: $repo) { name description createTime } }`},
-		{"W2 50 repos and their total", `query($org: ID!) { repos(childrenOf: $org, first: 50) { edges { node { uid name description createTime updateTime } } pageInfo { hasNextPage endCursor } totalCount } }`},
-		{"W3 50 repos after a cursor", `query($org: ID!, $after: String!) { repos(childrenOf: $org, first: 50, after: $after) { edges { node { uid name description createTime updateTime } } pageInfo { hasNextPage endCursor } } }`},
-		{"W4 20 repos with 10 tags", `query($org: ID!) { repos(childrenOf: $org, first: 20) { edges { node { uid name tags(first: 10) { edges { node { name digest deprecated updateTime } } } } } } }`},
-		{"W5 50 bindings", `query($org: ID!) { roleBindings(childrenOf: $org, first: 50, orderBy: {field: UID}) { edges { node { uid createTime identity { name } group { name } role { name } } } } }`},
+		{"W2 50 repos and their total", `query($org: ID!) { repos(within: $org, directOnly: true, first: 50) { edges { node { uid name description createTime updateTime } } pageInfo { hasNextPage endCursor } totalCount } }`},
+		{"W3 50 repos after a cursor", `query($org: ID!, $after: String!) { repos(within: $org, directOnly: true, first: 50, after: $after) { edges { node { uid name description createTime updateTime } } pageInfo { hasNextPage endCursor } } }`},
+		{"W4 20 repos with 10 tags", `query($org: ID!) { repos(within: $org, directOnly: true, first: 20) { edges { node { uid name tags(first: 10) { edges { node { name digest deprecated updateTime } } } } } } }`},
+		{"W5 50 bindings", `query($org: ID!) { roleBindings(within: $org, directOnly: true, first: 50, orderBy: {field: UID}) { edges { node { uid createTime identity { name } group { name } role { name } } } } }`},
 		{"W6 five lists with totals", `query($org: ID!) {
-			groups(childrenOf: $org, first: 10) { edges { node { uid name } } totalCount }
-			identities(childrenOf: $org, first: 10) { edges { node { uid name claimMatch { issuer subject } } } totalCount }
-			roleBindings(childrenOf: $org, first: 10, orderBy: {field: UID}) { edges { node { uid createTime } } totalCount }
-			repos(childrenOf: $org, first: 10) { edges { node { uid name updateTime } } totalCount }
+			groups(within: $org, directOnly: true, first: 10) { edges { node { uid name } } totalCount }
+			identities(within: $org, directOnly: true, first: 10) { edges { node { uid name claimMatch { issuer subject } } } totalCount }
+			roleBindings(within: $org, directOnly: true, first: 10, orderBy: {field: UID}) { edges { node { uid createTime } } totalCount }
+			repos(within: $org, directOnly: true, first: 10) { edges { node { uid name updateTime } } totalCount }
 			advisories(where: {artifactNames: ["repo-1"]}, orderBy: {field: ADVISORY_ID}, first: 10) { edges { node { uid advisoryId updateTime } } totalCount } }`},
 		{"W7 50 repos by REST", ""},
 		{"W7b 50 repos by gRPC", ""},

@@ -32,6 +32,10 @@ func TestAPageOfEveryKindHasAtMost200(t *testing.T) {
 					for _, p := range w.protocols {
 						list.params["page_size"] = size
 						got := p.do(e.token, list)
+						if size > 200 && p.name() == "graphql" { // It refuses what the others cut.
+							e.check(k, list, got, invalid("page_size"))
+							continue
+						}
 						if len(got.items) != want || got.total != "201" || got.next == "" {
 							t.Errorf("page_size %d by %s: %d items of %s, want %d and 201", size, p.name(), len(got.items), got.total, want)
 						}

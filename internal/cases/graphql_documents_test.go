@@ -28,7 +28,7 @@ var documents = map[string]func(graphQL, call) document{
 	},
 	"AcceptTerms": func(p graphQL, c call) document {
 		input := p.input(p.inputType("acceptTerms"), c.fields)
-		input["group"] = c.target
+		input["parent"] = c.target
 		return document{"mutation", "acceptTerms", fields{"input": input}, "{ groupUid documentIds }", func(_ graphQL, value any, _ call) answer {
 			accepted, _ := value.(map[string]any)
 			return answer{resource: fields{"group": accepted["groupUid"], "documentIds": accepted["documentIds"]}}
@@ -36,7 +36,7 @@ var documents = map[string]func(graphQL, call) document{
 	},
 	"ListTermsAcceptances": func(p graphQL, c call) document {
 		d := p.list(c)
-		d.arguments["group"] = c.target
+		d.arguments["within"] = c.target
 		return d
 	},
 	// Versions are a field of their artifact.
@@ -191,7 +191,7 @@ func readmeOf(value any) fields {
 }
 
 func tagsOf(c call) fields {
-	return fields{"childrenOf": c.target, "first": 1, "where": fields{"digest": c.params["digest"]}}
+	return fields{"within": c.target, "directOnly": true, "first": 1, "where": fields{"digest": c.params["digest"]}}
 }
 
 func imageOf(tags any) map[string]any {

@@ -3,6 +3,7 @@ package cases
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -102,7 +103,17 @@ func (p graphQL) listArguments(rpc string, list *ast.FieldDefinition, params fie
 	if list != nil && list.Arguments.ForName("where") != nil {
 		filter = p.schema.Types[list.Arguments.ForName("where").Type.Name()]
 	}
+	var excluded []string
 	for name, value := range params {
+		if class, isClass := excludedClasses[name]; isClass {
+			if value == false {
+				excluded = append(excluded, class)
+			}
+			continue
+		}
+		if name == "uidp.children_of" {
+			arguments["directOnly"] = true
+		}
 		argument, known := argumentNames[name]
 		if !known {
 			argument = camelCase(name)
@@ -128,10 +139,28 @@ func (p graphQL) listArguments(rpc string, list *ast.FieldDefinition, params fie
 			arguments[argument] = value
 		}
 	}
-	if len(where) > 0 {
-		arguments["where"] = p.input(filter, where)
+	if len(where) > 0 || excluded != nil {
+		input := p.input(filter, where)
+		if excluded != nil {
+			input["excludeClasses"] = excluded
+		}
+		arguments["where"] = input
 	}
 	return arguments
+}
+
+// excludedClasses has the classes of tags that the graph excludes, by the parameters that include them.
+var excludedClasses = map[string]string{"include_dates": "DATE", "include_epochs": "EPOCH", "include_referrers": "REFERRER"}
+
+// canAsk reports whether a list of a kind has the parameters in a protocol. The graph has one place, and cuts no page in silence.
+func (k *kind) canAsk(p protocol, params fields) bool {
+	if p.name() != "graphql" {
+		return true
+	}
+	size, _ := params["page_size"].(int)
+	below, directly, above, inRoot := params["uidp.descendants_of"], params["uidp.children_of"], params["uidp.ancestors_of"], params["uidp.in_root"]
+	hasRoots := k.name == "Group" || k.name == "Role" || k.name == "Source"
+	return (size <= core.MaxPageSize || size > math.MaxInt32) && above == nil && (below == nil || directly == nil) && (inRoot != true || hasRoots && below == nil)
 }
 
 // literals returns arguments in the syntax of a document.

@@ -34,11 +34,10 @@ var fieldNames = map[string]string{
 var inputNames = map[string]string{"sync_config": "syncConfig"}
 
 // argumentNames has the arguments of lists by the parameter in REST. A name inside `where`
-// contains it.
+// contains it. The graph has one word for a place; listArguments adds `directOnly` for children.
 var argumentNames = map[string]string{
 	"page_size": "first", "page_token": "after", "order_by": "orderBy",
-	"uidp.descendants_of": "descendantsOf", "uidp.children_of": "childrenOf",
-	"uidp.ancestors_of": "where.ancestorsOf", "uidp.in_root": "where.inRoot", "uidp.ids": "where.uids",
+	"uidp.descendants_of": "within", "uidp.children_of": "within", "uidp.in_root": "directOnly", "uidp.ids": "where.uids",
 }
 
 // filterNames has the filters with another name in the schema.
@@ -61,20 +60,25 @@ var selections = map[string]string{
 var violationNames = map[string]string{
 	"ListIdentities.relationshipType": "relationship_type", "ListExternalGroupRoleMappings.identityProvider": "identity_provider_uid",
 	"BatchDeleteExternalGroupRoleMappings.uids": "names", "ListResolvedVulnsReports.images": "imageRefs",
-	"ListVulnerabilityMetadata.vulnerabilityIds": "ids", "ListResolvedVulnsReports.startTime": "start_time", "ListResolvedVulnsReports.endTime": "end_time",
+	"ListTermsAcceptances.within": "group", "AcceptTerms.parent": "group", "ListVulnerabilityMetadata.vulnerabilityIds": "ids", "ListResolvedVulnsReports.startTime": "start_time", "ListResolvedVulnsReports.endTime": "end_time",
 }
 
-// restNames returns a function that converts a field name in a violation of an operation to
-// its name in REST.
-func restNames(rpc string) func(field string) string {
+// restNames returns a function that converts a field name in a violation of a call to its name in REST.
+func restNames(c call) func(field string) string {
 	return func(field string) string {
 		end := strings.IndexAny(field, ".[")
 		if end < 0 {
 			end = len(field)
 		}
 		top, path := field[:end], field[end:]
-		if name, ok := violationNames[rpc+"."+top]; ok {
+		if name, ok := violationNames[c.rpc+"."+top]; ok {
 			return name + path
+		}
+		if top == "within" {
+			if c.params["uidp.descendants_of"] != nil {
+				return "uidp.descendants_of"
+			}
+			return "uidp.children_of"
 		}
 		for _, names := range []map[string]string{argumentNames, inputNames} {
 			for rest, graphql := range names {

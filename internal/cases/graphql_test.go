@@ -83,7 +83,7 @@ func (p graphQL) answer(d document, c call, query string, w *httptest.ResponseRe
 	switch {
 	case len(sent.Errors) > 0 && (isNull(sent.Data["it"]) || !strings.HasPrefix(c.rpc, "List")): // A list does not fail because of one hidden field.
 		first := sent.Errors[0].Extensions
-		return answer{raw: raw, failure: parseStatus(first.Status, first.Details, restNames(c.rpc))}
+		return answer{raw: raw, failure: parseStatus(first.Status, first.Details, restNames(c))}
 	case sent.Code != 0:
 		return answer{raw: raw, failure: parseStatus(sent.Code, sent.Details, nil)}
 	case sent.Data == nil:

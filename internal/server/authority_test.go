@@ -85,7 +85,7 @@ func input[T any](format string, values ...any) fieldmask.Input[T] {
 // requests returns a request for the repos in each protocol, and one for the repo alone, which
 // shares round trips with others.
 func (w *replicas) requests() []*http.Request {
-	query := fmt.Sprintf(`{ repos(childrenOf: \"%s\") { nodes { name } } }`, w.org)
+	query := fmt.Sprintf(`{ repos(within: \"%s\", directOnly: true) { nodes { name } } }`, w.org)
 	connect := httptest.NewRequest(http.MethodPost, "/platform.registry.v2.ReposService/ListRepos", strings.NewReader(fmt.Sprintf(`{"uidp":{"childrenOf":%q}}`, w.org)))
 	connect.Header.Set("Content-Type", "application/json")
 	return []*http.Request{
@@ -371,7 +371,7 @@ func TestAWebsocketKeepsNoRights(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newReplicas(t, url, "acme", func(p *platform.Platform) auth.Directory { return p })
-		query := fmt.Sprintf(`{ repos(childrenOf: %q) { nodes { name } } }`, w.org)
+		query := fmt.Sprintf(`{ repos(within: %q, directOnly: true) { nodes { name } } }`, w.org)
 		clients := map[string]*websocketClient{"message": w.openWebsocket(t, true), "request": w.openWebsocket(t, false)}
 		for _, r := range w.rights(t) {
 			for _, step := range []struct {

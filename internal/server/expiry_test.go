@@ -55,7 +55,7 @@ func TestABindingThatHasExpiredGivesNothing(t *testing.T) {
 		w := newReplicas(t, url, "acme", func(p *platform.Platform) auth.Directory { return p })
 		hour := core.At(w.now(t).Add(time.Hour))
 		binding := w.bindUntil(t, hour)
-		query := fmt.Sprintf(`{ repos(childrenOf: %q) { nodes { name } } }`, w.org)
+		query := fmt.Sprintf(`{ repos(within: %q, directOnly: true) { nodes { name } } }`, w.org)
 		ways := map[string]func() bool{}
 		for name, inMessage := range map[string]bool{"a websocket with its token in a message": true, "a websocket with its token in the request": false} {
 			c := w.openWebsocket(t, inMessage)

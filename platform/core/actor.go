@@ -147,7 +147,7 @@ func (a *Actor) Can(capability Capability, uid UID) bool {
 // CapabilitiesOn lists the capabilities of the actor on uid, whether or not the
 // resource exists.
 func (a *Actor) CapabilitiesOn(uid UID) ([]Capability, error) {
-	if err := InvalidUID("on", uid); err != nil {
+	if err := InvalidUID("within", uid); err != nil {
 		return nil, err
 	}
 	return a.CapabilitySetOn(uid).List(), nil

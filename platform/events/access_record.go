@@ -140,7 +140,7 @@ func (s AuditLog) AccessAt(ctx context.Context, req AccessRequest) (AccessPage[*
 
 func (s AuditLog) accessAt(ctx context.Context, req AccessRequest) (page AccessPage[*AccessGrant], err error) {
 	v := core.Violations(slices.Clone(req.Malformed))
-	v.CheckUID("group", req.Group)
+	v.CheckUID("within", req.Group)
 	if req.From.After(s.area.Now().Time) {
 		v.Add("time", "must not be in the future")
 	}

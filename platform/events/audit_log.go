@@ -194,7 +194,7 @@ func (r AuditRequest) query(ctx context.Context, types *Types) (AuditQuery, erro
 // buildQuery checks a request and converts it into a query without a scope.
 func (r AuditRequest) buildQuery(types *Types, v *core.Violations) AuditQuery {
 	if r.DescendantsOf != "" {
-		v.CheckUID("descendantsOf", r.DescendantsOf)
+		v.CheckUID("within", r.DescendantsOf)
 	}
 	v.CheckFilter("actor", r.Actor)
 	if r.Subject != "" {

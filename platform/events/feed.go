@@ -85,7 +85,7 @@ func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
 	}
 	var v core.Violations
 	if req.DescendantsOf != "" {
-		v.CheckUID("descendantsOf", req.DescendantsOf)
+		v.CheckUID("within", req.DescendantsOf)
 	}
 	v.CheckFilter("actor", req.Actor)
 	if req.Findings != nil {

@@ -325,7 +325,7 @@ func (s Identities) EffectiveGrants(ctx context.Context, identities []core.UID) 
 }
 
 // CheckOn fails if on is not a UID that EffectiveGrants can be asked about.
-func CheckOn(on core.UID) error { return core.InvalidUID("on", on) }
+func CheckOn(on core.UID) error { return core.InvalidUID("within", on) }
 
 // CapabilitiesOn lists the granted capabilities on a UID, including inherited ones,
 // whether or not the resource exists. Grants that could not be read, nil, have none.

@@ -76,9 +76,9 @@ var pricedReads = map[string][]string{
 	"Query.artifacts":                  {pageOf("artifacts", `where: {ecosystems: [JAVA, PYTHON]}, `, "uid name"), `artifacts(where: {ecosystems: [JAVA, PYTHON], query: "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"}, first: 1) { totalCount nodes { uid } }`, `artifacts(where: {ecosystems: [JAVA, PYTHON], query: "what it holds"}, first: 1) { totalCount nodes { uid } }`, `artifacts(where: {ecosystems: [JAVA, PYTHON], query: "no such text"}, first: 1) { nodes { uid } }`, `artifacts(where: {ecosystems: [JAVA]}, first: 1, skip: 30000) { nodes { uid } }`},
 	"Query.artifactCounts":             {`artifactCounts(ecosystems: [JAVA, PYTHON]) { totalCount }`},
 	"Artifact.versions":                {`artifact(uid: $library) { versions(first: 200) { totalCount nodes { uid name } } }`, `artifact(uid: $library) { versions(first: 1, skip: 50000) { nodes { uid } } }`},
-	"Query.accessAt":                   {`accessAt(group: $deep, time: "2026-01-01T00:00:00Z", first: 200) { complete nodes { bindingUid capabilities } }`},
+	"Query.accessAt":                   {`accessAt(within: $deep, time: "2026-01-01T00:00:00Z", first: 200) { complete nodes { bindingUid capabilities } }`},
 	"Query.accessChanges":              {`accessChanges(within: $root, from: "2026-01-01T00:00:00Z", to: "2026-12-31T00:00:00Z", first: 200) { complete nodes { kind roleName } }`},
-	"Query.auditLog":                   {`auditLog(first: 200) { nodes { id kind } }`, `auditLog(first: 1, actor: "nobody") { nodes { id } }`, `auditLog(first: 1, types: ["iam.roles.deleted"]) { nodes { id } }`, `auditLog(first: 1, denied: true) { nodes { id } }`, `auditLog(first: 1, descendantsOf: $deep, denied: true) { nodes { id } }`},
+	"Query.auditLog":                   {`auditLog(first: 200) { nodes { id kind } }`, `auditLog(first: 1, actor: "nobody") { nodes { id } }`, `auditLog(first: 1, types: ["iam.roles.deleted"]) { nodes { id } }`, `auditLog(first: 1, denied: true) { nodes { id } }`, `auditLog(first: 1, within: $deep, denied: true) { nodes { id } }`},
 	"Query.externalGroupRoleMapping":   {`externalGroupRoleMapping(uid: $absent) { uid }`},
 	"Query.externalGroupRoleMappings":  {`externalGroupRoleMappings(first: 200) { totalCount nodes { uid } }`},
 	"Query.group":                      {`group(uid: $root) { name }`, `group(path: "big/group 0/group 0/group 0") { name }`},
@@ -131,7 +131,7 @@ var pricedReads = map[string][]string{
 	"Query.tag":                        {`tag(uid: $absent) { name }`},
 	"Query.tags":                       {`tags(first: 0) { facets { baseImages { value } } }`, pageOf("tags", "", "uid name digest"), readFiltered("tags", `query: "r"`), readFiltered("tags", `query: "no such text"`), readFiltered("tags", `deprecated: true`), readSkipping("tags")},
 	"Tag.advisories":                   {`tags(first: 50) { nodes { advisories(first: 4) { totalCount nodes { uid } } } }`},
-	"Query.termsAcceptances":           {`termsAcceptances(group: $root, first: 200) { totalCount nodes { docId } }`},
+	"Query.termsAcceptances":           {`termsAcceptances(within: $root, first: 200) { totalCount nodes { docId } }`},
 	"Query.vulnerabilityMetadata":      {pageOf("vulnerabilityMetadata", "", "vulnerabilityId details"), `vulnerabilityMetadata(first: 1, skip: 50000) { totalCount nodes { vulnerabilityId } }`},
 }
 

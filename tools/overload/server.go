@@ -264,13 +264,13 @@ func (o *organisation) requests(address string) (all [][]byte) {
 	for _, token := range o.tokens {
 		for _, query := range []string{
 			`query($repo: ID!) { repo(uid: $repo) { name description createTime } }`,
-			`query($org: ID!) { repos(childrenOf: $org, first: 50) { edges { node { uid name description createTime updateTime } } pageInfo { hasNextPage endCursor } totalCount } }`,
-			`query($org: ID!) { repos(childrenOf: $org, first: 20) { edges { node { uid name tags(first: 10) { edges { node { name digest deprecated updateTime } } } } } } }`,
+			`query($org: ID!) { repos(within: $org, directOnly: true, first: 50) { edges { node { uid name description createTime updateTime } } pageInfo { hasNextPage endCursor } totalCount } }`,
+			`query($org: ID!) { repos(within: $org, directOnly: true, first: 20) { edges { node { uid name tags(first: 10) { edges { node { name digest deprecated updateTime } } } } } } }`,
 			`query($org: ID!) {
-				groups(childrenOf: $org, first: 10) { edges { node { uid name } } totalCount }
-				identities(childrenOf: $org, first: 10) { edges { node { uid name claimMatch { issuer subject } } } totalCount }
-				roleBindings(childrenOf: $org, first: 10, orderBy: {field: UID}) { edges { node { uid createTime } } totalCount }
-				repos(childrenOf: $org, first: 10) { edges { node { uid name updateTime } } totalCount } }`,
+				groups(within: $org, directOnly: true, first: 10) { edges { node { uid name } } totalCount }
+				identities(within: $org, directOnly: true, first: 10) { edges { node { uid name claimMatch { issuer subject } } } totalCount }
+				roleBindings(within: $org, directOnly: true, first: 10, orderBy: {field: UID}) { edges { node { uid createTime } } totalCount }
+				repos(within: $org, directOnly: true, first: 10) { edges { node { uid name updateTime } } totalCount } }`,
 		} {
 			all = append(all, encode(http.MethodPost, address, "/graphql", token, fmt.Sprintf(`{"query":%q,"variables":%s}`, strings.Join(strings.Fields(query), " "), variables)))
 		}

@@ -242,7 +242,7 @@ func (s *soak) judgeState() (faults []string) {
 			add("%s has %d tags, want %d", repo, n, want)
 		}
 	}
-	if n := total(`query ($uid: ID!) { advisories(childrenOf: $uid, first: 1) { totalCount } }`, s.imported, "advisories"); n != l.advisories {
+	if n := total(`query ($uid: ID!) { advisories(within: $uid, directOnly: true, first: 1) { totalCount } }`, s.imported, "advisories"); n != l.advisories {
 		add("%d advisories were imported, want %d", n, l.advisories)
 	}
 	want := map[string]bool{}

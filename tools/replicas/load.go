@@ -299,7 +299,7 @@ func (w *world) useRightOnce(client int) {
 	case 0:
 		_, err = w.send(process, w.alice, http.MethodGet, "/registry/v2/repos?page_size=2&uidp.children_of="+w.group, nil)
 	case 1:
-		_, err = w.send(process, w.alice, http.MethodPost, "/graphql", map[string]any{"query": `query($uid: ID!) { repos(childrenOf: $uid, first: 2) { totalCount } }`, "variables": map[string]any{"uid": w.group}})
+		_, err = w.send(process, w.alice, http.MethodPost, "/graphql", map[string]any{"query": `query($uid: ID!) { repos(within: $uid, directOnly: true, first: 2) { totalCount } }`, "variables": map[string]any{"uid": w.group}})
 	case 2:
 		_, err = w.send(process, w.alice, http.MethodPost, "/platform.registry.v2.ReposService/ListRepos", map[string]any{"uidp": map[string]any{"childrenOf": w.group}, "pageSize": 2})
 	}

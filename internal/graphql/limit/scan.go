@@ -197,6 +197,6 @@ func (p *pricing) isSortedBy(f *ast.Field) bool {
 
 // isWhole reports whether a list has the rows of whole organisations, whose uids have no slash.
 func (p *pricing) isWhole(f *ast.Field) bool {
-	within, _ := p.argument(f, "descendantsOf").(string)
-	return f.ObjectDefinition == p.schema.Query && p.argument(f, "childrenOf") == nil && !strings.Contains(within, "/")
+	within, _ := p.argument(f, "within").(string)
+	return f.ObjectDefinition == p.schema.Query && p.argument(f, "directOnly") != true && !strings.Contains(within, "/")
 }

@@ -52,7 +52,7 @@ interface TagListProps { uid: string; name: string; groupNames: string[]; active
 export function TagList({ uid, name, groupNames, active, held }: TagListProps) {
   const { search } = useLocation(), query = search.get('tag') ?? '', all = search.get('all') === 'yes';
   const sort = (['version', 'moved', 'findings'] as const).find((one) => one === search.get('sort')) ?? 'version', ascending = search.get('dir') === 'asc';
-  const tags: TagFilter = { ...(query && { query }), ...(!all && !query && { includeReferrers: false, includeDates: false }) };
+  const tags: TagFilter = { ...(query && { query }), ...(!all && !query && { excludeClasses: ['REFERRER', 'DATE'] }) };
   const orderBy = { field: orders[sort], direction: (ascending ? 'ASC' : 'DESC') as never };
   const list = usePages<RepoTagsQuery, TagRowFragment, RepoTagsQueryVariables>(RepoTags, { uid, tags, orderBy, first: pageSize, start: true }, (data) => data.repo?.tags, { start: false });
   const { rows, first, started, loading } = list, total = first?.repo?.tags?.totalCount;
