@@ -510,6 +510,22 @@ func UnmarshalOperationState(v any) (operations.OperationState, error) {
 	return value[operations.OperationState]("OPERATION_STATE_", v)
 }
 
+// AppendTagClass appends a class of tags as JSON.
+func AppendTagClass(b []byte, v inventory.TagClass, _ bool) []byte {
+	return appendEnum(b, "", strings.ToUpper(string(v)))
+}
+
+// MarshalTagClass returns the marshaler of a class of tags.
+func MarshalTagClass(v inventory.TagClass) graphql.Marshaler {
+	return marshal(AppendTagClass(nil, v, true))
+}
+
+// UnmarshalTagClass reads a class of tags.
+func UnmarshalTagClass(v any) (inventory.TagClass, error) {
+	name, err := value[inventory.TagClass]("", v)
+	return inventory.TagClass(strings.ToLower(string(name))), err
+}
+
 // AppendAccessChangeKind appends a kind of changes of access as JSON.
 func AppendAccessChangeKind(b []byte, v events.AccessChangeKind, _ bool) []byte {
 	return appendEnum(b, "", v)
