@@ -176,6 +176,11 @@ func fieldsAccessGrant(resolvers ResolverRoot) *execute.Object {
 		"bindingUid": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendUID(b, parent.(*events.AccessGrant).BindingUID, false)
 		}},
+		"binding": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.AccessGrant().Binding(ctx, execute.Parents[events.AccessGrant](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
 		"groupUid": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendUID(b, parent.(*events.AccessGrant).GroupUID, false)
 		}},
@@ -407,6 +412,16 @@ func fieldsAdvisory(resolvers ResolverRoot) *execute.Object {
 		},
 		"vulnerabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 			values, err := resolvers.Advisory().Vulnerabilities(ctx, execute.Parents[inventory.Advisory](parents))
+			return execute.Each(values, err, func(list []*inventory.Vulnerability) any { return execute.Nullable(list, execute.Pointers) })
+		},
+		},
+		"vulnerability": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Advisory().Vulnerability(ctx, execute.Parents[inventory.Advisory](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+		"relatedVulnerabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Advisory().RelatedVulnerabilities(ctx, execute.Parents[inventory.Advisory](parents))
 			return execute.Each(values, err, func(list []*inventory.Vulnerability) any { return execute.Nullable(list, execute.Pointers) })
 		},
 		},
@@ -1506,6 +1521,11 @@ func fieldsDelivery(resolvers ResolverRoot) *execute.Object {
 		"eventId": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendKey(b, parent.(*webhooks.Delivery).EventID, false)
 		}},
+		"event": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Delivery().Event(ctx, execute.Parents[webhooks.Delivery](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
 		"eventType": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*webhooks.Delivery).EventType, false)
 		}},
@@ -1593,11 +1613,16 @@ func fieldsDeliveryEdge(_ ResolverRoot) *execute.Object {
 	}}
 }
 
-func fieldsDocumentAdvisory(_ ResolverRoot) *execute.Object {
+func fieldsDocumentAdvisory(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DocumentAdvisory", Satisfies: []string{"DocumentAdvisory"}, Fields: map[string]*execute.Field{
 		"advisoryId": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*inventory.Advisory).AdvisoryID, false)
 		}},
+		"vulnerability": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.DocumentAdvisory().Vulnerability(ctx, execute.Parents[inventory.Advisory](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
 		"aliases": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendList(b, parent.(*inventory.Advisory).Aliases, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
@@ -2021,14 +2046,25 @@ func fieldsEventChange(_ ResolverRoot) *execute.Object {
 	}}
 }
 
-func fieldsEventConditions(_ ResolverRoot) *execute.Object {
+func fieldsEventConditions(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "EventConditions", Satisfies: []string{"EventConditions"}, Fields: map[string]*execute.Field{
-		"within": {Append: func(b []byte, parent any) []byte {
+		"withinUids": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendList(b, parent.(*webhooks.EventConditions).Within, func(b []byte, v core.UID) []byte { return scalar.AppendUID(b, v, false) })
 		}},
+		"within": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.EventConditions().Within(ctx, execute.Parents[webhooks.EventConditions](parents))
+			return execute.Each(values, err, func(list []scalar.Node) any { return execute.Nullable(list, execute.Interfaces) })
+		},
+			TypeOf: typeOfNode,
+		},
 		"actors": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendList(b, parent.(*webhooks.EventConditions).Actors, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
+		"actorIdentities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.EventConditions().ActorIdentities(ctx, execute.Parents[webhooks.EventConditions](parents))
+			return execute.Each(values, err, func(list []*iam.Identity) any { return execute.Nullable(list, execute.Pointers) })
+		},
+		},
 		"includeDenied": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendBoolean(b, parent.(*webhooks.EventConditions).IncludeDenied)
 		}},
@@ -2364,6 +2400,16 @@ func fieldsFinding(resolvers ResolverRoot) *execute.Object {
 			return execute.Each(values, err, func(list []*inventory.Advisory) any { return execute.Nullable(list, execute.Pointers) })
 		},
 		},
+		"vulnerability": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Finding().Vulnerability(ctx, execute.Parents[inventory.Finding](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+		"packageVersion": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Finding().PackageVersion(ctx, execute.Parents[inventory.Finding](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
 		"image": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 			values, err := resolvers.Finding().Image(ctx, execute.Parents[inventory.Finding](parents))
 			return execute.Each(values, err, execute.Pointer)
@@ -2462,7 +2508,7 @@ func fieldsFindingChangeCount(_ ResolverRoot) *execute.Object {
 	}}
 }
 
-func fieldsFindingConditions(_ ResolverRoot) *execute.Object {
+func fieldsFindingConditions(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "FindingConditions", Satisfies: []string{"FindingConditions"}, Fields: map[string]*execute.Field{
 		"minSeverity": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendSeverityRating(b, parent.(*inventory.FindingConditions).MinSeverity, true)
@@ -2470,9 +2516,15 @@ func fieldsFindingConditions(_ ResolverRoot) *execute.Object {
 		"knownExploited": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendBoolean(b, parent.(*inventory.FindingConditions).KnownExploited)
 		}},
-		"within": {Append: func(b []byte, parent any) []byte {
+		"withinUids": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendList(b, parent.(*inventory.FindingConditions).Within, func(b []byte, v core.UID) []byte { return scalar.AppendUID(b, v, false) })
 		}},
+		"within": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.FindingConditions().Within(ctx, execute.Parents[inventory.FindingConditions](parents))
+			return execute.Each(values, err, func(list []scalar.Node) any { return execute.Nullable(list, execute.Interfaces) })
+		},
+			TypeOf: typeOfNode,
+		},
 	}}
 }
 
@@ -3103,7 +3155,7 @@ func fieldsIdentity(resolvers ResolverRoot) *execute.Object {
 		},
 		"effectiveCapabilities": {Arguments: field_Identity_effectiveCapabilities_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Identity().EffectiveCapabilities(ctx, execute.Parents[iam.Identity](parents), arguments["on"].(core.UID))
+				values, err := resolvers.Identity().EffectiveCapabilities(ctx, execute.Parents[iam.Identity](parents), arguments["within"].(core.UID))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte {
@@ -3112,7 +3164,7 @@ func fieldsIdentity(resolvers ResolverRoot) *execute.Object {
 		},
 		"can": {Arguments: field_Identity_can_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Identity().Can(ctx, execute.Parents[iam.Identity](parents), arguments["capability"].(core.Capability), arguments["on"].(core.UID))
+				values, err := resolvers.Identity().Can(ctx, execute.Parents[iam.Identity](parents), arguments["capability"].(core.Capability), arguments["within"].(core.UID))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte {
@@ -3474,6 +3526,9 @@ func fieldsImagePackageChange(_ ResolverRoot) *execute.Object {
 		"ecosystem": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*reports.PackageChange).Ecosystem, true)
 		}},
+		"package": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*reports.PackageChange).Package)
+		}},
 		"from": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendList(b, parent.(*reports.PackageChange).From, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
@@ -3551,7 +3606,7 @@ func fieldsImageSize(_ ResolverRoot) *execute.Object {
 	}}
 }
 
-func fieldsIntroducingPackage(_ ResolverRoot) *execute.Object {
+func fieldsIntroducingPackage(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "IntroducingPackage", Satisfies: []string{"IntroducingPackage"}, Fields: map[string]*execute.Field{
 		"name": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*inventory.IntroducingPackage).Name, false)
@@ -3565,6 +3620,11 @@ func fieldsIntroducingPackage(_ ResolverRoot) *execute.Object {
 		"purl": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*inventory.IntroducingPackage).PURL, true)
 		}},
+		"packageVersion": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.IntroducingPackage().PackageVersion(ctx, execute.Parents[inventory.IntroducingPackage](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
 	}}
 }
 
@@ -3955,7 +4015,7 @@ func fieldsOIDC(_ ResolverRoot) *execute.Object {
 	}}
 }
 
-func fieldsOperation(_ ResolverRoot) *execute.Object {
+func fieldsOperation(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Operation", Satisfies: []string{"Operation"}, Fields: map[string]*execute.Field{
 		"uid": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendUID(b, parent.(*operations.Operation).UID, false)
@@ -3982,6 +4042,17 @@ func fieldsOperation(_ ResolverRoot) *execute.Object {
 		"creator": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*operations.Operation).Creator, false)
 		}},
+		"creatorIdentity": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Operation().CreatorIdentity(ctx, execute.Parents[operations.Operation](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+		"parent": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Operation().Parent(ctx, execute.Parents[operations.Operation](parents))
+			return execute.Each(values, err, execute.Interface)
+		},
+			TypeOf: typeOfNode,
+		},
 		"createTime": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendDateTime(b, parent.(*operations.Operation).CreateTime, false)
 		}},
@@ -4218,11 +4289,32 @@ func fieldsPageInfo(_ ResolverRoot) *execute.Object {
 	}}
 }
 
-func fieldsPlatformServices(_ ResolverRoot) *execute.Object {
+func fieldsPlatformService(resolvers ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "PlatformService", Satisfies: []string{"PlatformService"}, Fields: map[string]*execute.Field{
+		"name": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*PlatformService).Name, false)
+		}},
+		"identityUid": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendUID(b, parent.(*PlatformService).IdentityUID, false)
+		}},
+		"identity": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.PlatformService().Identity(ctx, execute.Parents[PlatformService](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+	}}
+}
+
+func fieldsPlatformServices(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "PlatformServices", Satisfies: []string{"PlatformServices"}, Fields: map[string]*execute.Field{
 		"serviceBindings": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendStringMap(b, parent.(*iam.PlatformServices).ServiceBindings, false)
 		}},
+		"services": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.PlatformServices().Services(ctx, execute.Parents[iam.PlatformServices](parents))
+			return execute.Each(values, err, execute.Pointers)
+		},
+		},
 	}}
 }
 
@@ -4255,7 +4347,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"accessAt": {Arguments: field_Query_accessAt_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().AccessAt(ctx, scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string)}, arguments["group"].(core.UID), arguments["time"].(core.Time))
+				values, err := resolvers.Query().AccessAt(ctx, scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string)}, arguments["within"].(core.UID), arguments["time"].(core.Time))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4273,7 +4365,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"accountAssociations": {Arguments: field_Query_accountAssociations_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().AccountAssociations(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*core.UID), arguments["childrenOf"].(*core.UID), arguments["where"].(*scalar.AccountAssociationFilter))
+				values, err := resolvers.Query().AccountAssociations(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.AccountAssociationFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4297,7 +4389,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"advisories": {Arguments: field_Query_advisories_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Advisories(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*core.UID), arguments["childrenOf"].(*core.UID), arguments["where"].(*scalar.AdvisoryFilter))
+				values, err := resolvers.Query().Advisories(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.AdvisoryFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4333,7 +4425,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"auditLog": {Arguments: field_Query_auditLog_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().AuditLog(ctx, scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string)}, arguments["descendantsOf"].(*core.UID), arguments["actor"].(*string), arguments["subject"].(*core.UID), arguments["target"].(*core.UID), arguments["types"].([]string), arguments["kinds"].([]string), arguments["since"].(*core.Time), arguments["until"].(*core.Time), arguments["denied"].(*bool))
+				values, err := resolvers.Query().AuditLog(ctx, scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string)}, arguments["within"].(*core.UID), arguments["actor"].(*string), arguments["subject"].(*core.UID), arguments["target"].(*core.UID), arguments["types"].([]string), arguments["kinds"].([]string), arguments["since"].(*core.Time), arguments["until"].(*core.Time), arguments["denied"].(*bool))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4359,7 +4451,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"externalGroupRoleMappings": {Arguments: field_Query_externalGroupRoleMappings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().ExternalGroupRoleMappings(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*core.UID), arguments["childrenOf"].(*core.UID), arguments["where"].(*scalar.ExternalGroupRoleMappingFilter))
+				values, err := resolvers.Query().ExternalGroupRoleMappings(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.ExternalGroupRoleMappingFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4371,7 +4463,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"findings": {Arguments: field_Query_findings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Findings(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*core.UID), arguments["childrenOf"].(*core.UID), arguments["where"].(*scalar.FindingFilter))
+				values, err := resolvers.Query().Findings(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.FindingFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4413,13 +4505,13 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"group": {Arguments: field_Query_group_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Group(ctx, arguments["uid"].(*core.UID), arguments["path"].(*string), arguments["by"].(*ResourceReference))
+				values, err := resolvers.Query().Group(ctx, arguments["uid"].(*core.UID), arguments["path"].(*string))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"groups": {Arguments: field_Query_groups_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Groups(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*core.UID), arguments["childrenOf"].(*core.UID), arguments["where"].(*scalar.GroupFilter))
+				values, err := resolvers.Query().Groups(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.GroupFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4431,7 +4523,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"groupInvites": {Arguments: field_Query_groupInvites_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().GroupInvites(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*core.UID), arguments["childrenOf"].(*core.UID), arguments["where"].(*scalar.GroupInviteFilter))
+				values, err := resolvers.Query().GroupInvites(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.GroupInviteFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4443,7 +4535,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"identities": {Arguments: field_Query_identities_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Identities(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*core.UID), arguments["childrenOf"].(*core.UID), arguments["where"].(*scalar.IdentityFilter))
+				values, err := resolvers.Query().Identities(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.IdentityFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4464,7 +4556,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"identityProviders": {Arguments: field_Query_identityProviders_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().IdentityProviders(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*core.UID), arguments["childrenOf"].(*core.UID), arguments["where"].(*scalar.IdentityProviderFilter))
+				values, err := resolvers.Query().IdentityProviders(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.IdentityProviderFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4506,13 +4598,13 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"repo": {Arguments: field_Query_repo_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Repo(ctx, arguments["uid"].(*core.UID), arguments["path"].(*string), arguments["by"].(*ResourceReference))
+				values, err := resolvers.Query().Repo(ctx, arguments["uid"].(*core.UID), arguments["path"].(*string))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"repos": {Arguments: field_Query_repos_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Repos(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*core.UID), arguments["childrenOf"].(*core.UID), arguments["where"].(*scalar.RepoFilter))
+				values, err := resolvers.Query().Repos(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.RepoFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4530,7 +4622,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"roles": {Arguments: field_Query_roles_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Roles(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*core.UID), arguments["childrenOf"].(*core.UID), arguments["where"].(*scalar.RoleFilter))
+				values, err := resolvers.Query().Roles(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.RoleFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4542,7 +4634,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"roleBindings": {Arguments: field_Query_roleBindings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().RoleBindings(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*core.UID), arguments["childrenOf"].(*core.UID), arguments["where"].(*scalar.RoleBindingFilter))
+				values, err := resolvers.Query().RoleBindings(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.RoleBindingFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4560,7 +4652,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"sources": {Arguments: field_Query_sources_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Sources(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*core.UID), arguments["childrenOf"].(*core.UID), arguments["where"].(*scalar.SourceFilter))
+				values, err := resolvers.Query().Sources(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.SourceFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4572,7 +4664,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"subscriptions": {Arguments: field_Query_subscriptions_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Subscriptions(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*core.UID), arguments["childrenOf"].(*core.UID), arguments["where"].(*scalar.EventSubscriptionFilter))
+				values, err := resolvers.Query().Subscriptions(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.EventSubscriptionFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4584,13 +4676,13 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"tags": {Arguments: field_Query_tags_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Tags(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*core.UID), arguments["childrenOf"].(*core.UID), arguments["where"].(*scalar.TagFilter))
+				values, err := resolvers.Query().Tags(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.TagFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"termsAcceptances": {Arguments: field_Query_termsAcceptances_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().TermsAcceptances(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["group"].(core.UID))
+				values, err := resolvers.Query().TermsAcceptances(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(core.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4850,11 +4942,16 @@ func fieldsReportedImageRef(resolvers ResolverRoot) *execute.Object {
 	}}
 }
 
-func fieldsResolvedVulnerability(_ ResolverRoot) *execute.Object {
+func fieldsResolvedVulnerability(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ResolvedVulnerability", Satisfies: []string{"ResolvedVulnerability"}, Fields: map[string]*execute.Field{
 		"advisoryId": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*reports.ResolvedVulnerability).ID, false)
 		}},
+		"vulnerability": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.ResolvedVulnerability().Vulnerability(ctx, execute.Parents[reports.ResolvedVulnerability](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
 		"aliases": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendList(b, parent.(*reports.ResolvedVulnerability).Aliases, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
@@ -5369,7 +5466,7 @@ func fieldsSubscription(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Subscription", Satisfies: []string{"Subscription"}, Fields: map[string]*execute.Field{
 		"events": {Arguments: field_Subscription_events_args,
 			Stream: func(ctx context.Context, arguments map[string]any) (execute.Source, error) {
-				values, err := resolvers.Subscription().Events(ctx, arguments["descendantsOf"].(*core.UID), arguments["types"].([]string), arguments["kinds"].([]string), arguments["actor"].(*string), arguments["findings"].(*inventory.FindingConditions), arguments["after"].(*string), arguments["first"].(*int))
+				values, err := resolvers.Subscription().Events(ctx, arguments["within"].(*core.UID), arguments["types"].([]string), arguments["kinds"].([]string), arguments["actor"].(*string), arguments["findings"].(*inventory.FindingConditions), arguments["after"].(*string), arguments["first"].(*int))
 				return execute.Receive(values, err, execute.Pointer)
 			},
 		},
@@ -5530,6 +5627,11 @@ func fieldsTermsAcceptance(resolvers ResolverRoot) *execute.Object {
 		"acceptedBy": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*iam.TermsAcceptance).AcceptedBy, true)
 		}},
+		"acceptedByIdentity": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.TermsAcceptance().AcceptedByIdentity(ctx, execute.Parents[iam.TermsAcceptance](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
 		"orgUid": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendUID(b, parent.(*iam.TermsAcceptance).OrgUID, false)
 		}},
@@ -5575,11 +5677,16 @@ func fieldsTermsAcceptanceEdge(_ ResolverRoot) *execute.Object {
 	}}
 }
 
-func fieldsTestSubscriptionPayload(_ ResolverRoot) *execute.Object {
+func fieldsTestSubscriptionPayload(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "TestSubscriptionPayload", Satisfies: []string{"TestSubscriptionPayload"}, Fields: map[string]*execute.Field{
 		"eventId": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendKey(b, parent.(*webhooks.TestResult).EventID, false)
 		}},
+		"event": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.TestSubscriptionPayload().Event(ctx, execute.Parents[webhooks.TestResult](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
 		"delivered": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendBoolean(b, parent.(*webhooks.TestResult).Delivered)
 		}},
@@ -5610,7 +5717,7 @@ func fieldsTimeToFix(_ ResolverRoot) *execute.Object {
 	}}
 }
 
-func fieldsTopPackage(_ ResolverRoot) *execute.Object {
+func fieldsTopPackage(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "TopPackage", Satisfies: []string{"TopPackage"}, Fields: map[string]*execute.Field{
 		"package": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*reports.RankedFindings).Package, false)
@@ -5618,6 +5725,11 @@ func fieldsTopPackage(_ ResolverRoot) *execute.Object {
 		"ecosystem": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*reports.RankedFindings).Ecosystem, true)
 		}},
+		"heldPackage": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.TopPackage().HeldPackage(ctx, execute.Parents[reports.RankedFindings](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
 		"severity": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(&parent.(*reports.RankedFindings).Severity)
 		}},
@@ -5661,11 +5773,16 @@ func fieldsTopVulnerabilities(_ ResolverRoot) *execute.Object {
 	}}
 }
 
-func fieldsTopVulnerability(_ ResolverRoot) *execute.Object {
+func fieldsTopVulnerability(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "TopVulnerability", Satisfies: []string{"TopVulnerability"}, Fields: map[string]*execute.Field{
 		"vulnerabilityId": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*reports.RankedFindings).VulnerabilityID, false)
 		}},
+		"vulnerability": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.TopVulnerability().Vulnerability(ctx, execute.Parents[reports.RankedFindings](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
 		"severity": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(&parent.(*reports.RankedFindings).Severity)
 		}},
@@ -5809,7 +5926,7 @@ func fieldsViewer(resolvers ResolverRoot) *execute.Object {
 		},
 		"capabilities": {Arguments: field_Viewer_capabilities_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Viewer().Capabilities(ctx, execute.Parents[core.Actor](parents), arguments["on"].(core.UID))
+				values, err := resolvers.Viewer().Capabilities(ctx, execute.Parents[core.Actor](parents), arguments["within"].(core.UID))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte {
@@ -5818,7 +5935,7 @@ func fieldsViewer(resolvers ResolverRoot) *execute.Object {
 		},
 		"can": {Arguments: field_Viewer_can_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Viewer().Can(ctx, execute.Parents[core.Actor](parents), arguments["capability"].(core.Capability), arguments["on"].(core.UID))
+				values, err := resolvers.Viewer().Can(ctx, execute.Parents[core.Actor](parents), arguments["capability"].(core.Capability), arguments["within"].(core.UID))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
@@ -5909,6 +6026,21 @@ func fieldsVulnerabilityMetadata(resolvers ResolverRoot) *execute.Object {
 		"exploitation": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 			values, err := resolvers.VulnerabilityMetadata().Exploitation(ctx, execute.Parents[inventory.Vulnerability](parents))
 			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+		"exposure": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.VulnerabilityMetadata().Exposure(ctx, execute.Parents[inventory.Vulnerability](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+		"upstreamVulnerabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.VulnerabilityMetadata().UpstreamVulnerabilities(ctx, execute.Parents[inventory.Vulnerability](parents))
+			return execute.Each(values, err, func(list []*inventory.Vulnerability) any { return execute.Nullable(list, execute.Pointers) })
+		},
+		},
+		"relatedVulnerabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.VulnerabilityMetadata().RelatedVulnerabilities(ctx, execute.Parents[inventory.Vulnerability](parents))
+			return execute.Each(values, err, func(list []*inventory.Vulnerability) any { return execute.Nullable(list, execute.Pointers) })
 		},
 		},
 	}}

@@ -1026,7 +1026,7 @@ func field_Identity_can_args(ctx context.Context, raw map[string]any) (map[strin
 	if arguments["capability"], err = graphql.ProcessArgField(ctx, raw, "capability", ec.unmarshalNCapability2atriumᚋplatformᚋcoreᚐCapability); err != nil {
 		return nil, err
 	}
-	if arguments["on"], err = graphql.ProcessArgField(ctx, raw, "on", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -1036,7 +1036,7 @@ func field_Identity_effectiveCapabilities_args(ctx context.Context, raw map[stri
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["on"], err = graphql.ProcessArgField(ctx, raw, "on", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -1984,7 +1984,7 @@ func field_Query_accessAt_args(ctx context.Context, raw map[string]any) (map[str
 	ec := &executionContext{}
 	arguments := make(map[string]any, 6)
 	var err error
-	if arguments["group"], err = graphql.ProcessArgField(ctx, raw, "group", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["time"], err = graphql.ProcessArgField(ctx, raw, "time", ec.unmarshalNDateTime2atriumᚋplatformᚋcoreᚐTime); err != nil {
@@ -2053,10 +2053,10 @@ func field_Query_accountAssociations_args(ctx context.Context, raw map[string]an
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["directOnly"], err = graphql.ProcessArgField(ctx, raw, "directOnly", ec.unmarshalOBoolean2ᚖbool); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOAccountAssociationFilter2ᚖatriumᚋgraphᚋscalarᚐAccountAssociationFilter); err != nil {
@@ -2087,10 +2087,10 @@ func field_Query_advisories_args(ctx context.Context, raw map[string]any) (map[s
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["directOnly"], err = graphql.ProcessArgField(ctx, raw, "directOnly", ec.unmarshalOBoolean2ᚖbool); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOAdvisoryFilter2ᚖatriumᚋgraphᚋscalarᚐAdvisoryFilter); err != nil {
@@ -2239,7 +2239,7 @@ func field_Query_auditLog_args(ctx context.Context, raw map[string]any) (map[str
 	ec := &executionContext{}
 	arguments := make(map[string]any, 13)
 	var err error
-	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["actor"], err = graphql.ProcessArgField(ctx, raw, "actor", ec.unmarshalOString2ᚖstring); err != nil {
@@ -2346,10 +2346,10 @@ func field_Query_externalGroupRoleMappings_args(ctx context.Context, raw map[str
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["directOnly"], err = graphql.ProcessArgField(ctx, raw, "directOnly", ec.unmarshalOBoolean2ᚖbool); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOExternalGroupRoleMappingFilter2ᚖatriumᚋgraphᚋscalarᚐExternalGroupRoleMappingFilter); err != nil {
@@ -2422,10 +2422,10 @@ func field_Query_findings_args(ctx context.Context, raw map[string]any) (map[str
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["directOnly"], err = graphql.ProcessArgField(ctx, raw, "directOnly", ec.unmarshalOBoolean2ᚖbool); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOFindingFilter2ᚖatriumᚋgraphᚋscalarᚐFindingFilter); err != nil {
@@ -2466,10 +2466,10 @@ func field_Query_groupInvites_args(ctx context.Context, raw map[string]any) (map
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["directOnly"], err = graphql.ProcessArgField(ctx, raw, "directOnly", ec.unmarshalOBoolean2ᚖbool); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOGroupInviteFilter2ᚖatriumᚋgraphᚋscalarᚐGroupInviteFilter); err != nil {
@@ -2498,15 +2498,12 @@ func field_Query_groupInvites_args(ctx context.Context, raw map[string]any) (map
 
 func field_Query_group_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
-	arguments := make(map[string]any, 3)
+	arguments := make(map[string]any, 2)
 	var err error
 	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["path"], err = graphql.ProcessArgField(ctx, raw, "path", ec.unmarshalOString2ᚖstring); err != nil {
-		return nil, err
-	}
-	if arguments["by"], err = graphql.ProcessArgField(ctx, raw, "by", ec.unmarshalOResourceReference2ᚖatriumᚋgraphᚐResourceReference); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2516,10 +2513,10 @@ func field_Query_groups_args(ctx context.Context, raw map[string]any) (map[strin
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["directOnly"], err = graphql.ProcessArgField(ctx, raw, "directOnly", ec.unmarshalOBoolean2ᚖbool); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOGroupFilter2ᚖatriumᚋgraphᚋscalarᚐGroupFilter); err != nil {
@@ -2550,10 +2547,10 @@ func field_Query_identities_args(ctx context.Context, raw map[string]any) (map[s
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["directOnly"], err = graphql.ProcessArgField(ctx, raw, "directOnly", ec.unmarshalOBoolean2ᚖbool); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOIdentityFilter2ᚖatriumᚋgraphᚋscalarᚐIdentityFilter); err != nil {
@@ -2594,10 +2591,10 @@ func field_Query_identityProviders_args(ctx context.Context, raw map[string]any)
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["directOnly"], err = graphql.ProcessArgField(ctx, raw, "directOnly", ec.unmarshalOBoolean2ᚖbool); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOIdentityProviderFilter2ᚖatriumᚋgraphᚋscalarᚐIdentityProviderFilter); err != nil {
@@ -2752,15 +2749,12 @@ func field_Query_remediationActivity_args(ctx context.Context, raw map[string]an
 
 func field_Query_repo_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
-	arguments := make(map[string]any, 3)
+	arguments := make(map[string]any, 2)
 	var err error
 	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["path"], err = graphql.ProcessArgField(ctx, raw, "path", ec.unmarshalOString2ᚖstring); err != nil {
-		return nil, err
-	}
-	if arguments["by"], err = graphql.ProcessArgField(ctx, raw, "by", ec.unmarshalOResourceReference2ᚖatriumᚋgraphᚐResourceReference); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2770,10 +2764,10 @@ func field_Query_repos_args(ctx context.Context, raw map[string]any) (map[string
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["directOnly"], err = graphql.ProcessArgField(ctx, raw, "directOnly", ec.unmarshalOBoolean2ᚖbool); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalORepoFilter2ᚖatriumᚋgraphᚋscalarᚐRepoFilter); err != nil {
@@ -2830,10 +2824,10 @@ func field_Query_roleBindings_args(ctx context.Context, raw map[string]any) (map
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["directOnly"], err = graphql.ProcessArgField(ctx, raw, "directOnly", ec.unmarshalOBoolean2ᚖbool); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalORoleBindingFilter2ᚖatriumᚋgraphᚋscalarᚐRoleBindingFilter); err != nil {
@@ -2874,10 +2868,10 @@ func field_Query_roles_args(ctx context.Context, raw map[string]any) (map[string
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["directOnly"], err = graphql.ProcessArgField(ctx, raw, "directOnly", ec.unmarshalOBoolean2ᚖbool); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalORoleFilter2ᚖatriumᚋgraphᚋscalarᚐRoleFilter); err != nil {
@@ -2940,10 +2934,10 @@ func field_Query_sources_args(ctx context.Context, raw map[string]any) (map[stri
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["directOnly"], err = graphql.ProcessArgField(ctx, raw, "directOnly", ec.unmarshalOBoolean2ᚖbool); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOSourceFilter2ᚖatriumᚋgraphᚋscalarᚐSourceFilter); err != nil {
@@ -2984,10 +2978,10 @@ func field_Query_subscriptions_args(ctx context.Context, raw map[string]any) (ma
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["directOnly"], err = graphql.ProcessArgField(ctx, raw, "directOnly", ec.unmarshalOBoolean2ᚖbool); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOEventSubscriptionFilter2ᚖatriumᚋgraphᚋscalarᚐEventSubscriptionFilter); err != nil {
@@ -3028,10 +3022,10 @@ func field_Query_tags_args(ctx context.Context, raw map[string]any) (map[string]
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["directOnly"], err = graphql.ProcessArgField(ctx, raw, "directOnly", ec.unmarshalOBoolean2ᚖbool); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOTagFilter2ᚖatriumᚋgraphᚋscalarᚐTagFilter); err != nil {
@@ -3062,7 +3056,7 @@ func field_Query_termsAcceptances_args(ctx context.Context, raw map[string]any) 
 	ec := &executionContext{}
 	arguments := make(map[string]any, 7)
 	var err error
-	if arguments["group"], err = graphql.ProcessArgField(ctx, raw, "group", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOTermsAcceptanceOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
@@ -3328,7 +3322,7 @@ func field_Subscription_events_args(ctx context.Context, raw map[string]any) (ma
 	ec := &executionContext{}
 	arguments := make(map[string]any, 7)
 	var err error
-	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["types"], err = graphql.ProcessArgField(ctx, raw, "types", ec.unmarshalOString2ᚕstringᚄ); err != nil {
@@ -3425,7 +3419,7 @@ func field_Viewer_can_args(ctx context.Context, raw map[string]any) (map[string]
 	if arguments["capability"], err = graphql.ProcessArgField(ctx, raw, "capability", ec.unmarshalNCapability2atriumᚋplatformᚋcoreᚐCapability); err != nil {
 		return nil, err
 	}
-	if arguments["on"], err = graphql.ProcessArgField(ctx, raw, "on", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -3435,7 +3429,7 @@ func field_Viewer_capabilities_args(ctx context.Context, raw map[string]any) (ma
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["on"], err = graphql.ProcessArgField(ctx, raw, "on", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -3672,9 +3666,9 @@ func (ec *executionContext) unmarshalInputAcceptTermsInput(ctx context.Context, 
 	if value == nil {
 		return it, nil
 	}
-	if v, ok := given["group"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("group"))
-		if it.Group, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+	if v, ok := given["parent"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
+		if it.Parent, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -3771,18 +3765,6 @@ func (ec *executionContext) unmarshalInputAccountAssociationFilter(ctx context.C
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
 		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
-			return it, err
-		}
-	}
-	if v, ok := given["ancestorsOf"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ancestorsOf"))
-		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
-			return it, err
-		}
-	}
-	if v, ok := given["inRoot"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("inRoot"))
-		if it.InRoot, err = ec.unmarshalOBoolean2bool(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4029,18 +4011,6 @@ func (ec *executionContext) unmarshalInputAdvisoryFilter(ctx context.Context, va
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
 		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
-			return it, err
-		}
-	}
-	if v, ok := given["ancestorsOf"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ancestorsOf"))
-		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
-			return it, err
-		}
-	}
-	if v, ok := given["inRoot"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("inRoot"))
-		if it.InRoot, err = ec.unmarshalOBoolean2bool(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5495,18 +5465,6 @@ func (ec *executionContext) unmarshalInputEventSubscriptionFilter(ctx context.Co
 			return it, err
 		}
 	}
-	if v, ok := given["ancestorsOf"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ancestorsOf"))
-		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
-			return it, err
-		}
-	}
-	if v, ok := given["inRoot"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("inRoot"))
-		if it.InRoot, err = ec.unmarshalOBoolean2bool(ctx, v); err != nil {
-			return it, err
-		}
-	}
 	if v, ok := given["createdSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
 		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
@@ -5591,18 +5549,6 @@ func (ec *executionContext) unmarshalInputExternalGroupRoleMappingFilter(ctx con
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
 		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
-			return it, err
-		}
-	}
-	if v, ok := given["ancestorsOf"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ancestorsOf"))
-		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
-			return it, err
-		}
-	}
-	if v, ok := given["inRoot"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("inRoot"))
-		if it.InRoot, err = ec.unmarshalOBoolean2bool(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6016,18 +5962,6 @@ func (ec *executionContext) unmarshalInputGroupFilter(ctx context.Context, value
 			return it, err
 		}
 	}
-	if v, ok := given["ancestorsOf"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ancestorsOf"))
-		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
-			return it, err
-		}
-	}
-	if v, ok := given["inRoot"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("inRoot"))
-		if it.InRoot, err = ec.unmarshalOBoolean2bool(ctx, v); err != nil {
-			return it, err
-		}
-	}
 	if v, ok := given["createdSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
 		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
@@ -6077,18 +6011,6 @@ func (ec *executionContext) unmarshalInputGroupInviteFilter(ctx context.Context,
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
 		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
-			return it, err
-		}
-	}
-	if v, ok := given["ancestorsOf"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ancestorsOf"))
-		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
-			return it, err
-		}
-	}
-	if v, ok := given["inRoot"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("inRoot"))
-		if it.InRoot, err = ec.unmarshalOBoolean2bool(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6208,18 +6130,6 @@ func (ec *executionContext) unmarshalInputIdentityFilter(ctx context.Context, va
 			return it, err
 		}
 	}
-	if v, ok := given["ancestorsOf"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ancestorsOf"))
-		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
-			return it, err
-		}
-	}
-	if v, ok := given["inRoot"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("inRoot"))
-		if it.InRoot, err = ec.unmarshalOBoolean2bool(ctx, v); err != nil {
-			return it, err
-		}
-	}
 	if v, ok := given["createdSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
 		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
@@ -6286,18 +6196,6 @@ func (ec *executionContext) unmarshalInputIdentityProviderFilter(ctx context.Con
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
 		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
-			return it, err
-		}
-	}
-	if v, ok := given["ancestorsOf"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ancestorsOf"))
-		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
-			return it, err
-		}
-	}
-	if v, ok := given["inRoot"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("inRoot"))
-		if it.InRoot, err = ec.unmarshalOBoolean2bool(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6848,18 +6746,6 @@ func (ec *executionContext) unmarshalInputRepoFilter(ctx context.Context, value 
 			return it, err
 		}
 	}
-	if v, ok := given["ancestorsOf"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ancestorsOf"))
-		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
-			return it, err
-		}
-	}
-	if v, ok := given["inRoot"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("inRoot"))
-		if it.InRoot, err = ec.unmarshalOBoolean2bool(ctx, v); err != nil {
-			return it, err
-		}
-	}
 	if v, ok := given["createdSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
 		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
@@ -6892,26 +6778,6 @@ func (ec *executionContext) unmarshalInputRepoOrder(ctx context.Context, value a
 		}
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
 		if it.Direction, err = ec.unmarshalNOrderDirection2string(ctx, v); err != nil {
-			return it, err
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputResourceReference(ctx context.Context, value any) (it ResourceReference, err error) {
-	given, _ := value.(map[string]any)
-	if value == nil {
-		return it, nil
-	}
-	if v, ok := given["uid"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
-			return it, err
-		}
-	}
-	if v, ok := given["path"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("path"))
-		if it.Path, err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7011,18 +6877,6 @@ func (ec *executionContext) unmarshalInputRoleBindingFilter(ctx context.Context,
 			return it, err
 		}
 	}
-	if v, ok := given["ancestorsOf"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ancestorsOf"))
-		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
-			return it, err
-		}
-	}
-	if v, ok := given["inRoot"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("inRoot"))
-		if it.InRoot, err = ec.unmarshalOBoolean2bool(ctx, v); err != nil {
-			return it, err
-		}
-	}
 	return it, nil
 }
 
@@ -7116,18 +6970,6 @@ func (ec *executionContext) unmarshalInputRoleFilter(ctx context.Context, value 
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
 		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
-			return it, err
-		}
-	}
-	if v, ok := given["ancestorsOf"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ancestorsOf"))
-		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
-			return it, err
-		}
-	}
-	if v, ok := given["inRoot"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("inRoot"))
-		if it.InRoot, err = ec.unmarshalOBoolean2bool(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7302,18 +7144,6 @@ func (ec *executionContext) unmarshalInputSourceFilter(ctx context.Context, valu
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
 		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
-			return it, err
-		}
-	}
-	if v, ok := given["ancestorsOf"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ancestorsOf"))
-		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
-			return it, err
-		}
-	}
-	if v, ok := given["inRoot"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("inRoot"))
-		if it.InRoot, err = ec.unmarshalOBoolean2bool(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7502,21 +7332,9 @@ func (ec *executionContext) unmarshalInputTagFilter(ctx context.Context, value a
 			return it, err
 		}
 	}
-	if v, ok := given["includeReferrers"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("includeReferrers"))
-		if it.IncludeReferrers, err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
-			return it, err
-		}
-	}
-	if v, ok := given["includeDates"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("includeDates"))
-		if it.IncludeDates, err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
-			return it, err
-		}
-	}
-	if v, ok := given["includeEpochs"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("includeEpochs"))
-		if it.IncludeEpochs, err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+	if v, ok := given["excludeClasses"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("excludeClasses"))
+		if it.Without, err = ec.unmarshalOTagClass2ᚕatriumᚋplatformᚋinventoryᚐTagClassᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7553,18 +7371,6 @@ func (ec *executionContext) unmarshalInputTagFilter(ctx context.Context, value a
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
 		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
-			return it, err
-		}
-	}
-	if v, ok := given["ancestorsOf"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ancestorsOf"))
-		if it.AncestorsOf, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
-			return it, err
-		}
-	}
-	if v, ok := given["inRoot"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("inRoot"))
-		if it.InRoot, err = ec.unmarshalOBoolean2bool(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -9332,6 +9138,11 @@ func (ec *executionContext) unmarshalNTagByUIDsInput2ᚕᚖatriumᚋgraphᚐTagB
 	return all, nil
 }
 
+func (ec *executionContext) unmarshalNTagClass2atriumᚋplatformᚋinventoryᚐTagClass(ctx context.Context, v any) (inventory.TagClass, error) {
+	value, err := scalar.UnmarshalTagClass(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNTagOrderField2string(ctx context.Context, v any) (string, error) {
 	value, err := scalar.UnmarshalOrderField(v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -10494,14 +10305,6 @@ func (ec *executionContext) unmarshalORepoOrder2ᚖatriumᚋgraphᚋscalarᚐOrd
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOResourceReference2ᚖatriumᚋgraphᚐResourceReference(ctx context.Context, v any) (*ResourceReference, error) {
-	if v == nil {
-		return nil, nil
-	}
-	value, err := ec.unmarshalInputResourceReference(ctx, v)
-	return &value, graphql.ErrorOnPath(ctx, err)
-}
-
 func (ec *executionContext) unmarshalOReviewState2atriumᚋplatformᚋinventoryᚐReviewState(ctx context.Context, v any) (inventory.ReviewState, error) {
 	value, err := scalar.UnmarshalReviewState(v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -10743,6 +10546,22 @@ func (ec *executionContext) unmarshalOTagByUIDsInput2ᚖatriumᚋgraphᚐTagByUI
 	}
 	value, err := ec.unmarshalInputTagByUIDsInput(ctx, v)
 	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOTagClass2ᚕatriumᚋplatformᚋinventoryᚐTagClassᚄ(ctx context.Context, v any) ([]inventory.TagClass, error) {
+	if v == nil {
+		return nil, nil
+	}
+	list := graphql.CoerceList(v)
+	all := make([]inventory.TagClass, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNTagClass2atriumᚋplatformᚋinventoryᚐTagClass(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalOTagCondition2ᚖatriumᚋplatformᚋcoreᚐTagCondition(ctx context.Context, v any) (*core.TagCondition, error) {

@@ -22,7 +22,7 @@ type AcceptGroupInviteInput struct {
 // What is accepted, and for whom.
 type AcceptTermsInput struct {
 	// Uid of the group to accept for.
-	Group core.UID `json:"group"`
+	Parent core.UID `json:"parent"`
 	// The documents, 1 to 100.
 	DocumentIds []string `json:"documentIds"`
 }
@@ -113,7 +113,7 @@ type BatchCreateRoleBindingsInput struct {
 type BatchCreateRoleBindingsPayload struct {
 	// The bindings, in the order of the requests.
 	RoleBindings []*iam.RoleBinding `json:"roleBindings"`
-	// The same as edges, for Relay's @appendEdge and @prependEdge. Their cursors are of `roleBindings(childrenOf:)` in default order; empty without the right to list.
+	// The same as edges, for Relay's @appendEdge and @prependEdge. Their cursors are of `roleBindings(within:, directOnly: true)` in default order; empty without the right to list.
 	RoleBindingEdges []*scalar.Edge[*iam.RoleBinding] `json:"roleBindingEdges"`
 }
 
@@ -265,7 +265,7 @@ type CreateAcceptanceRulePayload struct {
 type CreateSubscriptionPayload struct {
 	// The subscription.
 	Subscription *webhooks.Subscription `json:"subscription"`
-	// The subscription as an edge, for Relay's @appendEdge and @prependEdge. Its cursor is one of `subscriptions(childrenOf:)` in default order; empty without the right to list.
+	// The subscription as an edge, for Relay's @appendEdge and @prependEdge. Its cursor is one of `subscriptions(within:, directOnly: true)` in default order; empty without the right to list.
 	SubscriptionEdge *scalar.Edge[*webhooks.Subscription] `json:"subscriptionEdge"`
 	// Signs the deliveries (Standard Webhooks). Shown here, once; it cannot be read again.
 	Secret string `json:"secret"`
@@ -394,6 +394,16 @@ type PackageVersionByUIDsInput struct {
 	UID core.UID `json:"UID"`
 }
 
+// A service of this platform, and the identity as which it acts in a group.
+type PlatformService struct {
+	// Name of the service.
+	Name string `json:"name"`
+	// Uid of the identity.
+	IdentityUID core.UID `json:"identityUid"`
+	// The identity; null once it is gone. Needs identity.list on it.
+	Identity *iam.Identity `json:"identity,omitempty"`
+}
+
 // The deliveries to send again.
 type RedeliverInput struct {
 	// Their uids, 1 to 200.
@@ -416,14 +426,6 @@ type ResourceLimit struct {
 	Name string `json:"name"`
 	// How many there may be.
 	Limit int `json:"limit"`
-}
-
-// What names one object: exactly one of the two.
-type ResourceReference struct {
-	// Its uid.
-	UID *core.UID `json:"uid,omitempty"`
-	// The names of all groups from the organisation down to it, and its own, with a slash between them: `acme/shop/checkout`.
-	Path *string `json:"path,omitempty"`
 }
 
 type RoleBindingByUIDsInput struct {

@@ -208,6 +208,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"PackageVersionConnection":                    fieldsPackageVersionConnection(resolvers),
 		"PackageVersionEdge":                          fieldsPackageVersionEdge(resolvers),
 		"PageInfo":                                    fieldsPageInfo(resolvers),
+		"PlatformService":                             fieldsPlatformService(resolvers),
 		"PlatformServices":                            fieldsPlatformServices(resolvers),
 		"Query":                                       fieldsQuery(resolvers),
 		"RedeliverPayload":                            fieldsRedeliverPayload(resolvers),
@@ -300,14 +301,17 @@ type ResolverRoot interface {
 	ArtifactVersion() ArtifactVersionResolver
 	ChangedFinding() ChangedFindingResolver
 	Delivery() DeliveryResolver
+	DocumentAdvisory() DocumentAdvisoryResolver
 	DocumentEvent() DocumentEventResolver
 	DuePolicy() DuePolicyResolver
 	Entity() EntityResolver
 	Event() EventResolver
 	EventActor() EventActorResolver
+	EventConditions() EventConditionsResolver
 	EventSubscription() EventSubscriptionResolver
 	ExternalGroupRoleMapping() ExternalGroupRoleMappingResolver
 	Finding() FindingResolver
+	FindingConditions() FindingConditionsResolver
 	FindingConnection() FindingConnectionResolver
 	FindingSummary() FindingSummaryResolver
 	FindingTriage() FindingTriageResolver
@@ -324,15 +328,20 @@ type ResolverRoot interface {
 	Image() ImageResolver
 	ImagePackage() ImagePackageResolver
 	ImageSbom() ImageSbomResolver
+	IntroducingPackage() IntroducingPackageResolver
 	Mutation() MutationResolver
+	Operation() OperationResolver
 	Package() PackageResolver
 	PackageConnection() PackageConnectionResolver
 	PackageVersion() PackageVersionResolver
+	PlatformService() PlatformServiceResolver
+	PlatformServices() PlatformServicesResolver
 	Query() QueryResolver
 	Repo() RepoResolver
 	RepoConnection() RepoConnectionResolver
 	RepoFacet() RepoFacetResolver
 	ReportedImageRef() ReportedImageRefResolver
+	ResolvedVulnerability() ResolvedVulnerabilityResolver
 	Role() RoleResolver
 	RoleBinding() RoleBindingResolver
 	RoleBindingConnection() RoleBindingConnectionResolver
@@ -342,6 +351,9 @@ type ResolverRoot interface {
 	Tag() TagResolver
 	TagConnection() TagConnectionResolver
 	TermsAcceptance() TermsAcceptanceResolver
+	TestSubscriptionPayload() TestSubscriptionPayloadResolver
+	TopPackage() TopPackageResolver
+	TopVulnerability() TopVulnerabilityResolver
 	Viewer() ViewerResolver
 	VulnerabilityExposure() VulnerabilityExposureResolver
 	VulnerabilityMetadata() VulnerabilityMetadataResolver
@@ -365,6 +377,7 @@ type AccessChangeResolver interface {
 
 // A AccessGrantResolver reads the fields of AccessGrant that its objects do not hold.
 type AccessGrantResolver interface {
+	Binding(ctx context.Context, objs []*events.AccessGrant) ([]*iam.RoleBinding, error)
 	Group(ctx context.Context, objs []*events.AccessGrant) ([]*iam.Group, error)
 	Identity(ctx context.Context, objs []*events.AccessGrant) ([]*iam.Identity, error)
 	Role(ctx context.Context, objs []*events.AccessGrant) ([]*iam.Role, error)
@@ -382,6 +395,8 @@ type AccountAssociationResolver interface {
 type AdvisoryResolver interface {
 	Group(ctx context.Context, objs []*inventory.Advisory) ([]*iam.Group, error)
 	Vulnerabilities(ctx context.Context, objs []*inventory.Advisory) ([][]*inventory.Vulnerability, error)
+	Vulnerability(ctx context.Context, objs []*inventory.Advisory) ([]*inventory.NamedVulnerability, error)
+	RelatedVulnerabilities(ctx context.Context, objs []*inventory.Advisory) ([][]*inventory.Vulnerability, error)
 	Affected(ctx context.Context, objs []*inventory.Advisory) ([]*affected.Set, error)
 	Findings(ctx context.Context, objs []*inventory.Advisory, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.Connection[*inventory.Finding], error)
 	ViewerCan(ctx context.Context, objs []*inventory.Advisory, capabilities []core.Capability) ([]bool, error)
@@ -419,9 +434,15 @@ type ChangedFindingResolver interface {
 
 // A DeliveryResolver reads the fields of Delivery that its objects do not hold.
 type DeliveryResolver interface {
+	Event(ctx context.Context, objs []*webhooks.Delivery) ([]*core.Event, error)
 	Subscription(ctx context.Context, objs []*webhooks.Delivery) ([]*webhooks.Subscription, error)
 	ViewerCan(ctx context.Context, objs []*webhooks.Delivery, capabilities []core.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*webhooks.Delivery) ([][]core.Capability, error)
+}
+
+// A DocumentAdvisoryResolver reads the fields of DocumentAdvisory that its objects do not hold.
+type DocumentAdvisoryResolver interface {
+	Vulnerability(ctx context.Context, objs []*inventory.Advisory) ([]*inventory.NamedVulnerability, error)
 }
 
 // A DocumentEventResolver reads the fields of DocumentEvent that its objects do not hold.
@@ -476,6 +497,12 @@ type EventActorResolver interface {
 	Identity(ctx context.Context, objs []*core.EventActor) ([]*iam.Identity, error)
 }
 
+// A EventConditionsResolver reads the fields of EventConditions that its objects do not hold.
+type EventConditionsResolver interface {
+	Within(ctx context.Context, objs []*webhooks.EventConditions) ([][]scalar.Node, error)
+	ActorIdentities(ctx context.Context, objs []*webhooks.EventConditions) ([][]*iam.Identity, error)
+}
+
 // A EventSubscriptionResolver reads the fields of EventSubscription that its objects do not hold.
 type EventSubscriptionResolver interface {
 	Group(ctx context.Context, objs []*webhooks.Subscription) ([]*iam.Group, error)
@@ -498,6 +525,8 @@ type FindingResolver interface {
 	IntroducedBy(ctx context.Context, objs []*inventory.Finding) ([][]*inventory.IntroducingPackage, error)
 	Advisory(ctx context.Context, objs []*inventory.Finding) ([]*inventory.Advisory, error)
 	Advisories(ctx context.Context, objs []*inventory.Finding) ([][]*inventory.Advisory, error)
+	Vulnerability(ctx context.Context, objs []*inventory.Finding) ([]*inventory.NamedVulnerability, error)
+	PackageVersion(ctx context.Context, objs []*inventory.Finding) ([]*inventory.PackageVersion, error)
 	Image(ctx context.Context, objs []*inventory.Finding) ([]*inventory.Image, error)
 	Repo(ctx context.Context, objs []*inventory.Finding) ([]*inventory.Repo, error)
 	Tags(ctx context.Context, objs []*inventory.Finding, window scalar.Window, where *scalar.TagFilter) ([]*scalar.Connection[*inventory.Tag], error)
@@ -506,6 +535,11 @@ type FindingResolver interface {
 	FixedIn(ctx context.Context, objs []*inventory.Finding, window scalar.Window) ([]*scalar.Connection[*inventory.Tag], error)
 	ViewerCan(ctx context.Context, objs []*inventory.Finding, capabilities []core.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*inventory.Finding) ([][]core.Capability, error)
+}
+
+// A FindingConditionsResolver reads the fields of FindingConditions that its objects do not hold.
+type FindingConditionsResolver interface {
+	Within(ctx context.Context, objs []*inventory.FindingConditions) ([][]scalar.Node, error)
 }
 
 // A FindingConnectionResolver reads the fields of FindingConnection that its objects do not hold.
@@ -588,8 +622,8 @@ type HolderEdgeResolver interface {
 type IdentityResolver interface {
 	Group(ctx context.Context, objs []*iam.Identity) ([]*iam.Group, error)
 	RoleBindings(ctx context.Context, objs []*iam.Identity, window scalar.Window, where *scalar.RoleBindingFilter) ([]*scalar.Connection[*iam.RoleBinding], error)
-	EffectiveCapabilities(ctx context.Context, objs []*iam.Identity, on core.UID) ([][]core.Capability, error)
-	Can(ctx context.Context, objs []*iam.Identity, capability core.Capability, on core.UID) ([]*bool, error)
+	EffectiveCapabilities(ctx context.Context, objs []*iam.Identity, within core.UID) ([][]core.Capability, error)
+	Can(ctx context.Context, objs []*iam.Identity, capability core.Capability, within core.UID) ([]*bool, error)
 	ViewerCan(ctx context.Context, objs []*iam.Identity, capabilities []core.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*iam.Identity) ([][]core.Capability, error)
 }
@@ -633,6 +667,11 @@ type ImagePackageResolver interface {
 type ImageSbomResolver interface {
 	Cyclonedx(ctx context.Context, objs []*reports.ImageSBOM) ([]string, error)
 	Spdx(ctx context.Context, objs []*reports.ImageSBOM) ([]string, error)
+}
+
+// A IntroducingPackageResolver reads the fields of IntroducingPackage that its objects do not hold.
+type IntroducingPackageResolver interface {
+	PackageVersion(ctx context.Context, objs []*inventory.IntroducingPackage) ([]*inventory.PackageVersion, error)
 }
 
 // A MutationResolver reads the fields of Mutation that its objects do not hold.
@@ -699,6 +738,12 @@ type MutationResolver interface {
 	AcceptTerms(ctx context.Context, input AcceptTermsInput) (*iam.AcceptedTerms, error)
 }
 
+// A OperationResolver reads the fields of Operation that its objects do not hold.
+type OperationResolver interface {
+	CreatorIdentity(ctx context.Context, objs []*operations.Operation) ([]*iam.Identity, error)
+	Parent(ctx context.Context, objs []*operations.Operation) ([]scalar.Node, error)
+}
+
 // A PackageResolver reads the fields of Package that its objects do not hold.
 type PackageResolver interface {
 	Group(ctx context.Context, objs []*inventory.Package) ([]*iam.Group, error)
@@ -725,68 +770,78 @@ type PackageVersionResolver interface {
 	ViewerCapabilities(ctx context.Context, objs []*inventory.PackageVersion) ([][]core.Capability, error)
 }
 
+// A PlatformServiceResolver reads the fields of PlatformService that its objects do not hold.
+type PlatformServiceResolver interface {
+	Identity(ctx context.Context, objs []*PlatformService) ([]*iam.Identity, error)
+}
+
+// A PlatformServicesResolver reads the fields of PlatformServices that its objects do not hold.
+type PlatformServicesResolver interface {
+	Services(ctx context.Context, objs []*iam.PlatformServices) ([][]*PlatformService, error)
+}
+
 // A QueryResolver reads the fields of Query that its objects do not hold.
 type QueryResolver interface {
 	Ping(ctx context.Context) (string, error)
 	Node(ctx context.Context, id core.UID) (scalar.Node, error)
 	Nodes(ctx context.Context, ids []core.UID) ([]scalar.Node, error)
 	Viewer(ctx context.Context) (*core.Actor, error)
-	AccessAt(ctx context.Context, window scalar.Window, group core.UID, time core.Time) (*scalar.AccessConnection[*events.AccessGrant], error)
+	AccessAt(ctx context.Context, window scalar.Window, within core.UID, time core.Time) (*scalar.AccessConnection[*events.AccessGrant], error)
 	AccessChanges(ctx context.Context, window scalar.Window, within core.UID, from core.Time, to core.Time, identity *core.UID, actor *string) (*scalar.AccessConnection[*events.AccessChange], error)
 	AccountAssociation(ctx context.Context, uid core.UID) (*iam.AccountAssociation, error)
-	AccountAssociations(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.AccountAssociationFilter) (*scalar.Connection[*iam.AccountAssociation], error)
+	AccountAssociations(ctx context.Context, window scalar.Window, within *core.UID, directOnly *bool, where *scalar.AccountAssociationFilter) (*scalar.Connection[*iam.AccountAssociation], error)
 	AdvisoryActivity(ctx context.Context, within core.UID, interval core.ActivityInterval, from *core.Time, to *core.Time, timeZone string) ([]*reports.AdvisoryActivity, error)
 	EventActivity(ctx context.Context, within core.UID, interval core.ActivityInterval, from *core.Time, to *core.Time, timeZone string, types []string, kinds []string) ([]*events.EventActivity, error)
 	Advisory(ctx context.Context, uid core.UID) (*inventory.Advisory, error)
-	Advisories(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.AdvisoryFilter) (*scalar.Connection[*inventory.Advisory], error)
+	Advisories(ctx context.Context, window scalar.Window, within *core.UID, directOnly *bool, where *scalar.AdvisoryFilter) (*scalar.Connection[*inventory.Advisory], error)
 	AdvisorySummary(ctx context.Context, within *core.UID) (*inventory.AdvisorySummary, error)
 	AdvisoryDocuments(ctx context.Context, window scalar.Window, where *scalar.AdvisoryDocumentFilter) (*scalar.Connection[*reports.AdvisoryDocument], error)
 	Artifact(ctx context.Context, uid core.UID) (*libraries.Artifact, error)
 	Artifacts(ctx context.Context, window scalar.Window, where libraries.ArtifactFilter) (*scalar.Connection[*libraries.Artifact], error)
 	ArtifactCounts(ctx context.Context, ecosystems []libraries.Ecosystem) ([]*libraries.EcosystemCount, error)
-	AuditLog(ctx context.Context, window scalar.Window, descendantsOf *core.UID, actor *string, subject *core.UID, target *core.UID, types []string, kinds []string, since *core.Time, until *core.Time, denied *bool) (*scalar.RecordConnection[*core.Event], error)
+	AuditLog(ctx context.Context, window scalar.Window, within *core.UID, actor *string, subject *core.UID, target *core.UID, types []string, kinds []string, since *core.Time, until *core.Time, denied *bool) (*scalar.RecordConnection[*core.Event], error)
 	DuePolicy(ctx context.Context, within core.UID) (*inventory.DuePolicy, error)
 	FeedPosition(ctx context.Context) (*string, error)
 	ExternalGroupRoleMapping(ctx context.Context, uid core.UID) (*iam.ExternalGroupRoleMapping, error)
-	ExternalGroupRoleMappings(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.ExternalGroupRoleMappingFilter) (*scalar.Connection[*iam.ExternalGroupRoleMapping], error)
+	ExternalGroupRoleMappings(ctx context.Context, window scalar.Window, within *core.UID, directOnly *bool, where *scalar.ExternalGroupRoleMappingFilter) (*scalar.Connection[*iam.ExternalGroupRoleMapping], error)
 	Finding(ctx context.Context, uid core.UID) (*inventory.Finding, error)
-	Findings(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.FindingFilter) (*scalar.Connection[*inventory.Finding], error)
+	Findings(ctx context.Context, window scalar.Window, within *core.UID, directOnly *bool, where *scalar.FindingFilter) (*scalar.Connection[*inventory.Finding], error)
 	FindingSummary(ctx context.Context, within *core.UID) (*inventory.FindingSummary, error)
 	FindingActivity(ctx context.Context, within core.UID, interval core.ActivityInterval, from *core.Time, to *core.Time, timeZone string) ([]*reports.FindingActivity, error)
 	TopVulnerabilities(ctx context.Context, within *core.UID, where *scalar.FindingFilter, by reports.RankingOrder, first int) (*reports.FindingRanking, error)
 	TopPackages(ctx context.Context, within *core.UID, where *scalar.FindingFilter, by reports.RankingOrder, first int) (*reports.FindingRanking, error)
 	AcceptanceRules(ctx context.Context, within core.UID) ([]*inventory.TriageRule, error)
 	AcceptanceRulePreview(ctx context.Context, window scalar.Window, within core.UID, where inventory.FindingPattern) (*scalar.Connection[*inventory.Finding], error)
-	Group(ctx context.Context, uid *core.UID, path *string, by *ResourceReference) (*iam.Group, error)
-	Groups(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.GroupFilter) (*scalar.Connection[*iam.Group], error)
+	Group(ctx context.Context, uid *core.UID, path *string) (*iam.Group, error)
+	Groups(ctx context.Context, window scalar.Window, within *core.UID, directOnly *bool, where *scalar.GroupFilter) (*scalar.Connection[*iam.Group], error)
 	GroupInvite(ctx context.Context, uid core.UID) (*iam.GroupInvite, error)
-	GroupInvites(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.GroupInviteFilter) (*scalar.Connection[*iam.GroupInvite], error)
+	GroupInvites(ctx context.Context, window scalar.Window, within *core.UID, directOnly *bool, where *scalar.GroupInviteFilter) (*scalar.Connection[*iam.GroupInvite], error)
 	Identity(ctx context.Context, uid core.UID) (*iam.Identity, error)
-	Identities(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.IdentityFilter) (*scalar.Connection[*iam.Identity], error)
+	Identities(ctx context.Context, window scalar.Window, within *core.UID, directOnly *bool, where *scalar.IdentityFilter) (*scalar.Connection[*iam.Identity], error)
 	LookupIdentity(ctx context.Context, issuer string, subject string) (*core.UID, error)
 	IdentityProvider(ctx context.Context, uid core.UID) (*iam.IdentityProvider, error)
-	IdentityProviders(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.IdentityProviderFilter) (*scalar.Connection[*iam.IdentityProvider], error)
+	IdentityProviders(ctx context.Context, window scalar.Window, within *core.UID, directOnly *bool, where *scalar.IdentityProviderFilter) (*scalar.Connection[*iam.IdentityProvider], error)
 	CompareImages(ctx context.Context, from ImageInput, to ImageInput) (*reports.ImageComparison, error)
 	Operation(ctx context.Context, uid core.UID) (*operations.Operation, error)
 	Packages(ctx context.Context, window scalar.Window, within *core.UID, where *inventory.PackageFilter) (*scalar.Connection[*inventory.Package], error)
 	Package(ctx context.Context, uid core.UID) (*inventory.Package, error)
 	PackageVersion(ctx context.Context, uid core.UID) (*inventory.PackageVersion, error)
 	RemediationActivity(ctx context.Context, within core.UID, interval core.ActivityInterval, from *core.Time, to *core.Time, timeZone string) ([]*reports.Remediation, error)
-	Repo(ctx context.Context, uid *core.UID, path *string, by *ResourceReference) (*inventory.Repo, error)
-	Repos(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.RepoFilter) (*scalar.Connection[*inventory.Repo], error)
+	Repo(ctx context.Context, uid *core.UID, path *string) (*inventory.Repo, error)
+	Repos(ctx context.Context, window scalar.Window, within *core.UID, directOnly *bool, where *scalar.RepoFilter) (*scalar.Connection[*inventory.Repo], error)
 	ResolvedVulnerabilities(ctx context.Context, images []*reports.ImageRef, startTime core.Time, endTime core.Time) ([]*reports.ResolvedVulnerabilityReport, error)
 	Role(ctx context.Context, uid core.UID) (*iam.Role, error)
-	Roles(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.RoleFilter) (*scalar.Connection[*iam.Role], error)
+	Roles(ctx context.Context, window scalar.Window, within *core.UID, directOnly *bool, where *scalar.RoleFilter) (*scalar.Connection[*iam.Role], error)
 	RoleBinding(ctx context.Context, uid core.UID) (*iam.RoleBinding, error)
-	RoleBindings(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.RoleBindingFilter) (*scalar.Connection[*iam.RoleBinding], error)
+	RoleBindings(ctx context.Context, window scalar.Window, within *core.UID, directOnly *bool, where *scalar.RoleBindingFilter) (*scalar.Connection[*iam.RoleBinding], error)
 	Search(ctx context.Context, window scalar.Window, query string, kinds []core.SearchKind, within *core.UID) (*scalar.SearchConnection, error)
 	Source(ctx context.Context, uid core.UID) (*intake.Source, error)
-	Sources(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.SourceFilter) (*scalar.Connection[*intake.Source], error)
+	Sources(ctx context.Context, window scalar.Window, within *core.UID, directOnly *bool, where *scalar.SourceFilter) (*scalar.Connection[*intake.Source], error)
 	Subscription(ctx context.Context, uid core.UID) (*webhooks.Subscription, error)
-	Subscriptions(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.EventSubscriptionFilter) (*scalar.Connection[*webhooks.Subscription], error)
+	Subscriptions(ctx context.Context, window scalar.Window, within *core.UID, directOnly *bool, where *scalar.EventSubscriptionFilter) (*scalar.Connection[*webhooks.Subscription], error)
 	Tag(ctx context.Context, uid core.UID) (*inventory.Tag, error)
-	Tags(ctx context.Context, window scalar.Window, descendantsOf *core.UID, childrenOf *core.UID, where *scalar.TagFilter) (*scalar.Connection[*inventory.Tag], error)
-	TermsAcceptances(ctx context.Context, window scalar.Window, group core.UID) (*scalar.Connection[*iam.TermsAcceptance], error)
+	Tags(ctx context.Context, window scalar.Window, within *core.UID, directOnly *bool, where *scalar.TagFilter) (*scalar.Connection[*inventory.Tag], error)
+	TermsAcceptances(ctx context.Context, window scalar.Window, within core.UID) (*scalar.Connection[*iam.TermsAcceptance], error)
 	VulnerabilityMetadata(ctx context.Context, window scalar.Window, where *scalar.VulnerabilityMetadataFilter) (*scalar.Connection[*inventory.Vulnerability], error)
 	Vulnerability(ctx context.Context, id string) (*inventory.NamedVulnerability, error)
 }
@@ -820,6 +875,11 @@ type RepoFacetResolver interface {
 // A ReportedImageRefResolver reads the fields of ReportedImageRef that its objects do not hold.
 type ReportedImageRefResolver interface {
 	Repo(ctx context.Context, objs []*reports.ImageRef) ([]*inventory.Repo, error)
+}
+
+// A ResolvedVulnerabilityResolver reads the fields of ResolvedVulnerability that its objects do not hold.
+type ResolvedVulnerabilityResolver interface {
+	Vulnerability(ctx context.Context, objs []*reports.ResolvedVulnerability) ([]*inventory.NamedVulnerability, error)
 }
 
 // A RoleResolver reads the fields of Role that its objects do not hold.
@@ -860,7 +920,7 @@ type SourceResolver interface {
 
 // A SubscriptionResolver reads the fields of Subscription that its objects do not hold.
 type SubscriptionResolver interface {
-	Events(ctx context.Context, descendantsOf *core.UID, types []string, kinds []string, actor *string, findings *inventory.FindingConditions, after *string, first *int) (<-chan *core.Event, error)
+	Events(ctx context.Context, within *core.UID, types []string, kinds []string, actor *string, findings *inventory.FindingConditions, after *string, first *int) (<-chan *core.Event, error)
 }
 
 // A TagResolver reads the fields of Tag that its objects do not hold.
@@ -882,7 +942,23 @@ type TagConnectionResolver interface {
 
 // A TermsAcceptanceResolver reads the fields of TermsAcceptance that its objects do not hold.
 type TermsAcceptanceResolver interface {
+	AcceptedByIdentity(ctx context.Context, objs []*iam.TermsAcceptance) ([]*iam.Identity, error)
 	Group(ctx context.Context, objs []*iam.TermsAcceptance) ([]*iam.Group, error)
+}
+
+// A TestSubscriptionPayloadResolver reads the fields of TestSubscriptionPayload that its objects do not hold.
+type TestSubscriptionPayloadResolver interface {
+	Event(ctx context.Context, objs []*webhooks.TestResult) ([]*core.Event, error)
+}
+
+// A TopPackageResolver reads the fields of TopPackage that its objects do not hold.
+type TopPackageResolver interface {
+	HeldPackage(ctx context.Context, objs []*reports.RankedFindings) ([]*inventory.Package, error)
+}
+
+// A TopVulnerabilityResolver reads the fields of TopVulnerability that its objects do not hold.
+type TopVulnerabilityResolver interface {
+	Vulnerability(ctx context.Context, objs []*reports.RankedFindings) ([]*inventory.NamedVulnerability, error)
 }
 
 // A ViewerResolver reads the fields of Viewer that its objects do not hold.
@@ -890,8 +966,8 @@ type ViewerResolver interface {
 	ID(ctx context.Context, objs []*core.Actor) ([]core.UID, error)
 	Identities(ctx context.Context, objs []*core.Actor) ([][]*iam.Identity, error)
 	RoleBindings(ctx context.Context, objs []*core.Actor, window scalar.Window, where *scalar.RoleBindingFilter) ([]*scalar.Connection[*iam.RoleBinding], error)
-	Capabilities(ctx context.Context, objs []*core.Actor, on core.UID) ([][]core.Capability, error)
-	Can(ctx context.Context, objs []*core.Actor, capability core.Capability, on core.UID) ([]bool, error)
+	Capabilities(ctx context.Context, objs []*core.Actor, within core.UID) ([][]core.Capability, error)
+	Can(ctx context.Context, objs []*core.Actor, capability core.Capability, within core.UID) ([]bool, error)
 }
 
 // A VulnerabilityExposureResolver reads the fields of VulnerabilityExposure that its objects do not hold.
@@ -908,6 +984,9 @@ type VulnerabilityExposureResolver interface {
 // A VulnerabilityMetadataResolver reads the fields of VulnerabilityMetadata that its objects do not hold.
 type VulnerabilityMetadataResolver interface {
 	Exploitation(ctx context.Context, objs []*inventory.Vulnerability) ([]*inventory.Exploitation, error)
+	Exposure(ctx context.Context, objs []*inventory.Vulnerability) ([]*inventory.NamedVulnerability, error)
+	UpstreamVulnerabilities(ctx context.Context, objs []*inventory.Vulnerability) ([][]*inventory.Vulnerability, error)
+	RelatedVulnerabilities(ctx context.Context, objs []*inventory.Vulnerability) ([][]*inventory.Vulnerability, error)
 }
 
 // An executionContext is what resolves the fields that the schema itself has:

@@ -193,6 +193,11 @@ type (
 	TagConnection = Connection[*inventory.Tag]
 	// TagEdge is an object of a page.
 	TagEdge = Edge[*inventory.Tag]
+	// TagFilter is the filter of a list.
+	TagFilter struct {
+		inventory.TagFilter
+		ByUID
+	}
 	// CreateTagPayload answers a mutation.
 	CreateTagPayload = Created[*inventory.Tag]
 	// TermsAcceptanceConnection is a page.
