@@ -162,7 +162,7 @@ func (c *importFlags) importInto(ctx context.Context, p program, source string, 
 type importOCICommand struct {
 	importFlags
 	eventFlags
-	Registry    []string `arg:"" name:"registry[/repo]" help:"Registry, to import every repo of its catalogue, or a single repo."`
+	Registry    []string `arg:"" name:"registry[/repo]" help:"Registry, to import every repo of its catalog, or a single repo."`
 	Concurrency int      `default:"8" help:"Number of concurrent requests, 1 to ${most_requests}."`
 	Insecure    bool     `help:"Use plain http if https does not answer. Localhost is always allowed."`
 	SBOMs       string   `name:"sboms" enum:"new,all,none" default:"new" help:"Images whose SBOMs are read: new (those that are not stored yet), all or none."`
@@ -191,7 +191,7 @@ already are asked for SBOMs with --sboms all.
 
 Each tag stores the registry that it came from. --prune removes tags that the registry no longer has. It keeps tags that
 came from another registry or were set by people. A repo that vanished from its registry is reported, and --prune
-removes its tags. An empty catalogue is an error, and nothing is pruned.
+removes its tags. An empty catalog is an error, and nothing is pruned.
 
 The command signs in with the credentials of docker login or podman login, or anonymously.
 

@@ -99,7 +99,7 @@ func TestRealDataIsImportedOnceAndServed(t *testing.T) {
 	})
 }
 
-// The samples of the guide give findings, which the catalogues describe.
+// The samples of the guide give findings, which the catalogs describe.
 func TestTheSamplesOfTheGuideHaveFindings(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {

@@ -63,8 +63,8 @@ function putRecords() {
   mirror.files['/osv/Go/modified_id.csv'] = Object.entries(records).map(([id, [, modified]]) => `${modified},${id}\n`).join('');
 }
 putRecords();
-const putCatalogue = (...ids) => { mirror.files['/kev.json'] = JSON.stringify({ title: 'KEV', catalogVersion: '2026.03.01', vulnerabilities: ids.map((cveID) => ({ cveID, dateAdded: '2026-03-01' })) }); };
-putCatalogue('CVE-2026-1001');
+const putCatalog = (...ids) => { mirror.files['/kev.json'] = JSON.stringify({ title: 'KEV', catalogVersion: '2026.03.01', vulnerabilities: ids.map((cveID) => ({ cveID, dateAdded: '2026-03-01' })) }); };
+putCatalog('CVE-2026-1001');
 mirror.files['/epss.csv.gz'] = gzipSync('#model_version:v2026.03.01,score_date:2026-03-01T00:00:00Z\ncve,epss,percentile\nCVE-2026-1001,0.94,0.99\nCVE-2026-1002,0.01,0.2\n');
 
 const freePort = () => new Promise((done) => {
@@ -139,7 +139,7 @@ await check('one file that changed at the source is all that the next run reads'
   assert.deepEqual([feed.state, asked], ['SUCCEEDED', ['/osv/Go/GO-2026-1007.json', '/osv/Go/modified_id.csv']]);
   assert.equal((await known('CVE-2026-1007')).metadata.summary, 'Fault 7, understood');
   all.osv = feed;
-  putCatalogue('CVE-2026-1002');
+  putCatalog('CVE-2026-1002');
   [feed] = await runFeed(all.kev);
   assert.deepEqual([(await known('CVE-2026-1001')).exploitation.knownExploited, (await known('CVE-2026-1002')).exploitation.knownExploited], [false, true]);
   all.kev = feed;

@@ -74,3 +74,27 @@ func TestEveryFileThatADocNamesExists(t *testing.T) {
 		t.Fatalf("%d files doc.go are found", docs)
 	}
 }
+
+// Each word has one spelling, so that a search finds all of it: in texts for users, in the contracts, and in the code.
+func TestAWordHasOneSpelling(t *testing.T) {
+	t.Parallel()
+	other := regexp.MustCompile("(?i)catalo" + "gue")
+	for _, folder := range []string{"client", "cmd", "docs", "e2e/suites", "internal", "platform", "resolvers", "schema", "store", "tools"} {
+		err := filepath.WalkDir(filepath.Join(root, folder), func(name string, entry os.DirEntry, err error) error {
+			if entry != nil && entry.IsDir() && slices.Contains([]string{"samples", "node_modules", "testdata", "generated", "oracle"}, entry.Name()) {
+				return filepath.SkipDir // They have texts of others, or what is made of texts here.
+			}
+			if err != nil || entry.IsDir() || !slices.Contains([]string{".go", ".graphql", ".graphqls", ".md", ".mjs", ".proto", ".sql", ".ts", ".tsx", ".txt"}, path.Ext(name)) {
+				return err
+			}
+			text, err := os.ReadFile(name)
+			if at := other.FindIndex(text); at != nil {
+				t.Errorf("%s: write catalog, not %s", name, text[at[0]:at[1]])
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}

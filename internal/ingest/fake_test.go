@@ -116,7 +116,7 @@ func (c *fakeCore) destination() destination {
 				return strings.TrimSpace(string(b.Repo) + "@" + b.Digest + " " + b.Architecture)
 			})
 		},
-		exploitations: func(_ context.Context, of feeds.Catalogue, rows []*inventory.Exploitation) (core.Imported, error) {
+		exploitations: func(_ context.Context, of feeds.Catalog, rows []*inventory.Exploitation) (core.Imported, error) {
 			return put(c, c.exploitations, rows, func(e *inventory.Exploitation) string { return e.ID })
 		},
 		keepKnownExploited: func(_ context.Context, ids []string) (removed int, err error) {

@@ -138,9 +138,9 @@ type destination struct {
 	vulnerabilities func(context.Context, []*inventory.Vulnerability) (core.Imported, error)
 	artifacts       func(context.Context, []*libraries.ImportedArtifact) (artifacts, versions core.Imported, err error)
 	sboms           func(context.Context, []*registry.ImportedSBOM) (core.Imported, error)
-	exploitations   func(context.Context, feeds.Catalogue, []*inventory.Exploitation) (core.Imported, error)
+	exploitations   func(context.Context, feeds.Catalog, []*inventory.Exploitation) (core.Imported, error)
 
-	// keepKnownExploited takes all vulnerabilities but these out of the catalogue of those that
+	// keepKnownExploited takes all vulnerabilities but these out of the catalog of those that
 	// are known to be exploited.
 	keepKnownExploited func(ctx context.Context, ids []string) (removed int, err error)
 

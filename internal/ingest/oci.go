@@ -22,7 +22,7 @@ import (
 
 // An OCISource names the registries and repos to import, and says how to read them.
 type OCISource struct {
-	// Names lists registries, to import every repo of their catalogues, and
+	// Names lists registries, to import every repo of their catalogs, and
 	// single repos as registry/repo. The imported repo is named by its path,
 	// without the registry.
 	Names       []string
@@ -32,7 +32,7 @@ type OCISource struct {
 	// has, in repos that vanished or were read without an error.
 	Prune bool
 	SBOMs SBOMChoice // images whose SBOMs are read
-	// Patterns select repos of a catalogue by their paths, as path.Match does; none select all.
+	// Patterns select repos of a catalog by their paths, as path.Match does; none select all.
 	Patterns []string
 
 	// Transport sends requests for somebody who is not the operator. Then the credentials of this machine are not used, but these; without a
@@ -43,7 +43,7 @@ type OCISource struct {
 	limits ociLimits // the default if it is zero
 }
 
-// selects reports whether a repo of a catalogue is read.
+// selects reports whether a repo of a catalog is read.
 func (s *OCISource) selects(repo string) bool {
 	return len(s.Patterns) == 0 || slices.ContainsFunc(s.Patterns, func(pattern string) bool {
 		matches, err := path.Match(pattern, repo)

@@ -264,7 +264,7 @@ func TestRetryAfterIsReadAsSecondsAndAsADate(t *testing.T) {
 	}
 }
 
-func TestACatalogueIsReadPageByPage(t *testing.T) {
+func TestACatalogIsReadPageByPage(t *testing.T) {
 	t.Parallel()
 	h, c := newHub(t), newFakeCore()
 	var want []string
@@ -282,7 +282,7 @@ func TestACatalogueIsReadPageByPage(t *testing.T) {
 	}
 	o.checkReports(t)
 	if n := h.countRequests("GET /v2/_catalog"); n != 3 {
-		t.Errorf("%d pages of the catalogue, want 3", n)
+		t.Errorf("%d pages of the catalog, want 3", n)
 	}
 	sum, err := importOCI(t.Context(), c.destination(), OCISource{Names: []string{h.host}, Concurrency: 3}, Options{ReportProgress: func(p Progress) {
 		if p.Read < last.Read || p.Read > p.Total {
@@ -329,7 +329,7 @@ func TestTagsAreRemovedOnlyOnRequest(t *testing.T) {
 	}
 }
 
-// hideRepos answers like a registry that has lost repos: its catalogue omits them, and
+// hideRepos answers like a registry that has lost repos: its catalog omits them, and
 // requests for their tags get status and body.
 func hideRepos(h *hub, status int, body string, lost ...string) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, r *http.Request) bool {
@@ -400,7 +400,7 @@ func TestNothingIsPrunedIfARepoMayStillExist(t *testing.T) {
 	}
 }
 
-func TestACatalogueThatListsNothingIsAFailureAndPrunesNothing(t *testing.T) {
+func TestACatalogThatListsNothingIsAFailureAndPrunesNothing(t *testing.T) {
 	t.Parallel()
 	h, c := newHub(t), newFakeCore()
 	h.push("r:1", h.image("linux/amd64"))
@@ -410,7 +410,7 @@ func TestACatalogueThatListsNothingIsAFailureAndPrunesNothing(t *testing.T) {
 		return true
 	})
 	o := h.pull(c, func(from *OCISource) { from.Prune = true })
-	o.checkReports(t, [2]string{"HUB: ", "its catalogue lists no repos, so nothing was imported or pruned; name the repos (REGISTRY/REPO) if the registry hides them"})
+	o.checkReports(t, [2]string{"HUB: ", "its catalog lists no repos, so nothing was imported or pruned; name the repos (REGISTRY/REPO) if the registry hides them"})
 	if o.Failed() != 1 || len(c.tags) != 1 {
 		t.Errorf("%+v, left are %q, want Failed 1 and 1 tags", o, keysOf(c.tags))
 	}
@@ -470,7 +470,7 @@ func TestInvalidRegistryNamesAreRejectedBeforeReading(t *testing.T) {
 		t.Errorf("error %v, want a text with %q", o.err, `"golang": must begin with the host of a registry, such as docker.io/golang`)
 	}
 	o = h.pull(newFakeCore(), func(from *OCISource) { h.setHandler(failWith(http.StatusUnauthorized, "/v2/_catalog")) })
-	o.checkReports(t, [2]string{"HUB: its catalogue cannot be read: ", "401"})
+	o.checkReports(t, [2]string{"HUB: its catalog cannot be read: ", "401"})
 	if o.err != nil || o.Failed() != 1 {
 		t.Errorf("got %+v, want Failed 1", o)
 	}

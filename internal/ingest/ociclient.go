@@ -26,7 +26,7 @@ const callTimeout = 3 * time.Minute
 // ociLimits limits what is read from the lists of a registry.
 type ociLimits struct {
 	pages int // of one list
-	repos int // of a catalogue
+	repos int // of a catalog
 	tags  int // of the repos of a chunk together
 }
 
@@ -92,10 +92,10 @@ func (c *ociClient) parseName(text string) (registry name.Registry, repo *name.R
 	return registry, &full, err
 }
 
-// listRepos lists the catalogue of a registry. If it fails, it returns the repos
+// listRepos lists the catalog of a registry. If it fails, it returns the repos
 // read so far together with the error.
 func (c *ociClient) listRepos(ctx context.Context, registry name.Registry) ([]string, error) {
-	limit := newNameLimit(c.limits.repos, "the catalogue lists more than %d repos; name the repos to import (REGISTRY/REPO)")
+	limit := newNameLimit(c.limits.repos, "the catalog lists more than %d repos; name the repos to import (REGISTRY/REPO)")
 	return readPages(ctx, c, limit, func(ctx context.Context) (*remote.Catalogger, error) { return c.puller.Catalogger(ctx, registry) },
 		func(page *remote.Catalogs) ([]string, string) { return page.Repos, page.Next })
 }

@@ -51,18 +51,18 @@ func (r *ociImport) listRepos(ctx context.Context) ([]*ociRepo, error) {
 		return nil, errors.Join(errs...)
 	}
 	for _, registry := range registries {
-		if err := list.addCatalogue(ctx, registry); err != nil {
+		if err := list.addCatalog(ctx, registry); err != nil {
 			return nil, err
 		}
 	}
 	return list.repos, nil
 }
 
-// addCatalogue adds the repos in the catalogue of a registry and, after them, the
+// addCatalog adds the repos in the catalog of a registry and, after them, the
 // repos that earlier imports read from it. The registry is asked for each of those
-// by name: a catalogue leaves out repos that the caller may no longer see, and
+// by name: a catalog leaves out repos that the caller may no longer see, and
 // these have not vanished.
-func (l *repoList) addCatalogue(ctx context.Context, registry name.Registry) error {
+func (l *repoList) addCatalog(ctx context.Context, registry name.Registry) error {
 	paths, err := l.client.listRepos(ctx, registry)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -70,9 +70,9 @@ func (l *repoList) addCatalogue(ctx context.Context, registry name.Registry) err
 	at := Place{File: registry.Name()}
 	switch {
 	case err != nil:
-		l.reporter.reportUnreadable(at, fmt.Errorf("its catalogue cannot be read: %w", err))
+		l.reporter.reportUnreadable(at, fmt.Errorf("its catalog cannot be read: %w", err))
 	case len(paths) == 0:
-		l.reporter.reportUnreadable(at, errors.New("its catalogue lists no repos, so nothing was imported or pruned; name the repos (REGISTRY/REPO) if the registry hides them"))
+		l.reporter.reportUnreadable(at, errors.New("its catalog lists no repos, so nothing was imported or pruned; name the repos (REGISTRY/REPO) if the registry hides them"))
 	}
 	isComplete := err == nil && len(paths) > 0
 	for _, path := range paths {

@@ -221,7 +221,7 @@ func TestListsAndIndexesOfARegistryHaveLimits(t *testing.T) {
 		}
 	}
 	o := h.pull(newFakeCore(), func(from *OCISource) { limited(from); from.limits.tags = 1 })
-	if len(o.reports) == 0 || !strings.Contains(strings.Join(o.reports, "\n"), "HUB: its catalogue cannot be read: the catalogue lists more than 40 repos") {
+	if len(o.reports) == 0 || !strings.Contains(strings.Join(o.reports, "\n"), "HUB: its catalog cannot be read: the catalog lists more than 40 repos") {
 		t.Errorf("reports %q", o.reports)
 	}
 }

@@ -108,7 +108,7 @@ func TestARegistryIsReadByPatternsAndPruned(t *testing.T) {
 		// A registry that refuses removes nothing.
 		w.web.setRegistry(http.HandlerFunc(func(to http.ResponseWriter, _ *http.Request) { to.WriteHeader(http.StatusUnauthorized) }))
 		s, _ = w.again(s)
-		if got := w.tags(); s.State != intake.Failed || !strings.Contains(strings.Join(s.LastRun.Problems, "\n"), "its catalogue cannot be read") || !slices.Equal(got, want) {
+		if got := w.tags(); s.State != intake.Failed || !strings.Contains(strings.Join(s.LastRun.Problems, "\n"), "its catalog cannot be read") || !slices.Equal(got, want) {
 			t.Errorf("refused, the source is %s with %+v, and the tags are %v", s.State, s.LastRun, got)
 		}
 	})

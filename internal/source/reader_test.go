@@ -275,7 +275,7 @@ func TestAFeedReadsOnlyWhatHasChanged(t *testing.T) {
 	})
 }
 
-func TestTheCataloguesAreReadForEverybody(t *testing.T) {
+func TestTheCatalogsAreReadForEverybody(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(t *testing.T, w *world) {
 		w.web.put("/kev.json", []byte(`{"catalogVersion": "1", "vulnerabilities": [{"cveID": "CVE-2021-44228", "dateAdded": "2021-12-10"}]}`))

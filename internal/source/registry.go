@@ -30,7 +30,7 @@ func (u *run) readRegistry(ctx context.Context) error {
 }
 
 // namesOf returns the registry and repos to read. Repos whose names are patterns without wildcards are read by their names, because not
-// every registry has a catalogue.
+// every registry has a catalog.
 func namesOf(at *url.URL, patterns []string) []string {
 	if path := strings.Trim(at.Path, "/"); path != "" {
 		return []string{at.Host + "/" + path}

@@ -57,11 +57,11 @@ func (u *run) readAll(ctx context.Context) error {
 	case intake.OSV:
 		return u.readOSV(ctx)
 	case intake.KEV:
-		return u.readCatalogue(ctx, func(path string, o ingest.Options) (ingest.Summary, error) {
+		return u.readCatalog(ctx, func(path string, o ingest.Options) (ingest.Summary, error) {
 			return ingest.ImportKEV(ctx, u.reader.platform, path, o)
 		})
 	case intake.EPSS:
-		return u.readCatalogue(ctx, func(path string, o ingest.Options) (ingest.Summary, error) {
+		return u.readCatalog(ctx, func(path string, o ingest.Options) (ingest.Summary, error) {
 			return ingest.ImportEPSS(ctx, u.reader.platform, path, o)
 		})
 	case intake.VEX:
@@ -79,8 +79,8 @@ func (u *run) readAll(ctx context.Context) error {
 	}
 }
 
-// readCatalogue fetches one file and imports it.
-func (u *run) readCatalogue(ctx context.Context, read func(path string, o ingest.Options) (ingest.Summary, error)) error {
+// readCatalog fetches one file and imports it.
+func (u *run) readCatalog(ctx context.Context, read func(path string, o ingest.Options) (ingest.Summary, error)) error {
 	file, err := u.fetch(ctx, u.source.URL)
 	if err != nil || file.isUnchanged {
 		return err

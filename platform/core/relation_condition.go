@@ -51,10 +51,10 @@ func (c *RepoCondition) Capabilities() []Capability {
 	return []Capability{CapRepoList}
 }
 
-// CatalogTier is the part of the catalogue that a repo belongs to.
+// CatalogTier is the part of the catalog that a repo belongs to.
 type CatalogTier string
 
-// The catalogue's parts.
+// The catalog's parts.
 const (
 	CatalogTierApplication CatalogTier = "CATALOG_TIER_APPLICATION"
 	CatalogTierBase        CatalogTier = "CATALOG_TIER_BASE"

@@ -49,14 +49,14 @@ type Queries interface {
 
 	RaiseVulnerabilityTimes(ctx context.Context, tx core.Tx, times []SourceTime) error
 
-	// Exploitations reads what catalogues say of vulnerabilities; missing ones are left out.
+	// Exploitations reads what catalogs say of vulnerabilities; missing ones are left out.
 	Exploitations(ctx context.Context, on core.Conn, ids []string) ([]inventory.Exploitation, error)
 
 	// KnownExploitedIDs lists the vulnerabilities that are known to be exploited.
 	KnownExploitedIDs(ctx context.Context, tx core.Tx) ([]string, error)
 
-	// PutExploitations stores what one catalogue says, and keeps what the other one says.
-	PutExploitations(ctx context.Context, tx core.Tx, of Catalogue, all []inventory.Exploitation) error
+	// PutExploitations stores what one catalog says, and keeps what the other one says.
+	PutExploitations(ctx context.Context, tx core.Tx, of Catalog, all []inventory.Exploitation) error
 
 	// AdvisoriesWithFindings lists the advisories that have findings, and one of the names as id,
 	// alias or upstream id.

@@ -1,4 +1,4 @@
-// Package intake has the places that the server reads by itself, at intervals: feeds of advisories, catalogues, registries and
+// Package intake has the places that the server reads by itself, at intervals: feeds of advisories, catalogs, registries and
 // documents. It imports core, secrets, iam, webhooks and fieldmask.
 //
 // Begin with Sources.Create (source.go), and with Queue.End (queue.go), which decides what follows a run. Package internal/source

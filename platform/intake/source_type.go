@@ -16,7 +16,7 @@ type SourceType string
 // The types.
 const (
 	OSV  SourceType = "SOURCE_TYPE_OSV"  // OSV records
-	KEV  SourceType = "SOURCE_TYPE_KEV"  // the catalogue of known exploited vulnerabilities
+	KEV  SourceType = "SOURCE_TYPE_KEV"  // the catalog of known exploited vulnerabilities
 	EPSS SourceType = "SOURCE_TYPE_EPSS" // the scores of the exploit prediction scoring system
 	OCI  SourceType = "SOURCE_TYPE_OCI"  // a registry
 	VEX  SourceType = "SOURCE_TYPE_VEX"  // VEX documents

@@ -43,7 +43,7 @@ type Advisory struct {
 	// advisory sets them. They are not stored.
 	Inherited []Severity `json:"-"`
 
-	// These come from catalogues when findings are looked for, and are not stored here.
+	// These come from catalogs when findings are looked for, and are not stored here.
 	KnownExploited bool     `json:"-"`
 	EPSS           *float64 `json:"-"`
 }

@@ -29,7 +29,7 @@
 //	               changes, for the events of finding_event.go; finding_update.go and
 //	               finding_rule.go are what callers decide, finding_pattern.go accepts by
 //	               conditions, due_policy.go sets due dates, finding_triage.go says which decision
-//	               counts; finding_summary.go counts, exploitation.go has what catalogues say
+//	               counts; finding_summary.go counts, exploitation.go has what catalogs say
 //
 // What they share:
 //

@@ -32,7 +32,7 @@ type Finding struct {
 	FixedVersions    []string         `json:"fixedVersions,omitempty"`    // versions that are not affected any more, the next one first
 	LacksFix         bool             `json:"-"`                          // it is known that all later versions are affected
 	Severity         AdvisorySeverity `json:"severity,omitzero"`          // rating and score
-	KnownExploited   bool             `json:"knownExploited"`             // whether the catalogue of known exploited vulnerabilities has it
+	KnownExploited   bool             `json:"knownExploited"`             // whether the catalog of known exploited vulnerabilities has it
 	EPSS             *float64         `json:"epss,omitempty"`             // probability from 0 to 1 that it is exploited within 30 days
 	Basis            FindingBasis     `json:"basis"`
 	State            FindingState     `json:"state"`

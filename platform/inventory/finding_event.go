@@ -128,7 +128,7 @@ func HideNames(e *core.Event) {
 // given must be met, the first two by the same finding of the event.
 type FindingConditions struct {
 	MinSeverity    core.SeverityRating `json:"minSeverity,omitempty"`    // the rating is this one or a worse one; "" means any
-	KnownExploited bool                `json:"knownExploited,omitempty"` // the catalogue of known exploited vulnerabilities has it
+	KnownExploited bool                `json:"knownExploited,omitempty"` // the catalog of known exploited vulnerabilities has it
 	Within         []core.UID          `json:"within,omitempty"`         // groups and repos below that of the subscription; none means all
 }
 

@@ -10,7 +10,7 @@ import (
 type FindingCount struct {
 	SeverityCount
 	Fixable        int64 // there is a version without the vulnerability
-	KnownExploited int64 // the catalogue of known exploited vulnerabilities has it
+	KnownExploited int64 // the catalog of known exploited vulnerabilities has it
 }
 
 // A FindingSummary counts the findings of images to which a tag points that is not deprecated.

@@ -8,7 +8,7 @@ import (
 
 // The facets of repos.
 type (
-	// A TierFacet counts the repos of a catalogue tier; "" is for repos without one.
+	// A TierFacet counts the repos of a catalog tier; "" is for repos without one.
 	TierFacet = core.Facet[core.CatalogTier]
 	// A BundleFacet counts the repos of a bundle.
 	BundleFacet = core.TextFacet

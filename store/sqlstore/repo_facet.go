@@ -8,7 +8,7 @@ import (
 	"atrium/store/sqlstore/table"
 )
 
-// FacetRepos counts repos by their parts of the catalogue, groups, bundles and labels.
+// FacetRepos counts repos by their parts of the catalog, groups, bundles and labels.
 func (queries) FacetRepos(ctx context.Context, on core.Conn, filter *inventory.RepoFilter, scopes []core.Scope) ([]*inventory.RepoFacets, error) {
 	s := tablesOf(on)
 	facets := table.EmptyEach[inventory.RepoFacets](len(scopes))

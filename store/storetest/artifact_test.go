@@ -117,7 +117,7 @@ func (k *kind[T, F]) checkPagesAndSkips(t *testing.T, ctx context.Context, req c
 	}
 }
 
-func TestTheCountersOfTheCatalogueFollowItsRows(t *testing.T) {
+func TestTheCountersOfTheCatalogFollowItsRows(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		l := w.library()
 		w.checkCounters(t, 0)

@@ -64,7 +64,7 @@ func newBigWorld(w *world, n sizes) *bigWorld {
 		b.createPackages(min(n.findings, 4000))
 		b.createOrganisations(n.organisations)
 		b.recordEvents(n.events)
-		b.createCatalogue(n.artifacts)
+		b.createCatalog(n.artifacts)
 		b.createDeliveries(n.deliveries)
 		b.createCallers()
 	})

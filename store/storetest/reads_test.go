@@ -47,7 +47,7 @@ func (b *bigWorld) hotReads(p *platform.Platform, s *sqlstore.Store) []*hotRead 
 	r.addFeeds()
 	r.addSingleReads()
 	r.addImports()
-	r.addCatalogue()
+	r.addCatalog()
 	r.addDeliveries()
 	r.addFindings()
 	return r.all

@@ -58,7 +58,7 @@ function Names({ exposure, worst, names, uid }: { exposure: Exposure; worst?: Ad
     <dl className="facts wrap">
       {others.length > 0 && <div><dt>Also known as</dt><dd>{list(others)}</dd></div>}
       {upstream.length > 0 && <div><dt>Comes from</dt><dd>{list(upstream)}</dd></div>}
-      {exploitation?.knownExploitedTime && <div><dt>Exploited</dt><dd>in the catalogue of CISA since {dayOf(exploitation.knownExploitedTime)}</dd></div>}
+      {exploitation?.knownExploitedTime && <div><dt>Exploited</dt><dd>in the catalog of CISA since {dayOf(exploitation.knownExploitedTime)}</dd></div>}
       {exploitation?.epss != null && <div><dt>Likely exploited</dt><dd>{(exploitation.epss * 100).toFixed(1)} % within 30 days (EPSS)</dd></div>}
       {worst?.severity.vector && <div><dt>CVSS {worst.severity.version}</dt><dd title={worst.severity.vector}>{vectorInWords(worst.severity.vector) ?? worst.severity.vector}</dd></div>}
     </dl>

@@ -723,7 +723,7 @@ CREATE TABLE due_policy (
     update_time timestamptz NOT NULL
 );
 
--- What catalogues say of how likely vulnerabilities are exploited. epss has six digits, and is empty if it is not known.
+-- What catalogs say of how likely vulnerabilities are exploited. epss has six digits, and is empty if it is not known.
 CREATE TABLE exploitation (
     id text COLLATE "C" PRIMARY KEY,
     known_date timestamptz NOT NULL,
@@ -741,7 +741,7 @@ CREATE TABLE finding_task (
 -- The tasks of an organisation, the oldest first.
 CREATE INDEX finding_task_root ON finding_task (root, id);
 
--- The catalogue of libraries, which lies outside the tree of groups. latest_version and version_count are
+-- The catalog of libraries, which lies outside the tree of groups. latest_version and version_count are
 -- facts about the versions, so that a page of artifacts reads no versions.
 CREATE TABLE artifact (
     uid bytea PRIMARY KEY,

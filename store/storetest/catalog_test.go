@@ -9,8 +9,8 @@ import (
 	"atrium/store/storetest"
 )
 
-// createCatalogue creates artifacts, most of them in Java, and twice as many versions.
-func (b *bigWorld) createCatalogue(n int) {
+// createCatalog creates artifacts, most of them in Java, and twice as many versions.
+func (b *bigWorld) createCatalog(n int) {
 	chunks(b, n, storetest.Tables.Libraries.Artifacts, func(i int) *libraries.Artifact {
 		a := &libraries.Artifact{
 			UID: b.d.root(), Name: fmt.Sprintf("%x:library-%d", b.d.IntN(1<<16), i), Description: fmt.Sprint("what it holds ", i), Ecosystem: libraries.EcosystemJava,
@@ -33,8 +33,8 @@ func (b *bigWorld) createCatalogue(n int) {
 	})
 }
 
-// addCatalogue adds the lists of artifacts and versions.
-func (r *readList) addCatalogue() {
+// addCatalog adds the lists of artifacts and versions.
+func (r *readList) addCatalog() {
 	type (
 		artifacts = core.ListRequest[*libraries.ArtifactFilter]
 		versions  = core.ListRequest[*libraries.ArtifactVersionFilter]
