@@ -102,7 +102,12 @@ func EditFilter[V any](f *V, change func(*V)) *V {
 }
 
 // inOrder returns the kind for callers who may list rows in an order.
-func (k *Kind[T]) inOrder(o Order) *Kind[T] { return k.also(k.Guarded[o.Field]) }
+func (k *Kind[T]) inOrder(o Order) *Kind[T] {
+	for _, key := range o.Keys() {
+		k = k.also(k.Guarded[key.Field])
+	}
+	return k
+}
 
 // also returns the kind for callers who hold further capabilities where they read.
 func (k *Kind[T]) also(capabilities []Capability) *Kind[T] {

@@ -37,20 +37,23 @@ type KindInfo struct {
 	List, Create, Update, Delete Capability
 	Required                     []string // fields that a creation must set
 	Orders                       []string // fields that lists can be sorted by
+	Descending                   []string // those of Orders whose natural direction is descending
 	Row                          reflect.Type
 }
 
 // Info returns the facts about the kind.
 func (k *Kind[T]) Info() KindInfo {
-	orders := make([]string, len(k.Orders))
+	orders, descending := make([]string, len(k.Orders)), []string(nil)
 	for i, o := range k.Orders {
-		orders[i] = o.Name
+		if orders[i] = o.Name; k.isDescByNature(o.Name) {
+			descending = append(descending, o.Name)
+		}
 	}
 	return KindInfo{
 		Name: k.Name, Plural: k.Plural, Area: k.Area, Parent: k.Parent.Name, Number: k.Number, Own: k.Own, GraphOnly: k.GraphOnly, Shared: k.Shared,
 		Event: k.Event, Verbs: k.Verbs, EventBody: k.bodyType(), EventsOfParent: k.EventsOfParent, OtherEvents: k.OtherEvents,
 		List: k.List, Create: k.Create, Update: k.Update, Delete: k.Delete,
-		Required: k.Required, Orders: orders, Row: reflect.TypeFor[T]().Elem(),
+		Required: k.Required, Orders: orders, Descending: descending, Row: reflect.TypeFor[T]().Elem(),
 	}
 }
 

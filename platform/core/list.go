@@ -206,14 +206,8 @@ func ReadGroups[K comparable, T, V any](items []T, key func(T) K, read func(K, [
 
 // PageOf returns the rows of a page of a list that is in memory.
 func PageOf[T, F any](k *Kind[T], q Query[F], all []T) Rows[T] {
-	order, sign := k.Order(q.Order.Field), 1
-	if q.Order.Desc != q.Backward {
-		sign = -1
-	}
-	compare := func(a, b Position) int {
-		return sign * cmp.Or(comparePositions(a.Value, b.Value), CompareTexts(a.UID, b.UID))
-	}
-	at := func(row T) Position { return Position{order.Value(row), k.UID(row)} }
+	compare := func(a, b Position) int { return comparePositions(q.Order, q.Backward, a, b) }
+	at := func(row T) Position { return k.position(q.Order, row) }
 	rows := slices.SortedFunc(slices.Values(all), func(a, b T) int { return compare(at(a), at(b)) })
 	if q.From != nil {
 		rows = slices.DeleteFunc(rows, func(row T) bool { return compare(at(row), *q.From) <= 0 })
@@ -227,8 +221,25 @@ func PageOf[T, F any](k *Kind[T], q Query[F], all []T) Rows[T] {
 	return Rows[T]{Items: rows, More: more, Total: int64(len(all))}
 }
 
-// comparePositions compares the values of two rows in an order: texts, or times.
-func comparePositions(a, b any) int {
+// comparePositions compares two positions in an order, or in its reverse.
+func comparePositions(o Order, backward bool, a, b Position) int {
+	sign := func(desc bool) int {
+		if desc != backward {
+			return -1
+		}
+		return 1
+	}
+	order, last := sign(o.Desc)*compareValues(a.Value, b.Value), o.Desc
+	for i, key := range o.Then {
+		if key.Field != "" {
+			order, last = cmp.Or(order, sign(key.Desc)*compareValues(a.Then[i], b.Then[i])), key.Desc
+		}
+	}
+	return cmp.Or(order, sign(last)*CompareTexts(a.UID, b.UID))
+}
+
+// compareValues compares the values of two rows in an order: texts, or times.
+func compareValues(a, b any) int {
 	if x, isTime := a.(Time); isTime {
 		y, _ := b.(Time)
 		return x.Compare(y.Time)
@@ -298,19 +309,22 @@ func (r *Collection[T, F]) parsePaging(ctx context.Context, req ListRequest[F], 
 	if req.Skip < 0 {
 		v.Add("skip", "must not be negative")
 	}
-	q.Order = r.Kind.ParseOrder(req.OrderBy, v)
+	q.Order = r.Kind.parseOrder(req.OrderBy, req.Natural, v)
 	if req.PageToken == "" {
 		return q, nil
 	}
 	t, err := r.Core.Tokens.Open(ctx, req.PageToken, listName(r.Kind.Name, req.UIDP, req.Filter))
+	var order Order
+	if err == nil {
+		order, err = r.Kind.orderOf(t)
+	}
 	switch {
-	case errors.Is(err, ErrToken), err == nil && t.order >= len(r.Kind.Orders):
+	case errors.Is(err, ErrToken):
 		v.Add("page_token", "%s", ErrToken)
 		return q, nil
 	case err != nil:
 		return q, err
 	}
-	order := Order{r.Kind.Orders[t.order].Name, t.desc}
 	switch {
 	case req.OrderBy != "" && order != q.Order:
 		v.Add("page_token", "was made with another order_by")
@@ -332,8 +346,7 @@ func (r *Collection[T, F]) NewPage(req ListRequest[F], q Query[F], rows Rows[T])
 		page.HasNext, page.HasPrevious = passed, more
 	}
 	page.cursors = &cursors[T]{
-		kind: r.Kind, order: slices.IndexFunc(r.Kind.Orders, func(o OrderField[T]) bool { return o.Name == q.Order.Field }), desc: q.Order.Desc,
-		issued: r.Core.Tokens.time(), sealer: r.Core.Tokens.sealer.Load(),
+		kind: r.Kind, order: q.Order, issued: r.Core.Tokens.time(), sealer: r.Core.Tokens.sealer.Load(),
 		uidp: req.UIDP, filter: FillFilter(req.Filter),
 	}
 	if more && len(rows.Items) > 0 {

@@ -3,6 +3,7 @@ package core
 import (
 	"cmp"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -118,7 +119,8 @@ type ListRequest[F any] struct {
 	PageSize  int          // 0 means DefaultPageSize; a size above MaxPageSize means MaxPageSize
 	Empty     bool         // whether the page has no items, whatever PageSize is; its total and whether items follow are read
 	PageToken string       // the end of the previous page, or the start of the next page if Backward
-	OrderBy   string       // a field, then optionally asc or desc; "" means the default of the kind
+	OrderBy   string       // fields that commas separate, each optionally followed by asc or desc; "" means the default of the kind
+	Natural   bool         // whether a field without a direction has its natural one, and not asc
 	Skip      int          // number of rows to skip after the token
 	Backward  bool         // whether the page is the one that ends before the token, or the last one without a token
 	Parts     Parts        // parts to read
@@ -176,8 +178,7 @@ func (p Page[T]) Cursor(i int) string { return p.cursors.seal(p.Items[i]) }
 // cursors seals page tokens of one list.
 type cursors[T any] struct {
 	kind   *Kind[T]
-	order  int // index into the kind's Orders
-	desc   bool
+	order  Order
 	issued time.Time
 	sealer *sealer
 	uidp   UIDFilter // part of what the tokens are for; the other part is the filter
@@ -188,8 +189,9 @@ type cursors[T any] struct {
 }
 
 func (c *cursors[T]) seal(row T) string {
-	position := Position{c.kind.Orders[c.order].Value(row), c.kind.UID(row)}
-	return c.sealer.seal(Token{issued: c.issued, order: c.order, desc: c.desc, Position: position}, c.listName())
+	t := c.kind.tokenOf(c.order)
+	t.issued, t.Position = c.issued, c.kind.position(c.order, row)
+	return c.sealer.seal(t, c.listName())
 }
 
 func (c *cursors[T]) listName() []byte {
@@ -197,11 +199,45 @@ func (c *cursors[T]) listName() []byte {
 	return c.list
 }
 
-// An Order is a field that a kind sorts by. UID breaks ties, in the same
-// direction.
+// MaxOrderFields limits the fields of one order.
+const MaxOrderFields = 3
+
+// An Order is what a list is sorted by: a field, and those that sort rows with equal values of it. UID breaks
+// ties, in the direction of the last field.
 type Order struct {
 	Field string // name of the field, as in OrderField.Name
 	Desc  bool
+	Then  [MaxOrderFields - 1]OrderKey // further fields; those that there are not are empty
+}
+
+// An OrderKey is one field of an order.
+type OrderKey struct {
+	Field string
+	Desc  bool
+}
+
+// Keys returns the fields of an order.
+func (o Order) Keys() []OrderKey {
+	keys := []OrderKey{{o.Field, o.Desc}}
+	for _, key := range o.Then {
+		if key.Field != "" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// newOrder returns the order of fields. What comes after the UID sorts nothing, and a UID at the end says no more than the tie-break.
+func newOrder(keys []OrderKey) (o Order) {
+	if at := slices.IndexFunc(keys, func(k OrderKey) bool { return k.Field == "uid" }); at >= 0 {
+		keys = keys[:at+1]
+	}
+	if last := len(keys) - 1; last > 0 && keys[last] == (OrderKey{"uid", keys[last-1].Desc}) {
+		keys = keys[:last]
+	}
+	o.Field, o.Desc = keys[0].Field, keys[0].Desc
+	copy(o.Then[:], keys[1:])
+	return o
 }
 
 // An OrderField is a field by which rows of a kind can be sorted: a time, or a
@@ -224,6 +260,7 @@ var (
 type Position struct {
 	Value any // the order field's value: string or Time
 	UID   UID
+	Then  [MaxOrderFields - 1]any // the values of further fields
 }
 
 // Order returns the order field with a name, in any spelling, or nil.
@@ -242,24 +279,74 @@ func (k *Kind[T]) Order(field string) *OrderField[T] {
 	return nil
 }
 
-// ParseOrder parses an order_by such as "name desc". "" means the default order.
-func (k *Kind[T]) ParseOrder(s string, v *Violations) Order {
+// position returns the position of a row in an order.
+func (k *Kind[T]) position(o Order, row T) Position {
+	at := Position{Value: k.Order(o.Field).Value(row), UID: k.UID(row)}
+	for i, key := range o.Then {
+		if key.Field != "" {
+			at.Then[i] = k.Order(key.Field).Value(row)
+		}
+	}
+	return at
+}
+
+// isDescByNature reports whether a list that is sorted by a field has the largest values first: the worst, the newest. Names, UIDs and times
+// to come ascend. The field of the default order has the direction of that.
+func (k *Kind[T]) isDescByNature(field string) bool {
+	if field == k.DefaultOrder.Field {
+		return k.DefaultOrder.Desc
+	}
+	switch field {
+	case "severity", "open_severity", "epss", "first_seen", "create_time", "update_time", "delete_time", "last_seen_time", "last_attempt_time", "date":
+		return true
+	default:
+		return false
+	}
+}
+
+// ParseOrder parses an order_by such as "name desc", or "severity desc, name". "" means the default order. A field without a direction ascends.
+func (k *Kind[T]) ParseOrder(s string, v *Violations) Order { return k.parseOrder(s, false, v) }
+
+// parseOrder is ParseOrder for either meaning of a field without a direction.
+func (k *Kind[T]) parseOrder(s string, isNatural bool, v *Violations) Order {
 	if s == "" {
 		return k.DefaultOrder
 	}
-	words := strings.Split(s, " ")
-	desc := len(words) == 2 && words[1] == "desc"
-	if len(words) == 1 || desc || len(words) == 2 && words[1] == "asc" {
-		if f := k.Order(words[0]); f != nil {
-			return Order{f.Name, desc}
+	var keys []OrderKey
+	for part := range strings.SplitSeq(s, ",") {
+		if len(keys) > 0 {
+			part = strings.TrimPrefix(part, " ")
 		}
+		key, isOrder := k.parseOrderKey(part, isNatural)
+		if !isOrder {
+			names := make([]string, len(k.Orders))
+			for i, o := range k.Orders {
+				names[i] = o.matchSpelling(part)
+			}
+			v.Add("order_by", "must be one of %s, optionally followed by asc or desc", strings.Join(names, ", "))
+			return Order{}
+		}
+		if slices.ContainsFunc(keys, func(before OrderKey) bool { return before.Field == key.Field }) {
+			v.Add("order_by", "must name each field once")
+			return Order{}
+		}
+		keys = append(keys, key)
 	}
-	names := make([]string, len(k.Orders))
-	for i, o := range k.Orders {
-		names[i] = o.matchSpelling(s)
+	if len(keys) > MaxOrderFields {
+		v.Add("order_by", "must have at most %d fields", MaxOrderFields)
+		return Order{}
 	}
-	v.Add("order_by", "must be one of %s, optionally followed by asc or desc", strings.Join(names, ", "))
-	return Order{}
+	return newOrder(keys)
+}
+
+// parseOrderKey parses one field of an order_by.
+func (k *Kind[T]) parseOrderKey(s string, isNatural bool) (key OrderKey, isOrder bool) {
+	field, direction, hasDirection := strings.Cut(s, " ")
+	f := k.Order(field)
+	if f == nil || hasDirection && direction != "asc" && direction != "desc" {
+		return OrderKey{}, false
+	}
+	return OrderKey{f.Name, direction == "desc" || !hasDirection && isNatural && k.isDescByNature(f.Name)}, true
 }
 
 // matchSpelling returns the name of an order field in the style of what the caller

@@ -29,22 +29,25 @@ func TestATokenOpensToWhatWasSealed(t *testing.T) {
 	t.Parallel()
 	s := testSealer(t)
 	for _, p := range []Position{
-		{"golang", rootA + seg("1")},
-		{"", rootA},
-		{strings.Repeat("é", 127), rootA + seg("1") + seg("2")},
-		{tokenTime, rootA + seg("1")},
-		{Time{}, rootA + seg("1")},
-		{"GO-2024-3228", "GO-2024-3228"},
-		{strings.Repeat("v", 255), UID(strings.Repeat("v", 255))},
-		{string(rootA), rootA},
+		{Value: "golang", UID: rootA + seg("1")},
+		{Value: "", UID: rootA},
+		{Value: strings.Repeat("é", 127), UID: rootA + seg("1") + seg("2")},
+		{Value: tokenTime, UID: rootA + seg("1")},
+		{Value: Time{}, UID: rootA + seg("1")},
+		{Value: "GO-2024-3228", UID: "GO-2024-3228"},
+		{Value: strings.Repeat("v", 255), UID: UID(strings.Repeat("v", 255))},
+		{Value: string(rootA), UID: rootA},
 	} {
 		for _, desc := range []bool{false, true} {
 			in := Token{issued: tokenTime.Time, order: 3, desc: desc, Position: p}
+			if strings.HasPrefix(string(p.UID), string(rootA)) { // It also comes back with the values of further fields.
+				in.then, in.Then = [2]byte{1, 4 | tokenDesc}, [2]any{p.Value, tokenTime}
+			}
 			if first, second := s.seal(in, ofRepos), s.seal(in, ofRepos); first != second {
 				t.Errorf("%v has two tokens, want %v", in, second)
 			}
 			got, err := s.open(s.seal(in, ofRepos), ofRepos)
-			if err != nil || got.Position != p || got.order != 3 || got.desc != desc || !got.issued.Equal(in.issued) {
+			if err != nil || got.Position != in.Position || got.then != in.then || got.order != 3 || got.desc != desc || !got.issued.Equal(in.issued) {
 				t.Errorf("%v came back as %v (%v), want Position %v, order 3 and desc %v", in, got, err, p, desc)
 			}
 		}
@@ -61,7 +64,7 @@ func TestATokenIsAtMost512BytesNineLevelsDeep(t *testing.T) {
 		if value == nil {
 			value = string(uid)
 		}
-		sealed := s.seal(Token{issued: tokenTime.Time, order: 1, Position: Position{value, uid}}, ofRepos)
+		sealed := s.seal(Token{issued: tokenTime.Time, order: 1, Position: Position{Value: value, UID: uid}}, ofRepos)
 		if strings.Trim(sealed, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
 			t.Errorf("%s is not safe in a URL", sealed)
 		}
@@ -84,7 +87,7 @@ func TestATokenIsAtMost512BytesNineLevelsDeep(t *testing.T) {
 func TestATokenIsNotOpenedElsewhere(t *testing.T) {
 	t.Parallel()
 	s := testSealer(t)
-	sealed := s.seal(Token{issued: tokenTime.Time, Position: Position{"golang", rootA + seg("1")}}, ofRepos)
+	sealed := s.seal(Token{issued: tokenTime.Time, Position: Position{Value: "golang", UID: rootA + seg("1")}}, ofRepos)
 	for what, list := range map[string][]byte{
 		"another kind":     listName("Tag", UIDFilter{DescendantsOf: rootA}, &thingFilter{}),
 		"another scope":    listName("Repo", UIDFilter{DescendantsOf: rootB}, &thingFilter{}),
@@ -103,7 +106,7 @@ func TestATokenIsNotOpenedElsewhere(t *testing.T) {
 func TestABrokenTokenIsNotOpened(t *testing.T) {
 	t.Parallel()
 	s := testSealer(t)
-	sealed := s.seal(Token{issued: tokenTime.Time, Position: Position{"golang", rootA + seg("1")}}, ofRepos)
+	sealed := s.seal(Token{issued: tokenTime.Time, Position: Position{Value: "golang", UID: rootA + seg("1")}}, ofRepos)
 	if _, err := s.open(sealed, ofRepos); err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +163,7 @@ func TestARetiredKeyStillOpens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := Token{issued: tokenTime.Time, Position: Position{"golang", rootA}}
+	in := Token{issued: tokenTime.Time, Position: Position{Value: "golang", UID: rootA}}
 	if _, err := both.open(old.seal(in, ofRepos), ofRepos); err != nil {
 		t.Errorf("a token of the retired key: %v", err)
 	}
@@ -171,7 +174,7 @@ func TestARetiredKeyStillOpens(t *testing.T) {
 
 func FuzzTokenOpen(f *testing.F) {
 	s := testSealer(f)
-	f.Add(s.seal(Token{issued: tokenTime.Time, Position: Position{"golang", rootA}}, ofRepos))
+	f.Add(s.seal(Token{issued: tokenTime.Time, Position: Position{Value: "golang", UID: rootA}}, ofRepos))
 	f.Add("")
 	f.Add("AQ")
 	f.Add("AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
@@ -192,9 +195,10 @@ func (s *sealer) sameNonce(sealed string, t Token) string {
 
 // The content of a seal is always our own, but may have another version.
 func FuzzTokenParse(f *testing.F) {
-	f.Add(Token{issued: tokenTime.Time, order: 1, desc: true, Position: Position{"golang", rootA + seg("1")}}.bytes())
-	f.Add(Token{issued: tokenTime.Time, Position: Position{tokenTime, rootA}}.bytes())
-	f.Add(Token{issued: tokenTime.Time, Position: Position{"GO-1", "GO-1"}}.bytes())
+	f.Add(Token{issued: tokenTime.Time, order: 1, desc: true, Position: Position{Value: "golang", UID: rootA + seg("1")}}.bytes())
+	f.Add(Token{issued: tokenTime.Time, Position: Position{Value: tokenTime, UID: rootA}}.bytes())
+	f.Add(Token{issued: tokenTime.Time, Position: Position{Value: "GO-1", UID: "GO-1"}}.bytes())
+	f.Add(Token{issued: tokenTime.Time, then: [2]byte{1, 2}, Position: Position{Value: "GO-1", UID: rootA, Then: [2]any{tokenTime, "x"}}}.bytes())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		got, err := parseToken(b)
 		if err != nil {

@@ -239,7 +239,7 @@ func placeOf(t Token) *SearchPlace {
 }
 
 func (p SearchPlace) token(issued time.Time) Token {
-	return Token{issued: issued, order: int(p.Stage), Position: Position{string([]byte{p.Kind}) + p.Name, p.UID}}
+	return Token{issued: issued, order: int(p.Stage), Position: Position{Value: string([]byte{p.Kind}) + p.Name, UID: p.UID}}
 }
 
 // scopes returns the scopes of the requested kinds that the caller may list.

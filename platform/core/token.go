@@ -10,6 +10,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -91,13 +92,51 @@ type Token struct {
 	issued time.Time
 	order  int // index into the kind's Orders
 	desc   bool
+	then   [MaxOrderFields - 1]byte // further fields: 0, or the index and 1, with tokenDesc
 	Position
 }
 
 const (
-	tokenVersion = 1
-	tokenDesc    = 0x80 // bit of a descending order, in the byte of the order
+	tokenVersion   = 1
+	tokenOfSeveral = 2    // the version of a token of an order with further fields
+	tokenDesc      = 0x80 // bit of a descending order, in the byte of the order
 )
+
+// tokenOf returns a token of an order, without a position.
+func (k *Kind[T]) tokenOf(o Order) (t Token) {
+	index := func(field string) int {
+		return slices.IndexFunc(k.Orders, func(f OrderField[T]) bool { return f.Name == field })
+	}
+	t.order, t.desc = index(o.Field), o.Desc
+	for i, key := range o.Then {
+		if key.Field == "" {
+			break
+		}
+		if t.then[i] = byte(index(key.Field) + 1); key.Desc {
+			t.then[i] |= tokenDesc
+		}
+	}
+	return t
+}
+
+// orderOf returns the order of a token.
+func (k *Kind[T]) orderOf(t Token) (o Order, err error) {
+	if t.order >= len(k.Orders) {
+		return o, ErrToken
+	}
+	o.Field, o.Desc = k.Orders[t.order].Name, t.desc
+	for i, then := range t.then {
+		if then == 0 {
+			break
+		}
+		at := int(then&^tokenDesc) - 1
+		if at < 0 || at >= len(k.Orders) {
+			return Order{}, ErrToken
+		}
+		o.Then[i] = OrderKey{k.Orders[at].Name, then&tokenDesc != 0}
+	}
+	return o, nil
+}
 
 // ErrToken is the error of a text that is not a page token of a list.
 var ErrToken = errors.New("is not a page token of this list")
@@ -107,9 +146,24 @@ func (t Token) bytes() []byte {
 	if t.desc {
 		b[1] |= tokenDesc
 	}
+	if t.then[0] != 0 {
+		b[0] = tokenOfSeveral
+		b = append(b, t.then[:]...)
+	}
 	b = binary.AppendVarint(b, t.issued.UnixMilli())
 	b = append(b, packUID(t.UID)...)
-	switch value := t.Value.(type) {
+	for i, then := range t.then {
+		if then != 0 {
+			value := appendTokenValue(nil, t.Then[i])
+			b = append(binary.AppendUvarint(b, uint64(len(value))), value...)
+		}
+	}
+	return appendTokenValue(b, t.Value)
+}
+
+// appendTokenValue appends the value of a field by which rows are sorted.
+func appendTokenValue(b []byte, value any) []byte {
+	switch value := value.(type) {
 	case Time:
 		b = binary.AppendVarint(append(b, 't'), value.UnixMilli())
 	case string:
@@ -118,33 +172,61 @@ func (t Token) bytes() []byte {
 	return b
 }
 
-// parseToken parses the result of bytes.
-func parseToken(b []byte) (t Token, err error) {
-	if len(b) < 2 || b[0] != tokenVersion {
-		return t, ErrToken
-	}
-	t.order, t.desc = int(b[1]&^tokenDesc), b[1]&tokenDesc != 0
-	issued, n := binary.Varint(b[2:])
-	if n <= 0 {
-		return t, ErrToken
-	}
-	t.issued = time.UnixMilli(issued)
-	if t.UID, b, err = unpackUID(b[2+n:]); err != nil || len(b) == 0 {
-		return t, ErrToken
+// parseTokenValue parses the result of appendTokenValue.
+func parseTokenValue(b []byte) (any, error) {
+	if len(b) == 0 {
+		return nil, ErrToken
 	}
 	switch b[0] {
 	case 't':
 		ms, n := binary.Varint(b[1:])
 		if n <= 0 {
-			return t, ErrToken
+			return nil, ErrToken
 		}
-		t.Value = At(time.UnixMilli(ms))
+		return At(time.UnixMilli(ms)), nil
 	case 's':
-		t.Value = string(b[1:])
+		return string(b[1:]), nil
 	default:
+		return nil, ErrToken
+	}
+}
+
+// parseToken parses the result of bytes.
+func parseToken(b []byte) (t Token, err error) {
+	if len(b) < 2 || b[0] != tokenVersion && b[0] != tokenOfSeveral {
 		return t, ErrToken
 	}
-	return t, nil
+	version := b[0]
+	t.order, t.desc = int(b[1]&^tokenDesc), b[1]&tokenDesc != 0
+	if b = b[2:]; version == tokenOfSeveral {
+		if len(b) < len(t.then) || b[0] == 0 {
+			return t, ErrToken
+		}
+		b = b[copy(t.then[:], b):]
+	}
+	issued, n := binary.Varint(b)
+	if n <= 0 {
+		return t, ErrToken
+	}
+	t.issued = time.UnixMilli(issued)
+	if t.UID, b, err = unpackUID(b[n:]); err != nil {
+		return t, ErrToken
+	}
+	for i, then := range t.then {
+		if then == 0 {
+			continue
+		}
+		length, n := binary.Uvarint(b)
+		if n <= 0 || length > uint64(len(b)-n) {
+			return t, ErrToken
+		}
+		if t.Then[i], err = parseTokenValue(b[n : n+int(length)]); err != nil {
+			return t, err
+		}
+		b = b[n+int(length):]
+	}
+	t.Value, err = parseTokenValue(b)
+	return t, err
 }
 
 // packUID halves the length of a UID, so that a token with the longest name of a repo

@@ -1,7 +1,6 @@
 package storetest_test
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -68,11 +67,16 @@ func isLeftOut(row, filter any) bool {
 
 func (k *kind[T, F]) sort(rows []T, order core.Order) {
 	slices.SortFunc(rows, func(a, b T) int {
-		c := cmp.Or(compareValues(k.orderValue(a, order.Field), k.orderValue(b, order.Field)), strings.Compare(string(k.uid(a)), string(k.uid(b))))
-		if order.Desc {
-			return -c
+		sign := 1
+		for _, key := range order.Keys() {
+			if sign = 1; key.Desc {
+				sign = -1
+			}
+			if c := compareValues(k.orderValue(a, key.Field), k.orderValue(b, key.Field)); c != 0 {
+				return sign * c
+			}
 		}
-		return c
+		return sign * strings.Compare(string(k.uid(a)), string(k.uid(b)))
 	})
 }
 
@@ -102,20 +106,32 @@ func (k *kind[T, F]) uids(rows []T) []core.UID {
 	return uids
 }
 
-// orders returns every order of the kind, in both directions.
+// orders returns every order of the kind, in both directions, and some of several fields: each field before the next ones.
 func (k *kind[T, F]) orders() []core.Order {
 	var all []core.Order
-	for _, o := range k.ops.Kind().Orders {
+	fields := k.ops.Kind().Orders
+	for i, o := range fields {
 		all = append(all, core.Order{Field: o.Name}, core.Order{Field: o.Name, Desc: true})
+		if next, last := fields[(i+1)%len(fields)].Name, fields[(i+2)%len(fields)].Name; len(fields) > 2 && o.Name != "uid" {
+			several := core.Order{Field: o.Name, Desc: i%2 == 0, Then: [2]core.OrderKey{{Field: next, Desc: i%3 == 0}, {Field: last, Desc: i%2 == 0}}}
+			if next == "uid" {
+				several.Then = [2]core.OrderKey{{Field: next, Desc: i%2 == 1}}
+			}
+			all = append(all, several)
+		}
 	}
 	return all
 }
 
 func spell(o core.Order) string {
-	if o.Desc {
-		return o.Field + " desc"
+	var fields []string
+	for _, key := range o.Keys() {
+		if key.Desc {
+			key.Field += " desc"
+		}
+		fields = append(fields, key.Field)
 	}
-	return o.Field
+	return strings.Join(fields, ", ")
 }
 
 // A listing is a kind without its type parameters.

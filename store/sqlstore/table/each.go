@@ -274,15 +274,14 @@ func (p *part) addAfter(s *Statement, o ordering, after *core.Position) {
 		o.addAfter(s, after)
 		return
 	}
-	sign := ">"
-	if o.desc {
-		sign = "<"
-	}
-	if o.byUID() {
+	switch sign := passed(o.desc); {
+	case o.byUID():
 		s.Add(" AND " + p.tieColumn + " " + sign + " p.after")
-		return
+	case len(o.then) > 0 || o.tieDesc != o.desc:
+		o.addAfterKeys(s, after, p.tieColumn, "p.after")
+	default:
+		s.Add(" AND ("+o.value+", "+p.tieColumn+") "+sign+" (?, p.after)", after.Value)
 	}
-	s.Add(" AND ("+o.value+", "+p.tieColumn+") "+sign+" (?, p.after)", after.Value)
 }
 
 // addPlace adds the place of a parent among the parents of all parts, counted from 1.

@@ -112,9 +112,11 @@ func (r *Reader[T, F]) addFilter(s *Statement, f F, how accessPath) {
 // sorted, so that its rows can be compared and have cursors.
 func (r *Reader[T, F]) complete(q core.Query[F]) core.Query[F] {
 	q.Filter = r.fill(q.Filter)
-	q.Without &^= r.CostlyColumns["t."+q.Order.Field].Field
-	if l, elsewhere := r.JoinedOrders[q.Order.Field]; elsewhere {
-		q.Without &^= r.CostlyColumns[l.Column].Field
+	for _, key := range q.Order.Keys() {
+		q.Without &^= r.CostlyColumns["t."+key.Field].Field
+		if l, elsewhere := r.JoinedOrders[key.Field]; elsewhere {
+			q.Without &^= r.CostlyColumns[l.Column].Field
+		}
 	}
 	return q
 }
@@ -280,23 +282,29 @@ func (t *Definition[T, F]) keepsMost(f F) bool {
 
 // compare returns the order in which the rows of a page are read.
 func (t *Definition[T, F]) compare(order core.Order, backward bool) func(a, b T) int {
-	shown := "t." + order.Field
-	if l, elsewhere := t.JoinedOrders[order.Field]; elsewhere {
-		shown = l.Column
-	}
-	at := slices.IndexFunc(t.Columns, func(c Column[T]) bool { return c.SQL == shown })
-	if at < 0 {
-		panic(t.Name + " has no column " + shown + " to compare rows by")
-	}
-	sign := 1
-	if order.Desc != backward {
-		sign = -1
+	keys := order.Keys()
+	columns, signs := make([]func(T) any, len(keys)), make([]int, len(keys))
+	for i, key := range keys {
+		shown := "t." + key.Field
+		if l, elsewhere := t.JoinedOrders[key.Field]; elsewhere {
+			shown = l.Column
+		}
+		at := slices.IndexFunc(t.Columns, func(c Column[T]) bool { return c.SQL == shown })
+		if at < 0 {
+			panic(t.Name + " has no column " + shown + " to compare rows by")
+		}
+		columns[i], signs[i] = t.Columns[at].To, 1
+		if key.Desc != backward {
+			signs[i] = -1
+		}
 	}
 	return func(a, b T) int {
-		if c := compareColumns(t.Columns[at].To(a), t.Columns[at].To(b)); c != 0 {
-			return sign * c
+		for i, column := range columns {
+			if c := compareColumns(column(a), column(b)); c != 0 {
+				return signs[i] * c
+			}
 		}
-		return sign * strings.Compare(string(t.UID(a)), string(t.UID(b)))
+		return signs[len(signs)-1] * strings.Compare(string(t.UID(a)), string(t.UID(b)))
 	}
 }
 

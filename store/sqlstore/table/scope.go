@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 
 	"atrium/platform/core"
@@ -299,11 +300,19 @@ func hideRange(isRare bool, within string) string {
 type ordering struct {
 	value     string // SQL of the values; "" means that rows are sorted by UID only
 	desc      bool
+	then      []sortKey          // what sorts rows with equal values; no index has such an order
+	tieDesc   bool               // whether UIDs descend
 	unindexed bool               // whether no index has this order: see orderingOf
 	unique    bool               // whether no two rows have the same value: see orderingAmong
 	key       func(core.UID) any // returns the value that UIDs are compared with
 
 	tie tiebreaker
+}
+
+// A sortKey is a further expression by which rows are sorted.
+type sortKey struct {
+	value string
+	desc  bool
 }
 
 // withTie returns the same order with another tiebreaker.
@@ -335,13 +344,29 @@ func OrderByName(shown, table, column string) JoinedOrder {
 
 // ordering returns the ordering of an order in which a list is read.
 func (t *Definition[T, F]) ordering(o core.Order, backward bool) ordering {
-	by := ordering{desc: o.Desc != backward, key: t.key}
-	if l, elsewhere := t.JoinedOrders[o.Field]; elsewhere {
-		by.value = l.Value
-	} else if o.Field != "uid" {
-		by.value = "t." + o.Field
+	by := ordering{value: t.sortedBy(o.Field), desc: o.Desc != backward, key: t.key}
+	by.tieDesc = by.desc
+	for _, key := range o.Then {
+		if key.Field == "" {
+			break
+		}
+		by.unindexed, by.tieDesc = true, key.Desc != backward
+		if value := t.sortedBy(key.Field); value != "" {
+			by.then = append(by.then, sortKey{value, by.tieDesc})
+		}
 	}
 	return by
+}
+
+// sortedBy returns the SQL of the values of a field by which rows are sorted, or "" for UIDs.
+func (t *Definition[T, F]) sortedBy(field string) string {
+	if l, elsewhere := t.JoinedOrders[field]; elsewhere {
+		return l.Value
+	}
+	if field == "uid" {
+		return ""
+	}
+	return "t." + field
 }
 
 // orderingAmong returns o without UIDs if names are unique among the rows. The index of
@@ -361,6 +386,9 @@ func (s *Statement) addKeys(o ordering) {
 	if !o.byUID() {
 		s.Add(o.value + " AS sorted, ")
 	}
+	for i, key := range o.then {
+		s.Add(key.value + " AS " + sortedName(i) + ", ")
+	}
 	if o.tie.base == "" {
 		s.Add("t.uid")
 		return
@@ -372,15 +400,30 @@ func (s *Statement) addKeys(o ordering) {
 func (o ordering) orderBy() string {
 	switch {
 	case !o.unindexed && o.unique:
-		return o.clause("", o.value)
+		return o.clause("", "", o.value)
 	case !o.unindexed:
-		return o.clause(o.value, o.tie.sql())
+		return o.clause(o.value, "", o.tie.sql())
 	case o.byUID():
-		return o.clause("", WithoutIndex(o.tie.sql()))
+		return o.clause("", "", WithoutIndex(o.tie.sql()))
 	default:
-		return o.clause(WithoutIndex(o.value), o.tie.sql())
+		var then strings.Builder
+		for _, key := range o.then {
+			then.WriteString(key.value + direction(key.desc) + ", ")
+		}
+		return o.clause(WithoutIndex(o.value), then.String(), o.tie.sql())
 	}
 }
+
+// direction returns the SQL of a direction.
+func direction(desc bool) string {
+	if desc {
+		return " DESC"
+	}
+	return ""
+}
+
+// sortedName returns the name of the column of a further key.
+func sortedName(i int) string { return "sorted" + strconv.Itoa(i+2) }
 
 // WithoutIndex changes an expression so that no index matches it.
 func WithoutIndex(value string) string { return "COALESCE(" + value + ", " + value + ")" }
@@ -388,22 +431,22 @@ func WithoutIndex(value string) string { return "COALESCE(" + value + ", " + val
 // byKeys returns the ORDER BY clause for keys.
 func (o ordering) byKeys() string {
 	if o.byUID() {
-		return o.clause("", "b.uid")
+		return o.clause("", "", "b.uid")
 	}
-	return o.clause("b.sorted", "b.uid")
+	var then strings.Builder
+	for i, key := range o.then {
+		then.WriteString("b." + sortedName(i) + direction(key.desc) + ", ")
+	}
+	return o.clause("b.sorted", then.String(), "b.uid")
 }
 
-// clause returns the ORDER BY clause for a value, which may be "", and a value that no
+// clause returns the ORDER BY clause for a value, which may be "", the further ones, and a value that no
 // two rows share.
-func (o ordering) clause(value, unique string) string {
-	direction := ""
-	if o.desc {
-		direction = " DESC"
-	}
+func (o ordering) clause(value, then, unique string) string {
 	if value != "" {
-		value += direction + ", "
+		value += direction(o.desc) + ", "
 	}
-	return " ORDER BY " + value + unique + direction
+	return " ORDER BY " + value + then + unique + direction(o.tieDesc)
 }
 
 // addAfter adds the condition that a row comes after a position. It compares the columns
@@ -412,15 +455,44 @@ func (o ordering) addAfter(s *Statement, p *core.Position) {
 	if p == nil {
 		return
 	}
-	sign := ">"
-	if o.desc {
-		sign = "<"
-	}
-	if o.byUID() {
+	switch sign := passed(o.desc); {
+	case o.byUID():
 		s.Add(" AND "+o.tie.sql()+" "+sign+" ?", o.position(p.UID))
-		return
+	case len(o.then) > 0 || o.tieDesc != o.desc:
+		o.addAfterKeys(s, p, o.tie.sql(), "?", o.position(p.UID))
+	default:
+		s.Add(" AND ("+o.value+", "+o.tie.sql()+") "+sign+" (?, ?)", p.Value, o.position(p.UID))
 	}
-	s.Add(" AND ("+o.value+", "+o.tie.sql()+") "+sign+" (?, ?)", p.Value, o.position(p.UID))
+}
+
+// passed returns the operator between values and that of a position before them.
+func passed(desc bool) string {
+	if desc {
+		return "<"
+	}
+	return ">"
+}
+
+// addAfterKeys is addAfter for keys of different directions, which cannot be one row value. tie and at are SQL of the end of the UID of a row and
+// of the position, with the arguments of at.
+func (o ordering) addAfterKeys(s *Statement, p *core.Position, tie, at string, args ...any) {
+	keys, values := append([]sortKey{{o.value, o.desc}}, o.then...), append([]any{p.Value}, p.Then[:]...)
+	for i, key := range keys {
+		before := " AND ("
+		if i > 0 {
+			before = " OR "
+		}
+		s.Add(before+"("+key.value+" "+passed(key.desc)+" ?", values[i])
+		for j, equal := range keys[:i] {
+			s.Add(" AND "+equal.value+" = ?", values[j])
+		}
+		s.Add(")")
+	}
+	s.Add(" OR (")
+	for i, equal := range keys {
+		s.Add(equal.value+" = ? AND ", values[i])
+	}
+	s.Add(tie+" "+passed(o.tieDesc)+" "+at+"))", args...)
 }
 
 // AddMembers adds the condition that a row is in a branch.

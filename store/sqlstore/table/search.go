@@ -80,7 +80,7 @@ func trigrams(texts []string) string {
 // rare word, the planner would read such an index to the end of the organisation.
 func (r *Reader[T, F]) orderingOf(q core.Query[F]) ordering {
 	o := r.ordering(q.Order, q.Backward)
-	o.unindexed = q.Order.Field == r.SortedBy || r.looksFor(q.Filter) || r.Finder != nil && r.Finder.IsSorted || r.FindsFewRows != nil && r.FindsFewRows(q.Filter)
+	o.unindexed = o.unindexed || q.Order.Field == r.SortedBy || r.looksFor(q.Filter) || r.Finder != nil && r.Finder.IsSorted || r.FindsFewRows != nil && r.FindsFewRows(q.Filter)
 	return o
 }
 
