@@ -126,7 +126,7 @@ func TestACallerSeesTheBindingsOfAllItsIdentities(t *testing.T) {
 	first := w.member(w.org, "eve", iam.ViewerRole)
 	w.askAs("eve", `{ viewer { roleBindings { nodes { role { name } } } } }`).expectSuccess().expect("viewer.roleBindings.nodes.*.role.name", "viewer")
 	w.member(w.group(w.org, "team"), "eve", iam.EditorRole)
-	w.askAs("eve", `{ viewer { roleBindings(orderBy: {field: CREATE_TIME}) { totalCount nodes { role { name } } } } }`).expectSuccess().
+	w.askAs("eve", `{ viewer { roleBindings(orderBy: {field: CREATE_TIME, direction: ASC}) { totalCount nodes { role { name } } } } }`).expectSuccess().
 		expect("viewer.roleBindings.totalCount", 2).expect("viewer.roleBindings.nodes.*.role.name", "viewer editor")
 	w.askAs("eve", `query($id: ID!) { viewer { roleBindings(where: {identity: $id}) { nodes { role { name } } } } }`, "id", first).expectSuccess().
 		expect("viewer.roleBindings.nodes.*.role.name", "viewer")

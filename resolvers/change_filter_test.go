@@ -7,9 +7,9 @@ func TestListsAreFilteredByWhenRowsWereMadeAndChanged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for list, conditions := range map[string][]string{
-		"groups": {"createdSince", "updatedSince"}, "identities": {"createdSince", "updatedSince"}, "roles": {"createdSince", "updatedSince"},
-		"repos": {"createdSince", "updatedSince"}, "advisories": {"createdSince", "updatedSince"}, "subscriptions": {"createdSince", "updatedSince"},
-		"identityProviders": {"createdSince", "updatedSince"}, "accountAssociations": {"createdSince", "updatedSince"},
+		"groups": {"createdSince", "updatedSince", "updatedBefore"}, "identities": {"createdSince", "updatedSince", "updatedBefore"}, "roles": {"createdSince", "updatedSince", "updatedBefore"},
+		"repos": {"createdSince", "updatedSince", "updatedBefore"}, "advisories": {"createdSince", "updatedSince", "updatedBefore"}, "subscriptions": {"createdSince", "updatedSince", "updatedBefore"},
+		"identityProviders": {"createdSince", "updatedSince", "updatedBefore"}, "accountAssociations": {"createdSince", "updatedSince", "updatedBefore"},
 		"roleBindings": {"createdSince"}, "groupInvites": {"createdSince"}, "externalGroupRoleMappings": {"createdSince"},
 	} {
 		total := func(where string) string {
@@ -17,11 +17,15 @@ func TestListsAreFilteredByWhenRowsWereMadeAndChanged(t *testing.T) {
 		}
 		all := total("")
 		for _, condition := range conditions {
-			if got := total(condition + `: "2999-01-01T00:00:00Z"`); got != "0" {
-				t.Errorf("%s(where: {%s}) finds %s of the future, want 0", list, condition, got)
+			future, past := "0", all
+			if condition == "updatedBefore" {
+				future, past = past, future
 			}
-			if got := total(condition + `: "1980-01-01T00:00:00Z"`); got != all {
-				t.Errorf("%s(where: {%s}) finds %s of the past, want all %s", list, condition, got, all)
+			if got := total(condition + `: "2999-01-01T00:00:00Z"`); got != future {
+				t.Errorf("%s(where: {%s}) finds %s of the future, want %s", list, condition, got, future)
+			}
+			if got := total(condition + `: "1980-01-01T00:00:00Z"`); got != past {
+				t.Errorf("%s(where: {%s}) finds %s of the past, want %s", list, condition, got, past)
 			}
 		}
 	}

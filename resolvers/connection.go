@@ -19,7 +19,7 @@ import (
 
 // request builds the list request that the core takes.
 func request[F any](ctx context.Context, scope core.UIDFilter, filter F, window scalar.Window) core.ListRequest[F] {
-	req := core.ListRequest[F]{UIDP: scope, Filter: filter, OrderBy: window.OrderBy.OrderBy(), Skip: valueOrZero(window.Skip), Parts: partsOf(ctx), Without: readsOf(ctx).without, Empty: window.IsEmpty()}
+	req := core.ListRequest[F]{UIDP: scope, Filter: filter, OrderBy: window.Order(), Natural: true, Skip: valueOrZero(window.Skip), Parts: partsOf(ctx), Without: readsOf(ctx).without, Empty: window.IsEmpty()}
 	req.PageSize, req.PageToken, req.Backward, req.Malformed = window.Page()
 	return req
 }

@@ -195,8 +195,8 @@ func TestANullVariableIsNotTakenAsAbsent(t *testing.T) {
 	w.ask(`mutation($org: ID!) { createGroup(input: {parent: $org, name: "team"}) { group { uid } } }`, "org", string(w.org))
 	for _, c := range []struct{ query, path, field string }{
 		{`query($v: String = "team") { group(path: "acme") { child(name: $v) { name } } }`, "group child", "name"},
-		{`query($v: OrderDirection = ASC) { group(path: "acme") { children(orderBy: {field: NAME, direction: $v}) { nodes { name } } } }`, "group children", "orderBy.direction"},
-		{`query($v: OrderDirection) { groups(orderBy: {field: NAME, direction: $v}) { nodes { name } } }`, "groups", "orderBy.direction"},
+		{`query($v: GroupOrderField = NAME) { group(path: "acme") { children(orderBy: {field: $v}) { nodes { name } } } }`, "group children", "orderBy.field"},
+		{`query($v: GroupOrderField = NAME) { groups(orderBy: [{field: UID}, {field: $v}]) { nodes { name } } }`, "groups", "orderBy[1].field"},
 		{`query($v: [Capability!] = []) { group(path: "acme") { viewerCan(capabilities: $v) } }`, "group viewerCan", "capabilities"},
 		{`query($v: Capability = GROUPS_LIST) { group(path: "acme") { viewerCan(capabilities: [GROUPS_LIST, $v]) } }`, "group viewerCan", "capabilities[1]"},
 	} {

@@ -10,6 +10,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"atrium/internal/graphql/analysis"
+	"atrium/platform"
 	"atrium/platform/core"
 	"atrium/platform/inventory"
 	"atrium/store/storetest"
@@ -21,12 +22,12 @@ import (
 var (
 	// They cost as much as reading all rows of the list.
 	scannedConditions = strings.Fields(`
-		aliases artifactArchitectures artifactTypes assignee basis below bundles capabilities capability componentLocations componentNames
-		componentTypes createdSince cudaVersion decidedBy deprecatedTags digests direct dueBefore ecosystems epssBelow event eventReviewStates eventTypes excludeClasses expireBefore expired expiring
+		aliases artifactArchitectures artifactTypes assigned assignee basis below bundles capabilities capability componentLocations componentNames
+		componentTypes createdSince cudaVersion decidedBy deprecatedTags digests direct dueBefore ecosystems epssBelow event eventReviewStates eventTypes excludeClasses expireBefore expired expiring hasDueTime
 		externalGroupId firstSeenBefore firstSeenSince group identity identityKinds identityLastSeenBefore identityProvider
 		includeKnownExploited keyId labels lastSeenBefore latestEventType legacyAdvisoryIds licenses maxSeverity minEpss minScore neverSeen newInRepo notBelow
 		openSeverities origin package packages packagesKnown query relationshipType remediated resolvedSince role scope scopes sink state tiers type unreviewedSince
-		updatedSince versions withdrawn withoutBindings withoutFix`)
+		updatedBefore updatedSince versions withdrawn withoutBindings withoutFix`)
 	indexedOrders = strings.Fields(`
 		AccountAssociation.CREATE_TIME AccountAssociation.NAME AccountAssociation.UID AccountAssociation.UPDATE_TIME Advisory.ADVISORY_ID
 		Advisory.ARTIFACT_NAME Advisory.CREATE_TIME Advisory.SEVERITY Advisory.UID Advisory.UPDATE_TIME AdvisoryDocument.DOCUMENT_ID
@@ -128,6 +129,28 @@ func TestThePriceOfEveryOrderIsDecided(t *testing.T) {
 		}
 	}
 	expectDecided(t, "order", names, sortedOrders, wholeOrders, indexedOrders)
+}
+
+func TestEveryOrderSaysItsNaturalDirection(t *testing.T) {
+	t.Parallel()
+	checked := 0
+	for _, k := range platform.Kinds() {
+		for _, name := range []string{k.Name, "Event" + k.Name, "VulnerabilityMetadata"} {
+			enum := Schema().Types[name+"OrderField"]
+			if enum == nil || name == "VulnerabilityMetadata" && k.Name != "Vulnerability" {
+				continue
+			}
+			for _, value := range enum.EnumValues {
+				descends := slices.Contains(k.Descending, strings.ToLower(value.Name))
+				if checked++; descends != strings.Contains(value.Description, "Descends by default.") {
+					t.Errorf("%s.%s: descends by default: %v; the description says %q", enum.Name, value.Name, descends, value.Description)
+				}
+			}
+		}
+	}
+	if checked < 60 {
+		t.Errorf("only %d orders were checked", checked)
+	}
 }
 
 func TestThePriceOfEveryFieldIsDecided(t *testing.T) {

@@ -113,7 +113,7 @@ func (findings) Decider(ctx context.Context, all []*inventory.Finding) ([]*iam.I
 }
 
 // newestFirst is the order in which tags were made or moved.
-var newestFirst = &scalar.Order{Field: "update_time", Direction: "desc"}
+var newestFirst = []*scalar.Order{{Field: "update_time", Direction: "desc"}}
 
 func (r findings) FixedIn(ctx context.Context, all []*inventory.Finding, window scalar.Window) ([]*scalar.TagConnection, error) {
 	window.OrderBy = newestFirst

@@ -242,10 +242,10 @@ func TestCallersOfASubgroupSeeItsFindingsAndTheirAdvisories(t *testing.T) {
 func TestListsOfFindingsPage(t *testing.T) {
 	eachShop(t, func(t *testing.T, w *shop) {
 		for _, list := range []string{
-			`findings(first: 2, after: $cursor, orderBy: {field: %s})`, `repo(uid: $checkout) { findings(first: 1, after: $cursor, orderBy: {field: %s})`,
-			`tag(uid: $old) { findings(first: 1, after: $cursor, orderBy: {field: %s})`, `advisory(uid: $advisory) { findings(first: 1, after: $cursor, orderBy: {field: %s})`,
+			`findings(first: 2, after: $cursor, orderBy: [{field: %s}])`, `repo(uid: $checkout) { findings(first: 1, after: $cursor, orderBy: [{field: %s}])`,
+			`tag(uid: $old) { findings(first: 1, after: $cursor, orderBy: [{field: %s}])`, `advisory(uid: $advisory) { findings(first: 1, after: $cursor, orderBy: [{field: %s}])`,
 		} {
-			for _, order := range []string{"SEVERITY", "FIRST_SEEN", "EPSS", "PACKAGE", "DUE", "UPDATE_TIME", "UID", "SEVERITY, direction: DESC"} {
+			for _, order := range []string{"SEVERITY", "FIRST_SEEN", "EPSS", "PACKAGE", "DUE", "UPDATE_TIME", "UID", "SEVERITY, direction: ASC", "SEVERITY}, {field: PACKAGE, direction: DESC}, {field: EPSS"} {
 				w.expectPages(strings.ReplaceAll(list, "%s", order))
 			}
 		}

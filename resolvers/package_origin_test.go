@@ -51,7 +51,7 @@ func TestPackagesAndFindingsTellWhereTheyComeFrom(t *testing.T) {
 		w.ask(image+`baseName baseDigest } } } } }`, "repo", w.tools).
 			expect("repo.tags.nodes.0.image.baseName", "debian:12").expect("repo.tags.nodes.0.image.baseDigest", digest(9))
 
-		const findings = `query($repo: ID!) { findings(within: $repo, where: {vulnerabilityIds: ["CVE-6", "CVE-7", "CVE-8"]}, orderBy: {field: SEVERITY}) { nodes { package `
+		const findings = `query($repo: ID!) { findings(within: $repo, where: {vulnerabilityIds: ["CVE-6", "CVE-7", "CVE-8"]}, orderBy: {field: SEVERITY, direction: ASC}) { nodes { package `
 		got := w.ask(findings+`direct introducedBy { name } } } }`, "repo", w.tools).
 			expect("findings.nodes", []any{
 				map[string]any{"package": "express", "direct": true, "introducedBy": []any{}},

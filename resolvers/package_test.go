@@ -75,7 +75,7 @@ func TestVersionsAreFoundByTheOrderOfTheirEcosystem(t *testing.T) {
 				expect("group.repos.nodes.*.name", c.repos).expect("group.repos.totalCount", len(strings.Fields(c.repos)))
 		}
 		w.askAs(theOwner, `{ repos(where: {package: {name: "left-pad", versionBelow: "none"}}) { totalCount } }`).expectErrors("INVALID_ARGUMENT repos")
-		w.ask(`{ repos(orderBy: {field: OPEN_SEVERITY, direction: DESC}) { nodes { name } } }`).expect("repos.nodes.*.name", "tools checkout")
+		w.ask(`{ repos(orderBy: {field: OPEN_SEVERITY}) { nodes { name } } }`).expect("repos.nodes.*.name", "tools checkout")
 		w.ask(`{ tags(orderBy: {field: OPEN_SEVERITY, direction: DESC}) { totalCount } below: repos(orderBy: {field: NAME}, first: 1) {
 			nodes { tags(orderBy: {field: OPEN_SEVERITY, direction: DESC}, first: 2) { nodes { name } } } } }`).
 			expect("tags.totalCount", 7).expect("below.nodes.0.tags.nodes.*.name", "old plain")
@@ -83,8 +83,8 @@ func TestVersionsAreFoundByTheOrderOfTheirEcosystem(t *testing.T) {
 		first := w.ask(worst, "shop", w.shop, "after", nil).expect("tags.totalCount", 2).expect("tags.nodes.*.name", "old")
 		w.ask(worst, "shop", w.shop, "after", first.text("tags.pageInfo.endCursor")).expect("tags.nodes.*.name", "plain")
 		w.member(w.shop, "blind", w.role(w.shop, "tags", core.CapTagList))
-		w.askAs("blind", `query($after: String) { plain: tags { totalCount } tags(orderBy: {field: OPEN_SEVERITY}) { totalCount } next: tags(after: $after) { totalCount } }`, "after", w.ask(`{ tags(first: 1, orderBy: {field: OPEN_SEVERITY}) { pageInfo { endCursor } } }`).text("tags.pageInfo.endCursor")).
-			expectErrors("PERMISSION_DENIED tags", "PERMISSION_DENIED next")
+		w.askAs("blind", `query($after: String) { plain: tags { totalCount } tags(orderBy: {field: OPEN_SEVERITY}) { totalCount } next: tags(after: $after) { totalCount } second: tags(orderBy: [{field: NAME}, {field: OPEN_SEVERITY}]) { totalCount } }`, "after", w.ask(`{ tags(first: 1, orderBy: {field: OPEN_SEVERITY}) { pageInfo { endCursor } } }`).text("tags.pageInfo.endCursor")).
+			expectErrors("PERMISSION_DENIED tags", "PERMISSION_DENIED next", "PERMISSION_DENIED second")
 	})
 }
 

@@ -36,6 +36,8 @@ func TestRowsThatAreOnlyReadCost(t *testing.T) {
 		`{ findings(first: 1, where: {knownExploited: true}) { totalCount } }`:                                                                 1,
 		`{ findings(first: 1, where: {knownExploited: true, fixable: true}) { totalCount nodes { uid } } }`:                                    2 + 400,
 		`{ findings(first: 1, where: {ecosystems: ["npm"]}) { totalCount nodes { uid } } }`:                                                    2 + 800,
+		`{ findings(first: 1, orderBy: [{field: FIRST_SEEN}]) { nodes { uid } } }`:                                                             2,
+		`{ findings(first: 1, orderBy: [{field: SEVERITY}, {field: FIRST_SEEN}]) { nodes { uid } } }`:                                          2 + 800,
 		`{ findings(first: 1, orderBy: {field: FIRST_SEEN}) { nodes { uid } } }`:                                                               2,
 		`query($org: ID!) { findings(first: 1, within: $org, orderBy: {field: FIRST_SEEN}) { nodes { uid } } }`:                         2,
 		`{ repos(first: 10) { nodes { findings(first: 1, orderBy: {field: FIRST_SEEN}) { nodes { uid } } } } }`:                                1 + 10*(1+2) + 800,

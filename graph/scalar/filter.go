@@ -56,16 +56,17 @@ type AdvisoryDocumentFilter struct {
 	CVEs       []string
 }
 
-// An Order is the value of `orderBy`, in the spelling of the core.
+// An Order is a field of `orderBy`, in the spelling of the core. Without a direction the field has its natural one.
 type Order struct{ Field, Direction string }
 
-// OrderBy returns the order_by of the core. For nil it returns "", the default order of
+// orderBy returns the order_by of the core. For no fields it returns "", the default order of
 // the kind.
-func (o *Order) OrderBy() string {
-	if o == nil {
-		return ""
+func orderBy(fields []*Order) string {
+	all := make([]string, len(fields))
+	for i, o := range fields {
+		all[i] = strings.TrimSuffix(o.Field+" "+o.Direction, " ")
 	}
-	return o.Field + " " + o.Direction
+	return strings.Join(all, ", ")
 }
 
 // MarshalOrderField writes a field or direction of a sort order.

@@ -9,7 +9,7 @@ import (
 
 // A Window holds the arguments that all lists have: the order, and the part of the list that the client requests.
 type Window struct {
-	OrderBy *Order
+	OrderBy []*Order
 	First   *int
 	After   *string
 	Last    *int
@@ -34,6 +34,9 @@ func (w Window) Page() (size int, cursor string, isBackward bool, malformed []fi
 	}
 	return rows, token, isBackward, nil
 }
+
+// Order returns the order_by of the core.
+func (w Window) Order() string { return orderBy(w.OrderBy) }
 
 // IsEmpty reports whether a page without items is requested, for example to read the total.
 func (w Window) IsEmpty() bool {

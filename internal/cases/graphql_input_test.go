@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -128,11 +129,7 @@ func (p graphQL) listArguments(rpc string, list *ast.FieldDefinition, params fie
 		switch {
 		case argument == "orderBy":
 			by, direction, _ := strings.Cut(value.(string), " ")
-			order := fields{"field": strings.ToUpper(by)}
-			if direction != "" {
-				order["direction"] = strings.ToUpper(direction)
-			}
-			arguments[argument] = order
+			arguments[argument] = fields{"field": strings.ToUpper(by), "direction": strings.ToUpper(cmp.Or(direction, "asc"))}
 		case isFilter:
 			where[filterName] = value
 		default:
@@ -169,10 +166,7 @@ func literals(arguments fields) string {
 	for _, name := range slices.Sorted(maps.Keys(arguments)) {
 		text := asJSON(arguments[name])
 		if order, ok := arguments[name].(fields); ok && name == "orderBy" { // Its values are two enums.
-			text = fmt.Sprintf("{field: %s}", order["field"])
-			if direction, ok := order["direction"]; ok {
-				text = fmt.Sprintf("{field: %s, direction: %s}", order["field"], direction)
-			}
+			text = fmt.Sprintf("{field: %s, direction: %s}", order["field"], order["direction"])
 		}
 		all = append(all, name+": "+text)
 	}

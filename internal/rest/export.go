@@ -49,6 +49,8 @@ func exportRoutes(p *platform.Platform, o Options) []route {
 			textsFilter("ecosystems", func(f *finding) *[]string { return &f.Ecosystems }),
 			textFilter("query", func(f *finding) *string { return &f.Query }),
 			textFilter("assignee", func(f *finding) *core.UID { return &f.Assignee }),
+			choiceFilter("assigned", func(f *finding) **bool { return &f.Assigned }),
+			choiceFilter("hasDueTime", func(f *finding) **bool { return &f.HasDueTime }),
 			timeFilter("firstSeenSince", func(f *finding) *core.Time { return &f.FirstSeenSince }),
 			timeFilter("firstSeenBefore", func(f *finding) *core.Time { return &f.FirstSeenBefore }),
 			timeFilter("resolvedSince", func(f *finding) *core.Time { return &f.ResolvedSince }),

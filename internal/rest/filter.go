@@ -2,6 +2,7 @@ package rest
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
 	"strconv"
@@ -104,7 +105,8 @@ func orderFilter[R, T any](kind *core.Kind[T], f filter[R]) filter[R] {
 	for _, order := range kind.Orders {
 		fields = append(append(fields, order.Name), order.Spellings...)
 	}
-	f.pattern = "^((" + strings.Join(fields, "|") + ")( (asc|desc))?)?$"
+	field := "(" + strings.Join(fields, "|") + ")( (asc|desc))?"
+	f.pattern = fmt.Sprintf("^(%[1]s(, ?%[1]s){0,%[2]d})?$", field, core.MaxOrderFields-1)
 	fallback := kind.DefaultOrder.Field
 	if kind.DefaultOrder.Desc {
 		fallback += " desc"

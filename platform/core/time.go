@@ -144,6 +144,7 @@ func (n *Int64) UnmarshalJSON(b []byte) error {
 // A ChangeFilter restricts a list by when its rows were made and last changed. Only GraphQL
 // offers it.
 type ChangeFilter struct {
-	CreatedSince Time `json:",omitzero"` // the row was made at this time or later
-	UpdatedSince Time `json:",omitzero"` // the last update is at this time or later
+	CreatedSince  Time `json:",omitzero"` // the row was made at this time or later
+	UpdatedSince  Time `json:",omitzero"` // the last update is at this time or later
+	UpdatedBefore Time `json:",omitzero"` // the last update is before this time
 }

@@ -127,11 +127,13 @@ type FindingFilter struct {
 	Ecosystems       []string              `json:",omitempty"` // with or without the release
 	Query            string                `json:",omitempty"` // words of the id or the package
 	Assignee         core.UID              `json:",omitempty"`
+	Assigned         *bool                 `json:",omitempty"` // whether somebody looks after it
 	FirstSeenSince   core.Time             `json:",omitzero"`
 	FirstSeenBefore  core.Time             `json:",omitzero"`
 	ResolvedSince    core.Time             `json:",omitzero"`
 	UpdatedSince     core.Time             `json:",omitzero"`
 	DueBefore        core.Time             `json:",omitzero"`
+	HasDueTime       *bool                 `json:",omitempty"`
 	Scopes           []PackageScope        `json:",omitempty"`
 	Direct           *bool                 `json:",omitempty"`
 	NewInRepo        *bool                 `json:",omitempty"`

@@ -180,6 +180,12 @@ func addConditions(f *inventory.FindingFilter, s *table.Statement) {
 	if f.Assignee != "" {
 		s.Add(" AND t.assignee = ?", f.Assignee)
 	}
+	if f.Assigned != nil {
+		s.Add(" AND t.assignee IS " + map[bool]string{true: "NOT ", false: ""}[*f.Assigned] + "NULL")
+	}
+	if f.HasDueTime != nil {
+		s.Add(" AND t.due_time "+map[bool]string{true: "<", false: "="}[*f.HasDueTime]+" ?", core.NoDeadline)
+	}
 	table.AddSince(s, "first_seen_time", f.FirstSeenSince)
 	if !f.FirstSeenBefore.IsZero() {
 		s.Add(" AND t.first_seen_time < ?", f.FirstSeenBefore)

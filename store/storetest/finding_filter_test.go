@@ -71,7 +71,7 @@ func hasStates(f *inventory.FindingFilter) bool {
 
 // findingPart returns a filter that can be inside another one, and has others inside down to a depth.
 func findingPart(d dice, depth int) (*inventory.FindingFilter, func(*inventory.Finding) bool) {
-	switch d.IntN(5 + min(depth, 1)) {
+	switch d.IntN(7 + min(depth, 1)) {
 	case 0:
 		return &inventory.FindingFilter{Packages: []string{"package-1", "package-2"}, KnownExploited: new(false)}, func(x *inventory.Finding) bool {
 			return (x.Package == "package-1" || x.Package == "package-2") && !x.KnownExploited
@@ -89,6 +89,10 @@ func findingPart(d dice, depth int) (*inventory.FindingFilter, func(*inventory.F
 		return &inventory.FindingFilter{Assignee: nobody}, func(*inventory.Finding) bool { return false }
 	case 4:
 		return &inventory.FindingFilter{Severities: []core.SeverityRating{}}, func(*inventory.Finding) bool { return false }
+	case 5:
+		return &inventory.FindingFilter{Assigned: new(false), Fixable: new(true)}, func(x *inventory.Finding) bool { return x.Assignee == "" && x.IsFixable() }
+	case 6:
+		return &inventory.FindingFilter{HasDueTime: new(true)}, func(x *inventory.Finding) bool { return !x.DueTime.IsZero() }
 	default:
 		inside, finds := findingPart(d, depth-1)
 		return &inventory.FindingFilter{Not: inside, Fixable: new(true)}, func(x *inventory.Finding) bool { return x.IsFixable() && !finds(x) }

@@ -187,9 +187,15 @@ func countValues(given any) (n int) {
 	return n
 }
 
-// isSortedBy reports whether a list has an order that no index has.
+// isSortedBy reports whether a list has an order that no index has. Indexes have one field.
 func (p *pricing) isSortedBy(f *ast.Field) bool {
-	order, _ := p.argument(f, "orderBy").(map[string]any)
+	order, isOne := p.argument(f, "orderBy").(map[string]any)
+	if fields := reflect.ValueOf(p.argument(f, "orderBy")); !isOne && fields.Kind() == reflect.Slice && fields.Len() > 0 {
+		if fields.Len() > 1 {
+			return true
+		}
+		order, _ = fields.Index(0).Interface().(map[string]any)
+	}
 	field, _ := order["field"].(string)
 	by := kindOf(f) + "." + field
 	return slices.Contains(p.SortedOrders, by) || slices.Contains(p.WholeOrders, by) && !p.isWhole(f)

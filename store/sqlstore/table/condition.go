@@ -57,6 +57,9 @@ func AddSinceIn(s *Statement, column string, since core.Time) {
 func (s *Statement) AddChanged(f *core.ChangeFilter) {
 	AddSince(s, "create_time", f.CreatedSince)
 	AddSince(s, "update_time", f.UpdatedSince)
+	if !f.UpdatedBefore.IsZero() {
+		s.Add(" AND t.update_time < ?", f.UpdatedBefore)
+	}
 }
 
 var likeEscapes = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
