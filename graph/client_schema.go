@@ -65,7 +65,7 @@ func HideFederation(whole *ast.Schema) *ast.Schema {
 	shown.Query, shown.Types[query.Name] = &query, &query
 	shown.Directives = maps.Clone(whole.Directives)
 	maps.DeleteFunc(shown.Directives, func(name string, d *ast.DirectiveDefinition) bool {
-		return name == "defer" || isOfFederation(d.Position)
+		return name == "defer" || name == "semanticNonNull" || isOfFederation(d.Position) // applied directives are not shown
 	})
 	return &shown
 }

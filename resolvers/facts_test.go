@@ -49,7 +49,7 @@ var (
 		Repo.findings Repo.tags Tag.advisories Tag.findings VulnerabilityExposure.advisories VulnerabilityExposure.findings
 		VulnerabilityExposure.repos VulnerabilityExposure.tags`)
 	freeScalars = strings.Fields(`
-		Image.size ImageSbom.cyclonedx ImageSbom.spdx PackageVersion.purl Query.ping Viewer.can Viewer.capabilities`)
+		Image.size ImageSbom.cyclonedx ImageSbom.spdx PackageVersion.purl Query.ping Viewer.can Viewer.capabilities Viewer.id`)
 	shortLists = strings.Fields(`
 		Advisory.relatedVulnerabilities Advisory.vulnerabilities EventConditions.actorIdentities EventConditions.within FindingConditions.within GitHubAccount.appInstallations Group.labels Group.resourceLimits PlatformServices.services Query.advisoryActivity Query.artifactCounts
 		Query.eventActivity Query.findingActivity Query.nodes Query.remediationActivity Query.resolvedVulnerabilities Repo.labels Viewer.identities

@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"cmp"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -27,9 +28,24 @@ func SDL() string {
 	schema := *graph.Schema()
 	schema.SchemaDirectives = nil
 	whole := func(description string) string { return description }
-	return newerDirectives + formatSchema(schema, whole, func(_ string, own ast.DirectiveList) ast.DirectiveList {
-		return slices.DeleteFunc(own, func(d *ast.Directive) bool { return d.Name == "key" || d.Name == "shareable" })
+	return newerDirectives + formatSchema(schema, whole, func(name string, own ast.DirectiveList) ast.DirectiveList {
+		own = slices.DeleteFunc(own, func(d *ast.Directive) bool {
+			return d.Name == "key" || d.Name == "shareable" || d.Name == analysis.SemanticNonNull
+		})
+		if object, field := elementOf(&schema, name); field != nil && object.Kind == ast.Object {
+			if d := analysis.NonNullDirective(analysis.NonNullLevels(&schema, object, field)); d != nil {
+				own = append(own, d)
+			}
+		}
+		return own
 	})
+}
+
+// elementOf returns the type and the field of a name such as Repo.name; the field is nil for the name of a type.
+func elementOf(schema *ast.Schema, name string) (*ast.Definition, *ast.FieldDefinition) {
+	kind, member, _ := strings.Cut(name, ".")
+	definition := schema.Types[kind]
+	return definition, definition.Fields.ForName(member)
 }
 
 // SubgraphSDL returns the schema that gateways need.
@@ -38,10 +54,15 @@ var SubgraphSDL = sync.OnceValue(func() string { return subgraphSDL(graph.Schema
 // subgraphSDL writes a schema for gateways: with the directives of federation, with the
 // costs that the server counts (analysis.Directives), and with the area of each type and each root
 // field as its tag. Its descriptions are short, because routers and their registries
-// send, compare and keep the whole text: clients read all of it from SDL.
+// send, compare and keep the whole text: clients read all of it from SDL. It omits @semanticNonNull too, which composition would leave out of
+// what clients of the router see.
 func subgraphSDL(schema *ast.Schema) string {
 	costs := analysis.Directives(schema, Limits())
-	return formatSchema(*schema, shortDescriptions(schema), func(name string, own ast.DirectiveList) ast.DirectiveList {
+	known := *schema
+	known.Directives = maps.Clone(schema.Directives)
+	delete(known.Directives, analysis.SemanticNonNull)
+	return formatSchema(known, shortDescriptions(schema), func(name string, own ast.DirectiveList) ast.DirectiveList {
+		own = slices.DeleteFunc(own, func(d *ast.Directive) bool { return d.Name == analysis.SemanticNonNull })
 		if area := areaOfElement(schema, name); area != "" {
 			own = append(own, &ast.Directive{Name: "tag", Arguments: ast.ArgumentList{{Name: "name", Value: &ast.Value{Raw: area, Kind: ast.StringValue}}}})
 		}

@@ -193,6 +193,7 @@ func (w *world) send(subject, query string, r *http.Request) answer {
 	if err := wiretest.CheckErrors(graph.Schema(), query, rw.Body.Bytes()); err != nil {
 		w.t.Errorf("%s: %v", query, err)
 	}
+	got.expectClaimsToHold()
 	return got
 }
 

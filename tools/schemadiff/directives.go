@@ -45,10 +45,11 @@ func (c *comparison) compareApplied(at string, was, is ast.DirectiveList) {
 }
 
 // weight returns the level of adding or removing a directive. Gateways read entities by
-// their keys, and compose only shareable fields: promise is the level for these.
+// their keys, and compose only shareable fields, and clients make types of what is not null:
+// promise is the level for these.
 func weight(directive string, promise level) level {
 	switch name, _, _ := strings.Cut(directive, "("); name {
-	case "@key", "@shareable":
+	case "@key", "@shareable", "@semanticNonNull":
 		return promise
 	case "@deprecated":
 		return safe
