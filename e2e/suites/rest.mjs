@@ -38,7 +38,7 @@ const accounts = (identity) => ({
 const lists = Object.entries(document.paths).flatMap(([path, { get }]) => {
   const name = get?.responses['200'].content?.['application/json']?.schema?.$ref?.split('/').at(-1);
   const { properties } = document.components.schemas[name] ?? {};
-  return properties?.totalCount && !path.includes('{') ? [{ path, parameters: get.parameters, items: Object.keys(properties).find((p) => properties[p].type === 'array') }] : [];
+  return properties?.skipped && !path.includes('{') ? [{ path, parameters: get.parameters, items: Object.keys(properties).find((p) => properties[p].type === 'array') }] : [];
 });
 
 /** Returns a value that a parameter accepts. */
@@ -48,7 +48,7 @@ function valueOf({ name, schema }, org) {
   if (definition.enum) return definition.enum[0];
   if (definition.type === 'boolean') return String(!definition.default);
   if (definition.type === 'integer' || definition.type === 'number') return '1';
-  if (definition.format === 'date-time') return name === 'end_time' ? '2026-02-01T00:00:00Z' : '2026-01-01T00:00:00Z';
+  if (definition.format === 'date-time') return /^end_time$|Before$/.test(name) ? '2026-02-01T00:00:00Z' : '2026-01-01T00:00:00Z';
   if (name === 'page_token') return '';
   if (name === 'imageRefs') return 'billing';
   return definition.default ?? [org, digest, 'some'].find((value) => new RegExp(definition.pattern ?? '').test(value));

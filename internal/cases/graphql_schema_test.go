@@ -20,6 +20,7 @@ var enumPrefixes = map[string]string{
 	"ReviewState": "REVIEW_STATE_", "AdvisoryEventType": "EVENT_TYPE_FILTER_",
 	"FalsePositiveType": "TYPE_", "SeverityType": "TYPE_", "ReferenceType": "TYPE_",
 	"CorrelationRule": "CORRELATION_RULE_", "ArtifactEcosystem": "ECOSYSTEM_",
+	"FindingBasis": "FINDING_BASIS_", "FindingState": "FINDING_STATE_", "PackageScope": "PACKAGE_SCOPE_",
 	"SourceType": "SOURCE_TYPE_", "SourceState": "SOURCE_STATE_",
 }
 
@@ -48,6 +49,10 @@ var filterNames = map[string]string{
 
 // selections has the selections of types whose links to other kinds REST shows in part, or whose lists it has elsewhere.
 var selections = map[string]string{
+	"Package": `{ uid name ecosystem }`, "PackageVersion": `{ uid version package { uid name ecosystem } }`,
+	"Finding": `{ uid repo { uid } digest advisory { uid } sources disputedBy vulnerabilityId package ecosystem installedVersion binaryPackages { name version }
+		scope direct fixedVersions severity { rating score vector version source } knownExploited epss basis state decidedBy justification note assignee { uid }
+		dueTime expireTime firstSeenTime resolvedTime updateTime newInRepo }`,
 	"Source": `{ uid name type url ecosystems patterns prune interval credentials { username hasPassword } paused createTime updateTime state nextRunTime lastRunTime
 		lastSuccessTime failingSince failures lastRun { number state startTime endTime error isUnchanged bytes unreadable problems problemCount } }`,
 	"RoleBinding": `{ uid createTime expireTime group { uid name description } role { uid name description }
@@ -223,6 +228,15 @@ func reshape(typeName string, object fields) fields {
 		}
 		if delete(object, "labels"); len(labels) > 0 {
 			object["labels"] = labels
+		}
+	case "Finding":
+		for _, named := range []string{"repo", "advisory", "assignee"} {
+			if other, ok := object[named].(fields); ok {
+				object[named] = other["uid"]
+			}
+		}
+		if object["newInRepo"] == false {
+			delete(object, "newInRepo")
 		}
 	case "EventSubscription": // REST omits the defaults
 		for name, usual := range map[string]string{"format": "SUBSCRIPTION_FORMAT_CLOUDEVENTS", "digest": "SUBSCRIPTION_DIGEST_IMMEDIATE"} {

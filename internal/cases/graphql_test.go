@@ -102,8 +102,10 @@ func isNull(value any) bool {
 
 // document returns the document of a call.
 func (p graphQL) document(c call) document {
-	if special, ok := documents[c.rpc]; ok {
-		return special(p, c)
+	for _, special := range []map[string]func(graphQL, call) document{documents, wireDocuments} {
+		if d, ok := special[c.rpc]; ok {
+			return d(p, c)
+		}
 	}
 	verb := c.rpc[:strings.IndexFunc(c.rpc[1:], func(r rune) bool { return 'A' <= r && r <= 'Z' })+1]
 	name := lowerFirst(c.rpc)

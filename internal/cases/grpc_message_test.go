@@ -38,7 +38,7 @@ func (p grpc) message(method protoreflect.MethodDescriptor, c call) (*dynamicpb.
 		asked[resource.JSONName()].(fields)["uid"] = c.target
 	} else if c.target != "" {
 		about := places
-		if strings.Contains(c.rpc, "Terms") { // In other operations, a group is a filter.
+		if strings.Contains(c.rpc, "Terms") || c.rpc == "ListEffectiveRoleBindings" { // In other operations, a group is a filter.
 			about = []string{"group"}
 		}
 		for _, place := range about {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"strconv"
 	"strings"
 	"testing"
@@ -150,12 +151,22 @@ var shownEmpty = map[protoreflect.FullName]bool{
 	"platform.sources.v2.SourceCredentials.has_password": true,
 }
 
+// isShownEmpty reports whether a field is a number or a flag of an answer of package wire, all of which REST shows.
+func isShownEmpty(f protoreflect.FieldDescriptor) bool {
+	_, isOurs := ownFiles[path.Base(f.ParentFile().Path())]
+	isPlain := f.Kind() == protoreflect.Int32Kind || f.Kind() == protoreflect.BoolKind || f.Kind() == protoreflect.DoubleKind
+	return isOurs && isPlain && !f.IsList() && !f.HasOptionalKeyword() && f.Name() != "skipped" && f.Parent().Name() != "FindingPattern"
+}
+
+// ownFiles are the files of the operations of package wire.
+var ownFiles = map[string]bool{"findings.proto": true, "packages.proto": true, "exposures.proto": true, "events.proto": true, "access.proto": true, "batches.proto": true}
+
 // showMessage converts a message to the form of REST.
 func showMessage(m protoreflect.Message) fields {
 	shown := fields{}
 	for i := range m.Descriptor().Fields().Len() {
 		f := m.Descriptor().Fields().Get(i)
-		if m.Has(f) || shownEmpty[f.FullName()] {
+		if m.Has(f) || shownEmpty[f.FullName()] || isShownEmpty(f) {
 			shown[f.JSONName()] = showField(f, m.Get(f))
 		}
 	}

@@ -42,6 +42,9 @@ type kind struct {
 	extra   []call // These are valid calls of the operations besides create, get, list, update and delete.
 	library library
 	rows    []row // Only this kind has these rows.
+
+	// ownRights means that rights do not follow from the UID: the matrix has only the calls in extra.
+	ownRights bool
 }
 
 // uniqueFields returns the fields that a conflict with another resource names.

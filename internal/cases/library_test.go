@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/vektah/gqlparser/v2/ast"
 )
 
 // A library is a separate organisation for the lists of a kind. Its contents do not
@@ -149,6 +151,9 @@ func (r *reader) expectPage(params fields, want []entry, total int) {
 		if !r.k.canAsk(p, params) {
 			continue
 		}
+		if !r.canAsk(p, params) {
+			continue
+		}
 		got := r.read(p, params)
 		if got.failure != nil || got.brokenRule != "" {
 			r.Errorf("%s %s: %s %s, want no failure and brokenRule \"\"", p.name(), asJSON(params), got.raw, got.brokenRule)
@@ -179,9 +184,35 @@ func (r *reader) expectError(params fields, want any, instead map[string]otherAn
 		if !r.k.canAsk(p, params) {
 			continue
 		}
+		if !r.canAsk(p, params) {
+			continue
+		}
 		c := r.listCall(params)
 		r.check(r.k, c, p.do(r.token, c), r.expectation(p, c, want, instead))
 	}
+}
+
+// canAsk reports whether a protocol has the scopes that parameters name: a list of GraphQL can lack ancestors and roots.
+func (r *reader) canAsk(p protocol, params fields) bool {
+	g, isGraph := p.(graphQL)
+	list := g.schemaOf(r.k)
+	if !isGraph || list == nil || !r.k.hasScopes() {
+		return true
+	}
+	filter := g.schema.Types[list.Arguments.ForName("where").Type.Name()]
+	return (params["uidp.ancestors_of"] == nil || filter.Fields.ForName("ancestorsOf") != nil) && (params["uidp.in_root"] == nil || filter.Fields.ForName("inRoot") != nil)
+}
+
+// schemaOf returns the list of a kind at the root, or nil if there is none with a filter.
+func (p graphQL) schemaOf(k *kind) *ast.FieldDefinition {
+	if p.schema == nil {
+		return nil
+	}
+	list := p.schema.Query.Fields.ForName(lowerFirst(k.plural))
+	if list == nil || list.Arguments.ForName("where") == nil {
+		return nil
+	}
+	return list
 }
 
 func valueOr(v, otherwise any) any {

@@ -72,6 +72,9 @@ func (k *kind) operations(w *world) []call {
 		one, in = "{group group}", "{group}" // The matrix has its own group.
 	}
 	calls := slices.Clone(k.extra)
+	if k.ownRights {
+		return calls
+	}
 	if k.has(w, "Get") {
 		calls = append(calls, call{rpc: "Get" + k.name, target: one})
 	}

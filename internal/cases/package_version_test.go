@@ -1,5 +1,11 @@
 package cases
 
-// Only GraphQL has versions of packages, because the reference does not have them. Tests of
-// resolvers ask for them.
-var _ = newKind(kind{name: "PackageVersion", plural: "PackageVersions", ref: "package_version", area: "registry", in: "{package}"})
+// {heldversion} is a version of {package}.
+var _ = newKind(kind{
+	name: "PackageVersion", plural: "PackageVersions", ref: "heldversion", area: "registry", in: "{org}", ownRights: true,
+	minimal: fields{"name": "package-{n}"}, full: fields{"name": "package-{n}"},
+	put: func(e *env, org string, given fields) fields {
+		e.Helper()
+		return e.mustCall(call{rpc: "ListPackageVersions", target: keyOf(putPackage(e, org, given))}).items[0]
+	},
+})

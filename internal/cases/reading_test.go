@@ -129,7 +129,7 @@ func (e *env) targets() (all []target) {
 	if err != nil || len(done.Rejected) > 0 {
 		e.Fatalf("%v %v", err, done.Rejected)
 	}
-	for ref, typeName := range map[string]string{"package": "packages", "package_version": "packages { nodes { versions"} {
+	for ref, typeName := range map[string]string{"package": "packages", "heldversion": "packages { nodes { versions"} {
 		var found struct{ UID string }
 		data := e.query(e.token, "{ "+typeName+" { nodes { uid } } "+strings.Repeat("} } ", strings.Count(typeName, "{")/2)+"}")
 		if _, after, ok := strings.Cut(data, `"uid":`); ok {

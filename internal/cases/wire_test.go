@@ -1,11 +1,14 @@
 package cases
 
 import (
+	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
 
+	restapi "atrium/internal/rest"
 	"atrium/internal/wiretest"
 	"atrium/platform"
 	"atrium/platform/core"
@@ -37,12 +40,48 @@ func wireLedger(t testing.TB) map[string]rpc {
 		ledger[name] = rpc{name, http.MethodPost, "/sources/v2/sources:" + strings.ToLower(strings.TrimSuffix(name, "Source")), []string{core.CapSourcesUpdate.WireName()}}
 	}
 	ledger["GetSourceRuns"] = rpc{"GetSourceRuns", http.MethodGet, "/sources/v2/sources/{uid=**}/runs", []string{core.CapSourcesList.WireName()}}
+	addOwn(t, ledger)
 	for _, info := range platform.Kinds() {
 		if k := findKind(info.Name); k != nil && info.Own && !info.GraphOnly {
 			addOperations(ledger, k, info)
 		}
 	}
 	return ledger
+}
+
+// addOwn adds the operations that only the OpenAPI document has: those of package wire. The files of exports and imports have other tests.
+func addOwn(t testing.TB, ledger map[string]rpc) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	restapi.Description(restapi.Options{}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/openapi.json", nil))
+	var document struct {
+		Paths map[string]map[string]struct {
+			OperationID  string   `json:"operationId"`
+			Capabilities []string `json:"x-required-capability"`
+		}
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &document); err != nil {
+		t.Fatal(err)
+	}
+	for path, methods := range document.Paths {
+		for method, o := range methods {
+			if _, known := ledger[o.OperationID]; !known && o.OperationID != "AcceptGroupInvite" && len(strings.Split(path, "/")) > 3 && o.OperationID != "CreateRootGroup" && findKindOf(o.OperationID) == nil {
+				ledger[o.OperationID] = rpc{o.OperationID, strings.ToUpper(method), path, o.Capabilities}
+			}
+		}
+	}
+}
+
+// findKindOf returns the kind of an operation that addOperations adds.
+func findKindOf(operation string) *core.KindInfo {
+	for _, info := range platform.Kinds() {
+		for _, verb := range []string{"Get", "List", "Create", "Update", "Delete"} {
+			if k := findKind(info.Name); k != nil && info.Own && !info.GraphOnly && (operation == verb+k.name || operation == verb+k.plural) {
+				return &info
+			}
+		}
+	}
+	return nil
 }
 
 // addOperations adds the operations of a kind that is not in the reference, by the rules

@@ -59,9 +59,10 @@ var rules = map[string]rule{
 	"internal/graphql/transport": {[]string{"internal/graphql/refusal", "internal/graphql/limit", "internal/graphql/execute"}, "a transport is the same for every schema"},
 	"internal/apierror":          {[]string{"platform", "platform/fieldmask"}, "what adapters share knows no protocol and no kind"},
 	"resolvers":                  {[]string{"platform", "platform/fieldmask", "internal/apierror", "graph", "graph/scalar", "internal/graphql/execute", "internal/graphql/analysis", "internal/graphql/refusal", "internal/sbom"}, adapter + "; what may be asked is decided before a resolver runs (internal/graphql/limit)"},
-	"internal/rest":              {[]string{"platform", "platform/fieldmask", "internal/apierror", "internal/export", "internal/ingest"}, adapter + "; what is handed in is read by the code of the commands"},
+	"internal/rest":              {[]string{"platform", "platform/fieldmask", "internal/apierror", "internal/export", "internal/ingest", "internal/wire"}, adapter + "; what is handed in is read by the code of the commands"},
 	"internal/export":            {[]string{"platform", "internal/sbom", "internal/vex"}, adapter},
-	"internal/rpc":               {[]string{"platform", "platform/fieldmask", "internal/apierror", "gen"}, adapter},
+	"internal/rpc":               {[]string{"platform", "platform/fieldmask", "internal/apierror", "internal/wire", "gen"}, adapter},
+	"internal/wire":              {[]string{"platform", "platform/fieldmask"}, adapter},
 	"gen":                        {[]string{"gen"}, "it is generated from schema/proto alone"},
 	"internal/auth":              {[]string{"platform", "platform/fieldmask"}, adapter},
 	"internal/webhook":           {[]string{"platform"}, adapter},
@@ -136,8 +137,8 @@ var testsMay = map[string][]string{
 	"internal/server":    {"internal/ingest"},                                                                                         // The tests read the reports of imports.
 	"internal/bench":     {"internal/server"},                                                                                         // The tests measure a real server.
 	"cmd":                {"internal/auth", "internal/webhook", "client", "gen"},                                                      // Tests call the program with them, and serve what it calls.
-	"internal/house":     {"graph", "platform", "store/storetest"},
-	"internal/cases":     {"internal/ingest", "internal/apierror", "internal/graphql", "internal/graphql/transport", "internal/agreement"}, // Tests compare the endpoint with one that has the other executor.
+	"internal/house":     {"graph", "internal/rest", "platform", "store/storetest"},
+	"internal/cases":     {"internal/ingest", "internal/rest", "internal/apierror", "internal/graphql", "internal/graphql/transport", "internal/agreement"}, // Tests compare the endpoint with one that has the other executor.
 	"store/storetest":    {"internal/apierror", "internal/graphql", "internal/graphql/transport", "resolvers"},                             // Tests compare the cost of queries with the work of the database.
 	"tools/workloads":    {"internal/auth", "internal/bench", "internal/server"},                                                           // Tests measure what requests cost.
 	"internal/web":       {"docs"},                                                                                                         // The tests read the pages that it shows.

@@ -17,7 +17,6 @@ import (
 	"atrium/platform"
 	"atrium/platform/core"
 	"atrium/platform/fieldmask"
-	"atrium/platform/inventory"
 	"atrium/platform/reports"
 )
 
@@ -31,47 +30,9 @@ const (
 
 // exportRoutes returns the routes of files. They belong to no area of the API.
 func exportRoutes(p *platform.Platform, o Options) []route {
-	type (
-		finding = inventory.FindingFilter
-		pkg     = inventory.PackageFilter
-	)
 	return []route{
-		exportRoute(o, "ExportFindings", export.Findings, p.Exports.ReadFindings,
-			enumsFilter("severities", func(f *finding) *[]core.SeverityRating { return &f.Severities }),
-			numberFilter("minScore", func(f *finding) **float64 { return &f.MinScore }),
-			enumsFilter("states", func(f *finding) *[]inventory.FindingState { return &f.States }),
-			enumsFilter("basis", func(f *finding) *[]inventory.FindingBasis { return &f.Basis }),
-			choiceFilter("fixable", func(f *finding) **bool { return &f.Fixable }),
-			choiceFilter("knownExploited", func(f *finding) **bool { return &f.KnownExploited }),
-			numberFilter("minEpss", func(f *finding) **float64 { return &f.MinEPSS }),
-			textsFilter("vulnerabilityIds", func(f *finding) *[]string { return &f.VulnerabilityIDs }),
-			textsFilter("packages", func(f *finding) *[]string { return &f.Packages }),
-			textsFilter("ecosystems", func(f *finding) *[]string { return &f.Ecosystems }),
-			textFilter("query", func(f *finding) *string { return &f.Query }),
-			textFilter("assignee", func(f *finding) *core.UID { return &f.Assignee }),
-			choiceFilter("assigned", func(f *finding) **bool { return &f.Assigned }),
-			choiceFilter("hasDueTime", func(f *finding) **bool { return &f.HasDueTime }),
-			timeFilter("firstSeenSince", func(f *finding) *core.Time { return &f.FirstSeenSince }),
-			timeFilter("firstSeenBefore", func(f *finding) *core.Time { return &f.FirstSeenBefore }),
-			timeFilter("resolvedSince", func(f *finding) *core.Time { return &f.ResolvedSince }),
-			timeFilter("updatedSince", func(f *finding) *core.Time { return &f.UpdatedSince }),
-			timeFilter("dueBefore", func(f *finding) *core.Time { return &f.DueBefore }),
-			timeFilter("expireBefore", func(f *finding) *core.Time { return &f.ExpireBefore }),
-			textFilter("decidedBy", func(f *finding) *string { return &f.DecidedBy }),
-			textsFilter("tagNames", func(f *finding) *[]string { return &f.TagNames }),
-			enumsFilter("scopes", func(f *finding) *[]inventory.PackageScope { return &f.Scopes }),
-			choiceFilter("direct", func(f *finding) **bool { return &f.Direct }),
-			choiceFilter("newInRepo", func(f *finding) **bool { return &f.NewInRepo }),
-			value("withoutLiveTags", parseBool, func(l *core.ListRequest[*finding]) *bool { return &l.Filter.WithoutLiveTags }),
-			textsFilter("digests", func(f *finding) *[]string { return &f.Digests }),
-			textsFilter("advisories", func(f *finding) *[]core.UID { return &f.Advisories }),
-			textsFilter("labels", func(f *finding) *[]string { return &f.Labels }),
-			value("decided", parseBool, func(l *core.ListRequest[*finding]) *bool { return &l.Filter.Decided })),
-		exportRoute(o, "ExportPackages", export.Packages, p.Exports.ReadPackages,
-			textsFilter("names", func(f *pkg) *[]string { return &f.Names }),
-			textsFilter("ecosystems", func(f *pkg) *[]string { return &f.Ecosystems }),
-			textsFilter("licenses", func(f *pkg) *[]string { return &f.Licenses }),
-			textFilter("query", func(f *pkg) *string { return &f.Query })),
+		exportRoute(o, "ExportFindings", export.Findings, p.Exports.ReadFindings, findingFilters()...),
+		exportRoute(o, "ExportPackages", export.Packages, p.Exports.ReadPackages, packageFilters()...),
 		sbomRoute(p, o),
 	}
 }
@@ -130,11 +91,7 @@ func exportRoute[T, F any](o Options, name string, list export.List[T], run func
 
 // choiceFilter is a filter by true or false. Without it, both match.
 func choiceFilter[F any](name string, at func(F) **bool) filter[core.ListRequest[F]] {
-	return filter[core.ListRequest[F]]{parameter{name: name, valueType: reflect.TypeFor[bool]()}, func(l *core.ListRequest[F], s string) error {
-		is, err := parseBool(s)
-		*at(l.Filter) = &is
-		return err
-	}}
+	return choice(name, func(l *core.ListRequest[F]) **bool { return at(l.Filter) })
 }
 
 // enumsFilter is a filter by any of several values of an enum, in full or as a CSV file has them.

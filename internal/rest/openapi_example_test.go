@@ -5,7 +5,10 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/getkin/kin-openapi/openapi3"
+
 	"atrium/internal/ingest"
+	"atrium/internal/wire"
 	"atrium/platform/core"
 	"atrium/platform/iam"
 	"atrium/platform/intake"
@@ -44,6 +47,26 @@ func examples() []any {
 			Role: iam.InvitedRole{UID: iam.ViewerRole, Name: "viewer"}},
 		iam.AccountAssociation{UID: other, Name: "production", Description: "Where the services run", Amazon: &iam.AmazonAccount{Account: "123456789012"}, Google: &iam.GoogleAccount{ProjectID: "acme-prod", ProjectNumber: "987654321098"}, CreateTime: made, UpdateTime: made},
 		batch{Parent: group, RoleUID: iam.ViewerRole, Requests: []batchRequest{{RoleBinding: iam.RoleBinding{IdentityUID: group + "/76543210fedcba98"}}, {RoleBinding: iam.RoleBinding{IdentityUID: other, RoleUID: iam.EditorRole}}}},
+		inventory.Finding{
+			UID: other + "/0011223344556677", Repo: other, Digest: "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", Advisory: group + "/8899aabbccddeeff", Sources: []string{"GO-2026-1234"},
+			VulnerabilityID: "CVE-2026-12345", Package: "stdlib", Ecosystem: "Go", InstalledVersion: "1.26.0", FixedVersions: []string{"1.26.1"}, Severity: inventory.AdvisorySeverity{Rating: core.SeverityHigh},
+			Basis: inventory.BasisVersion, State: inventory.FindingOpen, FirstSeenTime: made, UpdateTime: made,
+		},
+		wire.UpdateFindingsRequest{UIDs: []core.UID{other + "/0011223344556677"}, Finding: json.RawMessage(`{"state":"FINDING_STATE_ACCEPTED","note":"The parser is not used."}`)},
+		wire.AcceptanceRule{UID: other + "/0011223344556677", Within: other, Where: &inventory.FindingPattern{MaxSeverity: core.SeverityLow}, Note: "Low risks are fixed with the next release.", ExpireTime: made, CreateTime: made, AcceptedCount: 12},
+		wire.PreviewAcceptanceRuleRequest{Within: other, Where: &inventory.FindingPattern{MaxSeverity: core.SeverityLow}},
+		wire.DuePolicy{Within: other, DueDays: inventory.DueDays{Critical: openapi3.Ptr(7), High: openapi3.Ptr(30)}},
+		wire.ConfirmRoleBindingsRequest{RoleBindings: []wire.ConfirmedBinding{{UID: other, IdentityUID: group + "/76543210fedcba98", RoleUID: iam.ViewerRole}}, Note: "Still on the team."},
+		wire.BatchDeleteRoleBindingsRequest{UIDs: []core.UID{other}, Note: "Has left the team."},
+		wire.RedeliverRequest{UIDs: []core.UID{other + "/0011223344556677"}},
+		wire.SubscriptionKey{UID: other},
+		wire.UIDs{UIDs: []core.UID{other}},
+		wire.BatchUpdateReposRequest{Requests: []wire.RepoChange{{Repo: json.RawMessage(`{"uid":"` + other + `","description":"The billing service"}`)}}},
+		wire.BatchCreateTagsRequest{Requests: []wire.NewTag{{Parent: other, Tag: json.RawMessage(`{"name":"v1.4.2","digest":"sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}`)}}},
+		wire.BatchCreateIdentitiesRequest{Requests: []wire.NewIdentity{{Parent: group, Identity: json.RawMessage(`{"name":"deployer","claimMatch":{"issuer":"https://issuer.example.com","subject":"deployer"}}`)}}},
+		wire.BatchCreateGroupInvitesRequest{Requests: []wire.NewGroupInvite{{Parent: group, GroupInvite: json.RawMessage(`{"roleUid":"` + iam.ViewerRole + `","ttl":"86400s"}`)}}},
+		wire.BatchCreateSubscriptionsRequest{Requests: []wire.NewSubscription{{Parent: group, Subscription: json.RawMessage(`{"sink":"https://hooks.example.com/atrium"}`)}}},
+		wire.CompareImagesRequest{From: wire.ImageName{Repo: other, Digest: "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}, To: wire.ImageName{Repo: other, Digest: "sha256:60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752"}},
 		batchDeletion{Parent: other, Names: []core.UID{other + "/0011223344556677", other + "/8899aabbccddeeff"}},
 		verification{UID: other},
 		invitation{Code: "0123456789abcdef.0123456789abcdef0123456789abcdef0123456789abcdef"},
@@ -124,7 +147,7 @@ var importExamples = map[string]any{
 
 // parameterExamples has a value for each required parameter of a query.
 var parameterExamples = map[string]any{
-	"group": exampleUID, "issuer": "https://issuer.example.com", "subject": "alice", "ecosystems": []any{"ECOSYSTEM_JAVA"}, "imageRefs": []any{"billing/api:v1.4.2"},
+	"group": exampleUID, "within": exampleUID, "on": exampleUID, "id": "CVE-2026-12345", "query": "billing", "time": "2026-03-01T00:00:00Z", "from": "2026-03-01T00:00:00Z", "to": "2026-04-01T00:00:00Z", "issuer": "https://issuer.example.com", "subject": "alice", "ecosystems": []any{"ECOSYSTEM_JAVA"}, "imageRefs": []any{"billing/api:v1.4.2"},
 	"image": "acme/shop/checkout:1.4", "start_time": "2026-03-01T00:00:00Z", "end_time": "2026-04-01T00:00:00Z",
 }
 

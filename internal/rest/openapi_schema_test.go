@@ -85,6 +85,8 @@ func (s *schemas) schemaOf(t reflect.Type, use use) *openapi3.SchemaRef {
 		return newSchema("boolean", "")
 	case reflect.Int, reflect.Int32:
 		return newSchema("integer", "int32")
+	case reflect.Int64: // a count, which messages have as int32
+		return newSchema("integer", "int32")
 	case reflect.Float64:
 		return newSchema("number", "double")
 	case reflect.Slice:
@@ -164,14 +166,18 @@ func (s *schemas) nameOf(t reflect.Type) string {
 	if kind := s.kinds[t]; kind != nil {
 		return kind.name
 	}
-	return upperFirst(t.Name())
+	name, argument, isGeneric := strings.Cut(t.Name(), "[")
+	if isGeneric { // Facet[atrium/platform/core.UID] is a UIDFacet
+		name = strings.Trim(argument[strings.LastIndexAny(argument, "./")+1:], "]") + name
+	}
+	return upperFirst(name)
 }
 
 // fields adds the fields of a type to its schema.
 func (s *schemas) fields(schema *openapi3.Schema, t reflect.Type, base string, use use) {
 	for _, field := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if name == "-" || !field.IsExported() || field.Anonymous && name == "" {
+		if name == "-" || field.Tag.Get("wire") == "-" || !field.IsExported() || field.Anonymous && name == "" {
 			continue
 		}
 		if name == "" {
@@ -179,6 +185,9 @@ func (s *schemas) fields(schema *openapi3.Schema, t reflect.Type, base string, u
 			continue
 		}
 		role := s.role(t, name, s.textOf(base, name))
+		if field.Tag.Get("wire") == "output" {
+			role = outputOnly
+		}
 		if use == inAnswer && role == inputOnly {
 			continue
 		}

@@ -170,16 +170,22 @@ func TestAnEnumMayBeANumber(t *testing.T) {
 			if !ok || strings.Contains(r.pattern, "{") {
 				continue
 			}
+			path := r.pattern + "?"
+			for _, other := range r.query {
+				if other.required && other.name != p.name {
+					path += fmt.Sprintf("%s=%s&", other.name, parameterExamples[other.name])
+				}
+			}
 			for i, name := range enum.Values() {
-				byName := w.get(r.pattern + "?" + p.name + "=" + name)
-				byNumber := w.get(fmt.Sprintf("%s?%s=%d", r.pattern, p.name, i+1))
+				byName := w.get(path + p.name + "=" + name)
+				byNumber := w.get(fmt.Sprintf("%s%s=%d", path, p.name, i+1))
 				if byName.raw != byNumber.raw {
 					t.Errorf("%s: %s answers %s, and %d %s", r.pattern, name, byName.raw, i+1, byNumber.raw)
 				}
 				tried++
 			}
 			for _, wrong := range []string{"0", "-1", "99", "1.0", "01x"} {
-				if got := w.do(http.MethodGet, r.pattern+"?"+p.name+"="+wrong, "").expectStatus(http.StatusBadRequest); got.violations() != p.name {
+				if got := w.do(http.MethodGet, path+p.name+"="+wrong, "").expectStatus(http.StatusBadRequest); got.violations() != p.name {
 					t.Errorf("%s: %s=%s: %s", r.pattern, p.name, wrong, got.raw)
 				}
 			}

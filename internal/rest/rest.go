@@ -45,7 +45,7 @@ func routes(p *platform.Platform) []route {
 	var all []route
 	for _, area := range [][]route{
 		iamRoutes(p), registryRoutes(p), vulnerabilitiesRoutes(p), advisoryRoutes(p), eventsRoutes(p), pingRoutes(p),
-		librariesRoutes(p),
+		librariesRoutes(p), findingsRoutes(p), packagesRoutes(p), accessRoutes(p), batchRoutes(p),
 		sourcesRoutes(p),
 	} {
 		for _, r := range area {

@@ -8,6 +8,7 @@ import (
 
 	eventsv2 "atrium/gen/platform/events/v2"
 	"atrium/gen/platform/events/v2/eventsv2connect"
+	"atrium/internal/wire"
 	"atrium/platform"
 	"atrium/platform/core"
 	"atrium/platform/webhooks"
@@ -15,6 +16,8 @@ import (
 
 func eventsServices(p *platform.Platform, o connect.HandlerOption) []service {
 	return []service{
+		newService(eventsv2connect.NewSubscriptionBatchesServiceHandler(eventsBatches{wire.New(p)}, o)),
+		newService(eventsv2connect.NewEventsServiceHandler(events{wire.New(p)}, o)),
 		newService(eventsv2connect.NewSubscriptionsServiceHandler(subscriptions{p.Subscriptions}, o)),
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	iamv2 "atrium/gen/platform/iam/v2"
 	"atrium/gen/platform/iam/v2/iamv2connect"
+	"atrium/internal/wire"
 	"atrium/platform"
 	"atrium/platform/core"
 	"atrium/platform/iam"
@@ -15,6 +16,8 @@ import (
 
 func iamServices(p *platform.Platform, o connect.HandlerOption) []service {
 	return []service{
+		newService(iamv2connect.NewAccessServiceHandler(access{p, wire.New(p)}, o)),
+		newService(iamv2connect.NewIdentityBatchesServiceHandler(iamBatches{wire.New(p)}, o)),
 		newService(iamv2connect.NewAccountAssociationsServiceHandler(accountAssociations{p.AccountAssociations}, o)),
 		newService(iamv2connect.NewExternalGroupRoleMappingsServiceHandler(externalGroupRoleMappings{p.ExternalGroupRoleMappings}, o)),
 		newService(iamv2connect.NewGroupInvitesServiceHandler(groupInvites{p.GroupInvites}, o)),

@@ -8,6 +8,7 @@ import (
 
 	registryv2 "atrium/gen/platform/registry/v2"
 	"atrium/gen/platform/registry/v2/registryv2connect"
+	"atrium/internal/wire"
 	"atrium/platform"
 	"atrium/platform/core"
 	"atrium/platform/inventory"
@@ -15,6 +16,8 @@ import (
 
 func registryServices(p *platform.Platform, o connect.HandlerOption) []service {
 	return []service{
+		newService(registryv2connect.NewRegistryBatchesServiceHandler(registryBatches{wire.New(p)}, o)),
+		newService(registryv2connect.NewPackagesServiceHandler(packages{p, wire.New(p)}, o)),
 		newService(registryv2connect.NewImagesServiceHandler(images{p.Images}, o)),
 		newService(registryv2connect.NewReposServiceHandler(repos{p.Repos}, o)),
 		newService(registryv2connect.NewTagsServiceHandler(tags{p.Tags}, o)),

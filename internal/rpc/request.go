@@ -40,11 +40,7 @@ func list[F any](r listing, filter F, found ...*fieldmask.Violation) core.ListRe
 		NamedMustExist: true, Malformed: violationsOf(found...),
 	}
 	if scoped, ok := r.(interface{ GetUidp() *uidpv2.UIDPFilter }); ok {
-		f := scoped.GetUidp()
-		request.UIDP = core.UIDFilter{
-			AncestorsOf: core.UID(f.GetAncestorsOf()), DescendantsOf: core.UID(f.GetDescendantsOf()),
-			ChildrenOf: core.UID(f.GetChildrenOf()), InRoot: f.GetInRoot(), IDs: texts[core.UID](f.GetIds()),
-		}
+		request.UIDP = scopeOf(scoped.GetUidp())
 	}
 	return request
 }

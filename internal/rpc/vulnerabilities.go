@@ -7,6 +7,7 @@ import (
 
 	vulnerabilitiesv2 "atrium/gen/platform/vulnerabilities/v2"
 	"atrium/gen/platform/vulnerabilities/v2/vulnerabilitiesv2connect"
+	"atrium/internal/wire"
 	"atrium/platform"
 	"atrium/platform/core"
 	"atrium/platform/inventory"
@@ -15,6 +16,8 @@ import (
 func vulnerabilitiesServices(p *platform.Platform, o connect.HandlerOption) []service {
 	return []service{
 		newService(vulnerabilitiesv2connect.NewAdvisoriesServiceHandler(advisories{p.Advisories}, o)),
+		newService(vulnerabilitiesv2connect.NewExposuresServiceHandler(exposures{wire.New(p)}, o)),
+		newService(vulnerabilitiesv2connect.NewFindingsServiceHandler(findings{p, wire.New(p)}, o)),
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 
 // A Facet counts the rows of a list with a value.
 type Facet[V any] struct {
-	Value V
-	Count int64
+	Value V     `json:"value"`
+	Count int64 `json:"count"`
 }
 
 type (

@@ -20,8 +20,8 @@ type Kind[T any] struct {
 	Area   string // the area of its errors, such as registry
 	Number byte   // number that identifies the kind in counters and page tokens, and is never reused
 	Own    bool   // whether the kind is not in the reference
-	// GraphOnly means that only GraphQL has the kind: REST and gRPC have what the reference
-	// documents.
+	// GraphOnly means that the operations of a kind in REST and gRPC are not those that all kinds have: the service itself makes its
+	// resources, so that they are only read and decided about.
 	GraphOnly bool
 	Event     string // the middle of its event types, such as platform.registry.repo
 	// Verbs are the verbs of its event types: created, updated, deleted ... The body of

@@ -71,7 +71,7 @@ func (l Labels) Check(v *Violations) {
 
 // A LabelFilter restricts a list to resources that have all of some labels.
 type LabelFilter struct {
-	Labels []string `json:",omitempty"` // each is key=value, or a key for any value
+	Labels []string `json:"labels,omitempty"` // each is key=value, or a key for any value
 }
 
 // Check adds the violations of the conditions.

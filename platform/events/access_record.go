@@ -43,15 +43,15 @@ type PastBindingQuery struct {
 
 // An AccessGrant is a role that an identity had in a group. Its names are those that the log or the resources have.
 type AccessGrant struct {
-	BindingUID   core.UID // the role binding
-	GroupUID     core.UID
-	GroupName    string
-	IdentityUID  core.UID
-	IdentityName string
-	RoleUID      core.UID
-	RoleName     string
-	CreateTime   core.Time
-	ExpireTime   core.Time // zero means never
+	BindingUID   core.UID  `json:"bindingUid"` // the role binding
+	GroupUID     core.UID  `json:"groupUid"`
+	GroupName    string    `json:"groupName,omitempty"`
+	IdentityUID  core.UID  `json:"identityUid"`
+	IdentityName string    `json:"identityName,omitempty"`
+	RoleUID      core.UID  `json:"roleUid"`
+	RoleName     string    `json:"roleName,omitempty"`
+	CreateTime   core.Time `json:"createTime"`
+	ExpireTime   core.Time `json:"expireTime,omitzero"` // zero means never
 
 	at core.Time // when it was so
 }

@@ -10,9 +10,9 @@ import (
 // An EventActivity counts the changes that were made and those that were denied in
 // one interval.
 type EventActivity struct {
-	Time    core.Time // start of the interval
-	Changes int64
-	Denials int64
+	Time    core.Time `json:"time"` // start of the interval
+	Changes int64     `json:"changes"`
+	Denials int64     `json:"denials"`
 }
 
 // An EventCount is what the store counts of events in one step of a query.

@@ -174,6 +174,17 @@ func UnmarshalObject(b []byte, targets map[string]any) error {
 	return nil
 }
 
+// UnmarshalStruct is UnmarshalObject for all fields that a struct has in JSON.
+func UnmarshalStruct(b []byte, object any) error {
+	value, targets := reflect.ValueOf(object).Elem(), map[string]any{}
+	for _, f := range reflect.VisibleFields(value.Type()) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" && f.Tag.Get("wire") != "-" {
+			targets[name] = value.FieldByIndex(f.Index).Addr().Interface()
+		}
+	}
+	return UnmarshalObject(b, targets)
+}
+
 // decodeMember decodes the value of a member into its target.
 func decodeMember(v *violations, name string, target any, value json.RawMessage) {
 	err := json.Unmarshal(value, target)

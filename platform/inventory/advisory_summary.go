@@ -7,7 +7,15 @@ import (
 )
 
 // A SeverityCount counts advisories by severity.
-type SeverityCount struct{ Total, Critical, High, Medium, Low, None, Unknown int64 }
+type SeverityCount struct {
+	Total    int64 `json:"total"`
+	Critical int64 `json:"critical"`
+	High     int64 `json:"high"`
+	Medium   int64 `json:"medium"`
+	Low      int64 `json:"low"`
+	None     int64 `json:"none"`
+	Unknown  int64 `json:"unknown"`
+}
 
 // Add adds n to the count of a rating.
 func (c *SeverityCount) Add(rating core.SeverityRating, n int64) {
@@ -30,7 +38,11 @@ func (c *SeverityCount) Add(rating core.SeverityRating, n int64) {
 
 // An AdvisorySummary counts advisories by state and severity, without withdrawn
 // ones.
-type AdvisorySummary struct{ Open, Fixed, NotAffected SeverityCount }
+type AdvisorySummary struct {
+	Open        SeverityCount `json:"open"`
+	Fixed       SeverityCount `json:"fixed"`
+	NotAffected SeverityCount `json:"notAffected"`
+}
 
 // Add adds n advisories to a count.
 func (s *AdvisorySummary) Add(rating core.SeverityRating, state AdvisoryState, n int64) {

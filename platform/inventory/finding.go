@@ -115,47 +115,50 @@ func (s FindingState) Rank() int { return slices.Index(findingStates, s) }
 // FindingFilter restricts a list of findings. A finding must match one value of each list.
 // Without States, resolved findings are left out.
 type FindingFilter struct {
-	Severities       []core.SeverityRating `json:",omitempty"`
-	MinScore         *float64              `json:",omitempty"` // the score is at least this one, from 0 to 10
-	States           []FindingState        `json:",omitempty"`
-	Basis            []FindingBasis        `json:",omitempty"`
-	Fixable          *bool                 `json:",omitempty"`
-	KnownExploited   *bool                 `json:",omitempty"`
-	MinEPSS          *float64              `json:",omitempty"` // the probability is at least this one, from 0 to 1
-	VulnerabilityIDs []string              `json:",omitempty"` // the id of the advisory, or another name of it
-	Packages         []string              `json:",omitempty"`
-	Ecosystems       []string              `json:",omitempty"` // with or without the release
-	Query            string                `json:",omitempty"` // words of the id or the package
-	Assignee         core.UID              `json:",omitempty"`
+	Severities       []core.SeverityRating `json:"severities,omitempty"`
+	MinScore         *float64              `json:"minScore,omitempty"` // the score is at least this one, from 0 to 10
+	States           []FindingState        `json:"states,omitempty"`
+	Basis            []FindingBasis        `json:"basis,omitempty"`
+	Fixable          *bool                 `json:"fixable,omitempty"`
+	KnownExploited   *bool                 `json:"knownExploited,omitempty"`
+	MinEPSS          *float64              `json:"minEpss,omitempty"`          // the probability is at least this one, from 0 to 1
+	VulnerabilityIDs []string              `json:"vulnerabilityIds,omitempty"` // the id of the advisory, or another name of it
+	Packages         []string              `json:"packages,omitempty"`
+	Ecosystems       []string              `json:"ecosystems,omitempty"` // with or without the release
+	Query            string                `json:"query,omitempty"`      // words of the id or the package
+	Assignee         core.UID              `json:"assignee,omitempty"`
 	Assigned         *bool                 `json:",omitempty"` // whether somebody looks after it
-	FirstSeenSince   core.Time             `json:",omitzero"`
-	FirstSeenBefore  core.Time             `json:",omitzero"`
-	ResolvedSince    core.Time             `json:",omitzero"`
-	UpdatedSince     core.Time             `json:",omitzero"`
-	DueBefore        core.Time             `json:",omitzero"`
+	FirstSeenSince   core.Time             `json:"firstSeenSince,omitzero"`
+	FirstSeenBefore  core.Time             `json:"firstSeenBefore,omitzero"`
+	ResolvedSince    core.Time             `json:"resolvedSince,omitzero"`
+	UpdatedSince     core.Time             `json:"updatedSince,omitzero"`
+	DueBefore        core.Time             `json:"dueBefore,omitzero"`
 	HasDueTime       *bool                 `json:",omitempty"`
-	Scopes           []PackageScope        `json:",omitempty"`
-	Direct           *bool                 `json:",omitempty"`
-	NewInRepo        *bool                 `json:",omitempty"`
-	ExpireBefore     core.Time             `json:",omitzero"`  // the decision ends before
-	DecidedBy        string                `json:",omitempty"` // as in a finding
-	TagNames         []string              `json:",omitempty"` // a tag with one of these names points to the image
-	WithoutLiveTags  bool                  `json:",omitempty"` // findings of images without tags, or with deprecated ones only, are included
-	Digests          []string              `json:",omitempty"`
-	Advisories       []core.UID            `json:",omitempty"` // of the vulnerability and package of one of these
-	Representatives  []core.UID            `json:"-"`          // of what one of these stands for
-	Decided          bool                  `json:",omitempty"` // somebody, or a rule, has decided about the finding
-	Undecided        bool                  `json:",omitempty"` // nobody has, nor has its advisory
-	LacksFix         bool                  `json:",omitempty"` // it is known that there is no fix
-	EPSSBelow        *float64              `json:",omitempty"` // the probability is known, and below this one
+	Scopes           []PackageScope        `json:"scopes,omitempty"`
+	Direct           *bool                 `json:"direct,omitempty"`
+	NewInRepo        *bool                 `json:"newInRepo,omitempty"`
+	ExpireBefore     core.Time             `json:"expireBefore,omitzero"`     // the decision ends before
+	DecidedBy        string                `json:"decidedBy,omitempty"`       // as in a finding
+	TagNames         []string              `json:"tagNames,omitempty"`        // a tag with one of these names points to the image
+	WithoutLiveTags  bool                  `json:"withoutLiveTags,omitempty"` // findings of images without tags, or with deprecated ones only, are included
+	Digests          []string              `json:"digests,omitempty"`
+	Advisories       []core.UID            `json:"advisories,omitempty"`         // of the vulnerability and package of one of these
+	Representatives  []core.UID            `json:"-"`                            // of what one of these stands for
+	Decided          bool                  `json:"decided,omitempty"`            // somebody, or a rule, has decided about the finding
+	Undecided        bool                  `json:"undecided,omitempty" wire:"-"` // nobody has, nor has its advisory
+	LacksFix         bool                  `json:"lacksFix,omitempty" wire:"-"`  // it is known that there is no fix
+	EPSSBelow        *float64              `json:"epssBelow,omitempty" wire:"-"` // the probability is known, and below this one
 
 	// Or and Not have filters inside this one. There, no state is left out.
-	Or    []*FindingFilter `json:",omitempty"` // one of them finds the finding
-	Not   *FindingFilter   `json:",omitempty" excludes:""`
-	Among []core.UID       `json:",omitempty"` // uids; only inside another filter, because a list has those of its request
+	Or    []*FindingFilter `json:"or,omitempty"` // one of them finds the finding
+	Not   *FindingFilter   `json:"not,omitempty" excludes:""`
+	Among []core.UID       `json:"uids,omitempty"` // uids; only inside another filter, because a list has those of its request
 
 	core.LabelFilter // labels of the repo
 }
+
+// UnmarshalJSON refuses conditions that there are not: a misspelled one would find more.
+func (f *FindingFilter) UnmarshalJSON(b []byte) error { return fieldmask.UnmarshalStruct(b, f) }
 
 // Capabilities lists what callers need, besides what findings need, for the conditions.
 func (f *FindingFilter) Capabilities() []core.Capability {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"atrium/platform/core"
+	"atrium/platform/fieldmask"
 )
 
 // A FindingPattern says by facts which findings a rule accepts, where other rules name a vulnerability. A finding must meet all
@@ -22,6 +23,9 @@ type FindingPattern struct {
 	Labels                []string            `json:"labels,omitempty"`      // the repo has all of these: key=value, or a key for any value
 	IncludeKnownExploited bool                `json:"includeKnownExploited,omitempty"`
 }
+
+// UnmarshalJSON refuses conditions that there are not: without a misspelled one, the rule would accept more.
+func (p *FindingPattern) UnmarshalJSON(b []byte) error { return fieldmask.UnmarshalStruct(b, p) }
 
 // These limit patterns. Each finding is compared with all patterns of its repo and of the groups around it.
 const (

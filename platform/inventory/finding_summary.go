@@ -9,19 +9,21 @@ import (
 // A FindingCount counts findings by severity, and those that are special among them.
 type FindingCount struct {
 	SeverityCount
-	Fixable        int64 // there is a version without the vulnerability
-	KnownExploited int64 // the catalog of known exploited vulnerabilities has it
+	Fixable        int64 `json:"fixable"`        // there is a version without the vulnerability
+	KnownExploited int64 `json:"knownExploited"` // the catalog of known exploited vulnerabilities has it
 }
 
 // A FindingSummary counts the findings of images to which a tag points that is not deprecated.
 type FindingSummary struct {
-	Open        FindingCount // findings to look after: open, or in triage
-	Accepted    FindingCount
-	NotAffected FindingCount
+	Open        FindingCount `json:"open"` // findings to look after: open, or in triage
+	Accepted    FindingCount `json:"accepted"`
+	NotAffected FindingCount `json:"notAffected"`
 
-	AffectedRepos, AffectedImages int64 // those with findings to look after
-	Images, KnownImages           int64 // images that count, and those of them whose packages are known
-	UnknownPackages               int64 // packages of these, of which it is not known what affects them
+	AffectedRepos   int64 `json:"affectedRepos"` // those with findings to look after
+	AffectedImages  int64 `json:"affectedImages"`
+	Images          int64 `json:"images"`          // images that count
+	KnownImages     int64 `json:"knownImages"`     // those of them whose packages are known
+	UnknownPackages int64 `json:"unknownPackages"` // packages of these, of which it is not known what affects them
 
 	scope core.ImageKey // the group or repo in place of the repo, without a digest, or the image
 }
@@ -123,11 +125,11 @@ func (s Findings) SummarizeImages(ctx context.Context, keys []core.ImageKey) ([]
 // FindingFacets count the findings of a list by what they have in common, sorted by descending
 // count.
 type FindingFacets struct {
-	Severities []SeverityFacet
-	States     []StateFacet
-	Ecosystems []EcosystemFacet
-	Repos      []core.UIDFacet
-	Groups     []core.UIDFacet // the groups of the repos
+	Severities []SeverityFacet  `json:"severity"`
+	States     []StateFacet     `json:"state"`
+	Ecosystems []EcosystemFacet `json:"ecosystem"`
+	Repos      []core.UIDFacet  `json:"repo"`
+	Groups     []core.UIDFacet  `json:"group"` // the groups of the repos
 
 	Vulnerabilities, Packages []core.TextFacet
 	Assignees                 []core.UIDFacet  // "" is for findings that nobody looks after

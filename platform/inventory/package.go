@@ -41,10 +41,10 @@ func hashTexts(texts ...string) string {
 
 // PackageFilter restricts a list of packages.
 type PackageFilter struct {
-	Names      []string `json:",omitempty"` // names as the ecosystem of the package compares them
-	Ecosystems []string `json:",omitempty"` // with or without the release
-	Query      string   `json:",omitempty"` // words of the name
-	Licenses   []string `json:",omitempty"` // ids of SPDX, or licences as documents spell them; ecosystem.NoLicense for none
+	Names      []string `json:"names,omitempty"`      // names as the ecosystem of the package compares them
+	Ecosystems []string `json:"ecosystems,omitempty"` // with or without the release
+	Query      string   `json:"query,omitempty"`      // words of the name
+	Licenses   []string `json:"licenses,omitempty"`   // ids of SPDX, or licences as documents spell them; ecosystem.NoLicense for none
 
 	// Held is where images must hold the package.
 	Held core.Scope `json:"-"`
@@ -109,8 +109,8 @@ type PackageQueries interface {
 
 // PackageFacets count the packages of a list by what they have in common, sorted by descending count.
 type PackageFacets struct {
-	Licenses   []core.TextFacet // ids of SPDX, licences as documents spell them, and ecosystem.NoLicense
-	Ecosystems []EcosystemFacet
+	Licenses   []core.TextFacet `json:"license"` // ids of SPDX, licences as documents spell them, and ecosystem.NoLicense
+	Ecosystems []EcosystemFacet `json:"ecosystem"`
 }
 
 // Facets counts all packages of the lists that the pages belong to.

@@ -40,8 +40,8 @@ func (p *Package) UIDIn(root core.UID) core.UID {
 
 // PackageVersionFilter restricts a list of versions of packages.
 type PackageVersionFilter struct {
-	Versions []string `json:",omitempty"`
-	Licenses []string `json:",omitempty"` // as in PackageFilter
+	Versions []string `json:"versions,omitempty"`
+	Licenses []string `json:"licenses,omitempty"` // as in PackageFilter
 	VersionBounds
 
 	// Held is where images must hold the version.
@@ -52,8 +52,8 @@ type PackageVersionFilter struct {
 // compare the versions of a package with the bounds, because no order of texts is that of versions. A
 // version that its ecosystem cannot read is outside.
 type VersionBounds struct {
-	Below    string `json:",omitempty"` // the version comes before this one
-	NotBelow string `json:",omitempty"` // the version is this one, or comes after it
+	Below    string `json:"below,omitempty"`    // the version comes before this one
+	NotBelow string `json:"notBelow,omitempty"` // the version is this one, or comes after it
 
 	within []core.UID // the versions within the bounds; nil means that they are not decided
 }

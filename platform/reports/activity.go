@@ -9,8 +9,8 @@ import (
 
 // A FindingActivity has the findings that were open at the end of one interval.
 type FindingActivity struct {
-	Time core.Time // start of the interval
-	Open inventory.SeverityCount
+	Time core.Time               `json:"time"` // start of the interval
+	Open inventory.SeverityCount `json:"open"`
 }
 
 // An OpenChange is by how much the number of open findings changed in one step of a query.
@@ -22,8 +22,9 @@ type OpenChange struct {
 // An AdvisoryActivity counts the advisories that were opened and fixed in one
 // interval.
 type AdvisoryActivity struct {
-	Time          core.Time // start of the interval
-	Opened, Fixed int64
+	Time   core.Time `json:"time"` // start of the interval
+	Opened int64     `json:"opened"`
+	Fixed  int64     `json:"fixed"`
 }
 
 // An AdvisoryCount is what the store counts of advisories in one step of a query.

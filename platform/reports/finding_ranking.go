@@ -11,20 +11,24 @@ import (
 
 // A FindingRanking has what findings are of, or about, most.
 type FindingRanking struct {
-	TotalCount int64 // number of different ones, also of those that are not shown
-	Nodes      []*RankedFindings
+	TotalCount int64             `json:"totalCount"` // number of different ones, also of those that are not shown
+	Nodes      []*RankedFindings `json:"rows"`
 }
 
 // RankedFindings are the findings of one vulnerability, or those about one package.
 type RankedFindings struct {
-	VulnerabilityID    string                     // of a ranking of vulnerabilities
-	Package, Ecosystem string                     // of a ranking of packages
-	PackageUID         core.UID                   // of the package in the organisation of the findings; "" if they can be of several
-	Severity           inventory.AdvisorySeverity // rating and score of the worst finding
-	KnownExploited     bool                       // whether one of them is
-	EPSS               *float64                   // the highest; nil if none is known
+	VulnerabilityID string                     `json:"vulnerabilityId,omitempty"` // of a ranking of vulnerabilities
+	Package         string                     `json:"package,omitempty"`         // of a ranking of packages
+	PackageUID         core.UID                   // of the package in the organisation of the findings; "" if they can be of several, as is the next one
+	Ecosystem       string                     `json:"ecosystem,omitempty"`
+	Severity        inventory.AdvisorySeverity `json:"severity"`       // rating and score of the worst finding
+	KnownExploited  bool                       `json:"knownExploited"` // whether one of them is
+	EPSS            *float64                   `json:"epss,omitempty"` // the highest; nil if none is known
 
-	Findings, Fixable, Images, Repos int64
+	Findings int64 `json:"findings"`
+	Fixable  int64 `json:"fixable"`
+	Images   int64 `json:"images"`
+	Repos    int64 `json:"repos"`
 }
 
 // A RankingOrder says what a ranking is sorted by, the most or the worst first.

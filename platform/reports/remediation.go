@@ -12,20 +12,21 @@ import (
 // A Remediation counts, for one interval, which vulnerabilities of packages in repos appeared, and which went. One counts once in
 // a repo, from the first image that has it until the last.
 type Remediation struct {
-	Time     core.Time               // start of the interval
-	Opened   inventory.SeverityCount // appeared
-	Fixed    inventory.SeverityCount // went, because an image without it came later
-	Resolved inventory.SeverityCount // went, because the advisory or the packages of the image were corrected
-	Removed  inventory.SeverityCount // went with the last image that had it, and none came later
+	Time     core.Time               `json:"time"`     // start of the interval
+	Opened   inventory.SeverityCount `json:"opened"`   // appeared
+	Fixed    inventory.SeverityCount `json:"fixed"`    // went, because an image without it came later
+	Resolved inventory.SeverityCount `json:"resolved"` // went, because the advisory or the packages of the image were corrected
+	Removed  inventory.SeverityCount `json:"removed"`  // went with the last image that had it, and none came later
 
 	fixes map[core.SeverityRating][]RemediationCount
 }
 
 // A TimeToFix says how long it took until vulnerabilities were fixed.
 type TimeToFix struct {
-	Rating               core.SeverityRating // "" means all
-	Count                int64
-	MeanDays, MedianDays float64
+	Rating     core.SeverityRating `json:"rating,omitempty"` // "" means all
+	Count      int64               `json:"count"`
+	MeanDays   float64             `json:"meanDays"`
+	MedianDays float64             `json:"medianDays"`
 }
 
 // A RemediationEnd says why a vulnerability went.

@@ -1,0 +1,201 @@
+package cases
+
+import (
+	"fmt"
+	"strings"
+)
+
+// wireDocuments has the documents of the operations of package wire, which have names of their own in the schema.
+var wireDocuments = map[string]func(graphQL, call) document{
+	"SummarizeFindings": func(p graphQL, c call) document {
+		return document{"query", "findingSummary", inCamelCase(c.params), p.selection("FindingSummary"), readObject("FindingSummary")}
+	},
+	"CountFindings": func(p graphQL, c call) document {
+		selection := "{ facets " + p.selection("FindingFacets") + " }"
+		return document{"query", "findings", p.listArguments("ListFindings", p.schema.Query.Fields.ForName("findings"), c.params), selection, func(p graphQL, value any, _ call) answer {
+			connection, _ := value.(map[string]any)
+			counted := asFields(p.toREST("FindingFacets", connection["facets"]))
+			for _, of := range []string{"ecosystem"} { // REST has no null
+				list, _ := counted[of].([]any)
+				for _, facet := range list {
+					if facet := facet.(fields); facet["value"] == nil {
+						facet["value"] = ""
+					}
+				}
+			}
+			return answer{resource: counted}
+		}}
+	},
+	"CountPackages": func(p graphQL, c call) document {
+		selection := "{ facets " + p.selection("PackageFacets") + " }"
+		return document{"query", "packages", p.listArguments("ListPackages", p.schema.Query.Fields.ForName("packages"), c.params), selection, func(p graphQL, value any, _ call) answer {
+			connection, _ := value.(map[string]any)
+			return answer{resource: asFields(p.toREST("PackageFacets", connection["facets"]))}
+		}}
+	},
+	"ListPackageVersions": func(p graphQL, c call) document {
+		arguments := p.listArguments(c.rpc, p.schema.Types["Package"].Fields.ForName("versions"), c.params)
+		return document{"query", "package", fields{"uid": c.target}, "{ versions" + literals(arguments) + " " + p.connection("PackageVersion") + " }", func(p graphQL, value any, _ call) answer {
+			held, _ := value.(map[string]any)
+			return p.readPage("PackageVersion", held["versions"])
+		}}
+	},
+	"GetVulnerabilityExposure": succeeding("query", "vulnerability", "{ name }", func(c call) fields { return c.params }),
+	"SummarizeAdvisories": func(p graphQL, c call) document {
+		return document{"query", "advisorySummary", inCamelCase(c.params), p.selection("AdvisorySummary"), readObject("AdvisorySummary")}
+	},
+	"GetAdvisoryActivity": activityDocument("advisoryActivity"),
+	"GetEventActivity":    activityDocument("eventActivity"),
+	"GetAuditLog": succeeding("query", "auditLog", "{ nodes { id } }", func(c call) fields {
+		arguments := c.params.without("within")
+		if within := c.params["within"]; within != nil {
+			arguments["descendantsOf"] = within
+		}
+		return arguments
+	}),
+	"ListEffectiveRoleBindings": func(p graphQL, c call) document {
+		arguments := p.listArguments(c.rpc, p.schema.Types["Group"].Fields.ForName("effectiveBindings"), c.params)
+		return document{"query", "group", fields{"uid": c.target}, "{ effectiveBindings" + literals(arguments) + " " + p.connection("RoleBinding") + " }", func(p graphQL, value any, _ call) answer {
+			group, _ := value.(map[string]any)
+			return p.readPage("RoleBinding", group["effectiveBindings"])
+		}}
+	},
+	"GetEffectiveCapabilities": func(_ graphQL, c call) document {
+		return document{"query", "viewer", nil, fmt.Sprintf("{ capabilities(on: %q) }", c.params["on"]), readObject("Viewer")}
+	},
+	"GetAccessAt":      succeeding("query", "accessAt", "{ nodes { bindingUid } }", func(c call) fields { return c.params }),
+	"GetAccessChanges": succeeding("query", "accessChanges", "{ nodes { kind } }", func(c call) fields { return c.params }),
+	"ConfirmRoleBindings": succeeding("mutation", "confirmRoleBindings", "{ roleBindings { uid } }", func(c call) fields {
+		return fields{"input": fields{"requests": c.fields["roleBindings"], "note": c.fields["note"]}}
+	}),
+	"Search":                   succeeding("query", "search", "{ nodes { __typename } }", func(c call) fields { return c.params }),
+	"CompareImages":            succeeding("query", "compareImages", "{ addedCount }", func(c call) fields { return c.fields }),
+	"BatchUpdateRepos":         batchDocument("batchUpdateRepos", "repo", "{ repos { uid } }"),
+	"BatchCreateTags":          batchDocument("batchCreateTags", "tag", "{ tags { uid } }"),
+	"BatchCreateIdentities":    batchDocument("batchCreateIdentities", "identity", "{ identities { uid } }"),
+	"BatchCreateGroupInvites":  batchDocument("batchCreateGroupInvites", "groupInvite", "{ groupInvites { uid } }"),
+	"BatchCreateSubscriptions": batchDocument("batchCreateSubscriptions", "subscription", "{ subscriptions { uid } }"),
+	"BatchDeleteTags":          deletionDocument("batchDeleteTags"),
+	"BatchDeleteIdentities":    deletionDocument("batchDeleteIdentities"),
+	"BatchDeleteGroupInvites":  deletionDocument("batchDeleteGroupInvites"),
+	"BatchDeleteRoleBindings":  deletionDocument("batchDeleteRoleBindings"),
+	"BatchDeleteSubscriptions": deletionDocument("batchDeleteSubscriptions"),
+	"GetFindingActivity":       activityDocument("findingActivity"),
+	"GetRemediationActivity":   activityDocument("remediationActivity"),
+	"GetTopVulnerabilities":    rankingDocument("topVulnerabilities", "vulnerabilityId epss"),
+	"GetTopPackages":           rankingDocument("topPackages", "package ecosystem"),
+	"UpdateFindings": func(p graphQL, c call) document {
+		finding, _ := normalise(c.fields["finding"]).(fields)
+		input := p.input(p.inputType("updateFindings"), finding.with(c.fields.without("finding")))
+		return document{"mutation", "updateFindings", fields{"input": input}, "{ updatedCount findings " + p.selection("Finding") + " }", readObject("UpdateFindingsPayload")}
+	},
+	"GetAcceptanceRules": func(p graphQL, c call) document {
+		return document{"query", "acceptanceRules", c.params, p.selection("AcceptanceRule"), readWhole("acceptanceRules", "AcceptanceRule")}
+	},
+	"CreateAcceptanceRule": func(p graphQL, c call) document {
+		input := p.input(p.inputType("createAcceptanceRule"), c.fields)
+		input["within"] = c.target
+		return document{"mutation", "createAcceptanceRule", fields{"input": input}, p.payload("createAcceptanceRule"), readPayload}
+	},
+	"PreviewAcceptanceRule": func(p graphQL, c call) document {
+		where := p.input(p.schema.Types["AcceptanceConditionsInput"], normalise(c.fields["where"]).(fields))
+		return document{"query", "acceptanceRulePreview", fields{"within": c.fields["within"], "where": where}, "{ nodes " + p.selection("Finding") + " totalCount }", func(_ graphQL, value any, _ call) answer {
+			connection, _ := value.(map[string]any)
+			return answer{resource: fields{"totalCount": connection["totalCount"]}}
+		}}
+	},
+	"GetDuePolicy": func(p graphQL, c call) document {
+		return document{"query", "duePolicy", c.params, p.selection("DuePolicy"), readWhole("policy", "DuePolicy")}
+	},
+	"SetDuePolicy": func(p graphQL, c call) document {
+		input := p.input(p.inputType("setDuePolicy"), c.fields)
+		return document{"mutation", "setDuePolicy", fields{"input": input}, "{ policy " + p.selection("DuePolicy") + " }", readObject("SetDuePolicyPayload")}
+	},
+}
+
+// activityDocument returns the document of counts by interval.
+func activityDocument(field string) func(graphQL, call) document {
+	return func(p graphQL, c call) document {
+		node := p.typeOf(p.schema.Query, field)
+		return document{"query", field, inCamelCase(c.params), p.selection(node), readWhole("activity", node)}
+	}
+}
+
+// rankingDocument returns the document of a ranking by the fields that name its rows.
+func rankingDocument(field, names string) func(graphQL, call) document {
+	return func(p graphQL, c call) document {
+		arguments, list := fields{}, p.schema.Query.Fields.ForName(field)
+		for name, value := range p.listArguments("", list, c.params) {
+			switch name {
+			case "descendantsOf":
+				arguments["within"] = value
+			case "by":
+				arguments[name] = strings.ToUpper(value.(string))
+			default:
+				arguments[name] = value
+			}
+		}
+		selection := "{ totalCount rows: nodes { " + names + " severity { rating score } knownExploited findings fixable images repos } }"
+		return document{"query", field, arguments, selection, func(p graphQL, value any, _ call) answer {
+			ranking, _ := value.(map[string]any)
+			node := p.typeOf(p.schema.Types[list.Type.Name()], "nodes")
+			return answer{resource: fields{"totalCount": ranking["totalCount"], "rows": normalise(p.toREST(node, ranking["rows"]))}}
+		}}
+	}
+}
+
+func inCamelCase(params fields) fields {
+	arguments := fields{}
+	for name, value := range params {
+		arguments[camelCase(name)] = value
+	}
+	return arguments
+}
+
+// readObject reads a result that REST shows in the same form.
+func readObject(typeName string) func(graphQL, any, call) answer {
+	return func(p graphQL, value any, _ call) answer {
+		return answer{resource: asFields(p.toREST(typeName, value))}
+	}
+}
+
+// readWhole reads a result that REST shows as the only member of an object.
+func readWhole(member, typeName string) func(graphQL, any, call) answer {
+	return func(p graphQL, value any, _ call) answer {
+		if value == nil {
+			return answer{resource: fields{}}
+		}
+		return answer{resource: fields{member: normalise(p.toREST(typeName, value))}}
+	}
+}
+
+// succeeding returns the document of an operation of which the row expects only that it succeeds, or how it fails.
+func succeeding(operation, field, selection string, arguments func(call) fields) func(graphQL, call) document {
+	return func(_ graphQL, c call) document {
+		return document{operation, field, arguments(c), selection, func(graphQL, any, call) answer { return answer{resource: fields{}} }}
+	}
+}
+
+// batchDocument returns the document of a batch, whose requests have the fields of the body instead of the body.
+func batchDocument(field, body, selection string) func(graphQL, call) document {
+	return func(p graphQL, c call) document {
+		var requests []any
+		list, _ := normalise(c.fields["requests"]).([]any)
+		for _, request := range list {
+			whole, _ := request.(fields)
+			inner, _ := whole[body].(fields)
+			requests = append(requests, whole.without(body).with(inner))
+		}
+		input := p.input(p.inputType(field), fields{"requests": requests})
+		return document{"mutation", field, fields{"input": input}, selection, func(graphQL, any, call) answer { return answer{resource: fields{}} }}
+	}
+}
+
+func deletionDocument(field string) func(graphQL, call) document {
+	return func(_ graphQL, c call) document {
+		return document{"mutation", field, fields{"input": c.fields}, "{ uids: deletedUids }", func(_ graphQL, value any, _ call) answer {
+			payload, _ := value.(map[string]any)
+			return answer{resource: fields{"uids": normalise(payload["uids"])}}
+		}}
+	}
+}

@@ -1,0 +1,114 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+
+	"atrium/platform/core"
+	"atrium/platform/events"
+	"atrium/platform/webhooks"
+)
+
+type (
+	// A GetAuditLogRequest asks for a page of the audit log.
+	GetAuditLogRequest struct {
+		Within    core.UID  `json:"within,omitempty"`
+		Actor     string    `json:"actor,omitempty"`
+		Subject   core.UID  `json:"subject,omitempty"`
+		Target    core.UID  `json:"target,omitempty"`
+		Types     []string  `json:"types,omitempty"`
+		Since     core.Time `json:"since,omitzero"`
+		Until     core.Time `json:"until,omitzero"`
+		Denied    *bool     `json:"denied,omitempty"`
+		PageSize  int       `json:"pageSize,omitempty"`
+		PageToken string    `json:"pageToken,omitempty"`
+	}
+	// GetAuditLogResponse is a page of the audit log.
+	GetAuditLogResponse struct {
+		Events        []*Event `json:"events"`
+		NextPageToken string   `json:"nextPageToken,omitempty"`
+	}
+	// An Event is a change that was made, or one that was denied.
+	Event struct {
+		ID      string           `json:"id"`
+		Type    string           `json:"type"`
+		Subject core.UID         `json:"subject"`
+		Group   core.UID         `json:"group"`
+		Time    core.Time        `json:"time"`
+		Actor   *core.EventActor `json:"actor"`
+		Body    json.RawMessage  `json:"body,omitempty"`
+		Changes []*EventChange   `json:"changes,omitempty"`
+		Denied  string           `json:"denied,omitempty"`
+		Count   int32            `json:"count"`
+	}
+	// An EventChange is a field that an update changed.
+	EventChange struct {
+		Field  string          `json:"field"`
+		Before json.RawMessage `json:"before,omitempty"`
+		After  json.RawMessage `json:"after,omitempty"`
+	}
+)
+
+// GetAuditLog reads a page of the audit log, the newest events first.
+func (o Operations) GetAuditLog(ctx context.Context, in *GetAuditLogRequest) (*GetAuditLogResponse, error) {
+	page, err := o.p.AuditLog.List(ctx, events.AuditRequest{
+		DescendantsOf: in.Within, Actor: in.Actor, Subject: in.Subject, Target: in.Target, Types: in.Types, Since: in.Since, Until: in.Until, Denied: in.Denied,
+		PageSize: in.PageSize, After: in.PageToken,
+	})
+	if err != nil {
+		return nil, err
+	}
+	shown := make([]*Event, len(page.Items))
+	for i, e := range page.Items {
+		shown[i] = newEvent(e)
+	}
+	answer := &GetAuditLogResponse{Events: shown}
+	if page.HasNext {
+		answer.NextPageToken = shown[len(shown)-1].ID
+	}
+	return answer, nil
+}
+
+func newEvent(e *core.Event) *Event {
+	shown := &Event{ID: e.ID, Type: e.Type, Subject: e.Subject, Group: e.Group, Time: e.Time, Actor: &e.Actor, Body: e.Body, Denied: e.Denied, Count: e.Count}
+	for _, c := range e.Changes {
+		shown.Changes = append(shown.Changes, &EventChange{c.Field, c.Before, c.After})
+	}
+	return shown
+}
+
+type (
+	// A RedeliverRequest asks for deliveries to be made again.
+	RedeliverRequest struct {
+		UIDs []core.UID `json:"uids"`
+	}
+	// RedeliverResponse has the deliveries that are made again.
+	RedeliverResponse struct {
+		UIDs []core.UID `json:"uids"`
+	}
+)
+
+// Redeliver makes deliveries again.
+func (o Operations) Redeliver(ctx context.Context, in *RedeliverRequest) (*RedeliverResponse, error) {
+	again, err := o.p.Deliveries.Redeliver(ctx, in.UIDs)
+	answer := &RedeliverResponse{UIDs: make([]core.UID, len(again))}
+	for i, d := range again {
+		answer.UIDs[i] = d.UID
+	}
+	return answer, err
+}
+
+// A SubscriptionKey names a subscription.
+type SubscriptionKey struct {
+	UID core.UID `json:"uid"`
+}
+
+// RotateSubscriptionSecret gives a subscription a new secret, which only this answer shows.
+func (o Operations) RotateSubscriptionSecret(ctx context.Context, in *SubscriptionKey) (*webhooks.Subscription, error) {
+	return o.p.Subscriptions.RotateSecret(ctx, in.UID)
+}
+
+// EnableSubscription has events delivered again to a sink that did not answer.
+func (o Operations) EnableSubscription(ctx context.Context, in *SubscriptionKey) (*webhooks.Subscription, error) {
+	return o.p.Subscriptions.Enable(ctx, in.UID)
+}
