@@ -22,7 +22,7 @@ var _ = newKind(kind{
 		{name: "summary", setup: []call{getFinding}, do: askPlace("SummarizeFindings", "{finding.repo}"), want: resource(summaryOf(1, 0, 0))},
 		{name: "summary of what is decided", setup: []call{decideFindings(fields{"state": "FINDING_STATE_ACCEPTED"})}, do: askPlace("SummarizeFindings", "{finding.repo}"), want: resource(summaryOf(0, 1, 0))},
 		{name: "summary of a missing repo", do: askPlace("SummarizeFindings", "{group}/00000000000000ff"), want: notFound("iam/Group", "{group}/00000000000000ff")},
-		{name: "summary of no UID", do: askPlace("SummarizeFindings", "nope"), want: invalid("uidp.descendants_of")},
+		{name: "summary of no UID", do: askPlace("SummarizeFindings", "nope"), want: invalid("within")},
 		{name: "count", setup: []call{getFinding}, do: call{rpc: "CountFindings", params: fields{"uidp.children_of": "{finding.repo}"}}, want: resource(fields{
 			"severity": []fields{{"value": "SEVERITY_RATING_UNKNOWN", "count": 1}}, "state": []fields{{"value": "FINDING_STATE_OPEN", "count": 1}},
 			"ecosystem": []fields{{"value": "", "count": 1}}, "repo": []fields{{"value": "{finding.repo}", "count": 1}}, "group": []fields{{"value": "{group}", "count": 1}},
@@ -34,7 +34,7 @@ var _ = newKind(kind{
 		{name: "top packages by nothing", do: call{rpc: "GetTopPackages", params: fields{"by": "nothing"}}, want: invalid("by"), instead: typedAnswer},
 		{name: "decide", do: decideFindings(fields{"state": "FINDING_STATE_NOT_AFFECTED", "justification": "component_not_present", "note": "gone"}),
 			want: anySuccess{}},
-		{name: "decide nothing", do: decideFindings(fields{}), want: invalid("updateMask")},
+		{name: "decide nothing", do: decideFindings(fields{}), want: invalid("state")},
 		{name: "decide what cannot be", do: decideFindings(fields{"state": "FINDING_STATE_NOT_AFFECTED"}), want: invalid("justification")},
 		{name: "decide about a missing one", do: call{rpc: "UpdateFindings", fields: fields{"uids": []string{"{repo}/00000000000000ff"}, "finding": fields{"note": "a"}}},
 			want: notFoundBy("uids[0]", "vulnerabilities/Finding", "{repo}/00000000000000ff")},

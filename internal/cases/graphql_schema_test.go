@@ -65,7 +65,8 @@ var selections = map[string]string{
 var violationNames = map[string]string{
 	"ListIdentities.relationshipType": "relationship_type", "ListExternalGroupRoleMappings.identityProvider": "identity_provider_uid",
 	"BatchDeleteExternalGroupRoleMappings.uids": "names", "ListResolvedVulnsReports.images": "imageRefs",
-	"ListTermsAcceptances.within": "group", "AcceptTerms.parent": "group", "ListVulnerabilityMetadata.vulnerabilityIds": "ids", "ListResolvedVulnsReports.startTime": "start_time", "ListResolvedVulnsReports.endTime": "end_time",
+	"ListTermsAcceptances.within": "group", "AcceptTerms.parent": "group", "UpdateFindings.uids": "uids", "Redeliver.uids": "uids",
+	"ListVulnerabilityMetadata.vulnerabilityIds": "ids", "ListResolvedVulnsReports.startTime": "start_time", "ListResolvedVulnsReports.endTime": "end_time",
 }
 
 // restNames returns a function that converts a field name in a violation of a call to its name in REST.
@@ -228,6 +229,12 @@ func reshape(typeName string, object fields) fields {
 		}
 		if delete(object, "labels"); len(labels) > 0 {
 			object["labels"] = labels
+		}
+	case "AcceptanceConditions":
+		for _, flag := range []string{"withoutFix", "includeKnownExploited"} {
+			if object[flag] == false {
+				delete(object, flag)
+			}
 		}
 	case "Finding":
 		for _, named := range []string{"repo", "advisory", "assignee"} {

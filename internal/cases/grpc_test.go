@@ -154,6 +154,9 @@ var shownEmpty = map[protoreflect.FullName]bool{
 // isShownEmpty reports whether a field is a number or a flag of an answer of package wire, all of which REST shows.
 func isShownEmpty(f protoreflect.FieldDescriptor) bool {
 	_, isOurs := ownFiles[path.Base(f.ParentFile().Path())]
+	if f.Name() == "value" && f.Parent().Name() == "StringFacet" {
+		return true
+	}
 	isPlain := f.Kind() == protoreflect.Int32Kind || f.Kind() == protoreflect.BoolKind || f.Kind() == protoreflect.DoubleKind
 	return isOurs && isPlain && !f.IsList() && !f.HasOptionalKeyword() && f.Name() != "skipped" && f.Parent().Name() != "FindingPattern"
 }

@@ -139,9 +139,9 @@ var testsMay = map[string][]string{
 	"cmd":                {"internal/auth", "internal/webhook", "client", "gen"},                                                      // Tests call the program with them, and serve what it calls.
 	"internal/house":     {"graph", "internal/rest", "platform", "store/storetest"},
 	"internal/cases":     {"internal/ingest", "internal/rest", "internal/apierror", "internal/graphql", "internal/graphql/transport", "internal/agreement"}, // Tests compare the endpoint with one that has the other executor.
-	"store/storetest":    {"internal/apierror", "internal/graphql", "internal/graphql/transport", "resolvers"},                             // Tests compare the cost of queries with the work of the database.
-	"tools/workloads":    {"internal/auth", "internal/bench", "internal/server"},                                                           // Tests measure what requests cost.
-	"internal/web":       {"docs"},                                                                                                         // The tests read the pages that it shows.
+	"store/storetest":    {"internal/apierror", "internal/graphql", "internal/graphql/transport", "resolvers"},                                              // Tests compare the cost of queries with the work of the database.
+	"tools/workloads":    {"internal/auth", "internal/bench", "internal/server"},                                                                            // Tests measure what requests cost.
+	"internal/web":       {"docs"},                                                                                                                          // The tests read the pages that it shows.
 }
 
 // ruleOf finds the rule of a folder.

@@ -4,11 +4,13 @@
 // A route decodes a request, calls one operation of package platform, and encodes
 // the result. No rule and no permission check belongs here. One table has all
 // routes. Each area has a file with its part: advisory.go, events.go, iam.go (with
-// iam_operations.go), libraries.go, ping.go, registry.go and vulnerabilities.go. The
+// iam_operations.go), libraries.go, ping.go, registry.go and vulnerabilities.go. What the
+// reference does not have is in findings.go, packages.go, access.go and batches.go. The
 // other files hold what areas share:
 //
 //	rest.go      the handler, which maps the table to a router
 //	route.go     what a route is, and the routes that most kinds have
+//	ask.go       the routes of operations of package wire: a question, or a body
 //	path.go      path variables that contain slashes, and fixed suffixes
 //	query.go     query parameters: both spellings, and no unknown ones
 //	filter.go    conversion of query parameters into a list request

@@ -6,6 +6,11 @@
 //
 //	findings.go  findings, and what is decided about them
 //	activity.go  counts by interval
+//	packages.go  packages that images hold, and what vulnerabilities affect
+//	images.go    comparison of images
+//	access.go    who may do what now and at a time, reviews, and the search
+//	events.go    the audit log and deliveries
+//	batches.go   changes of many resources at once
 package wire
 
 import (
