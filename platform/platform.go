@@ -125,7 +125,10 @@ type Platform struct {
 func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	options = options.complete()
 	tables := store.Tables()
-	p := &Platform{core: core.NewCore(store, options.Clock, options.Logger), store: store}
+	p := &Platform{store: store}
+	store = conditionalStore{store}
+	p.core = core.NewCore(store, options.Clock, options.Logger)
+	p.core.Idempotency = tables.Idempotency
 	if err := store.SyncBuiltInRoles(ctx, iam.BuiltInRoles()); err != nil {
 		return nil, fmt.Errorf("built-in roles: %w", err)
 	}
@@ -164,6 +167,14 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	p.Events, p.AuditLog, p.Webhooks, p.Issuers = p.events.Events, p.events.AuditLog, p.webhooks.Webhooks, p.iam.Issuers
 	p.Search = core.NewSearch(p.core, tables.Search, p.iam.Searchables(), p.inventory.Searchables())
 	return p, nil
+}
+
+// A conditionalStore heeds what the callers of operations ask of their changes.
+type conditionalStore struct{ Store }
+
+// Write runs unit in a transaction, under the conditions of the operation.
+func (s conditionalStore) Write(ctx context.Context, unit func(core.Tx) error) error {
+	return core.WriteUnderConditions(ctx, s.Store.Write, unit)
 }
 
 // complete returns the options with the defaults of those that are not set.

@@ -30,5 +30,6 @@ type Tables struct {
 	Secrets   secrets.Queries
 	Search    core.SearchQueries
 
-	Operations operations.Queries
+	Operations  operations.Queries
+	Idempotency core.IdempotencyQueries
 }

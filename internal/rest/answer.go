@@ -56,7 +56,11 @@ type statusAnswer struct {
 // writeAnswer writes a result; nil is an empty body.
 func (o Options) writeAnswer(w http.ResponseWriter, r *http.Request, answer any) {
 	setPrivateHeaders(w.Header())
-	if answer == nil {
+	switch answer.(type) {
+	case nil:
+		return
+	case notModified:
+		w.WriteHeader(http.StatusNotModified)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -50,7 +50,7 @@ var (
 // the routes, use it too.
 func (o Options) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	shown := apierror.Show(err, apierror.AreaOf(r.URL.Path))
-	status := apierror.HTTPStatus(shown.Code)
+	status := apierror.StatusOf(shown)
 	var refused *statusError
 	if errors.As(err, &refused) {
 		status = refused.status

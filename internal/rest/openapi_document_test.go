@@ -110,12 +110,15 @@ func (d *description) add(path string, r *route) {
 	o := &openapi3.Operation{
 		OperationID: r.name, Tags: []string{d.tag(r.pattern)},
 		Summary: strings.TrimSuffix(summary, "."), Description: doc + " " + neededText(r),
-		Parameters: append(d.variables(path, r), d.query(r)...),
+		Parameters: slices.Concat(d.variables(path, r), d.query(r), d.conditions(r)),
 		Responses:  openapi3.NewResponses(openapi3.WithStatus(http.StatusOK, d.success(r))),
 		Extensions: map[string]any{},
 	}
 	if r.body != nil || r.accepts != nil {
 		o.RequestBody = d.body(r)
+	}
+	if answersUnmodified(r) {
+		o.Responses.Set("304", &openapi3.ResponseRef{Value: openapi3.NewResponse().WithDescription(d.text("NotModified"))})
 	}
 	for _, refused := range refusalsOf(r) {
 		o.Responses.Set(refused.key(), &openapi3.ResponseRef{Ref: "#/components/responses/" + refused.name})

@@ -29,6 +29,17 @@ func needsToken(r *route) bool { return !r.public }
 func isWrite(r *route) bool    { return r.method != http.MethodGet }
 func hasBody(r *route) bool    { return r.body != nil || r.accepts != nil }
 
+// comparesETag, takesKey and answersUnmodified say which headers a route heeds.
+func comparesETag(r *route) bool {
+	return r.kind != nil && (r.method == http.MethodPatch || r.method == http.MethodDelete)
+}
+func takesKey(r *route) bool {
+	return r.method == http.MethodPost && r.takes(validateOnly) && !r.kind.showsSecret
+}
+func answersUnmodified(r *route) bool { return r.method == http.MethodGet && r.hasETag() }
+
+const exampleETag = `"kDq2bqWc0mZf5Yl9nQo3nJ1f.4YlUe2mT"`
+
 const exampleUID = core.UID("0123456789abcdef0123456789abcdef01234567")
 
 // documentedRefusals lists all error statuses.
@@ -47,6 +58,14 @@ func documentedRefusals() []documentedRefusal {
 		{http.StatusConflict, "AlreadyExists", "", isWrite, &core.Error{
 			Code: core.CodeAlreadyExists, Reason: "ALREADY_EXISTS", Message: "Already exists: the group exists already",
 			Resource: &core.ResourceInfo{Kind: "Group", Name: string(exampleUID), Description: "the group exists already"},
+		}},
+		{http.StatusPreconditionFailed, "PreconditionFailed", "", comparesETag, &core.Error{
+			Code: core.CodeAborted, Reason: core.ReasonETagMismatch, Message: "Aborted: the group has changed since it was read: description, updateTime; read it again, and decide again",
+			Metadata: map[string]string{"resource": string(exampleUID), "etag": exampleETag, "changedFields": "description,updateTime"},
+		}},
+		{http.StatusUnprocessableEntity, "IdempotencyKeyReused", "", takesKey, &core.Error{
+			Code: core.CodeInvalidArgument, Reason: core.ReasonIdempotencyKeyReused,
+			Message: "Invalid argument: the idempotency key is that of another creation; take a new key for each creation",
 		}},
 		{http.StatusRequestEntityTooLarge, "TooLarge", "", hasBody, core.Invalid(fieldmask.Violation{Field: "body", Description: "must be at most 1048576 bytes"})},
 		{http.StatusUnsupportedMediaType, "UnsupportedMediaType", "", hasBody, errEncoding.shown},

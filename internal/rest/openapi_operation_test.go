@@ -38,6 +38,21 @@ func (d *description) variables(path string, r *route) openapi3.Parameters {
 	return parameters
 }
 
+// conditions describes the headers of a request that are conditions.
+func (d *description) conditions(r *route) (parameters openapi3.Parameters) {
+	for _, condition := range []struct {
+		name    string
+		applies bool
+	}{{"If-Match", comparesETag(r)}, {"Idempotency-Key", takesKey(r)}, {"If-None-Match", answersUnmodified(r)}} {
+		if condition.applies {
+			parameters = append(parameters, &openapi3.ParameterRef{Value: &openapi3.Parameter{
+				Name: condition.name, In: "header", Description: d.text(condition.name), Schema: newSchema("string", ""),
+			}})
+		}
+	}
+	return parameters
+}
+
 // query describes the query parameters of a route.
 func (d *description) query(r *route) openapi3.Parameters {
 	parameters := make(openapi3.Parameters, len(r.query))
@@ -101,7 +116,11 @@ func (d *description) success(r *route) *openapi3.ResponseRef {
 			example = map[string]any{r.plural: []any{example}, "totalCount": "1", "skipped": 0}
 		}
 	}
-	return &openapi3.ResponseRef{Value: openapi3.NewResponse().WithDescription("What was asked for.").WithContent(d.content(schema, example))}
+	response := openapi3.NewResponse().WithDescription("What was asked for.").WithContent(d.content(schema, example))
+	if r.hasETag() {
+		response.Headers = openapi3.Headers{"ETag": {Value: &openapi3.Header{Parameter: openapi3.Parameter{Description: d.text("ETag"), Schema: newSchema("string", "")}}}}
+	}
+	return &openapi3.ResponseRef{Value: response}
 }
 
 // fileContent describes a file by its formats.

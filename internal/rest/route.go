@@ -37,15 +37,16 @@ type route struct {
 
 // kindFacts holds facts of a kind without its type.
 type kindFacts struct {
-	name     string
-	resource reflect.Type
-	fields   []fieldmask.Field
-	required []string // fields that are required for creation
-	global   bool     // whether some resources belong to no organisation
+	name        string
+	resource    reflect.Type
+	fields      []fieldmask.Field
+	required    []string // fields that are required for creation
+	showsSecret bool     // whether only the answer to a creation has a secret
+	global      bool     // whether some resources belong to no organisation
 }
 
 func factsOf[T any](kind *core.Kind[T]) *kindFacts {
-	return &kindFacts{kind.Name, reflect.TypeFor[T]().Elem(), kind.Fields, kind.Required, kind.IsBuiltIn != nil}
+	return &kindFacts{kind.Name, reflect.TypeFor[T]().Elem(), kind.Fields, kind.Required, kind.ShowsSecret, kind.IsBuiltIn != nil}
 }
 
 // An operation returns a value to encode as JSON, or nil for an empty body.
@@ -71,7 +72,7 @@ func (r *route) run(w http.ResponseWriter, req *http.Request, variables []string
 	if len(decoded.malformed) > 0 && !r.reportsQuery {
 		return nil, core.Invalid(decoded.malformed...)
 	}
-	return r.call(decoded)
+	return r.underConditions(decoded)
 }
 
 func newRequest(w http.ResponseWriter, r *http.Request, route *route, variables []string) *request {
@@ -145,7 +146,7 @@ func create[T any](pattern string, operations creator[T]) route {
 	kind := operations.Kind()
 	return route{
 		name: "Create" + kind.Name, method: http.MethodPost, pattern: pattern, capabilities: kind.CreateCapabilities(),
-		body: zeroOf[T](), answer: zeroOf[T](), kind: factsOf(kind),
+		query: []parameter{validateOnly}, body: zeroOf[T](), answer: zeroOf[T](), kind: factsOf(kind),
 		doc: fmt.Sprintf("Creates one %s in the %s that the path names.", words(kind.Name), words(kind.Parent.Name)), reportsQuery: true,
 		call: func(r *request) (any, error) {
 			body, err := r.readBody()
@@ -169,7 +170,7 @@ func update[T any](pattern string, operations updater[T]) route {
 func patch[T any](name, pattern string, update func(context.Context, core.UID, fieldmask.Input[T]) (T, error), needed ...core.Capability) route {
 	return route{
 		name: name, method: http.MethodPatch, pattern: pattern, capabilities: needed,
-		query: []parameter{updateMask}, body: zeroOf[T](), answer: zeroOf[T](), reportsQuery: true,
+		query: []parameter{updateMask, validateOnly}, body: zeroOf[T](), answer: zeroOf[T](), reportsQuery: true,
 		call: func(r *request) (any, error) {
 			body, err := r.readBody()
 			if err != nil {
@@ -188,7 +189,7 @@ func remove[T any](pattern string, operations remover[T]) route {
 	}
 	return route{
 		name: "Delete" + kind.Name, method: http.MethodDelete, pattern: pattern, capabilities: capabilityList(kind.Delete),
-		kind: factsOf(kind), doc: doc,
+		query: []parameter{validateOnly}, kind: factsOf(kind), doc: doc,
 		call: func(r *request) (any, error) { return nil, operations.Delete(r.Context(), r.uid()) },
 	}
 }

@@ -88,7 +88,7 @@ func (o Options) interceptor(allowStandby func(context.Context) context.Context,
 			var err error
 			if found := violationsIn(r.Any()); len(found) > 0 {
 				err = core.Invalid(found...)
-			} else if answer, err = next(ctx, r); err == nil {
+			} else if answer, err = callUnderConditions(ctx, r, next); err == nil {
 				if awaitSettled(ctx) {
 					answer.Header().Set(apierror.FindingsPendingHeader, "true")
 				}

@@ -13,6 +13,8 @@ type Core struct {
 	Logger *slog.Logger
 	Tokens PageTokens
 
+	Idempotency IdempotencyQueries
+
 	denials denials
 }
 

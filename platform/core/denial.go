@@ -36,6 +36,9 @@ func (r *Collection[T, F]) RecordIfDenied(ctx context.Context, verb string, subj
 func (c *Core) recordDenial(ctx context.Context, kind, verb string, subject UID, err error) error {
 	var denial *Error
 	actor := ActorOf(ctx)
+	if conditionsOf(ctx).ValidateOnly { // nobody has tried to change anything
+		return nil
+	}
 	if !errors.As(err, &denial) || denial.Code != CodePermissionDenied || !subject.Valid() || actor == nil || actor.Operator != "" {
 		return nil
 	}

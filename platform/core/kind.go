@@ -43,7 +43,10 @@ type Kind[T any] struct {
 	// Hidden are costly fields that operations of callers do not read.
 	Hidden CostlyFields
 
-	Fields       []fieldmask.Field
+	Fields []fieldmask.Field
+	// ShowsSecret means that only the answer to a creation has a secret. It is not kept, so a creation takes no idempotency key.
+	ShowsSecret bool
+
 	Required     []string // fields that a creation must set
 	Unique       []string // fields that no two resources with one parent have in common
 	Orders       []OrderField[T]

@@ -10,6 +10,9 @@ import (
 // NOT_FOUND if it cannot.
 func (r *Collection[T, F]) Get(ctx context.Context, uid UID) (T, error) {
 	rows, errs := r.GetMany(ctx, []UID{uid})
+	if errs[0] == nil {
+		noteETag(ctx, r.Kind, &rows[0], false)
+	}
 	return rows[0], errs[0]
 }
 

@@ -23,7 +23,7 @@ func (r *Collection[T, F]) AuthorizeCreate(ctx context.Context, parent UID, in f
 			return zero, err
 		}
 	}
-	row := r.Decode(in, &v)
+	row := r.Decode(ctx, in, &v)
 	if deepest := maxDepth - 1 - r.Kind.LevelsInside; !r.Kind.SharesUID && parent.Depth() > deepest {
 		v.Add("parent", "lies too deep: a %s can be at most %d levels below its organisation; choose a group further up", r.Kind.Name, deepest)
 	}
@@ -39,10 +39,11 @@ func (r *Collection[T, F]) AuthorizeCreate(ctx context.Context, parent UID, in f
 }
 
 // Decode decodes and checks a row to be created.
-func (r *Collection[T, F]) Decode(in fieldmask.Input[T], v *Violations) T {
+func (r *Collection[T, F]) Decode(ctx context.Context, in fieldmask.Input[T], v *Violations) T {
 	row, found := in.DecodeCreate(r.Kind.Fields, func(claimed T) bool { return r.Kind.UID(claimed).Valid() })
 	*v = append(*v, found...)
 	r.Kind.Check(row, func(field string) bool { return !v.Has(field) }, v)
+	r.noteFingerprint(ctx, row)
 	return row
 }
 
@@ -59,10 +60,12 @@ func (r *Collection[T, F]) Create(ctx context.Context, parent UID, in fieldmask.
 // transaction.
 func (r *Collection[T, F]) Insert(ctx context.Context, parent UID, row T, check func(Tx) error) (zero T, _ error) {
 	err := r.Core.Store.Write(ctx, func(tx Tx) error {
-		if err := check(tx); err != nil {
-			return err
-		}
-		return r.InsertInTx(ctx, tx, row)
+		return r.MakeOnce(ctx, tx, parent, &row, func() error {
+			if err := check(tx); err != nil {
+				return err
+			}
+			return r.InsertInTx(ctx, tx, row)
+		})
 	})
 	if err != nil {
 		return zero, r.RecordIfDenied(ctx, "created", parent, r.InsertError(ctx, parent, row, err))
@@ -115,7 +118,11 @@ func (r *Collection[T, F]) UpdateChecked(ctx context.Context, uid UID, in fieldm
 		return zero, r.RecordIfDenied(ctx, "updated", uid, err)
 	}
 	if len(change.Fields) == 0 {
-		return r.GetCurrent(ctx, uid)
+		row, err := r.GetCurrent(ctx, uid)
+		if err == nil {
+			err = r.Kind.requireMatch(ctx, row)
+		}
+		return row, err
 	}
 	var row T
 	err = r.Core.Store.Write(ctx, func(tx Tx) (err error) {
@@ -125,6 +132,7 @@ func (r *Collection[T, F]) UpdateChecked(ctx context.Context, uid UID, in fieldm
 	if err != nil {
 		return zero, r.RecordIfDenied(ctx, "updated", uid, r.updateError(ctx, uid, change, err))
 	}
+	noteETag(ctx, r.Kind, &row, true)
 	return row, nil
 }
 
@@ -188,7 +196,10 @@ func (r *Collection[T, F]) writeAllInTx(ctx context.Context, tx Tx, uids []UID, 
 			return nil, i, err
 		}
 		if len(change.Fields) == 0 {
-			if rows[i], err = r.GetRow(ctx, tx, uids[i]); err != nil {
+			if rows[i], err = r.GetRow(ctx, tx, uids[i]); err == nil {
+				err = r.Kind.requireMatch(ctx, rows[i])
+			}
+			if err != nil {
 				return nil, i, err
 			}
 			continue
@@ -205,6 +216,9 @@ func (r *Collection[T, F]) writeAllInTx(ctx context.Context, tx Tx, uids []UID, 
 		return nil, NoRow, err
 	}
 	for n, i := range indices {
+		if err := r.Kind.requireMatch(ctx, before[n]); err != nil { // the row is locked, so it is as it was when it was written
+			return nil, i, err
+		}
 		r.RecordUpdate(ctx, tx, rows[i], DescribeChanges(accepted[i], before[n], rows[i], r.Kind.Fields))
 	}
 	return rows, NoRow, nil
@@ -341,6 +355,9 @@ func (r *Collection[T, F]) RemoveInTx(ctx context.Context, tx Tx, uid UID, check
 		return err
 	}
 	row, err := r.Table.Delete(ctx, tx, uid)
+	if err == nil {
+		err = r.Kind.requireMatch(ctx, row)
+	}
 	if err != nil {
 		return err
 	}

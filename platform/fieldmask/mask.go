@@ -112,7 +112,7 @@ func (in Input[T]) DecodeCreate(fields []Field, wasRead func(claimed T) bool) (T
 	c := in.decode(fields, maskedFields{}, &v)
 	if !wasRead(c.Claimed) {
 		for _, name := range c.Claims {
-			if !SameField(c.Claimed, newValue[T](), name) {
+			if !SameField(c.Claimed, NewValue[T](), name) {
 				v.add(name, "is set by the service; leave it out")
 			}
 		}
@@ -206,7 +206,7 @@ func (in Input[T]) resolveMask(fields []Field, v *violations) maskedFields {
 // ignored, even unknown ones. Inside a listed field, unknown members are refused.
 func (in Input[T]) decode(fields []Field, listed maskedFields, v *violations) *Change[T] {
 	*v = append(*v, in.malformed...)
-	c := &Change[T]{Row: newValue[T](), Claimed: newValue[T](), Parts: listed.parts, Fixed: listed.fixed}
+	c := &Change[T]{Row: NewValue[T](), Claimed: NewValue[T](), Parts: listed.parts, Fixed: listed.fixed}
 	body, err := in.members()
 	if err != nil {
 		v.add("body", "%s", err)
@@ -232,7 +232,7 @@ func (in Input[T]) decode(fields []Field, listed maskedFields, v *violations) *C
 		}
 	}
 	if len(c.Parts) > 0 { // this reports violations early; the parts are merged with the stored object later
-		*v = append(*v, c.Merge(newValue[T](), newValue[T]())...)
+		*v = append(*v, c.Merge(NewValue[T](), NewValue[T]())...)
 	}
 	return c
 }
@@ -335,14 +335,15 @@ func decodeField(resource any, name string, value json.RawMessage, v *violations
 }
 
 // newValue returns a pointer of type T to a zero value.
-func newValue[T any]() T {
+// NewValue returns a pointer of the type T to a zero value.
+func NewValue[T any]() T {
 	value, _ := reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T)
 	return value
 }
 
 // Copy copies what a pointer points to.
 func Copy[T any](value T) T {
-	copied := newValue[T]()
+	copied := NewValue[T]()
 	reflect.ValueOf(copied).Elem().Set(reflect.ValueOf(value).Elem())
 	return copied
 }

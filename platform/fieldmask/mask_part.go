@@ -242,7 +242,7 @@ func (c *Change[T]) Merge(current, row T) []Violation {
 // hasPart reports whether a part of a resource has the value that it has in a body. An object
 // that a resource lacks has zero values.
 func hasPart[T any](resource T, p Part, v *violations) bool {
-	claimed := newValue[T]()
+	claimed := NewValue[T]()
 	if len(p.Steps) == 0 {
 		if !IsNull(p.value) {
 			decodeField(claimed, p.Field, p.value, v)
@@ -251,7 +251,7 @@ func hasPart[T any](resource T, p Part, v *violations) bool {
 	}
 	*v = append(*v, (&Change[T]{Parts: []Part{p}}).Merge(resource, claimed)...)
 	if stored, err := fieldJSON(resource, p.Field); err == nil && IsNull(stored) {
-		resource = newValue[T]()
+		resource = NewValue[T]()
 		(&Change[T]{Parts: []Part{{Field: p.Field, Steps: p.Steps}}}).Merge(claimed, resource) // claimed without the part
 	}
 	return SameField(claimed, resource, p.Field)

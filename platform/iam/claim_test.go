@@ -171,7 +171,7 @@ func TestARuleIsCheckedAsAWhole(t *testing.T) {
 	} {
 		var v core.Violations
 		in := fieldmask.JSONInput[*Identity]([]byte(`{"name": "n", "claimMatch": `+rule+`}`), nil)
-		_ = (&core.Collection[*Identity, *IdentityFilter]{Kind: &IdentityKind}).Decode(in, &v)
+		_ = (&core.Collection[*Identity, *IdentityFilter]{Kind: &IdentityKind}).Decode(t.Context(), in, &v)
 		if got := listFields(v.SortByField(IdentityKind.FieldNames())); got != want {
 			t.Errorf("%.120s: violations of %q, want %q: %v", rule, got, want, v)
 		}

@@ -236,7 +236,7 @@ func (s Groups) signUp(ctx context.Context, in fieldmask.Input[*Group]) (*Group,
 		return nil, err
 	}
 	var v core.Violations
-	group := s.rows.Decode(in, &v)
+	group := s.rows.Decode(ctx, in, &v)
 	if err := v.SortByField(s.rows.Kind.FieldNames()).Err(); err != nil {
 		return nil, err
 	}
@@ -313,21 +313,7 @@ func (s Groups) createOrganisation(ctx context.Context, group *Group, owner *Cla
 	binding := new(RoleBinding)
 	err := s.area.Store.Write(ctx, func(tx core.Tx) error {
 		*binding = *unread
-		if err := s.area.Tables.Groups.Insert(ctx, tx, group); err != nil {
-			return err
-		}
-		if err := s.area.Tables.Identities.Insert(ctx, tx, identity); err != nil {
-			return err
-		}
-		if err := s.area.Tables.RoleBindings.InsertShown(ctx, tx, binding); err != nil {
-			return err
-		}
-		tx.Record(
-			core.NewEvent(ctx, now, s.rows.Kind.Event, "created", root, root, group),
-			core.NewEvent(ctx, now, IdentityKind.Event, "created", identity.UID, root, identity),
-		)
-		s.area.RoleBindings.recordBound(ctx, tx, []*RoleBinding{binding}, "created")
-		return nil
+		return s.rows.MakeOnce(ctx, tx, "", &group, func() error { return s.storeOrganisation(ctx, tx, group, identity, binding) })
 	})
 	if errors.Is(err, core.ErrDuplicate) {
 		return nil, core.NewAlreadyExists(core.GroupRef, "", "name") // do not reveal which organisation has the name
@@ -336,4 +322,23 @@ func (s Groups) createOrganisation(ctx context.Context, group *Group, owner *Cla
 		return nil, err
 	}
 	return &Organisation{group, identity, binding}, nil
+}
+
+// storeOrganisation stores a root group with its owner and records the events, in a transaction.
+func (s Groups) storeOrganisation(ctx context.Context, tx core.Tx, group *Group, identity *Identity, binding *RoleBinding) error {
+	if err := s.area.Tables.Groups.Insert(ctx, tx, group); err != nil {
+		return err
+	}
+	if err := s.area.Tables.Identities.Insert(ctx, tx, identity); err != nil {
+		return err
+	}
+	if err := s.area.Tables.RoleBindings.InsertShown(ctx, tx, binding); err != nil {
+		return err
+	}
+	tx.Record(
+		core.NewEvent(ctx, group.CreateTime, s.rows.Kind.Event, "created", group.UID, group.UID, group),
+		core.NewEvent(ctx, group.CreateTime, IdentityKind.Event, "created", identity.UID, group.UID, identity),
+	)
+	s.area.RoleBindings.recordBound(ctx, tx, []*RoleBinding{binding}, "created")
+	return nil
 }

@@ -57,6 +57,7 @@ var GroupInviteKind = core.Kind[*GroupInvite]{
 	Name: "GroupInvite", Plural: "groupInvites", Area: core.AreaIAM, Number: 12, Event: "iam.group_invite", Parent: core.GroupRef,
 	Verbs: []string{"created", "deleted"},
 	List:  core.CapGroupInvitesList, Create: core.CapGroupInvitesCreate, Delete: core.CapGroupInvitesDelete, HandsOut: true,
+	ShowsSecret: true,
 	Fields: []fieldmask.Field{
 		{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "roleUid", Mode: fieldmask.AtCreation},
 		{Name: "role", Mode: fieldmask.OutputOnly}, {Name: "email", Mode: fieldmask.AtCreation},

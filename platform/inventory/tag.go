@@ -169,27 +169,32 @@ func (s Tags) Create(ctx context.Context, repo core.UID, in fieldmask.Input[*Tag
 // save makes a tag, or moves the existing one with its name.
 func (s Tags) save(ctx context.Context, repo core.UID, tag *Tag) (made *Tag, err error) {
 	err = s.area.Store.Write(ctx, func(tx core.Tx) error {
-		stored, err := s.area.tables.Tags.List(ctx, tx, core.Query[*TagFilter]{
-			Scope: core.NewScope(core.Branch{Relation: core.Children, UID: repo}), Order: s.rows.Kind.DefaultOrder, Limit: 1, Parts: core.PartItems,
-			Filter: &TagFilter{Name: tag.Name},
-		})
-		row := *tag
-		switch made = &row; {
-		case err != nil:
-			return err
-		case len(stored.Items) > 0:
-			made.UID = stored.Items[0].UID
-			err = s.rows.Table.Update(ctx, tx, made, "digest", "deprecated", "bundles", "source")
-		default:
-			err = s.rows.Table.Insert(ctx, tx, made)
-		}
-		if err != nil {
-			return err
-		}
-		tx.Record(s.area.Event(ctx, s.rows.Kind.Event, "created", made.UID, s.rows.Kind.Group(made), made))
-		return nil
+		made = new(*tag)
+		return s.rows.MakeOnce(ctx, tx, repo, &made, func() error { return s.saveInTx(ctx, tx, repo, made) })
 	})
 	return made, err
+}
+
+// saveInTx does so in a transaction.
+func (s Tags) saveInTx(ctx context.Context, tx core.Tx, repo core.UID, made *Tag) error {
+	stored, err := s.area.tables.Tags.List(ctx, tx, core.Query[*TagFilter]{
+		Scope: core.NewScope(core.Branch{Relation: core.Children, UID: repo}), Order: s.rows.Kind.DefaultOrder, Limit: 1, Parts: core.PartItems,
+		Filter: &TagFilter{Name: made.Name},
+	})
+	switch {
+	case err != nil:
+		return err
+	case len(stored.Items) > 0:
+		made.UID = stored.Items[0].UID
+		err = s.rows.Table.Update(ctx, tx, made, "digest", "deprecated", "bundles", "source")
+	default:
+		err = s.rows.Table.Insert(ctx, tx, made)
+	}
+	if err != nil {
+		return err
+	}
+	tx.Record(s.area.Event(ctx, s.rows.Kind.Event, "created", made.UID, s.rows.Kind.Group(made), made))
+	return nil
 }
 
 // Delete removes a tag.

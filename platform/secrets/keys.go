@@ -72,6 +72,7 @@ func (p *Secrets) changeKeys(ctx context.Context, purpose string, newKey func() 
 	if err != nil {
 		return nil, err
 	}
+	ctx = core.WithConditions(ctx, nil) // the keys are of all callers
 	err = p.Store.Write(ctx, func(tx core.Tx) error {
 		tx.Lock(encryptionLock)
 		current, err := p.currentEncryption(ctx, tx)

@@ -60,6 +60,7 @@ var SubscriptionKind = core.Kind[*Subscription]{
 	Name: "Subscription", Plural: "subscriptions", Area: core.AreaEvents, Number: 9, Event: "events.subscription", Parent: core.GroupRef, LevelsInside: 1,
 	Verbs: []string{"created", "updated", "deleted", "test", "disabled"},
 	List:  core.CapSubscriptionsList, Create: core.CapSubscriptionsCreate, Delete: core.CapSubscriptionsDelete,
+	ShowsSecret: true,
 	Fields: []fieldmask.Field{
 		{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "sink", Mode: fieldmask.AtCreation},
 		{Name: "types", Mode: fieldmask.AtCreation}, {Name: "secret", Mode: fieldmask.OutputOnly},

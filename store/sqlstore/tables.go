@@ -12,6 +12,7 @@ import (
 	"atrium/platform/registry"
 	"atrium/platform/reports"
 	"atrium/platform/webhooks"
+	"atrium/store/sqlstore/idempotency"
 	"atrium/store/sqlstore/operation"
 	"atrium/store/sqlstore/table"
 )
@@ -46,7 +47,8 @@ func Tables() platform.Tables {
 		Secrets:   queries{},
 		Search:    queries{},
 
-		Operations: operation.Queries{},
+		Operations:  operation.Queries{},
+		Idempotency: idempotency.Queries{},
 	}
 }
 

@@ -1009,6 +1009,16 @@ CREATE TABLE operation (
 -- Those whose time is over.
 CREATE INDEX operation_expire ON operation (expire_time);
 
+-- Answers to creations with idempotency keys, for a day: platform/core/idempotency.go explains it.
+CREATE TABLE idempotency_key (
+    id bytea PRIMARY KEY,
+    fingerprint bytea NOT NULL,
+    answer text COLLATE "C" NOT NULL,
+    expire_time timestamptz NOT NULL
+);
+-- Those whose time is over.
+CREATE INDEX idempotency_key_expire ON idempotency_key (expire_time);
+
 -- Secrets that replicas share: keys of page tokens, of the development issuer, of secrets in the store.
 -- sealed means that the material is encrypted with the encryption key.
 CREATE TABLE shared_key (
