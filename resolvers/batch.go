@@ -14,6 +14,7 @@ func decodeBatchRequests[T any](input map[string]any) []core.BatchRequest[T] {
 	requests := make([]core.BatchRequest[T], len(given))
 	for i, request := range given {
 		requests[i].UID, requests[i].Input = decodeInput[T](request)
+		requests[i].Input = requests[i].Input.Malformed(refuseConditions(request)...)
 	}
 	return requests
 }

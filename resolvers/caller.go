@@ -9,6 +9,7 @@ import (
 // callerOperations are the operations of a kind that tell what the caller may do
 // on one resource of it.
 type callerOperations[T any] interface {
+	Kind() *core.Kind[T]
 	CallerCan(ctx context.Context, row T, capabilities []core.Capability) bool
 	CallerCapabilities(ctx context.Context, row T) []core.Capability
 }
@@ -19,6 +20,11 @@ type viewerFields[T any] struct{ operations callerOperations[T] }
 
 func newViewerFields[T any](operations callerOperations[T]) viewerFields[T] {
 	return viewerFields[T]{operations}
+}
+
+// Etag returns the ETag of each object.
+func (v viewerFields[T]) Etag(_ context.Context, all []T) ([]string, error) {
+	return mapEach(all, v.operations.Kind().ETag), nil
 }
 
 func (v viewerFields[T]) ViewerCan(ctx context.Context, all []T, capabilities []core.Capability) ([]bool, error) {

@@ -13,7 +13,7 @@ import (
 // parents and the caller.
 func isHeld(ctx context.Context) bool {
 	switch field := graphql.GetFieldContext(ctx); field.Field.Name {
-	case "viewerCan", "viewerCapabilities":
+	case "viewerCan", "viewerCapabilities", "etag":
 		return true
 	case "identity", "group", "role":
 		return field.Object == "RoleBinding" && bindingHasSelection(ctx)

@@ -17,13 +17,41 @@ import (
 func decodeInput[T any](input map[string]any) (core.UID, fieldmask.Input[T]) {
 	mask, _ := input["updateMask"].([]string)
 	fields := maps.Clone(input)
-	maps.DeleteFunc(fields, func(name string, _ any) bool { return name == "uid" || name == "parent" || name == "updateMask" })
+	maps.DeleteFunc(fields, func(name string, _ any) bool {
+		return name == "uid" || name == "parent" || name == "updateMask" || slices.Contains(conditionNames, name)
+	})
 	var malformed []fieldmask.Violation
 	if list, isGiven := fields["labels"].([]*core.Label); isGiven && list != nil {
 		fields["labels"], malformed = decodeLabels(list)
 	}
 	body, _ := json.Marshal(fields) // cannot fail, because the fields were decoded from JSON
 	return inputTarget(input), fieldmask.JSONInput[T](body, mask).Malformed(malformed...)
+}
+
+// conditionNames are the fields of inputs that are conditions of the change.
+var conditionNames = []string{"ifMatch", "idempotencyKey", "validateOnly"}
+
+// conditioned returns the context of a change under the conditions of its input.
+func conditioned(ctx context.Context, input map[string]any) context.Context {
+	match, _ := input["ifMatch"].(*string)
+	key, _ := input["idempotencyKey"].(*string)
+	validated, _ := input["validateOnly"].(*bool)
+	return core.WithConditions(ctx, &core.Conditions{IfMatch: valueOrZero(match), IdempotencyKey: valueOrZero(key), ValidateOnly: valueOrZero(validated)})
+}
+
+// conditionedDeletion returns the context of a deletion under the conditions of its input.
+func conditionedDeletion(ctx context.Context, input scalar.Delete) context.Context {
+	return core.WithConditions(ctx, &core.Conditions{IfMatch: valueOrZero(input.IfMatch), ValidateOnly: valueOrZero(input.ValidateOnly)})
+}
+
+// refuseConditions returns the violations of a request of a batch, which is made as a whole: one of it cannot have conditions.
+func refuseConditions(request map[string]any) (malformed []fieldmask.Violation) {
+	for _, name := range conditionNames {
+		if _, isGiven := request[name]; isGiven {
+			malformed = append(malformed, fieldmask.Violation{Field: name, Description: "is for a single change, not for one of a batch"})
+		}
+	}
+	return malformed
 }
 
 // decodeLabels converts a list of labels into the map that the core decodes.

@@ -58,6 +58,10 @@ var costlyFields = map[string]core.CostlyFields{
 	"Group.description":             core.BindingTexts,
 	"Role.description":              core.BindingTexts,
 	"Tag.bundles":                   core.TagDetails,
+	"Repo.etag":                     core.RepoLists,
+	"Identity.etag":                 core.IdentityRules,
+	"RoleBinding.etag":              core.BindingObjects,
+	"Tag.etag":                      core.TagDetails,
 	"ArtifactVersion.name":          core.VersionArtifact,
 	"ArtifactVersion.description":   core.VersionArtifact,
 }

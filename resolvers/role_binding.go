@@ -37,17 +37,17 @@ func (q queries) RoleBindings(ctx context.Context, window scalar.Window, within 
 
 func (m mutations) CreateRoleBinding(ctx context.Context, input map[string]any) (*scalar.CreateRoleBindingPayload, error) {
 	parent, in := decodeInput[*iam.RoleBinding](input)
-	made, err := m.p.RoleBindings.Create(ctx, parent, in)
+	made, err := m.p.RoleBindings.Create(conditioned(ctx, input), parent, in)
 	return newCreated(ctx, m.p.RoleBindings.ListEach, parent, made, err)
 }
 
 func (m mutations) UpdateRoleBinding(ctx context.Context, input map[string]any) (*scalar.UpdateRoleBindingPayload, error) {
 	uid, in := decodeInput[*iam.RoleBinding](input)
-	return newUpdated(m.p.RoleBindings.Update(ctx, uid, in))
+	return newUpdated(m.p.RoleBindings.Update(conditioned(ctx, input), uid, in))
 }
 
 func (m mutations) DeleteRoleBinding(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
-	return newDeleted("RoleBinding", input, m.p.RoleBindings.Delete(ctx, input.UID))
+	return newDeleted("RoleBinding", input, m.p.RoleBindings.Delete(conditionedDeletion(ctx, input), input.UID))
 }
 
 func (m mutations) BatchCreateRoleBindings(ctx context.Context, input graph.BatchCreateRoleBindingsInput) (*graph.BatchCreateRoleBindingsPayload, error) {
@@ -65,7 +65,7 @@ func decodeBatch(input graph.BatchCreateRoleBindingsInput) iam.BindingBatch {
 	batch := iam.BindingBatch{Parent: input.Parent, RoleUID: valueOrZero(input.RoleUID)}
 	for _, r := range input.Requests {
 		_, in := decodeInput[*iam.RoleBinding](r.RoleBinding)
-		batch.Requests = append(batch.Requests, core.BatchRequest[*iam.RoleBinding]{UID: valueOrZero(r.Parent), Input: in})
+		batch.Requests = append(batch.Requests, core.BatchRequest[*iam.RoleBinding]{UID: valueOrZero(r.Parent), Input: in.Malformed(refuseConditions(r.RoleBinding)...)})
 	}
 	return batch
 }

@@ -74,7 +74,7 @@ func (m mutations) CreateSubscription(ctx context.Context, input map[string]any)
 	conditions, _ := input["conditions"].(*webhooks.EventConditions)
 	findings, _ := input["findings"].(*inventory.FindingConditions)
 	parent, in := decodeInput[*webhooks.Subscription](without(input, "conditions", "findings"))
-	made, err := m.p.Subscriptions.CreateConditional(ctx, parent, in, conditions, findings)
+	made, err := m.p.Subscriptions.CreateConditional(conditioned(ctx, input), parent, in, conditions, findings)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (m mutations) CreateSubscription(ctx context.Context, input map[string]any)
 }
 
 func (m mutations) DeleteSubscription(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
-	return newDeleted("EventSubscription", input, m.p.Subscriptions.Delete(ctx, input.UID))
+	return newDeleted("EventSubscription", input, m.p.Subscriptions.Delete(conditionedDeletion(ctx, input), input.UID))
 }
 
 // BatchCreateSubscriptions creates several subscriptions. Its response is the only one that shows their secrets.
@@ -94,6 +94,7 @@ func (m mutations) BatchCreateSubscriptions(ctx context.Context, input map[strin
 		requests[i].Conditions, _ = one["conditions"].(*webhooks.EventConditions)
 		requests[i].Findings, _ = one["findings"].(*inventory.FindingConditions)
 		requests[i].UID, requests[i].Input = decodeInput[*webhooks.Subscription](without(one, "conditions", "findings"))
+		requests[i].Input = requests[i].Input.Malformed(refuseConditions(one)...)
 	}
 	made, err := m.p.Subscriptions.CreateBatch(ctx, requests)
 	if err != nil {

@@ -25,7 +25,11 @@ type BatchDeleteExternalGroupRoleMappingsPayload struct {
 }
 
 // Delete is the input of every deletion.
-type Delete struct{ UID core.UID }
+type Delete struct {
+	UID          core.UID
+	IfMatch      *string
+	ValidateOnly *bool
+}
 
 // Deleted is the result of every deletion.
 type Deleted struct {

@@ -116,7 +116,7 @@ func (p graphQL) selection(name string) string {
 	var selected []string
 	for _, field := range definition.Fields {
 		fieldType := p.schema.Types[field.Type.Name()]
-		global := field.Name == "id" && slices.Contains(definition.Interfaces, "Node")
+		global := field.Name == "etag" || field.Name == "id" && slices.Contains(definition.Interfaces, "Node")
 		switch {
 		case len(field.Arguments) > 0 || strings.HasPrefix(field.Name, "__") || field.Name == "viewerCapabilities" || field.Name == "path" || global: // Only GraphQL has these fields.
 		case fieldType.IsLeafType():

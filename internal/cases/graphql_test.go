@@ -103,10 +103,33 @@ func isNull(value any) bool {
 // document returns the document of a call.
 func (p graphQL) document(c call) document {
 	for _, special := range []map[string]func(graphQL, call) document{documents, wireDocuments} {
-		if d, ok := special[c.rpc]; ok {
-			return d(p, c)
+		d := p.plainDocument(c)
+	if d, ok := special[c.rpc]; ok {
+			d = d(p, c)
 		}
 	}
+	if c.readsETag {
+		d.selection = "{ etag }"
+		d.read = func(_ graphQL, value any, _ call) answer {
+			return answer{etag: fmt.Sprint(value.(map[string]any)["etag"])}
+		}
+	}
+	if input, ok := d.arguments["input"].(fields); ok {
+		if c.ifMatch != "" {
+			input["ifMatch"] = c.ifMatch
+		}
+		if c.key != "" {
+			input["idempotencyKey"] = c.key
+		}
+		if c.validateOnly {
+			input["validateOnly"] = true
+		}
+	}
+	return d
+}
+
+// plainDocument returns the document of a call whose names follow from its operation.
+func (p graphQL) plainDocument(c call) document {
 	verb := c.rpc[:strings.IndexFunc(c.rpc[1:], func(r rune) bool { return 'A' <= r && r <= 'Z' })+1]
 	name := lowerFirst(c.rpc)
 	switch verb {

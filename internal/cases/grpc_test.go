@@ -80,6 +80,12 @@ func (p grpc) do(token string, c call) answer {
 	if token != "" {
 		request.Header().Set("Authorization", "Bearer "+token)
 	}
+	for name, value := range c.headers() {
+		request.Header().Set(name, value)
+	}
+	if c.validateOnly {
+		request.Header().Set("Validate-Only", "true")
+	}
 	procedure := fmt.Sprintf("%s/%s/%s", p.url, method.Parent().FullName(), method.Name())
 	empty := func(_ connect.Spec, answer any) error {
 		*answer.(*dynamicpb.Message) = *dynamicpb.NewMessage(method.Output())
@@ -91,7 +97,9 @@ func (p grpc) do(token string, c call) answer {
 	if err != nil {
 		return readRefusal(err)
 	}
-	return readMessage(c, got.Msg)
+	read := readMessage(c, got.Msg)
+	read.etag = got.Header().Get("ETag")
+	return read
 }
 
 func readRefusal(err error) answer {

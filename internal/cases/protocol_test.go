@@ -18,6 +18,10 @@ type call struct {
 	fields fields   // These are the fields of the body.
 	mask   []string // This is the mask of an update; nil means none.
 	params fields   // These are the parameters of a list or a read, by their names in the ledger.
+
+	ifMatch, key string // These are conditions of a change; "" means none.
+	validateOnly bool
+	readsETag    bool // The answer of a read needs to have the ETag only.
 }
 
 // A protocol makes calls. token is the token of the caller, or "" for none.
@@ -35,6 +39,7 @@ type answer struct {
 	total    string   // This is the number of items on all pages.
 	skipped  string
 
+	etag       string   // This is the ETag of the resource.
 	failure    *failure // If the call failed, this says how.
 	raw        string   // This is the answer without the parts that differ in every answer.
 	brokenRule string   // This says which rule of the protocol the answer breaks.

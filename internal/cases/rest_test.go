@@ -42,6 +42,9 @@ func (p rest) do(token string, c call) answer {
 	if c.mask != nil {
 		query.Set("updateMask", strings.Join(c.mask, ","))
 	}
+	if c.validateOnly {
+		query.Set("validate_only", "true")
+	}
 	path := pathVariable.ReplaceAllStringFunc(operation.path, func(variable string) string {
 		if name := strings.Trim(variable, "{}"); query.Has(name) { // Some variables of the path are parameters, such as a digest.
 			value := query.Get(name)
@@ -59,6 +62,9 @@ func (p rest) do(token string, c call) answer {
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
+	for name, value := range c.headers() {
+		r.Header.Set(name, value)
+	}
 	w := httptest.NewRecorder()
 	p.handler.ServeHTTP(w, r)
 	return readREST(operation, w)
@@ -75,8 +81,23 @@ func formatValue(value any) string {
 // restStatus has the HTTP status of each code.
 var restStatus = map[core.Code]int{3: 400, 4: 504, 5: 404, 6: 409, 7: 403, 8: 429, 9: 400, 12: 501, 13: 500, 14: 503, 16: 401}
 
+// restStatusOfReason has the HTTP status of reasons that have one of their own.
+var restStatusOfReason = map[string]int{"ETAG_MISMATCH": 412, "IDEMPOTENCY_KEY_REUSED": 422}
+
+// headers returns the conditions of a change as headers.
+func (c call) headers() map[string]string {
+	headers := map[string]string{}
+	if c.ifMatch != "" {
+		headers["If-Match"] = c.ifMatch
+	}
+	if c.key != "" {
+		headers["Idempotency-Key"] = c.key
+	}
+	return headers
+}
+
 func readREST(operation rpc, w *httptest.ResponseRecorder) answer {
-	got := answer{raw: w.Body.String()}
+	got := answer{raw: w.Body.String(), etag: w.Header().Get("ETag")}
 	if operation.method == http.MethodDelete && w.Code == http.StatusOK {
 		if w.Body.Len() > 0 {
 			got.brokenRule = "the answer to DELETE has a body: " + got.raw
@@ -95,7 +116,7 @@ func readREST(operation rpc, w *httptest.ResponseRecorder) answer {
 		}
 		_ = json.Unmarshal(w.Body.Bytes(), &status) // The same text was decoded above.
 		got.failure = parseStatus(status.Code, status.Details, nil)
-		if restStatus[got.failure.code] != w.Code {
+		if restStatus[got.failure.code] != w.Code && restStatusOfReason[got.failure.reason] != w.Code {
 			got.brokenRule = fmt.Sprintf("HTTP status %d with code %s", w.Code, got.failure.code)
 		}
 		return got

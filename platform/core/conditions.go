@@ -180,6 +180,16 @@ func (k *Kind[T]) requireMatch(ctx context.Context, found T) error {
 	}
 }
 
+// RequireMatch does so for operations that write in their own way.
+func (r *Collection[T, F]) RequireMatch(ctx context.Context, found T) error {
+	return r.Kind.requireMatch(ctx, found)
+}
+
+// NoteWritten notes the resource that such an operation has written, for its ETag.
+func (r *Collection[T, F]) NoteWritten(ctx context.Context, row T) {
+	noteETag(ctx, r.Kind, &row, true)
+}
+
 // changedFields lists the fields in which a state differs from that of the only ETag that a client has named. It lists none if the ETag
 // is of another version of the program, or of something else.
 func (k *Kind[T]) changedFields(given []string, state string) (changed []string) {

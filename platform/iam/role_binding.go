@@ -246,6 +246,9 @@ func (s RoleBindings) Update(ctx context.Context, uid core.UID, in fieldmask.Inp
 	}
 	if len(change.Fields) == 0 {
 		current, err := s.rows.GetCurrent(ctx, uid)
+		if err == nil {
+			err = s.rows.RequireMatch(ctx, current)
+		}
 		s.hideNotes(ctx, current)
 		return current, err
 	}
@@ -253,6 +256,9 @@ func (s RoleBindings) Update(ctx context.Context, uid core.UID, in fieldmask.Inp
 	var wanted RoleBinding
 	err = s.writeInPlaceOfExpired(ctx, uid.Parent(), func() []*RoleBinding { return []*RoleBinding{&wanted} }, func(tx core.Tx) error {
 		current, err := s.rows.GetLocked(ctx, tx, uid)
+		if err == nil {
+			err = s.rows.RequireMatch(ctx, current)
+		}
 		if err != nil {
 			return err
 		}
@@ -296,6 +302,7 @@ func (s RoleBindings) Update(ctx context.Context, uid core.UID, in fieldmask.Inp
 			return err
 		}
 		row = next
+		s.rows.NoteWritten(ctx, row)
 		s.rows.RecordUpdate(ctx, tx, row, append(core.DescribeChanges(change, current.writtenFields(), row.writtenFields(), s.rows.Kind.Fields), describeReplaced(current, row)...))
 		return nil
 	})

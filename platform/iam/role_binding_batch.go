@@ -72,7 +72,7 @@ func (s RoleBindings) createAll(ctx context.Context, parent core.UID, ins []fiel
 	}
 	var made []*RoleBinding
 	failing := core.NoRow
-	err = s.writeInPlaceOfExpired(ctx, parent, func() []*RoleBinding { return bindings }, func(tx core.Tx) (err error) {
+	store := func(tx core.Tx) (err error) {
 		var keys map[core.UID]RuleKey
 		if keys, failing, err = s.checkMayBind(ctx, tx, parent, bindings...); err != nil {
 			return err
@@ -99,7 +99,23 @@ func (s RoleBindings) createAll(ctx context.Context, parent core.UID, ins []fiel
 		}
 		s.recordBound(ctx, tx, made, verb)
 		return nil
-	})
+	}
+	unit := store
+	if list == "" { // it is a single one
+		unit = func(tx core.Tx) error {
+			one := new(RoleBinding)
+			err := s.rows.MakeOnce(ctx, tx, parent, &one, func() error {
+				if err := store(tx); err != nil {
+					return err
+				}
+				one = made[0]
+				return nil
+			})
+			made = []*RoleBinding{one}
+			return err
+		}
+	}
+	err = s.writeInPlaceOfExpired(ctx, parent, func() []*RoleBinding { return bindings }, unit)
 	switch {
 	case errors.Is(err, core.ErrDuplicate):
 		failing, err = s.rows.FindDuplicate(ctx, slices.Repeat([]core.UID{parent}, len(bindings)), bindings)

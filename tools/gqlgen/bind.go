@@ -138,7 +138,7 @@ func (b *binder) bindKind(d *ast.Definition, kind string) {
 	b.bindField(d.Name, "id", config.TypeMapField{FieldName: "UID"})
 	for _, f := range d.Fields {
 		target := f.Type.Name()
-		if b.kindOf(target) != "" || strings.HasSuffix(target, "Connection") || strings.HasPrefix(f.Name, "viewer") {
+		if b.kindOf(target) != "" || strings.HasSuffix(target, "Connection") || strings.HasPrefix(f.Name, "viewer") || f.Name == "etag" {
 			b.bindField(d.Name, f.Name, config.TypeMapField{Resolver: true})
 		}
 	}
