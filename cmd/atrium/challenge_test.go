@@ -12,7 +12,8 @@ func TestARefusedTokenIsAnsweredWithWhatIsWrongAndWhereToGetOne(t *testing.T) {
 	t.Parallel()
 	const metadata = `resource_metadata="https://atrium.example.com/.well-known/oauth-protected-resource"`
 	known := start(t, storetest.SQLite(t), "--public-url", "https://atrium.example.com/", "--trust-issuer", "https://a.example.com",
-		"--console-issuer", "https://login.example.com", "--console-client-id", "console")
+		"--console-issuer", "https://login.example.com", "--console-client-id", "console", "--audience", "https://atrium.example.com",
+		"--console-parameter", "resource=https://atrium.example.com", "--console-provider", `{"issuer": "https://b.example.com", "clientId": "page", "loginClientId": "program", "name": "Staff"}`)
 	local := start(t, storetest.SQLite(t))
 	for _, ask := range []struct{ method, path, body string }{
 		{http.MethodGet, "/registry/v2/repos", ""},
@@ -38,7 +39,9 @@ func TestARefusedTokenIsAnsweredWithWhatIsWrongAndWhereToGetOne(t *testing.T) {
 		}
 	}
 	status, body := known.get("", "/.well-known/oauth-protected-resource")
-	for _, want := range []string{`"resource":"https://atrium.example.com"`, `"authorization_servers":["https://a.example.com","https://login.example.com"]`, `"bearer_methods_supported":["header"]`} {
+	for _, want := range []string{`"resource":"https://atrium.example.com"`, `"authorization_servers":["https://a.example.com","https://login.example.com","https://b.example.com"]`,
+		`"sign_in_providers":[{"issuer":"https://login.example.com","client_id":"console","scope":"openid profile email","parameters":{"resource":"https://atrium.example.com"}},{"name":"Staff","issuer":"https://b.example.com","client_id":"program","scope":"openid profile email"}]`,
+		`"audiences":["https://atrium.example.com"]`, `"bearer_methods_supported":["header"]`} {
 		if status != http.StatusOK || !strings.Contains(body, want) {
 			t.Errorf("the description of the service: %d %s, want it to contain %s", status, body, want)
 		}

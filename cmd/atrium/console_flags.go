@@ -16,10 +16,11 @@ type consoleFlags struct {
 	ConsoleIssuer   string `placeholder:"URL" help:"OpenID provider at which people sign in to the console. Without it they paste a token."`
 	ConsoleName     string `placeholder:"NAME" help:"Name of that provider on its button. Default: its host."`
 	ConsoleClientID string `name:"console-client-id" placeholder:"ID" help:"Client of the console at that provider: a public one, with the redirect URI <public URL>/console/~signed-in/ISSUER, where ISSUER has no https:// and no slash at its end."`
+	LoginClientID   string `name:"login-client-id" placeholder:"ID" help:"Client of 'atrium login' at that provider: a public one, with the redirect URI http://127.0.0.1/~signed-in/ISSUER and any port. Default: that of the console."`
 	ConsoleScope    string `default:"openid profile email" placeholder:"SCOPES" help:"Scopes that the console asks for, separated by spaces. Some providers need one of the API, such as api://ID/access."`
 
 	ConsoleParameter []string `sep:"none" placeholder:"NAME=VALUE" help:"Parameter that the console adds to its requests for a sign-in, such as audience=URL, resource=URL, or response_type=id_token for a provider that gives codes only to clients with a secret; may be repeated. In a variable, lines separate the parameters."`
-	ConsoleProvider  []string `sep:"none" placeholder:"JSON" help:"Another provider at which people can sign in to the console, such as {\"name\": \"Staff\", \"issuer\": \"https://login.example.com\", \"clientId\": \"console\"}, also with a scope and an object of parameters; may be repeated. In the file of --config it may be a map."`
+	ConsoleProvider  []string `sep:"none" placeholder:"JSON" help:"Another provider at which people can sign in to the console, such as {\"name\": \"Staff\", \"issuer\": \"https://login.example.com\", \"clientId\": \"console\"}, also with a scope, an object of parameters and a loginClientId; may be repeated. In the file of --config it may be a map."`
 
 	providers []consoleProvider
 }
@@ -43,6 +44,8 @@ func (c *consoleFlags) check(f *faults) {
 		f.add("console-issuer", "cannot be given with --no-console")
 	case c.ConsoleIssuer == "" && len(c.ConsoleParameter) > 0:
 		f.add("console-issuer", "is required with --console-parameter")
+	case c.ConsoleIssuer == "" && c.LoginClientID != "":
+		f.add("console-issuer", "is required with --login-client-id")
 	case c.ConsoleIssuer == "" && c.ConsoleName != "":
 		f.add("console-issuer", "is required with --console-name")
 	}
@@ -50,7 +53,7 @@ func (c *consoleFlags) check(f *faults) {
 		f.add("console-provider", "cannot be given with --no-console")
 	}
 	if c.ConsoleIssuer != "" {
-		c.add(f, "console-issuer", server.SignInProvider{Name: c.ConsoleName, Issuer: c.ConsoleIssuer, ClientID: c.ConsoleClientID, Scope: c.ConsoleScope, Parameters: readParameters(f, c.ConsoleParameter)})
+		c.add(f, "console-issuer", server.SignInProvider{Name: c.ConsoleName, Issuer: c.ConsoleIssuer, ClientID: c.ConsoleClientID, Scope: c.ConsoleScope, Parameters: readParameters(f, c.ConsoleParameter), LoginClientID: c.LoginClientID})
 	}
 	c.addMore(f)
 }
@@ -66,7 +69,7 @@ func (c *consoleFlags) addMore(f *faults) {
 		case errors.Is(err, io.EOF):
 			return
 		case err != nil:
-			f.add(flag, "must be an object with the texts issuer, clientId, name and scope, and the object parameters: %s", strings.TrimPrefix(err.Error(), "json: "))
+			f.add(flag, "must be an object with the texts issuer, clientId, loginClientId, name and scope, and the object parameters: %s", strings.TrimPrefix(err.Error(), "json: "))
 			return
 		case p.Issuer == "" || p.ClientID == "":
 			f.add(flag, "needs an issuer and a clientId")

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -11,14 +12,29 @@ import (
 const resourcePath = "/.well-known/oauth-protected-resource"
 
 // resource describes the service to clients that have no token yet. It names the issuers that
-// the operator has configured. Those of organisations are for their own people only.
-func resource(service string, issuers []string) http.Handler {
+// the operator has configured. Those of organisations are for their own people only. The last two
+// members are of our own: what `atrium login` needs, as the page of the console has it.
+func (c *Config) resource(service string) http.Handler {
+	type provider struct {
+		Name       string            `json:"name,omitempty"`
+		Issuer     string            `json:"issuer"`
+		ClientID   string            `json:"client_id"`
+		Scope      string            `json:"scope"`
+		Parameters map[string]string `json:"parameters,omitempty"`
+	}
+	providers := []provider{}
+	for _, p := range c.ConsoleProviders {
+		providers = append(providers, provider{p.Name, p.Issuer, cmp.Or(p.LoginClientID, p.ClientID), p.Scope, p.Parameters})
+	}
 	text, err := json.Marshal(struct {
 		Resource      string   `json:"resource"`
 		Issuers       []string `json:"authorization_servers,omitempty"`
 		Methods       []string `json:"bearer_methods_supported"`
 		Documentation string   `json:"resource_documentation"`
-	}{service, issuers, []string{"header"}, service + "/guide"})
+
+		Providers []provider `json:"sign_in_providers"`
+		Audiences []string   `json:"audiences"`
+	}{service, c.signInIssuers(), []string{"header"}, service + "/guide", providers, c.Audience})
 	if err != nil {
 		panic(err) // Texts can always be encoded.
 	}

@@ -79,7 +79,7 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, admitting
 		byPath[graphPath+"/"+domain] = byPath[graphPath]
 	}
 	maps.Copy(byPath, wellKnown(p.Webhooks.Keys, issuer, options))
-	byPath[resourcePath] = resource(issuer, c.signInIssuers())
+	byPath[resourcePath] = c.resource(issuer)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handler := byPath[r.URL.Path]
 		switch {

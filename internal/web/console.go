@@ -54,6 +54,9 @@ type SignInProvider struct {
 	// Scope and Parameters are what the console asks it for.
 	Scope      string            `json:"scope"`
 	Parameters map[string]string `json:"parameters"`
+
+	// LoginClientID is the name of `atrium login` there; "" means that it is ClientID.
+	LoginClientID string `json:"loginClientId,omitempty"`
 }
 
 // consoleSettings has the values that the script of the console reads from a data block in the HTML.
