@@ -15,17 +15,40 @@ import (
 	"strings"
 	"time"
 
+	"atrium/internal/login"
 	"atrium/platform/core"
 )
+
+// contextFlags name where the token is from, if there is no --token.
+type contextFlags struct {
+	Context  string   `placeholder:"NAME" help:"Context of 'atrium login' that has the server and the token. Default: the current one, if there is no --url for another server."`
+	Audience []string `placeholder:"NAME" help:"Audience of the ID token that a job of GitHub Actions asks for; the first of several counts. Default: the one that the server names."`
+
+	env    func(name string) string
+	folder *login.Folder
+	chosen *login.Context // nil means that the token is from elsewhere
+	job    *login.Job     // nil means that this is no job, or that it needs no token
+}
+
+// useEnvironment keeps the environment, which has the folder of contexts and the ID token of a job.
+func (c *contextFlags) useEnvironment(p program) { c.env = p.env }
+
+func (c *contextFlags) audience() string {
+	return strings.Join(c.Audience[:min(1, len(c.Audience))], "")
+}
 
 // clientFlags are the flags of commands that send requests to a server.
 type clientFlags struct {
 	databaseFlags
-	URL   string `name:"url" default:"http://127.0.0.1:8080" help:"URL of the server."`
-	Token string `secret:"" placeholder:"TOKEN" help:"Bearer token. Prefer the environment variable, because process lists show flags. Without it, the command creates a token of the owner from the database, for a server in development mode on this machine."`
+	contextFlags
+	URL   string `name:"url" placeholder:"URL" help:"URL of the server. Default: that of the current context of 'atrium login', or http://127.0.0.1:8080."`
+	Token string `secret:"" placeholder:"TOKEN" help:"Bearer token. Prefer the environment variable, because process lists show flags. Default: that of the context, the ID token of the CI job, or a token of the owner from the database, for a server in development mode on this machine."`
 
 	server *url.URL
 }
+
+// defaultURL is where a server on this machine is.
+const defaultURL = "http://127.0.0.1:8080"
 
 func (c *clientFlags) check(f *faults) {
 	c.databaseFlags.check(f)
@@ -34,25 +57,84 @@ func (c *clientFlags) check(f *faults) {
 
 // checkServer checks the server and the token.
 func (c *clientFlags) checkServer(f *faults) {
-	c.server = serverURL(f, "url", c.URL)
 	c.Token = strings.TrimSpace(c.Token)
+	c.choose(f)
+	c.server = serverURL(f, "url", cmp.Or(c.URL, defaultURL))
 	switch {
-	case c.Token == "" && c.server != nil && !isThisMachine(c.server.Hostname()):
-		f.add("token", "is required for a server on another machine") // it must not receive a token of this machine
-	case strings.ContainsFunc(c.Token, func(r rune) bool { return r <= ' ' || r > '~' }):
+	case c.Token == "" && c.chosen == nil && c.job == nil && c.server != nil && !isThisMachine(c.server.Hostname()):
+		f.add("token", "is required for a server on another machine, unless you sign in with `atrium login %s`", c.server) // it must not receive a token of this machine
+	case !isToken(c.Token):
 		f.add("token", "must be a token without spaces") // the message does not show it
 	}
 }
 
-func isThisMachine(host string) bool {
-	return host == "localhost" || net.ParseIP(host).IsLoopback()
+// isToken reports whether a text can be in a header.
+func isToken(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }
+
+// choose finds the context or the job that has the token. A token of a context goes only to the server of the context.
+func (c *clientFlags) choose(f *faults) {
+	switch {
+	case c.env == nil, c.Context == "" && c.Token != "":
+		return
+	case c.Token != "":
+		f.add("context", "cannot be given with --token")
+		return
+	}
+	if job, found := login.FindJob(c.env); found && c.Context == "" && c.URL != "" {
+		c.job = &job
+		return
+	}
+	found, err := c.find(c.Context)
+	switch {
+	case err != nil:
+		f.add("context", "%s", explainFileError(err))
+	case found == nil:
+	case c.URL == "" || isSameServer(c.URL, found.Server):
+		c.chosen, c.URL = found, found.Server
+	case c.Context != "":
+		f.add("context", "%s is signed in at %s, and its token goes to no other server; leave out --url, or sign in there with `atrium login`", found.Name, found.Server)
+	}
+}
+
+// find returns the context with a name, or the current one, which is nil if there is none.
+func (c *contextFlags) find(name string) (*login.Context, error) {
+	folder, err := login.FindFolder(c.env)
+	if err != nil {
+		if name == "" {
+			return nil, nil //nolint:nilnil // Without a folder there is no current context.
+		}
+		return nil, err
+	}
+	c.folder = folder
+	if name == "" {
+		if name, err = folder.Current(); err != nil || name == "" {
+			return nil, err
+		}
+	}
+	found, err := folder.Load(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return found, nil
+}
+
+// isSameServer compares the scheme and the host of two URLs.
+func isSameServer(a, b string) bool {
+	one, err := url.Parse(a)
+	other, errOther := url.Parse(b)
+	return err == nil && errOther == nil && one.Scheme == other.Scheme && strings.EqualFold(one.Host, other.Host)
+}
+
+func isThisMachine(host string) bool { return login.IsThisMachine(host) }
 
 // A graphqlClient sends GraphQL requests to one server, as one caller.
 type graphqlClient struct {
 	server *url.URL
-	token  string
-	made   bool // whether the token was created from the database, so another server may reject it
+	token  func(context.Context) (string, error) // returns one that is valid at that moment
+	sent   string                                // the token of the last request
+	hint   string                                // what could be wrong with the token, if the server refuses it
 	http   *http.Client
 	silent time.Duration // longest time without any data on a stream
 }
@@ -67,7 +149,37 @@ const (
 
 // client returns the client that the flags configure.
 func (c *clientFlags) client(ctx context.Context) (*graphqlClient, error) {
-	made := &graphqlClient{server: c.server, token: c.Token, silent: maxSilence, http: &http.Client{
+	made := newGraphqlClient(c.server)
+	var err error
+	token := c.Token
+	switch {
+	case token != "":
+	case c.chosen != nil:
+		made.hint = fmt.Sprintf("; sign in again with `atrium login %s`", c.server)
+		made.token = func(ctx context.Context) (string, error) {
+			return explainToken(login.NewClient(nil).Token(ctx, c.folder, c.chosen.Name))
+		}
+		return made, nil
+	case c.job != nil:
+		made.token = func(ctx context.Context) (string, error) {
+			if expires := login.ReadClaims(token).Expires; token == "" || !expires.IsZero() && time.Until(expires) < time.Minute {
+				token, err = explainToken(login.NewClient(nil).JobToken(ctx, *c.job, c.server, c.audience()))
+			}
+			return token, err
+		}
+		return made, nil
+	default:
+		if token, err = c.mint(ctx, "owner", defaultAudience, maxTTL, nil); err != nil {
+			return nil, fmt.Errorf("there is no --token (%s) and no context of `atrium login`, and creating a token from the database failed: %w", variable("token"), err)
+		}
+		made.hint = "; the token was created from --database-url, which must be the database of a server in development mode; use --token for another token"
+	}
+	made.token = func(context.Context) (string, error) { return token, nil }
+	return made, nil
+}
+
+func newGraphqlClient(server *url.URL) *graphqlClient {
+	return &graphqlClient{server: server, silent: maxSilence, http: &http.Client{
 		Transport: &http.Transport{
 			Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: maxDial}).DialContext, TLSHandshakeTimeout: maxDial,
 			ForceAttemptHTTP2: true, ResponseHeaderTimeout: maxAnswerWait,
@@ -75,15 +187,28 @@ func (c *clientFlags) client(ctx context.Context) (*graphqlClient, error) {
 		// The token is for the named server only, so the client follows no redirect.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
-	if c.Token != "" {
-		return made, nil
+}
+
+// explainToken returns a temporary error if a provider is away.
+func explainToken(token string, err error) (string, error) {
+	if login.IsAway(err) {
+		err = core.Unavailable("the token cannot be renewed", err)
 	}
-	var err error
-	if made.token, err = c.mint(ctx, "owner", defaultAudience, maxTTL, nil); err != nil {
-		return nil, fmt.Errorf("there is no --token (%s), and creating one from the database failed: %w", variable("token"), err)
+	return token, err
+}
+
+// authorize adds the token to a request.
+func (c *graphqlClient) authorize(request *http.Request) (err error) {
+	if c.sent, err = c.token(request.Context()); err == nil {
+		request.Header.Set("Authorization", "Bearer "+c.sent)
 	}
-	made.made = true
-	return made, nil
+	return err
+}
+
+// hasNewToken reports whether there is another token than that of the last request, which the server may accept.
+func (c *graphqlClient) hasNewToken(ctx context.Context) bool {
+	token, err := c.token(ctx)
+	return err == nil && token != c.sent
 }
 
 // A question is a GraphQL request.
@@ -158,8 +283,10 @@ func (c *graphqlClient) send(ctx context.Context, accept string, q question) (*h
 	if err != nil {
 		return nil, err
 	}
+	if err := c.authorize(request); err != nil {
+		return nil, err
+	}
 	request.Header.Set("Accept", accept)
-	request.Header.Set("Authorization", "Bearer "+c.token)
 	request.Header.Set("Content-Type", "application/json")
 	response, err := c.http.Do(request)
 	if err != nil {
@@ -221,8 +348,8 @@ func (c *graphqlClient) refusal(response *http.Response) error {
 
 // addHint adds to the rejection of a token what could be wrong with the token.
 func (c *graphqlClient) addHint(e *core.Error) error {
-	if e.Code == core.CodeUnauthenticated && c.made {
-		e.Message += "; the token was created from --database-url, which must be the database of a server in development mode; use --token for another token"
+	if e.Code == core.CodeUnauthenticated {
+		e.Message += c.hint
 	}
 	return e
 }

@@ -20,6 +20,15 @@ type commandLine struct {
 	ConfigFile  string      `name:"config" type:"path" placeholder:"FILE" help:"YAML file of settings, named like flags without the dashes before them, for all commands."`
 	ShowVersion versionFlag `name:"version" help:"Print the version."`
 
+	Login   loginCommand  `cmd:"" help:"Sign in to a server."`
+	Logout  logoutCommand `cmd:"" help:"End a session, and forget its token."`
+	Whoami  whoamiCommand `cmd:"" help:"Print who you are at a server, and what you may do there."`
+	Context struct {
+		List   contextListCommand   `cmd:"" help:"List the servers that you are signed in to."`
+		Use    contextUseCommand    `cmd:"" help:"Choose the server that commands use."`
+		Remove contextRemoveCommand `cmd:"" help:"Forget a server and its token, without telling the provider."`
+	} `cmd:"" help:"Manage the servers that you are signed in to."`
+
 	Serve     serveCommand     `cmd:"" help:"Serve the API."`
 	Token     tokenCommand     `cmd:"" help:"Print a token for a server in development mode."`
 	Bootstrap bootstrapCommand `cmd:"" help:"Create an organisation with its first owner."`
@@ -116,6 +125,9 @@ func parse(args []string, p program) (picked command, err error) {
 	picked, ok := parsed.Selected().Target.Addr().Interface().(command)
 	if !ok {
 		return nil, usageError{errors.New("unknown command; see --help")}
+	}
+	if c, ok := picked.(interface{ useEnvironment(p program) }); ok {
+		c.useEnvironment(p)
 	}
 	if c, ok := picked.(describer); ok {
 		c.describe(parsed, settings.from)

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"atrium/internal/login"
 )
 
 // completionCommand prints a script for a shell. The script calls the program to find
@@ -67,7 +69,7 @@ func (c *completeCommand) run(_ context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	for _, word := range completions(parser.Model.Node, c.Words) {
+	for _, word := range append(completions(parser.Model.Node, c.Words), completeContexts(p, c.Words)...) {
 		if _, err := fmt.Fprintln(p.stdout, word); err != nil {
 			return err
 		}
@@ -103,4 +105,18 @@ func completions(node *kong.Node, words []string) []string {
 	}
 	slices.Sort(found)
 	return slices.Compact(found)
+}
+
+// completeContexts lists the contexts that begin with the last word, where one is expected.
+func completeContexts(p program, words []string) (found []string) {
+	before := strings.Join(words[:max(len(words)-1, 0)], " ")
+	if before != "context use" && before != "context remove" && !strings.HasSuffix(before, "--context") {
+		return nil
+	}
+	folder, err := login.FindFolder(p.env)
+	if err != nil {
+		return nil
+	}
+	names, _ := folder.List() // Nobody reads errors while typing.
+	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, words[len(words)-1]) })
 }

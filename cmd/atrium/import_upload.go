@@ -56,6 +56,11 @@ func (u *upload) send(ctx context.Context, p program, flags *networkFlags) error
 	if err != nil {
 		return err
 	}
+	if flags.client.chosen != nil {
+		if _, err := fmt.Fprintf(p.stderr, "importing into %s\n", client.server); err != nil {
+			return err
+		}
+	}
 	transport, _ := client.http.Transport.(*http.Transport)
 	transport.ResponseHeaderTimeout, transport.ExpectContinueTimeout = maxUploadWait, refusalWait
 	var report *ingest.Report
@@ -106,8 +111,10 @@ func (u *upload) sendOnce(ctx context.Context, p program, client *graphqlClient)
 	if err != nil {
 		return nil, 0, err
 	}
+	if err := client.authorize(request); err != nil {
+		return nil, 0, err
+	}
 	request.ContentLength = size
-	request.Header.Set("Authorization", "Bearer "+client.token)
 	request.Header.Set("Content-Type", "application/octet-stream")
 	request.Header.Set("Expect", "100-continue") // so that a refusal comes before the upload
 	response, err := client.http.Do(request)
@@ -149,7 +156,9 @@ func (c *graphqlClient) awaitOperation(ctx context.Context, o *operations.Operat
 		if err != nil {
 			return nil, err
 		}
-		request.Header.Set("Authorization", "Bearer "+c.token)
+		if err := c.authorize(request); err != nil {
+			return nil, err
+		}
 		response, err := c.http.Do(request)
 		if err != nil {
 			continue // the import goes on meanwhile

@@ -47,7 +47,7 @@ func newTestClient(t *testing.T, address string, silent time.Duration) *graphqlC
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &graphqlClient{server: server, token: "t", silent: silent, http: http.DefaultClient}
+	return &graphqlClient{server: server, token: func(context.Context) (string, error) { return "t", nil }, silent: silent, http: http.DefaultClient}
 }
 
 // The attack: a network that drops everything, so that no error ever arrives.

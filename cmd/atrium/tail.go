@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"atrium/platform/core"
 )
 
 type eventsTailCommand struct {
@@ -109,7 +111,7 @@ func (t *tail) follow(ctx context.Context) error {
 		switch {
 		case errors.Is(err, errEnough):
 			return nil
-		case t.begun.IsZero(), !isTemporary(err), ctx.Err() != nil:
+		case t.begun.IsZero(), !isTemporary(err) && !t.isOutdated(ctx, err), ctx.Err() != nil:
 			return err
 		case time.Since(started) > maxReconnectWait:
 			wait = minReconnectWait
@@ -124,6 +126,12 @@ func (t *tail) follow(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// isOutdated reports whether the server refused a token that has ended, and there is a new one.
+func (t *tail) isOutdated(ctx context.Context, err error) bool {
+	var e *core.Error
+	return errors.As(err, &e) && e.Code == core.CodeUnauthenticated && t.client.hasNewToken(ctx)
 }
 
 // rewind is called if the connection was lost before the first event. There is no event

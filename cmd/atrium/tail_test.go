@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -216,6 +217,27 @@ func TestAReconnectedTailSkipsEventsFromBeforeItsStart(t *testing.T) {
 	}
 	if !slices.Equal(after, []any{nil, "", "2"}) {
 		t.Errorf("it went on behind %v", after)
+	}
+}
+
+func TestATailGoesOnWithARenewedToken(t *testing.T) {
+	t.Parallel()
+	shutOut := `{"errors":[{"message":"Unauthenticated: the token has expired","extensions":{"status":16}}]}`
+	server := startFake(t, streamEvents(feedEvent("1", time.Now(), "one"), shutOut), streamEvents(feedEvent("2", time.Now(), "two"), shutOut))
+	client := newTestClient(t, server.URL, patience)
+	tokens := []string{"old", "new"}
+	client.token = func(context.Context) (string, error) {
+		token := tokens[0]
+		tokens = tokens[min(1, len(tokens)-1):]
+		return token, nil
+	}
+	var got []string
+	follower := &tail{client: client, log: io.Discard, print: func(_ json.RawMessage, e *receivedEvent) error {
+		got = append(got, e.ID+" "+client.sent)
+		return nil
+	}}
+	if err := follower.follow(t.Context()); err == nil || !strings.Contains(err.Error(), "expired") || !slices.Equal(got, []string{"1 old", "2 new"}) {
+		t.Errorf("%v after %q, want that it ends when the new token is refused too", err, got)
 	}
 }
 
