@@ -191,10 +191,13 @@ func newGraphqlClient(server *url.URL) *graphqlClient {
 
 // explainToken returns a temporary error if a provider is away.
 func explainToken(token string, err error) (string, error) {
-	if login.IsAway(err) {
-		err = core.Unavailable("the token cannot be renewed", err)
+	switch {
+	case login.IsAway(err):
+		return "", core.Unavailable("the token cannot be renewed", lineError{err})
+	case err != nil:
+		return "", lineError{err}
 	}
-	return token, err
+	return token, nil
 }
 
 // authorize adds the token to a request.

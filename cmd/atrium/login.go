@@ -82,7 +82,7 @@ func (c *loginCommand) run(ctx context.Context, p program) error {
 	}
 	made, err := c.signIn(ctx, p)
 	if err != nil {
-		return err
+		return lineError{err}
 	}
 	caller, err := askViewer(ctx, c.server, made.Token)
 	if err != nil {
@@ -99,6 +99,15 @@ func (c *loginCommand) run(ctx context.Context, p program) error {
 	_, err = fmt.Fprintln(p.stderr, escapeLine(said))
 	return err
 }
+
+// A lineError is an error with texts of a server or of a provider, which could have lines that seem to be of this program.
+type lineError struct{ error }
+
+// Error returns the message on one line.
+func (e lineError) Error() string { return escapeLine(e.error.Error()) }
+
+// Unwrap returns the error.
+func (e lineError) Unwrap() error { return e.error }
 
 // signIn gets the token of the person.
 func (c *loginCommand) signIn(ctx context.Context, p program) (*login.Context, error) {
@@ -207,7 +216,7 @@ func (c *logoutCommand) run(ctx context.Context, p program) error {
 		return err
 	}
 	if revoked != nil {
-		return fmt.Errorf("the token for %s is forgotten, but the provider was not told: %w", found.Server, revoked)
+		return fmt.Errorf("the token for %s is forgotten, but the provider was not told: %w", found.Server, lineError{revoked})
 	}
 	_, err = fmt.Fprintf(p.stderr, "Signed out of %s.\n", found.Server)
 	return err

@@ -132,6 +132,21 @@ func TestATokenGoesToNoOtherServerThanThatOfItsContext(t *testing.T) {
 	}
 }
 
+// The attack is a server or a provider whose texts move the cursor, or look like lines of this program.
+func TestTextsOfServersStayTexts(t *testing.T) {
+	t.Parallel()
+	for _, issuer := range []string{`https://\u001b[2Jx`, `https://x/\nSigned in to https://atrium.example.com as alice.`, `http://127.0.0.1:1/\u202e`} {
+		site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"sign_in_providers": [{"name": "a\u001b\nb", "issuer": "`+issuer+`", "client_id": "c", "scope": "openid"}]}`)
+		}))
+		_, said, err := atrium(t, map[string]string{"XDG_CONFIG_HOME": t.TempDir()}, "login", site.URL)
+		site.Close()
+		if err == nil || strings.ContainsAny(err.Error()+said, "\n\x1b\u202e") {
+			t.Errorf("%s: %v %q, want an error on one line", issuer, err, said)
+		}
+	}
+}
+
 func TestACIJobNeedsNoSignIn(t *testing.T) {
 	t.Parallel()
 	var asked []string

@@ -29,8 +29,9 @@ const (
 
 var errLate = errors.New("nobody has signed in within 10 minutes")
 
-// SignIn has a person sign in with a browser on this machine. show gets the page that the browser must open. port is that of the address to
-// which the provider sends the browser back; 0 means a free one.
+// SignIn has a person sign in with a browser on this machine. show gets the page that the browser must open: one of this machine, which leads to
+// the provider, because process lists show what a browser is called with. port is that of the address to which the provider sends the browser
+// back; 0 means a free one.
 func (c *Client) SignIn(ctx context.Context, s *Server, p *Provider, port int, show func(page string)) (*Context, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, signInTime, errLate)
 	defer cancel()
@@ -45,14 +46,18 @@ func (c *Client) SignIn(ctx context.Context, s *Server, p *Provider, port int, s
 	if err != nil {
 		return nil, fmt.Errorf("this machine cannot receive the answer of the browser: %w", err)
 	}
-	waiting := &callback{host: listener.Addr().String(), path: redirectPath(p.Issuer), state: rand.Text(), answers: make(chan answer, 1)}
+	waiting := &callback{
+		host: listener.Addr().String(), start: "/~start/" + rand.Text(), path: redirectPath(p.Issuer), state: rand.Text(), cookie: rand.Text(),
+		starts: make(chan struct{}, 1), answers: make(chan answer, 1),
+	}
+	verifier, nonce := oauth2.GenerateVerifier(), rand.Text()
+	redirect := (&url.URL{Scheme: "http", Host: waiting.host, Path: waiting.path}).String()
+	waiting.page = p.page(e, redirect, waiting.state, nonce, verifier)
 	site := &http.Server{Handler: waiting, ReadHeaderTimeout: requestTime, ReadTimeout: requestTime}
 	go func() { _ = site.Serve(listener) }() // Close and Shutdown end it.
 	defer site.Close()
 
-	verifier, nonce := oauth2.GenerateVerifier(), rand.Text()
-	redirect := (&url.URL{Scheme: "http", Host: waiting.host, Path: waiting.path}).String()
-	show(p.page(e, redirect, waiting.state, nonce, verifier))
+	show("http://" + waiting.host + waiting.start)
 	var got answer
 	select {
 	case <-ctx.Done():
@@ -143,12 +148,19 @@ type answer struct {
 	done  chan error
 }
 
-// A callback waits for the browser that comes from the provider. Any page can send requests here, so only one with the right state
-// counts, and only once.
+// A callback sends the browser to the provider, and waits for it to come back. Any page can send requests here, so only one with the right
+// state counts, and only once. Other people of this machine can see the first address, so it serves once too, and gives the browser a cookie:
+// they cannot come with an answer of their own to a sign-in that somebody else has begun.
 type callback struct {
-	host, path, state string
-	answers           chan answer
+	host, start, path, state, cookie string
+
+	page    string        // that of the provider
+	starts  chan struct{} // has an element once the browser was sent to it
+	answers chan answer
 }
+
+// cookieName is the name of the cookie of the browser that has begun.
+const cookieName = "atrium-sign-in"
 
 // ServeHTTP answers the browser.
 func (b *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -158,13 +170,17 @@ func (b *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	h.Set("Referrer-Policy", "no-referrer") // The address has the code.
 	h.Set("X-Content-Type-Options", "nosniff")
+	if r.Host == b.host && r.URL.Path == b.start && r.Method == http.MethodGet {
+		b.begin(w, r)
+		return
+	}
 	query := r.URL.Query()
 	isForged := subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(b.state)) != 1
 	switch {
 	case r.Host != b.host || r.URL.Path != b.path || r.Method != http.MethodGet:
 		writePage(w, http.StatusNotFound, "There is nothing here.")
 		return
-	case isForged || len(query["state"]) > 1 || len(query["code"]) > 1:
+	case isForged || !b.hasBegun(r) || len(query["state"]) > 1 || len(query["code"]) > 1:
 		writePage(w, http.StatusBadRequest, "This is not the answer to the sign-in that waits here. Start again with atrium login.")
 		return
 	}
@@ -184,6 +200,23 @@ func (b *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		writePage(w, http.StatusOK, "You are signed in. Close this page, and go back to the terminal.")
 	}
+}
+
+// begin sends the browser to the provider.
+func (b *callback) begin(w http.ResponseWriter, r *http.Request) {
+	select {
+	case b.starts <- struct{}{}:
+		http.SetCookie(w, &http.Cookie{Name: cookieName, Value: b.cookie, Path: "/~signed-in/", HttpOnly: true, SameSite: http.SameSiteLaxMode}) //nolint:gosec // a browser sends no Secure cookie to a loopback address
+		http.Redirect(w, r, b.page, http.StatusSeeOther)
+	default:
+		writePage(w, http.StatusGone, "This page was opened already. If it was not you, end atrium login, and start again.")
+	}
+}
+
+// hasBegun reports whether a request is of the browser that was sent to the provider.
+func (b *callback) hasBegun(r *http.Request) bool {
+	cookie, err := r.Cookie(cookieName)
+	return err == nil && subtle.ConstantTimeCompare([]byte(cookie.Value), []byte(b.cookie)) == 1
 }
 
 func writePage(w http.ResponseWriter, status int, text string) {
