@@ -27,11 +27,12 @@ type importRun struct {
 	hasDatabase bool   // whether the command line names the database
 
 	databaseFrom string // that of --database-url
+	contextFrom  string // that of --context
 }
 
 // describe records where settings come from.
 func (c *importRun) describe(parsed *kong.Context, from map[string]string) {
-	c.metricsFrom, c.urlFrom, c.databaseFrom = from["metrics-addr"], from["url"], from["database-url"]
+	c.metricsFrom, c.urlFrom, c.databaseFrom, c.contextFrom = from["metrics-addr"], from["url"], from["database-url"], from["context"]
 	c.hasDatabase = slices.ContainsFunc(parsed.Path, func(given *kong.Path) bool {
 		return given.Flag != nil && !given.Resolved && given.Flag.Name == "database-url"
 	})
@@ -74,10 +75,13 @@ type networkFlags struct {
 }
 
 // checkServer checks the server. A database that is named counts before the current context, and on the command line also before a server
-// in a variable.
+// and a context in a variable.
 func (c *networkFlags) checkServer(f *faults, of importRun) {
 	if of.hasDatabase && of.urlFrom != "" {
 		c.URL = ""
+	}
+	if of.hasDatabase && of.contextFrom != "" {
+		c.Context = ""
 	}
 	if c.URL == "" && c.Context == "" {
 		if of.hasDatabase || of.databaseFrom != "" || c.env == nil || strings.TrimSpace(c.Token) != "" {

@@ -58,8 +58,15 @@ func TestWhoIsSignedInUsesTheServerWithoutFlags(t *testing.T) {
 		}
 		other := storetest.SQLite(t)
 		bootstrap(t, other)
-		if _, said, err := atrium(t, env, "import", "registry", "--group", group, "--database-url", other, file); err == nil || strings.Contains(said, "importing into") {
-			t.Errorf("a database on the command line: %v %s, want that it is used", err, said)
+		inVariable := map[string]string{"XDG_CONFIG_HOME": home, "ATRIUM_CONTEXT": "demo"}
+		for _, env := range []map[string]string{env, inVariable} {
+			if _, said, err := atrium(t, env, "import", "registry", "--group", group, "--database-url", other, file); err == nil || strings.Contains(said, "importing into") {
+				t.Errorf("a database on the command line: %v %s, want that it is used", err, said)
+			}
+		}
+		inVariable = map[string]string{"XDG_CONFIG_HOME": home, "ATRIUM_DATABASE_URL": other}
+		if _, said, err := atrium(t, inVariable, "import", "registry", "--group", group, file); err == nil || strings.Contains(said, "importing into") {
+			t.Errorf("a database in a variable: %v %s, want that it is used", err, said)
 		}
 		if out, _, err := atrium(t, env, "complete-words", "context", "use", ""); err != nil || out != "demo\n" {
 			t.Errorf("completion: %v %q", err, out)

@@ -40,8 +40,10 @@ type viewer struct {
 	} `json:"identities"`
 	RoleBindings struct {
 		Nodes []struct {
-			Role  *struct{ Name string } `json:"role"`
-			Group *viewerGroup           `json:"group"`
+			Role *struct {
+				Name string `json:"name"`
+			} `json:"role"`
+			Group *viewerGroup `json:"group"`
 		} `json:"nodes"`
 	} `json:"roleBindings"`
 }

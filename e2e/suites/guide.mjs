@@ -28,7 +28,7 @@ for (const page of pages) {
   await check(`the commands of ${page} work as printed`, async () => {
     // A reader sees the answer to a request that fails. Here it fails, except on pages that show such answers.
     const strict = ['docs/errors.md', 'docs/moving-from-v1.md'].includes(page) ? '' : 'curl() { if [ "$1" = -sSf ]; then command curl "$@"; else command curl --fail-with-body "$@"; fi; }\n';
-    const { code, text } = await run('bash', ['-euo', 'pipefail', '-c', strict + script.replaceAll('http://127.0.0.1:8080', site).replaceAll('127.0.0.1:8080', new URL(site).host)], {}, folder);
+    const { code, text } = await run('bash', ['-euo', 'pipefail', '-c', strict + script.replaceAll('http://127.0.0.1:8080', site).replaceAll('127.0.0.1:8080', new URL(site).host)], { XDG_CONFIG_HOME: join(folder, 'config') }, folder);
     assert.equal(code, 0, text.slice(-900));
     return `${blocks.length} blocks`;
   }, 120);
