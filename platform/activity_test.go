@@ -108,7 +108,7 @@ func TestTheActivityCountsChangesAndDenials(t *testing.T) {
 		w.repo(team)
 		w.repo(other)
 		show := func(types ...string) string {
-			activity, err := w.p.AuditLog.Activity(acme.owner, core.ActivityRequest{Within: team, From: core.At(epoch), To: core.At(epoch.Add(72 * time.Hour))}, types, nil)
+			activity, err := w.p.AuditLog.Activity(acme.owner, core.ActivityRequest{Within: team, From: core.At(epoch), To: core.At(epoch.Add(72 * time.Hour))}, types)
 			must(t, err)
 			var all []string
 			for _, a := range activity {
@@ -125,11 +125,11 @@ func TestTheActivityCountsChangesAndDenials(t *testing.T) {
 		if got := show([]string{}...); got != "" {
 			t.Errorf("of no types: %s, want \"\"", got)
 		}
-		_, err := w.p.AuditLog.Activity(acme.owner, core.ActivityRequest{Within: team}, []string{"none"}, nil)
+		_, err := w.p.AuditLog.Activity(acme.owner, core.ActivityRequest{Within: team}, []string{"none"})
 		if got := violationFields(err); got != "types[0]" {
 			t.Errorf("a type: %s, want types[0]", got)
 		}
-		_, err = w.p.AuditLog.Activity(viewer, core.ActivityRequest{Within: team}, nil, nil)
+		_, err = w.p.AuditLog.Activity(viewer, core.ActivityRequest{Within: team}, nil)
 		expectRefused(t, "a viewer", err, core.CodePermissionDenied)
 	})
 }
@@ -176,7 +176,7 @@ func TestDaysAreCutInATimeZone(t *testing.T) {
 				t.Errorf("%s by %s: %s, want %s", c.zone, c.interval, got, c.want)
 			}
 		}
-		events, err := w.p.AuditLog.Activity(acme.owner, core.ActivityRequest{Within: acme.uid, From: dayOf(26), To: dayOf(28), TimeZone: new("Europe/Berlin")}, nil, nil)
+		events, err := w.p.AuditLog.Activity(acme.owner, core.ActivityRequest{Within: acme.uid, From: dayOf(26), To: dayOf(28), TimeZone: new("Europe/Berlin")}, nil)
 		must(t, err)
 		if len(events) != 3 || events[1].Time.Format("02T15:04") != "26T23:00" || events[1].Changes == 0 || events[0].Changes != 0 {
 			t.Errorf("events by days in Berlin: %+v, want those of the 27th", events)
@@ -184,7 +184,7 @@ func TestDaysAreCutInATimeZone(t *testing.T) {
 		for _, zone := range []string{"", "Local", "Europe/Nowhere", "../../etc/passwd", "CEST+1", strings.Repeat("a", 70)} {
 			req := core.ActivityRequest{Within: acme.uid, TimeZone: &zone}
 			_, ofAdvisories := w.p.Activities.ListAdvisoryActivity(acme.owner, req)
-			_, ofEvents := w.p.AuditLog.Activity(acme.owner, req, nil, nil)
+			_, ofEvents := w.p.AuditLog.Activity(acme.owner, req, nil)
 			_, ofFindings := w.p.Activities.ListFindingActivity(acme.owner, req)
 			for _, err := range []error{ofAdvisories, ofEvents, ofFindings} {
 				if got := violationFields(err); got != "timeZone" {

@@ -46,43 +46,39 @@ func TestAFilterByTypeFindsWhatHappenedHoweverManyAtOnce(t *testing.T) {
 			t.Errorf("the subscription for %q gets %d events, want 24, without the binding of the owner from before", sub.Types, page.TotalCount)
 		}
 		for _, c := range []struct {
-			types, kinds []string
-			want         int
+			types []string
+			want  int
 		}{
-			{[]string{"iam.rolebindings.created"}, nil, 25},
-			{[]string{"dev.atrium.api.iam.rolebindings.created.v1"}, nil, 25},
-			{[]string{"IAM_ROLEBINDINGS_CREATED"}, nil, 25},
-			{nil, []string{"IAM_ROLEBINDINGS_CREATED"}, 25},
-			{[]string{"iam.rolebindings.created", "iam.rolebindings.created.batch"}, nil, 25},
-			{[]string{"iam.rolebindings.created.batch"}, nil, 20},
-			{nil, []string{"IAM_ROLEBINDINGS_CREATED_BATCH"}, 20},
-			{[]string{"iam.rolebindings.created"}, []string{"IAM_GROUP_DELETED"}, 26},
-			{[]string{"iam.rolebindings.deleted"}, nil, 0},
-			{nil, []string{"IAM_GROUP_DELETED"}, 1},
+			{[]string{"iam.rolebindings.created"}, 25},
+			{[]string{"dev.atrium.api.iam.rolebindings.created.v1"}, 25},
+			{[]string{"IAM_ROLEBINDINGS_CREATED"}, 25},
+			{[]string{"iam.rolebindings.created", "iam.rolebindings.created.batch"}, 25},
+			{[]string{"iam.rolebindings.created.batch"}, 20},
+			{[]string{"IAM_ROLEBINDINGS_CREATED_BATCH"}, 20},
+			{[]string{"iam.rolebindings.created", "IAM_GROUP_DELETED"}, 26},
+			{[]string{"iam.rolebindings.deleted"}, 0},
+			{[]string{"IAM_GROUP_DELETED"}, 1},
 		} {
-			name := fmt.Sprint(c.types, c.kinds)
-			if n := len(w.mustReadLog(acme.owner, events.AuditRequest{Types: c.types, Kinds: c.kinds})); n != c.want {
+			name := fmt.Sprint(c.types)
+			if n := len(w.mustReadLog(acme.owner, events.AuditRequest{Types: c.types})); n != c.want {
 				t.Errorf("%s: the audit log has %d, want %d", name, n, c.want)
 			}
 			exported := 0
-			must(t, w.p.AuditLog.Export(w.Context(), events.AuditRequest{Types: c.types, Kinds: c.kinds}, func(*core.Event) error { exported++; return nil }))
+			must(t, w.p.AuditLog.Export(w.Context(), events.AuditRequest{Types: c.types}, func(*core.Event) error { exported++; return nil }))
 			if exported != c.want {
 				t.Errorf("%s: exported %d, want %d", name, exported, c.want)
 			}
-			activity, err := w.p.AuditLog.Activity(acme.owner, core.ActivityRequest{Within: acme.uid}, c.types, c.kinds)
+			activity, err := w.p.AuditLog.Activity(acme.owner, core.ActivityRequest{Within: acme.uid}, c.types)
 			must(t, err)
 			if n := activity[len(activity)-1].Changes; int(n) != c.want {
 				t.Errorf("%s: the activity counts %d, want %d", name, n, c.want)
 			}
 			if c.want > 0 {
-				w.expectFollowed(acme.owner, events.EventRequest{Types: c.types, Kinds: c.kinds}, c.want)
+				w.expectFollowed(acme.owner, events.EventRequest{Types: c.types}, c.want)
 			}
 		}
 		if all := w.mustReadLog(acme.owner, events.AuditRequest{Types: []string{}}); len(all) != 0 {
 			t.Errorf("no types find %d", len(all))
-		}
-		if all := w.mustReadLog(acme.owner, events.AuditRequest{Kinds: []string{}}); len(all) != 0 {
-			t.Errorf("no kinds find %d", len(all))
 		}
 	})
 }
@@ -96,7 +92,7 @@ func (w *world) expectFollowed(ctx context.Context, req events.EventRequest, wan
 	req.First = want
 	must(w, follow(ctx, w.p, req, func(*core.Event) error { got++; return nil }))
 	if got != want {
-		w.Errorf("%v %v: the feed sends %d, want %d", req.Types, req.Kinds, got, want)
+		w.Errorf("%v: the feed sends %d, want %d", req.Types, got, want)
 	}
 }
 
@@ -105,12 +101,11 @@ func TestAnUnknownTypeIsNamedAndTheTypesAreListedOnce(t *testing.T) {
 		acme := w.found("acme")
 		wrong := []string{"iam.group.created", "iam.group.made", "IAM_GROUP_MADE"}
 		_, ofLog := w.p.AuditLog.List(acme.owner, events.AuditRequest{Types: wrong})
-		_, ofKinds := w.p.AuditLog.List(acme.owner, events.AuditRequest{Kinds: wrong})
 		_, ofFeed := w.p.Events.Open(acme.owner, events.EventRequest{Types: wrong})
-		_, ofActivity := w.p.AuditLog.Activity(acme.owner, core.ActivityRequest{Within: acme.uid}, wrong, nil)
+		_, ofActivity := w.p.AuditLog.Activity(acme.owner, core.ActivityRequest{Within: acme.uid}, wrong)
 		ofExport := w.p.AuditLog.Export(w.Context(), events.AuditRequest{Types: wrong}, nil)
 		_, ofSubscription := w.p.Subscriptions.Create(acme.owner, acme.uid, body[*webhooks.Subscription](`{"sink": "https://example.com/hook", "types": ["iam.group.created", "iam.group.made", "IAM_GROUP_MADE"]}`))
-		for name, err := range map[string]error{"types": ofLog, "kinds": ofKinds, "types of a feed": ofFeed, "types of an activity": ofActivity, "types of an export": ofExport, "types of a subscription": ofSubscription} {
+		for name, err := range map[string]error{"types": ofLog, "types of a feed": ofFeed, "types of an activity": ofActivity, "types of an export": ofExport, "types of a subscription": ofSubscription} {
 			field, _, _ := strings.Cut(name, " ")
 			if got := violationFields(err); got != field+"[1] "+field+"[2]" {
 				t.Errorf("%s: it names %s", name, got)
@@ -126,8 +121,8 @@ func TestAnUnknownTypeIsNamedAndTheTypesAreListedOnce(t *testing.T) {
 				t.Errorf("%s: it lists %q", name, listed)
 			}
 		}
-		_, err := w.p.Events.Open(acme.owner, events.EventRequest{Types: []string{}, Kinds: []string{}})
-		if got := violationFields(err); got != "types kinds" {
+		_, err := w.p.Events.Open(acme.owner, events.EventRequest{Types: []string{}})
+		if got := violationFields(err); got != "types" {
 			t.Errorf("a feed of nothing names %q", got)
 		}
 		_, err = w.p.AuditLog.List(acme.owner, events.AuditRequest{})

@@ -18,9 +18,9 @@ func (q queries) FindingActivity(ctx context.Context, within core.UID, interval 
 	return pointers(activity), err
 }
 
-func (q queries) EventActivity(ctx context.Context, within core.UID, interval core.ActivityInterval, from, to *core.Time, timeZone string, types, kinds []string) ([]*events.EventActivity, error) {
-	activity, err := q.p.AuditLog.Activity(ctx, core.ActivityRequest{Within: within, Interval: interval, From: valueOrZero(from), To: valueOrZero(to), TimeZone: &timeZone}, types, kinds)
-	return pointers(activity), err
+func (q queries) EventActivity(ctx context.Context, within core.UID, interval core.ActivityInterval, from, to *core.Time, timeZone string, kinds []string) ([]*events.EventActivity, error) {
+	activity, err := q.p.AuditLog.Activity(ctx, core.ActivityRequest{Within: within, Interval: interval, From: valueOrZero(from), To: valueOrZero(to), TimeZone: &timeZone}, kinds)
+	return pointers(activity), renameField(err, "types", "kinds")
 }
 
 // pointers returns a pointer to each element of a list.

@@ -15,15 +15,15 @@ func (r *reads) events() *loader[string, *core.Event] {
 	})
 }
 
-func (q queries) AuditLog(ctx context.Context, window scalar.Window, within *core.UID, actor *string, subject, target *core.UID, types, kinds []string, since, until *core.Time, denied *bool) (*scalar.AuditLogConnection, error) {
+func (q queries) AuditLog(ctx context.Context, window scalar.Window, within *core.UID, actor *string, subject, target *core.UID, kinds []string, since, until *core.Time, denied *bool) (*scalar.AuditLogConnection, error) {
 	req := events.AuditRequest{
-		DescendantsOf: valueOrZero(within), Actor: valueOrZero(actor), Subject: valueOrZero(subject), Target: valueOrZero(target), Types: types, Kinds: kinds, Since: valueOrZero(since), Until: valueOrZero(until), Denied: denied, Without: readsOf(ctx).without,
+		DescendantsOf: valueOrZero(within), Actor: valueOrZero(actor), Subject: valueOrZero(subject), Target: valueOrZero(target), Types: kinds, Since: valueOrZero(since), Until: valueOrZero(until), Denied: denied, Without: readsOf(ctx).without,
 	}
 	req.Empty = window.IsEmpty()
 	req.PageSize, req.After, req.Backward, req.Malformed = window.Page()
 	page, err := q.p.AuditLog.List(ctx, req)
 	if err != nil {
-		return nil, err
+		return nil, renameField(err, "types", "kinds")
 	}
 	return scalar.NewRecordConnection(page), nil
 }

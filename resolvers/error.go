@@ -160,6 +160,16 @@ func renameFields(err error, name func(field string) string) error {
 	return withViolations(violations, e)
 }
 
+// renameField renames one field in the violations of err, which the core has under another name.
+func renameField(err error, core, name string) error {
+	return renameFields(err, func(field string) string {
+		if field == core {
+			return name
+		}
+		return field
+	})
+}
+
 // withViolations returns a copy of e with other violations.
 func withViolations(violations []fieldmask.Violation, e *core.Error) *core.Error {
 	replaced := *e

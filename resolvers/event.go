@@ -18,11 +18,11 @@ import (
 
 // Events forwards the events of a live feed. A client that reads slower than
 // events arrive blocks its feed; the transport limits for how long.
-func (f liveFeeds) Events(ctx context.Context, within *core.UID, types, kinds []string, actor *string, findings *inventory.FindingConditions, after *string, first *int) (<-chan *core.Event, error) {
-	req := events.EventRequest{DescendantsOf: valueOrZero(within), Types: types, Kinds: kinds, Actor: valueOrZero(actor), Findings: findings, After: after, First: valueOrZero(first)}
+func (f liveFeeds) Events(ctx context.Context, within *core.UID, kinds []string, actor *string, findings *inventory.FindingConditions, after *string, first *int) (<-chan *core.Event, error) {
+	req := events.EventRequest{DescendantsOf: valueOrZero(within), Types: kinds, Actor: valueOrZero(actor), Findings: findings, After: after, First: valueOrZero(first)}
 	feed, err := f.p.Events.Open(ctx, req)
 	if err != nil {
-		return nil, err
+		return nil, renameField(err, "types", "kinds")
 	}
 	stream := make(chan *core.Event)
 	go func() {

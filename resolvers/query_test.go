@@ -61,7 +61,7 @@ var everyQuery = []struct {
 	{"subscription", `query($sink: ID!) { subscription(uid: $sink) { sink types } }`, "subscription.sink", "https://hooks.example.com/a"},
 	{"accessAt", `query($org: ID!, $since: DateTime!) { accessAt(group: $org, time: $since) { complete recordedSince edges { cursor node { identityName } } nodes { bindingUid binding { role { name } } groupUid groupName group { name } identityUid identity { name } roleUid roleName role { name } capabilities createTime expireTime } pageInfo { hasNextPage } } }`, "accessAt.complete", true},
 	{"accessChanges", `query($org: ID!, $since: DateTime!, $until: DateTime!) { accessChanges(within: $org, from: $since, to: $until, first: 1) { complete recordedSince edges { cursor node { kind } } nodes { kind event { id time actor { subject } } before { roleName } after { roleName } roleUid roleName role { name } addedCapabilities removedCapabilities } pageInfo { hasNextPage } } }`, "accessChanges.nodes.*.kind", "GIVEN"},
-	{"auditLog", `query($org: ID!, $owner: String!, $since: DateTime!, $until: DateTime!) { auditLog(within: $org, actor: $owner, types: ["dev.atrium.api.iam.identity_providers.created.v1"], since: $since, until: $until, denied: false, first: 1) {
+	{"auditLog", `query($org: ID!, $owner: String!, $since: DateTime!, $until: DateTime!) { auditLog(within: $org, actor: $owner, kinds: [IAM_IDENTITY_PROVIDERS_CREATED], since: $since, until: $until, denied: false, first: 1) {
 		edges { cursor node { id } } nodes { id type subject groupUid time actor { subject act } body denied count } pageInfo { hasNextPage endCursor } } }`, "auditLog.nodes.*.denied", "<nil>"},
 	{"advisoryActivity", `query($org: ID!) { advisoryActivity(within: $org, interval: WEEK) { time opened fixed } }`, "advisoryActivity.29.opened", 3},
 	{"findingActivity", `query($org: ID!) { findingActivity(within: $org) { time open { total critical unknown } } }`, "findingActivity.29.open.total", 6},
@@ -71,7 +71,7 @@ var everyQuery = []struct {
 	{"duePolicy", `query($org: ID!) { duePolicy(within: $org) { withinUid } }`, "duePolicy", nil},
 	{"acceptanceRulePreview", `query($org: ID!) { acceptanceRulePreview(within: $org, where: {maxSeverity: LOW}) { totalCount } }`, "acceptanceRulePreview.totalCount", 0},
 	{"remediationActivity", `query($org: ID!) { remediationActivity(within: $org) { time opened { total } timeToFix { count } } }`, "remediationActivity.29.opened.total", nil},
-	{"eventActivity", `query($org: ID!) { eventActivity(within: $org, from: null, types: ["iam.terms.accepted"]) { time made refused } }`, "eventActivity.29.made", 1},
+	{"eventActivity", `query($org: ID!) { eventActivity(within: $org, from: null, kinds: [IAM_TERMS_ACCEPTED]) { time made refused } }`, "eventActivity.29.made", 1},
 	{"subscriptions", `{ subscriptions(where: {sink: "https://hooks.example.com/a"}) { nodes { sink group { name } } } }`, "subscriptions.nodes.*.group.name", "acme"},
 }
 

@@ -16,22 +16,12 @@ func (r *reads) terms() *loader[iam.TermsKey, *iam.TermsAcceptance] {
 func (q queries) TermsAcceptances(ctx context.Context, window scalar.Window, within core.UID) (*scalar.TermsAcceptanceConnection, error) {
 	req := request(ctx, core.UIDFilter{}, &iam.TermsFilter{}, window)
 	page, err := q.p.Terms.ListOf(ctx, within, req)
-	return newConnection(page, renameGroup(err, "within"))
+	return newConnection(page, renameField(err, "group", "within"))
 }
 
 func (m mutations) AcceptTerms(ctx context.Context, input graph.AcceptTermsInput) (*iam.AcceptedTerms, error) {
 	accepted, err := m.p.Terms.Accept(ctx, input.Parent, input.DocumentIds)
-	return accepted, renameGroup(err, "parent")
-}
-
-// renameGroup gives the group of terms, as violations name it, the name that it has in an argument.
-func renameGroup(err error, name string) error {
-	return renameFields(err, func(field string) string {
-		if field == "group" {
-			return name
-		}
-		return field
-	})
+	return accepted, renameField(err, "group", "parent")
 }
 
 func (e entities) FindManyTermsAcceptanceByOrgUIDAndDocIDs(ctx context.Context, reps []*graph.TermsAcceptanceByOrgUIDAndDocIDsInput) ([]*iam.TermsAcceptance, error) {

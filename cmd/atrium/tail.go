@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"atrium/platform/core"
+
+	"atrium/platform"
 )
 
 type eventsTailCommand struct {
@@ -51,11 +53,21 @@ func (c *eventsTailCommand) run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	t := &tail{client: server, log: p.stderr, after: c.After, first: c.First, group: c.Group, types: c.Type, print: newPrinter(c.Output, p)}
+	t := &tail{client: server, log: p.stderr, after: c.After, first: c.First, group: c.Group, kinds: eventKinds(c.Type), print: newPrinter(c.Output, p)}
 	if err := t.follow(ctx); ctx.Err() == nil {
 		return err
 	}
 	return nil // the user or the reader of the output ended it
+}
+
+// eventKinds returns the names that types of events have in the graph. The server refuses those that it does not know.
+func eventKinds(types []string) []string {
+	all := platform.AllEventTypes()
+	kinds := all.FullTypes(types)
+	for i, full := range kinds {
+		kinds[i], _ = all.KindName(full)
+	}
+	return kinds
 }
 
 // A receivedEvent is an event as a GraphQL response contains it.
@@ -71,8 +83,8 @@ type receivedEvent struct {
 	Body json.RawMessage
 }
 
-const tailQuery = `subscription Tail($group: ID, $types: [String!], $after: String) {
-  events(within: $group, types: $types, after: $after) { id type subject group: groupUid time actor { subject act } body }
+const tailQuery = `subscription Tail($group: ID, $kinds: [EventKind!], $after: String) {
+  events(within: $group, kinds: $kinds, after: $after) { id type subject group: groupUid time actor { subject act } body }
 }`
 
 // A tail prints the event feed. It reconnects when the connection is lost.
@@ -80,7 +92,7 @@ type tail struct {
 	client *graphqlClient
 	log    io.Writer
 	group  string
-	types  []string
+	kinds  []string
 	after  *string // id after which the next connection continues; nil means new events only
 	first  int     // how many events remain to be printed; 0 means no limit
 	print  func(raw json.RawMessage, c *receivedEvent) error
@@ -142,7 +154,7 @@ func (t *tail) rewind() {
 }
 
 func (t *tail) readConnection(ctx context.Context) error {
-	variables := map[string]any{"types": t.types, "after": t.after}
+	variables := map[string]any{"kinds": t.kinds, "after": t.after}
 	if t.group != "" {
 		variables["group"] = t.group
 	}

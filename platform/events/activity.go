@@ -22,17 +22,16 @@ type EventCount struct {
 }
 
 // Activity counts, per interval, the changes in a group and below it, and the
-// changes that were denied, of the types and kinds; nil in both means all. It needs
+// changes that were denied, of the types; nil means all. It needs
 // groups.update on the group.
-func (s AuditLog) Activity(ctx context.Context, req core.ActivityRequest, types, kinds []string) ([]EventActivity, error) {
-	activity, err := s.activity(ctx, req, types, kinds)
+func (s AuditLog) Activity(ctx context.Context, req core.ActivityRequest, types []string) ([]EventActivity, error) {
+	activity, err := s.activity(ctx, req, types)
 	return activity, core.InArea(core.AreaEvents, s.area.Types.ListIn(err))
 }
 
-func (s AuditLog) activity(ctx context.Context, req core.ActivityRequest, types, kinds []string) ([]EventActivity, error) {
+func (s AuditLog) activity(ctx context.Context, req core.ActivityRequest, types []string) ([]EventActivity, error) {
 	in, err := core.CheckActivity(ctx, req, s.area.Now(), func(v *core.Violations) {
 		s.area.Types.Check(v, "types", types)
-		s.area.Types.Check(v, "kinds", kinds)
 	})
 	if err != nil {
 		return nil, err
@@ -40,7 +39,7 @@ func (s AuditLog) activity(ctx context.Context, req core.ActivityRequest, types,
 	if actor := core.ActorOf(ctx); !actor.Can(core.CapGroupsUpdate, req.Within) { // reading the audit log needs the same capability
 		return nil, actor.PermissionError(core.CapGroupsUpdate, req.Within)
 	}
-	selected := s.area.Types.selectTypes(types, kinds)
+	selected := s.area.Types.selectTypes(types)
 	if selected != nil && len(selected) == 0 {
 		return []EventActivity{}, nil
 	}

@@ -42,7 +42,7 @@ type AuditRequest struct {
 	Actor         string    // the only actor: the UID of an identity, or the name of an operator's command
 	Subject       core.UID  // only what happened to this resource or was done by it: see AuditQuery
 	Target        core.UID  // only what happened to this resource; not together with Subject
-	Types, Kinds  []string  // the only event types, and more of them; nil in both means all, and no type means none
+	Types         []string  // the only event types; nil means all, and no type means none
 	Since, Until  core.Time // Since is inclusive, and Until is exclusive; zero means no limit
 	Denied        *bool     // true means only denied changes, and false only changes that were made
 
@@ -206,13 +206,12 @@ func (r AuditRequest) buildQuery(types *Types, v *core.Violations) AuditQuery {
 		}
 	}
 	types.Check(v, "types", r.Types)
-	types.Check(v, "kinds", r.Kinds)
 	v.CheckTimes("since", r.Since, "until", r.Until)
 	if r.After != "" && !core.IsEventID(r.After) {
 		v.Add("page_token", "is not a cursor of this log")
 	}
 	q := AuditQuery{
-		Actor: r.Actor, Subject: r.Subject, Target: r.Target, Types: types.selectTypes(r.Types, r.Kinds), Denied: r.Denied,
+		Actor: r.Actor, Subject: r.Subject, Target: r.Target, Types: types.selectTypes(r.Types), Denied: r.Denied,
 		After: r.After, Backward: r.Backward, Limit: core.PageLimit(r.PageSize, r.Empty, v), Without: r.Without,
 	}
 	if !r.Since.IsZero() {

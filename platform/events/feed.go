@@ -45,7 +45,7 @@ type Events struct{ area *Area }
 // An EventRequest asks for the live feed of events.
 type EventRequest struct {
 	DescendantsOf core.UID // this group and everything below; "" means everything that the caller may see
-	Types, Kinds  []string // the only types, and more of them; nil in both means all
+	Types         []string // the only types; nil means all
 	Actor         string   // the only actor, as in an AuditRequest
 	// Findings restricts events about findings, and no others; nil means all.
 	Findings *inventory.FindingConditions
@@ -94,14 +94,9 @@ func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
 	if req.First < 0 {
 		v.Add("first", "must not be negative")
 	}
-	for _, list := range []struct {
-		field string
-		types []string
-	}{{"types", req.Types}, {"kinds", req.Kinds}} {
-		s.area.Types.Check(&v, list.field, list.types)
-		if list.types != nil && len(list.types) == 0 {
-			v.Add(list.field, "must not be empty; leave it out for all types")
-		}
+	s.area.Types.Check(&v, "types", req.Types)
+	if req.Types != nil && len(req.Types) == 0 {
+		v.Add("types", "must not be empty; leave it out for all types")
 	}
 	if err := v.Err(); err != nil {
 		return nil, err
@@ -109,7 +104,7 @@ func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
 	if !mayOpenFeed(actor, req.DescendantsOf) {
 		return nil, actor.PermissionError(core.CapGroupsList, req.DescendantsOf)
 	}
-	req.Types = s.area.Types.selectTypes(req.Types, req.Kinds)
+	req.Types = s.area.Types.selectTypes(req.Types)
 	feed := &Feed{area: s.area, req: req, actor: actor, left: req.First}
 	if req.First == 0 {
 		feed.left = -1

@@ -90,14 +90,13 @@ func (t *Types) maySee(a *core.Actor, e *core.Event) bool {
 	return k.read != nil && k.read.ReadableBy(a, e.Subject)
 }
 
-// selectTypes lists the types of the events that a filter selects by types and by kinds,
-// which are more types. It returns nil, which means all, if both are nil.
-func (t *Types) selectTypes(types, kinds []string) []string {
-	if types == nil && kinds == nil {
+// selectTypes lists the types of the events that a filter selects by types. It returns nil, which means all, for nil.
+func (t *Types) selectTypes(types []string) []string {
+	if types == nil {
 		return nil
 	}
 	selected := []string{}
-	for _, full := range t.FullTypes(slices.Concat(types, kinds)) {
+	for _, full := range t.FullTypes(types) {
 		selected = append(selected, full)
 		if batch := strings.TrimSuffix(full, core.EventVersion) + core.BatchVersion; slices.Contains(t.all, batch) {
 			selected = append(selected, batch)

@@ -238,7 +238,7 @@ func (b *bigWorld) checkFallbacks(t *testing.T) {
 		{name: "the activity of advisories in a group", run: b.activity(p, b.deep[1])},
 		{name: "the activity of advisories of a repo", run: b.activity(p, b.busyRepo)},
 		{name: "the activity of the log", run: func(ctx context.Context) error {
-			_, err := p.AuditLog.Activity(ctx, core.ActivityRequest{Within: b.root, Interval: core.EachWeek, From: core.At(epoch), To: core.At(epoch.AddDate(0, 1, 0))}, nil, nil)
+			_, err := p.AuditLog.Activity(ctx, core.ActivityRequest{Within: b.root, Interval: core.EachWeek, From: core.At(epoch), To: core.At(epoch.AddDate(0, 1, 0))}, nil)
 			return err
 		}},
 		{name: "artifacts by free text", run: askList(p.Artifacts.List, core.ListRequest[*libraries.ArtifactFilter]{Filter: &libraries.ArtifactFilter{Ecosystems: bothEcosystems, Query: "holds 77"}})},

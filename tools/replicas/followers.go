@@ -24,7 +24,7 @@ type event struct {
 	Body              struct{ Description string }
 }
 
-const feedQuery = `subscription ($after: String, $types: [String!]) { events(after: $after, types: $types) { id type subject body } }`
+const feedQuery = `subscription ($after: String, $kinds: [EventKind!]) { events(after: $after, kinds: $kinds) { id type subject body } }`
 
 // A follower reads the feed from the oldest event on. When its stream ends, it continues
 // after its last event, at another process.
@@ -52,6 +52,16 @@ func (w *world) newFollower(name string, process int, settings func(*follower)) 
 	return f
 }
 
+// kindsOf returns the names that types of events have in the graph.
+func kindsOf(types []string) []string {
+	kinds := slices.Clone(types)
+	for i, full := range kinds {
+		short := strings.TrimSuffix(strings.TrimPrefix(full, "dev.atrium.api."), ".v1")
+		kinds[i] = strings.ToUpper(strings.ReplaceAll(short, ".", "_"))
+	}
+	return kinds
+}
+
 // follow reads until ctx ends or the server refuses.
 func (f *follower) follow(ctx context.Context) {
 	for ; ctx.Err() == nil; pause(ctx, 100*time.Millisecond) {
@@ -68,7 +78,7 @@ func (f *follower) follow(ctx context.Context) {
 		if read := f.read(); len(read) > 0 {
 			after = read[len(read)-1].ID
 		}
-		err := f.orDrop(stream(ctx, at, map[string]any{"query": feedQuery, "variables": map[string]any{"after": after, "types": f.types}}))
+		err := f.orDrop(stream(ctx, at, map[string]any{"query": feedQuery, "variables": map[string]any{"after": after, "kinds": kindsOf(f.types)}}))
 		if ctx.Err() == nil && !errors.Is(err, errAway) {
 			f.lock.Lock()
 			f.problem = err

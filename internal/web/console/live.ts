@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { useClient } from 'urql';
 import { useShownQuery } from './client';
-import { Latest, Live, type HappeningFragment, type LatestQuery, type LiveSubscription } from './generated/graphql';
+import { Latest, Live, type EventKind, type HappeningFragment, type LatestQuery, type LiveSubscription } from './generated/graphql';
 import { useSession } from './session';
 
 const mostKept = 200;
@@ -18,11 +18,11 @@ const watchHidden = (changed: () => void) => { document.addEventListener('visibi
  * The same holds while nobody sees the tab: browsers open only six connections to a host without HTTP/2, so that with six such tabs
  * no page of this host would load.
  */
-export function useLive(uid: string, types: string[] | undefined, { paused = false, after }: { paused?: boolean; after?: string } = {}) {
+export function useLive(uid: string, kinds: EventKind[] | undefined, { paused = false, after }: { paused?: boolean; after?: string } = {}) {
   const client = useClient();
   const [events, setEvents] = useState<HappeningFragment[]>([]), [state, setState] = useState<'live' | 'waiting' | 'refused'>('live');
   const { expired } = useSession(); // In an expired session the stream waits until the reader has signed in again.
-  const last = useRef<string | null | undefined>(after), key = JSON.stringify([uid, types]);
+  const last = useRef<string | null | undefined>(after), key = JSON.stringify([uid, kinds]);
   if (last.current === undefined && after) last.current = after;
   // A stream can be continued only after an event that the reader knows.
   const asleep = useSyncExternalStore(watchHidden, isHidden) && Boolean(last.current);
@@ -33,7 +33,7 @@ export function useLive(uid: string, types: string[] | undefined, { paused = fal
     const open = (tries: number) => {
       let failed = false;
       setState(tries === 0 ? 'live' : 'waiting');
-      const subscription = client.subscription<LiveSubscription>(Live, { uid, types, after: last.current } as never).subscribe(({ data, error, hasNext }) => {
+      const subscription = client.subscription<LiveSubscription>(Live, { uid, kinds, after: last.current } as never).subscribe(({ data, error, hasNext }) => {
         if (data?.events && data.events.id !== last.current) { // The last result of a stream repeats its last event.
           tries = 0;
           last.current = data.events.id;
@@ -59,7 +59,7 @@ export function useLive(uid: string, types: string[] | undefined, { paused = fal
     };
     // A database that was restored from a backup may lack the last event. The feed then continues after the latest that is stored.
     const readAgain = async () => {
-      const { data } = await client.query<LatestQuery>(Latest, { uid, ...(types && { types }) } as never, { requestPolicy: 'network-only' }).toPromise();
+      const { data } = await client.query<LatestQuery>(Latest, { uid, ...(kinds && { kinds }) } as never, { requestPolicy: 'network-only' }).toPromise();
       if (!data || ended) return false;
       const stored = data.auditLog?.nodes ?? [];
       last.current = stored[0]?.id ?? null; // The value null means that there is none, and that the last one of the page is forgotten.
@@ -69,7 +69,7 @@ export function useLive(uid: string, types: string[] | undefined, { paused = fal
     open(0);
     return () => { ended = true; clearTimeout(timer); stop(); };
   }, [client, key, paused, asleep, expired]);
-  useShownQuery(Live, { uid, ...(types && { types }) });
+  useShownQuery(Live, { uid, ...(kinds && { kinds }) });
   return { events, state: paused ? 'paused' as const : expired ? 'waiting' as const : state };
 }
 

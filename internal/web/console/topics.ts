@@ -1,6 +1,8 @@
 // This file has the types of events by topic, without prefix and version, as the API accepts them. A type stands for what was done to
 // many at once too, so it has none that ends in .batch.
 
+import type { EventKind } from './generated/graphql';
+
 export interface Topic { value: string; name: string; types: string[]; isPart?: boolean /* Its types belong to another topic, too. */ }
 
 const verbs = (kind: string, ...all: string[]) => all.map((verb) => `${kind}.${verb}`);
@@ -22,6 +24,9 @@ export const topics: Topic[] = [
   { value: 'sources', name: 'Sources', types: verbs('sources.source', 'created', 'updated', 'deleted', 'failed', 'recovered') },
   { value: 'accounts', name: 'Accounts and terms', types: [...verbs('iam.account_associations', 'created', 'updated', 'deleted'), ...verbs('iam.terms', 'accepted')] },
 ];
+
+/** Returns the name that a type has as a value of the enum of kinds, by which events are filtered. */
+export const kindOf = (type: string) => type.toUpperCase().replaceAll('.', '_') as EventKind;
 
 const kinds: Record<string, string> = {
   group_invite: 'Invite', identity_providers: 'Identity provider', external_group_role_mappings: 'External group', roles: 'Role', rolebindings: 'Binding', account_associations: 'Account', subscription: 'Webhook',

@@ -2,13 +2,13 @@ import { useState, type ReactNode } from 'react';
 import { rootOf } from '../access';
 import { useData, useDaysAgo, usePages } from '../client';
 import { Events, foldEvents, RunOfEvents, useBodies } from '../events';
-import { Audit, Latest, type AuditQuery, type AuditQueryVariables, type HappeningFragment } from '../generated/graphql';
+import { Audit, Latest, type AuditQuery, type AuditQueryVariables, type EventKind, type HappeningFragment } from '../generated/graphql';
 import { List, ListProblems, Toggles, useNarrow, useOpened, valuesOf } from '../list';
 import { joinEvents, noHistoryText, useLive } from '../live';
 import { PersonFilter } from '../person-filter';
 import { narrow, useLocation } from '../router';
 import { SaveRows, type Column } from '../table';
-import { topics } from '../topics';
+import { kindOf, topics } from '../topics';
 import { Empty, Icon, Lines, namesOf, NotShown, Problems } from '../ui';
 import { Views } from '../views';
 import { actorOf, count, longDayOf, plural, tellEvent, utcDayOf } from '../words';
@@ -17,7 +17,7 @@ import { actorOf, count, longDayOf, plural, tellEvent, utcDayOf } from '../words
 export function Activity({ uid, names }: { uid: string; names: string[] }) {
   const { search } = useLocation();
   const chosen = valuesOf(search, 'about').filter((one) => topics.some(({ value }) => value === one));
-  const types = chosen.length > 0 ? topics.filter(({ value }) => chosen.includes(value)).flatMap((topic) => topic.types) : undefined;
+  const kinds = chosen.length > 0 ? topics.filter(({ value }) => chosen.includes(value)).flatMap((topic) => topic.types.map(kindOf)) : undefined;
   const live = search.get('show') !== 'log';
   return (
     <div className="page">
@@ -28,16 +28,16 @@ export function Activity({ uid, names }: { uid: string; names: string[] }) {
         <button type="button" aria-pressed={!live} onClick={() => narrow({ show: 'log' })}>Audit log</button>
       </div>
       <div className="filters"><Toggles label="About" chosen={chosen} onChange={(next) => narrow({ about: next.join(',') })} options={topics} /></div>
-      {live ? <Feed key={JSON.stringify(types)} uid={uid} types={types} names={names} /> : <Log uid={uid} types={types} />}
+      {live ? <Feed key={JSON.stringify(kinds)} uid={uid} kinds={kinds} names={names} /> : <Log uid={uid} kinds={kinds} />}
     </div>
   );
 }
 
-function Feed({ uid, types, names }: { uid: string; types?: string[]; names: string[] }) {
+function Feed({ uid, kinds, names }: { uid: string; kinds?: EventKind[]; names: string[] }) {
   const [paused, setPaused] = useState(false);
-  const latest = useData(Latest, { uid, ...(types && { types }) }), stored = latest.data?.auditLog?.nodes;
+  const latest = useData(Latest, { uid, ...(kinds && { kinds }) }), stored = latest.data?.auditLog?.nodes;
   const loading = latest.loading && !latest.data; // The stream begins after the latest stored event.
-  const { events: live, state } = useLive(uid, types, { paused: paused || loading, after: stored?.[0]?.id });
+  const { events: live, state } = useLive(uid, kinds, { paused: paused || loading, after: stored?.[0]?.id });
   const events = joinEvents(live, stored);
   return (
     <section className="card" aria-label="Live feed">
@@ -60,12 +60,12 @@ const fileColumns: Pick<Column<HappeningFragment>, 'label' | 'text'>[] = [
   { label: 'Type', text: ({ type }) => type }, { label: 'Resource UID', text: ({ subject }) => subject }, { label: 'Actor UID', text: ({ actor }) => actor.subject }, { label: 'Event', text: ({ id }) => id },
 ];
 
-function Log({ uid, types }: { uid: string; types?: string[] }) {
+function Log({ uid, kinds }: { uid: string; kinds?: EventKind[] }) {
   const { search } = useLocation();
   const [outcome] = valuesOf(search, 'outcome'), actor = search.get('actor') ?? undefined, subject = search.get('subject') ?? undefined, from = useDaysAgo(29);
   const day = search.get('day') ?? undefined, since = day && !Number.isNaN(Date.parse(day)) ? day : undefined;
   const variables: AuditQueryVariables = {
-    uid, start: true, from, ...(types && { types }), ...(actor && { actor }), ...(subject && { subject }), ...(outcome && { denied: outcome === 'refused' }),
+    uid, start: true, from, ...(kinds && { kinds }), ...(actor && { actor }), ...(subject && { subject }), ...(outcome && { denied: outcome === 'refused' }),
     ...(since && { since, until: new Date(Date.parse(since) + 86_400_000).toISOString() }),
   };
   const list = usePages<AuditQuery, HappeningFragment, AuditQueryVariables>(Audit, variables, (data) => data.auditLog, { start: false });
@@ -76,7 +76,7 @@ function Log({ uid, types }: { uid: string; types?: string[] }) {
   if (refused) notice = <Empty title="Only people who may change the group can read the audit log">The live feed shows you what happens from now on.</Empty>;
   else if (list.problems.length > 0 && rows.length === 0) notice = <Problems loaded={list} />;
   else if (!started) notice = <Lines rows={8} height={38} />;
-  else if (rows.length === 0 && !loading) notice = <Empty title="Nothing in the log">{outcome || actor || subject || types || since ? <>No event matches the filters. <button type="button" className="link-button" onClick={() => narrow({ about: undefined, outcome: undefined, actor: undefined, subject: undefined, day: undefined })}>Show everything</button></> : 'Every change and every refused change is listed here, for as long as the operator has configured.'}</Empty>;
+  else if (rows.length === 0 && !loading) notice = <Empty title="Nothing in the log">{outcome || actor || subject || kinds || since ? <>No event matches the filters. <button type="button" className="link-button" onClick={() => narrow({ about: undefined, outcome: undefined, actor: undefined, subject: undefined, day: undefined })}>Show everything</button></> : 'Every change and every refused change is listed here, for as long as the operator has configured.'}</Empty>;
   return (
     <>
       {!refused && <section className="card days" aria-label="By day">{first?.eventActivity ? <Days days={first.eventActivity} chosen={since} /> : started && first ? <NotShown what="these counts" /> : <div className="plot" />}</section>}
