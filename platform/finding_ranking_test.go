@@ -154,7 +154,7 @@ func TestARankingCountsWhatListsOfFindingsHave(t *testing.T) {
 						t.Fatal("there are more findings than a page has")
 					}
 					for _, by := range []reports.RankingOrder{reports.ByFindings, reports.ByImages, reports.ByRepos, reports.BySeverity} {
-						req := reports.RankingRequest{Within: core.UIDFilter{DescendantsOf: within}, Filter: given, By: by, First: 1000}
+						req := reports.RankingRequest{Within: core.UIDFilter{DescendantsOf: within}, Filter: given, By: by, First: 100}
 						vulnerabilities, err := w.p.FindingRankings.Vulnerabilities(ctx, req)
 						must(t, err)
 						packages, err := w.p.FindingRankings.Packages(ctx, req)

@@ -41,7 +41,7 @@ var sharedParents = map[string][]string{
 }
 
 // givenArguments has the arguments that lists need.
-var givenArguments = map[string]string{"Query.termsAcceptances": "group: $root, ", "Query.acceptanceRulePreview": "within: $root, "}
+var givenArguments = map[string]string{"Query.termsAcceptances": "within: $root, ", "Query.acceptanceRulePreview": "within: $root, "}
 
 // givenFilters has the filters of input types that refuse some values, or some conditions alone.
 var givenFilters = map[string][]string{"AcceptanceConditionsInput": {

@@ -161,7 +161,7 @@ func sortedReads() map[string][]string {
 			given = "where: {ecosystems: [JAVA, PYTHON]}, "
 		}
 		if list.Name == "termsAcceptances" {
-			given = "group: $root, "
+			given = "within: $root, "
 		}
 		for _, field := range schema.Types[schema.Types[by.Type.Name()].Fields.ForName("field").Type.Name()].EnumValues {
 			reads["Query."+list.Name] = append(reads["Query."+list.Name], list.Name+"("+given+"orderBy: {field: "+field.Name+", direction: DESC}, first: 1) { nodes { __typename } }")
