@@ -270,6 +270,12 @@ func fieldsAccountAssociation(resolvers ResolverRoot) *execute.Object {
 		"uid": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendUID(b, parent.(*iam.AccountAssociation).UID, false)
 		}},
+		"etag": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.AccountAssociation().Etag(ctx, execute.Parents[iam.AccountAssociation](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte { return scalar.AppendString(b, value.(string), false) },
+		},
 		"name": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*iam.AccountAssociation).Name, false)
 		}},
@@ -432,7 +438,7 @@ func fieldsAdvisory(resolvers ResolverRoot) *execute.Object {
 		},
 		"findings": {Arguments: field_Advisory_findings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Advisory().Findings(ctx, execute.Parents[inventory.Advisory](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.FindingFilter))
+				values, err := resolvers.Advisory().Findings(ctx, execute.Parents[inventory.Advisory](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.FindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -812,7 +818,7 @@ func fieldsArtifact(resolvers ResolverRoot) *execute.Object {
 		}},
 		"versions": {Arguments: field_Artifact_versions_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Artifact().Versions(ctx, execute.Parents[libraries.Artifact](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)})
+				values, err := resolvers.Artifact().Versions(ctx, execute.Parents[libraries.Artifact](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)})
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -2079,6 +2085,12 @@ func fieldsEventSubscription(resolvers ResolverRoot) *execute.Object {
 		"uid": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendUID(b, parent.(*webhooks.Subscription).UID, false)
 		}},
+		"etag": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.EventSubscription().Etag(ctx, execute.Parents[webhooks.Subscription](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte { return scalar.AppendString(b, value.(string), false) },
+		},
 		"sink": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*webhooks.Subscription).Sink, false)
 		}},
@@ -2119,7 +2131,7 @@ func fieldsEventSubscription(resolvers ResolverRoot) *execute.Object {
 		},
 		"deliveries": {Arguments: field_EventSubscription_deliveries_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.EventSubscription().Deliveries(ctx, execute.Parents[webhooks.Subscription](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*webhooks.DeliveryFilter))
+				values, err := resolvers.EventSubscription().Deliveries(ctx, execute.Parents[webhooks.Subscription](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*webhooks.DeliveryFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -2210,6 +2222,12 @@ func fieldsExternalGroupRoleMapping(resolvers ResolverRoot) *execute.Object {
 		"uid": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendUID(b, parent.(*iam.ExternalGroupRoleMapping).UID, false)
 		}},
+		"etag": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.ExternalGroupRoleMapping().Etag(ctx, execute.Parents[iam.ExternalGroupRoleMapping](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte { return scalar.AppendString(b, value.(string), false) },
+		},
 		"identityProviderUid": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendUID(b, parent.(*iam.ExternalGroupRoleMapping).IdentityProviderUID, false)
 		}},
@@ -2422,7 +2440,7 @@ func fieldsFinding(resolvers ResolverRoot) *execute.Object {
 		},
 		"tags": {Arguments: field_Finding_tags_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Finding().Tags(ctx, execute.Parents[inventory.Finding](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.TagFilter))
+				values, err := resolvers.Finding().Tags(ctx, execute.Parents[inventory.Finding](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.TagFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -2771,8 +2789,14 @@ func fieldsGoogleAccount(_ ResolverRoot) *execute.Object {
 
 func fieldsGroup(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Group", Satisfies: []string{"Group", "Node", "SearchResult", "_Entity"}, Fields: map[string]*execute.Field{
-		"id":   {Append: func(b []byte, parent any) []byte { return scalar.AppendNodeUID(b, "Group", parent.(*iam.Group).UID) }},
-		"uid":  {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*iam.Group).UID, false) }},
+		"id":  {Append: func(b []byte, parent any) []byte { return scalar.AppendNodeUID(b, "Group", parent.(*iam.Group).UID) }},
+		"uid": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*iam.Group).UID, false) }},
+		"etag": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Group().Etag(ctx, execute.Parents[iam.Group](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte { return scalar.AppendString(b, value.(string), false) },
+		},
 		"name": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*iam.Group).Name, false) }},
 		"description": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*iam.Group).Description, true)
@@ -2816,7 +2840,7 @@ func fieldsGroup(resolvers ResolverRoot) *execute.Object {
 		},
 		"children": {Arguments: field_Group_children_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Children(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.GroupFilter))
+				values, err := resolvers.Group().Children(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.GroupFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -2828,37 +2852,37 @@ func fieldsGroup(resolvers ResolverRoot) *execute.Object {
 		},
 		"descendants": {Arguments: field_Group_descendants_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Descendants(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.GroupFilter))
+				values, err := resolvers.Group().Descendants(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.GroupFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"identities": {Arguments: field_Group_identities_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Identities(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.IdentityFilter))
+				values, err := resolvers.Group().Identities(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.IdentityFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"roles": {Arguments: field_Group_roles_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Roles(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.RoleFilter))
+				values, err := resolvers.Group().Roles(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.RoleFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"roleBindings": {Arguments: field_Group_roleBindings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().RoleBindings(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.RoleBindingFilter))
+				values, err := resolvers.Group().RoleBindings(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.RoleBindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"effectiveBindings": {Arguments: field_Group_effectiveBindings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().EffectiveBindings(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["capability"].(*core.Capability), arguments["where"].(*scalar.RoleBindingFilter))
+				values, err := resolvers.Group().EffectiveBindings(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["capability"].(*core.Capability), arguments["where"].(*scalar.RoleBindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"repos": {Arguments: field_Group_repos_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Repos(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.RepoFilter))
+				values, err := resolvers.Group().Repos(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.RepoFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -2870,13 +2894,13 @@ func fieldsGroup(resolvers ResolverRoot) *execute.Object {
 		},
 		"tags": {Arguments: field_Group_tags_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Tags(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.TagFilter))
+				values, err := resolvers.Group().Tags(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.TagFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"advisories": {Arguments: field_Group_advisories_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Advisories(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.AdvisoryFilter))
+				values, err := resolvers.Group().Advisories(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.AdvisoryFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -2887,7 +2911,7 @@ func fieldsGroup(resolvers ResolverRoot) *execute.Object {
 		},
 		"findings": {Arguments: field_Group_findings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Findings(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.FindingFilter))
+				values, err := resolvers.Group().Findings(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.FindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -2898,7 +2922,7 @@ func fieldsGroup(resolvers ResolverRoot) *execute.Object {
 		},
 		"identityProviders": {Arguments: field_Group_identityProviders_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().IdentityProviders(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.IdentityProviderFilter))
+				values, err := resolvers.Group().IdentityProviders(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.IdentityProviderFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -2909,19 +2933,19 @@ func fieldsGroup(resolvers ResolverRoot) *execute.Object {
 		},
 		"invites": {Arguments: field_Group_invites_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Invites(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.GroupInviteFilter))
+				values, err := resolvers.Group().Invites(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.GroupInviteFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"termsAcceptances": {Arguments: field_Group_termsAcceptances_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().TermsAcceptances(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)})
+				values, err := resolvers.Group().TermsAcceptances(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)})
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"subscriptions": {Arguments: field_Group_subscriptions_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Subscriptions(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.EventSubscriptionFilter))
+				values, err := resolvers.Group().Subscriptions(ctx, execute.Parents[iam.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.EventSubscriptionFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -2998,6 +3022,12 @@ func fieldsGroupInvite(resolvers ResolverRoot) *execute.Object {
 			return scalar.AppendNodeUID(b, "GroupInvite", parent.(*iam.GroupInvite).UID)
 		}},
 		"uid": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*iam.GroupInvite).UID, false) }},
+		"etag": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.GroupInvite().Etag(ctx, execute.Parents[iam.GroupInvite](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte { return scalar.AppendString(b, value.(string), false) },
+		},
 		"roleUid": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendUID(b, parent.(*iam.GroupInvite).RoleUID, false)
 		}},
@@ -3121,7 +3151,13 @@ func fieldsIdentity(resolvers ResolverRoot) *execute.Object {
 		"id": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendNodeUID(b, "Identity", parent.(*iam.Identity).UID)
 		}},
-		"uid":  {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*iam.Identity).UID, false) }},
+		"uid": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*iam.Identity).UID, false) }},
+		"etag": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Identity().Etag(ctx, execute.Parents[iam.Identity](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte { return scalar.AppendString(b, value.(string), false) },
+		},
 		"name": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*iam.Identity).Name, false) }},
 		"description": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*iam.Identity).Description, true)
@@ -3149,7 +3185,7 @@ func fieldsIdentity(resolvers ResolverRoot) *execute.Object {
 		},
 		"roleBindings": {Arguments: field_Identity_roleBindings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Identity().RoleBindings(ctx, execute.Parents[iam.Identity](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.RoleBindingFilter))
+				values, err := resolvers.Identity().RoleBindings(ctx, execute.Parents[iam.Identity](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.RoleBindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -3254,6 +3290,12 @@ func fieldsIdentityProvider(resolvers ResolverRoot) *execute.Object {
 		"uid": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendUID(b, parent.(*iam.IdentityProvider).UID, false)
 		}},
+		"etag": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.IdentityProvider().Etag(ctx, execute.Parents[iam.IdentityProvider](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte { return scalar.AppendString(b, value.(string), false) },
+		},
 		"name": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*iam.IdentityProvider).Name, false)
 		}},
@@ -3288,7 +3330,7 @@ func fieldsIdentityProvider(resolvers ResolverRoot) *execute.Object {
 		},
 		"mappings": {Arguments: field_IdentityProvider_mappings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.IdentityProvider().Mappings(ctx, execute.Parents[iam.IdentityProvider](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.ExternalGroupRoleMappingFilter))
+				values, err := resolvers.IdentityProvider().Mappings(ctx, execute.Parents[iam.IdentityProvider](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.ExternalGroupRoleMappingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -3389,13 +3431,13 @@ func fieldsImage(resolvers ResolverRoot) *execute.Object {
 		},
 		"tags": {Arguments: field_Image_tags_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Image().Tags(ctx, execute.Parents[inventory.Image](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.TagFilter))
+				values, err := resolvers.Image().Tags(ctx, execute.Parents[inventory.Image](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.TagFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"findings": {Arguments: field_Image_findings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Image().Findings(ctx, execute.Parents[inventory.Image](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.FindingFilter))
+				values, err := resolvers.Image().Findings(ctx, execute.Parents[inventory.Image](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.FindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -4098,7 +4140,7 @@ func fieldsPackage(resolvers ResolverRoot) *execute.Object {
 		},
 		"versions": {Arguments: field_Package_versions_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Package().Versions(ctx, execute.Parents[inventory.Package](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*inventory.PackageVersionFilter))
+				values, err := resolvers.Package().Versions(ctx, execute.Parents[inventory.Package](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*inventory.PackageVersionFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -4207,19 +4249,19 @@ func fieldsPackageVersion(resolvers ResolverRoot) *execute.Object {
 		},
 		"tags": {Arguments: field_PackageVersion_tags_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.PackageVersion().Tags(ctx, execute.Parents[inventory.PackageVersion](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.TagFilter))
+				values, err := resolvers.PackageVersion().Tags(ctx, execute.Parents[inventory.PackageVersion](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.TagFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"repos": {Arguments: field_PackageVersion_repos_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.PackageVersion().Repos(ctx, execute.Parents[inventory.PackageVersion](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.RepoFilter))
+				values, err := resolvers.PackageVersion().Repos(ctx, execute.Parents[inventory.PackageVersion](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.RepoFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"advisories": {Arguments: field_PackageVersion_advisories_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.PackageVersion().Advisories(ctx, execute.Parents[inventory.PackageVersion](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)})
+				values, err := resolvers.PackageVersion().Advisories(ctx, execute.Parents[inventory.PackageVersion](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)})
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -4365,7 +4407,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"accountAssociations": {Arguments: field_Query_accountAssociations_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().AccountAssociations(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.AccountAssociationFilter))
+				values, err := resolvers.Query().AccountAssociations(ctx, scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.AccountAssociationFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4377,7 +4419,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"eventActivity": {Arguments: field_Query_eventActivity_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().EventActivity(ctx, arguments["within"].(core.UID), arguments["interval"].(core.ActivityInterval), arguments["from"].(*core.Time), arguments["to"].(*core.Time), arguments["timeZone"].(string), arguments["types"].([]string), arguments["kinds"].([]string))
+				values, err := resolvers.Query().EventActivity(ctx, arguments["within"].(core.UID), arguments["interval"].(core.ActivityInterval), arguments["from"].(*core.Time), arguments["to"].(*core.Time), arguments["timeZone"].(string), arguments["kinds"].([]string))
 				return execute.One(values, err, func(list []*events.EventActivity) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
@@ -4389,7 +4431,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"advisories": {Arguments: field_Query_advisories_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Advisories(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.AdvisoryFilter))
+				values, err := resolvers.Query().Advisories(ctx, scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.AdvisoryFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4401,7 +4443,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"advisoryDocuments": {Arguments: field_Query_advisoryDocuments_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().AdvisoryDocuments(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.AdvisoryDocumentFilter))
+				values, err := resolvers.Query().AdvisoryDocuments(ctx, scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.AdvisoryDocumentFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4413,7 +4455,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"artifacts": {Arguments: field_Query_artifacts_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Artifacts(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(libraries.ArtifactFilter))
+				values, err := resolvers.Query().Artifacts(ctx, scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(libraries.ArtifactFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4425,7 +4467,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"auditLog": {Arguments: field_Query_auditLog_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().AuditLog(ctx, scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string)}, arguments["within"].(*core.UID), arguments["actor"].(*string), arguments["subject"].(*core.UID), arguments["target"].(*core.UID), arguments["types"].([]string), arguments["kinds"].([]string), arguments["since"].(*core.Time), arguments["until"].(*core.Time), arguments["denied"].(*bool))
+				values, err := resolvers.Query().AuditLog(ctx, scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string)}, arguments["within"].(*core.UID), arguments["actor"].(*string), arguments["subject"].(*core.UID), arguments["target"].(*core.UID), arguments["kinds"].([]string), arguments["since"].(*core.Time), arguments["until"].(*core.Time), arguments["denied"].(*bool))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4451,7 +4493,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"externalGroupRoleMappings": {Arguments: field_Query_externalGroupRoleMappings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().ExternalGroupRoleMappings(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.ExternalGroupRoleMappingFilter))
+				values, err := resolvers.Query().ExternalGroupRoleMappings(ctx, scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.ExternalGroupRoleMappingFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4463,7 +4505,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"findings": {Arguments: field_Query_findings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Findings(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.FindingFilter))
+				values, err := resolvers.Query().Findings(ctx, scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.FindingFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4511,7 +4553,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"groups": {Arguments: field_Query_groups_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Groups(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.GroupFilter))
+				values, err := resolvers.Query().Groups(ctx, scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.GroupFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4523,7 +4565,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"groupInvites": {Arguments: field_Query_groupInvites_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().GroupInvites(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.GroupInviteFilter))
+				values, err := resolvers.Query().GroupInvites(ctx, scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.GroupInviteFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4535,7 +4577,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"identities": {Arguments: field_Query_identities_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Identities(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.IdentityFilter))
+				values, err := resolvers.Query().Identities(ctx, scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.IdentityFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4556,7 +4598,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"identityProviders": {Arguments: field_Query_identityProviders_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().IdentityProviders(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.IdentityProviderFilter))
+				values, err := resolvers.Query().IdentityProviders(ctx, scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.IdentityProviderFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4574,7 +4616,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"packages": {Arguments: field_Query_packages_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Packages(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["where"].(*inventory.PackageFilter))
+				values, err := resolvers.Query().Packages(ctx, scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["where"].(*inventory.PackageFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4604,7 +4646,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"repos": {Arguments: field_Query_repos_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Repos(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.RepoFilter))
+				values, err := resolvers.Query().Repos(ctx, scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.RepoFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4622,7 +4664,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"roles": {Arguments: field_Query_roles_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Roles(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.RoleFilter))
+				values, err := resolvers.Query().Roles(ctx, scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.RoleFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4634,7 +4676,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"roleBindings": {Arguments: field_Query_roleBindings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().RoleBindings(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.RoleBindingFilter))
+				values, err := resolvers.Query().RoleBindings(ctx, scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.RoleBindingFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4652,7 +4694,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"sources": {Arguments: field_Query_sources_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Sources(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.SourceFilter))
+				values, err := resolvers.Query().Sources(ctx, scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.SourceFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4664,7 +4706,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"subscriptions": {Arguments: field_Query_subscriptions_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Subscriptions(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.EventSubscriptionFilter))
+				values, err := resolvers.Query().Subscriptions(ctx, scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.EventSubscriptionFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4676,19 +4718,19 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"tags": {Arguments: field_Query_tags_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Tags(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.TagFilter))
+				values, err := resolvers.Query().Tags(ctx, scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*core.UID), arguments["directOnly"].(*bool), arguments["where"].(*scalar.TagFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"termsAcceptances": {Arguments: field_Query_termsAcceptances_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().TermsAcceptances(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(core.UID))
+				values, err := resolvers.Query().TermsAcceptances(ctx, scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(core.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"vulnerabilityMetadata": {Arguments: field_Query_vulnerabilityMetadata_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().VulnerabilityMetadata(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.VulnerabilityMetadataFilter))
+				values, err := resolvers.Query().VulnerabilityMetadata(ctx, scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.VulnerabilityMetadataFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4767,7 +4809,13 @@ func fieldsRepo(resolvers ResolverRoot) *execute.Object {
 		"id": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendNodeUID(b, "Repo", parent.(*inventory.Repo).UID)
 		}},
-		"uid":  {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*inventory.Repo).UID, false) }},
+		"uid": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*inventory.Repo).UID, false) }},
+		"etag": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Repo().Etag(ctx, execute.Parents[inventory.Repo](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte { return scalar.AppendString(b, value.(string), false) },
+		},
 		"name": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*inventory.Repo).Name, false) }},
 		"description": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*inventory.Repo).Description, true)
@@ -4819,7 +4867,7 @@ func fieldsRepo(resolvers ResolverRoot) *execute.Object {
 		},
 		"tags": {Arguments: field_Repo_tags_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Repo().Tags(ctx, execute.Parents[inventory.Repo](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.TagFilter))
+				values, err := resolvers.Repo().Tags(ctx, execute.Parents[inventory.Repo](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.TagFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -4831,7 +4879,7 @@ func fieldsRepo(resolvers ResolverRoot) *execute.Object {
 		},
 		"advisories": {Arguments: field_Repo_advisories_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Repo().Advisories(ctx, execute.Parents[inventory.Repo](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.AdvisoryFilter))
+				values, err := resolvers.Repo().Advisories(ctx, execute.Parents[inventory.Repo](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.AdvisoryFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -4842,7 +4890,7 @@ func fieldsRepo(resolvers ResolverRoot) *execute.Object {
 		},
 		"findings": {Arguments: field_Repo_findings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Repo().Findings(ctx, execute.Parents[inventory.Repo](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.FindingFilter))
+				values, err := resolvers.Repo().Findings(ctx, execute.Parents[inventory.Repo](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.FindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -4984,8 +5032,14 @@ func fieldsResourceLimit(_ ResolverRoot) *execute.Object {
 
 func fieldsRole(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Role", Satisfies: []string{"Role", "Node", "SearchResult", "_Entity"}, Fields: map[string]*execute.Field{
-		"id":          {Append: func(b []byte, parent any) []byte { return scalar.AppendNodeUID(b, "Role", parent.(*iam.Role).UID) }},
-		"uid":         {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*iam.Role).UID, false) }},
+		"id":  {Append: func(b []byte, parent any) []byte { return scalar.AppendNodeUID(b, "Role", parent.(*iam.Role).UID) }},
+		"uid": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*iam.Role).UID, false) }},
+		"etag": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Role().Etag(ctx, execute.Parents[iam.Role](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte { return scalar.AppendString(b, value.(string), false) },
+		},
 		"name":        {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*iam.Role).Name, false) }},
 		"description": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*iam.Role).Description, true) }},
 		"capabilities": {Append: func(b []byte, parent any) []byte {
@@ -5004,7 +5058,7 @@ func fieldsRole(resolvers ResolverRoot) *execute.Object {
 		},
 		"roleBindings": {Arguments: field_Role_roleBindings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Role().RoleBindings(ctx, execute.Parents[iam.Role](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.RoleBindingFilter))
+				values, err := resolvers.Role().RoleBindings(ctx, execute.Parents[iam.Role](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.RoleBindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -5032,6 +5086,12 @@ func fieldsRoleBinding(resolvers ResolverRoot) *execute.Object {
 			return scalar.AppendNodeUID(b, "RoleBinding", parent.(*iam.RoleBinding).UID)
 		}},
 		"uid": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*iam.RoleBinding).UID, false) }},
+		"etag": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.RoleBinding().Etag(ctx, execute.Parents[iam.RoleBinding](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte { return scalar.AppendString(b, value.(string), false) },
+		},
 		"createTime": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendDateTime(b, parent.(*iam.RoleBinding).CreateTime, false)
 		}},
@@ -5270,7 +5330,13 @@ func fieldsSource(resolvers ResolverRoot) *execute.Object {
 		"id": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendNodeUID(b, "Source", parent.(*intake.Source).UID)
 		}},
-		"uid":  {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*intake.Source).UID, false) }},
+		"uid": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*intake.Source).UID, false) }},
+		"etag": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Source().Etag(ctx, execute.Parents[intake.Source](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte { return scalar.AppendString(b, value.(string), false) },
+		},
 		"name": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*intake.Source).Name, false) }},
 		"type": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendSourceType(b, parent.(*intake.Source).Type, false)
@@ -5466,7 +5532,7 @@ func fieldsSubscription(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Subscription", Satisfies: []string{"Subscription"}, Fields: map[string]*execute.Field{
 		"events": {Arguments: field_Subscription_events_args,
 			Stream: func(ctx context.Context, arguments map[string]any) (execute.Source, error) {
-				values, err := resolvers.Subscription().Events(ctx, arguments["within"].(*core.UID), arguments["types"].([]string), arguments["kinds"].([]string), arguments["actor"].(*string), arguments["findings"].(*inventory.FindingConditions), arguments["after"].(*string), arguments["first"].(*int))
+				values, err := resolvers.Subscription().Events(ctx, arguments["within"].(*core.UID), arguments["kinds"].([]string), arguments["actor"].(*string), arguments["findings"].(*inventory.FindingConditions), arguments["after"].(*string), arguments["first"].(*int))
 				return execute.Receive(values, err, execute.Pointer)
 			},
 		},
@@ -5504,8 +5570,14 @@ func fieldsSyncConfig(_ ResolverRoot) *execute.Object {
 
 func fieldsTag(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Tag", Satisfies: []string{"Tag", "SearchResult", "Node", "_Entity"}, Fields: map[string]*execute.Field{
-		"id":   {Append: func(b []byte, parent any) []byte { return scalar.AppendNodeUID(b, "Tag", parent.(*inventory.Tag).UID) }},
-		"uid":  {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*inventory.Tag).UID, false) }},
+		"id":  {Append: func(b []byte, parent any) []byte { return scalar.AppendNodeUID(b, "Tag", parent.(*inventory.Tag).UID) }},
+		"uid": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*inventory.Tag).UID, false) }},
+		"etag": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Tag().Etag(ctx, execute.Parents[inventory.Tag](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte { return scalar.AppendString(b, value.(string), false) },
+		},
 		"name": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*inventory.Tag).Name, false) }},
 		"digest": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*inventory.Tag).Digest, false)
@@ -5529,7 +5601,7 @@ func fieldsTag(resolvers ResolverRoot) *execute.Object {
 		},
 		"advisories": {Arguments: field_Tag_advisories_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Tag().Advisories(ctx, execute.Parents[inventory.Tag](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.AdvisoryFilter))
+				values, err := resolvers.Tag().Advisories(ctx, execute.Parents[inventory.Tag](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.AdvisoryFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -5540,7 +5612,7 @@ func fieldsTag(resolvers ResolverRoot) *execute.Object {
 		},
 		"findings": {Arguments: field_Tag_findings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Tag().Findings(ctx, execute.Parents[inventory.Tag](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.FindingFilter))
+				values, err := resolvers.Tag().Findings(ctx, execute.Parents[inventory.Tag](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.FindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -5920,7 +5992,7 @@ func fieldsViewer(resolvers ResolverRoot) *execute.Object {
 		},
 		"roleBindings": {Arguments: field_Viewer_roleBindings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Viewer().RoleBindings(ctx, execute.Parents[core.Actor](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.RoleBindingFilter))
+				values, err := resolvers.Viewer().RoleBindings(ctx, execute.Parents[core.Actor](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.RoleBindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -5966,7 +6038,7 @@ func fieldsVulnerabilityExposure(resolvers ResolverRoot) *execute.Object {
 		},
 		"findings": {Arguments: field_VulnerabilityExposure_findings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.VulnerabilityExposure().Findings(ctx, execute.Parents[inventory.NamedVulnerability](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.FindingFilter))
+				values, err := resolvers.VulnerabilityExposure().Findings(ctx, execute.Parents[inventory.NamedVulnerability](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.FindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -5978,19 +6050,19 @@ func fieldsVulnerabilityExposure(resolvers ResolverRoot) *execute.Object {
 		},
 		"tags": {Arguments: field_VulnerabilityExposure_tags_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.VulnerabilityExposure().Tags(ctx, execute.Parents[inventory.NamedVulnerability](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.TagFilter))
+				values, err := resolvers.VulnerabilityExposure().Tags(ctx, execute.Parents[inventory.NamedVulnerability](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.TagFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"repos": {Arguments: field_VulnerabilityExposure_repos_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.VulnerabilityExposure().Repos(ctx, execute.Parents[inventory.NamedVulnerability](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.RepoFilter))
+				values, err := resolvers.VulnerabilityExposure().Repos(ctx, execute.Parents[inventory.NamedVulnerability](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.RepoFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"advisories": {Arguments: field_VulnerabilityExposure_advisories_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.VulnerabilityExposure().Advisories(ctx, execute.Parents[inventory.NamedVulnerability](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.AdvisoryFilter))
+				values, err := resolvers.VulnerabilityExposure().Advisories(ctx, execute.Parents[inventory.NamedVulnerability](parents), scalar.Window{OrderBy: arguments["orderBy"].([]*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.AdvisoryFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},

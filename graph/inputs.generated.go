@@ -58,7 +58,7 @@ func field_Advisory_findings_args(ctx context.Context, raw map[string]any) (map[
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOFindingFilter2ᚖatriumᚋgraphᚋscalarᚐFindingFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOFindingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOFindingOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -103,7 +103,7 @@ func field_Artifact_versions_args(ctx context.Context, raw map[string]any) (map[
 	ec := &executionContext{}
 	arguments := make(map[string]any, 6)
 	var err error
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOArtifactVersionOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOArtifactVersionOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -411,7 +411,7 @@ func field_EventSubscription_deliveries_args(ctx context.Context, raw map[string
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalODeliveryFilter2ᚖatriumᚋplatformᚋwebhooksᚐDeliveryFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalODeliveryOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalODeliveryOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -472,7 +472,7 @@ func field_Finding_tags_args(ctx context.Context, raw map[string]any) (map[strin
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOTagFilter2ᚖatriumᚋgraphᚋscalarᚐTagFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOTagOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOTagOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -523,7 +523,7 @@ func field_Group_advisories_args(ctx context.Context, raw map[string]any) (map[s
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOAdvisoryFilter2ᚖatriumᚋgraphᚋscalarᚐAdvisoryFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOAdvisoryOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOAdvisoryOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -561,7 +561,7 @@ func field_Group_children_args(ctx context.Context, raw map[string]any) (map[str
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOGroupFilter2ᚖatriumᚋgraphᚋscalarᚐGroupFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOGroupOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOGroupOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -589,7 +589,7 @@ func field_Group_descendants_args(ctx context.Context, raw map[string]any) (map[
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOGroupFilter2ᚖatriumᚋgraphᚋscalarᚐGroupFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOGroupOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOGroupOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -620,7 +620,7 @@ func field_Group_effectiveBindings_args(ctx context.Context, raw map[string]any)
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalORoleBindingFilter2ᚖatriumᚋgraphᚋscalarᚐRoleBindingFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalORoleBindingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalORoleBindingOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -648,7 +648,7 @@ func field_Group_findings_args(ctx context.Context, raw map[string]any) (map[str
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOFindingFilter2ᚖatriumᚋgraphᚋscalarᚐFindingFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOFindingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOFindingOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -679,7 +679,7 @@ func field_Group_identities_args(ctx context.Context, raw map[string]any) (map[s
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOIdentityFilter2ᚖatriumᚋgraphᚋscalarᚐIdentityFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOIdentityOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOIdentityOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -710,7 +710,7 @@ func field_Group_identityProviders_args(ctx context.Context, raw map[string]any)
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOIdentityProviderFilter2ᚖatriumᚋgraphᚋscalarᚐIdentityProviderFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOIdentityProviderOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOIdentityProviderOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -741,7 +741,7 @@ func field_Group_invites_args(ctx context.Context, raw map[string]any) (map[stri
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOGroupInviteFilter2ᚖatriumᚋgraphᚋscalarᚐGroupInviteFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOGroupInviteOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOGroupInviteOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -782,7 +782,7 @@ func field_Group_repos_args(ctx context.Context, raw map[string]any) (map[string
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalORepoFilter2ᚖatriumᚋgraphᚋscalarᚐRepoFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalORepoOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalORepoOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -813,7 +813,7 @@ func field_Group_roleBindings_args(ctx context.Context, raw map[string]any) (map
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalORoleBindingFilter2ᚖatriumᚋgraphᚋscalarᚐRoleBindingFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalORoleBindingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalORoleBindingOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -844,7 +844,7 @@ func field_Group_roles_args(ctx context.Context, raw map[string]any) (map[string
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalORoleFilter2ᚖatriumᚋgraphᚋscalarᚐRoleFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalORoleOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalORoleOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -875,7 +875,7 @@ func field_Group_subscriptions_args(ctx context.Context, raw map[string]any) (ma
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOEventSubscriptionFilter2ᚖatriumᚋgraphᚋscalarᚐEventSubscriptionFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOEventSubscriptionOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOEventSubscriptionOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -903,7 +903,7 @@ func field_Group_tags_args(ctx context.Context, raw map[string]any) (map[string]
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOTagFilter2ᚖatriumᚋgraphᚋscalarᚐTagFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOTagOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOTagOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -928,7 +928,7 @@ func field_Group_termsAcceptances_args(ctx context.Context, raw map[string]any) 
 	ec := &executionContext{}
 	arguments := make(map[string]any, 6)
 	var err error
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOTermsAcceptanceOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOTermsAcceptanceOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -988,7 +988,7 @@ func field_IdentityProvider_mappings_args(ctx context.Context, raw map[string]an
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOExternalGroupRoleMappingFilter2ᚖatriumᚋgraphᚋscalarᚐExternalGroupRoleMappingFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOExternalGroupRoleMappingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOExternalGroupRoleMappingOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -1049,7 +1049,7 @@ func field_Identity_roleBindings_args(ctx context.Context, raw map[string]any) (
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalORoleBindingFilter2ᚖatriumᚋgraphᚋscalarᚐRoleBindingFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalORoleBindingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalORoleBindingOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -1087,7 +1087,7 @@ func field_Image_findings_args(ctx context.Context, raw map[string]any) (map[str
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOFindingFilter2ᚖatriumᚋgraphᚋscalarᚐFindingFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOFindingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOFindingOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -1150,7 +1150,7 @@ func field_Image_tags_args(ctx context.Context, raw map[string]any) (map[string]
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOTagFilter2ᚖatriumᚋgraphᚋscalarᚐTagFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOTagOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOTagOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -1775,7 +1775,7 @@ func field_PackageVersion_advisories_args(ctx context.Context, raw map[string]an
 	ec := &executionContext{}
 	arguments := make(map[string]any, 6)
 	var err error
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOAdvisoryOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOAdvisoryOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -1825,7 +1825,7 @@ func field_PackageVersion_repos_args(ctx context.Context, raw map[string]any) (m
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalORepoFilter2ᚖatriumᚋgraphᚋscalarᚐRepoFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalORepoOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalORepoOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -1853,7 +1853,7 @@ func field_PackageVersion_tags_args(ctx context.Context, raw map[string]any) (ma
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOTagFilter2ᚖatriumᚋgraphᚋscalarᚐTagFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOTagOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOTagOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -1891,7 +1891,7 @@ func field_Package_versions_args(ctx context.Context, raw map[string]any) (map[s
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOPackageVersionFilter2ᚖatriumᚋplatformᚋinventoryᚐPackageVersionFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOPackageVersionOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOPackageVersionOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -2062,7 +2062,7 @@ func field_Query_accountAssociations_args(ctx context.Context, raw map[string]an
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOAccountAssociationFilter2ᚖatriumᚋgraphᚋscalarᚐAccountAssociationFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOAccountAssociationOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOAccountAssociationOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -2096,7 +2096,7 @@ func field_Query_advisories_args(ctx context.Context, raw map[string]any) (map[s
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOAdvisoryFilter2ᚖatriumᚋgraphᚋscalarᚐAdvisoryFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOAdvisoryOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOAdvisoryOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -2146,7 +2146,7 @@ func field_Query_advisoryDocuments_args(ctx context.Context, raw map[string]any)
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOAdvisoryDocumentFilter2ᚖatriumᚋgraphᚋscalarᚐAdvisoryDocumentFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOAdvisoryDocumentOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOAdvisoryDocumentOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -2214,7 +2214,7 @@ func field_Query_artifacts_args(ctx context.Context, raw map[string]any) (map[st
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalNArtifactFilter2atriumᚋplatformᚋlibrariesᚐArtifactFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOArtifactOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOArtifactOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -2237,7 +2237,7 @@ func field_Query_artifacts_args(ctx context.Context, raw map[string]any) (map[st
 
 func field_Query_auditLog_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
-	arguments := make(map[string]any, 13)
+	arguments := make(map[string]any, 12)
 	var err error
 	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
@@ -2249,9 +2249,6 @@ func field_Query_auditLog_args(ctx context.Context, raw map[string]any) (map[str
 		return nil, err
 	}
 	if arguments["target"], err = graphql.ProcessArgField(ctx, raw, "target", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
-		return nil, err
-	}
-	if arguments["types"], err = graphql.ProcessArgField(ctx, raw, "types", ec.unmarshalOString2ᚕstringᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["kinds"], err = graphql.ProcessArgField(ctx, raw, "kinds", ec.unmarshalOEventKind2ᚕstringᚄ); err != nil {
@@ -2306,7 +2303,7 @@ func field_Query_duePolicy_args(ctx context.Context, raw map[string]any) (map[st
 
 func field_Query_eventActivity_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
-	arguments := make(map[string]any, 7)
+	arguments := make(map[string]any, 6)
 	var err error
 	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
@@ -2321,9 +2318,6 @@ func field_Query_eventActivity_args(ctx context.Context, raw map[string]any) (ma
 		return nil, err
 	}
 	if arguments["timeZone"], err = graphql.ProcessArgField(ctx, raw, "timeZone", ec.unmarshalNString2string); err != nil {
-		return nil, err
-	}
-	if arguments["types"], err = graphql.ProcessArgField(ctx, raw, "types", ec.unmarshalOString2ᚕstringᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["kinds"], err = graphql.ProcessArgField(ctx, raw, "kinds", ec.unmarshalOEventKind2ᚕstringᚄ); err != nil {
@@ -2355,7 +2349,7 @@ func field_Query_externalGroupRoleMappings_args(ctx context.Context, raw map[str
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOExternalGroupRoleMappingFilter2ᚖatriumᚋgraphᚋscalarᚐExternalGroupRoleMappingFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOExternalGroupRoleMappingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOExternalGroupRoleMappingOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -2431,7 +2425,7 @@ func field_Query_findings_args(ctx context.Context, raw map[string]any) (map[str
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOFindingFilter2ᚖatriumᚋgraphᚋscalarᚐFindingFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOFindingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOFindingOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -2475,7 +2469,7 @@ func field_Query_groupInvites_args(ctx context.Context, raw map[string]any) (map
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOGroupInviteFilter2ᚖatriumᚋgraphᚋscalarᚐGroupInviteFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOGroupInviteOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOGroupInviteOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -2522,7 +2516,7 @@ func field_Query_groups_args(ctx context.Context, raw map[string]any) (map[strin
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOGroupFilter2ᚖatriumᚋgraphᚋscalarᚐGroupFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOGroupOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOGroupOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -2556,7 +2550,7 @@ func field_Query_identities_args(ctx context.Context, raw map[string]any) (map[s
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOIdentityFilter2ᚖatriumᚋgraphᚋscalarᚐIdentityFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOIdentityOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOIdentityOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -2600,7 +2594,7 @@ func field_Query_identityProviders_args(ctx context.Context, raw map[string]any)
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOIdentityProviderFilter2ᚖatriumᚋgraphᚋscalarᚐIdentityProviderFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOIdentityProviderOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOIdentityProviderOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -2704,7 +2698,7 @@ func field_Query_packages_args(ctx context.Context, raw map[string]any) (map[str
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOPackageFilter2ᚖatriumᚋplatformᚋinventoryᚐPackageFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOPackageOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOPackageOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -2773,7 +2767,7 @@ func field_Query_repos_args(ctx context.Context, raw map[string]any) (map[string
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalORepoFilter2ᚖatriumᚋgraphᚋscalarᚐRepoFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalORepoOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalORepoOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -2833,7 +2827,7 @@ func field_Query_roleBindings_args(ctx context.Context, raw map[string]any) (map
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalORoleBindingFilter2ᚖatriumᚋgraphᚋscalarᚐRoleBindingFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalORoleBindingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalORoleBindingOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -2877,7 +2871,7 @@ func field_Query_roles_args(ctx context.Context, raw map[string]any) (map[string
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalORoleFilter2ᚖatriumᚋgraphᚋscalarᚐRoleFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalORoleOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalORoleOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -2943,7 +2937,7 @@ func field_Query_sources_args(ctx context.Context, raw map[string]any) (map[stri
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOSourceFilter2ᚖatriumᚋgraphᚋscalarᚐSourceFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOSourceOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOSourceOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -2987,7 +2981,7 @@ func field_Query_subscriptions_args(ctx context.Context, raw map[string]any) (ma
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOEventSubscriptionFilter2ᚖatriumᚋgraphᚋscalarᚐEventSubscriptionFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOEventSubscriptionOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOEventSubscriptionOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -3031,7 +3025,7 @@ func field_Query_tags_args(ctx context.Context, raw map[string]any) (map[string]
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOTagFilter2ᚖatriumᚋgraphᚋscalarᚐTagFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOTagOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOTagOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -3059,7 +3053,7 @@ func field_Query_termsAcceptances_args(ctx context.Context, raw map[string]any) 
 	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOTermsAcceptanceOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOTermsAcceptanceOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -3125,7 +3119,7 @@ func field_Query_vulnerabilityMetadata_args(ctx context.Context, raw map[string]
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOVulnerabilityMetadataFilter2ᚖatriumᚋgraphᚋscalarᚐVulnerabilityMetadataFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOVulnerabilityMetadataOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOVulnerabilityMetadataOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -3163,7 +3157,7 @@ func field_Repo_advisories_args(ctx context.Context, raw map[string]any) (map[st
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOAdvisoryFilter2ᚖatriumᚋgraphᚋscalarᚐAdvisoryFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOAdvisoryOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOAdvisoryOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -3191,7 +3185,7 @@ func field_Repo_findings_args(ctx context.Context, raw map[string]any) (map[stri
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOFindingFilter2ᚖatriumᚋgraphᚋscalarᚐFindingFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOFindingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOFindingOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -3229,7 +3223,7 @@ func field_Repo_tags_args(ctx context.Context, raw map[string]any) (map[string]a
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOTagFilter2ᚖatriumᚋgraphᚋscalarᚐTagFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOTagOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOTagOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -3277,7 +3271,7 @@ func field_Role_roleBindings_args(ctx context.Context, raw map[string]any) (map[
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalORoleBindingFilter2ᚖatriumᚋgraphᚋscalarᚐRoleBindingFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalORoleBindingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalORoleBindingOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -3320,12 +3314,9 @@ func field_Source_viewerCan_args(ctx context.Context, raw map[string]any) (map[s
 
 func field_Subscription_events_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
-	arguments := make(map[string]any, 7)
+	arguments := make(map[string]any, 6)
 	var err error
 	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
-		return nil, err
-	}
-	if arguments["types"], err = graphql.ProcessArgField(ctx, raw, "types", ec.unmarshalOString2ᚕstringᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["kinds"], err = graphql.ProcessArgField(ctx, raw, "kinds", ec.unmarshalOEventKind2ᚕstringᚄ); err != nil {
@@ -3353,7 +3344,7 @@ func field_Tag_advisories_args(ctx context.Context, raw map[string]any) (map[str
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOAdvisoryFilter2ᚖatriumᚋgraphᚋscalarᚐAdvisoryFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOAdvisoryOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOAdvisoryOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -3381,7 +3372,7 @@ func field_Tag_findings_args(ctx context.Context, raw map[string]any) (map[strin
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOFindingFilter2ᚖatriumᚋgraphᚋscalarᚐFindingFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOFindingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOFindingOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -3442,7 +3433,7 @@ func field_Viewer_roleBindings_args(ctx context.Context, raw map[string]any) (ma
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalORoleBindingFilter2ᚖatriumᚋgraphᚋscalarᚐRoleBindingFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalORoleBindingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalORoleBindingOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -3470,7 +3461,7 @@ func field_VulnerabilityExposure_advisories_args(ctx context.Context, raw map[st
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOAdvisoryFilter2ᚖatriumᚋgraphᚋscalarᚐAdvisoryFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOAdvisoryOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOAdvisoryOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -3498,7 +3489,7 @@ func field_VulnerabilityExposure_findings_args(ctx context.Context, raw map[stri
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOFindingFilter2ᚖatriumᚋgraphᚋscalarᚐFindingFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOFindingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOFindingOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -3548,7 +3539,7 @@ func field_VulnerabilityExposure_repos_args(ctx context.Context, raw map[string]
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalORepoFilter2ᚖatriumᚋgraphᚋscalarᚐRepoFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalORepoOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalORepoOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -3576,7 +3567,7 @@ func field_VulnerabilityExposure_tags_args(ctx context.Context, raw map[string]a
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOTagFilter2ᚖatriumᚋgraphᚋscalarᚐTagFilter); err != nil {
 		return nil, err
 	}
-	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOTagOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOTagOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -3780,6 +3771,12 @@ func (ec *executionContext) unmarshalInputAccountAssociationFilter(ctx context.C
 			return it, err
 		}
 	}
+	if v, ok := given["updatedBefore"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedBefore"))
+		if it.UpdatedBefore, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -3794,12 +3791,9 @@ func (ec *executionContext) unmarshalInputAccountAssociationOrder(ctx context.Co
 			return it, err
 		}
 	}
-	if v, ok := given["direction"]; ok || true {
-		if !ok {
-			v = "ASC"
-		}
+	if v, ok := given["direction"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-		if it.Direction, err = ec.unmarshalNOrderDirection2string(ctx, v); err != nil {
+		if it.Direction, err = ec.unmarshalOOrderDirection2string(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -3865,12 +3859,9 @@ func (ec *executionContext) unmarshalInputAdvisoryDocumentOrder(ctx context.Cont
 			return it, err
 		}
 	}
-	if v, ok := given["direction"]; ok || true {
-		if !ok {
-			v = "ASC"
-		}
+	if v, ok := given["direction"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-		if it.Direction, err = ec.unmarshalNOrderDirection2string(ctx, v); err != nil {
+		if it.Direction, err = ec.unmarshalOOrderDirection2string(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4026,6 +4017,12 @@ func (ec *executionContext) unmarshalInputAdvisoryFilter(ctx context.Context, va
 			return it, err
 		}
 	}
+	if v, ok := given["updatedBefore"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedBefore"))
+		if it.UpdatedBefore, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -4040,12 +4037,9 @@ func (ec *executionContext) unmarshalInputAdvisoryOrder(ctx context.Context, val
 			return it, err
 		}
 	}
-	if v, ok := given["direction"]; ok || true {
-		if !ok {
-			v = "ASC"
-		}
+	if v, ok := given["direction"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-		if it.Direction, err = ec.unmarshalNOrderDirection2string(ctx, v); err != nil {
+		if it.Direction, err = ec.unmarshalOOrderDirection2string(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4122,6 +4116,12 @@ func (ec *executionContext) unmarshalInputArtifactFilter(ctx context.Context, va
 			return it, err
 		}
 	}
+	if v, ok := given["updatedBefore"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedBefore"))
+		if it.UpdatedBefore, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -4136,12 +4136,9 @@ func (ec *executionContext) unmarshalInputArtifactOrder(ctx context.Context, val
 			return it, err
 		}
 	}
-	if v, ok := given["direction"]; ok || true {
-		if !ok {
-			v = "ASC"
-		}
+	if v, ok := given["direction"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-		if it.Direction, err = ec.unmarshalNOrderDirection2string(ctx, v); err != nil {
+		if it.Direction, err = ec.unmarshalOOrderDirection2string(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4173,12 +4170,9 @@ func (ec *executionContext) unmarshalInputArtifactVersionOrder(ctx context.Conte
 			return it, err
 		}
 	}
-	if v, ok := given["direction"]; ok || true {
-		if !ok {
-			v = "ASC"
-		}
+	if v, ok := given["direction"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-		if it.Direction, err = ec.unmarshalNOrderDirection2string(ctx, v); err != nil {
+		if it.Direction, err = ec.unmarshalOOrderDirection2string(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4649,6 +4643,18 @@ func (ec *executionContext) unmarshalInputCreateAccountAssociationInput(ctx cont
 			return it, err
 		}
 	}
+	if v, ok := given["idempotencyKey"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+		if it["idempotencyKey"], err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it["validateOnly"], err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -4682,6 +4688,18 @@ func (ec *executionContext) unmarshalInputCreateExternalGroupRoleMappingInput(ct
 			return it, err
 		}
 	}
+	if v, ok := given["idempotencyKey"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+		if it["idempotencyKey"], err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it["validateOnly"], err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -4712,6 +4730,18 @@ func (ec *executionContext) unmarshalInputCreateGroupInput(ctx context.Context, 
 	if v, ok := given["labels"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("labels"))
 		if it["labels"], err = ec.unmarshalOLabelInput2ᚕᚖatriumᚋplatformᚋcoreᚐLabelᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["idempotencyKey"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+		if it["idempotencyKey"], err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it["validateOnly"], err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4751,6 +4781,12 @@ func (ec *executionContext) unmarshalInputCreateGroupInviteInput(ctx context.Con
 	if v, ok := given["singleUse"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("singleUse"))
 		if it["singleUse"], err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it["validateOnly"], err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4799,6 +4835,18 @@ func (ec *executionContext) unmarshalInputCreateIdentityInput(ctx context.Contex
 			return it, err
 		}
 	}
+	if v, ok := given["idempotencyKey"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+		if it["idempotencyKey"], err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it["validateOnly"], err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -4835,6 +4883,18 @@ func (ec *executionContext) unmarshalInputCreateIdentityProviderInput(ctx contex
 	if v, ok := given["oidc"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("oidc"))
 		if it["oidc"], err = ec.unmarshalOOIDCInput2map(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["idempotencyKey"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+		if it["idempotencyKey"], err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it["validateOnly"], err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4901,6 +4961,18 @@ func (ec *executionContext) unmarshalInputCreateRepoInput(ctx context.Context, v
 			return it, err
 		}
 	}
+	if v, ok := given["idempotencyKey"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+		if it["idempotencyKey"], err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it["validateOnly"], err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -4934,6 +5006,18 @@ func (ec *executionContext) unmarshalInputCreateRoleBindingInput(ctx context.Con
 			return it, err
 		}
 	}
+	if v, ok := given["idempotencyKey"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+		if it["idempotencyKey"], err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it["validateOnly"], err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -4964,6 +5048,18 @@ func (ec *executionContext) unmarshalInputCreateRoleInput(ctx context.Context, v
 	if v, ok := given["capabilities"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("capabilities"))
 		if it["capabilities"], err = ec.unmarshalOCapability2ᚕatriumᚋplatformᚋcoreᚐCapabilityᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["idempotencyKey"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+		if it["idempotencyKey"], err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it["validateOnly"], err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5036,6 +5132,18 @@ func (ec *executionContext) unmarshalInputCreateSourceInput(ctx context.Context,
 			return it, err
 		}
 	}
+	if v, ok := given["idempotencyKey"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+		if it["idempotencyKey"], err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it["validateOnly"], err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -5087,6 +5195,12 @@ func (ec *executionContext) unmarshalInputCreateSubscriptionInput(ctx context.Co
 			return it, err
 		}
 	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it["validateOnly"], err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -5126,6 +5240,18 @@ func (ec *executionContext) unmarshalInputCreateTagInput(ctx context.Context, va
 			return it, err
 		}
 	}
+	if v, ok := given["idempotencyKey"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+		if it["idempotencyKey"], err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it["validateOnly"], err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -5154,6 +5280,18 @@ func (ec *executionContext) unmarshalInputDeleteAccountAssociationInput(ctx cont
 			return it, err
 		}
 	}
+	if v, ok := given["ifMatch"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifMatch"))
+		if it.IfMatch, err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it.ValidateOnly, err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -5165,6 +5303,18 @@ func (ec *executionContext) unmarshalInputDeleteExternalGroupRoleMappingInput(ct
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
 		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["ifMatch"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifMatch"))
+		if it.IfMatch, err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it.ValidateOnly, err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5182,6 +5332,18 @@ func (ec *executionContext) unmarshalInputDeleteGroupInput(ctx context.Context, 
 			return it, err
 		}
 	}
+	if v, ok := given["ifMatch"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifMatch"))
+		if it.IfMatch, err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it.ValidateOnly, err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -5193,6 +5355,18 @@ func (ec *executionContext) unmarshalInputDeleteGroupInviteInput(ctx context.Con
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
 		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["ifMatch"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifMatch"))
+		if it.IfMatch, err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it.ValidateOnly, err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5210,6 +5384,18 @@ func (ec *executionContext) unmarshalInputDeleteIdentityInput(ctx context.Contex
 			return it, err
 		}
 	}
+	if v, ok := given["ifMatch"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifMatch"))
+		if it.IfMatch, err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it.ValidateOnly, err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -5221,6 +5407,18 @@ func (ec *executionContext) unmarshalInputDeleteIdentityProviderInput(ctx contex
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
 		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["ifMatch"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifMatch"))
+		if it.IfMatch, err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it.ValidateOnly, err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5238,6 +5436,18 @@ func (ec *executionContext) unmarshalInputDeleteRepoInput(ctx context.Context, v
 			return it, err
 		}
 	}
+	if v, ok := given["ifMatch"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifMatch"))
+		if it.IfMatch, err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it.ValidateOnly, err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -5249,6 +5459,18 @@ func (ec *executionContext) unmarshalInputDeleteRoleBindingInput(ctx context.Con
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
 		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["ifMatch"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifMatch"))
+		if it.IfMatch, err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it.ValidateOnly, err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5266,6 +5488,18 @@ func (ec *executionContext) unmarshalInputDeleteRoleInput(ctx context.Context, v
 			return it, err
 		}
 	}
+	if v, ok := given["ifMatch"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifMatch"))
+		if it.IfMatch, err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it.ValidateOnly, err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -5277,6 +5511,18 @@ func (ec *executionContext) unmarshalInputDeleteSourceInput(ctx context.Context,
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
 		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["ifMatch"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifMatch"))
+		if it.IfMatch, err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it.ValidateOnly, err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5294,6 +5540,18 @@ func (ec *executionContext) unmarshalInputDeleteSubscriptionInput(ctx context.Co
 			return it, err
 		}
 	}
+	if v, ok := given["ifMatch"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifMatch"))
+		if it.IfMatch, err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it.ValidateOnly, err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -5305,6 +5563,18 @@ func (ec *executionContext) unmarshalInputDeleteTagInput(ctx context.Context, va
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
 		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["ifMatch"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifMatch"))
+		if it.IfMatch, err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it.ValidateOnly, err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5354,6 +5624,12 @@ func (ec *executionContext) unmarshalInputDeliveryFilter(ctx context.Context, va
 			return it, err
 		}
 	}
+	if v, ok := given["updatedBefore"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedBefore"))
+		if it.UpdatedBefore, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -5368,12 +5644,9 @@ func (ec *executionContext) unmarshalInputDeliveryOrder(ctx context.Context, val
 			return it, err
 		}
 	}
-	if v, ok := given["direction"]; ok || true {
-		if !ok {
-			v = "ASC"
-		}
+	if v, ok := given["direction"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-		if it.Direction, err = ec.unmarshalNOrderDirection2string(ctx, v); err != nil {
+		if it.Direction, err = ec.unmarshalOOrderDirection2string(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5477,6 +5750,12 @@ func (ec *executionContext) unmarshalInputEventSubscriptionFilter(ctx context.Co
 			return it, err
 		}
 	}
+	if v, ok := given["updatedBefore"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedBefore"))
+		if it.UpdatedBefore, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -5491,12 +5770,9 @@ func (ec *executionContext) unmarshalInputEventSubscriptionOrder(ctx context.Con
 			return it, err
 		}
 	}
-	if v, ok := given["direction"]; ok || true {
-		if !ok {
-			v = "ASC"
-		}
+	if v, ok := given["direction"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-		if it.Direction, err = ec.unmarshalNOrderDirection2string(ctx, v); err != nil {
+		if it.Direction, err = ec.unmarshalOOrderDirection2string(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5572,12 +5848,9 @@ func (ec *executionContext) unmarshalInputExternalGroupRoleMappingOrder(ctx cont
 			return it, err
 		}
 	}
-	if v, ok := given["direction"]; ok || true {
-		if !ok {
-			v = "ASC"
-		}
+	if v, ok := given["direction"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-		if it.Direction, err = ec.unmarshalNOrderDirection2string(ctx, v); err != nil {
+		if it.Direction, err = ec.unmarshalOOrderDirection2string(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5719,6 +5992,18 @@ func (ec *executionContext) unmarshalInputFindingFilter(ctx context.Context, val
 			return it, err
 		}
 	}
+	if v, ok := given["assigned"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("assigned"))
+		if it.Assigned, err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["hasDueTime"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasDueTime"))
+		if it.HasDueTime, err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	if v, ok := given["firstSeenSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("firstSeenSince"))
 		if it.FirstSeenSince, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
@@ -5823,12 +6108,9 @@ func (ec *executionContext) unmarshalInputFindingOrder(ctx context.Context, valu
 			return it, err
 		}
 	}
-	if v, ok := given["direction"]; ok || true {
-		if !ok {
-			v = "ASC"
-		}
+	if v, ok := given["direction"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-		if it.Direction, err = ec.unmarshalNOrderDirection2string(ctx, v); err != nil {
+		if it.Direction, err = ec.unmarshalOOrderDirection2string(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5974,6 +6256,12 @@ func (ec *executionContext) unmarshalInputGroupFilter(ctx context.Context, value
 			return it, err
 		}
 	}
+	if v, ok := given["updatedBefore"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedBefore"))
+		if it.UpdatedBefore, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -6034,12 +6322,9 @@ func (ec *executionContext) unmarshalInputGroupInviteOrder(ctx context.Context, 
 			return it, err
 		}
 	}
-	if v, ok := given["direction"]; ok || true {
-		if !ok {
-			v = "ASC"
-		}
+	if v, ok := given["direction"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-		if it.Direction, err = ec.unmarshalNOrderDirection2string(ctx, v); err != nil {
+		if it.Direction, err = ec.unmarshalOOrderDirection2string(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6057,12 +6342,9 @@ func (ec *executionContext) unmarshalInputGroupOrder(ctx context.Context, value 
 			return it, err
 		}
 	}
-	if v, ok := given["direction"]; ok || true {
-		if !ok {
-			v = "ASC"
-		}
+	if v, ok := given["direction"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-		if it.Direction, err = ec.unmarshalNOrderDirection2string(ctx, v); err != nil {
+		if it.Direction, err = ec.unmarshalOOrderDirection2string(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6142,6 +6424,12 @@ func (ec *executionContext) unmarshalInputIdentityFilter(ctx context.Context, va
 			return it, err
 		}
 	}
+	if v, ok := given["updatedBefore"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedBefore"))
+		if it.UpdatedBefore, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -6156,12 +6444,9 @@ func (ec *executionContext) unmarshalInputIdentityOrder(ctx context.Context, val
 			return it, err
 		}
 	}
-	if v, ok := given["direction"]; ok || true {
-		if !ok {
-			v = "ASC"
-		}
+	if v, ok := given["direction"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-		if it.Direction, err = ec.unmarshalNOrderDirection2string(ctx, v); err != nil {
+		if it.Direction, err = ec.unmarshalOOrderDirection2string(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6211,6 +6496,12 @@ func (ec *executionContext) unmarshalInputIdentityProviderFilter(ctx context.Con
 			return it, err
 		}
 	}
+	if v, ok := given["updatedBefore"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedBefore"))
+		if it.UpdatedBefore, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -6225,12 +6516,9 @@ func (ec *executionContext) unmarshalInputIdentityProviderOrder(ctx context.Cont
 			return it, err
 		}
 	}
-	if v, ok := given["direction"]; ok || true {
-		if !ok {
-			v = "ASC"
-		}
+	if v, ok := given["direction"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-		if it.Direction, err = ec.unmarshalNOrderDirection2string(ctx, v); err != nil {
+		if it.Direction, err = ec.unmarshalOOrderDirection2string(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6513,12 +6801,9 @@ func (ec *executionContext) unmarshalInputPackageOrder(ctx context.Context, valu
 			return it, err
 		}
 	}
-	if v, ok := given["direction"]; ok || true {
-		if !ok {
-			v = "ASC"
-		}
+	if v, ok := given["direction"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-		if it.Direction, err = ec.unmarshalNOrderDirection2string(ctx, v); err != nil {
+		if it.Direction, err = ec.unmarshalOOrderDirection2string(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6582,12 +6867,9 @@ func (ec *executionContext) unmarshalInputPackageVersionOrder(ctx context.Contex
 			return it, err
 		}
 	}
-	if v, ok := given["direction"]; ok || true {
-		if !ok {
-			v = "ASC"
-		}
+	if v, ok := given["direction"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-		if it.Direction, err = ec.unmarshalNOrderDirection2string(ctx, v); err != nil {
+		if it.Direction, err = ec.unmarshalOOrderDirection2string(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6758,6 +7040,12 @@ func (ec *executionContext) unmarshalInputRepoFilter(ctx context.Context, value 
 			return it, err
 		}
 	}
+	if v, ok := given["updatedBefore"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedBefore"))
+		if it.UpdatedBefore, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -6772,12 +7060,9 @@ func (ec *executionContext) unmarshalInputRepoOrder(ctx context.Context, value a
 			return it, err
 		}
 	}
-	if v, ok := given["direction"]; ok || true {
-		if !ok {
-			v = "ASC"
-		}
+	if v, ok := given["direction"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-		if it.Direction, err = ec.unmarshalNOrderDirection2string(ctx, v); err != nil {
+		if it.Direction, err = ec.unmarshalOOrderDirection2string(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6918,12 +7203,9 @@ func (ec *executionContext) unmarshalInputRoleBindingOrder(ctx context.Context, 
 			return it, err
 		}
 	}
-	if v, ok := given["direction"]; ok || true {
-		if !ok {
-			v = "ASC"
-		}
+	if v, ok := given["direction"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-		if it.Direction, err = ec.unmarshalNOrderDirection2string(ctx, v); err != nil {
+		if it.Direction, err = ec.unmarshalOOrderDirection2string(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6985,6 +7267,12 @@ func (ec *executionContext) unmarshalInputRoleFilter(ctx context.Context, value 
 			return it, err
 		}
 	}
+	if v, ok := given["updatedBefore"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedBefore"))
+		if it.UpdatedBefore, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -6999,12 +7287,9 @@ func (ec *executionContext) unmarshalInputRoleOrder(ctx context.Context, value a
 			return it, err
 		}
 	}
-	if v, ok := given["direction"]; ok || true {
-		if !ok {
-			v = "ASC"
-		}
+	if v, ok := given["direction"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-		if it.Direction, err = ec.unmarshalNOrderDirection2string(ctx, v); err != nil {
+		if it.Direction, err = ec.unmarshalOOrderDirection2string(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7159,6 +7444,12 @@ func (ec *executionContext) unmarshalInputSourceFilter(ctx context.Context, valu
 			return it, err
 		}
 	}
+	if v, ok := given["updatedBefore"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedBefore"))
+		if it.UpdatedBefore, err = ec.unmarshalODateTime2atriumᚋplatformᚋcoreᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -7173,12 +7464,9 @@ func (ec *executionContext) unmarshalInputSourceOrder(ctx context.Context, value
 			return it, err
 		}
 	}
-	if v, ok := given["direction"]; ok || true {
-		if !ok {
-			v = "ASC"
-		}
+	if v, ok := given["direction"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-		if it.Direction, err = ec.unmarshalNOrderDirection2string(ctx, v); err != nil {
+		if it.Direction, err = ec.unmarshalOOrderDirection2string(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7388,12 +7676,9 @@ func (ec *executionContext) unmarshalInputTagOrder(ctx context.Context, value an
 			return it, err
 		}
 	}
-	if v, ok := given["direction"]; ok || true {
-		if !ok {
-			v = "ASC"
-		}
+	if v, ok := given["direction"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-		if it.Direction, err = ec.unmarshalNOrderDirection2string(ctx, v); err != nil {
+		if it.Direction, err = ec.unmarshalOOrderDirection2string(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7431,12 +7716,9 @@ func (ec *executionContext) unmarshalInputTermsAcceptanceOrder(ctx context.Conte
 			return it, err
 		}
 	}
-	if v, ok := given["direction"]; ok || true {
-		if !ok {
-			v = "ASC"
-		}
+	if v, ok := given["direction"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-		if it.Direction, err = ec.unmarshalNOrderDirection2string(ctx, v); err != nil {
+		if it.Direction, err = ec.unmarshalOOrderDirection2string(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7514,6 +7796,18 @@ func (ec *executionContext) unmarshalInputUpdateAccountAssociationInput(ctx cont
 	if v, ok := given["updateMask"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updateMask"))
 		if it["updateMask"], err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["ifMatch"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifMatch"))
+		if it["ifMatch"], err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it["validateOnly"], err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7625,6 +7919,18 @@ func (ec *executionContext) unmarshalInputUpdateGroupInput(ctx context.Context, 
 			return it, err
 		}
 	}
+	if v, ok := given["ifMatch"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifMatch"))
+		if it["ifMatch"], err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it["validateOnly"], err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -7676,6 +7982,18 @@ func (ec *executionContext) unmarshalInputUpdateIdentityInput(ctx context.Contex
 			return it, err
 		}
 	}
+	if v, ok := given["ifMatch"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifMatch"))
+		if it["ifMatch"], err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it["validateOnly"], err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -7718,6 +8036,18 @@ func (ec *executionContext) unmarshalInputUpdateIdentityProviderInput(ctx contex
 	if v, ok := given["updateMask"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updateMask"))
 		if it["updateMask"], err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["ifMatch"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifMatch"))
+		if it["ifMatch"], err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it["validateOnly"], err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7790,6 +8120,18 @@ func (ec *executionContext) unmarshalInputUpdateRepoInput(ctx context.Context, v
 			return it, err
 		}
 	}
+	if v, ok := given["ifMatch"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifMatch"))
+		if it["ifMatch"], err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it["validateOnly"], err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -7814,6 +8156,12 @@ func (ec *executionContext) unmarshalInputUpdateRepoReadmeInput(ctx context.Cont
 	if v, ok := given["updateMask"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updateMask"))
 		if it["updateMask"], err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it["validateOnly"], err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7856,6 +8204,18 @@ func (ec *executionContext) unmarshalInputUpdateRoleBindingInput(ctx context.Con
 			return it, err
 		}
 	}
+	if v, ok := given["ifMatch"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifMatch"))
+		if it["ifMatch"], err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it["validateOnly"], err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -7892,6 +8252,18 @@ func (ec *executionContext) unmarshalInputUpdateRoleInput(ctx context.Context, v
 	if v, ok := given["updateMask"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updateMask"))
 		if it["updateMask"], err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["ifMatch"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifMatch"))
+		if it["ifMatch"], err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it["validateOnly"], err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7961,6 +8333,18 @@ func (ec *executionContext) unmarshalInputUpdateSourceInput(ctx context.Context,
 	if v, ok := given["updateMask"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updateMask"))
 		if it["updateMask"], err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["ifMatch"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifMatch"))
+		if it["ifMatch"], err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["validateOnly"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validateOnly"))
+		if it["validateOnly"], err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -8048,12 +8432,9 @@ func (ec *executionContext) unmarshalInputVulnerabilityMetadataOrder(ctx context
 			return it, err
 		}
 	}
-	if v, ok := given["direction"]; ok || true {
-		if !ok {
-			v = "ASC"
-		}
+	if v, ok := given["direction"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-		if it.Direction, err = ec.unmarshalNOrderDirection2string(ctx, v); err != nil {
+		if it.Direction, err = ec.unmarshalOOrderDirection2string(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -8093,6 +8474,11 @@ func (ec *executionContext) unmarshalNAccountAssociationByUIDsInput2ᚕᚖatrium
 	return all, nil
 }
 
+func (ec *executionContext) unmarshalNAccountAssociationOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+	value, err := ec.unmarshalInputAccountAssociationOrder(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNAccountAssociationOrderField2string(ctx context.Context, v any) (string, error) {
 	value, err := scalar.UnmarshalOrderField(v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -8129,6 +8515,11 @@ func (ec *executionContext) unmarshalNAdvisoryDocumentByDocumentIDsInput2ᚕᚖa
 	return all, nil
 }
 
+func (ec *executionContext) unmarshalNAdvisoryDocumentOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+	value, err := ec.unmarshalInputAdvisoryDocumentOrder(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNAdvisoryDocumentOrderField2string(ctx context.Context, v any) (string, error) {
 	value, err := scalar.UnmarshalOrderField(v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -8137,6 +8528,11 @@ func (ec *executionContext) unmarshalNAdvisoryDocumentOrderField2string(ctx cont
 func (ec *executionContext) unmarshalNAdvisoryEventType2atriumᚋplatformᚋinventoryᚐEventType(ctx context.Context, v any) (inventory.EventType, error) {
 	value, err := scalar.UnmarshalAdvisoryEventType(v)
 	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNAdvisoryOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+	value, err := ec.unmarshalInputAdvisoryOrder(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNAdvisoryOrderField2string(ctx context.Context, v any) (string, error) {
@@ -8190,6 +8586,11 @@ func (ec *executionContext) unmarshalNArtifactFilter2atriumᚋplatformᚋlibrari
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNArtifactOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+	value, err := ec.unmarshalInputArtifactOrder(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNArtifactOrderField2string(ctx context.Context, v any) (string, error) {
 	value, err := scalar.UnmarshalOrderField(v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -8206,6 +8607,11 @@ func (ec *executionContext) unmarshalNArtifactVersionByUIDsInput2ᚕᚖatriumᚋ
 		}
 	}
 	return all, nil
+}
+
+func (ec *executionContext) unmarshalNArtifactVersionOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+	value, err := ec.unmarshalInputArtifactVersionOrder(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNArtifactVersionOrderField2string(ctx context.Context, v any) (string, error) {
@@ -8552,6 +8958,11 @@ func (ec *executionContext) unmarshalNDeliveryByUIDsInput2ᚕᚖatriumᚋgraph�
 	return all, nil
 }
 
+func (ec *executionContext) unmarshalNDeliveryOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+	value, err := ec.unmarshalInputDeliveryOrder(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNDeliveryOrderField2string(ctx context.Context, v any) (string, error) {
 	value, err := scalar.UnmarshalOrderField(v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -8613,6 +9024,11 @@ func (ec *executionContext) unmarshalNEventSubscriptionByUIDsInput2ᚕᚖatrium�
 	return all, nil
 }
 
+func (ec *executionContext) unmarshalNEventSubscriptionOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+	value, err := ec.unmarshalInputEventSubscriptionOrder(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNEventSubscriptionOrderField2string(ctx context.Context, v any) (string, error) {
 	value, err := scalar.UnmarshalOrderField(v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -8629,6 +9045,11 @@ func (ec *executionContext) unmarshalNExternalGroupRoleMappingByUIDsInput2ᚕᚖ
 		}
 	}
 	return all, nil
+}
+
+func (ec *executionContext) unmarshalNExternalGroupRoleMappingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+	value, err := ec.unmarshalInputExternalGroupRoleMappingOrder(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNExternalGroupRoleMappingOrderField2string(ctx context.Context, v any) (string, error) {
@@ -8661,6 +9082,11 @@ func (ec *executionContext) unmarshalNFindingByUIDsInput2ᚕᚖatriumᚋgraphᚐ
 
 func (ec *executionContext) unmarshalNFindingFilter2ᚖatriumᚋgraphᚋscalarᚐFindingFilter(ctx context.Context, v any) (*scalar.FindingFilter, error) {
 	value, err := ec.unmarshalInputFindingFilter(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNFindingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+	value, err := ec.unmarshalInputFindingOrder(ctx, v)
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -8720,9 +9146,19 @@ func (ec *executionContext) unmarshalNGroupInviteByUIDsInput2ᚕᚖatriumᚋgrap
 	return all, nil
 }
 
+func (ec *executionContext) unmarshalNGroupInviteOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+	value, err := ec.unmarshalInputGroupInviteOrder(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNGroupInviteOrderField2string(ctx context.Context, v any) (string, error) {
 	value, err := scalar.UnmarshalOrderField(v)
 	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNGroupOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+	value, err := ec.unmarshalInputGroupOrder(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNGroupOrderField2string(ctx context.Context, v any) (string, error) {
@@ -8794,6 +9230,11 @@ func (ec *executionContext) unmarshalNIdentityKind2atriumᚋplatformᚋiamᚐIde
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNIdentityOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+	value, err := ec.unmarshalInputIdentityOrder(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNIdentityOrderField2string(ctx context.Context, v any) (string, error) {
 	value, err := scalar.UnmarshalOrderField(v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -8810,6 +9251,11 @@ func (ec *executionContext) unmarshalNIdentityProviderByUIDsInput2ᚕᚖatrium�
 		}
 	}
 	return all, nil
+}
+
+func (ec *executionContext) unmarshalNIdentityProviderOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+	value, err := ec.unmarshalInputIdentityProviderOrder(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNIdentityProviderOrderField2string(ctx context.Context, v any) (string, error) {
@@ -8868,6 +9314,19 @@ func (ec *executionContext) unmarshalNInt2int64(ctx context.Context, v any) (int
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNInt2ᚕintᚄ(ctx context.Context, v any) ([]int, error) {
+	list := graphql.CoerceList(v)
+	all := make([]int, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNInt2int(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
 func (ec *executionContext) unmarshalNInt642atriumᚋplatformᚋcoreᚐInt64(ctx context.Context, v any) (core.Int64, error) {
 	value, err := scalar.UnmarshalInt64(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -8888,11 +9347,6 @@ func (ec *executionContext) unmarshalNOperationState2atriumᚋplatformᚋoperati
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNOrderDirection2string(ctx context.Context, v any) (string, error) {
-	value, err := scalar.UnmarshalOrderField(v)
-	return value, graphql.ErrorOnPath(ctx, err)
-}
-
 func (ec *executionContext) unmarshalNPackageByUIDsInput2ᚕᚖatriumᚋgraphᚐPackageByUIDsInput(ctx context.Context, v any) ([]*PackageByUIDsInput, error) {
 	list := graphql.CoerceList(v)
 	all := make([]*PackageByUIDsInput, len(list))
@@ -8904,6 +9358,11 @@ func (ec *executionContext) unmarshalNPackageByUIDsInput2ᚕᚖatriumᚋgraphᚐ
 		}
 	}
 	return all, nil
+}
+
+func (ec *executionContext) unmarshalNPackageOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+	value, err := ec.unmarshalInputPackageOrder(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNPackageOrderField2string(ctx context.Context, v any) (string, error) {
@@ -8940,6 +9399,11 @@ func (ec *executionContext) unmarshalNPackageVersionByUIDsInput2ᚕᚖatriumᚋg
 		}
 	}
 	return all, nil
+}
+
+func (ec *executionContext) unmarshalNPackageVersionOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+	value, err := ec.unmarshalInputPackageVersionOrder(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNPackageVersionOrderField2string(ctx context.Context, v any) (string, error) {
@@ -8983,6 +9447,11 @@ func (ec *executionContext) unmarshalNRepoByUIDsInput2ᚕᚖatriumᚋgraphᚐRep
 	return all, nil
 }
 
+func (ec *executionContext) unmarshalNRepoOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+	value, err := ec.unmarshalInputRepoOrder(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNRepoOrderField2string(ctx context.Context, v any) (string, error) {
 	value, err := scalar.UnmarshalOrderField(v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -9011,6 +9480,11 @@ func (ec *executionContext) unmarshalNRoleBindingInput2map(ctx context.Context, 
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNRoleBindingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+	value, err := ec.unmarshalInputRoleBindingOrder(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNRoleBindingOrderField2string(ctx context.Context, v any) (string, error) {
 	value, err := scalar.UnmarshalOrderField(v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -9027,6 +9501,11 @@ func (ec *executionContext) unmarshalNRoleByUIDsInput2ᚕᚖatriumᚋgraphᚐRol
 		}
 	}
 	return all, nil
+}
+
+func (ec *executionContext) unmarshalNRoleOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+	value, err := ec.unmarshalInputRoleOrder(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNRoleOrderField2string(ctx context.Context, v any) (string, error) {
@@ -9075,6 +9554,11 @@ func (ec *executionContext) unmarshalNSourceByUIDsInput2ᚕᚖatriumᚋgraphᚐS
 		}
 	}
 	return all, nil
+}
+
+func (ec *executionContext) unmarshalNSourceOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+	value, err := ec.unmarshalInputSourceOrder(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNSourceOrderField2string(ctx context.Context, v any) (string, error) {
@@ -9143,6 +9627,11 @@ func (ec *executionContext) unmarshalNTagClass2atriumᚋplatformᚋinventoryᚐT
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNTagOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+	value, err := ec.unmarshalInputTagOrder(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNTagOrderField2string(ctx context.Context, v any) (string, error) {
 	value, err := scalar.UnmarshalOrderField(v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -9159,6 +9648,11 @@ func (ec *executionContext) unmarshalNTermsAcceptanceByOrgUIDAndDocIDsInput2ᚕ�
 		}
 	}
 	return all, nil
+}
+
+func (ec *executionContext) unmarshalNTermsAcceptanceOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+	value, err := ec.unmarshalInputTermsAcceptanceOrder(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNTermsAcceptanceOrderField2string(ctx context.Context, v any) (string, error) {
@@ -9276,6 +9770,11 @@ func (ec *executionContext) unmarshalNVulnerabilityMetadataByVulnerabilityIDsInp
 		}
 	}
 	return all, nil
+}
+
+func (ec *executionContext) unmarshalNVulnerabilityMetadataOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+	value, err := ec.unmarshalInputVulnerabilityMetadataOrder(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNVulnerabilityMetadataOrderField2string(ctx context.Context, v any) (string, error) {
@@ -9402,12 +9901,20 @@ func (ec *executionContext) unmarshalOAccountAssociationFilter2ᚖatriumᚋgraph
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOAccountAssociationOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+func (ec *executionContext) unmarshalOAccountAssociationOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ(ctx context.Context, v any) ([]*scalar.Order, error) {
 	if v == nil {
 		return nil, nil
 	}
-	value, err := ec.unmarshalInputAccountAssociationOrder(ctx, v)
-	return &value, graphql.ErrorOnPath(ctx, err)
+	list := graphql.CoerceList(v)
+	all := make([]*scalar.Order, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNAccountAssociationOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalOAdvisoryByUIDsInput2ᚖatriumᚋgraphᚐAdvisoryByUIDsInput(ctx context.Context, v any) (*AdvisoryByUIDsInput, error) {
@@ -9434,12 +9941,20 @@ func (ec *executionContext) unmarshalOAdvisoryDocumentFilter2ᚖatriumᚋgraph�
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOAdvisoryDocumentOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+func (ec *executionContext) unmarshalOAdvisoryDocumentOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ(ctx context.Context, v any) ([]*scalar.Order, error) {
 	if v == nil {
 		return nil, nil
 	}
-	value, err := ec.unmarshalInputAdvisoryDocumentOrder(ctx, v)
-	return &value, graphql.ErrorOnPath(ctx, err)
+	list := graphql.CoerceList(v)
+	all := make([]*scalar.Order, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNAdvisoryDocumentOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalOAdvisoryEventType2atriumᚋplatformᚋinventoryᚐEventType(ctx context.Context, v any) (inventory.EventType, error) {
@@ -9471,12 +9986,20 @@ func (ec *executionContext) unmarshalOAdvisoryFilter2ᚖatriumᚋgraphᚋscalar�
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOAdvisoryOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+func (ec *executionContext) unmarshalOAdvisoryOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ(ctx context.Context, v any) ([]*scalar.Order, error) {
 	if v == nil {
 		return nil, nil
 	}
-	value, err := ec.unmarshalInputAdvisoryOrder(ctx, v)
-	return &value, graphql.ErrorOnPath(ctx, err)
+	list := graphql.CoerceList(v)
+	all := make([]*scalar.Order, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNAdvisoryOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalOAdvisoryState2ᚕatriumᚋplatformᚋinventoryᚐAdvisoryStateᚄ(ctx context.Context, v any) ([]inventory.AdvisoryState, error) {
@@ -9511,12 +10034,20 @@ func (ec *executionContext) unmarshalOArtifactByUIDsInput2ᚖatriumᚋgraphᚐAr
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOArtifactOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+func (ec *executionContext) unmarshalOArtifactOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ(ctx context.Context, v any) ([]*scalar.Order, error) {
 	if v == nil {
 		return nil, nil
 	}
-	value, err := ec.unmarshalInputArtifactOrder(ctx, v)
-	return &value, graphql.ErrorOnPath(ctx, err)
+	list := graphql.CoerceList(v)
+	all := make([]*scalar.Order, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNArtifactOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalOArtifactVersionByUIDsInput2ᚖatriumᚋgraphᚐArtifactVersionByUIDsInput(ctx context.Context, v any) (*ArtifactVersionByUIDsInput, error) {
@@ -9527,12 +10058,20 @@ func (ec *executionContext) unmarshalOArtifactVersionByUIDsInput2ᚖatriumᚋgra
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOArtifactVersionOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+func (ec *executionContext) unmarshalOArtifactVersionOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ(ctx context.Context, v any) ([]*scalar.Order, error) {
 	if v == nil {
 		return nil, nil
 	}
-	value, err := ec.unmarshalInputArtifactVersionOrder(ctx, v)
-	return &value, graphql.ErrorOnPath(ctx, err)
+	list := graphql.CoerceList(v)
+	all := make([]*scalar.Order, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNArtifactVersionOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalOAzureAccountInput2map(ctx context.Context, v any) (map[string]any, error) {
@@ -9685,12 +10224,20 @@ func (ec *executionContext) unmarshalODeliveryFilter2ᚖatriumᚋplatformᚋwebh
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalODeliveryOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+func (ec *executionContext) unmarshalODeliveryOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ(ctx context.Context, v any) ([]*scalar.Order, error) {
 	if v == nil {
 		return nil, nil
 	}
-	value, err := ec.unmarshalInputDeliveryOrder(ctx, v)
-	return &value, graphql.ErrorOnPath(ctx, err)
+	list := graphql.CoerceList(v)
+	all := make([]*scalar.Order, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNDeliveryOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalODeliveryState2atriumᚋplatformᚋwebhooksᚐDeliveryState(ctx context.Context, v any) (webhooks.DeliveryState, error) {
@@ -9759,12 +10306,20 @@ func (ec *executionContext) unmarshalOEventSubscriptionFilter2ᚖatriumᚋgraph�
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOEventSubscriptionOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+func (ec *executionContext) unmarshalOEventSubscriptionOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ(ctx context.Context, v any) ([]*scalar.Order, error) {
 	if v == nil {
 		return nil, nil
 	}
-	value, err := ec.unmarshalInputEventSubscriptionOrder(ctx, v)
-	return &value, graphql.ErrorOnPath(ctx, err)
+	list := graphql.CoerceList(v)
+	all := make([]*scalar.Order, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNEventSubscriptionOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalOExternalGroupRoleMappingByUIDsInput2ᚖatriumᚋgraphᚐExternalGroupRoleMappingByUIDsInput(ctx context.Context, v any) (*ExternalGroupRoleMappingByUIDsInput, error) {
@@ -9783,12 +10338,20 @@ func (ec *executionContext) unmarshalOExternalGroupRoleMappingFilter2ᚖatrium�
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOExternalGroupRoleMappingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+func (ec *executionContext) unmarshalOExternalGroupRoleMappingOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ(ctx context.Context, v any) ([]*scalar.Order, error) {
 	if v == nil {
 		return nil, nil
 	}
-	value, err := ec.unmarshalInputExternalGroupRoleMappingOrder(ctx, v)
-	return &value, graphql.ErrorOnPath(ctx, err)
+	list := graphql.CoerceList(v)
+	all := make([]*scalar.Order, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNExternalGroupRoleMappingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalOFalsePositiveType2string(ctx context.Context, v any) (string, error) {
@@ -9865,12 +10428,20 @@ func (ec *executionContext) unmarshalOFindingJustification2string(ctx context.Co
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOFindingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+func (ec *executionContext) unmarshalOFindingOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ(ctx context.Context, v any) ([]*scalar.Order, error) {
 	if v == nil {
 		return nil, nil
 	}
-	value, err := ec.unmarshalInputFindingOrder(ctx, v)
-	return &value, graphql.ErrorOnPath(ctx, err)
+	list := graphql.CoerceList(v)
+	all := make([]*scalar.Order, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNFindingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalOFindingState2ᚕatriumᚋplatformᚋinventoryᚐFindingStateᚄ(ctx context.Context, v any) ([]inventory.FindingState, error) {
@@ -9977,20 +10548,36 @@ func (ec *executionContext) unmarshalOGroupInviteFilter2ᚖatriumᚋgraphᚋscal
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOGroupInviteOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+func (ec *executionContext) unmarshalOGroupInviteOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ(ctx context.Context, v any) ([]*scalar.Order, error) {
 	if v == nil {
 		return nil, nil
 	}
-	value, err := ec.unmarshalInputGroupInviteOrder(ctx, v)
-	return &value, graphql.ErrorOnPath(ctx, err)
+	list := graphql.CoerceList(v)
+	all := make([]*scalar.Order, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNGroupInviteOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
-func (ec *executionContext) unmarshalOGroupOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+func (ec *executionContext) unmarshalOGroupOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ(ctx context.Context, v any) ([]*scalar.Order, error) {
 	if v == nil {
 		return nil, nil
 	}
-	value, err := ec.unmarshalInputGroupOrder(ctx, v)
-	return &value, graphql.ErrorOnPath(ctx, err)
+	list := graphql.CoerceList(v)
+	all := make([]*scalar.Order, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNGroupOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx context.Context, v any) (core.UID, error) {
@@ -10059,12 +10646,20 @@ func (ec *executionContext) unmarshalOIdentityKind2ᚕatriumᚋplatformᚋiamᚐ
 	return all, nil
 }
 
-func (ec *executionContext) unmarshalOIdentityOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+func (ec *executionContext) unmarshalOIdentityOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ(ctx context.Context, v any) ([]*scalar.Order, error) {
 	if v == nil {
 		return nil, nil
 	}
-	value, err := ec.unmarshalInputIdentityOrder(ctx, v)
-	return &value, graphql.ErrorOnPath(ctx, err)
+	list := graphql.CoerceList(v)
+	all := make([]*scalar.Order, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNIdentityOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalOIdentityProviderByUIDsInput2ᚖatriumᚋgraphᚐIdentityProviderByUIDsInput(ctx context.Context, v any) (*IdentityProviderByUIDsInput, error) {
@@ -10083,12 +10678,20 @@ func (ec *executionContext) unmarshalOIdentityProviderFilter2ᚖatriumᚋgraph�
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOIdentityProviderOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+func (ec *executionContext) unmarshalOIdentityProviderOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ(ctx context.Context, v any) ([]*scalar.Order, error) {
 	if v == nil {
 		return nil, nil
 	}
-	value, err := ec.unmarshalInputIdentityProviderOrder(ctx, v)
-	return &value, graphql.ErrorOnPath(ctx, err)
+	list := graphql.CoerceList(v)
+	all := make([]*scalar.Order, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNIdentityProviderOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalOImageByRepoUIDAndDigestsInput2ᚖatriumᚋgraphᚐImageByRepoUIDAndDigestsInput(ctx context.Context, v any) (*ImageByRepoUIDAndDigestsInput, error) {
@@ -10168,6 +10771,11 @@ func (ec *executionContext) unmarshalOOIDCInput2map(ctx context.Context, v any) 
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalOOrderDirection2string(ctx context.Context, v any) (string, error) {
+	value, err := scalar.UnmarshalOrderField(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalOOrgKind2atriumᚋplatformᚋiamᚐOrgKind(ctx context.Context, v any) (iam.OrgKind, error) {
 	value, err := scalar.UnmarshalOrgKind(v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -10202,12 +10810,20 @@ func (ec *executionContext) unmarshalOPackageFilter2ᚖatriumᚋplatformᚋinven
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOPackageOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+func (ec *executionContext) unmarshalOPackageOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ(ctx context.Context, v any) ([]*scalar.Order, error) {
 	if v == nil {
 		return nil, nil
 	}
-	value, err := ec.unmarshalInputPackageOrder(ctx, v)
-	return &value, graphql.ErrorOnPath(ctx, err)
+	list := graphql.CoerceList(v)
+	all := make([]*scalar.Order, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNPackageOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalOPackageScope2atriumᚋplatformᚋinventoryᚐPackageScope(ctx context.Context, v any) (inventory.PackageScope, error) {
@@ -10247,12 +10863,20 @@ func (ec *executionContext) unmarshalOPackageVersionFilter2ᚖatriumᚋplatform�
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOPackageVersionOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+func (ec *executionContext) unmarshalOPackageVersionOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ(ctx context.Context, v any) ([]*scalar.Order, error) {
 	if v == nil {
 		return nil, nil
 	}
-	value, err := ec.unmarshalInputPackageVersionOrder(ctx, v)
-	return &value, graphql.ErrorOnPath(ctx, err)
+	list := graphql.CoerceList(v)
+	all := make([]*scalar.Order, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNPackageVersionOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalOPlatformServicesInput2map(ctx context.Context, v any) (map[string]any, error) {
@@ -10297,12 +10921,20 @@ func (ec *executionContext) unmarshalORepoFilter2ᚖatriumᚋgraphᚋscalarᚐRe
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalORepoOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+func (ec *executionContext) unmarshalORepoOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ(ctx context.Context, v any) ([]*scalar.Order, error) {
 	if v == nil {
 		return nil, nil
 	}
-	value, err := ec.unmarshalInputRepoOrder(ctx, v)
-	return &value, graphql.ErrorOnPath(ctx, err)
+	list := graphql.CoerceList(v)
+	all := make([]*scalar.Order, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNRepoOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalOReviewState2atriumᚋplatformᚋinventoryᚐReviewState(ctx context.Context, v any) (inventory.ReviewState, error) {
@@ -10350,12 +10982,20 @@ func (ec *executionContext) unmarshalORoleBindingFilter2ᚖatriumᚋgraphᚋscal
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalORoleBindingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+func (ec *executionContext) unmarshalORoleBindingOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ(ctx context.Context, v any) ([]*scalar.Order, error) {
 	if v == nil {
 		return nil, nil
 	}
-	value, err := ec.unmarshalInputRoleBindingOrder(ctx, v)
-	return &value, graphql.ErrorOnPath(ctx, err)
+	list := graphql.CoerceList(v)
+	all := make([]*scalar.Order, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNRoleBindingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalORoleByUIDsInput2ᚖatriumᚋgraphᚐRoleByUIDsInput(ctx context.Context, v any) (*RoleByUIDsInput, error) {
@@ -10374,12 +11014,20 @@ func (ec *executionContext) unmarshalORoleFilter2ᚖatriumᚋgraphᚋscalarᚐRo
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalORoleOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+func (ec *executionContext) unmarshalORoleOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ(ctx context.Context, v any) ([]*scalar.Order, error) {
 	if v == nil {
 		return nil, nil
 	}
-	value, err := ec.unmarshalInputRoleOrder(ctx, v)
-	return &value, graphql.ErrorOnPath(ctx, err)
+	list := graphql.CoerceList(v)
+	all := make([]*scalar.Order, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNRoleOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalOSearchKind2ᚕatriumᚋplatformᚋcoreᚐSearchKindᚄ(ctx context.Context, v any) ([]core.SearchKind, error) {
@@ -10453,12 +11101,20 @@ func (ec *executionContext) unmarshalOSourceFilter2ᚖatriumᚋgraphᚋscalarᚐ
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOSourceOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+func (ec *executionContext) unmarshalOSourceOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ(ctx context.Context, v any) ([]*scalar.Order, error) {
 	if v == nil {
 		return nil, nil
 	}
-	value, err := ec.unmarshalInputSourceOrder(ctx, v)
-	return &value, graphql.ErrorOnPath(ctx, err)
+	list := graphql.CoerceList(v)
+	all := make([]*scalar.Order, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNSourceOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalOSourceState2atriumᚋplatformᚋintakeᚐSourceState(ctx context.Context, v any) (intake.SourceState, error) {
@@ -10580,12 +11236,20 @@ func (ec *executionContext) unmarshalOTagFilter2ᚖatriumᚋgraphᚋscalarᚐTag
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOTagOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+func (ec *executionContext) unmarshalOTagOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ(ctx context.Context, v any) ([]*scalar.Order, error) {
 	if v == nil {
 		return nil, nil
 	}
-	value, err := ec.unmarshalInputTagOrder(ctx, v)
-	return &value, graphql.ErrorOnPath(ctx, err)
+	list := graphql.CoerceList(v)
+	all := make([]*scalar.Order, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNTagOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalOTermsAcceptanceByOrgUIDAndDocIDsInput2ᚖatriumᚋgraphᚐTermsAcceptanceByOrgUIDAndDocIDsInput(ctx context.Context, v any) (*TermsAcceptanceByOrgUIDAndDocIDsInput, error) {
@@ -10596,12 +11260,20 @@ func (ec *executionContext) unmarshalOTermsAcceptanceByOrgUIDAndDocIDsInput2ᚖa
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOTermsAcceptanceOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+func (ec *executionContext) unmarshalOTermsAcceptanceOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ(ctx context.Context, v any) ([]*scalar.Order, error) {
 	if v == nil {
 		return nil, nil
 	}
-	value, err := ec.unmarshalInputTermsAcceptanceOrder(ctx, v)
-	return &value, graphql.ErrorOnPath(ctx, err)
+	list := graphql.CoerceList(v)
+	all := make([]*scalar.Order, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNTermsAcceptanceOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalOVexJustification2ᚖstring(ctx context.Context, v any) (*string, error) {
@@ -10644,10 +11316,18 @@ func (ec *executionContext) unmarshalOVulnerabilityMetadataFilter2ᚖatriumᚋgr
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOVulnerabilityMetadataOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+func (ec *executionContext) unmarshalOVulnerabilityMetadataOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ(ctx context.Context, v any) ([]*scalar.Order, error) {
 	if v == nil {
 		return nil, nil
 	}
-	value, err := ec.unmarshalInputVulnerabilityMetadataOrder(ctx, v)
-	return &value, graphql.ErrorOnPath(ctx, err)
+	list := graphql.CoerceList(v)
+	all := make([]*scalar.Order, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNVulnerabilityMetadataOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }

@@ -386,6 +386,7 @@ type AccessGrantResolver interface {
 
 // A AccountAssociationResolver reads the fields of AccountAssociation that its objects do not hold.
 type AccountAssociationResolver interface {
+	Etag(ctx context.Context, objs []*iam.AccountAssociation) ([]string, error)
 	Group(ctx context.Context, objs []*iam.AccountAssociation) ([]*iam.Group, error)
 	ViewerCan(ctx context.Context, objs []*iam.AccountAssociation, capabilities []core.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*iam.AccountAssociation) ([][]core.Capability, error)
@@ -505,6 +506,7 @@ type EventConditionsResolver interface {
 
 // A EventSubscriptionResolver reads the fields of EventSubscription that its objects do not hold.
 type EventSubscriptionResolver interface {
+	Etag(ctx context.Context, objs []*webhooks.Subscription) ([]string, error)
 	Group(ctx context.Context, objs []*webhooks.Subscription) ([]*iam.Group, error)
 	Deliveries(ctx context.Context, objs []*webhooks.Subscription, window scalar.Window, where *webhooks.DeliveryFilter) ([]*scalar.Connection[*webhooks.Delivery], error)
 	ViewerCan(ctx context.Context, objs []*webhooks.Subscription, capabilities []core.Capability) ([]bool, error)
@@ -513,6 +515,7 @@ type EventSubscriptionResolver interface {
 
 // A ExternalGroupRoleMappingResolver reads the fields of ExternalGroupRoleMapping that its objects do not hold.
 type ExternalGroupRoleMappingResolver interface {
+	Etag(ctx context.Context, objs []*iam.ExternalGroupRoleMapping) ([]string, error)
 	IdentityProvider(ctx context.Context, objs []*iam.ExternalGroupRoleMapping) ([]*iam.IdentityProvider, error)
 	Role(ctx context.Context, objs []*iam.ExternalGroupRoleMapping) ([]*iam.Role, error)
 	Scope(ctx context.Context, objs []*iam.ExternalGroupRoleMapping) ([]*iam.Group, error)
@@ -565,6 +568,7 @@ type GitHubAccountResolver interface {
 
 // A GroupResolver reads the fields of Group that its objects do not hold.
 type GroupResolver interface {
+	Etag(ctx context.Context, objs []*iam.Group) ([]string, error)
 	ResourceLimits(ctx context.Context, objs []*iam.Group) ([][]*ResourceLimit, error)
 	Labels(ctx context.Context, objs []*iam.Group) ([][]*core.Label, error)
 	Parent(ctx context.Context, objs []*iam.Group) ([]*iam.Group, error)
@@ -601,6 +605,7 @@ type GroupFacetResolver interface {
 
 // A GroupInviteResolver reads the fields of GroupInvite that its objects do not hold.
 type GroupInviteResolver interface {
+	Etag(ctx context.Context, objs []*iam.GroupInvite) ([]string, error)
 	Group(ctx context.Context, objs []*iam.GroupInvite) ([]*iam.Group, error)
 	Role(ctx context.Context, objs []*iam.GroupInvite) ([]*iam.Role, error)
 	ViewerCan(ctx context.Context, objs []*iam.GroupInvite, capabilities []core.Capability) ([]bool, error)
@@ -620,6 +625,7 @@ type HolderEdgeResolver interface {
 
 // A IdentityResolver reads the fields of Identity that its objects do not hold.
 type IdentityResolver interface {
+	Etag(ctx context.Context, objs []*iam.Identity) ([]string, error)
 	Group(ctx context.Context, objs []*iam.Identity) ([]*iam.Group, error)
 	RoleBindings(ctx context.Context, objs []*iam.Identity, window scalar.Window, where *scalar.RoleBindingFilter) ([]*scalar.Connection[*iam.RoleBinding], error)
 	EffectiveCapabilities(ctx context.Context, objs []*iam.Identity, within core.UID) ([][]core.Capability, error)
@@ -640,6 +646,7 @@ type IdentityFacetResolver interface {
 
 // A IdentityProviderResolver reads the fields of IdentityProvider that its objects do not hold.
 type IdentityProviderResolver interface {
+	Etag(ctx context.Context, objs []*iam.IdentityProvider) ([]string, error)
 	Group(ctx context.Context, objs []*iam.IdentityProvider) ([]*iam.Group, error)
 	DefaultRole(ctx context.Context, objs []*iam.IdentityProvider) ([]*iam.Role, error)
 	Mappings(ctx context.Context, objs []*iam.IdentityProvider, window scalar.Window, where *scalar.ExternalGroupRoleMappingFilter) ([]*scalar.Connection[*iam.ExternalGroupRoleMapping], error)
@@ -791,7 +798,7 @@ type QueryResolver interface {
 	AccountAssociation(ctx context.Context, uid core.UID) (*iam.AccountAssociation, error)
 	AccountAssociations(ctx context.Context, window scalar.Window, within *core.UID, directOnly *bool, where *scalar.AccountAssociationFilter) (*scalar.Connection[*iam.AccountAssociation], error)
 	AdvisoryActivity(ctx context.Context, within core.UID, interval core.ActivityInterval, from *core.Time, to *core.Time, timeZone string) ([]*reports.AdvisoryActivity, error)
-	EventActivity(ctx context.Context, within core.UID, interval core.ActivityInterval, from *core.Time, to *core.Time, timeZone string, types []string, kinds []string) ([]*events.EventActivity, error)
+	EventActivity(ctx context.Context, within core.UID, interval core.ActivityInterval, from *core.Time, to *core.Time, timeZone string, kinds []string) ([]*events.EventActivity, error)
 	Advisory(ctx context.Context, uid core.UID) (*inventory.Advisory, error)
 	Advisories(ctx context.Context, window scalar.Window, within *core.UID, directOnly *bool, where *scalar.AdvisoryFilter) (*scalar.Connection[*inventory.Advisory], error)
 	AdvisorySummary(ctx context.Context, within *core.UID) (*inventory.AdvisorySummary, error)
@@ -799,7 +806,7 @@ type QueryResolver interface {
 	Artifact(ctx context.Context, uid core.UID) (*libraries.Artifact, error)
 	Artifacts(ctx context.Context, window scalar.Window, where libraries.ArtifactFilter) (*scalar.Connection[*libraries.Artifact], error)
 	ArtifactCounts(ctx context.Context, ecosystems []libraries.Ecosystem) ([]*libraries.EcosystemCount, error)
-	AuditLog(ctx context.Context, window scalar.Window, within *core.UID, actor *string, subject *core.UID, target *core.UID, types []string, kinds []string, since *core.Time, until *core.Time, denied *bool) (*scalar.RecordConnection[*core.Event], error)
+	AuditLog(ctx context.Context, window scalar.Window, within *core.UID, actor *string, subject *core.UID, target *core.UID, kinds []string, since *core.Time, until *core.Time, denied *bool) (*scalar.RecordConnection[*core.Event], error)
 	DuePolicy(ctx context.Context, within core.UID) (*inventory.DuePolicy, error)
 	FeedPosition(ctx context.Context) (*string, error)
 	ExternalGroupRoleMapping(ctx context.Context, uid core.UID) (*iam.ExternalGroupRoleMapping, error)
@@ -848,6 +855,7 @@ type QueryResolver interface {
 
 // A RepoResolver reads the fields of Repo that its objects do not hold.
 type RepoResolver interface {
+	Etag(ctx context.Context, objs []*inventory.Repo) ([]string, error)
 	Labels(ctx context.Context, objs []*inventory.Repo) ([][]*core.Label, error)
 	Group(ctx context.Context, objs []*inventory.Repo) ([]*iam.Group, error)
 	Path(ctx context.Context, objs []*inventory.Repo) ([]*string, error)
@@ -884,6 +892,7 @@ type ResolvedVulnerabilityResolver interface {
 
 // A RoleResolver reads the fields of Role that its objects do not hold.
 type RoleResolver interface {
+	Etag(ctx context.Context, objs []*iam.Role) ([]string, error)
 	Group(ctx context.Context, objs []*iam.Role) ([]*iam.Group, error)
 	RoleBindings(ctx context.Context, objs []*iam.Role, window scalar.Window, where *scalar.RoleBindingFilter) ([]*scalar.Connection[*iam.RoleBinding], error)
 	ViewerCan(ctx context.Context, objs []*iam.Role, capabilities []core.Capability) ([]bool, error)
@@ -892,6 +901,7 @@ type RoleResolver interface {
 
 // A RoleBindingResolver reads the fields of RoleBinding that its objects do not hold.
 type RoleBindingResolver interface {
+	Etag(ctx context.Context, objs []*iam.RoleBinding) ([]string, error)
 	Reviewer(ctx context.Context, objs []*iam.RoleBinding) ([]*iam.Identity, error)
 	Identity(ctx context.Context, objs []*iam.RoleBinding) ([]*iam.Identity, error)
 	Group(ctx context.Context, objs []*iam.RoleBinding) ([]*iam.Group, error)
@@ -912,6 +922,7 @@ type RoleFacetResolver interface {
 
 // A SourceResolver reads the fields of Source that its objects do not hold.
 type SourceResolver interface {
+	Etag(ctx context.Context, objs []*intake.Source) ([]string, error)
 	Group(ctx context.Context, objs []*intake.Source) ([]*iam.Group, error)
 	Runs(ctx context.Context, objs []*intake.Source) ([][]*intake.SourceRun, error)
 	ViewerCan(ctx context.Context, objs []*intake.Source, capabilities []core.Capability) ([]bool, error)
@@ -920,11 +931,12 @@ type SourceResolver interface {
 
 // A SubscriptionResolver reads the fields of Subscription that its objects do not hold.
 type SubscriptionResolver interface {
-	Events(ctx context.Context, within *core.UID, types []string, kinds []string, actor *string, findings *inventory.FindingConditions, after *string, first *int) (<-chan *core.Event, error)
+	Events(ctx context.Context, within *core.UID, kinds []string, actor *string, findings *inventory.FindingConditions, after *string, first *int) (<-chan *core.Event, error)
 }
 
 // A TagResolver reads the fields of Tag that its objects do not hold.
 type TagResolver interface {
+	Etag(ctx context.Context, objs []*inventory.Tag) ([]string, error)
 	Repo(ctx context.Context, objs []*inventory.Tag) ([]*inventory.Repo, error)
 	Image(ctx context.Context, objs []*inventory.Tag) ([]*inventory.Image, error)
 	Advisories(ctx context.Context, objs []*inventory.Tag, window scalar.Window, where *scalar.AdvisoryFilter) ([]*scalar.Connection[*inventory.Advisory], error)

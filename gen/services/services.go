@@ -18,22 +18,30 @@ import (
 
 // Services are the client stubs of all services.
 type Services struct {
+	Access                    iamv2connect.AccessServiceClient
 	AccountAssociations       iamv2connect.AccountAssociationsServiceClient
 	Advisories                vulnerabilitiesv2connect.AdvisoriesServiceClient
 	Artifacts                 librariesv2connect.ArtifactsServiceClient
+	Events                    eventsv2connect.EventsServiceClient
+	Exposures                 vulnerabilitiesv2connect.ExposuresServiceClient
 	ExternalGroupRoleMappings iamv2connect.ExternalGroupRoleMappingsServiceClient
+	Findings                  vulnerabilitiesv2connect.FindingsServiceClient
 	GroupInvites              iamv2connect.GroupInvitesServiceClient
 	Groups                    iamv2connect.GroupsServiceClient
 	Identities                iamv2connect.IdentitiesServiceClient
+	IdentityBatches           iamv2connect.IdentityBatchesServiceClient
 	IdentityProviders         iamv2connect.IdentityProvidersServiceClient
 	Images                    registryv2connect.ImagesServiceClient
 	Operations                operationsv2connect.OperationsServiceClient
+	Packages                  registryv2connect.PackagesServiceClient
 	Ping                      pingv2connect.PingServiceClient
+	RegistryBatches           registryv2connect.RegistryBatchesServiceClient
 	Repos                     registryv2connect.ReposServiceClient
 	RoleBindings              iamv2connect.RoleBindingsServiceClient
 	Roles                     iamv2connect.RolesServiceClient
 	SecurityAdvisory          advisoryv2connect.SecurityAdvisoryServiceClient
 	Sources                   sourcesv2connect.SourcesServiceClient
+	SubscriptionBatches       eventsv2connect.SubscriptionBatchesServiceClient
 	Subscriptions             eventsv2connect.SubscriptionsServiceClient
 	Tags                      registryv2connect.TagsServiceClient
 	Terms                     iamv2connect.TermsServiceClient
@@ -42,22 +50,30 @@ type Services struct {
 // New returns the stubs of the services at an address.
 func New(client connect.HTTPClient, baseURL string, options ...connect.ClientOption) Services {
 	return Services{
+		Access:                    iamv2connect.NewAccessServiceClient(client, baseURL, options...),
 		AccountAssociations:       iamv2connect.NewAccountAssociationsServiceClient(client, baseURL, options...),
 		Advisories:                vulnerabilitiesv2connect.NewAdvisoriesServiceClient(client, baseURL, options...),
 		Artifacts:                 librariesv2connect.NewArtifactsServiceClient(client, baseURL, options...),
+		Events:                    eventsv2connect.NewEventsServiceClient(client, baseURL, options...),
+		Exposures:                 vulnerabilitiesv2connect.NewExposuresServiceClient(client, baseURL, options...),
 		ExternalGroupRoleMappings: iamv2connect.NewExternalGroupRoleMappingsServiceClient(client, baseURL, options...),
+		Findings:                  vulnerabilitiesv2connect.NewFindingsServiceClient(client, baseURL, options...),
 		GroupInvites:              iamv2connect.NewGroupInvitesServiceClient(client, baseURL, options...),
 		Groups:                    iamv2connect.NewGroupsServiceClient(client, baseURL, options...),
 		Identities:                iamv2connect.NewIdentitiesServiceClient(client, baseURL, options...),
+		IdentityBatches:           iamv2connect.NewIdentityBatchesServiceClient(client, baseURL, options...),
 		IdentityProviders:         iamv2connect.NewIdentityProvidersServiceClient(client, baseURL, options...),
 		Images:                    registryv2connect.NewImagesServiceClient(client, baseURL, options...),
 		Operations:                operationsv2connect.NewOperationsServiceClient(client, baseURL, options...),
+		Packages:                  registryv2connect.NewPackagesServiceClient(client, baseURL, options...),
 		Ping:                      pingv2connect.NewPingServiceClient(client, baseURL, options...),
+		RegistryBatches:           registryv2connect.NewRegistryBatchesServiceClient(client, baseURL, options...),
 		Repos:                     registryv2connect.NewReposServiceClient(client, baseURL, options...),
 		RoleBindings:              iamv2connect.NewRoleBindingsServiceClient(client, baseURL, options...),
 		Roles:                     iamv2connect.NewRolesServiceClient(client, baseURL, options...),
 		SecurityAdvisory:          advisoryv2connect.NewSecurityAdvisoryServiceClient(client, baseURL, options...),
 		Sources:                   sourcesv2connect.NewSourcesServiceClient(client, baseURL, options...),
+		SubscriptionBatches:       eventsv2connect.NewSubscriptionBatchesServiceClient(client, baseURL, options...),
 		Subscriptions:             eventsv2connect.NewSubscriptionsServiceClient(client, baseURL, options...),
 		Tags:                      registryv2connect.NewTagsServiceClient(client, baseURL, options...),
 		Terms:                     iamv2connect.NewTermsServiceClient(client, baseURL, options...),

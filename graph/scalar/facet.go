@@ -35,8 +35,8 @@ func (f *IdentityFacet) UID() core.UID { return core.UID(f.Value) }
 
 // facetsOf returns facets in the form of the graph. prefix is that of the names of an enum's values.
 func facetsOf[F ~struct {
-	Value string
-	Count int64
+	Value string `json:"value"`
+	Count int64  `json:"count"`
 }, V ~string](all []core.Facet[V], prefix string) []F {
 	facets := make([]F, len(all))
 	for i, f := range all {

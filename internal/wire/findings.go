@@ -35,7 +35,9 @@ func (o Operations) SummarizeFindings(ctx context.Context, in *Place) (*FindingS
 
 // CountFindings counts the findings of a list by their values.
 func (o Operations) CountFindings(ctx context.Context, req *core.ListRequest[*inventory.FindingFilter]) (*inventory.FindingFacets, error) {
-	return countRows(ctx, req, o.p.Findings.List, o.p.Findings.Facets)
+	return countRows(ctx, req, o.p.Findings.List, func(ctx context.Context, pages []core.Page[*inventory.Finding]) ([]*inventory.FindingFacets, error) {
+		return o.p.Findings.Facets(ctx, pages, inventory.FindingFacetsSummed)
+	})
 }
 
 // countRows counts the rows of a list by their values. It reads none of them.

@@ -125,15 +125,16 @@ func (s Findings) SummarizeImages(ctx context.Context, keys []core.ImageKey) ([]
 // FindingFacets count the findings of a list by what they have in common, sorted by descending
 // count.
 type FindingFacets struct {
-	Severities []SeverityFacet  `json:"severity"`
-	States     []StateFacet     `json:"state"`
-	Ecosystems []EcosystemFacet `json:"ecosystem"`
-	Repos      []core.UIDFacet  `json:"repo"`
-	Groups     []core.UIDFacet  `json:"group"` // the groups of the repos
+	Severities []SeverityFacet  `json:"severities"`
+	States     []StateFacet     `json:"states"`
+	Ecosystems []EcosystemFacet `json:"ecosystems"`
+	Repos      []core.UIDFacet  `json:"repos"`
+	Groups     []core.UIDFacet  `json:"groups"` // the groups of the repos
 
-	Vulnerabilities, Packages []core.TextFacet
-	Assignees                 []core.UIDFacet  // "" is for findings that nobody looks after
-	Labels                    []core.TextFacet // labels of the repos, as key=value
+	Vulnerabilities []core.TextFacet `json:"-"`
+	Packages        []core.TextFacet `json:"-"`
+	Assignees       []core.UIDFacet  `json:"-"` // "" is for findings that nobody looks after
+	Labels          []core.TextFacet `json:"-"` // labels of the repos, as key=value
 }
 
 // The facets of findings.

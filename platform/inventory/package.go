@@ -109,8 +109,8 @@ type PackageQueries interface {
 
 // PackageFacets count the packages of a list by what they have in common, sorted by descending count.
 type PackageFacets struct {
-	Licenses   []core.TextFacet `json:"license"` // ids of SPDX, licences as documents spell them, and ecosystem.NoLicense
-	Ecosystems []EcosystemFacet `json:"ecosystem"`
+	Licenses   []core.TextFacet `json:"licenses"` // ids of SPDX, licences as documents spell them, and ecosystem.NoLicense
+	Ecosystems []EcosystemFacet `json:"ecosystems"`
 }
 
 // Facets counts all packages of the lists that the pages belong to.

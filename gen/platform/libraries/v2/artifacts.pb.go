@@ -301,7 +301,7 @@ type ListArtifactsRequest struct {
 	PageToken string `protobuf:"bytes,11,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// Number of items to skip, counted from the page token.
 	Skip int32 `protobuf:"varint,12,opt,name=skip,proto3" json:"skip,omitempty"`
-	// A field to sort by, optionally followed by " asc" or " desc".
+	// Up to three fields to sort by, separated by commas, each optionally followed by " asc" or " desc".
 	OrderBy       string `protobuf:"bytes,13,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -477,7 +477,7 @@ type ListArtifactVersionsRequest struct {
 	PageToken string `protobuf:"bytes,11,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// Number of items to skip, counted from the page token.
 	Skip int32 `protobuf:"varint,12,opt,name=skip,proto3" json:"skip,omitempty"`
-	// A field to sort by, optionally followed by " asc" or " desc".
+	// Up to three fields to sort by, separated by commas, each optionally followed by " asc" or " desc".
 	OrderBy       string `protobuf:"bytes,13,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

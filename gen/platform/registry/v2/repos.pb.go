@@ -25,7 +25,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// A tier of the catalogue.
+// A tier of the catalog.
 type CatalogTier int32
 
 const (
@@ -103,7 +103,7 @@ type Repo struct {
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// A description for people, in one line.
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
-	// Its tier in the catalogue.
+	// Its tier in the catalog.
 	CatalogTier CatalogTier `protobuf:"varint,4,opt,name=catalog_tier,json=catalogTier,proto3,enum=platform.registry.v2.CatalogTier" json:"catalog_tier,omitempty"`
 	// The bundles that contain it.
 	Bundles []string `protobuf:"bytes,5,rep,name=bundles,proto3" json:"bundles,omitempty"`
@@ -553,7 +553,7 @@ type ListReposRequest struct {
 	PageSize int32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// The next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// A field to sort by, optionally followed by " asc" or " desc".
+	// Up to three fields to sort by, separated by commas, each optionally followed by " asc" or " desc".
 	OrderBy string `protobuf:"bytes,6,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
 	// Number of items to skip, counted from the page token.
 	Skip int32 `protobuf:"varint,7,opt,name=skip,proto3" json:"skip,omitempty"`
