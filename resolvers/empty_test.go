@@ -128,7 +128,7 @@ var cursors = map[string]bool{"after": true, "before": true}
 
 // In these lists, an absent list does not mean all, or the list says what to leave out.
 var otherLists = map[string]string{
-	"ecosystems": "is required, with at least one", "images": "is required, with at least one", "excludeClasses": "leaves out nothing", "excludeEventAuthors": "leaves out nobody",
+	"ecosystems": "is required, with at least one", "images": "is required, with at least one", "excludeClasses": "leaves out nothing", "excludeEventAuthors": "leaves out nobody", "orderBy": "is the order of the list",
 	"Viewer.uids": "is refused: one's own bindings are not narrowed by it", "Group.effectiveBindings.uids": "is refused likewise",
 }
 

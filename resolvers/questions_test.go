@@ -157,6 +157,14 @@ func (w *dashboard) answers() map[string][]any {
 		"T26": {"findings.totalCount", 5, "findings.nodes.*.vulnerabilityId", "CVE-1 CVE-1 CVE-1 CVE-9 CVE-8"},
 		"T27": {"findings.totalCount", 3, "findings.nodes.*.vulnerabilityId", "CVE-1 CVE-1 CVE-5", "findings.facets.repos.0.repo.name", "checkout"},
 		"T28": {"duePolicy", nil, "findingSummary.overdue", 1, "findings.totalCount", 1, "findings.nodes.0.vulnerabilityId", "CVE-5"},
+		"T29": {"findings.totalCount", 6, "findings.facets.labels.*.value", "environment=production owner=team-a environment=test", "findings.facets.labels.*.count", "4 4 2", "findings.facets.assignees.*.count", "4 2", "findings.facets.assignees.0.identity.name", "owner"},
+		"T30": {"repos.totalCount", 2, "repos.nodes.*.path", anyOrder("acme/lab/tools acme/shop/checkout")},
+		"T31": {"overdue.totalCount", 1, "overdue.facets.repos.*.repo.path", "acme/shop/checkout", "undated.totalCount", 2, "unassigned.totalCount", 2},
+		"T32": {"groups.totalCount", 2, "groups.nodes.*.path", "acme/lab acme/shop", "groups.nodes.*.findingSummary.open.critical", "0 1"},
+		"T33": {"repo.labels.*.value", "production team-a", "repo.group.name", "shop", "repo.findingSummary.open.critical", 1},
+		"T34": {"findings.totalCount", 1, "findings.nodes.*.vulnerabilityId", "CVE-1"},
+		"T35": {"findingSummary.images", 4, "findingSummary.knownImages", 3, "tags.totalCount", 1},
+		"T36": {"findings.totalCount", 3, "findings.nodes.*.decider.name", "owner owner owner"},
 
 		"A1":  {"group.whoCan.totalCount", 2, "group.whoCan.edges.*.node.name", "ada owner", "group.whoCan.edges.*.role.name", "editor owner", "group.whoCan.edges.0.binding.group.name", "acme"},
 		"A2":  {"identity.name", "bot", "identity.roleBindings.nodes.*.group.path", "acme/lab", "identity.roleBindings.nodes.0.role.capabilities", []any{"GROUPS_DELETE", "REPO_DELETE"}, "identity.effectiveCapabilities", []any{}},
@@ -170,6 +178,9 @@ func (w *dashboard) answers() map[string][]any {
 			"accessAt.complete", true, "accessAt.nodes.*.identityName", anyOrder("owner shopper")},
 		"A9":  {"events.kind", "IAM_ROLEBINDINGS_CREATED", "events.body.identity.name", "guest", "events.group.name", "lab"},
 		"A10": {"roleBindings.totalCount", 1, "roleBindings.nodes.*.identity.name", "owner", "roleBindings.facets.roles.*.role.name", "owner", "roleBindings.facets.groups.*.count", "1"},
+		"A11": {"all.totalCount", 3, "left.totalCount", 3, "left.nodes.*.identity.name", anyOrder("guest owner shopper")},
+		"A12": {"roleBindings.totalCount", 1, "roleBindings.nodes.*.identity.name", "owner"},
+		"A13": {"roleBindings.totalCount", 3, "roleBindings.facets.identities.*.identity.name", anyOrder("guest owner shopper")},
 	}
 }
 

@@ -155,7 +155,7 @@ func (r *reader) orders() {
 			r.expectPage(fields{"order_by": order, "skip": 1, "page_size": 1}, r.sortedBy(order)[1:2], len(r.entries))
 		}
 	}
-	for _, order := range []string{"nope", r.k.library.orders[0].name + " up", r.k.library.orders[0].name + ",uid"} {
+	for _, order := range []string{"nope", r.k.library.orders[0].name + " up", r.k.library.orders[0].name + ",nope"} {
 		r.expectError(fields{"order_by": order}, invalid("order_by"), typedAnswer)
 	}
 }

@@ -98,7 +98,7 @@ func TestPageSizesAreLimited(t *testing.T) {
 	}
 }
 
-func TestAnOrderIsOneFieldAndADirection(t *testing.T) {
+func TestAnOrderIsOfFieldsAndDirections(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, name := range []string{"b", "c", "a"} {
@@ -107,13 +107,13 @@ func TestAnOrderIsOneFieldAndADirection(t *testing.T) {
 	}
 	for order, want := range map[string]string{
 		"": "a b c", "name": "a b c", "name%20asc": "a b c", "name%20desc": "c b a", "name+desc": "c b a",
-		"created_at%20desc": "a c b", "create_time": "b c a", "createTime%20desc": "a c b", "updated_at": "b c a",
+		"created_at%20desc": "a c b", "create_time": "b c a", "createTime%20desc": "a c b", "created_at%20desc,name": "a c b", "updated_at": "b c a",
 	} {
 		if got := w.get("/registry/v2/repos?order_by=" + order); got.items("repos", "name") != want {
 			t.Errorf("%s: %s, want %s", order, got.items("repos", "name"), want)
 		}
 	}
-	for _, order := range []string{"name%20DESC", "name,uid", "name%20desc%20uid", "nope", "-name", "desc", "name%2Bdesc", strings.Repeat("a", 5000)} {
+	for _, order := range []string{"name%20DESC", "name,,uid", "name%20desc%20uid", "nope", "-name", "desc", "name%2Bdesc", strings.Repeat("a", 5000)} {
 		got := w.do(http.MethodGet, "/registry/v2/repos?order_by="+order, "").expectStatus(http.StatusBadRequest)
 		if got.violations() != "order_by" || !strings.Contains(got.raw, "must be one of name") || len(got.raw) > 1000 {
 			t.Errorf("%s: %s, want it to contain 'must be one of name'", order, got.raw)

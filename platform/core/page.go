@@ -297,7 +297,7 @@ func (k *Kind[T]) isDescByNature(field string) bool {
 		return k.DefaultOrder.Desc
 	}
 	switch field {
-	case "severity", "open_severity", "epss", "first_seen", "create_time", "update_time", "delete_time", "last_seen_time", "last_attempt_time", "date":
+	case "severity", "open_severity", "epss", "first_seen_time", "create_time", "update_time", "delete_time", "last_seen_time", "last_attempt_time", "date":
 		return true
 	default:
 		return false

@@ -97,9 +97,9 @@ type Token struct {
 }
 
 const (
-	tokenVersion   = 1
-	tokenOfSeveral = 2    // the version of a token of an order with further fields
-	tokenDesc      = 0x80 // bit of a descending order, in the byte of the order
+	tokenVersion = 1
+	tokenDesc    = 0x80 // bit of a descending order, in the byte of the order
+	tokenMore    = 0x40 // bit of an order with further fields, which follow
 )
 
 // tokenOf returns a token of an order, without a position.
@@ -147,7 +147,7 @@ func (t Token) bytes() []byte {
 		b[1] |= tokenDesc
 	}
 	if t.then[0] != 0 {
-		b[0] = tokenOfSeveral
+		b[1] |= tokenMore
 		b = append(b, t.then[:]...)
 	}
 	b = binary.AppendVarint(b, t.issued.UnixMilli())
@@ -193,12 +193,12 @@ func parseTokenValue(b []byte) (any, error) {
 
 // parseToken parses the result of bytes.
 func parseToken(b []byte) (t Token, err error) {
-	if len(b) < 2 || b[0] != tokenVersion && b[0] != tokenOfSeveral {
+	if len(b) < 2 || b[0] != tokenVersion {
 		return t, ErrToken
 	}
-	version := b[0]
-	t.order, t.desc = int(b[1]&^tokenDesc), b[1]&tokenDesc != 0
-	if b = b[2:]; version == tokenOfSeveral {
+	hasMore := b[1]&tokenMore != 0
+	t.order, t.desc = int(b[1]&^(tokenDesc|tokenMore)), b[1]&tokenDesc != 0
+	if b = b[2:]; hasMore {
 		if len(b) < len(t.then) || b[0] == 0 {
 			return t, ErrToken
 		}

@@ -181,7 +181,7 @@ func addConditions(f *inventory.FindingFilter, s *table.Statement) {
 		s.Add(" AND t.assignee = ?", f.Assignee)
 	}
 	if f.Assigned != nil {
-		s.Add(" AND t.assignee IS " + map[bool]string{true: "NOT ", false: ""}[*f.Assigned] + "NULL")
+		s.Add(" AND COALESCE(length(t.assignee), 0) " + map[bool]string{true: ">", false: "="}[*f.Assigned] + " 0")
 	}
 	if f.HasDueTime != nil {
 		s.Add(" AND t.due_time "+map[bool]string{true: "<", false: "="}[*f.HasDueTime]+" ?", core.NoDeadline)

@@ -274,7 +274,7 @@ func (p *part) addAfter(s *Statement, o ordering, after *core.Position) {
 		o.addAfter(s, after)
 		return
 	}
-	switch sign := passed(o.desc); {
+	switch sign := operatorAfter(o.desc); {
 	case o.byUID():
 		s.Add(" AND " + p.tieColumn + " " + sign + " p.after")
 	case len(o.then) > 0 || o.tieDesc != o.desc:

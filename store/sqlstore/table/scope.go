@@ -455,7 +455,7 @@ func (o ordering) addAfter(s *Statement, p *core.Position) {
 	if p == nil {
 		return
 	}
-	switch sign := passed(o.desc); {
+	switch sign := operatorAfter(o.desc); {
 	case o.byUID():
 		s.Add(" AND "+o.tie.sql()+" "+sign+" ?", o.position(p.UID))
 	case len(o.then) > 0 || o.tieDesc != o.desc:
@@ -465,8 +465,8 @@ func (o ordering) addAfter(s *Statement, p *core.Position) {
 	}
 }
 
-// passed returns the operator between values and that of a position before them.
-func passed(desc bool) string {
+// operatorAfter returns the operator between values and that of a position before them.
+func operatorAfter(desc bool) string {
 	if desc {
 		return "<"
 	}
@@ -482,7 +482,7 @@ func (o ordering) addAfterKeys(s *Statement, p *core.Position, tie, at string, a
 		if i > 0 {
 			before = " OR "
 		}
-		s.Add(before+"("+key.value+" "+passed(key.desc)+" ?", values[i])
+		s.Add(before+"("+key.value+" "+operatorAfter(key.desc)+" ?", values[i])
 		for j, equal := range keys[:i] {
 			s.Add(" AND "+equal.value+" = ?", values[j])
 		}
@@ -492,7 +492,7 @@ func (o ordering) addAfterKeys(s *Statement, p *core.Position, tie, at string, a
 	for i, equal := range keys {
 		s.Add(equal.value+" = ? AND ", values[i])
 	}
-	s.Add(tie+" "+passed(o.tieDesc)+" "+at+"))", args...)
+	s.Add(tie+" "+operatorAfter(o.tieDesc)+" "+at+"))", args...)
 }
 
 // AddMembers adds the condition that a row is in a branch.
