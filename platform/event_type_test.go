@@ -51,10 +51,10 @@ func TestAFilterByTypeFindsWhatHappenedHoweverManyAtOnce(t *testing.T) {
 		}{
 			{[]string{"iam.rolebindings.created"}, 25},
 			{[]string{"dev.atrium.api.iam.rolebindings.created.v1"}, 25},
-			{[]string{"IAM_ROLEBINDINGS_CREATED"}, 25},
+			{[]string{"IAM_ROLE_BINDING_CREATED"}, 25},
 			{[]string{"iam.rolebindings.created", "iam.rolebindings.created.batch"}, 25},
 			{[]string{"iam.rolebindings.created.batch"}, 20},
-			{[]string{"IAM_ROLEBINDINGS_CREATED_BATCH"}, 20},
+			{[]string{"IAM_ROLE_BINDING_CREATED_BATCH"}, 20},
 			{[]string{"iam.rolebindings.created", "IAM_GROUP_DELETED"}, 26},
 			{[]string{"iam.rolebindings.deleted"}, 0},
 			{[]string{"IAM_GROUP_DELETED"}, 1},

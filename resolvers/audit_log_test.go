@@ -67,7 +67,7 @@ func TestTheAuditLogIsFilteredByKindsAndByResources(t *testing.T) {
 		const query = `query($org: ID!, $kinds: [EventKind!], $subject: ID, $target: ID) {
 			auditLog(kinds: $kinds, subject: $subject, target: $target) { nodes { kind } }
 			eventActivity(within: $org, kinds: $kinds) { made } }`
-		const created, batch, identity = "IAM_ROLEBINDINGS_CREATED", "IAM_ROLEBINDINGS_CREATED_BATCH", "IAM_IDENTITY_CREATED"
+		const created, batch, identity = "IAM_ROLE_BINDING_CREATED", "IAM_ROLE_BINDING_CREATED_BATCH", "IAM_IDENTITY_CREATED"
 		kinds := func(variables ...any) string {
 			return w.ask(query, append(variables, "org", w.org)...).text("auditLog.nodes.*.kind")
 		}
@@ -77,7 +77,7 @@ func TestTheAuditLogIsFilteredByKindsAndByResources(t *testing.T) {
 		w.expectSameSet(kinds("kinds", []string{batch, identity}, "subject", ann), batch+" "+identity)
 		w.expectSameSet(kinds("target", bob), batch+" "+created+" "+identity)
 		w.ask(`query($org: ID!) { eventActivity(within: $org, kinds: [`+created+`]) { made } }`, "org", w.org).expect("eventActivity.29.made", 5)
-		w.askAs(theOwner, query, "org", w.org, "kinds", []string{"IAM_ROLEBINDINGS_MADE"}).expectErrors("GRAPHQL_VALIDATION_FAILED")
+		w.askAs(theOwner, query, "org", w.org, "kinds", []string{"IAM_ROLE_BINDING_MADE"}).expectErrors("GRAPHQL_VALIDATION_FAILED")
 	})
 }
 

@@ -52,14 +52,14 @@ func TestEventsLinkToTheirResources(t *testing.T) {
 			resource { __typename id ... on Repo { name } ... on Group { name } } actor { subject identity { name } } changes { field before after } } } }`
 		got := w.ask(query, "kinds", []string{"PLATFORM_REGISTRY_REPO_UPDATED"})
 		one := "auditLog.nodes.0."
-		got.expect(one+"kind", "PLATFORM_REGISTRY_REPO_UPDATED").expect(one+"group.name", "acme").expect(one+"groupUid", string(w.org)).
+		got.expect(one+"kind", "REGISTRY_REPO_UPDATED").expect(one+"group.name", "acme").expect(one+"groupUid", string(w.org)).
 			expect(one+"resource.__typename", "Repo").expect(one+"resource.name", "go").expect(one+"actor.identity.name", "owner").
 			expect(one+"changes", []any{map[string]any{"field": "description", "before": "one", "after": "two"}, map[string]any{"field": "aliases", "before": nil, "after": []any{"golang"}}})
 		// A deleted resource is null, without an error. Events that are not updates have
 		// no changes.
 		w.ask(`mutation($repo: ID!) { deleteRepo(input: {uid: $repo}) { deletedUid } }`, "repo", repo)
 		got = w.ask(query, "kinds", []string{"PLATFORM_REGISTRY_REPO_DELETED"})
-		got.expect(one+"resource", nil).expect(one+"changes", nil).expect(one+"kind", "PLATFORM_REGISTRY_REPO_DELETED").expect(one+"group.name", "acme")
+		got.expect(one+"resource", nil).expect(one+"changes", nil).expect(one+"kind", "REGISTRY_REPO_DELETED").expect(one+"group.name", "acme")
 		// An event of the operator has no identity.
 		w.group(w.org, "team")
 		got = w.ask(query, "kinds", []string{"IAM_GROUP_CREATED"})
@@ -74,7 +74,7 @@ func TestTheResourceOfADeniedCreationIsItsParent(t *testing.T) {
 	w.askAs("ann", `mutation($org: ID!) { createRepo(input: {parent: $org, name: "go"}) { repo { uid } } }`, "org", w.org).expectErrors("PERMISSION_DENIED createRepo")
 	w.ask(`{ auditLog(denied: true) { nodes { kind resource { __typename ... on Group { name } } actor { identity { name } } } } }`).
 		expect("auditLog.nodes.0.resource.__typename", "Group").expect("auditLog.nodes.0.resource.name", "acme").
-		expect("auditLog.nodes.0.kind", "PLATFORM_REGISTRY_REPO_CREATED").expect("auditLog.nodes.0.actor.identity.name", "ann")
+		expect("auditLog.nodes.0.kind", "REGISTRY_REPO_CREATED").expect("auditLog.nodes.0.actor.identity.name", "ann")
 }
 
 // A caller who may read the log but not the resource of an event sees the event, with an

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"atrium/internal/apierror"
 	"atrium/platform"
 	"atrium/platform/core"
-	"atrium/platform/events"
 )
 
 // kindFiles lists the files of platform that contain a kind, without their extension: those
@@ -281,9 +281,17 @@ func TestTheContractsNameEveryCapabilityAndEvent(t *testing.T) {
 	}
 	const inEvents = "schema/event.graphqls"
 	values = enumValues(t, inEvents, "EventKind")
+	named := []string{"IAM_TERMS_"} // what is accepted of a TermsAcceptance
+	for _, k := range platform.Kinds() {
+		named = append(named, strings.ToUpper(k.Area+"_"+apierror.SnakeCase(k.Name))+"_")
+	}
 	for _, full := range platform.AllEventTypes().All() {
-		if short := events.ShortEventType(full); !slices.Contains(values, enumName(short)) {
-			t.Errorf("%s: add to the enum EventKind, then `make generate`\n\t%s", inEvents, enumName(short))
+		name, _ := platform.AllEventTypes().KindName(full)
+		if !slices.Contains(values, name) {
+			t.Errorf("%s: add to the enum EventKind, then `make generate`\n\t%s", inEvents, name)
+		}
+		if !slices.ContainsFunc(named, func(kind string) bool { return strings.HasPrefix(name, kind) }) {
+			t.Errorf("platform/events/types.go: kindsOfGraph must make area and kind of %s: the name begins with none", name)
 		}
 	}
 }

@@ -166,16 +166,22 @@ func (t *Types) FullTypes(types []string) []string {
 	return full
 }
 
-// KindName returns the name of a type as the value of an enum, such as IAM_GROUP_CREATED,
+// KindName returns the name of a type as the value of an enum, such as IAM_ROLE_BINDING_CREATED,
 // and whether the type exists.
 func (t *Types) KindName(full string) (name string, known bool) {
 	return eventKindName(full), slices.Contains(t.all, full)
 }
 
-// eventKindName returns the name that a type has as the value of an enum.
+// eventKindName returns the name that a type has as the value of an enum: area, kind and verb. Types of v2 name some kinds
+// otherwise than the graph does.
 func eventKindName(full string) string {
-	return strings.ToUpper(strings.ReplaceAll(ShortEventType(full), ".", "_"))
+	return kindsOfGraph.Replace(strings.ToUpper(strings.ReplaceAll(ShortEventType(full), ".", "_")))
 }
+
+var kindsOfGraph = strings.NewReplacer(
+	"PLATFORM_REGISTRY_", "REGISTRY_", "IAM_ROLES_", "IAM_ROLE_", "IAM_ROLEBINDINGS_", "IAM_ROLE_BINDING_", "IAM_IDENTITY_PROVIDERS_", "IAM_IDENTITY_PROVIDER_",
+	"IAM_ACCOUNT_ASSOCIATIONS_", "IAM_ACCOUNT_ASSOCIATION_", "IAM_EXTERNAL_GROUP_ROLE_MAPPINGS_", "IAM_EXTERNAL_GROUP_ROLE_MAPPING_",
+)
 
 // ShortEventType returns a type without prefix and version.
 func ShortEventType(full string) string {

@@ -26,7 +26,7 @@ export function foldEvents(events: HappeningFragment[]): Run[] {
 
 /** Returns the records of the events whose resource is gone, because they have its name, and of confirmed grants, because they have the note. Those of findings are long, and are left out. */
 export function useBodies(events: HappeningFragment[]): ReadonlyMap<string, unknown> {
-  const ids = events.filter(({ resource, kind }) => kind === 'IAM_ROLEBINDINGS_CONFIRMED' || !resource && !kind?.startsWith('VULNERABILITIES')).map(({ id }) => id).slice(0, 200);
+  const ids = events.filter(({ resource, kind }) => kind === 'IAM_ROLE_BINDING_CONFIRMED' || !resource && !kind?.startsWith('VULNERABILITIES')).map(({ id }) => id).slice(0, 200);
   const { data } = useData(Bodies, { ids }, { pause: ids.length === 0, fresh: false, keep: true });
   return new Map((data?.nodes ?? []).flatMap((node) => (node?.__typename === 'Event' ? [[node.id, node.body] as const] : [])));
 }

@@ -72,9 +72,9 @@ export const tierName = (tier: string | null) => (tier === null ? 'No tier' : ac
 export const ratings: SeverityRating[] = ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW', 'NONE', 'UNKNOWN'];
 
 const kinds: [RegExp, string][] = [
-  [/^IAM_GROUP_INVITE/, 'invite'], [/^IAM_GROUP_ISSUER/, 'issuer of'], [/^IAM_GROUP/, 'group'], [/^IAM_IDENTITY_PROVIDERS/, 'identity provider'], [/^IAM_IDENTITY/, 'identity'],
-  [/^IAM_ROLEBINDINGS/, 'role binding'], [/^IAM_ROLES/, 'role'], [/^IAM_ACCOUNT/, 'account association'], [/^IAM_EXTERNAL/, 'mapping of an external group'], [/^IAM_TERMS/, 'terms of'],
-  [/^PLATFORM_REGISTRY_REPO/, 'repo'], [/^PLATFORM_REGISTRY_TAG/, 'tag'], [/^EVENTS_SUBSCRIPTION/, 'webhook'], [/^SOURCES_SOURCE/, 'source'], [/^VULNERABILITIES_FINDING/, 'findings'],
+  [/^IAM_GROUP_INVITE/, 'invite'], [/^IAM_GROUP_ISSUER/, 'issuer of'], [/^IAM_GROUP/, 'group'], [/^IAM_IDENTITY_PROVIDER/, 'identity provider'], [/^IAM_IDENTITY/, 'identity'],
+  [/^IAM_ROLE_BINDING/, 'role binding'], [/^IAM_ROLE/, 'role'], [/^IAM_ACCOUNT/, 'account association'], [/^IAM_EXTERNAL/, 'mapping of an external group'], [/^IAM_TERMS/, 'terms of'],
+  [/^REGISTRY_REPO/, 'repo'], [/^REGISTRY_TAG/, 'tag'], [/^EVENTS_SUBSCRIPTION/, 'webhook'], [/^SOURCES_SOURCE/, 'source'], [/^VULNERABILITIES_FINDING/, 'findings'],
 ];
 
 /** Returns what happened as the parts of a sentence: somebody "created" "the repo" "checkout". A body has the name of what is gone. */
