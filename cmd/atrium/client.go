@@ -103,7 +103,7 @@ func (c *contextFlags) find(name string) (*login.Context, error) {
 	folder, err := login.FindFolder(c.env)
 	if err != nil {
 		if name == "" {
-			return nil, nil //nolint:nilerr // Without a folder there is no current context.
+			return nil, nil // Without a folder there is no current context.
 		}
 		return nil, err
 	}

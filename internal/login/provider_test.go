@@ -185,7 +185,7 @@ func (p *provider) signIn(s *Server, open func(page string)) (*Context, error) {
 
 // visit opens a page as a browser does. What comes of it is seen in the terminal.
 func visit(page string) {
-	if response, err := newBrowser().Get(page); err == nil { //nolint:noctx // of the test
+	if response, err := newBrowser().Get(page); err == nil {
 		_ = response.Body.Close()
 	}
 }
@@ -203,7 +203,7 @@ func TestAPersonSignsInWithABrowser(t *testing.T) {
 	server.Providers[0].Parameters = map[string]string{"resource": service, "response_type": "id_token", "redirect_uri": "https://evil.example", "request_uri": "https://evil.example", "state": "s", "code_challenge": "c", "prompt": "login"}
 	pages := make(chan string, 1)
 	made, err := p.signIn(server, func(page string) {
-		response, err := newBrowser().Get(page) //nolint:noctx // of the test
+		response, err := newBrowser().Get(page)
 		if err != nil {
 			pages <- err.Error()
 			return

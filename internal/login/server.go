@@ -134,7 +134,8 @@ func IsThisMachine(host string) bool {
 // act there as the caller. This machine may have any name.
 func CheckAudience(server *url.URL, audience string) error {
 	of, err := url.Parse(audience)
-	if err != nil || of.Scheme != "https" && of.Scheme != "http" || IsThisMachine(server.Hostname()) || strings.EqualFold(of.Host, server.Host) {
+	isURL := err == nil && (of.Scheme == "https" || of.Scheme == "http")
+	if !isURL || IsThisMachine(server.Hostname()) || strings.EqualFold(of.Host, server.Host) {
 		return nil
 	}
 	return fmt.Errorf("%s asks for a token for %s, with which it could act there as you; if both are one service, say so with --audience %[2]s", server, audience)
