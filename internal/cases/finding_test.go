@@ -24,8 +24,8 @@ var _ = newKind(kind{
 		{name: "summary of a missing repo", do: askPlace("SummarizeFindings", "{group}/00000000000000ff"), want: notFound("iam/Group", "{group}/00000000000000ff")},
 		{name: "summary of no UID", do: askPlace("SummarizeFindings", "nope"), want: invalid("within")},
 		{name: "count", setup: []call{getFinding}, do: call{rpc: "CountFindings", params: fields{"uidp.children_of": "{finding.repo}"}}, want: resource(fields{
-			"severity": []fields{{"value": "SEVERITY_RATING_UNKNOWN", "count": 1}}, "state": []fields{{"value": "FINDING_STATE_OPEN", "count": 1}},
-			"ecosystem": []fields{{"value": "", "count": 1}}, "repo": []fields{{"value": "{finding.repo}", "count": 1}}, "group": []fields{{"value": "{group}", "count": 1}},
+			"severities": []fields{{"value": "SEVERITY_RATING_UNKNOWN", "count": 1}}, "states": []fields{{"value": "FINDING_STATE_OPEN", "count": 1}},
+			"ecosystems": []fields{{"value": "", "count": 1}}, "repos": []fields{{"value": "{finding.repo}", "count": 1}}, "groups": []fields{{"value": "{group}", "count": 1}},
 		})},
 		{name: "top vulnerabilities", setup: []call{getFinding}, do: call{rpc: "GetTopVulnerabilities", params: fields{"uidp.descendants_of": "{finding.repo}", "by": "severity"}},
 			want: resource(fields{"totalCount": 1, "rows": []fields{rowOfRanking(fields{"vulnerabilityId": "{finding.vulnerabilityId}"})}})},

@@ -82,6 +82,6 @@ type (
 
 // GetEventActivity counts the changes that were made and denied in each interval.
 func (o Operations) GetEventActivity(ctx context.Context, in *EventInterval) (*GetEventActivityResponse, error) {
-	activity, err := o.p.AuditLog.Activity(ctx, in.request(core.EachDay), in.Types, nil)
+	activity, err := o.p.AuditLog.Activity(ctx, in.request(core.EachDay), in.Types)
 	return &GetEventActivityResponse{activity}, err
 }

@@ -71,7 +71,7 @@ func showHeld(all []*inventory.ImagePackage) []HeldPackage {
 func showChanged(all []reports.PackageChange) []ChangedPackage {
 	shown := make([]ChangedPackage, len(all))
 	for i, c := range all {
-		shown[i] = ChangedPackage(c)
+		shown[i] = ChangedPackage{c.Name, c.Ecosystem, c.From, c.To}
 	}
 	return shown
 }

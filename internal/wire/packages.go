@@ -72,10 +72,11 @@ type (
 
 // GetVulnerabilityExposure reads what is known of a vulnerability, and counts what it affects.
 func (o Operations) GetVulnerabilityExposure(ctx context.Context, in *NamedVulnerability) (*VulnerabilityExposure, error) {
-	v, err := o.p.Vulnerabilities.GetNamed(ctx, in.ID, 0)
-	if err != nil {
-		return nil, err
+	named, errs := o.p.Vulnerabilities.GetNamed(ctx, []string{in.ID}, 0)
+	if errs[0] != nil {
+		return nil, errs[0]
 	}
+	v := named[0]
 	known := v.Metadata
 	if known == nil {
 		known = &inventory.Vulnerability{ID: v.Name}
