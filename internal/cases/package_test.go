@@ -38,5 +38,8 @@ func putPackage(e *env, org string, given fields) fields {
 	if err != nil || len(done.Rejected) > 0 {
 		e.Fatal(err, done.Rejected)
 	}
+	if err := e.w.p.Findings.SettleIn(e.operator(), core.UID(org).Root()); err != nil {
+		e.Fatal(err)
+	}
 	return e.mustCall(call{rpc: "ListPackages", params: fields{"within": org, "names": []any{name}}}).items[0]
 }

@@ -49,14 +49,14 @@ func TestMessagesHaveAllFieldsOfTheirJSON(t *testing.T) {
 		{wire.RedeliverRequest{}, &eventsv2.RedeliverRequest{}}, {wire.RedeliverResponse{}, &eventsv2.RedeliverResponse{}},
 		{wire.BatchCreateSubscriptionsRequest{}, &eventsv2.BatchCreateSubscriptionsRequest{}}, {wire.BatchCreateSubscriptionsResponse{}, &eventsv2.BatchCreateSubscriptionsResponse{}},
 	} {
-		compareFields(t, reflect.TypeOf(x.object), x.message.ProtoReflect().Descriptor(), map[reflect.Type]bool{})
+		requireFields(t, reflect.TypeOf(x.object), x.message.ProtoReflect().Descriptor(), map[reflect.Type]bool{})
 	}
 }
 
 // outsideLists are fields of filters that lists take in another way.
 var outsideLists = map[string]bool{"or": true, "not": true, "uids": true}
 
-func compareFields(t *testing.T, object reflect.Type, message protoreflect.MessageDescriptor, seen map[reflect.Type]bool) {
+func requireFields(t *testing.T, object reflect.Type, message protoreflect.MessageDescriptor, seen map[reflect.Type]bool) {
 	t.Helper()
 	for object.Kind() == reflect.Pointer || object.Kind() == reflect.Slice {
 		object = object.Elem()
@@ -76,7 +76,7 @@ func compareFields(t *testing.T, object reflect.Type, message protoreflect.Messa
 		case in == nil:
 			t.Errorf("%s lacks %s of %s", message.FullName(), name, object)
 		case in.Message() != nil && !in.IsMap():
-			compareFields(t, field.Type, in.Message(), seen)
+			requireFields(t, field.Type, in.Message(), seen)
 		}
 	}
 }
