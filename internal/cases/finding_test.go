@@ -8,7 +8,7 @@ import (
 // A finding is made by the service: {finding} is one of a repo with an image that holds a package, and an advisory about that.
 var _ = newKind(kind{
 	name: "Finding", plural: "Findings", ref: "finding", area: "vulnerabilities", parent: "registry/Repo", in: "{group}", put: putFinding,
-	minimal: fields{"package": "package-{n}", "id": "CVE-2026-{n}"},
+	minimal: fields{"package": "package-{n}", "id": "CVE-2026-{n}"}, full: fields{"package": "package-{n}", "id": "CVE-2026-{n}"},
 	extra: []call{
 		askPlace("SummarizeFindings", "{group}"), askPlace("GetFindingActivity", "{group}"), askPlace("GetRemediationActivity", "{group}"),
 		askPlace("GetAcceptanceRules", "{group}"), askPlace("GetDuePolicy", "{group}"),
@@ -55,7 +55,7 @@ var _ = newKind(kind{
 			{"a", "{shelf}", fields{"package": "delta", "id": "CVE-2026-1"}}, {"b", "{org}", fields{"package": "alpha", "id": "CVE-2026-2"}},
 			{"c", "{inner}", fields{"package": "charlie", "id": "CVE-2026-3"}}, {"d", "{side}", fields{"package": "beta", "id": "CVE-2026-4"}},
 		},
-		orders:    []order{{"package", "package"}, {"first_seen_time", "firstSeenTime"}, {"uid", "uid"}, {"severity", "none"}},
+		orders:    []order{{"package", "package"}, {"first_seen", "firstSeenTime"}, {"uid", "uid"}, {"severity", "none"}},
 		byDefault: "severity desc",
 		filters: []filterCase{
 			{fields{"packages": []string{"alpha", "delta"}}, "a b"}, {fields{"vulnerabilityIds": []string{"CVE-2026-3"}}, "c"}, {fields{"query": "bet"}, "d"},

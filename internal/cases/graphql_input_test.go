@@ -165,6 +165,9 @@ func literals(arguments fields) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(arguments)) {
 		text := asJSON(arguments[name])
+		if where, ok := arguments[name].(fields); ok && name == "where" { // It is an object of GraphQL, whose values are texts.
+			text = "{" + strings.Trim(literals(where), "()") + "}"
+		}
 		if order, ok := arguments[name].(fields); ok && name == "orderBy" { // Its values are two enums.
 			text = fmt.Sprintf("{field: %s, direction: %s}", order["field"], order["direction"])
 		}
