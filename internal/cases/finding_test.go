@@ -11,12 +11,7 @@ var _ = newKind(kind{
 	minimal: fields{"package": "package-{n}", "id": "CVE-2026-{n}"}, full: fields{"package": "package-{n}", "id": "CVE-2026-{n}"},
 	extra: []call{
 		askPlace("SummarizeFindings", "{group}"), askPlace("GetFindingActivity", "{group}"), askPlace("GetRemediationActivity", "{group}"),
-		askPlace("GetAcceptanceRules", "{group}"), askPlace("GetDuePolicy", "{group}"),
-		{rpc: "CountFindings", target: "{group}", params: fields{"uidp.descendants_of": "{group}"}},
-		{rpc: "GetTopVulnerabilities", target: "{group}", params: fields{"uidp.descendants_of": "{group}"}},
-		{rpc: "GetTopPackages", target: "{group}", params: fields{"uidp.descendants_of": "{group}"}},
-		decideFindings(fields{"state": "FINDING_STATE_ACCEPTED"}), setDuePolicy("{group}", 7),
-		acceptFindings("{group}"), previewRule("{group}"),
+		decideFindings(fields{"state": "FINDING_STATE_ACCEPTED"}), setDuePolicy("{group}", 7), acceptFindings("{group}"), previewRule("{group}"),
 	},
 	rows: []row{
 		{name: "summary", setup: []call{getFinding}, do: askPlace("SummarizeFindings", "{finding.repo}"), want: resource(summaryOf(1, 0, 0))},
