@@ -50,6 +50,6 @@ var rightsElsewhere = map[string]bool{
 	"ConfirmRoleBindings": true, "BatchDeleteRoleBindings": true, "BatchCreateIdentities": true, "BatchDeleteIdentities": true, "BatchCreateGroupInvites": true, "BatchDeleteGroupInvites": true,
 	"BatchUpdateRepos": true, "BatchCreateTags": true, "BatchDeleteTags": true, "BatchCreateSubscriptions": true, "BatchDeleteSubscriptions": true,
 	"SummarizeFindings": true, "CountFindings": true, "GetTopVulnerabilities": true, "GetTopPackages": true, "UpdateFindings": true, "GetFindingActivity": true, "GetRemediationActivity": true,
-	"GetAcceptanceRules": true, "CreateAcceptanceRule": true, "PreviewAcceptanceRule": true, "DeleteAcceptanceRule": true, "GetDuePolicy": true, "SetDuePolicy": true,
-	"SummarizeAdvisories": true, "GetAdvisoryActivity": true, "ListEffectiveRoleBindings": true, "GetEffectiveCapabilities": true, "Search": true, "GetFinding": true, "ListFindings": true,
+	"GetAcceptanceRules": true, "GetDuePolicy": true,
+	"SummarizeAdvisories": true, "GetAdvisoryActivity": true, "ListEffectiveRoleBindings": true, "GetEffectiveCapabilities": true, "Search": true,
 }

@@ -9,10 +9,7 @@ import (
 var _ = newKind(kind{
 	name: "Finding", plural: "Findings", ref: "finding", area: "vulnerabilities", parent: "registry/Repo", in: "{group}", put: putFinding,
 	minimal: fields{"package": "package-{n}", "id": "CVE-2026-{n}"}, full: fields{"package": "package-{n}", "id": "CVE-2026-{n}"},
-	extra: []call{
-		askPlace("SummarizeFindings", "{group}"), askPlace("GetFindingActivity", "{group}"), askPlace("GetRemediationActivity", "{group}"),
-		decideFindings(fields{"state": "FINDING_STATE_ACCEPTED"}), setDuePolicy("{group}", 7), acceptFindings("{group}"), previewRule("{group}"),
-	},
+	extra: []call{setDuePolicy("{group}", 7), acceptFindings("{group}"), previewRule("{group}")},
 	rows: []row{
 		{name: "summary", setup: []call{getFinding}, do: askPlace("SummarizeFindings", "{finding.repo}"), want: resource(summaryOf(1, 0, 0))},
 		{name: "summary of what is decided", setup: []call{decideFindings(fields{"state": "FINDING_STATE_ACCEPTED"})}, do: askPlace("SummarizeFindings", "{finding.repo}"), want: resource(summaryOf(0, 1, 0))},
