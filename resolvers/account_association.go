@@ -40,19 +40,19 @@ func (q queries) AccountAssociations(ctx context.Context, window scalar.Window, 
 func (m mutations) CreateAccountAssociation(ctx context.Context, input map[string]any) (*scalar.CreateAccountAssociationPayload, error) {
 	input, apps := indexApps(input)
 	parent, in := decodeInput[*iam.AccountAssociation](input)
-	made, err := m.p.AccountAssociations.Create(conditioned(ctx, input), parent, in.Malformed(apps.findDuplicates()...))
+	made, err := m.p.AccountAssociations.Create(withConditions(ctx, input), parent, in.Malformed(apps.findDuplicates()...))
 	return newCreated(ctx, m.p.AccountAssociations.ListEach, parent, made, renameFields(err, apps.listField))
 }
 
 func (m mutations) UpdateAccountAssociation(ctx context.Context, input map[string]any) (*scalar.UpdateAccountAssociationPayload, error) {
 	input, apps := indexApps(input)
 	uid, in := decodeInput[*iam.AccountAssociation](input)
-	changed, err := m.p.AccountAssociations.Update(conditioned(ctx, input), uid, in.Malformed(apps.findDuplicates()...))
+	changed, err := m.p.AccountAssociations.Update(withConditions(ctx, input), uid, in.Malformed(apps.findDuplicates()...))
 	return newUpdated(changed, renameFields(err, apps.listField))
 }
 
 func (m mutations) DeleteAccountAssociation(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
-	return newDeleted("AccountAssociation", input, m.p.AccountAssociations.Delete(conditionedDeletion(ctx, input), input.UID))
+	return newDeleted("AccountAssociation", input, m.p.AccountAssociations.Delete(withDeletionConditions(ctx, input), input.UID))
 }
 
 func (e entities) FindManyAccountAssociationByUIDs(ctx context.Context, reps []*graph.AccountAssociationByUIDsInput) ([]*iam.AccountAssociation, error) {

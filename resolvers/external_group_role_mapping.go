@@ -34,12 +34,12 @@ func (q queries) ExternalGroupRoleMappings(ctx context.Context, window scalar.Wi
 
 func (m mutations) CreateExternalGroupRoleMapping(ctx context.Context, input map[string]any) (*scalar.CreateExternalGroupRoleMappingPayload, error) {
 	parent, in := decodeInput[*iam.ExternalGroupRoleMapping](input)
-	made, err := m.p.ExternalGroupRoleMappings.Create(conditioned(ctx, input), parent, in)
+	made, err := m.p.ExternalGroupRoleMappings.Create(withConditions(ctx, input), parent, in)
 	return newCreated(ctx, m.p.ExternalGroupRoleMappings.ListEach, parent, made, err)
 }
 
 func (m mutations) DeleteExternalGroupRoleMapping(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
-	return newDeleted("ExternalGroupRoleMapping", input, m.p.ExternalGroupRoleMappings.Delete(conditionedDeletion(ctx, input), input.UID))
+	return newDeleted("ExternalGroupRoleMapping", input, m.p.ExternalGroupRoleMappings.Delete(withDeletionConditions(ctx, input), input.UID))
 }
 
 func (m mutations) BatchDeleteExternalGroupRoleMappings(ctx context.Context, input graph.BatchDeleteExternalGroupRoleMappingsInput) (*scalar.BatchDeleteExternalGroupRoleMappingsPayload, error) {

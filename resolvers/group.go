@@ -37,17 +37,17 @@ func (q queries) Groups(ctx context.Context, window scalar.Window, within *core.
 
 func (m mutations) CreateGroup(ctx context.Context, input map[string]any) (*scalar.CreateGroupPayload, error) {
 	parent, in := decodeInput[*iam.Group](input)
-	made, err := m.p.Groups.Create(conditioned(ctx, input), parent, in)
+	made, err := m.p.Groups.Create(withConditions(ctx, input), parent, in)
 	return newCreated(ctx, m.p.Groups.ListEach, parent, made, err)
 }
 
 func (m mutations) UpdateGroup(ctx context.Context, input map[string]any) (*scalar.UpdateGroupPayload, error) {
 	uid, in := decodeInput[*iam.Group](input)
-	return newUpdated(m.p.Groups.Update(conditioned(ctx, input), uid, in))
+	return newUpdated(m.p.Groups.Update(withConditions(ctx, input), uid, in))
 }
 
 func (m mutations) DeleteGroup(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
-	return newDeleted("Group", input, m.p.Groups.Delete(conditionedDeletion(ctx, input), input.UID))
+	return newDeleted("Group", input, m.p.Groups.Delete(withDeletionConditions(ctx, input), input.UID))
 }
 
 func (e entities) FindManyGroupByUIDs(ctx context.Context, reps []*graph.GroupByUIDsInput) ([]*iam.Group, error) {

@@ -34,12 +34,12 @@ func (q queries) GroupInvites(ctx context.Context, window scalar.Window, within 
 // CreateGroupInvite creates an invite. Its response is the only one that shows the code.
 func (m mutations) CreateGroupInvite(ctx context.Context, input map[string]any) (*scalar.CreateGroupInvitePayload, error) {
 	parent, in := decodeInput[*iam.GroupInvite](input)
-	made, err := m.p.GroupInvites.Create(conditioned(ctx, input), parent, in)
+	made, err := m.p.GroupInvites.Create(withConditions(ctx, input), parent, in)
 	return newCreated(ctx, m.p.GroupInvites.ListEach, parent, made, err)
 }
 
 func (m mutations) DeleteGroupInvite(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
-	return newDeleted("GroupInvite", input, m.p.GroupInvites.Delete(conditionedDeletion(ctx, input), input.UID))
+	return newDeleted("GroupInvite", input, m.p.GroupInvites.Delete(withDeletionConditions(ctx, input), input.UID))
 }
 
 func (m mutations) BatchCreateGroupInvites(ctx context.Context, input map[string]any) (*graph.BatchCreateGroupInvitesPayload, error) {

@@ -58,17 +58,17 @@ func (q queries) Identities(ctx context.Context, window scalar.Window, within *c
 
 func (m mutations) CreateIdentity(ctx context.Context, input map[string]any) (*scalar.CreateIdentityPayload, error) {
 	parent, in := decodeInput[*iam.Identity](input)
-	made, err := m.p.Identities.Create(conditioned(ctx, input), parent, in)
+	made, err := m.p.Identities.Create(withConditions(ctx, input), parent, in)
 	return newCreated(ctx, m.p.Identities.ListEach, parent, made, err)
 }
 
 func (m mutations) UpdateIdentity(ctx context.Context, input map[string]any) (*scalar.UpdateIdentityPayload, error) {
 	uid, in := decodeInput[*iam.Identity](input)
-	return newUpdated(m.p.Identities.Update(conditioned(ctx, input), uid, in))
+	return newUpdated(m.p.Identities.Update(withConditions(ctx, input), uid, in))
 }
 
 func (m mutations) DeleteIdentity(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
-	return newDeleted("Identity", input, m.p.Identities.Delete(conditionedDeletion(ctx, input), input.UID))
+	return newDeleted("Identity", input, m.p.Identities.Delete(withDeletionConditions(ctx, input), input.UID))
 }
 
 func (m mutations) BatchCreateIdentities(ctx context.Context, input map[string]any) (*graph.BatchCreateIdentitiesPayload, error) {

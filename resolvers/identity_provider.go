@@ -35,13 +35,13 @@ func (q queries) IdentityProviders(ctx context.Context, window scalar.Window, wi
 
 func (m mutations) CreateIdentityProvider(ctx context.Context, input map[string]any) (*scalar.CreateIdentityProviderPayload, error) {
 	parent, in := decodeInput[*iam.IdentityProvider](input)
-	made, err := m.p.IdentityProviders.Create(conditioned(ctx, input), parent, in)
+	made, err := m.p.IdentityProviders.Create(withConditions(ctx, input), parent, in)
 	return newCreated(ctx, m.p.IdentityProviders.ListEach, parent, made, err)
 }
 
 func (m mutations) UpdateIdentityProvider(ctx context.Context, input map[string]any) (*scalar.UpdateIdentityProviderPayload, error) {
 	uid, in := decodeInput[*iam.IdentityProvider](input)
-	return newUpdated(m.p.IdentityProviders.Update(conditioned(ctx, input), uid, in))
+	return newUpdated(m.p.IdentityProviders.Update(withConditions(ctx, input), uid, in))
 }
 
 func (m mutations) VerifyIdentityProvider(ctx context.Context, input graph.VerifyIdentityProviderInput) (*graph.VerifyIdentityProviderPayload, error) {
@@ -53,7 +53,7 @@ func (m mutations) VerifyIdentityProvider(ctx context.Context, input graph.Verif
 }
 
 func (m mutations) DeleteIdentityProvider(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
-	return newDeleted("IdentityProvider", input, m.p.IdentityProviders.Delete(conditionedDeletion(ctx, input), input.UID))
+	return newDeleted("IdentityProvider", input, m.p.IdentityProviders.Delete(withDeletionConditions(ctx, input), input.UID))
 }
 
 func (e entities) FindManyIdentityProviderByUIDs(ctx context.Context, reps []*graph.IdentityProviderByUIDsInput) ([]*iam.IdentityProvider, error) {

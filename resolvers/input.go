@@ -31,16 +31,16 @@ func decodeInput[T any](input map[string]any) (core.UID, fieldmask.Input[T]) {
 // conditionNames are the fields of inputs that are conditions of the change.
 var conditionNames = []string{"ifMatch", "idempotencyKey", "validateOnly"}
 
-// conditioned returns the context of a change under the conditions of its input.
-func conditioned(ctx context.Context, input map[string]any) context.Context {
+// withConditions returns the context of a change under the conditions of its input.
+func withConditions(ctx context.Context, input map[string]any) context.Context {
 	match, _ := input["ifMatch"].(*string)
 	key, _ := input["idempotencyKey"].(*string)
 	validated, _ := input["validateOnly"].(*bool)
 	return core.WithConditions(ctx, &core.Conditions{IfMatch: valueOrZero(match), IdempotencyKey: valueOrZero(key), ValidateOnly: valueOrZero(validated)})
 }
 
-// conditionedDeletion returns the context of a deletion under the conditions of its input.
-func conditionedDeletion(ctx context.Context, input scalar.Delete) context.Context {
+// withDeletionConditions returns the context of a deletion under the conditions of its input.
+func withDeletionConditions(ctx context.Context, input scalar.Delete) context.Context {
 	return core.WithConditions(ctx, &core.Conditions{IfMatch: valueOrZero(input.IfMatch), ValidateOnly: valueOrZero(input.ValidateOnly)})
 }
 

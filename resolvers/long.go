@@ -60,7 +60,7 @@ var costlyFields = map[string]core.CostlyFields{
 	"Tag.bundles":                   core.TagDetails,
 	"Repo.etag":                     core.RepoLists,
 	"Identity.etag":                 core.IdentityRules,
-	"RoleBinding.etag":              core.BindingObjects,
+	"RoleBinding.etag":              core.BindingObjects | core.BindingTexts | core.BindingRules,
 	"Tag.etag":                      core.TagDetails,
 	"ArtifactVersion.name":          core.VersionArtifact,
 	"ArtifactVersion.description":   core.VersionArtifact,

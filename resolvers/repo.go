@@ -38,13 +38,13 @@ func (q queries) Repos(ctx context.Context, window scalar.Window, within *core.U
 
 func (m mutations) CreateRepo(ctx context.Context, input map[string]any) (*scalar.CreateRepoPayload, error) {
 	parent, in := decodeInput[*inventory.Repo](input)
-	made, err := m.p.Repos.Create(conditioned(ctx, input), parent, in)
+	made, err := m.p.Repos.Create(withConditions(ctx, input), parent, in)
 	return newCreated(ctx, m.p.Repos.ListEach, parent, made, err)
 }
 
 func (m mutations) UpdateRepo(ctx context.Context, input map[string]any) (*scalar.UpdateRepoPayload, error) {
 	uid, in := decodeInput[*inventory.Repo](input)
-	return newUpdated(m.p.Repos.Update(conditioned(ctx, input), uid, in))
+	return newUpdated(m.p.Repos.Update(withConditions(ctx, input), uid, in))
 }
 
 func (m mutations) BatchUpdateRepos(ctx context.Context, input map[string]any) (*graph.BatchUpdateReposPayload, error) {
@@ -56,7 +56,7 @@ func (m mutations) BatchUpdateRepos(ctx context.Context, input map[string]any) (
 }
 
 func (m mutations) DeleteRepo(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
-	return newDeleted("Repo", input, m.p.Repos.Delete(conditionedDeletion(ctx, input), input.UID))
+	return newDeleted("Repo", input, m.p.Repos.Delete(withDeletionConditions(ctx, input), input.UID))
 }
 
 func (e entities) FindManyRepoByUIDs(ctx context.Context, reps []*graph.RepoByUIDsInput) ([]*inventory.Repo, error) {
@@ -65,7 +65,7 @@ func (e entities) FindManyRepoByUIDs(ctx context.Context, reps []*graph.RepoByUI
 
 func (m mutations) UpdateRepoReadme(ctx context.Context, input map[string]any) (*graph.UpdateRepoReadmePayload, error) {
 	uid, in := decodeInput[*inventory.Readme](input)
-	if _, err := m.p.Repos.UpdateReadme(conditioned(ctx, input), uid, in); err != nil {
+	if _, err := m.p.Repos.UpdateReadme(withConditions(ctx, input), uid, in); err != nil {
 		return nil, err
 	}
 	repo, err := readsOf(ctx).repos().load(ctx, uid)

@@ -31,17 +31,17 @@ func (q queries) Roles(ctx context.Context, window scalar.Window, within *core.U
 
 func (m mutations) CreateRole(ctx context.Context, input map[string]any) (*scalar.CreateRolePayload, error) {
 	parent, in := decodeInput[*iam.Role](input)
-	made, err := m.p.Roles.Create(conditioned(ctx, input), parent, in)
+	made, err := m.p.Roles.Create(withConditions(ctx, input), parent, in)
 	return newCreated(ctx, m.p.Roles.ListEach, parent, made, err)
 }
 
 func (m mutations) UpdateRole(ctx context.Context, input map[string]any) (*scalar.UpdateRolePayload, error) {
 	uid, in := decodeInput[*iam.Role](input)
-	return newUpdated(m.p.Roles.Update(conditioned(ctx, input), uid, in))
+	return newUpdated(m.p.Roles.Update(withConditions(ctx, input), uid, in))
 }
 
 func (m mutations) DeleteRole(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
-	return newDeleted("Role", input, m.p.Roles.Delete(conditionedDeletion(ctx, input), input.UID))
+	return newDeleted("Role", input, m.p.Roles.Delete(withDeletionConditions(ctx, input), input.UID))
 }
 
 func (e entities) FindManyRoleByUIDs(ctx context.Context, reps []*graph.RoleByUIDsInput) ([]*iam.Role, error) {

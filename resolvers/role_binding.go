@@ -37,17 +37,17 @@ func (q queries) RoleBindings(ctx context.Context, window scalar.Window, within 
 
 func (m mutations) CreateRoleBinding(ctx context.Context, input map[string]any) (*scalar.CreateRoleBindingPayload, error) {
 	parent, in := decodeInput[*iam.RoleBinding](input)
-	made, err := m.p.RoleBindings.Create(conditioned(ctx, input), parent, in)
+	made, err := m.p.RoleBindings.Create(withConditions(ctx, input), parent, in)
 	return newCreated(ctx, m.p.RoleBindings.ListEach, parent, made, err)
 }
 
 func (m mutations) UpdateRoleBinding(ctx context.Context, input map[string]any) (*scalar.UpdateRoleBindingPayload, error) {
 	uid, in := decodeInput[*iam.RoleBinding](input)
-	return newUpdated(m.p.RoleBindings.Update(conditioned(ctx, input), uid, in))
+	return newUpdated(m.p.RoleBindings.Update(withConditions(ctx, input), uid, in))
 }
 
 func (m mutations) DeleteRoleBinding(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
-	return newDeleted("RoleBinding", input, m.p.RoleBindings.Delete(conditionedDeletion(ctx, input), input.UID))
+	return newDeleted("RoleBinding", input, m.p.RoleBindings.Delete(withDeletionConditions(ctx, input), input.UID))
 }
 
 func (m mutations) BatchCreateRoleBindings(ctx context.Context, input graph.BatchCreateRoleBindingsInput) (*graph.BatchCreateRoleBindingsPayload, error) {

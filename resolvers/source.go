@@ -36,13 +36,13 @@ func (q queries) Sources(ctx context.Context, window scalar.Window, within *core
 
 func (m mutations) CreateSource(ctx context.Context, input map[string]any) (*scalar.CreateSourcePayload, error) {
 	parent, in := decodeInput[*intake.Source](input)
-	made, err := m.p.Sources.Create(conditioned(ctx, input), parent, in)
+	made, err := m.p.Sources.Create(withConditions(ctx, input), parent, in)
 	return newCreated(ctx, m.p.Sources.ListEach, parent, made, err)
 }
 
 func (m mutations) UpdateSource(ctx context.Context, input map[string]any) (*scalar.UpdateSourcePayload, error) {
 	uid, in := decodeInput[*intake.Source](input)
-	return newUpdated(m.p.Sources.Update(conditioned(ctx, input), uid, in))
+	return newUpdated(m.p.Sources.Update(withConditions(ctx, input), uid, in))
 }
 
 func (m mutations) RunSource(ctx context.Context, input graph.RunSourceInput) (*graph.RunSourcePayload, error) {
@@ -62,7 +62,7 @@ func (m mutations) CancelSource(ctx context.Context, input graph.CancelSourceInp
 }
 
 func (m mutations) DeleteSource(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
-	return newDeleted("Source", input, m.p.Sources.Delete(conditionedDeletion(ctx, input), input.UID))
+	return newDeleted("Source", input, m.p.Sources.Delete(withDeletionConditions(ctx, input), input.UID))
 }
 
 func (e entities) FindManySourceByUIDs(ctx context.Context, reps []*graph.SourceByUIDsInput) ([]*intake.Source, error) {

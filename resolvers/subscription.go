@@ -74,7 +74,7 @@ func (m mutations) CreateSubscription(ctx context.Context, input map[string]any)
 	conditions, _ := input["conditions"].(*webhooks.EventConditions)
 	findings, _ := input["findings"].(*inventory.FindingConditions)
 	parent, in := decodeInput[*webhooks.Subscription](without(input, "conditions", "findings"))
-	made, err := m.p.Subscriptions.CreateConditional(conditioned(ctx, input), parent, in, conditions, findings)
+	made, err := m.p.Subscriptions.CreateConditional(withConditions(ctx, input), parent, in, conditions, findings)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (m mutations) CreateSubscription(ctx context.Context, input map[string]any)
 }
 
 func (m mutations) DeleteSubscription(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
-	return newDeleted("EventSubscription", input, m.p.Subscriptions.Delete(conditionedDeletion(ctx, input), input.UID))
+	return newDeleted("EventSubscription", input, m.p.Subscriptions.Delete(withDeletionConditions(ctx, input), input.UID))
 }
 
 // BatchCreateSubscriptions creates several subscriptions. Its response is the only one that shows their secrets.

@@ -31,12 +31,12 @@ func (q queries) Tags(ctx context.Context, window scalar.Window, within *core.UI
 
 func (m mutations) CreateTag(ctx context.Context, input map[string]any) (*scalar.CreateTagPayload, error) {
 	parent, in := decodeInput[*inventory.Tag](input)
-	made, err := m.p.Tags.Create(conditioned(ctx, input), parent, in)
+	made, err := m.p.Tags.Create(withConditions(ctx, input), parent, in)
 	return newCreated(ctx, m.p.Tags.ListEach, parent, made, err)
 }
 
 func (m mutations) DeleteTag(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
-	return newDeleted("Tag", input, m.p.Tags.Delete(conditionedDeletion(ctx, input), input.UID))
+	return newDeleted("Tag", input, m.p.Tags.Delete(withDeletionConditions(ctx, input), input.UID))
 }
 
 func (m mutations) BatchCreateTags(ctx context.Context, input map[string]any) (*graph.BatchCreateTagsPayload, error) {

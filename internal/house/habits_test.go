@@ -47,9 +47,9 @@ func TestTheContextCarriesOnlyAllowedValues(t *testing.T) {
 	t.Parallel()
 	allowed := map[string][]string{
 		// These are the caller, the cost, the memory of the response, the connections that the
-		// request may use, and whether it is background work. Otherwise every layer between the start of a request and its
+		// request may use, whether it is background work, and under which conditions a change is made. Otherwise every layer between the start of a request and its
 		// statements would have to pass them on.
-		"platform/core": {"actorKey", "traceKey", "responseMemoryKey", "backgroundKey", "turnsKey"},
+		"platform/core": {"actorKey", "traceKey", "responseMemoryKey", "backgroundKey", "turnsKey", "conditionsKey"},
 		// This says which calls read concurrently for one answer. It passes from the
 		// engine of GraphQL to the store, through operations that do not use it.
 		// The other says that a request changes nothing, with the position of the primary

@@ -36,6 +36,8 @@
 //	               same access can share an answer
 //	capability.go  all capabilities
 //	denial.go      records rejected changes
+//	conditions.go  what a client asks of a change beside its content: ETags, and changes that are only checked
+//	idempotency.go creations with a key, which are made once
 //
 // Events, the database and the process:
 //
