@@ -38,7 +38,7 @@ import document, { type pagesQuery, type pagesQuery$data } from './__generated__
 
 // Babel would replace the text with the output of the compiler. Without Babel, the output is imported.
 void ((graphql: (text: TemplateStringsArray) => unknown) => graphql\`
-  query pagesQuery($after: String) {
+  query pagesQuery($after: String) @throwOnFieldError {
     repos(first: 2, after: $after, orderBy: {field: NAME}) @connection(key: "pages_repos", filters: []) { pageInfo { endCursor } edges { node { id name createTime } } }
   }
 \`);
@@ -49,11 +49,11 @@ export async function names(endpoint: string, token: string): Promise<string[]> 
   const first = createOperationDescriptor(getRequest(query), {});
   environment.retain(first);
   const one = await fetchQuery<pagesQuery>(environment, query, {}).toPromise();
-  await fetchQuery<pagesQuery>(environment, query, { after: one!.repos!.pageInfo.endCursor }).toPromise();
+  await fetchQuery<pagesQuery>(environment, query, { after: one!.repos.pageInfo.endCursor }).toPromise();
   const both = environment.lookup(first.fragment).data as unknown as pagesQuery$data;
-  const time: string = both.repos!.edges[0].node.createTime; // A DateTime is a string.
+  const time: string = both.repos.edges[0].node.createTime; // A DateTime is a string.
   if (Number.isNaN(Date.parse(time))) throw new Error(time);
-  return both.repos!.edges.map((edge) => edge.node.name);
+  return both.repos.edges.map((edge) => edge.node.name);
 }
 `);
 write('src/page.ts', `
@@ -98,10 +98,10 @@ async function main() {
   const four = await names(endpoint, token);
   if (four.length !== 4 || new Set(four).size !== 4) throw new Error(\`relay has \${four}\`);
 
-  const direct = apollo(endpoint, token), groups = (await direct.query({ query: scopes })).data!.groups!.nodes;
+  const direct = apollo(endpoint, token), groups = (await direct.query({ query: scopes })).data!.groups.nodes;
   const first: Record<string, string[]> = {};
-  for (const { uid } of groups.filter((group) => group.repos!.totalCount >= 3)) {
-    first[uid] = (await direct.query({ query: whole, variables: { scope: uid }, fetchPolicy: 'no-cache' })).data!.repos!.nodes.map((repo) => repo.name);
+  for (const { uid } of groups.filter((group) => group.repos.totalCount >= 3)) {
+    first[uid] = (await direct.query({ query: whole, variables: { scope: uid }, fetchPolicy: 'no-cache' })).data!.repos.nodes.map((repo) => repo.name);
   }
   const [one, two] = Object.keys(first).filter((uid, i, all) => all.findIndex((other) => first[other].join() === first[uid].join()) === i);
   if (!two) throw new Error('there are no two groups with three repos each that differ');
@@ -110,22 +110,22 @@ async function main() {
   for (const scope of [one, two]) {
     const byEdges = client.watchQuery({ query: edges, variables: { scope } });
     byEdges.subscribe(() => {});
-    await readThree(async (after) => (after === undefined ? await client.query({ query: edges, variables: { scope } }) : await byEdges.fetchMore({ variables: { after } })).data!.repos!.pageInfo.endCursor);
+    await readThree(async (after) => (after === undefined ? await client.query({ query: edges, variables: { scope } }) : await byEdges.fetchMore({ variables: { after } })).data!.repos.pageInfo.endCursor);
   }
   for (const scope of [one, two]) {
     const { repos } = client.readQuery({ query: edges, variables: { scope } })!;
-    same('apollo, edges', repos!.edges.map((edge) => edge.node.name), first[scope]);
-    const time: string = repos!.edges[0].node.createTime; // A DateTime is a string.
+    same('apollo, edges', repos.edges.map((edge) => edge.node.name), first[scope]);
+    const time: string = repos.edges[0].node.createTime; // A DateTime is a string.
     if (Number.isNaN(Date.parse(time))) throw new Error(time);
   }
   const other = apollo(endpoint, token);
   for (const scope of [one, two]) {
-    await readThree(async (after) => (await other.query({ query: nodes, variables: { scope, after }, fetchPolicy: 'network-only' })).data!.repos!.pageInfo.endCursor);
-    await readThree(async (after) => (await other.query({ query: nested, variables: { scope, after }, fetchPolicy: 'network-only' })).data!.group!.repos!.pageInfo.endCursor);
+    await readThree(async (after) => (await other.query({ query: nodes, variables: { scope, after }, fetchPolicy: 'network-only' })).data!.repos.pageInfo.endCursor);
+    await readThree(async (after) => (await other.query({ query: nested, variables: { scope, after }, fetchPolicy: 'network-only' })).data!.group.repos.pageInfo.endCursor);
   }
   for (const scope of [one, two]) {
-    same('apollo, nodes', other.readQuery({ query: nodes, variables: { scope } })!.repos!.nodes.map((repo) => repo.name), first[scope]);
-    same('apollo, nested', other.readQuery({ query: nested, variables: { scope } })!.group!.repos!.nodes.map((repo) => repo.name), first[scope]);
+    same('apollo, nodes', other.readQuery({ query: nodes, variables: { scope } })!.repos.nodes.map((repo) => repo.name), first[scope]);
+    same('apollo, nested', other.readQuery({ query: nested, variables: { scope } })!.group.repos.nodes.map((repo) => repo.name), first[scope]);
   }
 
   const warned: string[] = [];
@@ -144,9 +144,9 @@ async function main() {
   }
   for (const scope of [one, two]) {
     const cached = { requestPolicy: 'cache-only' } as const;
-    same('urql, edges', (await ofEdges.query(edges, { scope }, cached).toPromise()).data!.repos!.edges.map((edge) => edge.node.name), first[scope]);
-    same('urql, nodes', (await ofNodes.query(nodes, { scope }, cached).toPromise()).data!.repos!.nodes.map((repo) => repo.name), first[scope]);
-    same('urql, nested', (await ofNodes.query(nested, { scope }, cached).toPromise()).data!.group!.repos!.nodes.map((repo) => repo.name), first[scope]);
+    same('urql, edges', (await ofEdges.query(edges, { scope }, cached).toPromise()).data!.repos.edges.map((edge) => edge.node.name), first[scope]);
+    same('urql, nodes', (await ofNodes.query(nodes, { scope }, cached).toPromise()).data!.repos.nodes.map((repo) => repo.name), first[scope]);
+    same('urql, nested', (await ofNodes.query(nested, { scope }, cached).toPromise()).data!.group.repos.nodes.map((repo) => repo.name), first[scope]);
   }
   if (warned.length > 0) throw new Error(warned[0]);
 }
