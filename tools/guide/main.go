@@ -33,6 +33,10 @@ func renderAll(docs string) error {
 	if err != nil {
 		return err
 	}
+	changelog, err := os.ReadFile(filepath.Join(docs, "..", "CHANGELOG.md"))
+	if err != nil {
+		return err
+	}
 	var archive bytes.Buffer
 	pages := zip.NewWriter(&archive)
 	for _, source := range sources {
@@ -40,7 +44,7 @@ func renderAll(docs string) error {
 		if err != nil {
 			return err
 		}
-		html, err := render(text)
+		html, err := render(changesMarker.ReplaceAllLiteral(text, listBreaks(changelog)))
 		if err != nil {
 			return fmt.Errorf("%s: %w", source, err)
 		}

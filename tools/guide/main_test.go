@@ -5,6 +5,15 @@ import (
 	"testing"
 )
 
+func TestWhatBreaksClientsIsListedByVersion(t *testing.T) {
+	t.Parallel()
+	changelog := "# Changelog\n\nIt begins with `Breaking:`.\n\n## Unreleased\n\n**New**\n- More.\n- Breaking: `Repo.tags(first:)` is\n  gone.\n- Breaking: the port.\n\n## 0.2\n\n- Less.\n\n## 0.1\n- Breaking: `Repo` is gone.\n"
+	const want = "## Unreleased\n\n- `Repo.tags(first:)` is\n  gone.\n\n\n## 0.1\n\n- `Repo` is gone.\n\n"
+	if got := string(listBreaks([]byte(changelog))); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestAPageIsRenderedWithoutItsOwnHTML(t *testing.T) {
 	t.Parallel()
 	page, err := render([]byte("# The start\n\nSee [more](more.md#here) and [it](https://example.com/a.md).\n\n<!-- table -->\n\n## Here\n\n```sh example\necho <b>\n```\n<script>alert(1)</script>\n\n| a |\n|---|\n| b |\n"))
