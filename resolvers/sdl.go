@@ -16,10 +16,12 @@ import (
 	"atrium/internal/graphql/analysis"
 )
 
-// newerDirectives defines what the specification has had only since 2021: older readers of the
-// schema do not know it by themselves.
+// newerDirectives defines what the specification has had only since 2021, or, as @tag, that of
+// federation has: older readers of the schema do not know it by themselves.
 const newerDirectives = `"Exposes a URL that specifies the behavior of this scalar."
 directive @specifiedBy("The URL that specifies the behavior of this scalar." url: String!) on SCALAR
+"Names a property of a field: experimental, if it may change in any release, with all that only it leads to."
+directive @tag("The property." name: String!) repeatable on FIELD_DEFINITION
 `
 
 // SDL returns the schema that clients need, as a complete document. It omits the

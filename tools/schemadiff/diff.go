@@ -39,6 +39,12 @@ func diff(before, after *ast.Schema) []change {
 	c.compareApplied("schema", before.SchemaDirectives, after.SchemaDirectives)
 	match(ownTypes(before), ownTypes(after), func(t *ast.Definition) string { return t.Name }, c.definition)
 	match(ownDirectives(before), ownDirectives(after), func(d *ast.DirectiveDefinition) string { return d.Name }, c.directive)
+	mayChange := experimental(before)
+	for i := range c.changes {
+		if c.changes[i].level == breaking && mayChange(c.changes[i].at) {
+			c.changes[i].level = dangerous
+		}
+	}
 	slices.SortFunc(c.changes, func(a, b change) int {
 		return cmp.Or(cmp.Compare(a.level, b.level), cmp.Compare(a.at, b.at), cmp.Compare(a.what, b.what))
 	})

@@ -12,7 +12,7 @@ import (
 func schemaOf(t *testing.T, text string) *ast.Schema {
 	t.Helper()
 	const root = `
-extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable"])
+extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable", "@tag"])
 type Query { ping: String! }
 `
 	s, err := load([]*ast.Source{{Name: "test", Input: root + text}})
@@ -88,6 +88,12 @@ func TestEveryKindOfChangeHasItsLevelAndCoordinate(t *testing.T) {
 		{``, `directive @d on FIELD`, "safe @d is new"},
 		{`directive @d repeatable on FIELD | QUERY`, `directive @d on QUERY`, "breaking @d is no longer allowed on FIELD; breaking @d is no longer repeatable"},
 		{`directive @d on FIELD`, `directive @d(x: Int!) on FIELD`, "breaking @d(x:) is a new required argument"},
+
+		// What is experimental may change, with what only it leads to.
+		{`extend type Query { r(a: Int): R @tag(name: "experimental") s: S } type R { x: Int s: S } type S { y: Int }`,
+			`extend type Query { r: R @tag(name: "experimental") s: S } type R { s: S } type S { z: Int }`,
+			`breaking S.y is removed; dangerous Query.r(a:) is removed; dangerous R.x is removed; safe S.z is new`},
+		{`extend type Query { r: Int @tag(name: "iam") }`, ``, "breaking Query.r is removed"},
 
 		// No request or answer depends on these changes.
 		{`"Old." type A { a: Int b: Int }`, `"New." type A { "New." b: Int a: Int }`, ""},
