@@ -12,14 +12,14 @@ import (
 func TestQuestionsOfAnAccessReviewAreFilters(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	made := w.ask(`mutation($org: ID!) {
+	made := w.ask(`mutation($org: UID!) {
 		idle: createIdentity(input: {parent: $org, name: "idle", claimMatch: {issuer: "https://issuer.example.org", subject: "idle"}}) { identity { uid lastSeenTime } }
 	}`, "org", w.org)
 	idle := made.text("idle.identity.uid")
 	if made.text("idle.identity.lastSeenTime") != "<nil>" {
 		t.Errorf("an identity that nobody has acted as was seen at %s", made.text("idle.identity.lastSeenTime"))
 	}
-	w.ask(`mutation($org: ID!, $idle: ID!, $role: ID!) {
+	w.ask(`mutation($org: UID!, $idle: UID!, $role: UID!) {
 		createRoleBinding(input: {parent: $org, identityUid: $idle, roleUid: $role, expireTime: "2999-01-01T00:00:00Z"}) { roleBinding { uid expireTime } }
 	}`, "org", w.org, "idle", idle, "role", "e39bd869953ef09043c4560eed5eba4b2e482cdf").expect("createRoleBinding.roleBinding.expireTime", "2999-01-01T00:00:00.000Z")
 	for where, want := range map[string]string{
@@ -29,7 +29,7 @@ func TestQuestionsOfAnAccessReviewAreFilters(t *testing.T) {
 		`expiring: {}, identityLastSeenBefore: "2000-01-01T00:00:00Z"`: "idle", `expiring: {}, unreviewedSince: "2999-01-01T00:00:00Z"`: "idle",
 		`expiring: {}, unreviewedSince: "2000-01-01T00:00:00Z"`: "", `identityKinds: []`: "",
 	} {
-		got := w.ask(`query($org: ID!) { group(uid: $org) { roleBindings(where: {`+where+`}) { totalCount nodes { identity { name } } }
+		got := w.ask(`query($org: UID!) { group(uid: $org) { roleBindings(where: {`+where+`}) { totalCount nodes { identity { name } } }
 			effectiveBindings(where: {`+where+`}) { totalCount nodes { identity { name } } } } }`, "org", w.org)
 		n := 0
 		if want != "" {
@@ -51,14 +51,14 @@ func TestQuestionsOfAnAccessReviewAreFilters(t *testing.T) {
 		t.Errorf("without the right to list bindings: %v %+v, want PERMISSION_DENIED", got.Data, got.Errors)
 	}
 	w.ask(`{ roles(directOnly: true, where: {capabilities: [GROUPS_DELETE, REPO_LIST]}) { totalCount nodes { name } } }`).expect("roles.nodes.*.name", "owner").expect("roles.totalCount", 1)
-	sorted := w.askAs(theOwner, `query($org: ID!) { group(uid: $org) { effectiveBindings(orderBy: {field: IDENTITY_NAME}) { nodes { identity { name } } } } }`, "org", w.org).expectSuccess()
+	sorted := w.askAs(theOwner, `query($org: UID!) { group(uid: $org) { effectiveBindings(orderBy: {field: IDENTITY_NAME}) { nodes { identity { name } } } } }`, "org", w.org).expectSuccess()
 	if names := strings.Fields(sorted.text("group.effectiveBindings.nodes.*.identity.name")); len(names) < 3 || !slices.IsSorted(names) {
 		t.Errorf("sorted by name, the identities are %q", names)
 	}
 	for arguments, want := range map[string]string{
 		`capability: REPO_LIST, where: {capability: TAG_LIST}`: "capability", `where: {uids: ["` + idle + `"]}`: "uids",
 	} {
-		got := w.askAs(theOwner, `query($org: ID!) { group(uid: $org) { effectiveBindings(`+arguments+`) { totalCount } } }`, "org", w.org)
+		got := w.askAs(theOwner, `query($org: UID!) { group(uid: $org) { effectiveBindings(`+arguments+`) { totalCount } } }`, "org", w.org)
 		if got.expectErrors("INVALID_ARGUMENT group.effectiveBindings").violations() != want {
 			t.Errorf("(%s) names %q, want %q", arguments, got.violations(), want)
 		}

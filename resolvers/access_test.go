@@ -48,7 +48,7 @@ func TestEachSiblingIsJudgedByItself(t *testing.T) {
 	// bob may list repos everywhere, but groups and tags only in group one.
 	w.member(w.org, "bob", w.role(w.org, "repos", core.CapRepoList))
 	bob := w.askAs("bob", `{ viewer { identities { uid } } }`).expectSuccess().uid("viewer.identities.0.uid")
-	w.ask(`mutation($g: ID!, $bob: ID!, $role: ID!) { createRoleBinding(input: {parent: $g, identityUid: $bob, roleUid: $role}) { roleBinding { uid } } }`,
+	w.ask(`mutation($g: UID!, $bob: UID!, $role: UID!) { createRoleBinding(input: {parent: $g, identityUid: $bob, roleUid: $role}) { roleBinding { uid } } }`,
 		"g", one, "bob", bob, "role", w.role(w.org, "tags", core.CapTagList, core.CapGroupsList))
 	got := w.askAs("bob", `{ repos(orderBy: {field: UID}) { nodes { uid group { name } tags { totalCount nodes { name } } } } }`)
 	allowed, denied := "0", "1"
@@ -68,19 +68,19 @@ func TestFiltersOfEdgesNeverExtendAccess(t *testing.T) {
 	one, two := w.group(w.org, "one"), w.group(w.org, "two")
 	cat := w.member(w.org, "cat", iam.ViewerRole)
 	for _, g := range []core.UID{one, two} {
-		w.ask(`mutation($g: ID!, $cat: ID!, $role: ID!) { createRoleBinding(input: {parent: $g, identityUid: $cat, roleUid: $role}) { roleBinding { uid } } }`, "g", g, "cat", cat, "role", iam.ViewerRole)
+		w.ask(`mutation($g: UID!, $cat: UID!, $role: UID!) { createRoleBinding(input: {parent: $g, identityUid: $cat, roleUid: $role}) { roleBinding { uid } } }`, "g", g, "cat", cat, "role", iam.ViewerRole)
 	}
 	// dan may list identities everywhere, but bindings only in one group.
 	dan := w.member(w.org, "dan", w.role(w.org, "people", core.CapIdentityList))
-	w.ask(`mutation($g: ID!, $dan: ID!, $role: ID!) { createRoleBinding(input: {parent: $g, identityUid: $dan, roleUid: $role}) { roleBinding { uid } } }`,
+	w.ask(`mutation($g: UID!, $dan: UID!, $role: UID!) { createRoleBinding(input: {parent: $g, identityUid: $dan, roleUid: $role}) { roleBinding { uid } } }`,
 		"g", one, "dan", dan, "role", w.role(w.org, "binders", core.CapRoleBindingsList))
-	all := w.ask(`query($cat: ID!) { identity(uid: $cat) { roleBindings { nodes { uid } } } }`, "cat", cat)
+	all := w.ask(`query($cat: UID!) { identity(uid: $cat) { roleBindings { nodes { uid } } } }`, "cat", cat)
 	uids := strings.Fields(all.text("identity.roleBindings.nodes.*.uid"))
 	if len(uids) != 3 {
 		t.Fatalf("the owner sees %v, want 3 of them", uids)
 	}
 	for _, filter := range []string{``, `(where: {uids: $uids})`, `(orderBy: {field: UID})`} {
-		query := `query($cat: ID!, $uids: [ID!]) { identity(uid: $cat) { roleBindings` + filter + ` { nodes { uid } } } skip: identities(where: {uids: $uids}) { skipped } }`
+		query := `query($cat: UID!, $uids: [UID!]) { identity(uid: $cat) { roleBindings` + filter + ` { nodes { uid } } } skip: identities(where: {uids: $uids}) { skipped } }`
 		seen := strings.Fields(w.askAs("dan", query, "cat", cat, "uids", uids).expectSuccess().text("identity.roleBindings.nodes.*.uid"))
 		for _, uid := range seen {
 			if !core.UID(uid).Below(one) {
@@ -128,9 +128,9 @@ func TestACallerSeesTheBindingsOfAllItsIdentities(t *testing.T) {
 	w.member(w.group(w.org, "team"), "eve", iam.EditorRole)
 	w.askAs("eve", `{ viewer { roleBindings(orderBy: {field: CREATE_TIME, direction: ASC}) { totalCount nodes { role { name } } } } }`).expectSuccess().
 		expect("viewer.roleBindings.totalCount", 2).expect("viewer.roleBindings.nodes.*.role.name", "viewer editor")
-	w.askAs("eve", `query($id: ID!) { viewer { roleBindings(where: {identity: $id}) { nodes { role { name } } } } }`, "id", first).expectSuccess().
+	w.askAs("eve", `query($id: UID!) { viewer { roleBindings(where: {identity: $id}) { nodes { role { name } } } } }`, "id", first).expectSuccess().
 		expect("viewer.roleBindings.nodes.*.role.name", "viewer")
-	w.askAs("eve", `query($id: ID!) { viewer { roleBindings(where: {identity: $id}) { totalCount } } }`, "id", w.owner).expectSuccess().
+	w.askAs("eve", `query($id: UID!) { viewer { roleBindings(where: {identity: $id}) { totalCount } } }`, "id", w.owner).expectSuccess().
 		expect("viewer.roleBindings.totalCount", 0)
 	got := w.askAs("eve", `query($id: ID!) { viewer { roleBindings(where: {uids: [$id]}) { totalCount } } }`, "id", w.org)
 	if got.expectErrors("INVALID_ARGUMENT viewer.roleBindings").violations() != "uids" {

@@ -43,10 +43,10 @@ func TestFacetsCountTags(t *testing.T) {
 		repo := w.ask(`{ repos(where: {name: "r01"}) { nodes { uid } } }`).value("repos.nodes.0.uid")
 		digest := "sha256:" + strings.Repeat("ab", 32)
 		for i, name := range []string{"nightly-20260327", "1.2.3-r4", "sha256-" + strings.Repeat("cd", 32) + ".sig"} {
-			w.ask(`mutation($repo: ID!, $name: String!, $digest: String!, $old: Boolean) { createTag(input: {parent: $repo, name: $name, digest: $digest, deprecated: $old, bundles: ["b"]}) { tag { uid } } }`, "repo", repo, "name", name, "digest", digest, "old", i == 0)
+			w.ask(`mutation($repo: UID!, $name: String!, $digest: String!, $old: Boolean) { createTag(input: {parent: $repo, name: $name, digest: $digest, deprecated: $old, bundles: ["b"]}) { tag { uid } } }`, "repo", repo, "name", name, "digest", digest, "old", i == 0)
 		}
 		const facets = ` { facets { repos { value count repo { name } } deprecated { value count } baseImages { value } architectures { value } classes { value count } bundles { value count } } }`
-		w.ask(`query($repo: ID!) { tags(first: 0)`+facets+` image: tags(where: {name: "1.2.3-r4"}) { nodes { image { tags`+facets+` } } } old: tags(within: $repo, directOnly: true, where: {deprecated: true, query: "nightly"})`+facets+` none: tags(where: {name: "none"})`+facets+` }`, "repo", repo).
+		w.ask(`query($repo: UID!) { tags(first: 0)`+facets+` image: tags(where: {name: "1.2.3-r4"}) { nodes { image { tags`+facets+` } } } old: tags(within: $repo, directOnly: true, where: {deprecated: true, query: "nightly"})`+facets+` none: tags(where: {name: "none"})`+facets+` }`, "repo", repo).
 			expect("tags.facets.repos.*.repo.name", "r01 r00").expect("tags.facets.repos.*.count", "6 3").expect("tags.facets.deprecated.*.value", "false true").expect("tags.facets.deprecated.*.count", "6 3").
 			expect("tags.facets.classes.*.value", "<nil> DATE EPOCH REFERRER").expect("tags.facets.classes.*.count", "6 1 1 1").
 			expect("old.facets.classes.*.value", "DATE").expect("old.facets.repos.*.value", repo).expect("none.facets.deprecated", []any{})

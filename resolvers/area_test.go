@@ -49,7 +49,7 @@ func TestEveryRootFieldHasAnArea(t *testing.T) {
 func TestAnErrorKeepsTheNamesOfClaims(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	got := w.askAs(theOwner, `mutation($org: ID!) { createIdentity(input: {parent: $org, name: "x", claimMatch: {issuer: "https://issuer.example.com", subjectPattern: ".*", claimPatterns: {event_id: "("}}}) { identity { uid } } }`, "org", w.org)
+	got := w.askAs(theOwner, `mutation($org: UID!) { createIdentity(input: {parent: $org, name: "x", claimMatch: {issuer: "https://issuer.example.com", subjectPattern: ".*", claimPatterns: {event_id: "("}}}) { identity { uid } } }`, "org", w.org)
 	if field, want := got.violations(), "claimMatch.claimPatterns.event_id"; field != want {
 		t.Errorf("the error names %q, want %q", field, want)
 	}

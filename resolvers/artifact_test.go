@@ -17,11 +17,11 @@ func TestArtifactsAreReadWithTheirVersionsInTheOrderOfTheirEcosystem(t *testing.
 	got.expect("artifacts.nodes.3.versions.totalCount", 12).expect("artifacts.nodes.3.versions.nodes.*.version", "1.12 1.11 1.10").
 		expect("artifacts.nodes.3.versions.nodes.0.artifact.name", "p01").expect("artifacts.nodes.3.versions.nodes.0.sizeBytes", 11)
 
-	one := w.ask(`query($a: ID!, $v: ID!) { artifact(uid: $a) { name uid versions(orderBy: {field: VERSION, direction: ASC}, last: 2) { nodes { version } pageInfo { startCursor } } }
+	one := w.ask(`query($a: UID!, $v: UID!) { artifact(uid: $a) { name uid versions(orderBy: {field: VERSION, direction: ASC}, last: 2) { nodes { version } pageInfo { startCursor } } }
 		_entities(representations: [{__typename: "ArtifactVersion", uid: $v}]) { ... on ArtifactVersion { version sizeBytes artifact { uid } } } }`, "a", artifact, "v", version)
 	one.expect("artifact.name", "j00").expect("artifact.versions.nodes.*.version", "1.11 1.12")
 	one.expect("_entities.0.version", "1.1").expect("_entities.0.sizeBytes", nil).expect("_entities.0.artifact.uid", string(artifact))
-	w.ask(`query($a: ID!, $c: String) { artifact(uid: $a) { versions(orderBy: {field: VERSION, direction: ASC}, last: 2, before: $c) { nodes { version } } } }`,
+	w.ask(`query($a: UID!, $c: String) { artifact(uid: $a) { versions(orderBy: {field: VERSION, direction: ASC}, last: 2, before: $c) { nodes { version } } } }`,
 		"a", artifact, "c", one.text("artifact.versions.pageInfo.startCursor")).expect("artifact.versions.nodes.*.version", "1.9 1.10")
 
 	w.ask(`{ artifacts(where: {ecosystems: JAVA, query: "J01", remediated: false, cudaVersion: null}, orderBy: {field: UPDATE_TIME, direction: DESC}) { nodes { name } } }`).
@@ -38,7 +38,7 @@ func TestArtifactsAreForCallersWhoMayListThemSomewhere(t *testing.T) {
 	team := w.group(w.org, "team")
 	w.member(team, "reader", w.role(team, "reader", core.CapLibrariesArtifactsList))
 	w.member(team, "other", w.role(team, "other", core.CapRepoList))
-	const query = `query($a: ID!) { artifact(uid: $a) { name } artifacts(where: {ecosystems: [JAVA]}) { totalCount } artifactCounts(ecosystems: [JAVA]) { totalCount } }`
+	const query = `query($a: UID!) { artifact(uid: $a) { name } artifacts(where: {ecosystems: [JAVA]}) { totalCount } artifactCounts(ecosystems: [JAVA]) { totalCount } }`
 	w.askAs("reader", query, "a", artifact).expectSuccess().expect("artifacts.totalCount", 1)
 	w.askAs("other", query, "a", artifact).expectErrors("PERMISSION_DENIED artifact", "PERMISSION_DENIED artifacts", "PERMISSION_DENIED artifactCounts")
 	w.askAs("reader", query, "a", absent).expectErrors("NOT_FOUND artifact")

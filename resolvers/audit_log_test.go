@@ -21,7 +21,7 @@ func TestTheAuditLogIsPagedFromTheNewest(t *testing.T) {
 		walk := func(arguments, info, more string) string {
 			var pages []string
 			for cursor := any(nil); ; {
-				got := w.ask(`query($org: ID!, $cursor: String) { auditLog(within: $org, kinds: [IAM_GROUP_CREATED], actor: "test", `+arguments+`) {
+				got := w.ask(`query($org: UID!, $cursor: String) { auditLog(within: $org, kinds: [IAM_GROUP_CREATED], actor: "test", `+arguments+`) {
 					edges { cursor node { id } } nodes { id subject } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`, "org", w.org, "cursor", cursor)
 				if got.text("auditLog.edges.*.cursor") != got.text("auditLog.nodes.*.id") || got.text("auditLog.edges.*.node.id") != got.text("auditLog.nodes.*.id") {
 					t.Errorf("edges and nodes differ: %v", got.Data)
@@ -62,9 +62,9 @@ func TestTheAuditLogIsFilteredByKindsAndByResources(t *testing.T) {
 		w := newWorldAt(t, url)
 		ann := w.member(w.org, "ann", iam.ViewerRole)
 		bob := w.member(w.org, "bob", iam.ViewerRole)
-		w.ask(`mutation($org: ID!, $ann: ID!, $bob: ID!, $role: ID!) { batchCreateRoleBindings(input: {parent: $org, roleUid: $role, requests: [{roleBinding: {identityUid: $ann}}, {roleBinding: {identityUid: $bob}}]}) { roleBindings { uid } } }`,
+		w.ask(`mutation($org: UID!, $ann: UID!, $bob: UID!, $role: UID!) { batchCreateRoleBindings(input: {parent: $org, roleUid: $role, requests: [{roleBinding: {identityUid: $ann}}, {roleBinding: {identityUid: $bob}}]}) { roleBindings { uid } } }`,
 			"org", w.org, "ann", ann, "bob", bob, "role", iam.EditorRole)
-		const query = `query($org: ID!, $kinds: [EventKind!], $subject: ID, $target: ID) {
+		const query = `query($org: UID!, $kinds: [EventKind!], $subject: UID, $target: UID) {
 			auditLog(kinds: $kinds, subject: $subject, target: $target) { nodes { kind } }
 			eventActivity(within: $org, kinds: $kinds) { made } }`
 		const created, batch, identity = "IAM_ROLE_BINDING_CREATED", "IAM_ROLE_BINDING_CREATED_BATCH", "IAM_IDENTITY_CREATED"
@@ -76,7 +76,7 @@ func TestTheAuditLogIsFilteredByKindsAndByResources(t *testing.T) {
 		}
 		w.expectSameSet(kinds("kinds", []string{batch, identity}, "subject", ann), batch+" "+identity)
 		w.expectSameSet(kinds("target", bob), batch+" "+created+" "+identity)
-		w.ask(`query($org: ID!) { eventActivity(within: $org, kinds: [`+created+`]) { made } }`, "org", w.org).expect("eventActivity.29.made", 5)
+		w.ask(`query($org: UID!) { eventActivity(within: $org, kinds: [`+created+`]) { made } }`, "org", w.org).expect("eventActivity.29.made", 5)
 		w.askAs(theOwner, query, "org", w.org, "kinds", []string{"IAM_ROLE_BINDING_MADE"}).expectErrors("GRAPHQL_VALIDATION_FAILED")
 	})
 }
@@ -85,7 +85,7 @@ func TestTheAuditLogIsFilteredByKindsAndByResources(t *testing.T) {
 func TestAnErrorListsTheTypesOfEventsOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	got := w.askAs(theOwner, `mutation($org: ID!) { createSubscription(input: {parent: $org, sink: "https://hooks.example.com/a", types: ["none", "neither"]}) { secret } }`, "org", w.org)
+	got := w.askAs(theOwner, `mutation($org: UID!) { createSubscription(input: {parent: $org, sink: "https://hooks.example.com/a", types: ["none", "neither"]}) { secret } }`, "org", w.org)
 	if got.expectErrors("INVALID_ARGUMENT createSubscription").violations() != "types[0] types[1]" {
 		t.Errorf("it names %q", got.violations())
 	}
@@ -99,7 +99,7 @@ func TestDenialsAreInTheAuditLogAndNotInTheFeed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ann := w.member(w.org, "ann", iam.ViewerRole)
-	w.askAs("ann", `mutation($org: ID!) { createRepo(input: {parent: $org, name: "go"}) { repo { uid } } }`, "org", w.org).expectErrors("PERMISSION_DENIED createRepo")
+	w.askAs("ann", `mutation($org: UID!) { createRepo(input: {parent: $org, name: "go"}) { repo { uid } } }`, "org", w.org).expectErrors("PERMISSION_DENIED createRepo")
 	const query = `query($denied: Boolean, $actor: String) { auditLog(denied: $denied, actor: $actor) { nodes { type subject actor { subject } body denied count } } }`
 	got := w.ask(query, "denied", true)
 	one := "auditLog.nodes.0."
@@ -115,7 +115,7 @@ func TestDenialsAreInTheAuditLogAndNotInTheFeed(t *testing.T) {
 	}
 	// A viewer may not read the audit log.
 	w.askAs("ann", query).expectErrors("PERMISSION_DENIED auditLog").expect("auditLog", nil)
-	w.askAs("ann", `query($org: ID!) { auditLog(within: $org) { nodes { id } } }`, "org", w.org).expectErrors("PERMISSION_DENIED auditLog")
+	w.askAs("ann", `query($org: UID!) { auditLog(within: $org) { nodes { id } } }`, "org", w.org).expectErrors("PERMISSION_DENIED auditLog")
 }
 
 func TestTheAuditLogNeedsTheRightToChangeGroups(t *testing.T) {
@@ -130,7 +130,7 @@ func TestTheAuditLogNeedsTheRightToChangeGroups(t *testing.T) {
 			t.Errorf("bob sees what happened to %s", subject)
 		}
 	}
-	w.askAs("bob", `query($g: ID!) { auditLog(within: $g) { nodes { id } } }`, "g", two).expectErrors("PERMISSION_DENIED auditLog")
+	w.askAs("bob", `query($g: UID!) { auditLog(within: $g) { nodes { id } } }`, "g", two).expectErrors("PERMISSION_DENIED auditLog")
 }
 
 func TestArgumentsOfTheAuditLogAreCheckedUnderTheirOwnNames(t *testing.T) {

@@ -45,7 +45,7 @@ func TestTheRightsOfTheCallerFollowFromThePath(t *testing.T) {
 	w.addLibraries(1)
 	w.member(w.org, "ann", iam.ViewerRole)
 	ann := w.ask(`{ identities(where: {name: "ann"}) { nodes { uid } } }`).uid("identities.nodes.0.uid")
-	w.ask(`mutation($g: ID!, $ann: ID!, $role: ID!) { createRoleBinding(input: {parent: $g, identityUid: $ann, roleUid: $role}) { roleBinding { uid } } }`,
+	w.ask(`mutation($g: UID!, $ann: UID!, $role: UID!) { createRoleBinding(input: {parent: $g, identityUid: $ann, roleUid: $role}) { roleBinding { uid } } }`,
 		"g", team, "ann", ann, "role", w.role(w.org, "pusher", core.CapTagCreate, core.CapTagDelete))
 	const query = `{ repos(orderBy: {field: UID}) { nodes { uid both: viewerCan(capabilities: [REPO_LIST, TAG_CREATE]) none: viewerCan(capabilities: []) viewerCapabilities
 			tags { nodes { viewerCan(capabilities: [TAG_DELETE]) } } } }
@@ -69,7 +69,7 @@ func TestTheRightsOfTheCallerFollowFromThePath(t *testing.T) {
 	// This equals the answer of viewer.capabilities.
 	for _, node := range []string{in, out} {
 		uid := got.text("repos.nodes." + node + ".uid")
-		w.askAs("ann", `query($on: ID!) { viewer { capabilities(within: $on) } repo(uid: $on) { viewerCapabilities } }`, "on", uid).expectSuccess().
+		w.askAs("ann", `query($on: UID!) { viewer { capabilities(within: $on) } repo(uid: $on) { viewerCapabilities } }`, "on", uid).expectSuccess().
 			expect("viewer.capabilities", got.value("repos.nodes."+node+".viewerCapabilities")).expect("repo.viewerCapabilities", got.value("repos.nodes."+node+".viewerCapabilities"))
 	}
 }
@@ -84,14 +84,14 @@ func TestHoldersAreListedWithTheirBindings(t *testing.T) {
 		w.member(side, "bob", iam.OwnerRole)
 		w.member(w.org, "cat", iam.ViewerRole)
 		const fields = `{ totalCount pageInfo { hasNextPage endCursor } nodes { name } edges { cursor node { name } role { name } binding { group { name } } } }`
-		got := w.ask(`query($team: ID!, $side: ID!) { team: group(uid: $team) { whoCan(capability: TAG_CREATE) `+fields+` } side: group(uid: $side) { whoCan(capability: TAG_CREATE) `+fields+` }
+		got := w.ask(`query($team: UID!, $side: UID!) { team: group(uid: $team) { whoCan(capability: TAG_CREATE) `+fields+` } side: group(uid: $side) { whoCan(capability: TAG_CREATE) `+fields+` }
 			groups(within: null) { nodes { name whoCan(capability: TAG_CREATE, first: 1) `+fields+` } } }`, "team", team, "side", side)
 		got.expect("team.whoCan.edges.*.node.name", "ann owner").expect("team.whoCan.edges.*.role.name", "pusher owner").
 			expect("team.whoCan.edges.*.binding.group.name", "team acme").expect("team.whoCan.nodes.*.name", "ann owner").expect("team.whoCan.totalCount", 2)
 		got.expect("side.whoCan.edges.*.node.name", "bob owner").expect("side.whoCan.totalCount", 2)
 		got.expect("groups.nodes.*.name", "acme side team").expect("groups.nodes.*.whoCan.totalCount", "1 2 2").expect("groups.nodes.*.whoCan.edges.*.node.name", "owner bob ann").
 			expect("groups.nodes.*.whoCan.pageInfo.hasNextPage", "false true true")
-		next := w.ask(`query($team: ID!, $after: String) { group(uid: $team) { whoCan(capability: TAG_CREATE, first: 1, after: $after) `+fields+` } }`, "team", team, "after", got.value("groups.nodes.2.whoCan.pageInfo.endCursor"))
+		next := w.ask(`query($team: UID!, $after: String) { group(uid: $team) { whoCan(capability: TAG_CREATE, first: 1, after: $after) `+fields+` } }`, "team", team, "after", got.value("groups.nodes.2.whoCan.pageInfo.endCursor"))
 		next.expect("group.whoCan.edges.*.node.name", "owner").expect("group.whoCan.pageInfo.hasNextPage", false)
 	})
 }
@@ -104,12 +104,12 @@ func TestHoldersContainOnlyVisibleIdentities(t *testing.T) {
 	team := w.group(w.org, "team")
 	w.member(team, "ann", iam.EditorRole)
 	w.member(team, "dan", w.role(team, "bindings alone", core.CapRoleBindingsList))
-	got := w.askAs("dan", `query($g: ID!) { roleBindings { totalCount } node: group(uid: $g) { name } }`, "g", team)
+	got := w.askAs("dan", `query($g: UID!) { roleBindings { totalCount } node: group(uid: $g) { name } }`, "g", team)
 	got.expectErrors("PERMISSION_DENIED node")
 	w.member(team, "eve", w.role(team, "bindings and groups", core.CapRoleBindingsList, core.CapGroupsList))
-	got = w.askAs("eve", `query($g: ID!) { group(uid: $g) { whoCan(capability: REPO_CREATE) { totalCount nodes { name } edges { node { name } role { name } binding { uid } } } } }`, "g", team)
+	got = w.askAs("eve", `query($g: UID!) { group(uid: $g) { whoCan(capability: REPO_CREATE) { totalCount nodes { name } edges { node { name } role { name } binding { uid } } } } }`, "g", team)
 	got.expectErrors("PERMISSION_DENIED group.whoCan.edges.0.node", "PERMISSION_DENIED group.whoCan.edges.0.role")
 	got.expect("group.whoCan.totalCount", 1).expect("group.whoCan.nodes", []any{}).expect("group.whoCan.edges.0.node", nil)
 	w.member(team, "fay", w.role(team, "groups alone", core.CapGroupsList))
-	w.askAs("fay", `query($g: ID!) { group(uid: $g) { name whoCan(capability: REPO_CREATE) { totalCount } } }`, "g", team).expectErrors("PERMISSION_DENIED group.whoCan")
+	w.askAs("fay", `query($g: UID!) { group(uid: $g) { name whoCan(capability: REPO_CREATE) { totalCount } } }`, "g", team).expectErrors("PERMISSION_DENIED group.whoCan")
 }

@@ -13,7 +13,7 @@ func TestListsAreFilteredByWhenRowsWereMadeAndChanged(t *testing.T) {
 		"roleBindings": {"createdSince"}, "groupInvites": {"createdSince"}, "externalGroupRoleMappings": {"createdSince"},
 	} {
 		total := func(where string) string {
-			return w.ask(`query($org: ID!) { list: `+list+`(within: $org, where: {`+where+`}) { totalCount } }`, "org", w.org).text("list.totalCount")
+			return w.ask(`query($org: UID!) { list: `+list+`(within: $org, where: {`+where+`}) { totalCount } }`, "org", w.org).text("list.totalCount")
 		}
 		all := total("")
 		for _, condition := range conditions {

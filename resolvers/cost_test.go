@@ -49,18 +49,18 @@ func TestAListOfOneUniqueNameCountsAsOneRow(t *testing.T) {
 	w := limitedWorld(t)
 	w.furnish()
 	for query, want := range map[string]int{
-		`query($org: ID!) { repos(within: $org, directOnly: true, where: {name: "x"}) { nodes { group { name } } } }`:                                         3,
-		`query($org: ID!) { repos(within: $org, where: {name: "x"}) { nodes { name } } }`:                                                                     51,
-		`query($org: ID!) { group(uid: $org) { repos(directOnly: true, where: {name: "x"}) { nodes { name } } } }`:                                            3,
-		`query($org: ID!) { group(uid: $org) { repos(where: {name: "x"}) { nodes { name } } } }`:                                                              52,
-		`query($org: ID!) { group(uid: $org) { children(where: {name: "x"}, first: 20) { nodes { name } } } }`:                                                3,
-		`query($org: ID!) { group(uid: $org) { children(where: {name: null}, first: 20) { nodes { name } } } }`:                                               22,
-		`query($org: ID!, $name: String = "x") { groups(within: $org, directOnly: true, where: {name: $name}) { nodes { name } } }`:                           2,
+		`query($org: UID!) { repos(within: $org, directOnly: true, where: {name: "x"}) { nodes { group { name } } } }`:                                        3,
+		`query($org: UID!) { repos(within: $org, where: {name: "x"}) { nodes { name } } }`:                                                                    51,
+		`query($org: UID!) { group(uid: $org) { repos(directOnly: true, where: {name: "x"}) { nodes { name } } } }`:                                           3,
+		`query($org: UID!) { group(uid: $org) { repos(where: {name: "x"}) { nodes { name } } } }`:                                                             52,
+		`query($org: UID!) { group(uid: $org) { children(where: {name: "x"}, first: 20) { nodes { name } } } }`:                                               3,
+		`query($org: UID!) { group(uid: $org) { children(where: {name: null}, first: 20) { nodes { name } } } }`:                                              22,
+		`query($org: UID!, $name: String = "x") { groups(within: $org, directOnly: true, where: {name: $name}) { nodes { name } } }`:                          2,
 		`{ repos(first: 10) { nodes { tags(where: {name: "latest", deprecated: false}) { nodes { image { digest } } } } } }`:                                  1 + 10*(1+1+2),
-		`query($org: ID!, $w: RepoFilter = {name: "x"}) { repos(within: $org, directOnly: true, where: $w) { totalCount nodes { name } } }`:                   2,
-		`query($org: ID!, $no: Boolean) { repos(within: $org, directOnly: $no, where: {name: "x"}) { nodes { name } } }`:                                      51,
+		`query($org: UID!, $w: RepoFilter = {name: "x"}) { repos(within: $org, directOnly: true, where: $w) { totalCount nodes { name } } }`:                  2,
+		`query($org: UID!, $no: Boolean) { repos(within: $org, directOnly: $no, where: {name: "x"}) { nodes { name } } }`:                                     51,
 		`{ groups(directOnly: true, where: {name: "x"}) { nodes { name } } }`:                                                                                 2,
-		`query($org: ID!) { identities(first: 9) { nodes { can(capability: REPO_LIST, within: $org) effectiveCapabilities(within: $org) } } }`:                1 + 9*(1+2),
+		`query($org: UID!) { identities(first: 9) { nodes { can(capability: REPO_LIST, within: $org) effectiveCapabilities(within: $org) } } }`:               1 + 9*(1+2),
 		`{ repos(first: 2) { nodes { viewerCan(capabilities: [REPO_LIST]) viewerCapabilities } } }`:                                                           1 + 2*2,
 		`{ a: lookupIdentity(issuer: "https://issuer.example.com", subject: "ann") b: lookupIdentity(issuer: "https://issuer.example.com", subject: "ann") }`: 2,
 	} {

@@ -17,7 +17,7 @@ func TestADeliveryShowsItsResult(t *testing.T) {
 	w := newWorld(t)
 	sink := w.subscription(w.org, "https://hooks.example.com/a", unusedEventType)
 	delivery, event := w.deliver(sink)
-	const query = `query($s: ID!, $state: DeliveryState) { subscription(uid: $s) { failingSince disableTime disableReason deliveries(where: {state: $state}) {
+	const query = `query($s: UID!, $state: DeliveryState) { subscription(uid: $s) { failingSince disableTime disableReason deliveries(where: {state: $state}) {
 		totalCount nodes { uid eventId eventType state attempts lastStatus lastError lastAnswer lastAttemptTime nextAttemptTime createTime updateTime } } } }`
 	one := "subscription.deliveries.nodes.0."
 	got := w.ask(query, "s", sink).expect("subscription.failingSince", nil).expect("subscription.deliveries.totalCount", 1)
@@ -43,19 +43,19 @@ func TestFailedDeliveriesOfAnEnabledSubscriptionAreSentAgainOnRequest(t *testing
 	sink := w.subscription(w.org, "https://hooks.example.com/a", unusedEventType)
 	delivery, _ := w.deliver(sink)
 	w.attempt(delivery, webhooks.Attempt{Status: 410})
-	const health = `query($s: ID!) { subscription(uid: $s) { disableTime disableReason deliveries { nodes { state } } } }`
+	const health = `query($s: UID!) { subscription(uid: $s) { disableTime disableReason deliveries { nodes { state } } } }`
 	off := w.ask(health, "s", sink).expect("subscription.disableReason", "the sink responded with status 410").expect("subscription.deliveries.nodes.*.state", "FAILED")
 	if off.value("subscription.disableTime") == nil {
 		t.Error("it has no time when it was disabled")
 	}
-	w.askAs(theOwner, `mutation($s: ID!) { testSubscription(input: {uid: $s}) { eventId } }`, "s", sink).
+	w.askAs(theOwner, `mutation($s: UID!) { testSubscription(input: {uid: $s}) { eventId } }`, "s", sink).
 		expectErrors("FAILED_PRECONDITION testSubscription").expect("testSubscription", nil)
-	w.ask(`mutation($s: ID!) { enableSubscription(input: {uid: $s}) { subscription { disableTime disableReason failingSince } } }`, "s", sink).
+	w.ask(`mutation($s: UID!) { enableSubscription(input: {uid: $s}) { subscription { disableTime disableReason failingSince } } }`, "s", sink).
 		expect("enableSubscription.subscription", map[string]any{"disableTime": nil, "disableReason": nil, "failingSince": nil})
-	w.ask(`mutation($d: ID!) { redeliver(input: {uids: [$d]}) { deliveries { uid state attempts lastStatus subscription { sink } } } }`, "d", delivery).
+	w.ask(`mutation($d: UID!) { redeliver(input: {uids: [$d]}) { deliveries { uid state attempts lastStatus subscription { sink } } } }`, "d", delivery).
 		expect("redeliver.deliveries.0.state", "PENDING").expect("redeliver.deliveries.0.attempts", 0).expect("redeliver.deliveries.0.lastStatus", nil).
 		expect("redeliver.deliveries.0.subscription.sink", "https://hooks.example.com/a")
-	w.askAs(theOwner, `mutation($d: [ID!]!) { redeliver(input: {uids: $d}) { deliveries { uid } } }`, "d", []core.UID{delivery, sink + "/0123456789abcdef"}).
+	w.askAs(theOwner, `mutation($d: [UID!]!) { redeliver(input: {uids: $d}) { deliveries { uid } } }`, "d", []core.UID{delivery, sink + "/0123456789abcdef"}).
 		expectErrors("NOT_FOUND redeliver")
 	w.deliver(sink)
 }
@@ -63,9 +63,9 @@ func TestFailedDeliveriesOfAnEnabledSubscriptionAreSentAgainOnRequest(t *testing
 func TestARotatedSecretIsShownOnceAndBothSign(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	made := w.ask(`mutation($org: ID!) { createSubscription(input: {parent: $org, sink: "https://hooks.example.com/a"}) { subscription { uid } secret } }`, "org", w.org)
+	made := w.ask(`mutation($org: UID!) { createSubscription(input: {parent: $org, sink: "https://hooks.example.com/a"}) { subscription { uid } secret } }`, "org", w.org)
 	first, sink := made.text("createSubscription.secret"), made.uid("createSubscription.subscription.uid")
-	second := w.ask(`mutation($s: ID!) { rotateSubscriptionSecret(input: {uid: $s}) { subscription { uid } secret } }`, "s", sink).text("rotateSubscriptionSecret.secret")
+	second := w.ask(`mutation($s: UID!) { rotateSubscriptionSecret(input: {uid: $s}) { subscription { uid } secret } }`, "s", sink).text("rotateSubscriptionSecret.secret")
 	if !strings.HasPrefix(second, "whsec_") || second == first {
 		t.Errorf("the secret was %s and is %s, want it to begin with 'whsec_'", first, second)
 	}
@@ -78,7 +78,7 @@ func TestARotatedSecretIsShownOnceAndBothSign(t *testing.T) {
 	if text := audit.text("auditLog.nodes"); strings.Contains(text, first) || strings.Contains(text, second) || !strings.Contains(text, "hooks.example.com") {
 		t.Errorf("the audit log says %s", text)
 	}
-	w.askAs(theOwner, `query($s: ID!) { subscription(uid: $s) { secret } }`, "s", sink).expectErrors("GRAPHQL_VALIDATION_FAILED")
+	w.askAs(theOwner, `query($s: UID!) { subscription(uid: $s) { secret } }`, "s", sink).expectErrors("GRAPHQL_VALIDATION_FAILED")
 }
 
 func TestDeliveriesArePagedForwardAndBackward(t *testing.T) {
@@ -92,13 +92,13 @@ func TestDeliveriesArePagedForwardAndBackward(t *testing.T) {
 			newest = append([]string{string(delivery)}, newest...)
 		}
 		const list = `deliveries(orderBy: {field: CREATE_TIME, direction: DESC}, `
-		all := strings.Fields(w.ask(`query($s: ID!) { subscription(uid: $s) { deliveries { nodes { uid } } } }`, "s", sink).text("subscription.deliveries.nodes.*.uid"))
+		all := strings.Fields(w.ask(`query($s: UID!) { subscription(uid: $s) { deliveries { nodes { uid } } } }`, "s", sink).text("subscription.deliveries.nodes.*.uid"))
 		if len(all) != len(newest) {
 			t.Fatalf("there are %d deliveries, want %d", len(all), len(newest))
 		}
 		walk := func(arguments, info, more string) (pages []string) {
 			for cursor := any(nil); ; {
-				got := w.ask(`query($s: ID!, $cursor: String) { subscription(uid: $s) { `+list+arguments+`) { nodes { uid } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }`, "s", sink, "cursor", cursor)
+				got := w.ask(`query($s: UID!, $cursor: String) { subscription(uid: $s) { `+list+arguments+`) { nodes { uid } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }`, "s", sink, "cursor", cursor)
 				pages = append(pages, got.text("subscription.deliveries.nodes.*.uid"))
 				if cursor = got.value("subscription.deliveries.pageInfo." + info); got.value("subscription.deliveries.pageInfo."+more) == false {
 					return pages
@@ -114,7 +114,7 @@ func TestDeliveriesArePagedForwardAndBackward(t *testing.T) {
 		if got, want := strings.Join(backward, "|"), join(all[3:]...)+"|"+join(all[1:3]...)+"|"+all[0]; got != want {
 			t.Errorf("backward: %s, want %s", got, want)
 		}
-		got := w.askAs(theOwner, `query($s: ID!) { subscription(uid: $s) { deliveries(first: 1, last: 1, where: {event: "\u0000"}) { totalCount } } }`, "s", sink)
+		got := w.askAs(theOwner, `query($s: UID!) { subscription(uid: $s) { deliveries(first: 1, last: 1, where: {event: "\u0000"}) { totalCount } } }`, "s", sink)
 		if got.expectErrors("INVALID_ARGUMENT subscription.deliveries").violations() != "first event" {
 			t.Errorf("it names %q, want violations of 'first event'", got.violations())
 		}

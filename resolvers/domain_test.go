@@ -90,7 +90,7 @@ func TestADomainAnswersForItselfAndForEntitiesOfOthersInBatches(t *testing.T) {
 	var groups []map[string]any
 	for i := range 20 {
 		group := w.group(w.org, fmt.Sprintf("g%02d", i))
-		w.ask(`mutation($g: ID!) { createRepo(input: {parent: $g, name: "one"}) { repo { uid } } }`, "g", group)
+		w.ask(`mutation($g: UID!) { createRepo(input: {parent: $g, name: "one"}) { repo { uid } } }`, "g", group)
 		groups = append(groups, map[string]any{"__typename": "Group", "uid": group})
 	}
 	registry := w.inDomain("registry")
@@ -118,7 +118,7 @@ func TestADomainAnswersForItselfAndForEntitiesOfOthersInBatches(t *testing.T) {
 		t.Errorf("libraries names %q for a group, want its type: %+v", got, stranger.Errors)
 	}
 	// The global id of an object of another domain is read where node is.
-	id := w.ask(`query($g: ID!) { group(uid: $g) { repos { nodes { id } } } }`, "g", groups[0]["uid"]).text("group.repos.nodes.0.id")
+	id := w.ask(`query($g: UID!) { group(uid: $g) { repos { nodes { id } } } }`, "g", groups[0]["uid"]).text("group.repos.nodes.0.id")
 	w.inDomain("iam").ask(`query($id: ID!) { node(id: $id) { __typename id ... on Repo { uid } } }`, "id", id).expect("node.__typename", "Repo")
 	// Somebody without a right gets no more than from the whole.
 	w.member(w.org, "idle", w.role(w.org, "few", core.CapIdentityList))

@@ -3,6 +3,7 @@ package resolvers
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -139,7 +140,7 @@ func TestAnEmptyArgumentIsRejectedOrFindsNothingAndNullIsAbsent(t *testing.T) {
 		variables := w.furnish()
 		w.settle()
 		for _, p := range probes(t) {
-			text := p.kind.Name() == "ID" || p.kind.Name() == "String"
+			text := slices.Contains([]string{"ID", "String", "UID"}, p.kind.Name())
 			if text && !cursors[p.name] {
 				empty := `""`
 				if p.kind.Elem != nil {
@@ -170,7 +171,7 @@ func TestAnEmptyVariableIsRejectedLikeAnEmptyLiteral(t *testing.T) {
 	w := newWorld(t)
 	w.furnish()
 	for query, want := range map[string]string{
-		`query($x: ID) { repos(within: $x) { totalCount } }`:                                 "within",
+		`query($x: UID) { repos(within: $x) { totalCount } }`:                                "within",
 		`query($x: String) { repos(where: {name: $x}) { totalCount } }`:                      "name",
 		`query($x: String) { groups { nodes { repos(where: {name: $x}) { totalCount } } } }`: "name",
 	} {
@@ -192,7 +193,7 @@ func TestANullVariableIsNotTakenAsAbsent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.handler.oracle = nil
-	w.ask(`mutation($org: ID!) { createGroup(input: {parent: $org, name: "team"}) { group { uid } } }`, "org", string(w.org))
+	w.ask(`mutation($org: UID!) { createGroup(input: {parent: $org, name: "team"}) { group { uid } } }`, "org", string(w.org))
 	for _, c := range []struct{ query, path, field string }{
 		{`query($v: String = "team") { group(path: "acme") { child(name: $v) { name } } }`, "group child", "name"},
 		{`query($v: GroupOrderField = NAME) { group(path: "acme") { children(orderBy: {field: $v}) { nodes { name } } } }`, "group children", "orderBy.field"},

@@ -12,9 +12,9 @@ import (
 // A dashboard that shows findings as they come and go has types for them, and needs no JSON.
 func TestEventsAboutFindingsAreTyped(t *testing.T) {
 	eachShop(t, func(t *testing.T, w *shop) {
-		w.ask(`mutation($org: ID!) { updateFindings(input: {within: $org, where: {vulnerabilityIds: ["GHSA-1"]}, state: ACCEPTED, note: "known"}) { updatedCount } }`, "org", w.org)
-		w.ask(`mutation($org: ID!) { setDuePolicy(input: {within: $org, criticalDays: 7}) { policy { criticalDays } } }`, "org", w.org)
-		w.ask(`mutation($org: ID!) { createGroup(input: {parent: $org, name: "other"}) { group { uid } } }`, "org", w.org)
+		w.ask(`mutation($org: UID!) { updateFindings(input: {within: $org, where: {vulnerabilityIds: ["GHSA-1"]}, state: ACCEPTED, note: "known"}) { updatedCount } }`, "org", w.org)
+		w.ask(`mutation($org: UID!) { setDuePolicy(input: {within: $org, criticalDays: 7}) { policy { criticalDays } } }`, "org", w.org)
+		w.ask(`mutation($org: UID!) { createGroup(input: {parent: $org, name: "other"}) { group { uid } } }`, "org", w.org)
 		const log = `query($kinds: [EventKind!]) { auditLog(kinds: $kinds, first: 1) { nodes { subject body detail {
 			__typename
 			... on FindingChange { repoUid repoName digest count counts { rating knownExploited count } findings {
@@ -59,7 +59,7 @@ func TestALiveFeedTypesEventsAboutFindings(t *testing.T) {
 			detail { ... on FindingChange { repoName findings { state finding { state repo { name } } } } } } }`
 		feeds := []func() string{w.listen(handler, theOwner, feed), w.listen(handler, "ann", feed), w.listen(handler, theOwner, feed)}
 		one := w.ask(`{ findings(where: {vulnerabilityIds: ["CVE-3"]}) { nodes { uid repo { name } } } }`)
-		w.ask(`mutation($one: ID!) { updateFindings(input: {uids: [$one], state: IN_TRIAGE}) { updatedCount } }`, "one", one.value("findings.nodes.0.uid"))
+		w.ask(`mutation($one: UID!) { updateFindings(input: {uids: [$one], state: IN_TRIAGE}) { updatedCount } }`, "one", one.value("findings.nodes.0.uid"))
 		name := `"` + one.text("findings.nodes.0.repo.name") + `"`
 		for i, want := range []string{
 			`{"detail":{"repoName":` + name + `,"findings":[{"state":"IN_TRIAGE","finding":{"state":"IN_TRIAGE","repo":{"name":` + name + `}}}]}}`,

@@ -45,9 +45,9 @@ func TestEventsLinkToTheirResources(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorldAt(t, url)
-		made := w.ask(`mutation($org: ID!) { createRepo(input: {parent: $org, name: "go", description: "one"}) { repo { uid } } }`, "org", w.org)
+		made := w.ask(`mutation($org: UID!) { createRepo(input: {parent: $org, name: "go", description: "one"}) { repo { uid } } }`, "org", w.org)
 		repo := made.uid("createRepo.repo.uid")
-		w.ask(`mutation($repo: ID!) { updateRepo(input: {uid: $repo, description: "two", aliases: ["golang"]}) { repo { uid } } }`, "repo", repo)
+		w.ask(`mutation($repo: UID!) { updateRepo(input: {uid: $repo, description: "two", aliases: ["golang"]}) { repo { uid } } }`, "repo", repo)
 		const query = `query($kinds: [EventKind!]) { auditLog(kinds: $kinds, first: 20) { nodes { type kind groupUid group { name } subject
 			resource { __typename id ... on Repo { name } ... on Group { name } } actor { subject identity { name } } changes { field before after } } } }`
 		got := w.ask(query, "kinds", []string{"PLATFORM_REGISTRY_REPO_UPDATED"})
@@ -57,7 +57,7 @@ func TestEventsLinkToTheirResources(t *testing.T) {
 			expect(one+"changes", []any{map[string]any{"field": "description", "before": "one", "after": "two"}, map[string]any{"field": "aliases", "before": nil, "after": []any{"golang"}}})
 		// A deleted resource is null, without an error. Events that are not updates have
 		// no changes.
-		w.ask(`mutation($repo: ID!) { deleteRepo(input: {uid: $repo}) { deletedUid } }`, "repo", repo)
+		w.ask(`mutation($repo: UID!) { deleteRepo(input: {uid: $repo}) { deletedUid } }`, "repo", repo)
 		got = w.ask(query, "kinds", []string{"PLATFORM_REGISTRY_REPO_DELETED"})
 		got.expect(one+"resource", nil).expect(one+"changes", nil).expect(one+"kind", "REGISTRY_REPO_DELETED").expect(one+"group.name", "acme")
 		// An event of the operator has no identity.
@@ -71,7 +71,7 @@ func TestTheResourceOfADeniedCreationIsItsParent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.member(w.org, "ann", iam.ViewerRole)
-	w.askAs("ann", `mutation($org: ID!) { createRepo(input: {parent: $org, name: "go"}) { repo { uid } } }`, "org", w.org).expectErrors("PERMISSION_DENIED createRepo")
+	w.askAs("ann", `mutation($org: UID!) { createRepo(input: {parent: $org, name: "go"}) { repo { uid } } }`, "org", w.org).expectErrors("PERMISSION_DENIED createRepo")
 	w.ask(`{ auditLog(denied: true) { nodes { kind resource { __typename ... on Group { name } } actor { identity { name } } } } }`).
 		expect("auditLog.nodes.0.resource.__typename", "Group").expect("auditLog.nodes.0.resource.name", "acme").
 		expect("auditLog.nodes.0.kind", "REGISTRY_REPO_CREATED").expect("auditLog.nodes.0.actor.identity.name", "ann")
@@ -130,7 +130,7 @@ func TestConditionsOfSubscriptionsAndFeeds(t *testing.T) {
 		const create = `mutation($input: CreateSubscriptionInput!) { createSubscription(input: $input) { subscription { uid conditions { withinUids actors includeDenied } } } }`
 		input := map[string]any{"parent": w.org, "sink": "https://siem.example.com/", "conditions": map[string]any{"within": []any{team}, "actors": []any{ann, "test"}, "includeDenied": true}}
 		uid := w.ask(create, "input", input).value("createSubscription.subscription.uid")
-		w.ask(`query($uid: ID!) { subscription(uid: $uid) { conditions { withinUids within { ... on Group { name } } actors actorIdentities { name } includeDenied } } }`, "uid", uid).
+		w.ask(`query($uid: UID!) { subscription(uid: $uid) { conditions { withinUids within { ... on Group { name } } actors actorIdentities { name } includeDenied } } }`, "uid", uid).
 			expect("subscription.conditions.withinUids", []any{string(team)}).expect("subscription.conditions.within.*.name", "team").
 			expect("subscription.conditions.actors", []any{string(ann), "test"}).expect("subscription.conditions.actorIdentities.*.name", "ann").expect("subscription.conditions.includeDenied", true)
 		input["sink"], input["conditions"] = "https://b.example.com/", nil
@@ -146,7 +146,7 @@ func TestConditionsOfSubscriptionsAndFeeds(t *testing.T) {
 			}
 		}
 		w.repos("go")
-		w.ask(`mutation($org: ID!) { createRepo(input: {parent: $org, name: "own"}) { repo { uid } } }`, "org", w.org)
+		w.ask(`mutation($org: UID!) { createRepo(input: {parent: $org, name: "own"}) { repo { uid } } }`, "org", w.org)
 		for actor, name := range map[string]string{"test": "go", w.ask(`{ viewer { identities { uid } } }`).text("viewer.identities.0.uid"): "own"} {
 			events, _ := w.follow(w.actor(theOwner), `subscription { events(after: "", first: 1, kinds: [PLATFORM_REGISTRY_REPO_CREATED], actor: "`+actor+`") { body } }`)
 			if len(events) == 0 || !strings.Contains(fmt.Sprint(events[0].Data), "name:"+name) {
@@ -163,7 +163,7 @@ func TestTheResourcesOfABurstOfEventsAreReadOnce(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorldAt(t, url)
 		for i := range 40 {
-			w.ask(`mutation($org: ID!, $name: String!) { createRepo(input: {parent: $org, name: $name}) { repo { uid } } }`, "org", w.org, "name", fmt.Sprintf("r%02d", i))
+			w.ask(`mutation($org: UID!, $name: String!) { createRepo(input: {parent: $org, name: $name}) { repo { uid } } }`, "org", w.org, "name", fmt.Sprintf("r%02d", i))
 		}
 		firstEvents, one := w.follow(w.actor(theOwner), "subscription "+fmt.Sprintf(followQuery, 1))
 		many, all := w.follow(w.actor(theOwner), "subscription "+fmt.Sprintf(followQuery, 40))
@@ -204,7 +204,7 @@ func TestLiveFeedsGetWhatTheySelect(t *testing.T) {
 		} {
 			feeds = append(feeds, w.listen(handler, c.subject, `subscription { events(after: "`+newest+`", kinds: [PLATFORM_REGISTRY_REPO_CREATED]) { `+c.selected+` } }`))
 		}
-		const create = `mutation($org: ID!, $name: String!) { createRepo(input: {parent: $org, name: $name, aliases: ["x"]}) { repo { uid } } }`
+		const create = `mutation($org: UID!, $name: String!) { createRepo(input: {parent: $org, name: $name, aliases: ["x"]}) { repo { uid } } }`
 		for _, name := range []string{"a", "b"} {
 			w.ask(create, "org", w.org, "name", name)
 			for i, want := range []string{
@@ -257,13 +257,13 @@ func TestTheResourceOfAnEventIsReadWithTheCurrentGrants(t *testing.T) {
 	w.repos("go")
 	w.member(w.org, "ann", w.role(w.org, "repos", core.CapRepoList))
 	ann := w.ask(`{ identities(where: {name: "ann"}) { nodes { uid } } }`).text("identities.nodes.0.uid")
-	bound := w.ask(`mutation($org: ID!, $ann: ID!, $role: ID!) { createRoleBinding(input: {parent: $org, identityUid: $ann, roleUid: $role}) { roleBinding { uid } } }`,
+	bound := w.ask(`mutation($org: UID!, $ann: UID!, $role: UID!) { createRoleBinding(input: {parent: $org, identityUid: $ann, roleUid: $role}) { roleBinding { uid } } }`,
 		"org", w.org, "ann", ann, "role", w.role(w.org, "groups", core.CapGroupsList)).text("createRoleBinding.roleBinding.uid")
 	before := w.actor("ann")
 	query := "subscription " + strings.ReplaceAll(fmt.Sprintf(followQuery, 1), "actor { identity { name } }", "")
 	events, _ := w.follow(before, query)
 	events[0].expectSuccess().expect("events.group.name", "acme").expect("events.resource.name", "go")
-	w.ask(`mutation($b: ID!) { deleteRoleBinding(input: {uid: $b}) { deletedUid } }`, "b", bound)
+	w.ask(`mutation($b: UID!) { deleteRoleBinding(input: {uid: $b}) { deletedUid } }`, "b", bound)
 	events, _ = w.follow(before, query)
 	events[0].expectErrors("PERMISSION_DENIED events.group").expect("events.resource.name", "go")
 }

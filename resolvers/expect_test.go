@@ -41,7 +41,7 @@ func TestWhatIsReadTogetherWithAnObjectIsTheSame(t *testing.T) {
 			id := globalIDs(name, []core.UID{objects[name]})
 			after := w.ask(fragment+"query($ids: [ID!]!) { nodes(ids: $ids) { ...F } }", "ids", id).value("nodes.0")
 			for what, got := range map[string]any{
-				"root": w.ask(fragment+"query($uid: ID!) { "+keyed.root+"(uid: $uid) { ...F } }", "uid", objects[name]).value(keyed.root),
+				"root": w.ask(fragment+"query($uid: UID!) { "+keyed.root+"(uid: $uid) { ...F } }", "uid", objects[name]).value(keyed.root),
 				"node": w.ask(fragment+"query($id: ID!) { node(id: $id) { ...F } }", "id", id[0]).value("node"),
 				"entity": w.ask(fragment+"query($r: [_Any!]!) { _entities(representations: $r) { ...F } }", "r", []any{
 					map[string]any{"__typename": name, "uid": objects[name]},
@@ -60,7 +60,7 @@ func TestAnObjectIsReadTogetherWithItsLists(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newShop(t, url)
-		const page = `query($uid: ID!, $none: ID!) {
+		const page = `query($uid: UID!, $none: UID!) {
 			repo(uid: $uid) { name tags(first: 1) { totalCount nodes { name } } group { name } same: tags(first: 1) { nodes { uid } } }
 			again: repo(uid: $uid) { tags(first: 1) { totalCount } }
 			none: repo(uid: $none) { tags { nodes { name } } }
@@ -79,6 +79,6 @@ func TestAnObjectIsReadTogetherWithItsLists(t *testing.T) {
 			t.Errorf("the page takes %d round trips, want 1", got.roundTrips)
 		}
 		w.member(w.shop, "lister", w.role(w.shop, "lister", core.CapTagList))
-		w.askAs("lister", `query($uid: ID!) { repo(uid: $uid) { tags { nodes { name } } } }`, "uid", w.checkout).expectErrors("PERMISSION_DENIED repo").expect("repo", nil)
+		w.askAs("lister", `query($uid: UID!) { repo(uid: $uid) { tags { nodes { name } } } }`, "uid", w.checkout).expectErrors("PERMISSION_DENIED repo").expect("repo", nil)
 	})
 }

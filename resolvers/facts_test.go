@@ -202,9 +202,9 @@ func TestEveryFieldShowsAloneWhatItShowsBesideOthers(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorldAt(t, url)
 		keys := w.keys(w.furnish())
-		w.ask(`mutation($uid: ID!) { updateRepo(input: {uid: $uid, description: "d", aliases: ["also"], bundles: ["b"], activeTags: ["a"], syncConfig: {source: "`+string(w.org)+`"}, labels: [{key: "k", value: "v"}]}) { repo { uid } } }`, "uid", keys["Repo"])
-		w.ask(`mutation($uid: ID!) { updateIdentity(input: {uid: $uid, description: "d"}) { identity { uid } } }`, "uid", keys["Identity"])
-		w.ask(`mutation($uid: ID!) { updateGroup(input: {uid: $uid, description: "d", labels: [{key: "k", value: "v"}]}) { group { uid } } }`, "uid", keys["Group"])
+		w.ask(`mutation($uid: UID!) { updateRepo(input: {uid: $uid, description: "d", aliases: ["also"], bundles: ["b"], activeTags: ["a"], syncConfig: {source: "`+string(w.org)+`"}, labels: [{key: "k", value: "v"}]}) { repo { uid } } }`, "uid", keys["Repo"])
+		w.ask(`mutation($uid: UID!) { updateIdentity(input: {uid: $uid, description: "d"}) { identity { uid } } }`, "uid", keys["Identity"])
+		w.ask(`mutation($uid: UID!) { updateGroup(input: {uid: $uid, description: "d", labels: [{key: "k", value: "v"}]}) { group { uid } } }`, "uid", keys["Group"])
 		operator := core.WithActor(t.Context(), core.NewOperator("test"))
 		must(w.p.Feeds.ImportAdvisories(operator, w.org, []*inventory.Advisory{{AdvisoryID: "GO-77", ArtifactName: "r77", Events: []inventory.AdvisoryEvent{{Fixed: &inventory.Fixed{FixedVersion: "1"}}}}}))(t)
 		keys["Advisory"] = w.ask(`{ advisories(where: {advisoryIds: ["GO-77"]}) { nodes { uid } } }`).text("advisories.nodes.0.uid")

@@ -35,14 +35,14 @@ func TestAViolationReadsAsASentence(t *testing.T) {
 func TestARejectedInputExplainsEachInvalidField(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	repo := w.ask(`mutation($org: ID!) { createRepo(input: {parent: $org, name: "go"}) { repo { uid } } }`, "org", w.org).text("createRepo.repo.uid")
+	repo := w.ask(`mutation($org: UID!) { createRepo(input: {parent: $org, name: "go"}) { repo { uid } } }`, "org", w.org).text("createRepo.repo.uid")
 	for query, want := range map[string]string{
-		`mutation($repo: ID!) { updateRepo(input: {uid: $repo, name: "", description: "a\nb"}) { repo { uid } } }`:                                                                          "name description",
-		`mutation($repo: ID!) { batchCreateTags(input: {requests: [{parent: $repo, name: "ok", digest: "` + digest(1) + `"}, {parent: $repo, name: ".", digest: "x"}]}) { tags { uid } } }`: "requests[1].name requests[1].digest",
-		`mutation($repo: ID!) { batchUpdateRepos(input: {requests: [{uid: $repo, name: "A B"}]}) { repos { uid } } }`:                                                                       "requests[0].name",
-		`mutation($repo: ID!) { batchDeleteTags(input: {uids: [$repo, $repo, "x"]}) { deletedUids } }`:                                                                                      "uids[1] uids[2]",
-		`mutation($repo: ID!) { updateRepo(input: {uid: $repo, labels: [{key: "a", value: "b"}, {key: "a", value: "c"}]}) { repo { uid } } }`:                                               "labels",
-		`mutation { batchDeleteRoleBindings(input: {uids: []}) { deletedUids } }`:                                                                                                           "uids",
+		`mutation($repo: UID!) { updateRepo(input: {uid: $repo, name: "", description: "a\nb"}) { repo { uid } } }`:                                                                          "name description",
+		`mutation($repo: UID!) { batchCreateTags(input: {requests: [{parent: $repo, name: "ok", digest: "` + digest(1) + `"}, {parent: $repo, name: ".", digest: "x"}]}) { tags { uid } } }`: "requests[1].name requests[1].digest",
+		`mutation($repo: UID!) { batchUpdateRepos(input: {requests: [{uid: $repo, name: "A B"}]}) { repos { uid } } }`:                                                                       "requests[0].name",
+		`mutation($repo: UID!) { batchDeleteTags(input: {uids: [$repo, $repo, "x"]}) { deletedUids } }`:                                                                                      "uids[1] uids[2]",
+		`mutation($repo: UID!) { updateRepo(input: {uid: $repo, labels: [{key: "a", value: "b"}, {key: "a", value: "c"}]}) { repo { uid } } }`:                                               "labels",
+		`mutation { batchDeleteRoleBindings(input: {uids: []}) { deletedUids } }`:                                                                                                            "uids",
 	} {
 		got := w.askAs(theOwner, query, "repo", repo)
 		if got.violations() != want {
@@ -59,7 +59,7 @@ func TestARejectedInputExplainsEachInvalidField(t *testing.T) {
 			t.Errorf("%s: the messages are of%s, want %s", query, fields, want)
 		}
 	}
-	first := w.askAs(theOwner, `mutation($repo: ID!) { updateRepo(input: {uid: $repo, name: "A"}) { repo { uid } } }`, "repo", repo).Errors[0]
+	first := w.askAs(theOwner, `mutation($repo: UID!) { updateRepo(input: {uid: $repo, name: "A"}) { repo { uid } } }`, "repo", repo).Errors[0]
 	if !strings.HasPrefix(fmt.Sprint(first.Extensions.Fields), "[{name [input name] Name must be made of lower-case letters and digits, ") {
 		t.Errorf("it says %v", first.Extensions.Fields)
 	}
@@ -102,20 +102,32 @@ func TestErrorsNameTheValuesOfTheGraph(t *testing.T) {
 	})
 }
 
-// The id of an object and its uid are both of the type ID.
-func TestAGlobalIDInPlaceOfAUIDIsRecognised(t *testing.T) {
+// Where an object is named, its global id is as good as its uid. That of another type is no uid, and the error says what it is.
+func TestAGlobalIDNamesAnObjectAsItsUIDDoes(t *testing.T) {
 	eachShop(t, func(t *testing.T, w *shop) {
-		id := w.ask(`query($uid: ID!) { group(uid: $uid) { id } }`, "uid", w.org).value("group.id")
-		for query, want := range map[string]string{
-			`query($id: ID!) { group(uid: $id) { name } }`:                         "Uid must be a UID, and this is the global id of a Group: give its uid, not its id; or give its path.",
-			`query($id: ID!) { repo(uid: $id) { name } }`:                          "Uid must be a UID, and this is the global id of a Group: give its uid, not its id; or give its path.",
-			`query($id: ID!) { identity(uid: $id) { name } }`:                      "Uid must be a UID, and this is the global id of a Group: give its uid, not its id.",
-			`query($id: ID!) { repos(within: $id) { totalCount } }`:                "Within must be a UID, and this is the global id of a Group: give its uid, not its id.",
-			`mutation($id: ID!) { deleteRepo(input: {uid: $id}) { deletedUid } }`:  "Uid must be a UID, and this is the global id of a Group: give its uid, not its id.",
-			`query($id: ID!) { findings(where: {assignee: $id}) { totalCount } }`:  "Assignee must be a UID, and this is the global id of a Group: give its uid, not its id.",
-			`query($id: ID!) { group(uid: "acme") { name } node(id: $id) { id } }`: "Uid must be a UID: 40 lower-case hex digits, then /-separated segments of 16; or give its path.",
+		named := w.ask(`query($uid: UID!) { group(uid: $uid) { id repos(first: 1) { nodes { id uid name tags(first: 1) { nodes { id name } } } } } roles(first: 1) { nodes { id uid name } } }`, "uid", w.org)
+		group, repo, tag, role := named.text("group.id"), named.text("group.repos.nodes.0.id"), named.text("group.repos.nodes.0.tags.nodes.0.id"), named.text("roles.nodes.0.id")
+		for _, c := range []struct{ id, query, path, want string }{
+			{group, `query($id: UID!) { group(uid: $id) { id } }`, "group.id", group},
+			{repo, `query($id: UID!) { repo(by: {uid: $id}) { id } }`, "repo.id", repo},
+			{repo, `query($id: UID!) { repos(where: {uids: [$id]}) { nodes { id } } }`, "repos.nodes.0.id", repo},
+			{role, `query($id: UID!) { roles(where: {uids: [$id]}) { nodes { id } } }`, "roles.nodes.0.id", role},
+			{group, `query($id: UID!) { findingSummary(within: $id) { open { total } } node(id: "` + group + `") { id } }`, "node.id", group},
+			{repo, `mutation($id: UID!) { updateRepo(input: {uid: $id, description: "by its id"}) { repo { id } } }`, "updateRepo.repo.id", repo},
+			{repo, `mutation($id: UID!) { batchUpdateRepos(input: {requests: [{uid: $id, description: "in a batch"}]}) { repos { id } } }`, "batchUpdateRepos.repos.0.id", repo},
+			{tag, `mutation($id: UID!) { deleteTag(input: {uid: $id}) { deletedId } }`, "deleteTag.deletedId", tag},
 		} {
-			if got := fmt.Sprint(w.askAs(theOwner, query, "id", id).Errors); !strings.Contains(got, want) {
+			w.ask(c.query, "id", c.id).expect(c.path, c.want)
+		}
+		for query, want := range map[string]string{
+			`query($id: UID!) { repo(uid: $id) { name } }`:                           "Uid must be a UID, and this is the global id of a Group: give its uid, not its id; or give its path.",
+			`query($id: UID!) { identity(uid: $id) { name } }`:                       "Uid must be a UID, and this is the global id of a Group: give its uid, not its id.",
+			`query($id: UID!) { groupInvite(uid: $id) { uid } }`:                     "Uid must be a UID, and this is the global id of a Group: give its uid, not its id.",
+			`mutation($id: UID!) { deleteRepo(input: {uid: $id}) { deletedUid } }`:   "Uid must be a UID, and this is the global id of a Group: give its uid, not its id.",
+			`query($id: UID!) { findings(where: {assignee: $id}) { totalCount } }`:   "Assignee must be a UID, and this is the global id of a Group: give its uid, not its id.",
+			`query($id: UID!) { group(uid: "acme") { name } repo(uid: $id) { id } }`: "Uid must be a UID: 40 lower-case hex digits, then /-separated segments of 16; or give its path.",
+		} {
+			if got := fmt.Sprint(w.askAs(theOwner, query, "id", group).Errors); !strings.Contains(got, want) {
 				t.Errorf("%s gives %s, want %q", query, got, want)
 			}
 		}
@@ -126,17 +138,17 @@ func TestAGlobalIDInPlaceOfAUIDIsRecognised(t *testing.T) {
 func TestAViolationHasItsPlaceInTheArguments(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	repo := w.ask(`mutation($org: ID!) { createRepo(input: {parent: $org, name: "go"}) { repo { uid } } }`, "org", w.org).text("createRepo.repo.uid")
+	repo := w.ask(`mutation($org: UID!) { createRepo(input: {parent: $org, name: "go"}) { repo { uid } } }`, "org", w.org).text("createRepo.repo.uid")
 	for _, c := range []struct {
 		query string
 		want  []any
 		given []any
 	}{
-		{`mutation($repo: ID!) { batchCreateTags(input: {requests: [{parent: $repo, name: "ok", digest: "` + digest(1) + `"}, {parent: $repo, name: "ok2", digest: "x"}]}) { tags { uid } } }`, []any{"input", "requests", 1.0, "digest"}, []any{"repo", repo}},
-		{`mutation($repo: ID!) { updateRepo(input: {uid: $repo, syncConfig: {source: "a\nb"}}) { repo { uid } } }`, []any{"input", "syncConfig", "source"}, []any{"repo", repo}},
-		{`mutation($org: ID!) { createIdentity(input: {parent: $org, name: "x", claimMatch: {issuer: "https://a.example", subject: "s", claimPatterns: {a: "["}}}) { identity { uid } } }`, []any{"input", "claimMatch", "claimPatterns", "a"}, []any{"org", w.org}},
+		{`mutation($repo: UID!) { batchCreateTags(input: {requests: [{parent: $repo, name: "ok", digest: "` + digest(1) + `"}, {parent: $repo, name: "ok2", digest: "x"}]}) { tags { uid } } }`, []any{"input", "requests", 1.0, "digest"}, []any{"repo", repo}},
+		{`mutation($repo: UID!) { updateRepo(input: {uid: $repo, syncConfig: {source: "a\nb"}}) { repo { uid } } }`, []any{"input", "syncConfig", "source"}, []any{"repo", repo}},
+		{`mutation($org: UID!) { createIdentity(input: {parent: $org, name: "x", claimMatch: {issuer: "https://a.example", subject: "s", claimPatterns: {a: "["}}}) { identity { uid } } }`, []any{"input", "claimMatch", "claimPatterns", "a"}, []any{"org", w.org}},
 		{`mutation { batchDeleteRoleBindings(input: {uids: []}) { deletedUids } }`, []any{"input", "uids"}, nil},
-		{`mutation($org: ID!) { createRepo(input: {parent: $org, name: ""}) { repo { uid } } }`, []any{"input", "name"}, []any{"org", w.org}},
+		{`mutation($org: UID!) { createRepo(input: {parent: $org, name: ""}) { repo { uid } } }`, []any{"input", "name"}, []any{"org", w.org}},
 		{`mutation($all: CreateRepoInput!) { createRepo(input: $all) { repo { uid } } }`, []any{"all", "syncConfig", "source"}, []any{"all", map[string]any{"parent": w.org, "name": "x", "syncConfig": map[string]any{"source": 1}}}},
 		{`mutation($all: BatchCreateTagsInput!) { batchCreateTags(input: $all) { tags { uid } } }`, []any{"all", "requests", 0.0, "digest"}, []any{"all", map[string]any{"requests": []any{map[string]any{"parent": repo, "name": "x", "digest": 1}}}}},
 		{`{ repos(first: -1) { totalCount } }`, []any{"first"}, nil},

@@ -9,7 +9,7 @@ import (
 func TestFiltersOfFindingsHaveFiltersInside(t *testing.T) {
 	eachShop(t, func(t *testing.T, w *shop) {
 		const found = ` { totalCount nodes { vulnerabilityId installedVersion } }`
-		w.ask(`query($org: ID!, $tools: ID!, $uid: ID!) {
+		w.ask(`query($org: UID!, $tools: UID!, $uid: UID!) {
 			either: findings(where: {or: [{vulnerabilityIds: ["CVE-3"]}, {packages: ["left-pad"], query: "left"}], basis: [VERSION]})`+found+`
 			without: findings(within: $org, where: {not: {vulnerabilityIds: ["GHSA-1"]}})`+found+`
 			both: findings(where: {or: [{severities: [LOW]}, {not: {or: [{severities: [CRITICAL]}, {minScore: 0}]}}]})`+found+`
@@ -42,7 +42,7 @@ func TestFiltersOfFindingsHaveFiltersInside(t *testing.T) {
 			}
 		}
 		// Decisions take such a filter too. It makes no rule for later findings.
-		w.ask(`mutation($uid: ID!) { updateFindings(input: {within: $uid, where: {not: {severities: [LOW]}}, state: ACCEPTED}) { updatedCount } }`, "uid", w.checkout).expect("updateFindings.updatedCount", 2)
+		w.ask(`mutation($uid: UID!) { updateFindings(input: {within: $uid, where: {not: {severities: [LOW]}}, state: ACCEPTED}) { updatedCount } }`, "uid", w.checkout).expect("updateFindings.updatedCount", 2)
 		w.ask(`{ findings(where: {states: [ACCEPTED]}) { totalCount } }`).expect("findings.totalCount", 2)
 	})
 }

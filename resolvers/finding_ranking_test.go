@@ -5,7 +5,7 @@ import "testing"
 func TestRankingsAreInTheGraph(t *testing.T) {
 	eachShop(t, func(t *testing.T, w *shop) {
 		const counts = `{ totalCount nodes { vulnerabilityId vulnerability { name findings(where: {states: [OPEN]}) { totalCount } } severity { rating score } knownExploited epss findings fixable images repos } }`
-		w.ask(`query($org: ID!, $checkout: ID!, $uid: ID!) {
+		w.ask(`query($org: UID!, $checkout: UID!, $uid: UID!) {
 			topVulnerabilities `+counts+`
 			byImages: topVulnerabilities(within: $org, by: IMAGES, first: 1) `+counts+`
 			ofRepo: topVulnerabilities(within: $checkout, where: {severities: [CRITICAL, LOW]}) `+counts+`
@@ -13,7 +13,7 @@ func TestRankingsAreInTheGraph(t *testing.T) {
 			topPackages(where: {fixable: true}, by: SEVERITY) { totalCount nodes { package heldPackage { name versions { totalCount } } ecosystem severity { score } findings images repos } }
 			unknown: topPackages(where: {packages: ["checkout"]}) { nodes { package ecosystem severity { rating score } } }
 			none: topPackages(where: {packages: []}, first: 0) { totalCount nodes { package } }
-		}`, "org", w.org, "checkout", w.checkout, "uid", w.ask(`query($repo: ID!) { findings(within: $repo, directOnly: true, where: {packages: ["express"]}) { nodes { uid } } }`, "repo", w.checkout).value("findings.nodes.0.uid")).
+		}`, "org", w.org, "checkout", w.checkout, "uid", w.ask(`query($repo: UID!) { findings(within: $repo, directOnly: true, where: {packages: ["express"]}) { nodes { uid } } }`, "repo", w.checkout).value("findings.nodes.0.uid")).
 			expect("topVulnerabilities.totalCount", 3).expect("topVulnerabilities.nodes.*.vulnerabilityId", "CVE-1 CVE-3 CVE-5").
 			expect("topVulnerabilities.nodes.*.findings", "3 1 1").expect("topVulnerabilities.nodes.*.images", "2 1 1").expect("topVulnerabilities.nodes.*.repos", "2 1 1").
 			expect("topVulnerabilities.nodes.*.fixable", "3 1 0").expect("topVulnerabilities.nodes.0.severity.score", 9.8).expect("topVulnerabilities.nodes.0.epss", nil).
@@ -25,7 +25,7 @@ func TestRankingsAreInTheGraph(t *testing.T) {
 			expect("unknown.nodes.0.ecosystem", nil).expect("unknown.nodes.0.severity.rating", "UNKNOWN").expect("unknown.nodes.0.severity.score", nil).
 			expect("none.totalCount", 0)
 		w.askAs(theOwner, `{ topPackages(first: -1) { totalCount } topVulnerabilities(first: 101) { totalCount } }`).expectErrors("INVALID_ARGUMENT topPackages", "INVALID_ARGUMENT topVulnerabilities")
-		w.askAs("shopper", `query($lab: ID!) { topPackages(within: $lab) { totalCount } }`, "lab", w.lab).expectErrors("PERMISSION_DENIED topPackages")
+		w.askAs("shopper", `query($lab: UID!) { topPackages(within: $lab) { totalCount } }`, "lab", w.lab).expectErrors("PERMISSION_DENIED topPackages")
 		w.askAs("shopper", `{ topVulnerabilities { totalCount } }`).expect("topVulnerabilities.totalCount", 3)
 	})
 }

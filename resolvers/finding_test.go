@@ -103,7 +103,7 @@ func eachShop(t *testing.T, test func(t *testing.T, w *shop)) {
 func TestFindingsAreListedWhereTheyAre(t *testing.T) {
 	eachShop(t, func(t *testing.T, w *shop) {
 		const found = ` { totalCount nodes { vulnerabilityId installedVersion } }`
-		w.ask(`query($shop: ID!, $checkout: ID!) {
+		w.ask(`query($shop: UID!, $checkout: UID!) {
 			findings`+found+`
 			below: findings(within: $shop)`+found+`
 			children: findings(within: $checkout, directOnly: true, where: {basis: [VERSION]})`+found+`
@@ -133,7 +133,7 @@ func TestFindingsAreListedWhereTheyAre(t *testing.T) {
 func TestFindingsAreFilteredByLabelsOfTheirReposAndByAge(t *testing.T) {
 	eachShop(t, func(t *testing.T, w *shop) {
 		for repo, labels := range map[core.UID]string{w.checkout: `{key: "env", value: "prod"}, {key: "pci", value: ""}`, w.tools: `{key: "env", value: "test"}`} {
-			w.ask(`mutation($repo: ID!) { updateRepo(input: {uid: $repo, labels: [`+labels+`]}) { repo { uid } } }`, "repo", repo)
+			w.ask(`mutation($repo: UID!) { updateRepo(input: {uid: $repo, labels: [`+labels+`]}) { repo { uid } } }`, "repo", repo)
 		}
 		for where, want := range map[string][2]int{ // by repo
 			`labels: ["env=prod"]`: {3, 0}, `labels: ["env=test"]`: {0, 2}, `labels: ["env"]`: {3, 2}, `labels: ["env=prod", "pci"]`: {3, 0}, `labels: ["env=test", "pci"]`: {}, `labels: []`: {},
@@ -153,7 +153,7 @@ func TestFindingsAreFilteredByLabelsOfTheirReposAndByAge(t *testing.T) {
 		w.askAs("analyst", `{ findings(first: 1) { nodes { vulnerability { name repos { totalCount } } packageVersion { version } } } }`).
 			expectErrors("PERMISSION_DENIED findings.nodes.0.vulnerability.repos", "PERMISSION_DENIED findings.nodes.0.packageVersion").expect("findings.nodes.0.vulnerability.name", "CVE-1")
 		w.askAs("analyst", `{ findings(where: {labels: ["env=prod"]}) { totalCount } }`).expectErrors("PERMISSION_DENIED findings")
-		const accept = `mutation($shop: ID!) { updateFindings(input: {within: $shop, where: {labels: ["env=prod"]}, state: ACCEPTED}) { updatedCount } }`
+		const accept = `mutation($shop: UID!) { updateFindings(input: {within: $shop, where: {labels: ["env=prod"]}, state: ACCEPTED}) { updatedCount } }`
 		w.askAs("analyst", accept, "shop", w.shop).expectErrors("PERMISSION_DENIED updateFindings")
 		w.ask(accept, "shop", w.shop).expect("updateFindings.updatedCount", 3)
 	})
@@ -161,7 +161,7 @@ func TestFindingsAreFilteredByLabelsOfTheirReposAndByAge(t *testing.T) {
 
 func TestAFindingLeadsToAllAroundIt(t *testing.T) {
 	eachShop(t, func(t *testing.T, w *shop) {
-		const all = `query($uid: ID!) { findings(within: $uid, directOnly: true) { nodes {
+		const all = `query($uid: UID!) { findings(within: $uid, directOnly: true) { nodes {
 			uid id vulnerabilityId digest package ecosystem installedVersion fixedVersions fixable basis state knownExploited epss justification note dueTime expireTime resolvedTime
 			severity { rating score } firstSeenTime viewerCan(capabilities: [FINDINGS_LIST])
 			sources disputedBy advisories { advisoryId } advisory { advisoryId severity { rating } affected { ranges { type events { introduced fixed } } versions } }
@@ -183,7 +183,7 @@ func TestAFindingLeadsToAllAroundIt(t *testing.T) {
 			expect("findings.nodes.0.vulnerability.repos.nodes.*.name", "checkout tools").expect("findings.nodes.*.packageVersion.package.name", "left-pad express checkout").
 			expect("findings.nodes.*.tags.totalCount", "1 1 1").expect("findings.nodes.2.tags.nodes.*.name", "plain").
 			expect("findings.nodes.*.fixedIn.totalCount", "2 2 3").expect("findings.nodes.0.fixedIn.nodes.*.name", "latest")
-		w.ask(`query($uid: ID!) { finding(uid: $uid) { package } }`, "uid", got.uid("findings.nodes.1.uid")).expect("finding.package", "express")
+		w.ask(`query($uid: UID!) { finding(uid: $uid) { package } }`, "uid", got.uid("findings.nodes.1.uid")).expect("finding.package", "express")
 		w.ask(`query($id: ID!) { node(id: $id) { ... on Finding { package } } }`, "id", got.text("findings.nodes.1.id")).expect("node.package", "express")
 		w.ask(`{ advisories(orderBy: {field: ADVISORY_ID}) { nodes { advisoryId findings { totalCount nodes { repo { name } } } } } }`).
 			expect("advisories.nodes.*.advisoryId", "CVE-1 CVE-5").expect("advisories.nodes.*.findings.totalCount", "3 1")
@@ -193,7 +193,7 @@ func TestAFindingLeadsToAllAroundIt(t *testing.T) {
 func TestSummariesOfFindingsAreTheSumsOfTheirLists(t *testing.T) {
 	eachShop(t, func(t *testing.T, w *shop) {
 		const counts = ` { open { total critical low unknown fixable knownExploited } accepted { total } notAffected { total } affectedRepos affectedImages images knownImages unknownPackages }`
-		w.ask(`query($lab: ID!) { all: findingSummary`+counts+` lab: findingSummary(within: $lab)`+counts+`
+		w.ask(`query($lab: UID!) { all: findingSummary`+counts+` lab: findingSummary(within: $lab)`+counts+`
 			groups(orderBy: {field: NAME}) { nodes { name findingSummary`+counts+` } }
 			repos { nodes { findingSummary`+counts+` tags { nodes { name findingSummary`+counts+` image { findingSummary`+counts+` } } } } } }`, "lab", w.lab).
 			expect("all.open.total", 5).expect("all.open.critical", 3).expect("all.open.low", 1).expect("all.open.unknown", 1).expect("all.open.fixable", 4).
@@ -202,13 +202,13 @@ func TestSummariesOfFindingsAreTheSumsOfTheirLists(t *testing.T) {
 			expect("repos.nodes.0.tags.nodes.*.findingSummary.images", "1 1 1 1").expect("repos.nodes.0.tags.nodes.*.findingSummary.knownImages", "1 1 1 0").
 			expect("groups.nodes.*.findingSummary.open.total", "5 2 3").
 			expect("repos.nodes.*.findingSummary.open.total", "3 2").expect("repos.nodes.0.tags.nodes.*.findingSummary.open.total", "0 0 2 1")
-		w.ask(`query($shop: ID!) { findings(within: $shop) { facets { ... on FindingFacets { vulnerabilities { ...counted } packages { ...counted } }
+		w.ask(`query($shop: UID!) { findings(within: $shop) { facets { ... on FindingFacets { vulnerabilities { ...counted } packages { ...counted } }
 			assignees { __typename ...counted identity { name } } labels { ...counted } } } } fragment counted on Facet { value count }`, "shop", w.shop).
 			expect("findings.facets.vulnerabilities.0.count", 1).expect("findings.facets.packages.*.count", "1 1 1").expect("findings.facets.assignees", []any{
 			map[string]any{"__typename": "IdentityFacet", "value": nil, "count": 3.0, "identity": nil},
 		}).expect("findings.facets.labels", []any{})
 		const facets = ` { facets { severities { value count } states { value count } ecosystems { value count } repos { value count repo { name } } groups { value count group { name } } } }`
-		w.ask(`query($shop: ID!) { findings`+facets+` below: findings(within: $shop, first: 1)`+facets+`
+		w.ask(`query($shop: UID!) { findings`+facets+` below: findings(within: $shop, first: 1)`+facets+`
 			repos { nodes { tags { nodes { findings(where: {basis: [VERSION]})`+facets+` } } } } none: findings(where: {states: []})`+facets+` }`, "shop", w.shop).
 			expect("findings.facets.severities.*.value", "CRITICAL LOW UNKNOWN").expect("findings.facets.severities.*.count", "3 1 1").
 			expect("findings.facets.ecosystems.*.value", "npm <nil>").expect("findings.facets.repos.*.repo.name", "checkout tools").
@@ -231,7 +231,7 @@ func TestCallersOfASubgroupSeeItsFindingsAndTheirAdvisories(t *testing.T) {
 		w.askAs("shopper", `{ findings { nodes { advisory { group { name } } } } }`).expectErrors("PERMISSION_DENIED findings.nodes.0.advisory.group").
 			expect("findings.nodes.1.advisory.group", nil).expect("findings.nodes.2.advisory.group.name", "shop")
 		w.askAs("shopper", `query($id: ID!) { node(id: $id) { id } }`, "id", got.text("findings.nodes.0.advisory.id")).expectErrors("PERMISSION_DENIED node")
-		w.askAs("shopper", `query($lab: ID!) { findings(within: $lab) { totalCount } findingSummary(within: $lab) { affectedRepos } }`, "lab", w.lab).
+		w.askAs("shopper", `query($lab: UID!) { findings(within: $lab) { totalCount } findingSummary(within: $lab) { affectedRepos } }`, "lab", w.lab).
 			expectErrors("PERMISSION_DENIED findings", "PERMISSION_DENIED findingSummary")
 		w.member(w.shop, "puller", w.role(w.shop, "tags alone", core.CapTagList, core.CapRepoList))
 		w.askAs("puller", `{ findings { totalCount } repos { nodes { findings { totalCount } findingSummary { affectedRepos } } } }`).
@@ -256,7 +256,7 @@ func TestListsOfFindingsPage(t *testing.T) {
 func (w *shop) expectPages(list string) {
 	w.t.Helper()
 	variables := []any{
-		"checkout", w.checkout, "old", w.ask(`query($uid: ID!) { repo(uid: $uid) { tag(name: "old") { uid } } }`, "uid", w.checkout).uid("repo.tag.uid"),
+		"checkout", w.checkout, "old", w.ask(`query($uid: UID!) { repo(uid: $uid) { tag(name: "old") { uid } } }`, "uid", w.checkout).uid("repo.tag.uid"),
 		"advisory", w.ask(`{ advisories(where: {advisoryIds: ["CVE-1"]}) { nodes { uid } } }`).uid("advisories.nodes.0.uid"),
 	}
 	seen, cursor, path := map[string]bool{}, "", strings.Split(strings.NewReplacer("(", " ", "{ ", "").Replace(list), " ")[0]+"."

@@ -80,7 +80,7 @@ func TestSubscriptionsHaveConditionsAboutFindings(t *testing.T) {
 		const create = `mutation($input: CreateSubscriptionInput!) { createSubscription(input: $input) { subscription { uid findings { minSeverity knownExploited withinUids } } } }`
 		input := map[string]any{"parent": w.org, "sink": "https://a.example.com/", "findings": map[string]any{"minSeverity": "HIGH", "knownExploited": true, "within": []any{w.shop}}}
 		uid := w.ask(create, "input", input).expect("createSubscription.subscription.findings.minSeverity", "HIGH").value("createSubscription.subscription.uid")
-		w.ask(`query($uid: ID!) { subscription(uid: $uid) { findings { minSeverity knownExploited withinUids within { ... on Group { name } } } } }`, "uid", uid).
+		w.ask(`query($uid: UID!) { subscription(uid: $uid) { findings { minSeverity knownExploited withinUids within { ... on Group { name } } } } }`, "uid", uid).
 			expect("subscription.findings.knownExploited", true).expect("subscription.findings.withinUids.0", string(w.shop)).expect("subscription.findings.within.*.name", "shop")
 		w.ask(create, "input", map[string]any{"parent": w.org, "sink": "https://b.example.com/"}).expect("createSubscription.subscription.findings", nil)
 		input["sink"], input["findings"] = "https://c.example.com/", map[string]any{"within": []any{w.shop}}
@@ -94,7 +94,7 @@ func TestFindingsAreDueByPolicy(t *testing.T) {
 		w.ask(set, "input", map[string]any{"within": w.org, "criticalDays": 1, "knownExploitedDays": 3}).
 			expect("setDuePolicy.policy", map[string]any{"withinUid": string(w.org), "knownExploitedDays": 3.0, "criticalDays": 1.0, "highDays": nil, "mediumDays": nil, "lowDays": nil})
 		w.settle()
-		w.ask(`query($shop: ID!) { duePolicy(within: $shop) { withinUid within { ... on Group { name } } criticalDays } }`, "shop", w.shop).expect("duePolicy.withinUid", string(w.org)).expect("duePolicy.within.name", "acme")
+		w.ask(`query($shop: UID!) { duePolicy(within: $shop) { withinUid within { ... on Group { name } } criticalDays } }`, "shop", w.shop).expect("duePolicy.withinUid", string(w.org)).expect("duePolicy.within.name", "acme")
 		critical := w.ask(`{ findings(where: {severities: [CRITICAL], dueBefore: "2130-01-01T00:00:00Z"}) { totalCount } }`).value("findings.totalCount")
 		w.ask(`{ findings(where: {dueBefore: "2130-01-01T00:00:00Z"}, orderBy: {field: DUE}, first: 1) { totalCount nodes { dueTime } } findingSummary { overdue } }`).
 			expect("findings.totalCount", critical).expect("findingSummary.overdue", 0)
@@ -114,7 +114,7 @@ func TestFindingsAreDueByPolicy(t *testing.T) {
 func TestRulesOfAcceptanceAreShownBeforeTheyAreMade(t *testing.T) {
 	eachShop(t, func(t *testing.T, w *shop) {
 		where := map[string]any{"maxSeverity": "CRITICAL", "ecosystems": []any{"npm"}, "packages": []any{"left-pad", "left-pad"}}
-		const preview = `query($within: ID!, $where: AcceptanceConditionsInput!) { acceptanceRulePreview(within: $within, where: $where, first: 1) {
+		const preview = `query($within: UID!, $where: AcceptanceConditionsInput!) { acceptanceRulePreview(within: $within, where: $where, first: 1) {
 			totalCount nodes { package state } pageInfo { hasNextPage } facets { severities { value count } }
 		} }`
 		shown := w.ask(preview, "within", w.org, "where", where).expect("acceptanceRulePreview.nodes.*.package", "left-pad").
@@ -129,12 +129,12 @@ func TestRulesOfAcceptanceAreShownBeforeTheyAreMade(t *testing.T) {
 			expect("createAcceptanceRule.rule.where.withoutFix", false).expect("createAcceptanceRule.rule.where.labels", []any{}).
 			value("createAcceptanceRule.rule.uid")
 		w.settle()
-		const list = `query($within: ID!) { acceptanceRules(within: $within) { uid acceptedCount } }`
+		const list = `query($within: UID!) { acceptanceRules(within: $within) { uid acceptedCount } }`
 		w.ask(list, "within", w.checkout).expect("acceptanceRules.0.uid", uid).expect("acceptanceRules.0.acceptedCount", total)
 		w.ask(`{ findings(where: {states: [ACCEPTED]}) { totalCount nodes { note expireTime } } }`).expect("findings.totalCount", total).
 			expect("findings.nodes.0.note", "only in tests").expect("findings.nodes.0.expireTime", "2130-01-01T00:00:00.000Z")
 		w.ask(preview, "within", w.org, "where", where).expect("acceptanceRulePreview.totalCount", 0)
-		const remove = `mutation($uid: ID!) { deleteAcceptanceRule(input: {uid: $uid}) { deletedUid } }`
+		const remove = `mutation($uid: UID!) { deleteAcceptanceRule(input: {uid: $uid}) { deletedUid } }`
 		w.askAs("shopper", remove, "uid", uid).expectErrors("PERMISSION_DENIED deleteAcceptanceRule")
 		w.ask(remove, "uid", uid).expect("deleteAcceptanceRule.deletedUid", uid)
 		w.settle()

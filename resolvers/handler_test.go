@@ -92,7 +92,7 @@ func TestInternalErrorsAreHiddenAndLoggedOnce(t *testing.T) {
 			if len(got.hidden) != 1 || !strings.Contains(got.hidden[0].Err.Error(), "hunter2") || got.hidden[0].Where != "repos.nodes[0].tags" {
 				t.Errorf("for the log there is %+v, want one failure with hunter2", got.hidden)
 			}
-			w.askAs(theOwner, `query($id: ID!) { tag(uid: $id) { name } }`, "id", w.org+"/0123456789abcdef").expectErrors("INTERNAL tag")
+			w.askAs(theOwner, `query($id: UID!) { tag(uid: $id) { name } }`, "id", w.org+"/0123456789abcdef").expectErrors("INTERNAL tag")
 			w.askAs(theOwner, `query($r: [_Any!]!) { _entities(representations: $r) { __typename } }`,
 				"r", []any{map[string]any{"__typename": "Tag", "uid": w.org}, map[string]any{"__typename": "Group", "uid": w.org}}).
 				expectErrors("INTERNAL _entities.0").expect("_entities.1.__typename", "Group")

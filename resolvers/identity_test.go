@@ -72,7 +72,7 @@ func TestEachIdentityOfAListIsAnsweredAsIfAlone(t *testing.T) {
 		team := w.group(w.org, "team")
 		w.member(team, "ann", w.role(w.org, "lister", core.CapRepoList))
 		bob := w.member(w.org, "bob", w.role(w.org, "identities", core.CapIdentityList))
-		w.ask(`mutation($team: ID!, $bob: ID!, $role: ID!) { createRoleBinding(input: {parent: $team, identityUid: $bob, roleUid: $role}) { roleBinding { uid } } }`,
+		w.ask(`mutation($team: UID!, $bob: UID!, $role: UID!) { createRoleBinding(input: {parent: $team, identityUid: $bob, roleUid: $role}) { roleBinding { uid } } }`,
 			"team", team, "bob", bob, "role", w.role(w.org, "bindings", core.CapRoleBindingsList))
 		const fields = `effectiveCapabilities(within: $on) list: can(capability: REPO_LIST, within: $on) bind: can(capability: ROLE_BINDINGS_LIST, within: $on)`
 		for _, c := range []struct {
@@ -83,12 +83,12 @@ func TestEachIdentityOfAListIsAnsweredAsIfAlone(t *testing.T) {
 			{theOwner, w.org, 0}, {theOwner, team, 0}, {"bob", team, 2 * 3}, {"bob", w.org, 2 * 3},
 			{"bob", "not-a-uid", 3 * 3}, {theOwner, "not-a-uid", 3 * 3},
 		} {
-			list := w.askAs(c.subject, `query($on: ID!) { identities { nodes { uid `+fields+` } } }`, "on", c.on)
+			list := w.askAs(c.subject, `query($on: UID!) { identities { nodes { uid `+fields+` } } }`, "on", c.on)
 			if len(list.Errors) != c.errors {
 				t.Errorf("%s asks about %s: %d errors, want %d: %+v", c.subject, c.on, len(list.Errors), c.errors, list.Errors)
 			}
 			for i, uid := range strings.Fields(list.text("identities.nodes.*.uid")) {
-				alone := w.askAs(c.subject, `query($uid: ID!, $on: ID!) { identity(uid: $uid) { uid `+fields+` } }`, "uid", uid, "on", c.on)
+				alone := w.askAs(c.subject, `query($uid: UID!, $on: UID!) { identity(uid: $uid) { uid `+fields+` } }`, "uid", uid, "on", c.on)
 				at := fmt.Sprint(i)
 				if got, want := list.value("identities.nodes."+at), alone.value("identity"); !reflect.DeepEqual(got, want) {
 					t.Errorf("%s asks about %s: the list says %v, want %v", c.subject, c.on, got, want)

@@ -64,7 +64,7 @@ func attacks() []attack {
 		{name: "400 connections", body: query("{" + strings.Repeat("repos(first: 200){nodes{tags(first: 200){nodes{name}}}} ", 30) + "}")},
 		{name: "introspection 20 times", body: query("{" + numbered(20, "a#: __schema{types{fields{type{fields{name}}}}} ") + "}")},
 		{name: "100,000 ids", body: `{"query": "query($ids: [ID!]!) {nodes(ids: $ids){id}}", "variables": {"ids": ["x"` + strings.Repeat(`,"x"`, 100_000) + `]}}`},
-		{name: "a variable of depth 9,000", body: `{"query": "query($v: ID!) {group(uid: $v){name}}", "variables": {"v": ` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + `}}`},
+		{name: "a variable of depth 9,000", body: `{"query": "query($v: UID!) {group(uid: $v){name}}", "variables": {"v": ` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + `}}`},
 		{name: "JSON of depth 100,000", body: `{"query": ` + strings.Repeat("[", 100_000), status: 400},
 		{name: "a body of 10 MB", body: large(10 << 20), status: 413},
 		{name: "a body of 10 MB of unknown length", body: large(10 << 20), chunked: true, status: 413},

@@ -51,10 +51,10 @@ func TestCostlyFieldsAreShownWhereTheyAreSelected(t *testing.T) {
 		w := newWorldAt(t, url)
 		w.addRegistry(w.org, 2, 1)
 		for repo := range strings.FieldsSeq(w.ask(`{ repos { nodes { uid } } }`).text("repos.nodes.*.uid")) {
-			w.ask(`mutation($uid: ID!) { updateRepo(input: {uid: $uid, aliases: ["also-known"], bundles: ["bundled"], activeTags: ["active"], syncConfig: {source: "`+string(w.org)+`"}}) { repo { uid } } }`, "uid", repo)
+			w.ask(`mutation($uid: UID!) { updateRepo(input: {uid: $uid, aliases: ["also-known"], bundles: ["bundled"], activeTags: ["active"], syncConfig: {source: "`+string(w.org)+`"}}) { repo { uid } } }`, "uid", repo)
 		}
-		w.ask(`mutation($uid: ID!) { updateIdentity(input: {uid: $uid, description: "described identity"}) { identity { uid } } }`, "uid", w.ask(`{ identities { nodes { uid } } }`).text("identities.nodes.*.uid"))
-		w.ask(`mutation($uid: ID!) { updateGroup(input: {uid: $uid, description: "described group"}) { group { uid } } }`, "uid", w.org)
+		w.ask(`mutation($uid: UID!) { updateIdentity(input: {uid: $uid, description: "described identity"}) { identity { uid } } }`, "uid", w.ask(`{ identities { nodes { uid } } }`).text("identities.nodes.*.uid"))
+		w.ask(`mutation($uid: UID!) { updateGroup(input: {uid: $uid, description: "described group"}) { group { uid } } }`, "uid", w.org)
 		for _, k := range []struct{ list, kind, field, want string }{
 			{"repos", "Repo", "aliases", "also-known"},
 			{"repos", "Repo", "bundles", "bundled"},
@@ -85,7 +85,7 @@ func TestCostlyFieldsAreShownWhereTheyAreSelected(t *testing.T) {
 		}
 		// Holders are made of bindings, whose own fields these documents do not select.
 		for _, held := range []string{"nodes { name description }", "edges { node { name } }", "edges { role { name } }"} {
-			document := `query($org: ID!) { group(uid: $org) { whoCan(capability: REPO_LIST, first: 1) { ` + held + ` } } }`
+			document := `query($org: UID!) { group(uid: $org) { whoCan(capability: REPO_LIST, first: 1) { ` + held + ` } } }`
 			if shown, _ := json.Marshal(w.ask(document, "org", w.org).Data); !strings.Contains(string(shown), `"owner"`) {
 				t.Errorf("%s: %q is missing in %s", held, "owner", shown)
 			}
@@ -114,7 +114,7 @@ func TestCostlyFieldsAreReadOnlyWhereTheyAreSelected(t *testing.T) {
 			`{ vulnerabilityMetadata { nodes { summary references { url } } } }`,
 			`{ repos(first: 5) { nodes { advisories(first: 5) { nodes { advisoryId vulnerabilities { summary } } } } } }`,
 			`{ advisories { nodes { advisoryId ... on Advisory @skip(if: true) { events { author } } } } }`,
-			`query($uid: ID!) { advisory(uid: $uid) { advisoryId } }`,
+			`query($uid: UID!) { advisory(uid: $uid) { advisoryId } }`,
 			`{ auditLog { nodes { type } } }`,
 		} {
 			w.ask(query, "uid", advisory)
@@ -141,9 +141,9 @@ func TestCostlyFieldsAreReadOnlyWhereTheyAreSelected(t *testing.T) {
 			check("node of "+k.list, k.want, "query($id: ID!) { node(id: $id) { id ...L } }"+fragment, "id", ids[k.list])
 			check("nodes of "+k.list, k.want, "query($id: ID!) { a: nodes(ids: [$id]) { id } b: nodes(ids: [$id]) { ...L } }"+fragment, "id", ids[k.list])
 		}
-		check("an entity", note, `query($uid: ID!) { _entities(representations: [{__typename: "Advisory", uid: $uid}]) { ... on Advisory { events { detail { ... on AdvisoryFix { note } } } } } }`, "uid", advisory)
+		check("an entity", note, `query($uid: UID!) { _entities(representations: [{__typename: "Advisory", uid: $uid}]) { ... on Advisory { events { detail { ... on AdvisoryFix { note } } } } } }`, "uid", advisory)
 		check("an entity by name", details, `{ _entities(representations: [{__typename: "VulnerabilityMetadata", vulnerabilityId: "GO-00"}]) { ... on VulnerabilityMetadata { details } } }`)
-		check("an object alone", note, `query($uid: ID!) { advisory(uid: $uid) { events { detail { ... on AdvisoryFix { note } } } } }`, "uid", advisory)
+		check("an object alone", note, `query($uid: UID!) { advisory(uid: $uid) { events { detail { ... on AdvisoryFix { note } } } } }`, "uid", advisory)
 		check("a nested list", note, `{ repos(first: 5) { nodes { a: advisories { nodes { id } } b: advisories { nodes { events { detail { ... on AdvisoryFix { note } } } } } } } }`)
 		check("what advisories lead to", details, `{ advisories { nodes { vulnerabilities { details } } } }`)
 		check("the log", `"name":"r00"`, `{ a: auditLog { nodes { type } } auditLog { nodes { body } } }`)
@@ -155,7 +155,7 @@ func TestAPayloadShowsCostlyFields(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w, note, details := longWorld(t, url)
 		repo := w.ask(`{ repos(first: 1) { nodes { uid } } }`).uid("repos.nodes.*.uid")
-		got := w.ask(`mutation($uid: ID!, $text: String!) {
+		got := w.ask(`mutation($uid: UID!, $text: String!) {
 			updateRepoReadme(input: {uid: $uid, content: $text}) { repo { name readme advisories(first: 5) { nodes { ...A } } } }
 		} fragment A on Advisory { events { detail { ... on AdvisoryFix { note } } } vulnerabilities { details } }`, "uid", repo, "text", "# read me")
 		shown, _ := json.Marshal(got.Data)
@@ -165,7 +165,7 @@ func TestAPayloadShowsCostlyFields(t *testing.T) {
 			}
 		}
 		// The recorded change of a resource is complete, whatever is selected of it.
-		w.ask(`mutation($uid: ID!) { updateRepo(input: {uid: $uid, description: "new"}) { repo { uid } } }`, "uid", repo)
+		w.ask(`mutation($uid: UID!) { updateRepo(input: {uid: $uid, description: "new"}) { repo { uid } } }`, "uid", repo)
 		if body := w.ask(`{ auditLog(first: 1) { nodes { body } } }`); !strings.Contains(fmt.Sprint(body.Data), "new") {
 			t.Errorf("the change is recorded as %v", body.Data)
 		}

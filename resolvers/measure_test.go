@@ -27,7 +27,7 @@ func TestAnAnswerThatIsTooLargeNamesItsLimit(t *testing.T) {
 		w := newWorldAt(t, url)
 		w.addRegistry(w.org, 4, 1)
 		for uid := range strings.FieldsSeq(w.ask(`{ repos { nodes { uid } } }`).text("repos.nodes.*.uid")) {
-			w.ask(`mutation($uid: ID!, $text: String!) { updateRepoReadme(input: {uid: $uid, content: $text}) { repo { uid } } }`, "uid", uid, "text", strings.Repeat("é\n", 50<<10))
+			w.ask(`mutation($uid: UID!, $text: String!) { updateRepoReadme(input: {uid: $uid, content: $text}) { repo { uid } } }`, "uid", uid, "text", strings.Repeat("é\n", 50<<10))
 		}
 		w.limitMemory(core.MemoryLimits{PerResponse: 1 << 20, Total: 64 << 20})
 

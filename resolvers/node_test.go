@@ -158,7 +158,7 @@ func TestObjectsHaveOneIDOnEveryWay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	variables := w.furnish()
-	got := w.ask(`query($tag: ID!, $repo: ID!, $digest: String!) { tag(uid: $tag) { image { id repoUid digest } } compareImages(from: {tag: $tag}, to: {repo: $repo, digest: $digest}) { from { id } to { id } }
+	got := w.ask(`query($tag: UID!, $repo: UID!, $digest: String!) { tag(uid: $tag) { image { id repoUid digest } } compareImages(from: {tag: $tag}, to: {repo: $repo, digest: $digest}) { from { id } to { id } }
 		vulnerability(id: "CVE-01") { id name images(first: 1) { nodes { id } } } }`, append(variables, "digest", digest(1))...).expectSuccess()
 	id := got.text("tag.image.id")
 	if want := scalar.GlobalID("Image", got.text("tag.image.repoUid")+"@"+got.text("tag.image.digest")); id != want {
@@ -333,7 +333,7 @@ func TestAnEventIsVisibleWithTheRightToReadItsAuditLog(t *testing.T) {
 		w := newWorldAt(t, url)
 		one, two := w.group(w.org, "one"), w.group(w.org, "two")
 		w.member(one, "bob", iam.OwnerRole)
-		events := w.ask(`query($one: ID!, $two: ID!) { one: auditLog(within: $one) { edges { node { ... on Node { id } } } } two: auditLog(within: $two) { nodes { id type } } }`, "one", one, "two", two)
+		events := w.ask(`query($one: UID!, $two: UID!) { one: auditLog(within: $one) { edges { node { ... on Node { id } } } } two: auditLog(within: $two) { nodes { id type } } }`, "one", one, "two", two)
 		own, other := events.text("one.edges.0.node.id"), events.text("two.nodes.0.id")
 		const query = `query($id: ID!) { node(id: $id) { id ... on Event { type subject } } }`
 		w.askAs("bob", query, "id", own).expectSuccess().expect("node.id", own)

@@ -32,7 +32,7 @@ func TestPackagesAndFindingsTellWhereTheyComeFrom(t *testing.T) {
 		w.point(w.tools, "five", 5)
 		w.advise(w.org, fixedBefore("CVE-6", "qs", "2", "9.8"), fixedBefore("CVE-7", "alone", "2", "9.1"), fixedBefore("CVE-8", "express", "2", "8"))
 		w.settle()
-		const image = `query($repo: ID!) { repo(uid: $repo) { tags(where: {name: "five"}) { nodes { image { `
+		const image = `query($repo: UID!) { repo(uid: $repo) { tags(where: {name: "five"}) { nodes { image { `
 		w.ask(image+`packages { nodes { name supplier scope layer direct introducedBy { name version ecosystem purl } } } } } } } }`, "repo", w.tools).
 			expect("repo.tags.nodes.0.image.packages.nodes", []any{
 				map[string]any{"name": "alone", "supplier": nil, "scope": nil, "layer": nil, "direct": nil, "introducedBy": nil},
@@ -51,7 +51,7 @@ func TestPackagesAndFindingsTellWhereTheyComeFrom(t *testing.T) {
 		w.ask(image+`baseName baseDigest } } } } }`, "repo", w.tools).
 			expect("repo.tags.nodes.0.image.baseName", "debian:12").expect("repo.tags.nodes.0.image.baseDigest", digest(9))
 
-		const findings = `query($repo: ID!) { findings(within: $repo, where: {vulnerabilityIds: ["CVE-6", "CVE-7", "CVE-8"]}, orderBy: {field: SEVERITY, direction: ASC}) { nodes { package `
+		const findings = `query($repo: UID!) { findings(within: $repo, where: {vulnerabilityIds: ["CVE-6", "CVE-7", "CVE-8"]}, orderBy: {field: SEVERITY, direction: ASC}) { nodes { package `
 		got := w.ask(findings+`direct introducedBy { name } } } }`, "repo", w.tools).
 			expect("findings.nodes", []any{
 				map[string]any{"package": "express", "direct": true, "introducedBy": []any{}},
@@ -65,11 +65,11 @@ func TestPackagesAndFindingsTellWhereTheyComeFrom(t *testing.T) {
 		w.member(w.org, "auditor", w.role(w.org, "auditor", "findings.list", "tag.list", "repo.list"))
 		w.askAs("auditor", findings+`introducedBy { name } } } }`, "repo", w.tools).expectErrors("PERMISSION_DENIED findings.nodes.0.introducedBy", "PERMISSION_DENIED findings.nodes.1.introducedBy", "PERMISSION_DENIED findings.nodes.2.introducedBy")
 
-		w.ask(`query($org: ID!) { packages(within: $org) { facets { licenses { value count } ecosystems { value count } } } }`, "org", w.lab).
+		w.ask(`query($org: UID!) { packages(within: $org) { facets { licenses { value count } ecosystems { value count } } } }`, "org", w.lab).
 			expect("packages.facets.licenses", []any{
 				map[string]any{"value": "MIT", "count": 2.0}, map[string]any{"value": "NONE", "count": 2.0}, map[string]any{"value": "Apache-2.0", "count": 1.0},
 			}).expect("packages.facets.ecosystems", []any{map[string]any{"value": "npm", "count": 4.0}})
-		w.ask(`query($org: ID!) { packages(within: $org, where: {licenses: ["Apache-2.0"]}) { totalCount nodes { name versions(where: {licenses: ["apache-2.0"]}) { nodes { version } } } } }`, "org", w.lab).
+		w.ask(`query($org: UID!) { packages(within: $org, where: {licenses: ["Apache-2.0"]}) { totalCount nodes { name versions(where: {licenses: ["apache-2.0"]}) { nodes { version } } } } }`, "org", w.lab).
 			expect("packages.totalCount", 1).expect("packages.nodes.0.name", "qs").expect("packages.nodes.0.versions.nodes.*.version", "1")
 	})
 }

@@ -16,7 +16,7 @@ func TestPackagesLeadToWhatHoldsThem(t *testing.T) {
 		const holders = ` { totalCount nodes { name versions { totalCount nodes { version purl licenses package { name }
 			images { totalCount nodes { digest repo { name } } } tags { totalCount nodes { name } } repos { totalCount nodes { name } }
 			advisories { totalCount nodes { advisoryId } } } } } }`
-		w.ask(`query($shop: ID!, $tools: ID!) { packages`+holders+` shop: packages(within: $shop, where: {names: ["left-pad"]})`+holders+`
+		w.ask(`query($shop: UID!, $tools: UID!) { packages`+holders+` shop: packages(within: $shop, where: {names: ["left-pad"]})`+holders+`
 			tools: packages(within: $tools, where: {query: "pad", ecosystems: ["npm"]})`+holders+` }`, "shop", w.shop, "tools", w.tools).
 			expect("packages.totalCount", 3).expect("packages.nodes.*.name", "checkout express left-pad").
 			expect("packages.nodes.2.versions.nodes.*.version", "1.0.0 1.0.1 1.2.0 1.3.0").expect("packages.nodes.2.versions.nodes.0.purl", "pkg:npm/left-pad@1.0.0").
@@ -39,7 +39,7 @@ func TestListsBelowAPackageStayWithinItsScope(t *testing.T) {
 		w.point(w.tools, "five", 5)
 		w.settle()
 		const holders = ` { nodes { versions(where: {versions: ["4.0.0"]}) { nodes { images { totalCount } tags { totalCount } repos { nodes { name } } } } } }`
-		w.ask(`query($shop: ID!) { packages(where: {names: ["express"]})`+holders+` shop: packages(within: $shop, where: {names: ["express"]})`+holders+` }`, "shop", w.shop).
+		w.ask(`query($shop: UID!) { packages(where: {names: ["express"]})`+holders+` shop: packages(within: $shop, where: {names: ["express"]})`+holders+` }`, "shop", w.shop).
 			expect("packages.nodes.0.versions.nodes.0.images.totalCount", 2).expect("packages.nodes.0.versions.nodes.0.tags.totalCount", 2).
 			expect("packages.nodes.0.versions.nodes.0.repos.nodes.*.name", "checkout tools").
 			expect("shop.nodes.0.versions.nodes.0.images.totalCount", 1).expect("shop.nodes.0.versions.nodes.0.tags.totalCount", 1).
@@ -69,7 +69,7 @@ func TestVersionsAreFoundByTheOrderOfTheirEcosystem(t *testing.T) {
 			{`vulnerabilityIds: ["GHSA-1"]`, "checkout tools", "old same six t1"}, {`vulnerabilityIds: ["CVE-3", "CVE-5"]`, "checkout", "old plain"},
 		} {
 			list := `(where: {` + c.condition + `}) { totalCount nodes { name } }`
-			w.ask(`query($org: ID!) { repos`+list+` tags`+list+` group(uid: $org) { repos`+list+` } all: repos(orderBy: {field: NAME}) { nodes { tags`+list+` } } }`, "org", w.org).
+			w.ask(`query($org: UID!) { repos`+list+` tags`+list+` group(uid: $org) { repos`+list+` } all: repos(orderBy: {field: NAME}) { nodes { tags`+list+` } } }`, "org", w.org).
 				expect("repos.nodes.*.name", c.repos).expect("repos.totalCount", len(strings.Fields(c.repos))).
 				expect("tags.nodes.*.name", c.tags).expect("tags.totalCount", len(strings.Fields(c.tags))).
 				expect("group.repos.nodes.*.name", c.repos).expect("group.repos.totalCount", len(strings.Fields(c.repos)))
@@ -79,7 +79,7 @@ func TestVersionsAreFoundByTheOrderOfTheirEcosystem(t *testing.T) {
 		w.ask(`{ tags(orderBy: {field: OPEN_SEVERITY, direction: DESC}) { totalCount } below: repos(orderBy: {field: NAME}, first: 1) {
 			nodes { tags(orderBy: {field: OPEN_SEVERITY, direction: DESC}, first: 2) { nodes { name } } } } }`).
 			expect("tags.totalCount", 7).expect("below.nodes.0.tags.nodes.*.name", "old plain")
-		const worst = `query($shop: ID!, $after: String) { tags(within: $shop, first: 1, after: $after, where: {openSeverities: [CRITICAL, UNKNOWN]}, orderBy: {field: OPEN_SEVERITY, direction: DESC}) { totalCount nodes { name } pageInfo { endCursor } } }`
+		const worst = `query($shop: UID!, $after: String) { tags(within: $shop, first: 1, after: $after, where: {openSeverities: [CRITICAL, UNKNOWN]}, orderBy: {field: OPEN_SEVERITY, direction: DESC}) { totalCount nodes { name } pageInfo { endCursor } } }`
 		first := w.ask(worst, "shop", w.shop, "after", nil).expect("tags.totalCount", 2).expect("tags.nodes.*.name", "old")
 		w.ask(worst, "shop", w.shop, "after", first.text("tags.pageInfo.endCursor")).expect("tags.nodes.*.name", "plain")
 		w.member(w.shop, "blind", w.role(w.shop, "tags", core.CapTagList))
@@ -106,7 +106,7 @@ func TestATagShowsTheImageThatItsFindingsShow(t *testing.T) {
 
 func TestAnImageShowsItsPackages(t *testing.T) {
 	eachShop(t, func(t *testing.T, w *shop) {
-		const query = `query($uid: ID!) { repo(uid: $uid) { findings { nodes { image {
+		const query = `query($uid: UID!) { repo(uid: $uid) { findings { nodes { image {
 			packages { totalCount nodes { name version ecosystem purl licenses architectures packageVersion { images { totalCount } } } }
 			pad: packages(where: {query: "LEFT"}) { totalCount nodes { version } } none: packages(where: {ecosystems: ["PyPI"]}) { totalCount } } } } } }`
 		w.ask(query, "uid", w.tools).
@@ -151,14 +151,14 @@ func TestImagesAreCompared(t *testing.T) {
 		w.settle()
 		const selection = ` { from { digest } to { digest } added { name version } addedCount removed { name } removedCount changed { name package { name versions { totalCount } } from to } changedCount
 			findingsGone { vulnerabilityId } findingsGoneCount findingsNew { vulnerabilityId package } findingsNewCount } }`
-		w.ask(`query($repo: ID!, $digest: String!, $tag: ID!) { compareImages(from: {repo: $repo, digest: $digest}, to: {tag: $tag})`+selection, "repo", w.checkout, "digest", digest(1), "tag", seven).
+		w.ask(`query($repo: UID!, $digest: String!, $tag: UID!) { compareImages(from: {repo: $repo, digest: $digest}, to: {tag: $tag})`+selection, "repo", w.checkout, "digest", digest(1), "tag", seven).
 			expect("compareImages.added.*.name", "lodash").expect("compareImages.removed.*.name", "express").expect("compareImages.changed.*.name", "left-pad").expect("compareImages.changed.*.package.name", "left-pad").
 			expect("compareImages.changed.0.from", []any{"1.2.0"}).expect("compareImages.changed.0.to", []any{"1.1.0"}).
 			expect("compareImages.findingsGone.*.vulnerabilityId", "CVE-3").expect("compareImages.findingsNewCount", 0).expect("compareImages.addedCount", 1)
-		w.ask(`query($repo: ID!, $digest: String!, $tag: ID!) { compareImages(to: {repo: $repo, digest: $digest}, from: {tag: $tag})`+selection, "repo", w.checkout, "digest", digest(2), "tag", seven).
+		w.ask(`query($repo: UID!, $digest: String!, $tag: UID!) { compareImages(to: {repo: $repo, digest: $digest}, from: {tag: $tag})`+selection, "repo", w.checkout, "digest", digest(2), "tag", seven).
 			expect("compareImages.findingsGone.*.vulnerabilityId", "CVE-1").expect("compareImages.findingsNewCount", 0)
-		w.askAs(theOwner, `query($repo: ID!) { compareImages(from: {repo: $repo}, to: {repo: $repo})`+selection, "repo", w.checkout).expectErrors("INVALID_ARGUMENT compareImages")
-		w.askAs("shopper", `query($repo: ID!, $digest: String!, $tag: ID!) { compareImages(from: {repo: $repo, digest: $digest}, to: {tag: $tag})`+selection, "repo", w.tools, "digest", digest(4), "tag", seven).
+		w.askAs(theOwner, `query($repo: UID!) { compareImages(from: {repo: $repo}, to: {repo: $repo})`+selection, "repo", w.checkout).expectErrors("INVALID_ARGUMENT compareImages")
+		w.askAs("shopper", `query($repo: UID!, $digest: String!, $tag: UID!) { compareImages(from: {repo: $repo, digest: $digest}, to: {tag: $tag})`+selection, "repo", w.tools, "digest", digest(4), "tag", seven).
 			expectErrors("PERMISSION_DENIED compareImages")
 	})
 }
@@ -170,12 +170,12 @@ func TestCallersOfASubgroupSeeWhatItsImagesHold(t *testing.T) {
 			expect("packages.totalCount", 3).expect("packages.nodes.2.versions.nodes.*.version", "1.2.0 1.3.0").expect("packages.nodes.2.versions.nodes.*.images.totalCount", "1 1").
 			expect("packages.nodes.2.versions.nodes.0.advisories.nodes.*.advisoryId", "CVE-1")
 		_ = got
-		w.askAs("shopper", `query($id: ID!, $uid: ID!) { node(id: $id) { ... on Package { name versions { totalCount } } } package(uid: $uid) { name } }`, "id", all.text("packages.nodes.2.id"), "uid", all.uid("packages.nodes.1.uid")).
+		w.askAs("shopper", `query($id: ID!, $uid: UID!) { node(id: $id) { ... on Package { name versions { totalCount } } } package(uid: $uid) { name } }`, "id", all.text("packages.nodes.2.id"), "uid", all.uid("packages.nodes.1.uid")).
 			expectSuccess().expect("node.versions.totalCount", 2).expect("package.name", "express")
-		w.askAs("shopper", `query($a: ID!, $b: ID!) { a: packageVersion(uid: $a) { version } b: packageVersion(uid: $b) { version } }`,
+		w.askAs("shopper", `query($a: UID!, $b: UID!) { a: packageVersion(uid: $a) { version } b: packageVersion(uid: $b) { version } }`,
 			"a", all.uid("packages.nodes.2.versions.nodes.0.uid"), "b", all.uid("packages.nodes.2.versions.nodes.3.uid")).
 			expectErrors("NOT_FOUND a").expect("b.version", "1.3.0")
-		w.askAs("shopper", `query($lab: ID!) { packages(within: $lab) { totalCount } }`, "lab", w.lab).expectErrors("PERMISSION_DENIED packages")
+		w.askAs("shopper", `query($lab: UID!) { packages(within: $lab) { totalCount } }`, "lab", w.lab).expectErrors("PERMISSION_DENIED packages")
 		w.member(w.shop, "puller", w.role(w.shop, "repos and tags", core.CapTagList, core.CapRepoList))
 		w.askAs("puller", `{ packages { totalCount } plain: repos { totalCount } repos(where: {package: {name: "left-pad"}}) { totalCount } tags(where: {openSeverities: [LOW]}) { totalCount } worst: repos(orderBy: {field: OPEN_SEVERITY}) { totalCount } }`).
 			expectErrors("PERMISSION_DENIED packages", "PERMISSION_DENIED repos", "PERMISSION_DENIED tags", "PERMISSION_DENIED worst").expect("plain.totalCount", 1)
@@ -201,7 +201,7 @@ func TestListsOfPackagesPage(t *testing.T) {
 			for _, page := range [][3]string{{"first", "after", "end"}, {"last", "before", "start"}} {
 				var seen []string
 				for cursor := ""; len(seen) < 20; {
-					got := w.ask(`query($cursor: String, $package: ID!, $version: ID!) {`+list.before+list.list+`(`+page[0]+`: 2, `+page[1]+`: $cursor) { totalCount nodes { `+list.node+` } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } }`+list.after+
+					got := w.ask(`query($cursor: String, $package: UID!, $version: UID!) {`+list.before+list.list+`(`+page[0]+`: 2, `+page[1]+`: $cursor) { totalCount nodes { `+list.node+` } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } }`+list.after+
 						` unused: package(uid: $package) { uid } v: packageVersion(uid: $version) { uid } }`, "cursor", cursor, "package", version.Parent(), "version", version)
 					shown := strings.Fields(got.text(list.path + ".nodes.*." + list.node))
 					if page[0] == "first" {

@@ -49,7 +49,7 @@ func TestCursorsAreTheTokensOfTheCore(t *testing.T) {
 	}
 	ctx := core.WithActor(t.Context(), actor)
 	request := core.ListRequest[*inventory.RepoFilter]{UIDP: core.UIDFilter{DescendantsOf: w.org}, PageSize: 2}
-	const query = `query($org: ID!, $after: String) { repos(within: $org, first: 2, after: $after) { nodes { name } edges { cursor } pageInfo { endCursor } } }`
+	const query = `query($org: UID!, $after: String) { repos(within: $org, first: 2, after: $after) { nodes { name } edges { cursor } pageInfo { endCursor } } }`
 
 	first := w.ask(query, "org", w.org)
 	for _, cursor := range []string{first.text("repos.pageInfo.endCursor"), first.text("repos.edges.1.cursor")} {
@@ -61,13 +61,13 @@ func TestCursorsAreTheTokensOfTheCore(t *testing.T) {
 		w.ask(query, "org", w.org, "after", page.NextPageToken()).expect("repos.nodes.*.name", "r04")
 	}
 	// A token contains its order, and no other list accepts it.
-	w.ask(`query($org: ID!, $after: String) { repos(within: $org, first: 2, after: $after, orderBy: {field: NAME}) { nodes { name } } }`,
+	w.ask(`query($org: UID!, $after: String) { repos(within: $org, first: 2, after: $after, orderBy: {field: NAME}) { nodes { name } } }`,
 		"org", w.org, "after", request.PageToken).expect("repos.nodes.*.name", "r02 r03")
 	for _, other := range []string{
-		`query($a: String, $org: ID!) { list: repos(within: $org, directOnly: true, after: $a) { skipped } }`,
-		`query($a: String, $org: ID!) { list: repos(within: $org, where: {name: "r01"}, after: $a) { skipped } }`,
-		`query($a: String, $org: ID!) { list: repos(within: $org, orderBy: {field: NAME, direction: DESC}, after: $a) { skipped } }`,
-		`query($a: String, $org: ID!) { list: tags(within: $org, after: $a) { skipped } }`,
+		`query($a: String, $org: UID!) { list: repos(within: $org, directOnly: true, after: $a) { skipped } }`,
+		`query($a: String, $org: UID!) { list: repos(within: $org, where: {name: "r01"}, after: $a) { skipped } }`,
+		`query($a: String, $org: UID!) { list: repos(within: $org, orderBy: {field: NAME, direction: DESC}, after: $a) { skipped } }`,
+		`query($a: String, $org: UID!) { list: tags(within: $org, after: $a) { skipped } }`,
 	} {
 		got := w.askAs(theOwner, other, "a", request.PageToken, "org", w.org)
 		if got.expectErrors("INVALID_ARGUMENT list").violations() != "after" {
@@ -129,7 +129,7 @@ func TestArgumentsOfListsAreCheckedUnderTheirOwnNames(t *testing.T) {
 	w.ask(`{ repos(where: {uids: []}) { totalCount nodes { name } } }`).expect("repos.totalCount", 0)
 	for _, list := range []string{`repos`, `auditLog`, `search`, `accessAt`, `accessChanges`} {
 		arguments := map[string]string{"search": `query: "x", `, "accessAt": `within: $org, time: "2026-01-01T00:00:00Z", `, "accessChanges": `within: $org, from: "2026-01-01T00:00:00Z", to: "2026-02-01T00:00:00Z", `}[list]
-		refused := w.askAs(theOwner, `query($org: ID!) { group(uid: $org) { name } `+list+`(`+arguments+`first: 201) { pageInfo { hasNextPage } } }`, "org", w.org).expectErrors("INVALID_ARGUMENT " + list)
+		refused := w.askAs(theOwner, `query($org: UID!) { group(uid: $org) { name } `+list+`(`+arguments+`first: 201) { pageInfo { hasNextPage } } }`, "org", w.org).expectErrors("INVALID_ARGUMENT " + list)
 		if refused.violations() != "first" || !strings.Contains(refused.Errors[0].Message, "200") {
 			t.Errorf("a page of %s that is too large: %q %s", list, refused.violations(), refused.Errors[0].Message)
 		}

@@ -23,55 +23,55 @@ var everyQuery = []struct {
 	{"node", `query($id: ID!) { node(id: $id) { id __typename } }`, "node.__typename", "Group"},
 	{"nodes", `query($id: ID!) { nodes(ids: [$id]) { ... on Group { name } } }`, "nodes.*.name", "acme"},
 	{"viewer", `{ viewer { identities { name } } }`, "viewer.identities.*.name", "owner"},
-	{"group", `query($org: ID!) { group(uid: $org) { name description kind status verified resourceLimits { name limit } } }`, "group.name", "acme"},
-	{"groups", `query($org: ID!) { groups(within: $org, directOnly: true) { nodes { name } } }`, "groups.nodes.*.name", "team"},
-	{"identity", `query($owner: ID!) { identity(uid: $owner) { name claimMatch { issuer subject audience claims } staticKeys { issuer } lastSeenTime } }`, "identity.claimMatch.subject", theOwner},
+	{"group", `query($org: UID!) { group(uid: $org) { name description kind status verified resourceLimits { name limit } } }`, "group.name", "acme"},
+	{"groups", `query($org: UID!) { groups(within: $org, directOnly: true) { nodes { name } } }`, "groups.nodes.*.name", "team"},
+	{"identity", `query($owner: UID!) { identity(uid: $owner) { name claimMatch { issuer subject audience claims } staticKeys { issuer } lastSeenTime } }`, "identity.claimMatch.subject", theOwner},
 	{"identities", `{ identities(where: {name: "ann"}) { nodes { name } } }`, "identities.nodes.*.name", "ann"},
 	{"feedPosition", `{ viewer { identities { name } } feedPosition }`, "viewer.identities.*.name", "owner"},
 	{"lookupIdentity", `{ lookupIdentity(issuer: "https://issuer.example.com", subject: "ann") }`, "lookupIdentity", nil},
 	{"role", `{ role(uid: "7872e984573b3a80d1d5dcf9ac7fd799d10a760c") { name createTime group { name } } }`, "role.name", "owner"},
 	{"roles", `{ roles(directOnly: true, where: {name: "editor"}) { nodes { name capabilities } } }`, "roles.nodes.*.name", "editor"},
-	{"roleBinding", `query($binding: ID!) { roleBinding(uid: $binding) { role { name } } }`, "roleBinding.role.name", "owner"},
-	{"roleBindings", `query($org: ID!) { roleBindings(where: {group: $org}) { nodes { identity { name } } } }`, "roleBindings.nodes.*.identity.name", "owner"},
-	{"repo", `query($repo: ID!) { repo(uid: $repo) { name readme catalogTier syncConfig { source } bundles } }`, "repo.readme", "# r01"},
+	{"roleBinding", `query($binding: UID!) { roleBinding(uid: $binding) { role { name } } }`, "roleBinding.role.name", "owner"},
+	{"roleBindings", `query($org: UID!) { roleBindings(where: {group: $org}) { nodes { identity { name } } } }`, "roleBindings.nodes.*.identity.name", "owner"},
+	{"repo", `query($repo: UID!) { repo(uid: $repo) { name readme catalogTier syncConfig { source } bundles } }`, "repo.readme", "# r01"},
 	{"repos", `{ repos(first: 2) { nodes { name } } }`, "repos.nodes.*.name", "r00 r01"},
 	{"search", `{ search(query: "R01", kinds: [REPO, TAG]) { edges { cursor matchedField node { ... on Node { id } ... on Repo { name } } } nodes { ... on Repo { name } } pageInfo { hasNextPage endCursor } } }`, "search.edges.*.matchedField", "NAME"},
-	{"tag", `query($tag: ID!) { tag(uid: $tag) { name digest image { architectures size arm: size(architecture: "arm64") sizes { architecture size } } } }`, "tag.image.size", 1000},
-	{"tags", `query($repo: ID!) { tags(within: $repo, directOnly: true, where: {deprecated: true}) { nodes { name } } }`, "tags.nodes.*.name", "t01"},
-	{"advisory", `query($advisory: ID!) { advisory(uid: $advisory) { advisoryId aliases events { type uid detail { ... on AdvisoryFix { fixedVersion note } ... on AdvisoryDetection { nvdapi { cpeFound } } } } } }`, "advisory.events.0.type", "FIXED"},
-	{"advisorySummary", `query($org: ID!) { advisorySummary(within: $org) { open { total critical high medium low none unknown } fixed { total unknown } notAffected { total } } }`, "advisorySummary.fixed.total", 3},
+	{"tag", `query($tag: UID!) { tag(uid: $tag) { name digest image { architectures size arm: size(architecture: "arm64") sizes { architecture size } } } }`, "tag.image.size", 1000},
+	{"tags", `query($repo: UID!) { tags(within: $repo, directOnly: true, where: {deprecated: true}) { nodes { name } } }`, "tags.nodes.*.name", "t01"},
+	{"advisory", `query($advisory: UID!) { advisory(uid: $advisory) { advisoryId aliases events { type uid detail { ... on AdvisoryFix { fixedVersion note } ... on AdvisoryDetection { nvdapi { cpeFound } } } } } }`, "advisory.events.0.type", "FIXED"},
+	{"advisorySummary", `query($org: UID!) { advisorySummary(within: $org) { open { total critical high medium low none unknown } fixed { total unknown } notAffected { total } } }`, "advisorySummary.fixed.total", 3},
 	{"advisories", `{ advisories(where: {artifactNames: ["r01"], eventTypes: [FIXED]}) { nodes { advisoryId vulnerabilities { vulnerabilityId } } } }`, "advisories.nodes.0.vulnerabilities.*.vulnerabilityId", "GO-01"},
 	{"vulnerabilityMetadata", `{ vulnerabilityMetadata(where: {vulnerabilityIds: ["CVE-01"]}) { nodes { vulnerabilityId summary exposure { names advisories { totalCount } } relatedVulnerabilities { summary } upstreamVulnerabilities { summary } severities { type vector } references { type url } } } }`, "vulnerabilityMetadata.nodes.*.severities.0.type", "CVSS_V3"},
 	{"advisoryDocuments", `{ advisoryDocuments(where: {documentId: "r01", cves: ["CVE-01"]}) { nodes { documentId advisories { nodes { advisoryId vulnerability { name } aliases packageNamespace events { type timestamp detail { ... on DocumentFix { fixedVersion } ... on DocumentDetection { nvdapi { cpeFound } scanv1 { componentName } } } } } } } } }`, "advisoryDocuments.nodes.0.advisories.nodes.*.advisoryId", "GO-01"},
 	{"resolvedVulnerabilities", `query($repo: String!, $since: DateTime!, $until: DateTime!) { resolvedVulnerabilities(images: [{repo: "r00", tags: ["t00", "t02"]}, {repo: $repo, tags: ["t01"]}], startTime: $since, endTime: $until) {
 		date imageRef { repoUid repo { name } tags } resolvedVulns { advisoryId vulnerability { name metadata { summary } } aliases cvssSeverities { type vector } } } }`, "resolvedVulnerabilities.2.resolvedVulns.0.cvssSeverities.*.type", "CVSS_V3"},
-	{"artifact", `query($artifact: ID!) { artifact(uid: $artifact) { name createTime updateTime versions(first: 1) { nodes { version } } } }`, "artifact.versions.nodes.*.version", "1.12"},
+	{"artifact", `query($artifact: UID!) { artifact(uid: $artifact) { name createTime updateTime versions(first: 1) { nodes { version } } } }`, "artifact.versions.nodes.*.version", "1.12"},
 	{"artifacts", `{ artifacts(where: {ecosystems: [PYTHON], query: "P0"}) { nodes { name ecosystem } } }`, "artifacts.nodes.*.name", "p00 p01"},
 	{"artifactCounts", `{ artifactCounts(ecosystems: [JAVA]) { ecosystem totalCount } }`, "artifactCounts.0.totalCount", 2},
-	{"identityProvider", `query($provider: ID!) { identityProvider(uid: $provider) { name description defaultRoleUid defaultRole { name } group { name } createTime updateTime
+	{"identityProvider", `query($provider: UID!) { identityProvider(uid: $provider) { name description defaultRoleUid defaultRole { name } group { name } createTime updateTime
 		oidc { issuer clientId additionalScopes groupsClaim correlationRule pkceEnabled } mappings { nodes { externalGroupId } } } }`, "identityProvider.mappings.nodes.*.externalGroupId", "staff"},
 	{"identityProviders", `{ identityProviders(where: {name: "okta"}) { nodes { defaultRole { name } } } }`, "identityProviders.nodes.*.defaultRole.name", "viewer"},
-	{"accountAssociation", `query($team: ID!) { accountAssociation(uid: $team) { uid name amazon { account } google { projectId } platform { serviceBindings services { name identityUid identity { name } } } azure { tenantId } github { appInstallations { appId } } group { name } } }`, "accountAssociation.amazon.account", "123456789012"},
-	{"accountAssociations", `query($team: ID!) { accountAssociations(within: $team, directOnly: true, where: {name: "accounts"}) { nodes { group { name } } } }`, "accountAssociations.nodes.*.group.name", "team"},
-	{"groupInvite", `query($invite: ID!) { groupInvite(uid: $invite) { roleUid email expirationTime singleUse code keyId createTime group { name } role { name capabilities } } }`, "groupInvite.role.name", "viewer"},
-	{"groupInvites", `query($team: ID!) { groupInvites(within: $team, directOnly: true, orderBy: {field: EXPIRATION_TIME}) { nodes { singleUse } } }`, "groupInvites.nodes.*.singleUse", "true"},
-	{"externalGroupRoleMapping", `query($mapping: ID!) { externalGroupRoleMapping(uid: $mapping) { identityProviderUid externalGroupId roleUid scopeUid createTime identityProvider { name } role { name } scope { name } } }`, "externalGroupRoleMapping.identityProvider.name", "okta"},
-	{"externalGroupRoleMappings", `query($provider: ID!) { externalGroupRoleMappings(within: $provider, directOnly: true, where: {externalGroupId: "staff", identityProvider: $provider}) { nodes { scope { name } } } }`, "externalGroupRoleMappings.nodes.*.scope.name", "acme"},
-	{"termsAcceptances", `query($team: ID!) { termsAcceptances(group: $team, orderBy: {field: DOC_ID, direction: DESC}) { nodes { docId orgUid acceptedBy acceptedByIdentity { name } createTime group { name } } } }`, "termsAcceptances.nodes.*.group.name", "acme"},
-	{"subscription", `query($sink: ID!) { subscription(uid: $sink) { sink types } }`, "subscription.sink", "https://hooks.example.com/a"},
-	{"accessAt", `query($org: ID!, $since: DateTime!) { accessAt(group: $org, time: $since) { complete recordedSince edges { cursor node { identityName } } nodes { bindingUid binding { role { name } } groupUid groupName group { name } identityUid identity { name } roleUid roleName role { name } capabilities createTime expireTime } pageInfo { hasNextPage } } }`, "accessAt.complete", true},
-	{"accessChanges", `query($org: ID!, $since: DateTime!, $until: DateTime!) { accessChanges(within: $org, from: $since, to: $until, first: 1) { complete recordedSince edges { cursor node { kind } } nodes { kind event { id time actor { subject } } before { roleName } after { roleName } roleUid roleName role { name } addedCapabilities removedCapabilities } pageInfo { hasNextPage } } }`, "accessChanges.nodes.*.kind", "GIVEN"},
-	{"auditLog", `query($org: ID!, $owner: String!, $since: DateTime!, $until: DateTime!) { auditLog(within: $org, actor: $owner, kinds: [IAM_IDENTITY_PROVIDERS_CREATED], since: $since, until: $until, denied: false, first: 1) {
+	{"accountAssociation", `query($team: UID!) { accountAssociation(uid: $team) { uid name amazon { account } google { projectId } platform { serviceBindings services { name identityUid identity { name } } } azure { tenantId } github { appInstallations { appId } } group { name } } }`, "accountAssociation.amazon.account", "123456789012"},
+	{"accountAssociations", `query($team: UID!) { accountAssociations(within: $team, directOnly: true, where: {name: "accounts"}) { nodes { group { name } } } }`, "accountAssociations.nodes.*.group.name", "team"},
+	{"groupInvite", `query($invite: UID!) { groupInvite(uid: $invite) { roleUid email expirationTime singleUse code keyId createTime group { name } role { name capabilities } } }`, "groupInvite.role.name", "viewer"},
+	{"groupInvites", `query($team: UID!) { groupInvites(within: $team, directOnly: true, orderBy: {field: EXPIRATION_TIME}) { nodes { singleUse } } }`, "groupInvites.nodes.*.singleUse", "true"},
+	{"externalGroupRoleMapping", `query($mapping: UID!) { externalGroupRoleMapping(uid: $mapping) { identityProviderUid externalGroupId roleUid scopeUid createTime identityProvider { name } role { name } scope { name } } }`, "externalGroupRoleMapping.identityProvider.name", "okta"},
+	{"externalGroupRoleMappings", `query($provider: UID!) { externalGroupRoleMappings(within: $provider, directOnly: true, where: {externalGroupId: "staff", identityProvider: $provider}) { nodes { scope { name } } } }`, "externalGroupRoleMappings.nodes.*.scope.name", "acme"},
+	{"termsAcceptances", `query($team: UID!) { termsAcceptances(group: $team, orderBy: {field: DOC_ID, direction: DESC}) { nodes { docId orgUid acceptedBy acceptedByIdentity { name } createTime group { name } } } }`, "termsAcceptances.nodes.*.group.name", "acme"},
+	{"subscription", `query($sink: UID!) { subscription(uid: $sink) { sink types } }`, "subscription.sink", "https://hooks.example.com/a"},
+	{"accessAt", `query($org: UID!, $since: DateTime!) { accessAt(group: $org, time: $since) { complete recordedSince edges { cursor node { identityName } } nodes { bindingUid binding { role { name } } groupUid groupName group { name } identityUid identity { name } roleUid roleName role { name } capabilities createTime expireTime } pageInfo { hasNextPage } } }`, "accessAt.complete", true},
+	{"accessChanges", `query($org: UID!, $since: DateTime!, $until: DateTime!) { accessChanges(within: $org, from: $since, to: $until, first: 1) { complete recordedSince edges { cursor node { kind } } nodes { kind event { id time actor { subject } } before { roleName } after { roleName } roleUid roleName role { name } addedCapabilities removedCapabilities } pageInfo { hasNextPage } } }`, "accessChanges.nodes.*.kind", "GIVEN"},
+	{"auditLog", `query($org: UID!, $owner: String!, $since: DateTime!, $until: DateTime!) { auditLog(within: $org, actor: $owner, kinds: [IAM_IDENTITY_PROVIDERS_CREATED], since: $since, until: $until, denied: false, first: 1) {
 		edges { cursor node { id } } nodes { id type subject groupUid time actor { subject act } body denied count } pageInfo { hasNextPage endCursor } } }`, "auditLog.nodes.*.denied", "<nil>"},
-	{"advisoryActivity", `query($org: ID!) { advisoryActivity(within: $org, interval: WEEK) { time opened fixed } }`, "advisoryActivity.29.opened", 3},
-	{"findingActivity", `query($org: ID!) { findingActivity(within: $org) { time open { total critical unknown } } }`, "findingActivity.29.open.total", 6},
+	{"advisoryActivity", `query($org: UID!) { advisoryActivity(within: $org, interval: WEEK) { time opened fixed } }`, "advisoryActivity.29.opened", 3},
+	{"findingActivity", `query($org: UID!) { findingActivity(within: $org) { time open { total critical unknown } } }`, "findingActivity.29.open.total", 6},
 	{"topVulnerabilities", `{ topVulnerabilities { totalCount nodes { findings images repos } } }`, "topVulnerabilities.totalCount", nil},
 	{"topPackages", `{ topPackages(first: 1) { totalCount nodes { package findings } } }`, "topPackages.nodes.*.findings", nil},
-	{"acceptanceRules", `query($org: ID!) { acceptanceRules(within: $org) { uid } }`, "acceptanceRules", []any{}},
-	{"duePolicy", `query($org: ID!) { duePolicy(within: $org) { withinUid } }`, "duePolicy", nil},
-	{"acceptanceRulePreview", `query($org: ID!) { acceptanceRulePreview(within: $org, where: {maxSeverity: LOW}) { totalCount } }`, "acceptanceRulePreview.totalCount", 0},
-	{"remediationActivity", `query($org: ID!) { remediationActivity(within: $org) { time opened { total } timeToFix { count } } }`, "remediationActivity.29.opened.total", nil},
-	{"eventActivity", `query($org: ID!) { eventActivity(within: $org, from: null, kinds: [IAM_TERMS_ACCEPTED]) { time made refused } }`, "eventActivity.29.made", 1},
+	{"acceptanceRules", `query($org: UID!) { acceptanceRules(within: $org) { uid } }`, "acceptanceRules", []any{}},
+	{"duePolicy", `query($org: UID!) { duePolicy(within: $org) { withinUid } }`, "duePolicy", nil},
+	{"acceptanceRulePreview", `query($org: UID!) { acceptanceRulePreview(within: $org, where: {maxSeverity: LOW}) { totalCount } }`, "acceptanceRulePreview.totalCount", 0},
+	{"remediationActivity", `query($org: UID!) { remediationActivity(within: $org) { time opened { total } timeToFix { count } } }`, "remediationActivity.29.opened.total", nil},
+	{"eventActivity", `query($org: UID!) { eventActivity(within: $org, from: null, kinds: [IAM_TERMS_ACCEPTED]) { time made refused } }`, "eventActivity.29.made", 1},
 	{"subscriptions", `{ subscriptions(where: {sink: "https://hooks.example.com/a"}) { nodes { sink group { name } } } }`, "subscriptions.nodes.*.group.name", "acme"},
 }
 
@@ -172,7 +172,7 @@ func TestEdgesLeadToOtherKinds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	variables := w.furnish()
-	got := w.ask(`query($org: ID!, $team: ID!, $repo: ID!, $ann: ID!) {
+	got := w.ask(`query($org: UID!, $team: UID!, $repo: UID!, $ann: UID!) {
 		org: group(uid: $org) {
 			parent { name } ancestors { name } children { nodes { name } } descendants { nodes { name } }
 			here: identities(directOnly: true) { nodes { name } } all: identities { nodes { name } }
@@ -219,10 +219,10 @@ func TestEdgesLeadToOtherKinds(t *testing.T) {
 func TestTagsAreListedUnlessTheirClassIsLeftOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	repo := w.ask(`mutation($org: ID!) { createRepo(input: {parent: $org, name: "go"}) { repo { uid } } }`, "org", w.org).uid("createRepo.repo.uid")
+	repo := w.ask(`mutation($org: UID!) { createRepo(input: {parent: $org, name: "go"}) { repo { uid } } }`, "org", w.org).uid("createRepo.repo.uid")
 	signature := "sha256-" + digest(1)[7:] + ".sig"
 	for _, name := range []string{"1.2.3", "1.2.3-r4", "latest-20260327", signature} {
-		w.ask(`mutation($repo: ID!, $name: String!, $digest: String!) { createTag(input: {parent: $repo, name: $name, digest: $digest}) { tag { name } } }`,
+		w.ask(`mutation($repo: UID!, $name: String!, $digest: String!) { createTag(input: {parent: $repo, name: $name, digest: $digest}) { tag { name } } }`,
 			"repo", repo, "name", name, "digest", digest(1))
 	}
 	got := w.ask(`{

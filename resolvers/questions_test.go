@@ -68,14 +68,14 @@ func newDashboard(t *testing.T, url string) *dashboard {
 	must(w.p.Feeds.ImportExploitations(w.ctx, feeds.KnownExploited, []*inventory.Exploitation{{ID: "CVE-1", KnownDate: core.At(clock())}}))(t)
 	w.stock()
 	for repo, labels := range map[core.UID]string{w.checkout: `{key: "environment", value: "production"}, {key: "owner", value: "team-a"}`, w.tools: `{key: "environment", value: "test"}`} {
-		w.ask(`mutation($repo: ID!) { updateRepo(input: {uid: $repo, labels: [`+labels+`]}) { repo { uid } } }`, "repo", repo)
+		w.ask(`mutation($repo: UID!) { updateRepo(input: {uid: $repo, labels: [`+labels+`]}) { repo { uid } } }`, "repo", repo)
 	}
 	w.invite(w.org, true)
 	_, code := w.invite(w.lab, true)
 	w.askAs("guest", `mutation($code: String!) { acceptGroupInvite(input: {code: $code}) { roleBinding { uid } } }`, "code", code).expectSuccess()
 	must(w.p.Registry.ImportImages(w.ctx, []*inventory.Image{{Repo: w.checkout, Digest: digest(1), Architectures: []inventory.Architecture{{Name: "amd64", Size: 1000}}}}))(t)
 	w.finding = w.uidOf("CVE-1", w.checkout)
-	w.ask(`mutation($uid: ID!, $due: DateTime, $owner: ID) { updateFindings(input: {uids: [$uid], dueTime: $due, assignee: $owner}) { updatedCount } }`,
+	w.ask(`mutation($uid: UID!, $due: DateTime, $owner: UID) { updateFindings(input: {uids: [$uid], dueTime: $due, assignee: $owner}) { updatedCount } }`,
 		"uid", w.uidOf("CVE-5", w.checkout), "due", w.daysAgo(30), "owner", w.owner)
 
 	w.use(newPlatform(t, url, clock))
@@ -87,15 +87,15 @@ func newDashboard(t *testing.T, url string) *dashboard {
 	withdrawn.DeleteTime, withdrawn.UpdateTime = core.At(w.now), core.At(w.now)
 	w.advise("", withdrawn)
 	w.settle()
-	w.ask(`mutation($uid: ID!) { updateFindings(input: {uids: [$uid], state: IN_TRIAGE}) { updatedCount } }`, "uid", w.uidOf("CVE-8", w.checkout))
+	w.ask(`mutation($uid: UID!) { updateFindings(input: {uids: [$uid], state: IN_TRIAGE}) { updatedCount } }`, "uid", w.uidOf("CVE-8", w.checkout))
 	w.ada = w.member(w.org, "ada", iam.EditorRole)
 	w.bot = w.member(w.lab, "bot", w.role(w.lab, "sweeper", core.CapGroupsDelete, core.CapRepoDelete))
-	w.ask(`mutation($org: ID!) { createIdentity(input: {parent: $org, name: "stray", claimMatch: {issuer: "https://issuer.example.org", subject: "stray"}}) { identity { uid } } }`, "org", w.org)
+	w.ask(`mutation($org: UID!) { createIdentity(input: {parent: $org, name: "stray", claimMatch: {issuer: "https://issuer.example.org", subject: "stray"}}) { identity { uid } } }`, "org", w.org)
 	w.pending, _ = w.invite(w.shop.shop, false)
-	tags := w.ask(`query($repo: ID!) { repo(uid: $repo) { old: tag(name: "old") { uid } latest: tag(name: "latest") { uid } } }`, "repo", w.checkout)
+	tags := w.ask(`query($repo: UID!) { repo(uid: $repo) { old: tag(name: "old") { uid } latest: tag(name: "latest") { uid } } }`, "repo", w.checkout)
 	w.oldTag, w.newTag = tags.uid("repo.old.uid"), tags.uid("repo.latest.uid")
 	for _, identity := range []core.UID{w.ada, w.bot} {
-		w.given = append(w.given, w.ask(`query($uid: ID!) { identity(uid: $uid) { roleBindings { nodes { uid } } } }`, "uid", identity).value("identity.roleBindings.nodes.0.uid"))
+		w.given = append(w.given, w.ask(`query($uid: UID!) { identity(uid: $uid) { roleBindings { nodes { uid } } } }`, "uid", identity).value("identity.roleBindings.nodes.0.uid"))
 	}
 	return w
 }
@@ -103,7 +103,7 @@ func newDashboard(t *testing.T, url string) *dashboard {
 // uidOf returns the uid of the finding of a vulnerability in a repo.
 func (w *dashboard) uidOf(vulnerability string, repo core.UID) core.UID {
 	w.t.Helper()
-	return w.ask(`query($id: String!, $repo: ID!) { findings(within: $repo, directOnly: true, where: {vulnerabilityIds: [$id]}) { nodes { uid } } }`, "id", vulnerability, "repo", repo).uid("findings.nodes.0.uid")
+	return w.ask(`query($id: String!, $repo: UID!) { findings(within: $repo, directOnly: true, where: {vulnerabilityIds: [$id]}) { nodes { uid } } }`, "id", vulnerability, "repo", repo).uid("findings.nodes.0.uid")
 }
 
 func (w *dashboard) daysAgo(n int) string { return w.now.AddDate(0, 0, -n).UTC().Format(time.RFC3339) }
@@ -247,13 +247,13 @@ func TestQuestionsOfDashboardsTakeOneRequest(t *testing.T) {
 // An access review takes many roles away at once.
 func TestManyRoleBindingsEndInFewRoundTrips(t *testing.T) {
 	eachShop(t, func(t *testing.T, w *shop) {
-		const remove = `mutation($uids: [ID!]!) { batchDeleteRoleBindings(input: {uids: $uids}) { deletedUids } }`
+		const remove = `mutation($uids: [UID!]!) { batchDeleteRoleBindings(input: {uids: $uids}) { deletedUids } }`
 		var trips []int64
 		for _, n := range []int{2, 30} {
 			var uids []any
 			for i := range n {
 				identity := w.member(w.lab, fmt.Sprintf("m%d-%d", n, i), iam.ViewerRole)
-				uids = append(uids, w.ask(`query($uid: ID!) { identity(uid: $uid) { roleBindings { nodes { uid } } } }`, "uid", identity).value("identity.roleBindings.nodes.0.uid"))
+				uids = append(uids, w.ask(`query($uid: UID!) { identity(uid: $uid) { roleBindings { nodes { uid } } } }`, "uid", identity).value("identity.roleBindings.nodes.0.uid"))
 			}
 			got := w.ask(remove, "uids", uids).expect("batchDeleteRoleBindings.deletedUids", uids)
 			trips = append(trips, got.roundTrips)
@@ -261,7 +261,7 @@ func TestManyRoleBindingsEndInFewRoundTrips(t *testing.T) {
 		if trips[1] > trips[0]+1 {
 			t.Errorf("2 bindings end in %d round trips, and 30 in %d, want at most one more", trips[0], trips[1])
 		}
-		there := w.ask(`query($shop: ID!) { roleBindings(within: $shop, first: 1) { nodes { uid } } }`, "shop", w.shop).value("roleBindings.nodes.0.uid")
+		there := w.ask(`query($shop: UID!) { roleBindings(within: $shop, first: 1) { nodes { uid } } }`, "shop", w.shop).value("roleBindings.nodes.0.uid")
 		gone := []any{there, w.lab + "/00000000000000fa", w.lab + "/00000000000000fb"}
 		if got := w.askAs(theOwner, remove, "uids", gone).expectErrors("NOT_FOUND batchDeleteRoleBindings").violations(); got != "uids[1] uids[2]" {
 			t.Errorf("those that are gone are %q, want uids[1] uids[2]", got)

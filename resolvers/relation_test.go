@@ -19,7 +19,7 @@ func TestListsAreFilteredByRelations(t *testing.T) {
 			{"groups", `repos: {updatedSince: "2999-01-01T00:00:00Z"}`, ""},
 		} {
 			below := map[string]string{"repos": "repos", "groups": "descendants"}[c.list] + `(where: {` + c.condition + `}) { totalCount nodes { name } }`
-			w.ask(`query($org: ID!) { `+c.list+`(within: $org, where: {`+c.condition+`}) { totalCount nodes { name } } group(uid: $org) { `+below+` } }`, "org", w.org).
+			w.ask(`query($org: UID!) { `+c.list+`(within: $org, where: {`+c.condition+`}) { totalCount nodes { name } } group(uid: $org) { `+below+` } }`, "org", w.org).
 				expect(c.list+".nodes.*.name", c.want).expect(c.list+".totalCount", len(strings.Fields(c.want))).
 				expect("group."+strings.Split(below, "(")[0]+".nodes.*.name", c.want)
 		}

@@ -4,7 +4,7 @@ import "testing"
 
 func TestTimesToFixAreInTheGraph(t *testing.T) {
 	eachShop(t, func(t *testing.T, w *shop) {
-		const activity = `query($org: ID!) { remediationActivity(within: $org, interval: DAY) {
+		const activity = `query($org: UID!) { remediationActivity(within: $org, interval: DAY) {
 			time opened { total critical } fixed { total } resolved { total } removed { total } timeToFix { rating count meanDays medianDays } timesToFix { rating }
 		} }`
 		w.ask(activity, "org", w.org).expect("remediationActivity.29.opened.total", 4).expect("remediationActivity.29.opened.critical", 2).

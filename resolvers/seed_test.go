@@ -130,7 +130,7 @@ func (w *world) addLibraries(n int) (artifact, version core.UID) {
 	return made[0].UID, made[0].Versions[0].UID
 }
 
-const createProvider = `mutation($org: ID!, $viewer: ID!, $name: String!) { createIdentityProvider(input: {parent: $org, name: $name, defaultRole: $viewer,
+const createProvider = `mutation($org: UID!, $viewer: UID!, $name: String!) { createIdentityProvider(input: {parent: $org, name: $name, defaultRole: $viewer,
 	oidc: {issuer: "https://okta.example.com", clientId: "c-1", clientSecret: "hush-hush", groupsClaim: "groups"}}) { identityProvider { uid oidc { issuer } } } }`
 
 // provider creates an identity provider with a secret.
@@ -142,7 +142,7 @@ func (w *world) provider(group core.UID, name string) core.UID {
 // mapping creates a mapping of an identity provider.
 func (w *world) mapping(provider core.UID, external string) core.UID {
 	w.t.Helper()
-	return w.ask(`mutation($provider: ID!, $role: ID!, $external: String!) {
+	return w.ask(`mutation($provider: UID!, $role: UID!, $external: String!) {
 		createExternalGroupRoleMapping(input: {parent: $provider, externalGroupId: $external, roleUid: $role}) { externalGroupRoleMapping { uid } }
 	}`, "provider", provider, "role", iam.ViewerRole, "external", external).uid("createExternalGroupRoleMapping.externalGroupRoleMapping.uid")
 }
@@ -150,7 +150,7 @@ func (w *world) mapping(provider core.UID, external string) core.UID {
 // invite creates an invite and also returns its code.
 func (w *world) invite(group core.UID, singleUse bool) (core.UID, string) {
 	w.t.Helper()
-	made := w.ask(`mutation($group: ID!, $role: ID!, $once: Boolean) { createGroupInvite(input: {parent: $group, roleUid: $role, ttl: "3600s", singleUse: $once}) { groupInvite { uid code } } }`,
+	made := w.ask(`mutation($group: UID!, $role: UID!, $once: Boolean) { createGroupInvite(input: {parent: $group, roleUid: $role, ttl: "3600s", singleUse: $once}) { groupInvite { uid code } } }`,
 		"group", group, "role", iam.ViewerRole, "once", singleUse)
 	return made.uid("createGroupInvite.groupInvite.uid"), made.text("createGroupInvite.groupInvite.code")
 }
@@ -158,19 +158,19 @@ func (w *world) invite(group core.UID, singleUse bool) (core.UID, string) {
 // associate connects a group with cloud accounts.
 func (w *world) associate(group core.UID) {
 	w.t.Helper()
-	w.ask(`mutation($group: ID!) { createAccountAssociation(input: {parent: $group, name: "accounts", amazon: {account: "123456789012"}}) { accountAssociation { uid } } }`, "group", group)
+	w.ask(`mutation($group: UID!) { createAccountAssociation(input: {parent: $group, name: "accounts", amazon: {account: "123456789012"}}) { accountAssociation { uid } } }`, "group", group)
 }
 
 // accept accepts terms for a group.
 func (w *world) accept(group core.UID, documents ...string) {
 	w.t.Helper()
-	w.ask(`mutation($group: ID!, $documents: [String!]!) { acceptTerms(input: {parent: $group, documentIds: $documents}) { groupUid } }`, "group", group, "documents", documents)
+	w.ask(`mutation($group: UID!, $documents: [String!]!) { acceptTerms(input: {parent: $group, documentIds: $documents}) { groupUid } }`, "group", group, "documents", documents)
 }
 
 // subscription creates an event subscription for events of these types.
 func (w *world) subscription(group core.UID, sink string, types ...string) core.UID {
 	w.t.Helper()
-	return w.ask(`mutation($group: ID!, $sink: String!, $types: [String!]) { createSubscription(input: {parent: $group, sink: $sink, types: $types}) { subscription { uid } } }`,
+	return w.ask(`mutation($group: UID!, $sink: String!, $types: [String!]) { createSubscription(input: {parent: $group, sink: $sink, types: $types}) { subscription { uid } } }`,
 		"group", group, "sink", sink, "types", types).uid("createSubscription.subscription.uid")
 }
 
@@ -178,10 +178,10 @@ func (w *world) subscription(group core.UID, sink string, types ...string) core.
 // earlier events have become deliveries, too.
 func (w *world) deliver(subscription core.UID) (delivery core.UID, event string) {
 	w.t.Helper()
-	event = w.ask(`mutation($s: ID!) { testSubscription(input: {uid: $s}) { eventId } }`, "s", subscription).text("testSubscription.eventId")
+	event = w.ask(`mutation($s: UID!) { testSubscription(input: {uid: $s}) { eventId } }`, "s", subscription).text("testSubscription.eventId")
 	for { // Other tests may delay the feed of the server.
 		must(w.p.Webhooks.Relay(w.t.Context()))(w.t)
-		found := w.ask(`query($s: ID!, $event: ID!) { subscription(uid: $s) { deliveries(where: {event: $event}) { totalCount nodes { uid } } } }`, "s", subscription, "event", event)
+		found := w.ask(`query($s: UID!, $event: ID!) { subscription(uid: $s) { deliveries(where: {event: $event}) { totalCount nodes { uid } } } }`, "s", subscription, "event", event)
 		if found.value("subscription.deliveries.totalCount") == 1.0 {
 			return found.uid("subscription.deliveries.nodes.0.uid"), event
 		}
@@ -217,7 +217,7 @@ func (w *world) furnish() []any {
 	sink := w.subscription(w.org, "https://hooks.example.com/a")
 	delivery, _ := w.deliver(sink)
 	artifact, version := w.addLibraries(2)
-	found := w.ask(`query($org: ID!) { group(uid: $org) { id } repos(where: {name: "r01"}) { nodes { uid tags { nodes { uid } } } } advisories { nodes { uid } } }`, "org", w.org)
+	found := w.ask(`query($org: UID!) { group(uid: $org) { id } repos(where: {name: "r01"}) { nodes { uid tags { nodes { uid } } } } advisories { nodes { uid } } }`, "org", w.org)
 	return []any{
 		"org", w.org, "team", team, "group", team, "owner", w.owner, "binding", w.binding, "roleBinding", w.binding, "ann", ann, "identity", ann,
 		"repo", found.text("repos.nodes.0.uid"), "tag", found.text("repos.nodes.0.tags.nodes.0.uid"),

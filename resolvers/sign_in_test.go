@@ -47,10 +47,10 @@ func TestTheCodeOfAnInviteBindsItsRole(t *testing.T) {
 	if uid := got.uid("acceptGroupInvite.roleBinding.uid"); !uid.Below(team) || got.uid("acceptGroupInvite.roleBindingEdge.node.uid") != uid {
 		t.Errorf("the binding is %s", uid)
 	}
-	w.askAs("guest", `query($team: ID!) { group(uid: $team) { name } viewer { roleBindings { nodes { role { name } } } } }`, "team", team).expectSuccess().
+	w.askAs("guest", `query($team: UID!) { group(uid: $team) { name } viewer { roleBindings { nodes { role { name } } } } }`, "team", team).expectSuccess().
 		expect("group.name", "team").expect("viewer.roleBindings.nodes.*.role.name", "viewer")
 	w.askAs("another", accept, "code", code).expectErrors("NOT_FOUND acceptGroupInvite").expect("acceptGroupInvite", nil)
-	w.askAs(theOwner, `query($i: ID!) { groupInvite(uid: $i) { code } }`, "i", invite).expectErrors("NOT_FOUND groupInvite")
+	w.askAs(theOwner, `query($i: UID!) { groupInvite(uid: $i) { code } }`, "i", invite).expectErrors("NOT_FOUND groupInvite")
 	w.askAs(nobody, accept, "code", code).expectErrors("UNAUTHENTICATED acceptGroupInvite")
 }
 
@@ -58,18 +58,18 @@ func TestAnAssociationAndItsGroupAreTwoNodes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.associate(w.org)
-	found := w.ask(`query($org: ID!) { group(uid: $org) { id uid accountAssociation { id uid name } } }`, "org", w.org)
+	found := w.ask(`query($org: UID!) { group(uid: $org) { id uid accountAssociation { id uid name } } }`, "org", w.org)
 	group, association := found.text("group.id"), found.text("group.accountAssociation.id")
 	if group == association || found.uid("group.accountAssociation.uid") != w.org {
 		t.Errorf("the group is %s, its association %s", group, association)
 	}
 	w.ask(`query($ids: [ID!]!) { nodes(ids: $ids) { __typename ... on Group { name } ... on AccountAssociation { name } } }`, "ids", []string{association, group}).
 		expect("nodes.*.__typename", "AccountAssociation Group").expect("nodes.*.name", "accounts acme").expectStatements(2)
-	gone := w.ask(`mutation($org: ID!) { deleteAccountAssociation(input: {uid: $org}) { deletedId } }`, "org", w.org)
+	gone := w.ask(`mutation($org: UID!) { deleteAccountAssociation(input: {uid: $org}) { deletedId } }`, "org", w.org)
 	if gone.text("deleteAccountAssociation.deletedId") != association {
 		t.Errorf("%s is deleted, want %s", gone.text("deleteAccountAssociation.deletedId"), association)
 	}
-	w.ask(`query($org: ID!) { group(uid: $org) { name accountAssociation { name } } }`, "org", w.org).
+	w.ask(`query($org: UID!) { group(uid: $org) { name accountAssociation { name } } }`, "org", w.org).
 		expect("group.name", "acme").expect("group.accountAssociation", nil)
 }
 
@@ -77,7 +77,7 @@ func TestGitHubAppsAreListedInTheirOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const selected = `accountAssociation { github { appInstallations { appId installations { installationId name } } } }`
-	made := w.ask(`mutation($org: ID!) { createAccountAssociation(input: {parent: $org, name: "a", github: {appInstallations: [
+	made := w.ask(`mutation($org: UID!) { createAccountAssociation(input: {parent: $org, name: "a", github: {appInstallations: [
 		{appId: "9007199254740993", installations: [{installationId: 12, name: "acme"}, {installationId: "9007199254740995"}]}, {appId: 7}]}}) { `+selected+` } }`, "org", w.org)
 	want := []any{
 		map[string]any{"appId": "7", "installations": []any{}},
@@ -86,15 +86,15 @@ func TestGitHubAppsAreListedInTheirOrder(t *testing.T) {
 		}},
 	}
 	made.expect("createAccountAssociation.accountAssociation.github.appInstallations", want)
-	w.ask(`query($org: ID!) { accountAssociation(uid: $org) { github { appInstallations { appId installations { installationId name } } } } }`, "org", w.org).
+	w.ask(`query($org: UID!) { accountAssociation(uid: $org) { github { appInstallations { appId installations { installationId name } } } } }`, "org", w.org).
 		expect("accountAssociation.github.appInstallations", want)
 	// A value that was read can be written again. It replaces the old one.
-	w.ask(`mutation($org: ID!, $apps: [GitHubAppInstallationsInput!]) { updateAccountAssociation(input: {uid: $org, github: {appInstallations: $apps}}) { `+selected+` } }`, "org", w.org, "apps", want).
+	w.ask(`mutation($org: UID!, $apps: [GitHubAppInstallationsInput!]) { updateAccountAssociation(input: {uid: $org, github: {appInstallations: $apps}}) { `+selected+` } }`, "org", w.org, "apps", want).
 		expect("updateAccountAssociation.accountAssociation.github.appInstallations", want)
-	w.ask(`mutation($org: ID!) { updateAccountAssociation(input: {uid: $org, github: {appInstallations: [{appId: 5, installations: [{installationId: 1}]}]}}) { `+selected+` } }`, "org", w.org).
+	w.ask(`mutation($org: UID!) { updateAccountAssociation(input: {uid: $org, github: {appInstallations: [{appId: 5, installations: [{installationId: 1}]}]}}) { `+selected+` } }`, "org", w.org).
 		expect("updateAccountAssociation.accountAssociation.github.appInstallations.*.appId", "5")
 	update := func(github string) answer {
-		return w.askAs(theOwner, `mutation($org: ID!) { updateAccountAssociation(input: {uid: $org, github: `+github+`}) { `+selected+` } }`, "org", w.org)
+		return w.askAs(theOwner, `mutation($org: UID!) { updateAccountAssociation(input: {uid: $org, github: `+github+`}) { `+selected+` } }`, "org", w.org)
 	}
 	for _, without := range []string{`{}`, `{appInstallations: null}`, `{appInstallations: []}`} {
 		if got := update(without); got.expectErrors("INVALID_ARGUMENT updateAccountAssociation").violations() != "github.appInstallations" {
@@ -109,9 +109,9 @@ func TestABatchOfMappingsIsDeletedWholeOrNotAtAll(t *testing.T) {
 	w := newWorld(t)
 	provider := w.provider(w.org, "okta")
 	one, two := w.mapping(provider, "one"), w.mapping(provider, "two")
-	const remove = `mutation($p: ID!, $uids: [ID!]!) { batchDeleteExternalGroupRoleMappings(input: {parent: $p, uids: $uids}) {
+	const remove = `mutation($p: UID!, $uids: [UID!]!) { batchDeleteExternalGroupRoleMappings(input: {parent: $p, uids: $uids}) {
 		externalGroupRoleMappings { id externalGroupId identityProvider { name } } deletedIds deletedUids } }`
-	const left = `query($p: ID!) { identityProvider(uid: $p) { mappings { totalCount } } }`
+	const left = `query($p: UID!) { identityProvider(uid: $p) { mappings { totalCount } } }`
 	w.askAs(theOwner, remove, "p", provider, "uids", []core.UID{one, provider + "/0123456789abcdef"}).expectErrors("NOT_FOUND batchDeleteExternalGroupRoleMappings")
 	w.ask(left, "p", provider).expect("identityProvider.mappings.totalCount", 2)
 	got := w.ask(remove, "p", provider, "uids", []core.UID{two, one})
@@ -160,7 +160,7 @@ func TestTermsOfAGroupArePagedOneByOne(t *testing.T) {
 	team := w.group(w.org, "team")
 	w.accept(w.org, "msa", "privacy")
 	w.accept(team, "beta")
-	query := `query($team: ID!, $cursor: String) { group(uid: $team) { termsAcceptances(first: 1, after: $cursor) { totalCount nodes { docId } pageInfo { hasNextPage endCursor } } } }`
+	query := `query($team: UID!, $cursor: String) { group(uid: $team) { termsAcceptances(first: 1, after: $cursor) { totalCount nodes { docId } pageInfo { hasNextPage endCursor } } } }`
 	var seen []string
 	for cursor := any(nil); ; {
 		got := w.ask(query, "team", team, "cursor", cursor).expect("group.termsAcceptances.totalCount", 3)
@@ -174,8 +174,8 @@ func TestTermsOfAGroupArePagedOneByOne(t *testing.T) {
 	}
 	// The root field accepts the cursor of the edge.
 	first := w.ask(query, "team", team, "cursor", nil).value("group.termsAcceptances.pageInfo.endCursor")
-	w.ask(`query($team: ID!, $cursor: String) { termsAcceptances(within: $team, after: $cursor) { nodes { docId } } }`, "team", team, "cursor", first).
+	w.ask(`query($team: UID!, $cursor: String) { termsAcceptances(within: $team, after: $cursor) { nodes { docId } } }`, "team", team, "cursor", first).
 		expect("termsAcceptances.nodes.*.docId", "msa privacy")
-	w.askAs(theOwner, `query($id: ID!) { termsAcceptances(within: $id) { totalCount } }`, "id", "x").expectErrors("INVALID_ARGUMENT termsAcceptances")
-	w.askAs(theOwner, `query($id: ID!) { termsAcceptances(within: $id) { totalCount } }`, "id", w.org+"/0123456789abcdef").expectErrors("NOT_FOUND termsAcceptances")
+	w.askAs(theOwner, `query($id: UID!) { termsAcceptances(within: $id) { totalCount } }`, "id", "x").expectErrors("INVALID_ARGUMENT termsAcceptances")
+	w.askAs(theOwner, `query($id: UID!) { termsAcceptances(within: $id) { totalCount } }`, "id", w.org+"/0123456789abcdef").expectErrors("NOT_FOUND termsAcceptances")
 }

@@ -78,9 +78,9 @@ func countStatements(t *testing.T, url string) {
 		{"named children and repos of groups", `{ groups { nodes { child(name: "team") { name } repo(name: "r01") { name } } } }`, 3},
 		{"a search", `{ search(query: "r0") { edges { cursor matchedField node { ... on Node { id } ... on Repo { name tags(first: 1) { nodes { name } } } } } pageInfo { endCursor } } }`, 3},
 		{"a search that finds several kinds", `{ search(query: "r", first: 100) { nodes { ... on Node { id } ... on Repo { name } ... on Role { name } } } }`, 3},
-		{"a search of one kind in a group", `query($org: ID!) { search(query: "team", kinds: [GROUP], within: $org) { nodes { ... on Node { id } } } }`, 2},
+		{"a search of one kind in a group", `query($org: UID!) { search(query: "team", kinds: [GROUP], within: $org) { nodes { ... on Node { id } } } }`, 2},
 		{"repos by a word with their total", `{ repos(where: {query: "r0", tiers: [BASE], bundles: ["x"], aliases: ["y"]}) { totalCount nodes { name } } }`, 2},
-		{"tags of a group by a word", `query($org: ID!) { group(uid: $org) { tags(where: {query: "t01"}) { totalCount nodes { name } } } }`, 3},
+		{"tags of a group by a word", `query($org: UID!) { group(uid: $org) { tags(where: {query: "t01"}) { totalCount nodes { name } } } }`, 3},
 		{"facets of repos", `{ repos(first: 5) { totalCount nodes { name } facets { tiers { value count } bundles { value count } } } }`, 5}, // Three statements count, in one round trip.
 		{"facets of the repos of groups", `{ groups { nodes { repos(first: 1) { nodes { name } facets { tiers { count } bundles { count } } } } } }`, 5},
 		{"advisories of tags", `{ tags(first: 20) { nodes { advisories(first: 5) { totalCount nodes { advisoryId } } } } }`, 3},
@@ -93,7 +93,7 @@ func countStatements(t *testing.T, url string) {
 			totalCount nodes { severity { rating score vector version source } } } }`, 2},
 		{"summaries of repos", `{ repos { nodes { advisorySummary { open { total critical } fixed { total } notAffected { total } } } } }`, 2},
 		{"summaries of groups", `{ groups { nodes { advisorySummary { open { high medium low none unknown } } } } }`, 2},
-		{"a summary of all and one of a group", `query($org: ID!) { all: advisorySummary { open { total } } advisorySummary(within: $org) { open { total } } }`, 2},
+		{"a summary of all and one of a group", `query($org: UID!) { all: advisorySummary { open { total } } advisorySummary(within: $org) { open { total } } }`, 2},
 		{"bindings of identities", `{ identities { nodes { roleBindings { nodes { role { name } } } } } }`, 2},
 		{"capabilities of identities", `{ identities { nodes { roleBindings { nodes { role { name capabilities } } } } } }`, 3},
 		{"bindings of roles", `{ roles { nodes { roleBindings { totalCount nodes { identity { name email } } } } } }`, 4},
@@ -102,7 +102,7 @@ func countStatements(t *testing.T, url string) {
 		{"who can do something in groups", `{ groups { nodes { whoCan(capability: REPO_LIST, first: 5) { edges { node { name } role { name } binding { uid group { name } } } nodes { name } } } } }`, 2},
 		{"who can do something in groups, all of it", `{ groups { nodes { whoCan(capability: REPO_LIST) { totalCount edges { node { name email lastSeenTime } role { capabilities } } } } } }`, 5},
 		{"what counts on groups", `{ groups { nodes { effectiveBindings { nodes { uid } } } } }`, 2},
-		{"all counts of a group", `query($org: ID!) { group(uid: $org) { children { totalCount } descendants { totalCount } identities { totalCount }
+		{"all counts of a group", `query($org: UID!) { group(uid: $org) { children { totalCount } descendants { totalCount } identities { totalCount }
 			roles { totalCount } roleBindings { totalCount } repos { totalCount } tags { totalCount } advisories { totalCount } subscriptions { totalCount } } }`, 10},
 		{"groups with what is in them", `{ groups { nodes { ancestors { name } children { nodes { name } } repos(first: 3) { totalCount nodes { tags(first: 2) { nodes { name } } } } } } }`, 6},
 		{"vulnerabilities of advisories", `{ advisories { nodes { vulnerabilities { summary } } } }`, 2},
@@ -126,7 +126,7 @@ func countStatements(t *testing.T, url string) {
 		{"invites of groups", `{ groups { nodes { invites { totalCount nodes { keyId role { name } group { name } } } } } }`, 5},
 		{"terms of groups", `{ groups { nodes { termsAcceptances(first: 1) { nodes { docId group { name } } } } } }`, 3},
 		{"terms of groups with totals", `{ groups { nodes { termsAcceptances { totalCount nodes { docId } } } } }`, 3},
-		{"terms that count for a group, which must be there", `query($org: ID!) { termsAcceptances(within: $org) { totalCount nodes { docId } } }`, 3},
+		{"terms that count for a group, which must be there", `query($org: UID!) { termsAcceptances(within: $org) { totalCount nodes { docId } } }`, 3},
 		{"deliveries of subscriptions", `{ subscriptions { nodes { deliveries(first: 10) { nodes { eventType state } } } } }`, 2},
 		{"deliveries of subscriptions with totals", `{ subscriptions { nodes { deliveries(first: 10) { totalCount nodes { eventType state } } } } }`, 3},
 		{"deliveries with what they are of", `{ subscriptions { nodes { deliveries(where: {state: PENDING}) { nodes { subscription { sink group { name } } } } } } }`, 4},
@@ -134,7 +134,7 @@ func countStatements(t *testing.T, url string) {
 			nodes { kind changes { field before after } group { name } actor { identity { name } } resource { ... on Repo { name } ... on Group { name } ... on Identity { name } } } } }`, 4},
 		{"deliveries with their events", `{ subscriptions { nodes { deliveries(first: 10) { nodes { eventId event { id type } } } } } }`, 3},
 		{"vulnerabilities of what advisories name", `{ advisories { nodes { vulnerability { name metadata { summary } } relatedVulnerabilities { summary } } } }`, 2},
-		{"the activity of advisories and events", `query($org: ID!) { advisoryActivity(within: $org) { time opened fixed } eventActivity(within: $org, interval: WEEK) { time made refused } }`, 2},
+		{"the activity of advisories and events", `query($org: UID!) { advisoryActivity(within: $org) { time opened fixed } eventActivity(within: $org, interval: WEEK) { time made refused } }`, 2},
 		{"the audit log", `{ auditLog { nodes { type } edges { cursor } pageInfo { hasNextPage } } }`, 1},
 		{"who the caller is", `{ viewer { identities { name roleBindings { nodes { role { name } } } } } }`, 2},
 	} {

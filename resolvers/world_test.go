@@ -334,7 +334,7 @@ func (a answer) violations() string {
 func operation(kind, selection string) string {
 	var declared []string
 	for _, name := range variable.FindAllString(selection, -1) {
-		declaration := name + ": ID!"
+		declaration := name + ": UID!"
 		if name == "$cursor" {
 			declaration = name + ": String"
 		}

@@ -148,7 +148,7 @@ func TestTheSamplesOfTheGuideHaveFindings(t *testing.T) {
 // checkCursors uses a GraphQL cursor in REST, and a REST token in GraphQL.
 func checkCursors(t *testing.T, server *running, token, acme string) {
 	t.Helper()
-	const page = `query Page($in: ID!, $after: String) { repos(within: $in, orderBy: {field: NAME}, first: 3, after: $after) { nodes { name } pageInfo { endCursor } } }`
+	const page = `query Page($in: UID!, $after: String) { repos(within: $in, orderBy: {field: NAME}, first: 3, after: $after) { nodes { name } pageInfo { endCursor } } }`
 	var got struct {
 		Repos struct {
 			Nodes    []struct{ Name string }

@@ -83,7 +83,7 @@ type receivedEvent struct {
 	Body json.RawMessage
 }
 
-const tailQuery = `subscription Tail($group: ID, $kinds: [EventKind!], $after: String) {
+const tailQuery = `subscription Tail($group: UID, $kinds: [EventKind!], $after: String) {
   events(within: $group, kinds: $kinds, after: $after) { id type subject group: groupUid time actor { subject act } body }
 }`
 

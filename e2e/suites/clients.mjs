@@ -64,16 +64,16 @@ export const faults = ({ reason, fields }: ErrorExtensions): Record<string, stri
   reason === 'INVALID_ARGUMENT' ? Object.fromEntries((fields ?? []).map(({ path, message }) => [path.slice(1).join('.'), message])) : {};
 export const live = graphql(\`subscription Live { events { detail { __typename ... on FindingChange { counts { rating count } findings { vulnerabilityId } } } } }\`);
 export const kinds: NonNullable<EventDetail['__typename']>[] = ['FindingChange', 'FindingDecision', 'DuePolicy'];
-export const edges = graphql(\`query Edges($scope: ID!, $after: String) {
+export const edges = graphql(\`query Edges($scope: UID!, $after: String) {
   repos(within: $scope, first: 1, after: $after, orderBy: {field: NAME}) { totalCount pageInfo { endCursor hasNextPage } edges { cursor node { id name createTime } } }
 }\`);
-export const nodes = graphql(\`query Nodes($scope: ID!, $after: String) {
+export const nodes = graphql(\`query Nodes($scope: UID!, $after: String) {
   repos(within: $scope, first: 1, after: $after, orderBy: {field: NAME}) { pageInfo { endCursor } nodes { id name } }
 }\`);
-export const nested = graphql(\`query Nested($scope: ID!, $after: String) {
+export const nested = graphql(\`query Nested($scope: UID!, $after: String) {
   group(uid: $scope) { id advisorySummary { open { total } } repos(first: 1, after: $after) { pageInfo { endCursor } nodes { id name } } }
 }\`);
-export const whole = graphql(\`query Whole($scope: ID!) { repos(within: $scope, first: 3, orderBy: {field: NAME}) { nodes { name } } }\`);
+export const whole = graphql(\`query Whole($scope: UID!) { repos(within: $scope, first: 3, orderBy: {field: NAME}) { nodes { name } } }\`);
 export const scopes = graphql(\`query Scopes { groups(first: 200) { nodes { uid repos(first: 0) { totalCount } } } }\`);
 `);
 const main = `

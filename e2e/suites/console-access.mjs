@@ -69,7 +69,7 @@ await check('"can somebody do something here?" is answered with the way of the g
   await page.getByLabel('Do what').selectOption('REPO_CREATE');
   await page.locator('.verdict').getByText('No', { exact: true }).waitFor();
   assert.match(await text(page), /No role that applies here includes it: nora has viewer on acme \/ access team/);
-  const { identity } = await data('query Q($u: ID!, $on: ID!) { identity(uid: $u) { list: can(capability: REPO_LIST, within: $on) create: can(capability: REPO_CREATE, within: $on) } }', { u: nora, on: below });
+  const { identity } = await data('query Q($u: UID!, $on: UID!) { identity(uid: $u) { list: can(capability: REPO_LIST, within: $on) create: can(capability: REPO_CREATE, within: $on) } }', { u: nora, on: below });
   assert.deepEqual([identity.list, identity.create], [true, false]);
   await page.getByLabel('Who', { exact: true }).selectOption('me');
   await page.locator('.verdict').getByText('Yes').waitFor();
@@ -91,7 +91,7 @@ await check('a role is given, changed and revoked by the keyboard, and each says
   await page.keyboard.press('Space');
   await dialog.locator('.gained').first().waitFor();
   // The form says the difference between what the server says before and after the change.
-  const held = async () => (await data('query Q($u: ID!, $on: ID!) { identity(uid: $u) { effectiveCapabilities(within: $on) } }', { u: nora, on: below })).identity.effectiveCapabilities;
+  const held = async () => (await data('query Q($u: UID!, $on: UID!) { identity(uid: $u) { effectiveCapabilities(within: $on) } }', { u: nora, on: below })).identity.effectiveCapabilities;
   const before = await held(), foretold = await dialog.locator('.gained').count();
   await look(page, 'access-give');
   assert.deepEqual(await violations(page), []);
@@ -155,7 +155,7 @@ await check('an identity shows where it reaches and what it may do', async () =>
   assert.equal(await page.locator('h1').innerText(), 'nora');
   assert.deepEqual((await boxes(page, 'group')).sort(), ['acme / access team', 'acme / access team / deep']);
   assert.match(await text(page), /https:\/\/login\.example\.com/);
-  const { identity } = await data('query Q($u: ID!, $on: ID!) { identity(uid: $u) { effectiveCapabilities(within: $on) } }', { u: nora, on: below });
+  const { identity } = await data('query Q($u: UID!, $on: UID!) { identity(uid: $u) { effectiveCapabilities(within: $on) } }', { u: nora, on: below });
   assert.equal(await page.locator('#main .capabilities .held').count(), identity.effectiveCapabilities.length);
   assert.ok(reads(page).length <= maxRequests);
   await look(page, 'access-identity');

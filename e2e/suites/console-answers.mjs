@@ -237,7 +237,7 @@ await check('a bundle with a comma is one bundle in the address', async () => {
 await check('what a binding takes is said also for a role that is not among the first of its group', async () => {
   const parent = await addGroup('roles', acme), child = await addGroup('below', parent), roles = [];
   for (let i = 0; i < 52; i++) roles.push((await data('mutation M($i: CreateRoleInput!) { createRole(input: $i) { role { uid } } }', { i: { parent, name: `role-${i}`, capabilities: ['REPO_LIST', 'REPO_CREATE'] } })).createRole.role.uid);
-  const first = (await data('query Q($uid: ID!) { group(uid: $uid) { roles(directOnly: true, first: 50) { nodes { uid } } } }', { uid: parent })).group.roles.nodes.map(({ uid }) => uid);
+  const first = (await data('query Q($uid: UID!) { group(uid: $uid) { roles(directOnly: true, first: 50) { nodes { uid } } } }', { uid: parent })).group.roles.nodes.map(({ uid }) => uid);
   const { createIdentity: { identity } } = await data('mutation M($i: CreateIdentityInput!) { createIdentity(input: $i) { identity { uid } } }', { i: { parent, name: 'zoe', claimMatch: { issuer: 'https://login.example.com', subject: 'zoe' } } });
   await data('mutation M($i: CreateRoleBindingInput!) { createRoleBinding(input: $i) { roleBinding { uid } } }', { i: { parent: child, identityUid: identity.uid, roleUid: roles.find((uid) => !first.includes(uid)) } });
   const page = await newPage();

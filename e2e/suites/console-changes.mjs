@@ -86,7 +86,7 @@ await check('a group is created, renamed and deleted, and the tree follows', asy
   await submit(page, 'Save');
   await closed(page);
   assert.deepEqual(page.changes.at(-1), { uid, description: null });
-  assert.deepEqual((await data('query Q($uid: ID!) { group(uid: $uid) { name description } }', { uid })).group, { name: 'console-test', description: null });
+  assert.deepEqual((await data('query Q($uid: UID!) { group(uid: $uid) { name description } }', { uid })).group, { name: 'console-test', description: null });
   await eventually(async () => /No description/.test(await text(page)), 'the page still shows the description');
 });
 
@@ -128,7 +128,7 @@ await check('a repo is created, changed, given a readme and deleted', async () =
   await submit(page, 'Delete the repo');
   await page.waitForURL(/console-test\/~repos$/);
   await page.getByText('No repos yet').waitFor();
-  assert.equal((await ask('query Q($uid: ID!) { repo(uid: $uid) { uid } }', { uid })).errors[0].extensions.code, 'NOT_FOUND');
+  assert.equal((await ask('query Q($uid: UID!) { repo(uid: $uid) { uid } }', { uid })).errors[0].extensions.code, 'NOT_FOUND');
 });
 
 await check('what is in the way of a deletion is said before', async () => {
@@ -217,7 +217,7 @@ await check('a webhook that was disabled says why, and is enabled again', async 
   const { createSubscription: { subscription } } = await data('mutation M($input: CreateSubscriptionInput!) { createSubscription(input: $input) { subscription { uid } } }', { input: { parent: place, sink: sink.url + '/gone' } });
   // Its creation is an event too. If that has arrived, the webhook is disabled already, and the test event is refused.
   await ask('mutation M($input: TestSubscriptionInput!) { testSubscription(input: $input) { eventId } }', { input: { uid: subscription.uid } });
-  await eventually(async () => (await data('query Q($uid: ID!) { subscription(uid: $uid) { disableTime } }', { uid: subscription.uid })).subscription.disableTime, 'it is never disabled');
+  await eventually(async () => (await data('query Q($uid: UID!) { subscription(uid: $uid) { disableTime } }', { uid: subscription.uid })).subscription.disableTime, 'it is never disabled');
   await open(page, '/console/acme/console-test/~webhooks?hook=' + subscription.uid);
   assert.match(await text(page), /Disabled[^]*Why: [^]*410[^]*Repair the sink, then enable the webhook/i);
   await look(page, 'changes-disabled');
@@ -388,7 +388,7 @@ await check('an invite lets somebody in, and another is deleted', async () => {
   await page.locator('.row').getByRole('button', { name: /Delete the invite/ }).click();
   await submit(page, 'Delete the invite');
   await page.getByText('No invites').waitFor();
-  const left = async () => (await data('query Q($uid: ID!) { group(uid: $uid) { invites { totalCount } } }', { uid: place })).group.invites.totalCount;
+  const left = async () => (await data('query Q($uid: UID!) { group(uid: $uid) { invites { totalCount } } }', { uid: place })).group.invites.totalCount;
   await eventually(async () => (await left()) === 0, 'the invite is still there');
 }, 40);
 
@@ -438,7 +438,7 @@ await check('what the server refuses all the same is said in the dialog', async 
 });
 
 await check('an empty group is deleted', async () => {
-  const { group } = await data('query Q($uid: ID!) { group(uid: $uid) { identities { nodes { uid roleBindings { nodes { uid } } } } } }', { uid: place });
+  const { group } = await data('query Q($uid: UID!) { group(uid: $uid) { identities { nodes { uid roleBindings { nodes { uid } } } } } }', { uid: place });
   for (const { uid, roleBindings } of group.identities.nodes) {
     for (const binding of roleBindings.nodes) await data('mutation M($input: DeleteRoleBindingInput!) { deleteRoleBinding(input: $input) { deletedUid } }', { input: { uid: binding.uid } });
     await data('mutation M($input: DeleteIdentityInput!) { deleteIdentity(input: $input) { deletedUid } }', { input: { uid } });
@@ -485,7 +485,7 @@ await check('a provider is made, changed and deleted, and a group there gets a r
   await closed(page);
   // The configuration is replaced as a whole, so the form sends all of it.
   assert.deepEqual(page.changes.at(-1).oidc, { issuer: 'https://login.other.example.com', clientId: 'atrium', groupsClaim: 'groups', correlationRule: 'OID_EQUALS_EXTERNAL_ID' });
-  const { identityProviders: { nodes: [made] } } = await data('query Q($u: ID!) { identityProviders(within: $u, directOnly: true, where: {name: "other"}) { nodes { uid defaultRole { name } oidc { issuer groupsClaim correlationRule } } } }', { u: acme });
+  const { identityProviders: { nodes: [made] } } = await data('query Q($u: UID!) { identityProviders(within: $u, directOnly: true, where: {name: "other"}) { nodes { uid defaultRole { name } oidc { issuer groupsClaim correlationRule } } } }', { u: acme });
   assert.deepEqual([made.defaultRole.name, made.oidc], ['viewer', { issuer: 'https://login.other.example.com', groupsClaim: 'groups', correlationRule: 'OID_EQUALS_EXTERNAL_ID' }]);
 
   await button(page, 'Delete other').click();

@@ -128,7 +128,7 @@ await check('the overview tells what there is', async () => {
   assert.equal(await page.locator('.big b').innerText(), String(found.total));
   assert.match(await page.locator('.footnote').innerText(), /feeds that lie here hold \d+ open advisories/);
   assert.match(await text(page), /tags past end of life/);
-  const { auditLog: { nodes: invites } } = await data('query Q($uid: ID!) { auditLog(within: $uid, kinds: [IAM_GROUP_INVITE_CREATED]) { nodes { id } } }', { uid: acme.uid });
+  const { auditLog: { nodes: invites } } = await data('query Q($uid: UID!) { auditLog(within: $uid, kinds: [IAM_GROUP_INVITE_CREATED]) { nodes { id } } }', { uid: acme.uid });
   assert.ok(invites.length > 0);
   assert.doesNotMatch(await text(page), /invite expires soon/, 'an invite of a week is no news');
   const worst = page.locator('.card').filter({ hasText: 'Worst repos' }).locator('.row-link').first();

@@ -61,7 +61,7 @@ ARGV.each { |name| GraphQL::Schema.from_introspection(JSON.parse(File.read(name)
 await check('graphql-ruby reads them', async () => must(await pick(['ruby', '/usr/bin/ruby'], '-e', 'require "graphql"'), 'read.rb', ...files), 60);
 
 await check('gqlclient (Go) reads the schema by introspection, and generates code from its text', async () => {
-  temporary('operation.graphql', 'query repos($where: RepoFilter, $group: ID!) { repos(first: 2, where: $where) { nodes { uid createTime } } group(uid: $group) { id } }\n');
+  temporary('operation.graphql', 'query repos($where: RepoFilter, $group: UID!) { repos(first: 2, where: $where) { nodes { uid createTime } } group(uid: $group) { id } }\n');
   temporary('read.graphql', await must('gqlintrospect', '-H', 'Authorization:' + headers.Authorization, endpoint));
   for (const schema of ['read.graphql', 'schema.graphql']) {
     await must('gqlclientgen', '-s', schema, '-q', 'operation.graphql', '-o', 'generated.go', '-n', 'generated');

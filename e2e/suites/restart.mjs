@@ -42,7 +42,7 @@ const owner = await token('owner'), viewer = await token('viewer');
 const ask = async (bearer, query, variables) => (await (await fetch(site + '/graphql', { method: 'POST', headers: { 'Content-Type': 'application/json', Authorization: 'Bearer ' + bearer }, body: JSON.stringify({ query, variables }) })).json());
 const { groups, feedPosition } = (await ask(viewer, '{ groups(first: 1) { nodes { uid } } feedPosition }')).data;
 assert.ok(feedPosition, 'a viewer gets the position of the feed');
-const change = async (description) => assert.ifError((await ask(owner, 'mutation($g: ID!, $d: String) { updateGroup(input: {uid: $g, description: $d}) { group { id } } }', { g: groups.nodes[0].uid, d: description })).errors);
+const change = async (description) => assert.ifError((await ask(owner, 'mutation($g: UID!, $d: String) { updateGroup(input: {uid: $g, description: $d}) { group { id } } }', { g: groups.nodes[0].uid, d: description })).errors);
 
 const query = 'subscription Live($after: String) { events(after: $after, kinds: [IAM_GROUP_UPDATED]) { id body } }', variables = { after: feedPosition };
 const client = () => feed(site.replace('http', 'ws') + '/graphql', () => viewer, WebSocket);

@@ -95,7 +95,7 @@ const sourceFields = 'uid name state url lastSuccessTime failingSince failures l
 const feeds = async () => Object.fromEntries((await ask(`{ sources { nodes { ${sourceFields} group { uid } } } }`)).sources.nodes.filter(({ group }) => group === null).map((feed) => [feed.name, feed]));
 /** Waits for the end of the run of a source with a number, and returns the source. */
 const ended = (uid, number) => until(async () => {
-  const { source } = await ask(`query ($uid: ID!) { source(uid: $uid) { ${sourceFields} } }`, { uid });
+  const { source } = await ask(`query ($uid: UID!) { source(uid: $uid) { ${sourceFields} } }`, { uid });
   return source.lastRun?.number >= number && source.state !== 'RUNNING' && source;
 }, server);
 /** Asks for a run of a feed, and returns the feed after it, and the paths that were asked for. */
@@ -182,7 +182,7 @@ await check('a source that hangs does not hold up the others, and its run can be
   const { createSource } = await ask('mutation ($input: CreateSourceInput!) { createSource(input: $input) { source { uid } } }', { input: { parent: organisation, name: 'hangs', type: 'OSV', url: mirror.url + '/hang.zip' } });
   await until(() => mirror.asked.includes('/hang.zip'), server);
   [all.kev] = await runFeed(all.kev);
-  const { cancelSource } = await ask('mutation ($uid: ID!) { cancelSource(input: { uid: $uid }) { source { state } } }', { uid: createSource.source.uid });
+  const { cancelSource } = await ask('mutation ($uid: UID!) { cancelSource(input: { uid: $uid }) { source { state } } }', { uid: createSource.source.uid });
   assert.equal(cancelSource.source.state, 'RUNNING');
   assert.equal((await ended(createSource.source.uid, 1)).state, 'CANCELLED');
 });
@@ -212,7 +212,7 @@ await check('a source that works again is read, and says so', async () => {
     mirror.files[path] = archive('GO-2026-3001');
   }
   const uid = made['sends a bomb'];
-  await ask('mutation ($uid: ID!) { runSource(input: { uid: $uid }) { source { uid } } }', { uid });
+  await ask('mutation ($uid: UID!) { runSource(input: { uid: $uid }) { source { uid } } }', { uid });
   const source = await ended(uid, 2);
   assert.deepEqual([source.state, source.failingSince, source.failures], ['SUCCEEDED', null, 0]);
   assert.equal(await advisories(['GO-2026-3001']), 1);
@@ -236,7 +236,7 @@ await check('a run of a server that was killed is made again, and half a run lea
   const feed = await ended(all.osv.uid, all.osv.lastRun.number + 2); // after the lease of the process that was killed
   assert.equal(feed.state, 'SUCCEEDED');
   assert.deepEqual([(await known('CVE-2026-1008')).metadata.summary, (await known('CVE-2026-1009')).metadata.summary], ['Fault 8, understood', 'Fault 9, understood']);
-  const { source } = await ask('query ($uid: ID!) { source(uid: $uid) { runs { state error } } }', { uid: feed.uid });
+  const { source } = await ask('query ($uid: UID!) { source(uid: $uid) { runs { state error } } }', { uid: feed.uid });
   assert.deepEqual(source.runs.slice(0, 2).map(({ state }) => state), ['SUCCEEDED', 'FAILED']);
   assert.match(source.runs[1].error, /has ended/);
 }, 90);

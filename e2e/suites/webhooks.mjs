@@ -131,7 +131,7 @@ await check('people in a chat get a sample at once, and what has happened with l
     assert.ok(message.text.includes(`<${site}/console/`), message.text);
     assert.equal(message.blocks[0].type, 'header');
   }
-  const { subscription: found } = await data('query ($uid: ID!) { subscription(uid: $uid) { deliveries { nodes { events } } } }', { uid: subscription.uid });
+  const { subscription: found } = await data('query ($uid: UID!) { subscription(uid: $uid) { deliveries { nodes { events } } } }', { uid: subscription.uid });
   assert.equal(found.deliveries.nodes.reduce((sum, { events }) => sum + events, 0), 3);
 }, 30);
 

@@ -52,10 +52,45 @@ func AppendNodeUID(b []byte, typeName string, u core.UID) []byte {
 func MarshalUID(u core.UID) graphql.ContextMarshaler { return MarshalKey(string(u)) }
 
 // UnmarshalUID reads a UID without checking its form, because the core does. null
-// becomes "".
+// becomes "". The global id of an object of a type that is asked for becomes its UID;
+// another one stays, and the core says of which type it is.
 func UnmarshalUID(ctx context.Context, v any) (core.UID, error) {
 	key, err := UnmarshalKey(ctx, v)
+	if typeName, uid, isGlobal := ParseGlobalID(key); isGlobal && isAskedFor(ctx, typeName) {
+		key = uid
+	}
 	return core.UID(key), err
+}
+
+// namedTypes has the types of the objects that arguments and fields of inputs name, where one name
+// has the same in all of them. Those of uid and uids follow from the field that has them.
+var namedTypes = map[string][]string{
+	"descendantsOf": {"Group"}, "childrenOf": {"Group"}, "group": {"Group"}, "parent": {"Group", "Repo", "IdentityProvider", "Artifact"},
+	"within": {"Group", "Repo"}, "scope": {"Group"}, "on": {"Group", "Repo", "Tag"}, "ancestorsOf": {"Group", "Repo", "Tag"},
+	"identity": {"Identity"}, "assignee": {"Identity"}, "role": {"Role"}, "defaultRole": {"Role"}, "roles": {"Role"},
+	"repo": {"Repo"}, "repos": {"Repo"}, "tag": {"Tag"}, "subscription": {"EventSubscription"},
+}
+
+// isAskedFor reports whether the place that a value is decoded for names an object of a type. Of
+// uid and uids the field tells the type: repo(uid:), repos(where: {uids:}) and updateRepo(input: {uid:})
+// return a Repo, a RepoConnection and an UpdateRepoPayload.
+func isAskedFor(ctx context.Context, typeName string) bool {
+	path, fc := graphql.GetPathContext(ctx), graphql.GetFieldContext(ctx)
+	for path != nil && path.Field == nil {
+		path = path.Parent
+	}
+	if path == nil || fc == nil || fc.Field.Field == nil {
+		return false
+	}
+	if *path.Field != "uid" && *path.Field != "uids" {
+		return slices.Contains(namedTypes[*path.Field], typeName)
+	}
+	returned := fc.Field.Definition.Type.Name()
+	for _, end := range []string{"Connection", "Payload", "Readme", "s"} {
+		returned = strings.TrimSuffix(returned, end)
+	}
+	kind := strings.TrimPrefix(typeName, "Event") // enableSubscription is about an EventSubscription
+	return strings.HasSuffix(returned, kind) || strings.HasSuffix(returned, strings.TrimSuffix(kind, "y")+"ie")
 }
 
 // AppendKey appends the key of an object of a kind without UIDs.

@@ -42,12 +42,12 @@ func (w Workload) Body(d *Data) string {
 // The benchmark that compares servers has the same ones.
 func Workloads() []Workload {
 	return []Workload{
-		{"W1 one repo", `query($repo: ID!) { repo(uid: $repo) { name description createTime } }`},
-		{"W2 50 repos and their total", `query($org: ID!) { repos(within: $org, directOnly: true, first: 50) { edges { node { uid name description createTime updateTime } } pageInfo { hasNextPage endCursor } totalCount } }`},
-		{"W3 50 repos after a cursor", `query($org: ID!, $after: String!) { repos(within: $org, directOnly: true, first: 50, after: $after) { edges { node { uid name description createTime updateTime } } pageInfo { hasNextPage endCursor } } }`},
-		{"W4 20 repos with 10 tags", `query($org: ID!) { repos(within: $org, directOnly: true, first: 20) { edges { node { uid name tags(first: 10) { edges { node { name digest deprecated updateTime } } } } } } }`},
-		{"W5 50 bindings", `query($org: ID!) { roleBindings(within: $org, directOnly: true, first: 50, orderBy: {field: UID}) { edges { node { uid createTime identity { name } group { name } role { name } } } } }`},
-		{"W6 five lists with totals", `query($org: ID!) {
+		{"W1 one repo", `query($repo: UID!) { repo(uid: $repo) { name description createTime } }`},
+		{"W2 50 repos and their total", `query($org: UID!) { repos(within: $org, directOnly: true, first: 50) { edges { node { uid name description createTime updateTime } } pageInfo { hasNextPage endCursor } totalCount } }`},
+		{"W3 50 repos after a cursor", `query($org: UID!, $after: String!) { repos(within: $org, directOnly: true, first: 50, after: $after) { edges { node { uid name description createTime updateTime } } pageInfo { hasNextPage endCursor } } }`},
+		{"W4 20 repos with 10 tags", `query($org: UID!) { repos(within: $org, directOnly: true, first: 20) { edges { node { uid name tags(first: 10) { edges { node { name digest deprecated updateTime } } } } } } }`},
+		{"W5 50 bindings", `query($org: UID!) { roleBindings(within: $org, directOnly: true, first: 50, orderBy: {field: UID}) { edges { node { uid createTime identity { name } group { name } role { name } } } } }`},
+		{"W6 five lists with totals", `query($org: UID!) {
 			groups(within: $org, directOnly: true, first: 10) { edges { node { uid name } } totalCount }
 			identities(within: $org, directOnly: true, first: 10) { edges { node { uid name claimMatch { issuer subject } } } totalCount }
 			roleBindings(within: $org, directOnly: true, first: 10, orderBy: {field: UID}) { edges { node { uid createTime } } totalCount }

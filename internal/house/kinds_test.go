@@ -306,7 +306,7 @@ func TestEveryFilterHasUIDs(t *testing.T) {
 			continue
 		}
 		found++
-		const field = "uids: [ID!]"
+		const field = "uids: [UID!]"
 		if !strings.Contains(filter[1]+"\n", "\n  "+field+"\n") {
 			t.Errorf("schema: add to the filter of %s, then `make generate`\n\t%s", k.Name, field)
 		}

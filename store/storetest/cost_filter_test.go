@@ -81,7 +81,7 @@ func literalsOf(schema *ast.Schema, name string, of *ast.Type) []string {
 		return filtersOf(schema, kind)
 	}
 	switch of.Name() {
-	case "ID":
+	case "UID":
 		return []string{"$absent"}
 	case "Boolean":
 		return []string{"true", "false"}

@@ -218,7 +218,11 @@ func (b *bigWorld) askPriced(ctx context.Context, t *testing.T, endpoint http.Ha
 	variables := map[string]any{}
 	for name, value := range given {
 		if strings.Contains(q.text, "$"+name) {
-			declared, variables[name] = append(declared, "$"+name+": ID!"), value
+			scalar := ": UID!"
+			if name == "node" || name == "event" { // an opaque id
+				scalar = ": ID!"
+			}
+			declared, variables[name] = append(declared, "$"+name+scalar), value
 		}
 	}
 	if strings.Contains(q.text, "$images") {

@@ -253,9 +253,9 @@ type page[T any] struct {
 }
 
 const (
-	findingsQuery = `query($uid: ID!, $after: String) { findings(within: $uid, directOnly: true, first: 200, after: $after) {
+	findingsQuery = `query($uid: UID!, $after: String) { findings(within: $uid, directOnly: true, first: 200, after: $after) {
 		nodes { vulnerabilityId package ecosystem installedVersion basis sources binaryPackages { name version } } pageInfo { hasNextPage endCursor } } }`
-	packagesQuery = `query($uid: ID!, $after: String) { tag(uid: $uid) { image { packages(first: 200, after: $after) {
+	packagesQuery = `query($uid: UID!, $after: String) { tag(uid: $uid) { image { packages(first: 200, after: $after) {
 		nodes { name version ecosystem purl } pageInfo { hasNextPage endCursor } } } } }`
 )
 

@@ -263,10 +263,10 @@ func (o *organisation) requests(address string) (all [][]byte) {
 	variables := fmt.Sprintf(`{"org":%q,"repo":%q}`, o.uid, o.repo)
 	for _, token := range o.tokens {
 		for _, query := range []string{
-			`query($repo: ID!) { repo(uid: $repo) { name description createTime } }`,
-			`query($org: ID!) { repos(within: $org, directOnly: true, first: 50) { edges { node { uid name description createTime updateTime } } pageInfo { hasNextPage endCursor } totalCount } }`,
-			`query($org: ID!) { repos(within: $org, directOnly: true, first: 20) { edges { node { uid name tags(first: 10) { edges { node { name digest deprecated updateTime } } } } } } }`,
-			`query($org: ID!) {
+			`query($repo: UID!) { repo(uid: $repo) { name description createTime } }`,
+			`query($org: UID!) { repos(within: $org, directOnly: true, first: 50) { edges { node { uid name description createTime updateTime } } pageInfo { hasNextPage endCursor } totalCount } }`,
+			`query($org: UID!) { repos(within: $org, directOnly: true, first: 20) { edges { node { uid name tags(first: 10) { edges { node { name digest deprecated updateTime } } } } } } }`,
+			`query($org: UID!) {
 				groups(within: $org, directOnly: true, first: 10) { edges { node { uid name } } totalCount }
 				identities(within: $org, directOnly: true, first: 10) { edges { node { uid name claimMatch { issuer subject } } } totalCount }
 				roleBindings(within: $org, directOnly: true, first: 10, orderBy: {field: UID}) { edges { node { uid createTime } } totalCount }

@@ -238,11 +238,11 @@ func (s *soak) judgeState() (faults []string) {
 		return int(n)
 	}
 	for repo, want := range l.tags {
-		if n := total(`query ($uid: ID!) { repo(uid: $uid) { tags(first: 1) { totalCount } } }`, repo, "repo"); n != want {
+		if n := total(`query ($uid: UID!) { repo(uid: $uid) { tags(first: 1) { totalCount } } }`, repo, "repo"); n != want {
 			add("%s has %d tags, want %d", repo, n, want)
 		}
 	}
-	if n := total(`query ($uid: ID!) { advisories(within: $uid, directOnly: true, first: 1) { totalCount } }`, s.imported, "advisories"); n != l.advisories {
+	if n := total(`query ($uid: UID!) { advisories(within: $uid, directOnly: true, first: 1) { totalCount } }`, s.imported, "advisories"); n != l.advisories {
 		add("%d advisories were imported, want %d", n, l.advisories)
 	}
 	want := map[string]bool{}

@@ -252,7 +252,7 @@ func (w *world) readRegister(client, key int) {
 			err = errors.New("a list lacks a register")
 		}
 	case 2:
-		answer, err = w.send(process, w.owner, http.MethodPost, "/graphql", map[string]any{"query": `query($uid: ID!) { repo(uid: $uid) { description group { repos(first: 5) { totalCount } } } }`, "variables": map[string]any{"uid": w.repos[key]}})
+		answer, err = w.send(process, w.owner, http.MethodPost, "/graphql", map[string]any{"query": `query($uid: UID!) { repo(uid: $uid) { description group { repos(first: 5) { totalCount } } } }`, "variables": map[string]any{"uid": w.repos[key]}})
 		value = textOf(answer, "data", "repo", "description")
 	case 3:
 		answer, err = w.send(process, w.owner, http.MethodPost, "/platform.registry.v2.ReposService/GetRepo", map[string]any{"uid": w.repos[key]})
@@ -299,7 +299,7 @@ func (w *world) useRightOnce(client int) {
 	case 0:
 		_, err = w.send(process, w.alice, http.MethodGet, "/registry/v2/repos?page_size=2&uidp.children_of="+w.group, nil)
 	case 1:
-		_, err = w.send(process, w.alice, http.MethodPost, "/graphql", map[string]any{"query": `query($uid: ID!) { repos(within: $uid, directOnly: true, first: 2) { totalCount } }`, "variables": map[string]any{"uid": w.group}})
+		_, err = w.send(process, w.alice, http.MethodPost, "/graphql", map[string]any{"query": `query($uid: UID!) { repos(within: $uid, directOnly: true, first: 2) { totalCount } }`, "variables": map[string]any{"uid": w.group}})
 	case 2:
 		_, err = w.send(process, w.alice, http.MethodPost, "/platform.registry.v2.ReposService/ListRepos", map[string]any{"uidp": map[string]any{"childrenOf": w.group}, "pageSize": 2})
 	}

@@ -64,6 +64,25 @@ func TestABreakingChangeFailsUnlessTheChangelogNamesIt(t *testing.T) {
 	}
 }
 
+func TestATypeThatTookThePlaceOfAnotherIsAnnouncedOnce(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	write(t, folder, "type Query { a: ID! b(x: [ID!]): [ID!] c: ID! }", silentChangelog)
+	commit(t, folder)
+	announced := "# Changelog\n\n## Unreleased\n\n- Breaking: what is a uid changed from `ID` to `UID`.\n"
+	for schema, isAnnounced := range map[string]bool{
+		"scalar UID type Query { a: UID! b(x: [UID!]): [UID!] c: ID! }":   true,
+		"scalar UID type Query { a: UID! b(x: [UID!]): [UID!] c: UID }":   false, // It is null now, too.
+		"scalar Key type Query { a: Key! b(x: [ID!]): [ID!] c: ID! }":     false,
+		"scalar UID type Query { a: [UID!]! b(x: [ID!]): [ID!] c: UID! }": false,
+	} {
+		write(t, folder, schema, announced)
+		if out, err := runIn(t, folder); (err == nil) != isAnnounced {
+			t.Errorf("%s: %v\n%s", schema, err, out)
+		}
+	}
+}
+
 func TestACleanTreeIsComparedWithTheCommitBefore(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -49,7 +49,7 @@ func (p *pricing) emptyTexts(found []refusal.Violation, place []any, declared *a
 	}
 	switch value := value.(type) {
 	case string:
-		if value == "" && (declared.NamedType == "ID" || declared.NamedType == "String") {
+		if value == "" && slices.Contains([]string{"ID", "String", "UID"}, declared.NamedType) {
 			return append(found, refusal.Violation{Field: lastName(place), Description: "must not be empty", Path: place})
 		}
 	case map[string]any:

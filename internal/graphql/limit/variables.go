@@ -165,6 +165,8 @@ func coerceLeaf(value any, definition *ast.Definition) (coerced any, fault strin
 		return strconv.FormatFloat(integer, 'f', -1, 64), ""
 	case definition.Name == "ID" && !isText:
 		return nil, "ID cannot represent a non-string and non-integer value: %s"
+	case definition.Name == "UID" && !isText:
+		return nil, "UID cannot represent a non-string value: %s"
 	case definition.Name == "_Any":
 		if _, isObject := value.(map[string]any); !isObject {
 			return nil, noObject

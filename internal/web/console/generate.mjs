@@ -52,7 +52,7 @@ const types = await codegen({
   documents: [{ location: 'pages', document: visit(document, {}) }],
   config: {
     useTypeImports: true, skipTypename: false, nonOptionalTypename: true, enumsAsTypes: true, strictScalars: true, skipDocumentsValidation: true,
-    scalars: { DateTime: 'string', Duration: 'string', Base64: 'string', ByteCount: 'number', Int64: { input: 'string | number', output: 'string' }, StringMap: 'Record<string, string>', JSON: 'unknown', PathSegment: 'string | number' },
+    scalars: { DateTime: 'string', UID: 'string', Duration: 'string', Base64: 'string', ByteCount: 'number', Int64: { input: 'string | number', output: 'string' }, StringMap: 'Record<string, string>', JSON: 'unknown', PathSegment: 'string | number' },
   },
   plugins: [{ operations: {} }], pluginMap: { operations },
 });

@@ -35,7 +35,7 @@ export function readRules(description, place) {
   return rules;
 }
 
-const scalars = { ID: 'text', String: 'text', Boolean: 'yes', Duration: 'duration', DateTime: 'time', StringMap: 'pairs' };
+const scalars = { ID: 'text', UID: 'text', String: 'text', Boolean: 'yes', Duration: 'duration', DateTime: 'time', StringMap: 'pairs' };
 
 function fieldOf(field, place) {
   const inner = getNullableType(field.type), named = getNamedType(inner);
