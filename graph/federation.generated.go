@@ -239,7 +239,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*AccountAssociationByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -279,7 +279,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*AdvisoryByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -359,7 +359,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*ArtifactByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -399,7 +399,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*ArtifactVersionByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -439,7 +439,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*DeliveryByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -519,7 +519,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*EventSubscriptionByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -559,7 +559,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*ExternalGroupRoleMappingByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -599,7 +599,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*FindingByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -639,7 +639,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*GroupByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -679,7 +679,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*GroupInviteByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -719,7 +719,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*IdentityByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -759,7 +759,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*IdentityProviderByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -799,7 +799,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*ImageByRepoUIDAndDigestsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["repoUid"])
+				id0, err := ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["repoUid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "repoUID"))
 				}
@@ -844,7 +844,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*PackageByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -884,7 +884,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*PackageVersionByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -924,7 +924,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*RepoByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -964,7 +964,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*RoleByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -1004,7 +1004,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*RoleBindingByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -1044,7 +1044,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*SourceByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -1084,7 +1084,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*TagByUIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
+				id0, err := ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["uid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
 				}
@@ -1124,7 +1124,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*TermsAcceptanceByOrgUIDAndDocIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["orgUid"])
+				id0, err := ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, rep.entity["orgUid"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "orgUID"))
 				}

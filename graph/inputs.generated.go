@@ -1026,7 +1026,7 @@ func field_Identity_can_args(ctx context.Context, raw map[string]any) (map[strin
 	if arguments["capability"], err = graphql.ProcessArgField(ctx, raw, "capability", ec.unmarshalNCapability2atriumᚋplatformᚋcoreᚐCapability); err != nil {
 		return nil, err
 	}
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -1036,7 +1036,7 @@ func field_Identity_effectiveCapabilities_args(ctx context.Context, raw map[stri
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -1946,7 +1946,7 @@ func field_Query_acceptanceRulePreview_args(ctx context.Context, raw map[string]
 	ec := &executionContext{}
 	arguments := make(map[string]any, 7)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalNAcceptanceConditionsInput2atriumᚋplatformᚋinventoryᚐFindingPattern); err != nil {
@@ -1974,7 +1974,7 @@ func field_Query_acceptanceRules_args(ctx context.Context, raw map[string]any) (
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -1984,7 +1984,7 @@ func field_Query_accessAt_args(ctx context.Context, raw map[string]any) (map[str
 	ec := &executionContext{}
 	arguments := make(map[string]any, 6)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["time"], err = graphql.ProcessArgField(ctx, raw, "time", ec.unmarshalNDateTime2atriumᚋplatformᚋcoreᚐTime); err != nil {
@@ -2009,7 +2009,7 @@ func field_Query_accessChanges_args(ctx context.Context, raw map[string]any) (ma
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["from"], err = graphql.ProcessArgField(ctx, raw, "from", ec.unmarshalNDateTime2atriumᚋplatformᚋcoreᚐTime); err != nil {
@@ -2018,7 +2018,7 @@ func field_Query_accessChanges_args(ctx context.Context, raw map[string]any) (ma
 	if arguments["to"], err = graphql.ProcessArgField(ctx, raw, "to", ec.unmarshalNDateTime2atriumᚋplatformᚋcoreᚐTime); err != nil {
 		return nil, err
 	}
-	if arguments["identity"], err = graphql.ProcessArgField(ctx, raw, "identity", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["identity"], err = graphql.ProcessArgField(ctx, raw, "identity", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["actor"], err = graphql.ProcessArgField(ctx, raw, "actor", ec.unmarshalOString2ᚖstring); err != nil {
@@ -2043,7 +2043,7 @@ func field_Query_accountAssociation_args(ctx context.Context, raw map[string]any
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2053,7 +2053,7 @@ func field_Query_accountAssociations_args(ctx context.Context, raw map[string]an
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["directOnly"], err = graphql.ProcessArgField(ctx, raw, "directOnly", ec.unmarshalOBoolean2ᚖbool); err != nil {
@@ -2087,7 +2087,7 @@ func field_Query_advisories_args(ctx context.Context, raw map[string]any) (map[s
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["directOnly"], err = graphql.ProcessArgField(ctx, raw, "directOnly", ec.unmarshalOBoolean2ᚖbool); err != nil {
@@ -2121,7 +2121,7 @@ func field_Query_advisoryActivity_args(ctx context.Context, raw map[string]any) 
 	ec := &executionContext{}
 	arguments := make(map[string]any, 5)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["interval"], err = graphql.ProcessArgField(ctx, raw, "interval", ec.unmarshalNActivityInterval2atriumᚋplatformᚋcoreᚐActivityInterval); err != nil {
@@ -2171,7 +2171,7 @@ func field_Query_advisorySummary_args(ctx context.Context, raw map[string]any) (
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2181,7 +2181,7 @@ func field_Query_advisory_args(ctx context.Context, raw map[string]any) (map[str
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2201,7 +2201,7 @@ func field_Query_artifact_args(ctx context.Context, raw map[string]any) (map[str
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2239,16 +2239,16 @@ func field_Query_auditLog_args(ctx context.Context, raw map[string]any) (map[str
 	ec := &executionContext{}
 	arguments := make(map[string]any, 12)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["actor"], err = graphql.ProcessArgField(ctx, raw, "actor", ec.unmarshalOString2ᚖstring); err != nil {
 		return nil, err
 	}
-	if arguments["subject"], err = graphql.ProcessArgField(ctx, raw, "subject", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["subject"], err = graphql.ProcessArgField(ctx, raw, "subject", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
-	if arguments["target"], err = graphql.ProcessArgField(ctx, raw, "target", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["target"], err = graphql.ProcessArgField(ctx, raw, "target", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["kinds"], err = graphql.ProcessArgField(ctx, raw, "kinds", ec.unmarshalOEventKind2ᚕstringᚄ); err != nil {
@@ -2295,7 +2295,7 @@ func field_Query_duePolicy_args(ctx context.Context, raw map[string]any) (map[st
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2305,7 +2305,7 @@ func field_Query_eventActivity_args(ctx context.Context, raw map[string]any) (ma
 	ec := &executionContext{}
 	arguments := make(map[string]any, 6)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["interval"], err = graphql.ProcessArgField(ctx, raw, "interval", ec.unmarshalNActivityInterval2atriumᚋplatformᚋcoreᚐActivityInterval); err != nil {
@@ -2330,7 +2330,7 @@ func field_Query_externalGroupRoleMapping_args(ctx context.Context, raw map[stri
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2340,7 +2340,7 @@ func field_Query_externalGroupRoleMappings_args(ctx context.Context, raw map[str
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["directOnly"], err = graphql.ProcessArgField(ctx, raw, "directOnly", ec.unmarshalOBoolean2ᚖbool); err != nil {
@@ -2374,7 +2374,7 @@ func field_Query_findingActivity_args(ctx context.Context, raw map[string]any) (
 	ec := &executionContext{}
 	arguments := make(map[string]any, 5)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["interval"], err = graphql.ProcessArgField(ctx, raw, "interval", ec.unmarshalNActivityInterval2atriumᚋplatformᚋcoreᚐActivityInterval); err != nil {
@@ -2396,7 +2396,7 @@ func field_Query_findingSummary_args(ctx context.Context, raw map[string]any) (m
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2406,7 +2406,7 @@ func field_Query_finding_args(ctx context.Context, raw map[string]any) (map[stri
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2416,7 +2416,7 @@ func field_Query_findings_args(ctx context.Context, raw map[string]any) (map[str
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["directOnly"], err = graphql.ProcessArgField(ctx, raw, "directOnly", ec.unmarshalOBoolean2ᚖbool); err != nil {
@@ -2450,7 +2450,7 @@ func field_Query_groupInvite_args(ctx context.Context, raw map[string]any) (map[
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2460,7 +2460,7 @@ func field_Query_groupInvites_args(ctx context.Context, raw map[string]any) (map
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["directOnly"], err = graphql.ProcessArgField(ctx, raw, "directOnly", ec.unmarshalOBoolean2ᚖbool); err != nil {
@@ -2494,7 +2494,7 @@ func field_Query_group_args(ctx context.Context, raw map[string]any) (map[string
 	ec := &executionContext{}
 	arguments := make(map[string]any, 2)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["path"], err = graphql.ProcessArgField(ctx, raw, "path", ec.unmarshalOString2ᚖstring); err != nil {
@@ -2507,7 +2507,7 @@ func field_Query_groups_args(ctx context.Context, raw map[string]any) (map[strin
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["directOnly"], err = graphql.ProcessArgField(ctx, raw, "directOnly", ec.unmarshalOBoolean2ᚖbool); err != nil {
@@ -2541,7 +2541,7 @@ func field_Query_identities_args(ctx context.Context, raw map[string]any) (map[s
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["directOnly"], err = graphql.ProcessArgField(ctx, raw, "directOnly", ec.unmarshalOBoolean2ᚖbool); err != nil {
@@ -2575,7 +2575,7 @@ func field_Query_identityProvider_args(ctx context.Context, raw map[string]any) 
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2585,7 +2585,7 @@ func field_Query_identityProviders_args(ctx context.Context, raw map[string]any)
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["directOnly"], err = graphql.ProcessArgField(ctx, raw, "directOnly", ec.unmarshalOBoolean2ᚖbool); err != nil {
@@ -2619,7 +2619,7 @@ func field_Query_identity_args(ctx context.Context, raw map[string]any) (map[str
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2662,7 +2662,7 @@ func field_Query_operation_args(ctx context.Context, raw map[string]any) (map[st
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2672,7 +2672,7 @@ func field_Query_packageVersion_args(ctx context.Context, raw map[string]any) (m
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2682,7 +2682,7 @@ func field_Query_package_args(ctx context.Context, raw map[string]any) (map[stri
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2692,7 +2692,7 @@ func field_Query_packages_args(ctx context.Context, raw map[string]any) (map[str
 	ec := &executionContext{}
 	arguments := make(map[string]any, 8)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOPackageFilter2ᚖatriumᚋplatformᚋinventoryᚐPackageFilter); err != nil {
@@ -2723,7 +2723,7 @@ func field_Query_remediationActivity_args(ctx context.Context, raw map[string]an
 	ec := &executionContext{}
 	arguments := make(map[string]any, 5)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["interval"], err = graphql.ProcessArgField(ctx, raw, "interval", ec.unmarshalNActivityInterval2atriumᚋplatformᚋcoreᚐActivityInterval); err != nil {
@@ -2745,7 +2745,7 @@ func field_Query_repo_args(ctx context.Context, raw map[string]any) (map[string]
 	ec := &executionContext{}
 	arguments := make(map[string]any, 2)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["path"], err = graphql.ProcessArgField(ctx, raw, "path", ec.unmarshalOString2ᚖstring); err != nil {
@@ -2758,7 +2758,7 @@ func field_Query_repos_args(ctx context.Context, raw map[string]any) (map[string
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["directOnly"], err = graphql.ProcessArgField(ctx, raw, "directOnly", ec.unmarshalOBoolean2ᚖbool); err != nil {
@@ -2808,7 +2808,7 @@ func field_Query_roleBinding_args(ctx context.Context, raw map[string]any) (map[
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2818,7 +2818,7 @@ func field_Query_roleBindings_args(ctx context.Context, raw map[string]any) (map
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["directOnly"], err = graphql.ProcessArgField(ctx, raw, "directOnly", ec.unmarshalOBoolean2ᚖbool); err != nil {
@@ -2852,7 +2852,7 @@ func field_Query_role_args(ctx context.Context, raw map[string]any) (map[string]
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2862,7 +2862,7 @@ func field_Query_roles_args(ctx context.Context, raw map[string]any) (map[string
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["directOnly"], err = graphql.ProcessArgField(ctx, raw, "directOnly", ec.unmarshalOBoolean2ᚖbool); err != nil {
@@ -2902,7 +2902,7 @@ func field_Query_search_args(ctx context.Context, raw map[string]any) (map[strin
 	if arguments["kinds"], err = graphql.ProcessArgField(ctx, raw, "kinds", ec.unmarshalOSearchKind2ᚕatriumᚋplatformᚋcoreᚐSearchKindᚄ); err != nil {
 		return nil, err
 	}
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -2918,7 +2918,7 @@ func field_Query_source_args(ctx context.Context, raw map[string]any) (map[strin
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2928,7 +2928,7 @@ func field_Query_sources_args(ctx context.Context, raw map[string]any) (map[stri
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["directOnly"], err = graphql.ProcessArgField(ctx, raw, "directOnly", ec.unmarshalOBoolean2ᚖbool); err != nil {
@@ -2962,7 +2962,7 @@ func field_Query_subscription_args(ctx context.Context, raw map[string]any) (map
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2972,7 +2972,7 @@ func field_Query_subscriptions_args(ctx context.Context, raw map[string]any) (ma
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["directOnly"], err = graphql.ProcessArgField(ctx, raw, "directOnly", ec.unmarshalOBoolean2ᚖbool); err != nil {
@@ -3006,7 +3006,7 @@ func field_Query_tag_args(ctx context.Context, raw map[string]any) (map[string]a
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -3016,7 +3016,7 @@ func field_Query_tags_args(ctx context.Context, raw map[string]any) (map[string]
 	ec := &executionContext{}
 	arguments := make(map[string]any, 9)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["directOnly"], err = graphql.ProcessArgField(ctx, raw, "directOnly", ec.unmarshalOBoolean2ᚖbool); err != nil {
@@ -3050,7 +3050,7 @@ func field_Query_termsAcceptances_args(ctx context.Context, raw map[string]any) 
 	ec := &executionContext{}
 	arguments := make(map[string]any, 7)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOTermsAcceptanceOrder2ᚕᚖatriumᚋgraphᚋscalarᚐOrderᚄ); err != nil {
@@ -3078,7 +3078,7 @@ func field_Query_topPackages_args(ctx context.Context, raw map[string]any) (map[
 	ec := &executionContext{}
 	arguments := make(map[string]any, 4)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOFindingFilter2ᚖatriumᚋgraphᚋscalarᚐFindingFilter); err != nil {
@@ -3097,7 +3097,7 @@ func field_Query_topVulnerabilities_args(ctx context.Context, raw map[string]any
 	ec := &executionContext{}
 	arguments := make(map[string]any, 4)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOFindingFilter2ᚖatriumᚋgraphᚋscalarᚐFindingFilter); err != nil {
@@ -3316,7 +3316,7 @@ func field_Subscription_events_args(ctx context.Context, raw map[string]any) (ma
 	ec := &executionContext{}
 	arguments := make(map[string]any, 6)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["kinds"], err = graphql.ProcessArgField(ctx, raw, "kinds", ec.unmarshalOEventKind2ᚕstringᚄ); err != nil {
@@ -3410,7 +3410,7 @@ func field_Viewer_can_args(ctx context.Context, raw map[string]any) (map[string]
 	if arguments["capability"], err = graphql.ProcessArgField(ctx, raw, "capability", ec.unmarshalNCapability2atriumᚋplatformᚋcoreᚐCapability); err != nil {
 		return nil, err
 	}
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -3420,7 +3420,7 @@ func field_Viewer_capabilities_args(ctx context.Context, raw map[string]any) (ma
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -3659,7 +3659,7 @@ func (ec *executionContext) unmarshalInputAcceptTermsInput(ctx context.Context, 
 	}
 	if v, ok := given["parent"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
-		if it.Parent, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.Parent, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -3735,7 +3735,7 @@ func (ec *executionContext) unmarshalInputAccountAssociationByUIDsInput(ctx cont
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -3755,7 +3755,7 @@ func (ec *executionContext) unmarshalInputAccountAssociationFilter(ctx context.C
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
+		if it.UIDs, err = ec.unmarshalOUID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -3807,7 +3807,7 @@ func (ec *executionContext) unmarshalInputAdvisoryByUIDsInput(ctx context.Contex
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4001,7 +4001,7 @@ func (ec *executionContext) unmarshalInputAdvisoryFilter(ctx context.Context, va
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
+		if it.UIDs, err = ec.unmarshalOUID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4068,7 +4068,7 @@ func (ec *executionContext) unmarshalInputArtifactByUIDsInput(ctx context.Contex
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4152,7 +4152,7 @@ func (ec *executionContext) unmarshalInputArtifactVersionByUIDsInput(ctx context
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4237,7 +4237,7 @@ func (ec *executionContext) unmarshalInputBatchCreateRoleBindingsInput(ctx conte
 	}
 	if v, ok := given["parent"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
-		if it.Parent, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.Parent, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4249,7 +4249,7 @@ func (ec *executionContext) unmarshalInputBatchCreateRoleBindingsInput(ctx conte
 	}
 	if v, ok := given["roleUid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("roleUid"))
-		if it.RoleUID, err = ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.RoleUID, err = ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4263,7 +4263,7 @@ func (ec *executionContext) unmarshalInputBatchCreateRoleBindingsRequest(ctx con
 	}
 	if v, ok := given["parent"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
-		if it.Parent, err = ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.Parent, err = ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4313,13 +4313,13 @@ func (ec *executionContext) unmarshalInputBatchDeleteExternalGroupRoleMappingsIn
 	}
 	if v, ok := given["parent"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
-		if it.Parent, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.Parent, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.Uids, err = ec.unmarshalNID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
+		if it.Uids, err = ec.unmarshalNUID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4333,7 +4333,7 @@ func (ec *executionContext) unmarshalInputBatchDeleteGroupInvitesInput(ctx conte
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.Uids, err = ec.unmarshalNID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
+		if it.Uids, err = ec.unmarshalNUID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4347,7 +4347,7 @@ func (ec *executionContext) unmarshalInputBatchDeleteIdentitiesInput(ctx context
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.Uids, err = ec.unmarshalNID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
+		if it.Uids, err = ec.unmarshalNUID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4361,7 +4361,7 @@ func (ec *executionContext) unmarshalInputBatchDeleteRoleBindingsInput(ctx conte
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.Uids, err = ec.unmarshalNID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
+		if it.Uids, err = ec.unmarshalNUID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4381,7 +4381,7 @@ func (ec *executionContext) unmarshalInputBatchDeleteSubscriptionsInput(ctx cont
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.Uids, err = ec.unmarshalNID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
+		if it.Uids, err = ec.unmarshalNUID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4395,7 +4395,7 @@ func (ec *executionContext) unmarshalInputBatchDeleteTagsInput(ctx context.Conte
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.Uids, err = ec.unmarshalNID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
+		if it.Uids, err = ec.unmarshalNUID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4424,7 +4424,7 @@ func (ec *executionContext) unmarshalInputCancelOperationInput(ctx context.Conte
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4438,7 +4438,7 @@ func (ec *executionContext) unmarshalInputCancelSourceInput(ctx context.Context,
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4531,19 +4531,19 @@ func (ec *executionContext) unmarshalInputConfirmRoleBindingsRequest(ctx context
 	it = make(map[string]any, len(given))
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it["uid"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["uid"], err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["identityUid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("identityUid"))
-		if it["identityUid"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["identityUid"], err = ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["roleUid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("roleUid"))
-		if it["roleUid"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["roleUid"], err = ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4564,7 +4564,7 @@ func (ec *executionContext) unmarshalInputCreateAcceptanceRuleInput(ctx context.
 	it = make(map[string]any, len(given))
 	if v, ok := given["within"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("within"))
-		if it["within"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["within"], err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4597,7 +4597,7 @@ func (ec *executionContext) unmarshalInputCreateAccountAssociationInput(ctx cont
 	it = make(map[string]any, len(given))
 	if v, ok := given["parent"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
-		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["parent"], err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4666,7 +4666,7 @@ func (ec *executionContext) unmarshalInputCreateExternalGroupRoleMappingInput(ct
 	it = make(map[string]any, len(given))
 	if v, ok := given["parent"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
-		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["parent"], err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4678,13 +4678,13 @@ func (ec *executionContext) unmarshalInputCreateExternalGroupRoleMappingInput(ct
 	}
 	if v, ok := given["roleUid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("roleUid"))
-		if it["roleUid"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["roleUid"], err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["scope"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("scope"))
-		if it["scope"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["scope"], err = ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4711,7 +4711,7 @@ func (ec *executionContext) unmarshalInputCreateGroupInput(ctx context.Context, 
 	it = make(map[string]any, len(given))
 	if v, ok := given["parent"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
-		if it["parent"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["parent"], err = ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4756,13 +4756,13 @@ func (ec *executionContext) unmarshalInputCreateGroupInviteInput(ctx context.Con
 	it = make(map[string]any, len(given))
 	if v, ok := given["parent"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
-		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["parent"], err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["roleUid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("roleUid"))
-		if it["roleUid"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["roleUid"], err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4801,7 +4801,7 @@ func (ec *executionContext) unmarshalInputCreateIdentityInput(ctx context.Contex
 	it = make(map[string]any, len(given))
 	if v, ok := given["parent"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
-		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["parent"], err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4858,7 +4858,7 @@ func (ec *executionContext) unmarshalInputCreateIdentityProviderInput(ctx contex
 	it = make(map[string]any, len(given))
 	if v, ok := given["parent"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
-		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["parent"], err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4876,7 +4876,7 @@ func (ec *executionContext) unmarshalInputCreateIdentityProviderInput(ctx contex
 	}
 	if v, ok := given["defaultRole"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("defaultRole"))
-		if it["defaultRole"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["defaultRole"], err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4909,7 +4909,7 @@ func (ec *executionContext) unmarshalInputCreateRepoInput(ctx context.Context, v
 	it = make(map[string]any, len(given))
 	if v, ok := given["parent"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
-		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["parent"], err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4984,19 +4984,19 @@ func (ec *executionContext) unmarshalInputCreateRoleBindingInput(ctx context.Con
 	it = make(map[string]any, len(given))
 	if v, ok := given["parent"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
-		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["parent"], err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["identityUid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("identityUid"))
-		if it["identityUid"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["identityUid"], err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["roleUid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("roleUid"))
-		if it["roleUid"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["roleUid"], err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5029,7 +5029,7 @@ func (ec *executionContext) unmarshalInputCreateRoleInput(ctx context.Context, v
 	it = make(map[string]any, len(given))
 	if v, ok := given["parent"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
-		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["parent"], err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5074,7 +5074,7 @@ func (ec *executionContext) unmarshalInputCreateSourceInput(ctx context.Context,
 	it = make(map[string]any, len(given))
 	if v, ok := given["parent"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
-		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["parent"], err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5155,7 +5155,7 @@ func (ec *executionContext) unmarshalInputCreateSubscriptionInput(ctx context.Co
 	it = make(map[string]any, len(given))
 	if v, ok := given["parent"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
-		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["parent"], err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5212,7 +5212,7 @@ func (ec *executionContext) unmarshalInputCreateTagInput(ctx context.Context, va
 	it = make(map[string]any, len(given))
 	if v, ok := given["parent"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
-		if it["parent"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["parent"], err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5262,7 +5262,7 @@ func (ec *executionContext) unmarshalInputDeleteAcceptanceRuleInput(ctx context.
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5276,7 +5276,7 @@ func (ec *executionContext) unmarshalInputDeleteAccountAssociationInput(ctx cont
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5302,7 +5302,7 @@ func (ec *executionContext) unmarshalInputDeleteExternalGroupRoleMappingInput(ct
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5328,7 +5328,7 @@ func (ec *executionContext) unmarshalInputDeleteGroupInput(ctx context.Context, 
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5354,7 +5354,7 @@ func (ec *executionContext) unmarshalInputDeleteGroupInviteInput(ctx context.Con
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5380,7 +5380,7 @@ func (ec *executionContext) unmarshalInputDeleteIdentityInput(ctx context.Contex
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5406,7 +5406,7 @@ func (ec *executionContext) unmarshalInputDeleteIdentityProviderInput(ctx contex
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5432,7 +5432,7 @@ func (ec *executionContext) unmarshalInputDeleteRepoInput(ctx context.Context, v
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5458,7 +5458,7 @@ func (ec *executionContext) unmarshalInputDeleteRoleBindingInput(ctx context.Con
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5484,7 +5484,7 @@ func (ec *executionContext) unmarshalInputDeleteRoleInput(ctx context.Context, v
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5510,7 +5510,7 @@ func (ec *executionContext) unmarshalInputDeleteSourceInput(ctx context.Context,
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5536,7 +5536,7 @@ func (ec *executionContext) unmarshalInputDeleteSubscriptionInput(ctx context.Co
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5562,7 +5562,7 @@ func (ec *executionContext) unmarshalInputDeleteTagInput(ctx context.Context, va
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5588,7 +5588,7 @@ func (ec *executionContext) unmarshalInputDeliveryByUIDsInput(ctx context.Contex
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5660,7 +5660,7 @@ func (ec *executionContext) unmarshalInputEnableSubscriptionInput(ctx context.Co
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5688,7 +5688,7 @@ func (ec *executionContext) unmarshalInputEventConditionsInput(ctx context.Conte
 	}
 	if v, ok := given["within"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("within"))
-		if it.Within, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
+		if it.Within, err = ec.unmarshalOUID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5714,7 +5714,7 @@ func (ec *executionContext) unmarshalInputEventSubscriptionByUIDsInput(ctx conte
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5734,7 +5734,7 @@ func (ec *executionContext) unmarshalInputEventSubscriptionFilter(ctx context.Co
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
+		if it.UIDs, err = ec.unmarshalOUID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5786,7 +5786,7 @@ func (ec *executionContext) unmarshalInputExternalGroupRoleMappingByUIDsInput(ct
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5800,7 +5800,7 @@ func (ec *executionContext) unmarshalInputExternalGroupRoleMappingFilter(ctx con
 	}
 	if v, ok := given["identityProvider"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("identityProvider"))
-		if it.IdentityProvider, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.IdentityProvider, err = ec.unmarshalOUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5812,19 +5812,19 @@ func (ec *executionContext) unmarshalInputExternalGroupRoleMappingFilter(ctx con
 	}
 	if v, ok := given["role"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("role"))
-		if it.Role, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.Role, err = ec.unmarshalOUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["scope"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("scope"))
-		if it.Scope, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.Scope, err = ec.unmarshalOUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
+		if it.UIDs, err = ec.unmarshalOUID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5864,7 +5864,7 @@ func (ec *executionContext) unmarshalInputFindingByUIDsInput(ctx context.Context
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5890,7 +5890,7 @@ func (ec *executionContext) unmarshalInputFindingConditionsInput(ctx context.Con
 	}
 	if v, ok := given["within"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("within"))
-		if it.Within, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
+		if it.Within, err = ec.unmarshalOUID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5988,7 +5988,7 @@ func (ec *executionContext) unmarshalInputFindingFilter(ctx context.Context, val
 	}
 	if v, ok := given["assignee"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("assignee"))
-		if it.Assignee, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.Assignee, err = ec.unmarshalOUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6066,7 +6066,7 @@ func (ec *executionContext) unmarshalInputFindingFilter(ctx context.Context, val
 	}
 	if v, ok := given["advisories"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("advisories"))
-		if it.Advisories, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
+		if it.Advisories, err = ec.unmarshalOUID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6078,7 +6078,7 @@ func (ec *executionContext) unmarshalInputFindingFilter(ctx context.Context, val
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
+		if it.UIDs, err = ec.unmarshalOUID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6202,7 +6202,7 @@ func (ec *executionContext) unmarshalInputGroupByUIDsInput(ctx context.Context, 
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6240,7 +6240,7 @@ func (ec *executionContext) unmarshalInputGroupFilter(ctx context.Context, value
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
+		if it.UIDs, err = ec.unmarshalOUID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6272,7 +6272,7 @@ func (ec *executionContext) unmarshalInputGroupInviteByUIDsInput(ctx context.Con
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6298,7 +6298,7 @@ func (ec *executionContext) unmarshalInputGroupInviteFilter(ctx context.Context,
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
+		if it.UIDs, err = ec.unmarshalOUID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6358,7 +6358,7 @@ func (ec *executionContext) unmarshalInputIdentityByUIDsInput(ctx context.Contex
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6408,7 +6408,7 @@ func (ec *executionContext) unmarshalInputIdentityFilter(ctx context.Context, va
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
+		if it.UIDs, err = ec.unmarshalOUID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6460,7 +6460,7 @@ func (ec *executionContext) unmarshalInputIdentityProviderByUIDsInput(ctx contex
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6480,7 +6480,7 @@ func (ec *executionContext) unmarshalInputIdentityProviderFilter(ctx context.Con
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
+		if it.UIDs, err = ec.unmarshalOUID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6532,7 +6532,7 @@ func (ec *executionContext) unmarshalInputImageByRepoUIDAndDigestsInput(ctx cont
 	}
 	if v, ok := given["RepoUID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("RepoUID"))
-		if it.RepoUID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.RepoUID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6552,13 +6552,13 @@ func (ec *executionContext) unmarshalInputImageInput(ctx context.Context, value 
 	}
 	if v, ok := given["tag"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tag"))
-		if it.Tag, err = ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.Tag, err = ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["repo"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("repo"))
-		if it.Repo, err = ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.Repo, err = ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6713,7 +6713,7 @@ func (ec *executionContext) unmarshalInputPackageByUIDsInput(ctx context.Context
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6817,7 +6817,7 @@ func (ec *executionContext) unmarshalInputPackageVersionByUIDsInput(ctx context.
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6898,7 +6898,7 @@ func (ec *executionContext) unmarshalInputRedeliverInput(ctx context.Context, va
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.Uids, err = ec.unmarshalNID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
+		if it.Uids, err = ec.unmarshalNUID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6912,7 +6912,7 @@ func (ec *executionContext) unmarshalInputRepoByUIDsInput(ctx context.Context, v
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7024,7 +7024,7 @@ func (ec *executionContext) unmarshalInputRepoFilter(ctx context.Context, value 
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
+		if it.UIDs, err = ec.unmarshalOUID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7076,7 +7076,7 @@ func (ec *executionContext) unmarshalInputRoleBindingByUIDsInput(ctx context.Con
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7104,19 +7104,19 @@ func (ec *executionContext) unmarshalInputRoleBindingFilter(ctx context.Context,
 	}
 	if v, ok := given["identity"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("identity"))
-		if it.Identity, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.Identity, err = ec.unmarshalOUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["group"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("group"))
-		if it.Group, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.Group, err = ec.unmarshalOUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["role"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("role"))
-		if it.Role, err = ec.unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.Role, err = ec.unmarshalOUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7158,7 +7158,7 @@ func (ec *executionContext) unmarshalInputRoleBindingFilter(ctx context.Context,
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
+		if it.UIDs, err = ec.unmarshalOUID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7173,13 +7173,13 @@ func (ec *executionContext) unmarshalInputRoleBindingInput(ctx context.Context, 
 	it = make(map[string]any, len(given))
 	if v, ok := given["identityUid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("identityUid"))
-		if it["identityUid"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["identityUid"], err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["roleUid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("roleUid"))
-		if it["roleUid"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["roleUid"], err = ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7219,7 +7219,7 @@ func (ec *executionContext) unmarshalInputRoleByUIDsInput(ctx context.Context, v
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7251,7 +7251,7 @@ func (ec *executionContext) unmarshalInputRoleFilter(ctx context.Context, value 
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
+		if it.UIDs, err = ec.unmarshalOUID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7303,7 +7303,7 @@ func (ec *executionContext) unmarshalInputRotateSubscriptionSecretInput(ctx cont
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7317,7 +7317,7 @@ func (ec *executionContext) unmarshalInputRunSourceInput(ctx context.Context, va
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7331,7 +7331,7 @@ func (ec *executionContext) unmarshalInputSetDuePolicyInput(ctx context.Context,
 	}
 	if v, ok := given["within"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("within"))
-		if it.Scope, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.Scope, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7375,7 +7375,7 @@ func (ec *executionContext) unmarshalInputSourceByUIDsInput(ctx context.Context,
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7428,7 +7428,7 @@ func (ec *executionContext) unmarshalInputSourceFilter(ctx context.Context, valu
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
+		if it.UIDs, err = ec.unmarshalOUID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7552,7 +7552,7 @@ func (ec *executionContext) unmarshalInputTagByUIDsInput(ctx context.Context, va
 	}
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7658,7 +7658,7 @@ func (ec *executionContext) unmarshalInputTagFilter(ctx context.Context, value a
 	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
+		if it.UIDs, err = ec.unmarshalOUID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7692,7 +7692,7 @@ func (ec *executionContext) unmarshalInputTermsAcceptanceByOrgUIDAndDocIDsInput(
 	}
 	if v, ok := given["OrgUID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("OrgUID"))
-		if it.OrgUID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.OrgUID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7732,7 +7732,7 @@ func (ec *executionContext) unmarshalInputTestSubscriptionInput(ctx context.Cont
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7747,7 +7747,7 @@ func (ec *executionContext) unmarshalInputUpdateAccountAssociationInput(ctx cont
 	it = make(map[string]any, len(given))
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it["uid"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["uid"], err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7822,13 +7822,13 @@ func (ec *executionContext) unmarshalInputUpdateFindingsInput(ctx context.Contex
 	it = make(map[string]any, len(given))
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it["uids"], err = ec.unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
+		if it["uids"], err = ec.unmarshalOUID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["within"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("within"))
-		if it["within"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["within"], err = ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7858,7 +7858,7 @@ func (ec *executionContext) unmarshalInputUpdateFindingsInput(ctx context.Contex
 	}
 	if v, ok := given["assignee"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("assignee"))
-		if it["assignee"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["assignee"], err = ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7891,7 +7891,7 @@ func (ec *executionContext) unmarshalInputUpdateGroupInput(ctx context.Context, 
 	it = make(map[string]any, len(given))
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it["uid"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["uid"], err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7942,7 +7942,7 @@ func (ec *executionContext) unmarshalInputUpdateIdentityInput(ctx context.Contex
 	it = make(map[string]any, len(given))
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it["uid"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["uid"], err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -8005,7 +8005,7 @@ func (ec *executionContext) unmarshalInputUpdateIdentityProviderInput(ctx contex
 	it = make(map[string]any, len(given))
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it["uid"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["uid"], err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -8023,7 +8023,7 @@ func (ec *executionContext) unmarshalInputUpdateIdentityProviderInput(ctx contex
 	}
 	if v, ok := given["defaultRole"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("defaultRole"))
-		if it["defaultRole"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["defaultRole"], err = ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -8062,7 +8062,7 @@ func (ec *executionContext) unmarshalInputUpdateRepoInput(ctx context.Context, v
 	it = make(map[string]any, len(given))
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it["uid"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["uid"], err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -8143,7 +8143,7 @@ func (ec *executionContext) unmarshalInputUpdateRepoReadmeInput(ctx context.Cont
 	it = make(map[string]any, len(given))
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it["uid"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["uid"], err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -8176,19 +8176,19 @@ func (ec *executionContext) unmarshalInputUpdateRoleBindingInput(ctx context.Con
 	it = make(map[string]any, len(given))
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it["uid"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["uid"], err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["identityUid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("identityUid"))
-		if it["identityUid"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["identityUid"], err = ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["roleUid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("roleUid"))
-		if it["roleUid"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["roleUid"], err = ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -8227,7 +8227,7 @@ func (ec *executionContext) unmarshalInputUpdateRoleInput(ctx context.Context, v
 	it = make(map[string]any, len(given))
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it["uid"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["uid"], err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -8278,7 +8278,7 @@ func (ec *executionContext) unmarshalInputUpdateSourceInput(ctx context.Context,
 	it = make(map[string]any, len(given))
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it["uid"], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it["uid"], err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -8358,7 +8358,7 @@ func (ec *executionContext) unmarshalInputVerifyIdentityProviderInput(ctx contex
 	}
 	if v, ok := given["uid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
+		if it.UID, err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -9665,6 +9665,29 @@ func (ec *executionContext) unmarshalNTestSubscriptionInput2atriumᚋgraphᚐTes
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx context.Context, v any) (core.UID, error) {
+	value, err := scalar.UnmarshalUID(ctx, v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNUID2string(ctx context.Context, v any) (string, error) {
+	value, err := scalar.UnmarshalKey(ctx, v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNUID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx context.Context, v any) ([]core.UID, error) {
+	list := graphql.CoerceList(v)
+	all := make([]core.UID, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
 func (ec *executionContext) unmarshalNUpdateAccountAssociationInput2map(ctx context.Context, v any) (map[string]any, error) {
 	value, err := ec.unmarshalInputUpdateAccountAssociationInput(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -10580,38 +10603,9 @@ func (ec *executionContext) unmarshalOGroupOrder2ᚕᚖatriumᚋgraphᚋscalar�
 	return all, nil
 }
 
-func (ec *executionContext) unmarshalOID2atriumᚋplatformᚋcoreᚐUID(ctx context.Context, v any) (core.UID, error) {
-	value, err := scalar.UnmarshalUID(ctx, v)
-	return value, graphql.ErrorOnPath(ctx, err)
-}
-
 func (ec *executionContext) unmarshalOID2string(ctx context.Context, v any) (string, error) {
 	value, err := scalar.UnmarshalKey(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalOID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx context.Context, v any) ([]core.UID, error) {
-	if v == nil {
-		return nil, nil
-	}
-	list := graphql.CoerceList(v)
-	all := make([]core.UID, len(list))
-	for i := range list {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		var err error
-		if all[i], err = ec.unmarshalNID2atriumᚋplatformᚋcoreᚐUID(ctx, list[i]); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
-}
-
-func (ec *executionContext) unmarshalOID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx context.Context, v any) (*core.UID, error) {
-	if v == nil {
-		return nil, nil
-	}
-	value, err := scalar.UnmarshalUID(ctx, v)
-	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalOIdentityByUIDsInput2ᚖatriumᚋgraphᚐIdentityByUIDsInput(ctx context.Context, v any) (*IdentityByUIDsInput, error) {
@@ -11274,6 +11268,35 @@ func (ec *executionContext) unmarshalOTermsAcceptanceOrder2ᚕᚖatriumᚋgraph�
 		}
 	}
 	return all, nil
+}
+
+func (ec *executionContext) unmarshalOUID2atriumᚋplatformᚋcoreᚐUID(ctx context.Context, v any) (core.UID, error) {
+	value, err := scalar.UnmarshalUID(ctx, v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOUID2ᚕatriumᚋplatformᚋcoreᚐUIDᚄ(ctx context.Context, v any) ([]core.UID, error) {
+	if v == nil {
+		return nil, nil
+	}
+	list := graphql.CoerceList(v)
+	all := make([]core.UID, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (ec *executionContext) unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID(ctx context.Context, v any) (*core.UID, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := scalar.UnmarshalUID(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalOVexJustification2ᚖstring(ctx context.Context, v any) (*string, error) {

@@ -65,8 +65,8 @@ func UnmarshalUID(ctx context.Context, v any) (core.UID, error) {
 // namedTypes has the types of the objects that arguments and fields of inputs name, where one name
 // has the same in all of them. Those of uid and uids follow from the field that has them.
 var namedTypes = map[string][]string{
-	"descendantsOf": {"Group"}, "childrenOf": {"Group"}, "group": {"Group"}, "parent": {"Group", "Repo", "IdentityProvider", "Artifact"},
-	"within": {"Group", "Repo"}, "scope": {"Group"}, "on": {"Group", "Repo", "Tag"}, "ancestorsOf": {"Group", "Repo", "Tag"},
+	"group": {"Group"}, "parent": {"Group", "Repo", "IdentityProvider", "Artifact"},
+	"within": {"Group", "Repo", "Tag"}, "scope": {"Group"},
 	"identity": {"Identity"}, "assignee": {"Identity"}, "role": {"Role"}, "defaultRole": {"Role"}, "roles": {"Role"},
 	"repo": {"Repo"}, "repos": {"Repo"}, "tag": {"Tag"}, "subscription": {"EventSubscription"},
 }
