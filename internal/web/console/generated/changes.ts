@@ -57,6 +57,15 @@ export const changes: Record<string, Change> = {
    "expireTime": {
     "type": "time",
     "about": "From then on the binding gives nothing; must be in the future. Default: it never expires."
+   },
+   "idempotencyKey": {
+    "type": "text",
+    "about": "A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer.",
+    "mostBytes": 255
+   },
+   "validateOnly": {
+    "type": "yes",
+    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
    }
   }
  },
@@ -107,6 +116,15 @@ export const changes: Record<string, Change> = {
    "scope": {
     "type": "text",
     "about": "Uid of the group on which the role applies: the provider's group (the default) or a group below it."
+   },
+   "idempotencyKey": {
+    "type": "text",
+    "about": "A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer.",
+    "mostBytes": 255
+   },
+   "validateOnly": {
+    "type": "yes",
+    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
    }
   }
  },
@@ -132,6 +150,15 @@ export const changes: Record<string, Change> = {
     "type": "text",
     "about": "",
     "most": 512
+   },
+   "idempotencyKey": {
+    "type": "text",
+    "about": "A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer.",
+    "mostBytes": 255
+   },
+   "validateOnly": {
+    "type": "yes",
+    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
    }
   }
  },
@@ -165,6 +192,10 @@ export const changes: Record<string, Change> = {
    "singleUse": {
     "type": "yes",
     "about": "Whether it is deleted when it is accepted."
+   },
+   "validateOnly": {
+    "type": "yes",
+    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
    }
   }
  },
@@ -254,6 +285,15 @@ export const changes: Record<string, Change> = {
     "type": "list",
     "about": "The allowed audiences of tokens, at most 20; if empty, tokens must be issued for this service.",
     "mostItems": 20
+   },
+   "idempotencyKey": {
+    "type": "text",
+    "about": "A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer.",
+    "mostBytes": 255
+   },
+   "validateOnly": {
+    "type": "yes",
+    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
    }
   }
  },
@@ -321,6 +361,15 @@ export const changes: Record<string, Change> = {
    "oidc.pkceEnabled": {
     "type": "yes",
     "about": "Whether clients use PKCE to sign in. Atrium keeps it for clients; the console always uses PKCE."
+   },
+   "idempotencyKey": {
+    "type": "text",
+    "about": "A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer.",
+    "mostBytes": 255
+   },
+   "validateOnly": {
+    "type": "yes",
+    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
    }
   }
  },
@@ -393,6 +442,15 @@ export const changes: Record<string, Change> = {
    "syncConfig.azure": {
     "type": "text",
     "about": "Setting for Azure, kept as it was given."
+   },
+   "idempotencyKey": {
+    "type": "text",
+    "about": "A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer.",
+    "mostBytes": 255
+   },
+   "validateOnly": {
+    "type": "yes",
+    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
    }
   }
  },
@@ -478,6 +536,15 @@ export const changes: Record<string, Change> = {
      "SOURCES_LIST": "Read and list sources and their runs.",
      "SOURCES_DELETE": "Delete sources."
     }
+   },
+   "idempotencyKey": {
+    "type": "text",
+    "about": "A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer.",
+    "mostBytes": 255
+   },
+   "validateOnly": {
+    "type": "yes",
+    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
    }
   }
  },
@@ -506,7 +573,7 @@ export const changes: Record<string, Change> = {
     "about": "What it has: OSV, OCI, VEX or SBOM.",
     "values": {
      "OSV": "Records of vulnerabilities in the form of OSV.",
-     "KEV": "The catalogue of known exploited vulnerabilities. Only the operator has it read.",
+     "KEV": "The catalog of known exploited vulnerabilities. Only the operator has it read.",
      "EPSS": "The scores of the exploit prediction scoring system. Only the operator has them read.",
      "OCI": "Repos, tags, images and SBOMs of a registry.",
      "VEX": "VEX documents: OpenVEX, CycloneDX and CSAF.",
@@ -548,6 +615,15 @@ export const changes: Record<string, Change> = {
    "paused": {
     "type": "yes",
     "about": "Whether it is read only when somebody asks for it."
+   },
+   "idempotencyKey": {
+    "type": "text",
+    "about": "A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer.",
+    "mostBytes": 255
+   },
+   "validateOnly": {
+    "type": "yes",
+    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
    }
   }
  },
@@ -619,12 +695,16 @@ export const changes: Record<string, Change> = {
    },
    "findings.knownExploited": {
     "type": "yes",
-    "about": "true: the catalogue of known exploited vulnerabilities must have it."
+    "about": "true: the catalog of known exploited vulnerabilities must have it."
    },
    "findings.within": {
     "type": "list",
-    "about": "Uids of groups and repos in the group of the subscription, or in what `descendantsOf` of a feed says, at most 100.",
+    "about": "Uids of groups and repos in the group of the subscription, or in what `within` of a feed says, at most 100.",
     "mostItems": 100
+   },
+   "validateOnly": {
+    "type": "yes",
+    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
    }
   }
  },
@@ -637,6 +717,14 @@ export const changes: Record<string, Change> = {
     "type": "text",
     "required": true,
     "about": "Its uid."
+   },
+   "ifMatch": {
+    "type": "text",
+    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+   },
+   "validateOnly": {
+    "type": "yes",
+    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
    }
   }
  },
@@ -649,6 +737,14 @@ export const changes: Record<string, Change> = {
     "type": "text",
     "required": true,
     "about": "Its uid."
+   },
+   "ifMatch": {
+    "type": "text",
+    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+   },
+   "validateOnly": {
+    "type": "yes",
+    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
    }
   }
  },
@@ -661,6 +757,14 @@ export const changes: Record<string, Change> = {
     "type": "text",
     "required": true,
     "about": "Its uid."
+   },
+   "ifMatch": {
+    "type": "text",
+    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+   },
+   "validateOnly": {
+    "type": "yes",
+    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
    }
   }
  },
@@ -673,6 +777,14 @@ export const changes: Record<string, Change> = {
     "type": "text",
     "required": true,
     "about": "Its uid."
+   },
+   "ifMatch": {
+    "type": "text",
+    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+   },
+   "validateOnly": {
+    "type": "yes",
+    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
    }
   }
  },
@@ -683,6 +795,14 @@ export const changes: Record<string, Change> = {
     "type": "text",
     "required": true,
     "about": "Its uid."
+   },
+   "ifMatch": {
+    "type": "text",
+    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+   },
+   "validateOnly": {
+    "type": "yes",
+    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
    }
   }
  },
@@ -695,6 +815,14 @@ export const changes: Record<string, Change> = {
     "type": "text",
     "required": true,
     "about": "Its uid."
+   },
+   "ifMatch": {
+    "type": "text",
+    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+   },
+   "validateOnly": {
+    "type": "yes",
+    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
    }
   }
  },
@@ -707,6 +835,14 @@ export const changes: Record<string, Change> = {
     "type": "text",
     "required": true,
     "about": "Its uid."
+   },
+   "ifMatch": {
+    "type": "text",
+    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+   },
+   "validateOnly": {
+    "type": "yes",
+    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
    }
   }
  },
@@ -719,6 +855,14 @@ export const changes: Record<string, Change> = {
     "type": "text",
     "required": true,
     "about": "Its uid."
+   },
+   "ifMatch": {
+    "type": "text",
+    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+   },
+   "validateOnly": {
+    "type": "yes",
+    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
    }
   }
  },
@@ -731,6 +875,14 @@ export const changes: Record<string, Change> = {
     "type": "text",
     "required": true,
     "about": "Its uid."
+   },
+   "ifMatch": {
+    "type": "text",
+    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+   },
+   "validateOnly": {
+    "type": "yes",
+    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
    }
   }
  },
@@ -769,6 +921,14 @@ export const changes: Record<string, Change> = {
    "expireTime": {
     "type": "time",
     "about": "From then on the binding gives nothing; must be in the future. Default: it never expires."
+   },
+   "ifMatch": {
+    "type": "text",
+    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+   },
+   "validateOnly": {
+    "type": "yes",
+    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
    }
   }
  },
@@ -831,6 +991,14 @@ export const changes: Record<string, Change> = {
     "type": "text",
     "required": true,
     "about": "Its uid."
+   },
+   "ifMatch": {
+    "type": "text",
+    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+   },
+   "validateOnly": {
+    "type": "yes",
+    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
    }
   }
  },
@@ -871,18 +1039,24 @@ export const changes: Record<string, Change> = {
    },
    "state": {
     "type": "choice",
-    "about": "The decision as a whole: without `justification`, `note` or `expireTime` beside it, these are cleared. OPEN takes a decision back,\nalso that about later findings. NOT_AFFECTED needs a `justification`. RESOLVED cannot be set.",
+    "about": "The decision as a whole: without `justification`, `note` or `expireTime` beside it, these are cleared. OPEN takes a decision back,\nalso that about later findings. NOT_AFFECTED needs a `justification`.",
     "values": {
-     "OPEN": "Somebody must look after it.",
+     "OPEN": "Somebody must look after it. It takes a decision back.",
      "IN_TRIAGE": "Somebody looks into it. It counts as open.",
      "ACCEPTED": "The risk is accepted.",
-     "NOT_AFFECTED": "The image is not affected after all.",
-     "RESOLVED": "It has ended: the advisory or the packages of the image have changed."
+     "NOT_AFFECTED": "The image is not affected after all."
     }
    },
    "justification": {
-    "type": "text",
-    "about": "Why it is NOT_AFFECTED, as VEX has it: component_not_present, vulnerable_code_not_present, vulnerable_code_not_in_execute_path,\nvulnerable_code_cannot_be_controlled_by_adversary or inline_mitigations_already_exist. Only together with that state."
+    "type": "choice",
+    "about": "Why it is NOT_AFFECTED, as VEX has it. Only together with that state.",
+    "values": {
+     "COMPONENT_NOT_PRESENT": "The image does not have the vulnerable component.",
+     "VULNERABLE_CODE_NOT_PRESENT": "The image has the component without the vulnerable code.",
+     "VULNERABLE_CODE_NOT_IN_EXECUTE_PATH": "The vulnerable code never runs.",
+     "VULNERABLE_CODE_CANNOT_BE_CONTROLLED_BY_ADVERSARY": "An attacker cannot reach the vulnerable code.",
+     "INLINE_MITIGATIONS_ALREADY_EXIST": "Protection in the image keeps it from being exploited."
+    }
    },
    "note": {
     "type": "text",
@@ -926,6 +1100,14 @@ export const changes: Record<string, Change> = {
     "type": "text",
     "about": "",
     "most": 512
+   },
+   "ifMatch": {
+    "type": "text",
+    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+   },
+   "validateOnly": {
+    "type": "yes",
+    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
    }
   }
  },
@@ -1015,6 +1197,14 @@ export const changes: Record<string, Change> = {
     "type": "list",
     "mostItems": 20,
     "about": "The allowed audiences of tokens, at most 20; if empty, tokens must be issued for this service."
+   },
+   "ifMatch": {
+    "type": "text",
+    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+   },
+   "validateOnly": {
+    "type": "yes",
+    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
    }
   }
  },
@@ -1082,6 +1272,14 @@ export const changes: Record<string, Change> = {
    "oidc.pkceEnabled": {
     "type": "yes",
     "about": "Whether clients use PKCE to sign in. Atrium keeps it for clients; the console always uses PKCE."
+   },
+   "ifMatch": {
+    "type": "text",
+    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+   },
+   "validateOnly": {
+    "type": "yes",
+    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
    }
   }
  },
@@ -1154,6 +1352,14 @@ export const changes: Record<string, Change> = {
    "syncConfig.azure": {
     "type": "text",
     "about": "Setting for Azure, kept as it was given."
+   },
+   "ifMatch": {
+    "type": "text",
+    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+   },
+   "validateOnly": {
+    "type": "yes",
+    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
    }
   }
  },
@@ -1171,6 +1377,10 @@ export const changes: Record<string, Change> = {
     "type": "text",
     "about": "Markdown, at most 256 KiB; null removes the readme, and left out it stays.",
     "mostBytes": 262144
+   },
+   "validateOnly": {
+    "type": "yes",
+    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
    }
   }
  },
@@ -1256,6 +1466,14 @@ export const changes: Record<string, Change> = {
      "SOURCES_DELETE": "Delete sources."
     },
     "about": "What it allows."
+   },
+   "ifMatch": {
+    "type": "text",
+    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+   },
+   "validateOnly": {
+    "type": "yes",
+    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
    }
   }
  },
@@ -1313,6 +1531,14 @@ export const changes: Record<string, Change> = {
    "paused": {
     "type": "yes",
     "about": "Whether it is read only when somebody asks for it."
+   },
+   "ifMatch": {
+    "type": "text",
+    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+   },
+   "validateOnly": {
+    "type": "yes",
+    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
    }
   }
  },

@@ -17,6 +17,15 @@ export type AccessChangeKind =
   /** A custom role got other capabilities, for all who have it. */
   | 'ROLE_CHANGED';
 
+/** In which order the versions of a range are. */
+export type AffectedRangeType =
+  /** That of semantic versioning. */
+  | 'SEMVER'
+  /** That of the ecosystem of the artifact. */
+  | 'ECOSYSTEM'
+  /** That of the commits of a repository of git. */
+  | 'GIT';
+
 /** What an advisory event is. */
 export type AdvisoryEventType =
   /** The vulnerability was found in the artifact. */
@@ -136,23 +145,21 @@ export type AdvisoryFilter = {
   /** true: includes withdrawn advisories; default: false. */
   withdrawn?: boolean | null | undefined;
   /** Only these, at most 1000. Unknown ones are ignored. */
-  uids?: Array<string | number> | null | undefined;
-  /** Only those strictly above this uid. */
-  ancestorsOf?: string | number | null | undefined;
-  /** Only those without a parent; this kind has none. */
-  inRoot?: boolean | null | undefined;
+  uids?: Array<string> | null | undefined;
   /** Only those that were made at this time or later. */
   createdSince?: string | null | undefined;
   /** Only those whose last update is at this time or later. */
   updatedSince?: string | null | undefined;
+  /** Only those whose last update is before this time. */
+  updatedBefore?: string | null | undefined;
 };
 
-/** How to sort advisories. */
+/** How to sort advisories: at most 3 fields, each of which sorts what is equal by those before. More than one reads and sorts all of the list. */
 export type AdvisoryOrder = {
   /** Field to sort by. */
   field: AdvisoryOrderField;
-  /** Sort direction; also applies to the uid tie-break. */
-  direction?: OrderDirection;
+  /** Sort direction; the last one also applies to the uid tie-break. Default: that of the field. */
+  direction?: OrderDirection | null | undefined;
 };
 
 /** What advisories can be sorted by. */
@@ -161,15 +168,15 @@ export type AdvisoryOrderField =
   | 'ADVISORY_ID'
   /** By artifactName, in byte order. */
   | 'ARTIFACT_NAME'
-  /** By the time of publication. */
+  /** By the time of publication. Descends by default. */
   | 'CREATE_TIME'
-  /** By the time of the last change. */
+  /** By the time of the last change. Descends by default. */
   | 'UPDATE_TIME'
   /** By uid: depth first along the tree of groups. */
   | 'UID'
-  /** By the time of withdrawal, those that stand first. Reads and sorts all of the list: filter long ones first. */
+  /** By the time of withdrawal, those that stand first. Reads and sorts all of the list: filter long ones first. Descends by default. */
   | 'DELETE_TIME'
-  /** By rating, then by score; the worst is last, so DESC shows it first. */
+  /** By rating, then by score; the worst is the largest. Descends by default. */
   | 'SEVERITY';
 
 /**
@@ -305,25 +312,27 @@ export type DeliveryFilter = {
   createdSince?: string | null | undefined;
   /** Only those whose last update is at this time or later. */
   updatedSince?: string | null | undefined;
+  /** Only those whose last update is before this time. */
+  updatedBefore?: string | null | undefined;
 };
 
-/** How to sort deliveries. */
+/** How to sort deliveries: at most 3 fields, each of which sorts what is equal by those before. More than one reads and sorts all of the list. */
 export type DeliveryOrder = {
   /** Field to sort by. */
   field: DeliveryOrderField;
-  /** Sort direction; also applies to the uid tie-break. */
-  direction?: OrderDirection;
+  /** Sort direction; the last one also applies to the uid tie-break. Default: that of the field. */
+  direction?: OrderDirection | null | undefined;
 };
 
 /** What deliveries can be sorted by. */
 export type DeliveryOrderField =
-  /** By the time of creation. */
+  /** By the time of creation. Descends by default. */
   | 'CREATE_TIME'
   /** By uid. */
   | 'UID'
-  /** By the time of the last change. Reads and sorts all of the list: filter long ones first. */
+  /** By the time of the last change. Reads and sorts all of the list: filter long ones first. Descends by default. */
   | 'UPDATE_TIME'
-  /** By the time of the last attempt, those without one first. Reads and sorts all of the list: filter long ones first. */
+  /** By the time of the last attempt, those without one first. Reads and sorts all of the list: filter long ones first. Descends by default. */
   | 'LAST_ATTEMPT_TIME'
   /** By the time of the next attempt, those without one first. Reads and sorts all of the list: filter long ones first. */
   | 'NEXT_ATTEMPT_TIME'
@@ -333,10 +342,10 @@ export type DeliveryOrderField =
 /** The deliveries to send again. */
 export type RedeliverInput = {
   /** Their uids, 1 to 200. */
-  uids: Array<string | number>;
+  uids: Array<string>;
 };
 
-/** The kind of an event: its type without prefix and version, in upper snake case. In a filter, the kind of a single change selects those made together with others too. */
+/** The kind of an event: area, kind and what happened, such as IAM_ROLE_BINDING_CREATED of the type `iam.rolebindings.created`. In a filter, the kind of a single change selects those made together with others too. */
 export type EventKind =
   /** A group was made. */
   | 'IAM_GROUP_CREATED'
@@ -351,57 +360,57 @@ export type EventKind =
   /** An identity was deleted. */
   | 'IAM_IDENTITY_DELETED'
   /** A role was made. */
-  | 'IAM_ROLES_CREATED'
+  | 'IAM_ROLE_CREATED'
   /** A role was changed. */
-  | 'IAM_ROLES_UPDATED'
+  | 'IAM_ROLE_UPDATED'
   /** A role was deleted. */
-  | 'IAM_ROLES_DELETED'
+  | 'IAM_ROLE_DELETED'
   /** A role binding was made. */
-  | 'IAM_ROLEBINDINGS_CREATED'
+  | 'IAM_ROLE_BINDING_CREATED'
   /** A role binding was made together with others. */
-  | 'IAM_ROLEBINDINGS_CREATED_BATCH'
+  | 'IAM_ROLE_BINDING_CREATED_BATCH'
   /** A role binding was changed. */
-  | 'IAM_ROLEBINDINGS_UPDATED'
+  | 'IAM_ROLE_BINDING_UPDATED'
   /** A role binding was deleted. */
-  | 'IAM_ROLEBINDINGS_DELETED'
+  | 'IAM_ROLE_BINDING_DELETED'
   /** A role binding expired, and was deleted. The event has no actor. */
-  | 'IAM_ROLEBINDINGS_EXPIRED'
+  | 'IAM_ROLE_BINDING_EXPIRED'
   /** Somebody reviewed a role binding, and it stays. */
-  | 'IAM_ROLEBINDINGS_CONFIRMED'
+  | 'IAM_ROLE_BINDING_CONFIRMED'
   /** An identity provider was made. */
-  | 'IAM_IDENTITY_PROVIDERS_CREATED'
+  | 'IAM_IDENTITY_PROVIDER_CREATED'
   /** An identity provider was changed. */
-  | 'IAM_IDENTITY_PROVIDERS_UPDATED'
+  | 'IAM_IDENTITY_PROVIDER_UPDATED'
   /** An identity provider was deleted. */
-  | 'IAM_IDENTITY_PROVIDERS_DELETED'
+  | 'IAM_IDENTITY_PROVIDER_DELETED'
   /** An account association was made. */
-  | 'IAM_ACCOUNT_ASSOCIATIONS_CREATED'
+  | 'IAM_ACCOUNT_ASSOCIATION_CREATED'
   /** An account association was changed. */
-  | 'IAM_ACCOUNT_ASSOCIATIONS_UPDATED'
+  | 'IAM_ACCOUNT_ASSOCIATION_UPDATED'
   /** An account association was deleted. */
-  | 'IAM_ACCOUNT_ASSOCIATIONS_DELETED'
+  | 'IAM_ACCOUNT_ASSOCIATION_DELETED'
   /** An invite was made. */
   | 'IAM_GROUP_INVITE_CREATED'
   /** An invite was deleted. */
   | 'IAM_GROUP_INVITE_DELETED'
   /** A mapping of an external group was made. */
-  | 'IAM_EXTERNAL_GROUP_ROLE_MAPPINGS_CREATED'
+  | 'IAM_EXTERNAL_GROUP_ROLE_MAPPING_CREATED'
   /** A mapping of an external group was deleted. */
-  | 'IAM_EXTERNAL_GROUP_ROLE_MAPPINGS_DELETED'
+  | 'IAM_EXTERNAL_GROUP_ROLE_MAPPING_DELETED'
   /** A mapping of an external group was deleted together with others. */
-  | 'IAM_EXTERNAL_GROUP_ROLE_MAPPINGS_DELETED_BATCH'
+  | 'IAM_EXTERNAL_GROUP_ROLE_MAPPING_DELETED_BATCH'
   /** Terms were accepted for a group. */
   | 'IAM_TERMS_ACCEPTED'
   /** A repo was made. */
-  | 'PLATFORM_REGISTRY_REPO_CREATED'
+  | 'REGISTRY_REPO_CREATED'
   /** A repo was changed. */
-  | 'PLATFORM_REGISTRY_REPO_UPDATED'
+  | 'REGISTRY_REPO_UPDATED'
   /** A repo was deleted. */
-  | 'PLATFORM_REGISTRY_REPO_DELETED'
+  | 'REGISTRY_REPO_DELETED'
   /** A tag was made, or moved to another image. */
-  | 'PLATFORM_REGISTRY_TAG_CREATED'
+  | 'REGISTRY_TAG_CREATED'
   /** A tag was deleted. */
-  | 'PLATFORM_REGISTRY_TAG_DELETED'
+  | 'REGISTRY_TAG_DELETED'
   /** An event subscription was made. */
   | 'EVENTS_SUBSCRIPTION_CREATED'
   /** An event subscription was changed. */
@@ -442,19 +451,27 @@ export type EventKind =
 /** A new mapping. */
 export type CreateExternalGroupRoleMappingInput = {
   /** Uid of the identity provider. */
-  parent: string | number;
+  parent: string;
   /** The group as the provider's tokens name it, at most 255 bytes. */
   externalGroupId: string;
   /** Uid of the role: a built-in one, or one of the scope or above it. */
-  roleUid: string | number;
+  roleUid: string;
   /** Uid of the group on which the role applies: the provider's group (the default) or a group below it. */
-  scope?: string | number | null | undefined;
+  scope?: string | null | undefined;
+  /** A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer. */
+  idempotencyKey?: string | null | undefined;
+  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  validateOnly?: boolean | null | undefined;
 };
 
 /** Which mapping to delete. */
 export type DeleteExternalGroupRoleMappingInput = {
   /** Its uid. */
-  uid: string | number;
+  uid: string;
+  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  ifMatch?: string | null | undefined;
+  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  validateOnly?: boolean | null | undefined;
 };
 
 /** Why there is a finding. */
@@ -477,6 +494,31 @@ export type FindingState =
   /** It has ended: the advisory or the packages of the image have changed. */
   | 'RESOLVED';
 
+/** Why a finding does not affect its image: the reasons of VEX, which somebody has given, and those of advisories, which are named as theirs. */
+export type FindingJustification =
+  /** VEX: the image does not have the vulnerable component. */
+  | 'COMPONENT_NOT_PRESENT'
+  /** VEX: the image has the component without the vulnerable code. */
+  | 'VULNERABLE_CODE_NOT_PRESENT'
+  /** VEX: the vulnerable code never runs. */
+  | 'VULNERABLE_CODE_NOT_IN_EXECUTE_PATH'
+  /** VEX and advisories: an attacker cannot reach the vulnerable code. */
+  | 'VULNERABLE_CODE_CANNOT_BE_CONTROLLED_BY_ADVERSARY'
+  /** VEX: protection in the image keeps it from being exploited. */
+  | 'INLINE_MITIGATIONS_ALREADY_EXIST'
+  /** Advisory: the vulnerability record itself is contested. */
+  | 'VULNERABILITY_RECORD_ANALYSIS_CONTESTED'
+  /** Advisory: the record speaks of another component. */
+  | 'COMPONENT_VULNERABILITY_MISMATCH'
+  /** Advisory: the artifact has a version of the code that is not vulnerable. */
+  | 'VULNERABLE_CODE_VERSION_NOT_USED'
+  /** Advisory: the vulnerable code is not in the package. */
+  | 'VULNERABLE_CODE_NOT_INCLUDED_IN_PACKAGE'
+  /** Advisory: the vulnerable code never runs. */
+  | 'VULNERABLE_CODE_NOT_IN_EXECUTION_PATH'
+  /** Advisory: protection in the artifact keeps it from being exploited. */
+  | 'INLINE_MITIGATIONS_EXIST';
+
 /** Which findings to list; all given fields must match. A list of values has at most 1000. */
 export type FindingFilter = {
   /** Only with one of these ratings. */
@@ -489,7 +531,7 @@ export type FindingFilter = {
   basis?: Array<FindingBasis> | null | undefined;
   /** Only those with, or without, a version that fixes them. */
   fixable?: boolean | null | undefined;
-  /** Only those that the catalogue of known exploited vulnerabilities has, or has not. */
+  /** Only those that the catalog of known exploited vulnerabilities has, or has not. */
   knownExploited?: boolean | null | undefined;
   /** Only with at least this probability of being exploited, from 0 to 1. Where it is not known, the finding is left out. */
   minEpss?: number | null | undefined;
@@ -508,7 +550,11 @@ export type FindingFilter = {
   /** Only those whose vulnerabilityId, sources and package hold all of these words, at most 16, in any order and whatever the case. */
   query?: string | null | undefined;
   /** Only those that this identity looks after, by its uid. */
-  assignee?: string | number | null | undefined;
+  assignee?: string | null | undefined;
+  /** Only those that somebody looks after; false: that nobody does. */
+  assigned?: boolean | null | undefined;
+  /** Only those that have a `dueTime`; false: that have none. */
+  hasDueTime?: boolean | null | undefined;
   /** Only those first seen at this time or later. */
   firstSeenSince?: string | null | undefined;
   /** Only those first seen before this time. */
@@ -530,11 +576,11 @@ export type FindingFilter = {
   /** Only of images with one of these digests. */
   digests?: Array<string> | null | undefined;
   /** Only of the vulnerabilities and packages of these advisories, by their uids. */
-  advisories?: Array<string | number> | null | undefined;
+  advisories?: Array<string> | null | undefined;
   /** Only in repos with all of these labels, at most 16: `key=value`, or a key for any value. Needs repo.list. */
   labels?: Array<string> | null | undefined;
   /** Only these. Unknown ones are ignored. */
-  uids?: Array<string | number> | null | undefined;
+  uids?: Array<string> | null | undefined;
   /**
    * Only those that one of these filters finds, beside all other conditions. Inside `or` and `not`, no state is left out. If the
    * outermost filter has no `states`, and one inside has `states` or `resolvedSince`, findings of all states are listed. Filters can be
@@ -545,27 +591,27 @@ export type FindingFilter = {
   not?: FindingFilter | null | undefined;
 };
 
-/** How to sort findings. */
+/** How to sort findings: at most 3 fields, each of which sorts what is equal by those before. More than one reads and sorts all of the list. */
 export type FindingOrder = {
   /** Field to sort by. */
   field: FindingOrderField;
-  /** Sort direction; also applies to the uid tie-break. */
-  direction?: OrderDirection;
+  /** Sort direction; the last one also applies to the uid tie-break. Default: that of the field. */
+  direction?: OrderDirection | null | undefined;
 };
 
 /** What findings can be sorted by. */
 export type FindingOrderField =
-  /** By rating, then by score; the worst is last, so DESC shows it first. */
+  /** By rating, then by score; the worst is the largest. Descends by default. */
   | 'SEVERITY'
-  /** By the time when they were first seen. */
+  /** By the time when they were first seen. Descends by default. */
   | 'FIRST_SEEN'
-  /** By the probability of being exploited; those without one come first. Reads and sorts all of the list, unless that is a whole organisation: filter long ones first. */
+  /** By the probability of being exploited; those without one are the smallest. Reads and sorts all of the list, unless that is a whole organisation: filter long ones first. Descends by default. */
   | 'EPSS'
   /** By the name of the package, in byte order. Reads and sorts all of the list, unless that is a whole organisation: filter long ones first. */
   | 'PACKAGE'
   /** By the time when they are due; those without one come last. Reads and sorts all of the list, unless that is a whole organisation: filter long ones first. */
   | 'DUE'
-  /** By the time of the last change. Reads and sorts all of the list: filter long ones first. */
+  /** By the time of the last change. Reads and sorts all of the list: filter long ones first. Descends by default. */
   | 'UPDATE_TIME'
   /** By uid: depth first along the tree of groups. Reads and sorts all of the list: filter long ones first. */
   | 'UID';
@@ -573,25 +619,22 @@ export type FindingOrderField =
 /** Which findings to decide about, and how. Give `uids`, or `within` and `where`. */
 export type UpdateFindingsInput = {
   /** Uids of findings, at most 10,000. One that is RESOLVED is an error. */
-  uids?: Array<string | number> | null | undefined;
+  uids?: Array<string> | null | undefined;
   /** Uid of a group or repo. */
-  within?: string | number | null | undefined;
+  within?: string | null | undefined;
   /** Which findings there; `{}` has all. Needed with `within`. RESOLVED ones cannot be asked for. */
   where?: FindingFilter | null | undefined;
   /**
    * The decision as a whole: without `justification`, `note` or `expireTime` beside it, these are cleared. OPEN takes a decision back,
-   * also that about later findings. NOT_AFFECTED needs a `justification`. RESOLVED cannot be set.
+   * also that about later findings. NOT_AFFECTED needs a `justification`.
    */
-  state?: FindingState | null | undefined;
-  /**
-   * Why it is NOT_AFFECTED, as VEX has it: component_not_present, vulnerable_code_not_present, vulnerable_code_not_in_execute_path,
-   * vulnerable_code_cannot_be_controlled_by_adversary or inline_mitigations_already_exist. Only together with that state.
-   */
-  justification?: string | null | undefined;
+  state?: FindingDecision | null | undefined;
+  /** Why it is NOT_AFFECTED, as VEX has it. Only together with that state. */
+  justification?: VexJustification | null | undefined;
   /** A note, at most 8192 bytes. Without `state`, it changes nothing else; null clears it. */
   note?: string | null | undefined;
   /** Uid of an identity of the organisation, that the caller may see, to look after the findings; null: nobody. It is not a part of the decision. */
-  assignee?: string | number | null | undefined;
+  assignee?: string | null | undefined;
   /** By when the findings are to be fixed; null: no time. It is not a part of the decision. */
   dueTime?: string | null | undefined;
   /** When the decision ends, and the findings are open again; in the future. Only together with IN_TRIAGE, ACCEPTED or NOT_AFFECTED. */
@@ -602,6 +645,30 @@ export type UpdateFindingsInput = {
    */
   updateMask?: Array<string> | null | undefined;
 };
+
+/** The states of findings that somebody can decide on. */
+export type FindingDecision =
+  /** Somebody must look after it. It takes a decision back. */
+  | 'OPEN'
+  /** Somebody looks into it. It counts as open. */
+  | 'IN_TRIAGE'
+  /** The risk is accepted. */
+  | 'ACCEPTED'
+  /** The image is not affected after all. */
+  | 'NOT_AFFECTED';
+
+/** Why an image is not affected, as VEX has it. */
+export type VexJustification =
+  /** The image does not have the vulnerable component. */
+  | 'COMPONENT_NOT_PRESENT'
+  /** The image has the component without the vulnerable code. */
+  | 'VULNERABLE_CODE_NOT_PRESENT'
+  /** The vulnerable code never runs. */
+  | 'VULNERABLE_CODE_NOT_IN_EXECUTE_PATH'
+  /** An attacker cannot reach the vulnerable code. */
+  | 'VULNERABLE_CODE_CANNOT_BE_CONTROLLED_BY_ADVERSARY'
+  /** Protection in the image keeps it from being exploited. */
+  | 'INLINE_MITIGATIONS_ALREADY_EXIST';
 
 /** How far an organisation is set up. */
 export type OrgStatus =
@@ -615,19 +682,23 @@ export type OrgStatus =
 /** A new group. */
 export type CreateGroupInput = {
   /** Uid of the group to create it in. Without it a root group is made: only where the service allows sign-up; the caller becomes its owner. */
-  parent?: string | number | null | undefined;
+  parent?: string | null | undefined;
   /** 1 to 512 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the parent. */
   name: string;
   /** One line of at most 512 characters. */
   description?: string | null | undefined;
   /** What people group groups by: at most 64 labels, each key once. */
   labels?: Array<LabelInput> | null | undefined;
+  /** A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer. */
+  idempotencyKey?: string | null | undefined;
+  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  validateOnly?: boolean | null | undefined;
 };
 
 /** Changes to a group. */
 export type UpdateGroupInput = {
   /** Its uid. */
-  uid: string | number;
+  uid: string;
   /** New name; cannot be cleared. */
   name?: string | null | undefined;
   /** New description. */
@@ -640,27 +711,35 @@ export type UpdateGroupInput = {
    * INVALID_ARGUMENT for a name that is no updatable field.
    */
   updateMask?: Array<string> | null | undefined;
+  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  ifMatch?: string | null | undefined;
+  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  validateOnly?: boolean | null | undefined;
 };
 
 /** Which group to delete. */
 export type DeleteGroupInput = {
   /** Its uid. */
-  uid: string | number;
+  uid: string;
+  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  ifMatch?: string | null | undefined;
+  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  validateOnly?: boolean | null | undefined;
 };
 
-/** How to sort invites. */
+/** How to sort invites: at most 3 fields, each of which sorts what is equal by those before. More than one reads and sorts all of the list. */
 export type GroupInviteOrder = {
   /** Field to sort by. */
   field: GroupInviteOrderField;
-  /** Sort direction; also applies to the uid tie-break. */
-  direction?: OrderDirection;
+  /** Sort direction; the last one also applies to the uid tie-break. Default: that of the field. */
+  direction?: OrderDirection | null | undefined;
 };
 
 /** What invites can be sorted by. */
 export type GroupInviteOrderField =
   /** By uid: depth first along the tree of groups. */
   | 'UID'
-  /** By the time of creation. */
+  /** By the time of creation. Descends by default. */
   | 'CREATE_TIME'
   /** By the time of expiry. */
   | 'EXPIRATION_TIME'
@@ -672,21 +751,27 @@ export type GroupInviteOrderField =
 /** A new invite. */
 export type CreateGroupInviteInput = {
   /** Uid of the group to invite to. */
-  parent: string | number;
+  parent: string;
   /** Uid of the role to offer: a built-in one, or one of that group or above it. */
-  roleUid: string | number;
+  roleUid: string;
   /** Email address of the only one who can accept; anyone with the code where absent. */
   email?: string | null | undefined;
   /** How long it can be accepted: 1 second to 365 days. */
   ttl: string;
   /** Whether it is deleted when it is accepted. */
   singleUse?: boolean | null | undefined;
+  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  validateOnly?: boolean | null | undefined;
 };
 
 /** Which invite to delete. */
 export type DeleteGroupInviteInput = {
   /** Its uid. */
-  uid: string | number;
+  uid: string;
+  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  ifMatch?: string | null | undefined;
+  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  validateOnly?: boolean | null | undefined;
 };
 
 /** The code that the caller received. */
@@ -731,36 +816,34 @@ export type IdentityFilter = {
    */
   query?: string | null | undefined;
   /** Only these, at most 1000. Unknown ones are ignored. */
-  uids?: Array<string | number> | null | undefined;
-  /** Only those strictly above this uid. */
-  ancestorsOf?: string | number | null | undefined;
-  /** Only those without a parent; this kind has none. */
-  inRoot?: boolean | null | undefined;
+  uids?: Array<string> | null | undefined;
   /** Only those that were made at this time or later. */
   createdSince?: string | null | undefined;
   /** Only those whose last update is at this time or later. */
   updatedSince?: string | null | undefined;
+  /** Only those whose last update is before this time. */
+  updatedBefore?: string | null | undefined;
 };
 
-/** How to sort identities. */
+/** How to sort identities: at most 3 fields, each of which sorts what is equal by those before. More than one reads and sorts all of the list. */
 export type IdentityOrder = {
   /** Field to sort by. */
   field: IdentityOrderField;
-  /** Sort direction; also applies to the uid tie-break. */
-  direction?: OrderDirection;
+  /** Sort direction; the last one also applies to the uid tie-break. Default: that of the field. */
+  direction?: OrderDirection | null | undefined;
 };
 
 /** What identities can be sorted by. */
 export type IdentityOrderField =
   /** By name, in byte order. */
   | 'NAME'
-  /** By the time of creation. */
+  /** By the time of creation. Descends by default. */
   | 'CREATE_TIME'
-  /** By the time of the last change. */
+  /** By the time of the last change. Descends by default. */
   | 'UPDATE_TIME'
   /** By uid: depth first along the tree of groups. */
   | 'UID'
-  /** By the time of the last request, never seen ones earliest. */
+  /** By the time of the last request, never seen ones earliest. Descends by default. */
   | 'LAST_SEEN_TIME'
   /** By email, in byte order, those without one first. Reads and sorts all of the list: filter long ones first. */
   | 'EMAIL';
@@ -768,7 +851,7 @@ export type IdentityOrderField =
 /** A new identity. */
 export type CreateIdentityInput = {
   /** Uid of the group it will live under. */
-  parent: string | number;
+  parent: string;
   /** 1 to 512 of lower-case letters, digits, space, `.`, `_` and `-`. */
   name: string;
   /** One line of at most 512 characters. */
@@ -779,6 +862,10 @@ export type CreateIdentityInput = {
   claimMatch?: ClaimMatchInput | null | undefined;
   /** Keys of its tokens. An error together with `claimMatch`. */
   staticKeys?: StaticKeysInput | null | undefined;
+  /** A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer. */
+  idempotencyKey?: string | null | undefined;
+  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  validateOnly?: boolean | null | undefined;
 };
 
 /** What the claims of a token must be: of each pair one, of issuer and subject exactly one. Patterns are RE2, at most 512 bytes and 1000 instructions when they are compiled, and match the whole value. Names and values of claims have at most 1,024 bytes each, 16 KiB in total with the patterns, and no control characters. FAILED_PRECONDITION: ISSUER_NOT_VERIFIED where a pattern may not be used for the issuer yet, TOO_MANY_RULES where the organisation has 20 identities for the same issuer and subject, or the same start of a subject pattern. */
@@ -818,7 +905,7 @@ export type StaticKeysInput = {
 /** Changes to an identity. */
 export type UpdateIdentityInput = {
   /** Its uid. */
-  uid: string | number;
+  uid: string;
   /** New name; cannot be cleared. */
   name?: string | null | undefined;
   /** New description. */
@@ -835,12 +922,20 @@ export type UpdateIdentityInput = {
    * INVALID_ARGUMENT for a name that is no updatable field.
    */
   updateMask?: Array<string> | null | undefined;
+  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  ifMatch?: string | null | undefined;
+  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  validateOnly?: boolean | null | undefined;
 };
 
 /** Which identity to delete. */
 export type DeleteIdentityInput = {
   /** Its uid. */
-  uid: string | number;
+  uid: string;
+  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  ifMatch?: string | null | undefined;
+  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  validateOnly?: boolean | null | undefined;
 };
 
 /** The claim that identifies a user of an identity provider. */
@@ -853,15 +948,19 @@ export type CorrelationRule =
 /** A new identity provider. */
 export type CreateIdentityProviderInput = {
   /** Uid of the group that users sign in to. */
-  parent: string | number;
+  parent: string;
   /** 1 to 512 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the group. */
   name: string;
   /** One line of at most 512 characters. */
   description?: string | null | undefined;
   /** Uid of the role that new users get: a built-in one, or one of that group or above it. */
-  defaultRole: string | number;
+  defaultRole: string;
   /** The tokens that it accepts; default: none. */
   oidc?: OidcInput | null | undefined;
+  /** A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer. */
+  idempotencyKey?: string | null | undefined;
+  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  validateOnly?: boolean | null | undefined;
 };
 
 /** The tokens that an identity provider accepts. */
@@ -885,13 +984,13 @@ export type OidcInput = {
 /** Changes to an identity provider. */
 export type UpdateIdentityProviderInput = {
   /** Its uid. */
-  uid: string | number;
+  uid: string;
   /** New name; cannot be cleared. */
   name?: string | null | undefined;
   /** New description. */
   description?: string | null | undefined;
   /** Uid of the new default role; cannot be cleared. */
-  defaultRole?: string | number | null | undefined;
+  defaultRole?: string | null | undefined;
   /** New configuration; replaces the whole old one, except that an absent client secret stays. */
   oidc?: OidcInput | null | undefined;
   /**
@@ -900,18 +999,26 @@ export type UpdateIdentityProviderInput = {
    * INVALID_ARGUMENT for a name that is no updatable field.
    */
   updateMask?: Array<string> | null | undefined;
+  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  ifMatch?: string | null | undefined;
+  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  validateOnly?: boolean | null | undefined;
 };
 
 /** Which identity provider to verify. */
 export type VerifyIdentityProviderInput = {
   /** Its uid. */
-  uid: string | number;
+  uid: string;
 };
 
 /** Which identity provider to delete. */
 export type DeleteIdentityProviderInput = {
   /** Its uid. */
-  uid: string | number;
+  uid: string;
+  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  ifMatch?: string | null | undefined;
+  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  validateOnly?: boolean | null | undefined;
 };
 
 /** What an image needs a package for. */
@@ -941,12 +1048,12 @@ export type PackageFilter = {
   licenses?: Array<string> | null | undefined;
 };
 
-/** How to sort packages. */
+/** How to sort packages: at most 3 fields, each of which sorts what is equal by those before. More than one reads and sorts all of the list. */
 export type PackageOrder = {
   /** Field to sort by. */
   field: PackageOrderField;
-  /** Sort direction; also applies to the uid tie-break. */
-  direction?: OrderDirection;
+  /** Sort direction; the last one also applies to the uid tie-break. Default: that of the field. */
+  direction?: OrderDirection | null | undefined;
 };
 
 /** What packages can be sorted by. */
@@ -1002,15 +1109,13 @@ export type RepoFilter = {
   /** Only those with all of these labels, at most 16: `key=value`, or a key for any value. */
   labels?: Array<string> | null | undefined;
   /** Only these, at most 1000. Unknown ones are ignored. */
-  uids?: Array<string | number> | null | undefined;
-  /** Only those strictly above this uid. */
-  ancestorsOf?: string | number | null | undefined;
-  /** Only those without a parent; this kind has none. */
-  inRoot?: boolean | null | undefined;
+  uids?: Array<string> | null | undefined;
   /** Only those that were made at this time or later. */
   createdSince?: string | null | undefined;
   /** Only those whose last update is at this time or later. */
   updatedSince?: string | null | undefined;
+  /** Only those whose last update is before this time. */
+  updatedBefore?: string | null | undefined;
 };
 
 /** A tag that a repo has; all given fields must match. Where none is given, any tag. */
@@ -1025,27 +1130,27 @@ export type TagCondition = {
   updatedSince?: string | null | undefined;
 };
 
-/** How to sort repos. */
+/** How to sort repos: at most 3 fields, each of which sorts what is equal by those before. More than one reads and sorts all of the list. */
 export type RepoOrder = {
   /** Field to sort by. */
   field: RepoOrderField;
-  /** Sort direction; also applies to the uid tie-break. */
-  direction?: OrderDirection;
+  /** Sort direction; the last one also applies to the uid tie-break. Default: that of the field. */
+  direction?: OrderDirection | null | undefined;
 };
 
 /** What repos can be sorted by. */
 export type RepoOrderField =
   /** By name, in byte order. */
   | 'NAME'
-  /** By the time of creation. */
+  /** By the time of creation. Descends by default. */
   | 'CREATE_TIME'
-  /** By the time of the last change. */
+  /** By the time of the last change. Descends by default. */
   | 'UPDATE_TIME'
   /** By uid: depth first along the tree of groups. */
   | 'UID'
   /**
-   * By the number of critical open findings, then by that of high ones, and so on; the worst is last, so DESC shows it first. Repos are
-   * left out where the caller lacks findings.list or tag.list.
+   * By the number of critical open findings, then by that of high ones, and so on; the worst is the largest. Repos are
+   * left out where the caller lacks findings.list or tag.list. Descends by default.
    */
   | 'OPEN_SEVERITY';
 
@@ -1069,7 +1174,7 @@ export type PackageCondition = {
 /** A new repo. Each list of texts has at most 64 KiB in total. */
 export type CreateRepoInput = {
   /** Uid of the group it will live in. */
-  parent: string | number;
+  parent: string;
   /** OCI repository name of at most 255 characters, unique in the group. */
   name: string;
   /** One line of at most 512 characters. */
@@ -1086,6 +1191,10 @@ export type CreateRepoInput = {
   syncConfig?: SyncConfigInput | null | undefined;
   /** What people group repos by: at most 64 labels, each key once. */
   labels?: Array<LabelInput> | null | undefined;
+  /** A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer. */
+  idempotencyKey?: string | null | undefined;
+  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  validateOnly?: boolean | null | undefined;
 };
 
 /** The source of a copied repo. */
@@ -1103,7 +1212,7 @@ export type SyncConfigInput = {
 /** Changes to a repo. */
 export type UpdateRepoInput = {
   /** Its uid. */
-  uid: string | number;
+  uid: string;
   /** New name; cannot be cleared. */
   name?: string | null | undefined;
   /** New description. */
@@ -1126,40 +1235,54 @@ export type UpdateRepoInput = {
    * INVALID_ARGUMENT for a name that is no updatable field.
    */
   updateMask?: Array<string> | null | undefined;
+  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  ifMatch?: string | null | undefined;
+  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  validateOnly?: boolean | null | undefined;
 };
 
 /** Which repo to delete. */
 export type DeleteRepoInput = {
   /** Its uid. */
-  uid: string | number;
+  uid: string;
+  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  ifMatch?: string | null | undefined;
+  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  validateOnly?: boolean | null | undefined;
 };
 
 /** The new readme of a repo. */
 export type UpdateRepoReadmeInput = {
   /** Uid of the repo. */
-  uid: string | number;
+  uid: string;
   /** Markdown, at most 256 KiB; null removes the readme, and left out it stays. */
   content?: string | null | undefined;
   /** Field mask: `content` or `*`. */
   updateMask?: Array<string> | null | undefined;
+  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  validateOnly?: boolean | null | undefined;
 };
 
 /** A new role. */
 export type CreateRoleInput = {
   /** Uid of the group it will live in. */
-  parent: string | number;
+  parent: string;
   /** 1 to 512 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the group. */
   name: string;
   /** One line of at most 512 characters. */
   description?: string | null | undefined;
   /** What it allows. */
   capabilities?: Array<Capability> | null | undefined;
+  /** A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer. */
+  idempotencyKey?: string | null | undefined;
+  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  validateOnly?: boolean | null | undefined;
 };
 
 /** Changes to a role. */
 export type UpdateRoleInput = {
   /** Its uid. */
-  uid: string | number;
+  uid: string;
   /** New name; cannot be cleared. */
   name?: string | null | undefined;
   /** New description. */
@@ -1172,22 +1295,30 @@ export type UpdateRoleInput = {
    * INVALID_ARGUMENT for a name that is no updatable field.
    */
   updateMask?: Array<string> | null | undefined;
+  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  ifMatch?: string | null | undefined;
+  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  validateOnly?: boolean | null | undefined;
 };
 
 /** Which role to delete. */
 export type DeleteRoleInput = {
   /** Its uid. */
-  uid: string | number;
+  uid: string;
+  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  ifMatch?: string | null | undefined;
+  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  validateOnly?: boolean | null | undefined;
 };
 
 /** Which role bindings to list; all given fields must match. */
 export type RoleBindingFilter = {
   /** Only those of this identity, by its uid. */
-  identity?: string | number | null | undefined;
+  identity?: string | null | undefined;
   /** Only those on exactly this group, by its uid. */
-  group?: string | number | null | undefined;
+  group?: string | null | undefined;
   /** Only those of this role, by its uid. */
-  role?: string | number | null | undefined;
+  role?: string | null | undefined;
   /** Only those by which an identity has this capability: of roles that hold it, expired ones aside. Needs no more than the list: who may list role bindings may ask what they give. */
   capability?: Capability | null | undefined;
   /** Only those of identities of at least one of these kinds. Needs identity.list: bindings of other identities are left out. */
@@ -1201,11 +1332,7 @@ export type RoleBindingFilter = {
   /** Only those that were made before this time and that nobody has confirmed since: what is left of an access review that began then. */
   unreviewedSince?: string | null | undefined;
   /** Only these, at most 1000. Unknown ones are ignored. */
-  uids?: Array<string | number> | null | undefined;
-  /** Only those strictly above this uid. */
-  ancestorsOf?: string | number | null | undefined;
-  /** Only those without a parent; this kind has none. */
-  inRoot?: boolean | null | undefined;
+  uids?: Array<string> | null | undefined;
 };
 
 /** Which role bindings that will expire are listed. Those that have expired already are not. */
@@ -1214,17 +1341,17 @@ export type RoleBindingExpiry = {
   before?: string | null | undefined;
 };
 
-/** How to sort role bindings. */
+/** How to sort role bindings: at most 3 fields, each of which sorts what is equal by those before. More than one reads and sorts all of the list. */
 export type RoleBindingOrder = {
   /** Field to sort by. */
   field: RoleBindingOrderField;
-  /** Sort direction; also applies to the uid tie-break. */
-  direction?: OrderDirection;
+  /** Sort direction; the last one also applies to the uid tie-break. Default: that of the field. */
+  direction?: OrderDirection | null | undefined;
 };
 
 /** What role bindings can be sorted by. */
 export type RoleBindingOrderField =
-  /** By the time of creation. */
+  /** By the time of creation. Descends by default. */
   | 'CREATE_TIME'
   /** By uid: depth first along the tree of groups. */
   | 'UID'
@@ -1238,23 +1365,27 @@ export type RoleBindingOrderField =
 /** A new role binding. */
 export type CreateRoleBindingInput = {
   /** Uid of the group on which it applies. */
-  parent: string | number;
+  parent: string;
   /** Uid of the identity that gets the role; it must be in that group or above it. */
-  identityUid: string | number;
+  identityUid: string;
   /** Uid of the role: a built-in one, or one of that group or above it. */
-  roleUid: string | number;
+  roleUid: string;
   /** From then on the binding gives nothing; must be in the future. Default: it never expires. */
   expireTime?: string | null | undefined;
+  /** A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer. */
+  idempotencyKey?: string | null | undefined;
+  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  validateOnly?: boolean | null | undefined;
 };
 
 /** Changes to a role binding. */
 export type UpdateRoleBindingInput = {
   /** Its uid. */
-  uid: string | number;
+  uid: string;
   /** Uid of the new identity; cannot be cleared. */
-  identityUid?: string | number | null | undefined;
+  identityUid?: string | null | undefined;
   /** Uid of the new role; cannot be cleared. */
-  roleUid?: string | number | null | undefined;
+  roleUid?: string | null | undefined;
   /** From then on the binding gives nothing; must be in the future. Null: it never expires. */
   expireTime?: string | null | undefined;
   /**
@@ -1263,18 +1394,26 @@ export type UpdateRoleBindingInput = {
    * INVALID_ARGUMENT for a name that is no updatable field.
    */
   updateMask?: Array<string> | null | undefined;
+  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  ifMatch?: string | null | undefined;
+  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  validateOnly?: boolean | null | undefined;
 };
 
 /** Which role binding to delete. */
 export type DeleteRoleBindingInput = {
   /** Its uid. */
-  uid: string | number;
+  uid: string;
+  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  ifMatch?: string | null | undefined;
+  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  validateOnly?: boolean | null | undefined;
 };
 
 /** Which role bindings to delete. */
 export type BatchDeleteRoleBindingsInput = {
   /** Their uids, 1 to 100, each once. */
-  uids: Array<string | number>;
+  uids: Array<string>;
   /** Why, at most 8192 bytes. The events then have it as `reviewNote`, and the caller as `reviewer`. Without a note they have no review, not even an earlier one. */
   note?: string | null | undefined;
 };
@@ -1290,16 +1429,16 @@ export type ConfirmRoleBindingsInput = {
 /** A role binding as the reviewer has seen it. What is given must still be so; what is left out is not compared. */
 export type ConfirmRoleBindingsRequest = {
   /** Its uid. */
-  uid: string | number;
+  uid: string;
   /** Uid of the identity that has the role. */
-  identityUid?: string | number | null | undefined;
+  identityUid?: string | null | undefined;
   /** Uid of the role. */
-  roleUid?: string | number | null | undefined;
+  roleUid?: string | null | undefined;
   /** When it expires; null: never. */
   expireTime?: string | null | undefined;
 };
 
-/** The direction of a sort order. */
+/** The direction of a sort order. Where none is given, the worst and the newest come first, as each field says; names, uids and times to come ascend. */
 export type OrderDirection =
   /** Smallest, earliest first. */
   | 'ASC'
@@ -1342,7 +1481,7 @@ export type SearchField =
 export type SourceType =
   /** Records of vulnerabilities in the form of OSV. */
   | 'OSV'
-  /** The catalogue of known exploited vulnerabilities. Only the operator has it read. */
+  /** The catalog of known exploited vulnerabilities. Only the operator has it read. */
   | 'KEV'
   /** The scores of the exploit prediction scoring system. Only the operator has them read. */
   | 'EPSS'
@@ -1369,7 +1508,7 @@ export type SourceState =
 /** A new source. */
 export type CreateSourceInput = {
   /** Uid of the group that the records are imported into. */
-  parent: string | number;
+  parent: string;
   /** 1 to 512 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the group. */
   name: string;
   /** What it has: OSV, OCI, VEX or SBOM. */
@@ -1391,6 +1530,10 @@ export type CreateSourceInput = {
   credentials?: SourceCredentialsInput | null | undefined;
   /** Whether it is read only when somebody asks for it. */
   paused?: boolean | null | undefined;
+  /** A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer. */
+  idempotencyKey?: string | null | undefined;
+  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  validateOnly?: boolean | null | undefined;
 };
 
 /** How requests to a source are signed in. */
@@ -1404,7 +1547,7 @@ export type SourceCredentialsInput = {
 /** Changes to a source. */
 export type UpdateSourceInput = {
   /** Its uid. */
-  uid: string | number;
+  uid: string;
   /** New name; cannot be cleared. */
   name?: string | null | undefined;
   /** New URL. */
@@ -1427,39 +1570,47 @@ export type UpdateSourceInput = {
    * INVALID_ARGUMENT for a name that is no updatable field.
    */
   updateMask?: Array<string> | null | undefined;
+  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  ifMatch?: string | null | undefined;
+  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  validateOnly?: boolean | null | undefined;
 };
 
 /** Which source to read. */
 export type RunSourceInput = {
   /** Its uid. */
-  uid: string | number;
+  uid: string;
 };
 
 /** Which run to end: that of a source. */
 export type CancelSourceInput = {
   /** The uid of the source. */
-  uid: string | number;
+  uid: string;
 };
 
 /** Which source to delete. */
 export type DeleteSourceInput = {
   /** Its uid. */
-  uid: string | number;
+  uid: string;
+  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  ifMatch?: string | null | undefined;
+  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  validateOnly?: boolean | null | undefined;
 };
 
-/** How to sort subscriptions. */
+/** How to sort subscriptions: at most 3 fields, each of which sorts what is equal by those before. More than one reads and sorts all of the list. */
 export type EventSubscriptionOrder = {
   /** Field to sort by. */
   field: EventSubscriptionOrderField;
-  /** Sort direction; also applies to the uid tie-break. */
-  direction?: OrderDirection;
+  /** Sort direction; the last one also applies to the uid tie-break. Default: that of the field. */
+  direction?: OrderDirection | null | undefined;
 };
 
 /** What subscriptions can be sorted by. */
 export type EventSubscriptionOrderField =
-  /** By the time of creation. */
+  /** By the time of creation. Descends by default. */
   | 'CREATE_TIME'
-  /** By the time of the last change. */
+  /** By the time of the last change. Descends by default. */
   | 'UPDATE_TIME'
   /** By uid: depth first along the tree of groups. */
   | 'UID';
@@ -1467,7 +1618,7 @@ export type EventSubscriptionOrderField =
 /** A new event subscription. */
 export type CreateSubscriptionInput = {
   /** Uid of the group whose events to send, with everything below it. */
-  parent: string | number;
+  parent: string;
   /** https URL of a public host, at most 2048 bytes, or where the format is EMAIL `mailto:` with up to twenty addresses: `mailto:security@example.com,ops@example.com`. Unique in the group. */
   sink: string;
   /** How events are written; CLOUDEVENTS where absent. */
@@ -1480,6 +1631,8 @@ export type CreateSubscriptionInput = {
   conditions?: EventConditionsInput | null | undefined;
   /** Which events about findings to send; all of those that `types` has where absent. */
   findings?: FindingConditionsInput | null | undefined;
+  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  validateOnly?: boolean | null | undefined;
 };
 
 /** How events are written for a sink. Messages for people tell of several events: which images, the worst findings, fixes, and where to see more. */
@@ -1505,7 +1658,7 @@ export type SubscriptionDigest =
 /** Which events to send; all of what is given must be met. */
 export type EventConditionsInput = {
   /** Uids of groups, repos and other resources in the group of the subscription, at most 100. Everything below them counts too. */
-  within?: Array<string | number> | null | undefined;
+  within?: Array<string> | null | undefined;
   /** Who made the changes: uids of identities, or names of an operator's commands, at most 100. */
   actors?: Array<string> | null | undefined;
   /**
@@ -1519,35 +1672,48 @@ export type EventConditionsInput = {
 export type FindingConditionsInput = {
   /** The rating must be this one or a worse one, of UNKNOWN, NONE, LOW, MEDIUM, HIGH and CRITICAL. */
   minSeverity?: SeverityRating | null | undefined;
-  /** true: the catalogue of known exploited vulnerabilities must have it. */
+  /** true: the catalog of known exploited vulnerabilities must have it. */
   knownExploited?: boolean | null | undefined;
-  /** Uids of groups and repos in the group of the subscription, or in what `descendantsOf` of a feed says, at most 100. */
-  within?: Array<string | number> | null | undefined;
+  /** Uids of groups and repos in the group of the subscription, or in what `within` of a feed says, at most 100. */
+  within?: Array<string> | null | undefined;
 };
 
 /** Which subscription to delete. */
 export type DeleteSubscriptionInput = {
   /** Its uid. */
-  uid: string | number;
+  uid: string;
+  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  ifMatch?: string | null | undefined;
+  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  validateOnly?: boolean | null | undefined;
 };
 
 /** The subscription whose secret is replaced. */
 export type RotateSubscriptionSecretInput = {
   /** Uid of the subscription. */
-  uid: string | number;
+  uid: string;
 };
 
 /** Which subscription to test. */
 export type TestSubscriptionInput = {
   /** Its uid. */
-  uid: string | number;
+  uid: string;
 };
 
 /** Which subscription to enable. */
 export type EnableSubscriptionInput = {
   /** Its uid. */
-  uid: string | number;
+  uid: string;
 };
+
+/** A class of tags that tools make; their names tell it. */
+export type TagClass =
+  /** A tag that refers to an image, such as its signature: `sha256-<hex>`, and the same with .sig, .att or .sbom. */
+  | 'REFERRER'
+  /** A tag that ends in a date: `latest-20260327`. */
+  | 'DATE'
+  /** A tag that ends in a package epoch: `1.2.3-r4`. */
+  | 'EPOCH';
 
 /** Which tags to list; all given fields must match. */
 export type TagFilter = {
@@ -1559,12 +1725,8 @@ export type TagFilter = {
   digest?: string | null | undefined;
   /** Only those that have, or have not, reached their end of life. */
   deprecated?: boolean | null | undefined;
-  /** false leaves out tags that refer to an image, such as its signature: `sha256-<hex>` and the same with .sig, .att or .sbom. */
-  includeReferrers?: boolean | null | undefined;
-  /** false leaves out tags that end in a date: `latest-20260327`. */
-  includeDates?: boolean | null | undefined;
-  /** false leaves out tags that end in a package epoch: `1.2.3-r4`. */
-  includeEpochs?: boolean | null | undefined;
+  /** Only those of none of these classes. */
+  excludeClasses?: Array<TagClass> | null | undefined;
   /**
    * Only those whose names hold all of these words, at most 16, in any order and whatever the case: a word
    * of three letters or more anywhere, a shorter one where a word begins. `totalCount` stays exact, and counts what is found.
@@ -1582,43 +1744,39 @@ export type TagFilter = {
    */
   packagesKnown?: boolean | null | undefined;
   /** Only these, at most 1000. Unknown ones are ignored. */
-  uids?: Array<string | number> | null | undefined;
-  /** Only those strictly above this uid. */
-  ancestorsOf?: string | number | null | undefined;
-  /** Only those without a parent; this kind has none. */
-  inRoot?: boolean | null | undefined;
+  uids?: Array<string> | null | undefined;
 };
 
-/** How to sort tags. */
+/** How to sort tags: at most 3 fields, each of which sorts what is equal by those before. More than one reads and sorts all of the list. */
 export type TagOrder = {
   /** Field to sort by. */
   field: TagOrderField;
-  /** Sort direction; also applies to the uid tie-break. */
-  direction?: OrderDirection;
+  /** Sort direction; the last one also applies to the uid tie-break. Default: that of the field. */
+  direction?: OrderDirection | null | undefined;
 };
 
 /** What tags can be sorted by. */
 export type TagOrderField =
   /** By name, in byte order. */
   | 'NAME'
-  /** By the time of creation, which a tag does not show. */
+  /** By the time of creation, which a tag does not show. Descends by default. */
   | 'CREATE_TIME'
-  /** By the time it was made or last moved. */
+  /** By the time it was made or last moved. Descends by default. */
   | 'UPDATE_TIME'
   /** By uid: depth first along the tree of groups. */
   | 'UID'
   /** By digest. Reads and sorts all of the list: filter long ones first. */
   | 'DIGEST'
   /**
-   * By the number of critical open findings of its image, then by that of high ones, and so on; the worst is last, so DESC shows it first.
-   * Tags are left out where the caller lacks findings.list. Reads and sorts all of the list, unless `where` has `openSeverities`.
+   * By the number of critical open findings of its image, then by that of high ones, and so on; the worst is the largest.
+   * Tags are left out where the caller lacks findings.list. Reads and sorts all of the list, unless `where` has `openSeverities`. Descends by default.
    */
   | 'OPEN_SEVERITY';
 
 /** Which tags to delete. */
 export type BatchDeleteTagsInput = {
   /** Their uids, 1 to 100, each once. */
-  uids: Array<string | number>;
+  uids: Array<string>;
 };
 
 /** What a link leads to. */
@@ -1645,10 +1803,10 @@ export type ReferenceType =
   | 'WEB';
 
 export type AccessQueryVariables = Exact<{
-  uid: string | number;
-  root: string | number;
+  uid: string;
+  root: string;
   capability?: Capability | null | undefined;
-  orderBy?: RoleBindingOrder | null | undefined;
+  orderBy?: Array<RoleBindingOrder> | RoleBindingOrder | null | undefined;
   first: number;
   after?: string | null | undefined;
   start: boolean;
@@ -1658,9 +1816,9 @@ export type AccessQueryVariables = Exact<{
 export type AccessQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, name: string, viewerCapabilities?: Array<Capability>, mayBind: boolean, roles?: { __typename: 'RoleConnection', nodes: Array<{ __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> }> } | null, ancestors?: Array<{ __typename: 'Group', uid: string, name: string, roles: { __typename: 'RoleConnection', nodes: Array<{ __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> }> } | null }> | null, effectiveBindings: { __typename: 'RoleBindingConnection', totalCount?: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'RoleBinding', uid: string, createTime: string, expireTime: string | null, mayChange: boolean, mayRevoke: boolean, identity: { __typename: 'Identity', uid: string, name: string, description: string | null, email: string | null } | null, role: { __typename: 'Role', uid: string, name: string } | null }> } | null } | null, roles?: { __typename: 'RoleConnection', nodes: Array<{ __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> }> } | null, viewer?: { __typename: 'Viewer', seesAll: boolean, seesExternal: boolean, identities: Array<{ __typename: 'Identity', uid: string, name: string }> } | null, externalGroupRoleMappings?: { __typename: 'ExternalGroupRoleMappingConnection', pageInfo: { __typename: 'PageInfo', hasNextPage: boolean }, nodes: Array<{ __typename: 'ExternalGroupRoleMapping', uid: string, externalGroupId: string, scopeUid: string, identityProvider: { __typename: 'IdentityProvider', name: string } | null, role: { __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> } | null }> } | null };
 
 export type ReachQueryVariables = Exact<{
-  identity: string | number;
-  on: string | number;
-  root: string | number;
+  identity: string;
+  on: string;
+  root: string;
   after?: string | null | undefined;
 }>;
 
@@ -1668,24 +1826,24 @@ export type ReachQueryVariables = Exact<{
 export type ReachQuery = { __typename: 'Query', identity: { __typename: 'Identity', uid: string, name: string, description: string | null, email: string | null, createTime: string, lastSeenTime: string | null, held: Array<Capability> | null, claimMatch: { __typename: 'ClaimMatch', issuer: string | null, issuerPattern: string | null, subject: string | null, subjectPattern: string | null } | null, staticKeys: { __typename: 'StaticKeys', issuer: string, subject: string } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, roleBindings: { __typename: 'RoleBindingConnection', totalCount: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'RoleBinding', uid: string, createTime: string, expireTime: string | null, mayChange: boolean, mayRevoke: boolean, role: { __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null, repos: { __typename: 'RepoConnection', totalCount: number } | null } | null, identity: { __typename: 'Identity', uid: string, name: string, description: string | null, email: string | null } | null }> } | null } | null, viewer: { __typename: 'Viewer', seesAll: boolean, identities: Array<{ __typename: 'Identity', uid: string }> } | null };
 
 export type RolesForQueryVariables = Exact<{
-  uid: string | number;
+  uid: string;
 }>;
 
 
 export type RolesForQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, roles: { __typename: 'RoleConnection', nodes: Array<{ __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> }> } | null, ancestors: Array<{ __typename: 'Group', uid: string, roles: { __typename: 'RoleConnection', nodes: Array<{ __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> }> } | null }> | null } | null, roles: { __typename: 'RoleConnection', nodes: Array<{ __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> }> } | null };
 
 export type CanQueryVariables = Exact<{
-  identity: string | number;
+  identity: string;
   me: boolean;
   capability: Capability;
-  on: string | number;
+  on: string;
 }>;
 
 
 export type CanQuery = { __typename: 'Query', identity?: { __typename: 'Identity', uid: string, name: string, can: boolean | null, roleBindings: { __typename: 'RoleBindingConnection', nodes: Array<{ __typename: 'RoleBinding', uid: string, identity: { __typename: 'Identity', uid: string, name: string } | null, role: { __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }> } | null } | null, viewer?: { __typename: 'Viewer', can: boolean, identities: Array<{ __typename: 'Identity', uid: string, name: string }>, roleBindings: { __typename: 'RoleBindingConnection', nodes: Array<{ __typename: 'RoleBinding', uid: string, identity: { __typename: 'Identity', uid: string, name: string } | null, role: { __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }> } | null } | null };
 
 export type BindableQueryVariables = Exact<{
-  uid: string | number;
+  uid: string;
   where?: IdentityFilter | null | undefined;
 }>;
 
@@ -1693,15 +1851,15 @@ export type BindableQueryVariables = Exact<{
 export type BindableQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, name: string, identities: { __typename: 'IdentityConnection', totalCount: number, nodes: Array<{ __typename: 'Identity', uid: string, name: string, description: string | null, email: string | null }> } | null, ancestors: Array<{ __typename: 'Group', uid: string, name: string, identities: { __typename: 'IdentityConnection', totalCount: number, nodes: Array<{ __typename: 'Identity', uid: string, name: string, description: string | null, email: string | null }> } | null }> | null } | null };
 
 export type ImpactQueryVariables = Exact<{
-  identity: string | number;
-  on: string | number;
+  identity: string;
+  on: string;
 }>;
 
 
 export type ImpactQuery = { __typename: 'Query', identity: { __typename: 'Identity', uid: string, name: string, held: Array<Capability> | null, roleBindings: { __typename: 'RoleBindingConnection', pageInfo: { __typename: 'PageInfo', hasNextPage: boolean }, nodes: Array<{ __typename: 'RoleBinding', uid: string, identity: { __typename: 'Identity', uid: string, name: string } | null, role: { __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }> } | null } | null, group: { __typename: 'Group', uid: string, name: string, descendants: { __typename: 'GroupConnection', totalCount: number } | null, repos: { __typename: 'RepoConnection', totalCount: number } | null } | null, viewer: { __typename: 'Viewer', identities: Array<{ __typename: 'Identity', uid: string }> } | null };
 
 export type HoldsQueryVariables = Exact<{
-  on: string | number;
+  on: string;
 }>;
 
 
@@ -1733,10 +1891,10 @@ export type GivenRoleFragment = { __typename: 'Role', uid: string, name: string,
 export type BoundFragment = { __typename: 'Identity', uid: string, name: string, description: string | null, email: string | null };
 
 export type ReviewsQueryVariables = Exact<{
-  uid: string | number;
+  uid: string;
   where?: RoleBindingFilter | null | undefined;
   since: string;
-  orderBy?: RoleBindingOrder | null | undefined;
+  orderBy?: Array<RoleBindingOrder> | RoleBindingOrder | null | undefined;
   first: number;
   after?: string | null | undefined;
   start: boolean;
@@ -1760,20 +1918,20 @@ export type UnbindAllMutationVariables = Exact<{
 export type UnbindAllMutation = { __typename: 'Mutation', batchDeleteRoleBindings: { __typename: 'BatchDeleteRoleBindingsPayload', deletedUids: Array<string> } | null };
 
 export type HistoryQueryVariables = Exact<{
-  uid: string | number;
+  uid: string;
   from: string;
   to: string;
-  identity?: string | number | null | undefined;
+  identity?: string | null | undefined;
   actor?: string | null | undefined;
   first: number;
   after?: string | null | undefined;
 }>;
 
 
-export type HistoryQuery = { __typename: 'Query', accessChanges: { __typename: 'AccessChangeConnection', complete: boolean, recordedSince: string | null, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'AccessChange', kind: AccessChangeKind, roleUid: string, roleName: string, addedCapabilities: Array<Capability>, removedCapabilities: Array<Capability>, event: { __typename: 'Event', id: string, time: string, subject: string, body: unknown, actor: { __typename: 'EventActor', subject: string, act: Record<string, string> | null, identity: { __typename: 'Identity', uid: string, name: string } | null }, groupNode: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }, role: { __typename: 'Role', uid: string } | null, before: { __typename: 'AccessGrant', bindingUid: string, groupUid: string, groupName: string, identityUid: string, identityName: string, roleUid: string, roleName: string, expireTime: string | null, identity: { __typename: 'Identity', uid: string, email: string | null } | null } | null, after: { __typename: 'AccessGrant', bindingUid: string, groupUid: string, groupName: string, identityUid: string, identityName: string, roleUid: string, roleName: string, expireTime: string | null, identity: { __typename: 'Identity', uid: string, email: string | null } | null } | null }> } | null };
+export type HistoryQuery = { __typename: 'Query', accessChanges: { __typename: 'AccessChangeConnection', complete: boolean, recordedSince: string | null, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'AccessChange', kind: AccessChangeKind, roleUid: string, roleName: string, addedCapabilities: Array<Capability>, removedCapabilities: Array<Capability>, event: { __typename: 'Event', id: string, time: string, subject: string, body: unknown, actor: { __typename: 'EventActor', subject: string, act: Record<string, string> | null, identity: { __typename: 'Identity', uid: string, name: string } | null }, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }, role: { __typename: 'Role', uid: string } | null, before: { __typename: 'AccessGrant', bindingUid: string, groupUid: string, groupName: string, identityUid: string, identityName: string, roleUid: string, roleName: string, expireTime: string | null, identity: { __typename: 'Identity', uid: string, email: string | null } | null } | null, after: { __typename: 'AccessGrant', bindingUid: string, groupUid: string, groupName: string, identityUid: string, identityName: string, roleUid: string, roleName: string, expireTime: string | null, identity: { __typename: 'Identity', uid: string, email: string | null } | null } | null }> } | null };
 
 export type AccessOnQueryVariables = Exact<{
-  uid: string | number;
+  uid: string;
   time: string;
   first: number;
   after?: string | null | undefined;
@@ -1783,14 +1941,14 @@ export type AccessOnQueryVariables = Exact<{
 export type AccessOnQuery = { __typename: 'Query', accessAt: { __typename: 'AccessGrantConnection', complete: boolean, recordedSince: string | null, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'AccessGrant', createTime: string, capabilities: Array<Capability> | null, bindingUid: string, groupUid: string, groupName: string, identityUid: string, identityName: string, roleUid: string, roleName: string, expireTime: string | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, identity: { __typename: 'Identity', uid: string, email: string | null } | null }> } | null };
 
 export type PeopleQueryVariables = Exact<{
-  root: string | number;
+  root: string;
   where?: IdentityFilter | null | undefined;
 }>;
 
 
 export type PeopleQuery = { __typename: 'Query', identities: { __typename: 'IdentityConnection', totalCount: number, nodes: Array<{ __typename: 'Identity', uid: string, name: string, description: string | null, email: string | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }> } | null };
 
-export type ChangedFragment = { __typename: 'AccessChange', kind: AccessChangeKind, roleUid: string, roleName: string, addedCapabilities: Array<Capability>, removedCapabilities: Array<Capability>, event: { __typename: 'Event', id: string, time: string, subject: string, body: unknown, actor: { __typename: 'EventActor', subject: string, act: Record<string, string> | null, identity: { __typename: 'Identity', uid: string, name: string } | null }, groupNode: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }, role: { __typename: 'Role', uid: string } | null, before: { __typename: 'AccessGrant', bindingUid: string, groupUid: string, groupName: string, identityUid: string, identityName: string, roleUid: string, roleName: string, expireTime: string | null, identity: { __typename: 'Identity', uid: string, email: string | null } | null } | null, after: { __typename: 'AccessGrant', bindingUid: string, groupUid: string, groupName: string, identityUid: string, identityName: string, roleUid: string, roleName: string, expireTime: string | null, identity: { __typename: 'Identity', uid: string, email: string | null } | null } | null };
+export type ChangedFragment = { __typename: 'AccessChange', kind: AccessChangeKind, roleUid: string, roleName: string, addedCapabilities: Array<Capability>, removedCapabilities: Array<Capability>, event: { __typename: 'Event', id: string, time: string, subject: string, body: unknown, actor: { __typename: 'EventActor', subject: string, act: Record<string, string> | null, identity: { __typename: 'Identity', uid: string, name: string } | null }, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }, role: { __typename: 'Role', uid: string } | null, before: { __typename: 'AccessGrant', bindingUid: string, groupUid: string, groupName: string, identityUid: string, identityName: string, roleUid: string, roleName: string, expireTime: string | null, identity: { __typename: 'Identity', uid: string, email: string | null } | null } | null, after: { __typename: 'AccessGrant', bindingUid: string, groupUid: string, groupName: string, identityUid: string, identityName: string, roleUid: string, roleName: string, expireTime: string | null, identity: { __typename: 'Identity', uid: string, email: string | null } | null } | null };
 
 export type PastGrantFragment = { __typename: 'AccessGrant', bindingUid: string, groupUid: string, groupName: string, identityUid: string, identityName: string, roleUid: string, roleName: string, expireTime: string | null, identity: { __typename: 'Identity', uid: string, email: string | null } | null };
 
@@ -1801,14 +1959,14 @@ export type GrantFragment = { __typename: 'RoleBinding', uid: string, createTime
 export type GrantedFragment = { __typename: 'RoleBinding', uid: string, identity: { __typename: 'Identity', uid: string, name: string } | null, role: { __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null };
 
 export type RolesQueryVariables = Exact<{
-  uid: string | number;
+  uid: string;
 }>;
 
 
 export type RolesQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, name: string, viewerCapabilities: Array<Capability>, roles: { __typename: 'RoleConnection', totalCount: number, nodes: Array<{ __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability>, updateTime: string | null, viewerCapabilities: Array<Capability>, roleBindings: { __typename: 'RoleBindingConnection', totalCount: number } | null }> } | null, ancestors: Array<{ __typename: 'Group', uid: string, name: string, roles: { __typename: 'RoleConnection', nodes: Array<{ __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability>, updateTime: string | null, viewerCapabilities: Array<Capability>, roleBindings: { __typename: 'RoleBindingConnection', totalCount: number } | null }> } | null }> | null } | null, roles: { __typename: 'RoleConnection', nodes: Array<{ __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability>, updateTime: string | null, viewerCapabilities: Array<Capability>, roleBindings: { __typename: 'RoleBindingConnection', totalCount: number } | null }> } | null };
 
 export type RoleHoldersQueryVariables = Exact<{
-  uid: string | number;
+  uid: string;
 }>;
 
 
@@ -1838,10 +1996,10 @@ export type DeleteRoleMutation = { __typename: 'Mutation', deleteRole: { __typen
 export type ListedRoleFragment = { __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability>, updateTime: string | null, viewerCapabilities: Array<Capability>, roleBindings: { __typename: 'RoleBindingConnection', totalCount: number } | null };
 
 export type AuditQueryVariables = Exact<{
-  uid: string | number;
-  types?: Array<string> | string | null | undefined;
+  uid: string;
+  kinds?: Array<EventKind> | EventKind | null | undefined;
   actor?: string | null | undefined;
-  subject?: string | number | null | undefined;
+  subject?: string | null | undefined;
   denied?: boolean | null | undefined;
   since?: string | null | undefined;
   until?: string | null | undefined;
@@ -1851,7 +2009,7 @@ export type AuditQueryVariables = Exact<{
 }>;
 
 
-export type AuditQuery = { __typename: 'Query', auditLog: { __typename: 'AuditLogConnection', pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Event', id: string, type: string, kind: EventKind | null, time: string, subject: string, denied: string | null, count: number, actor: { __typename: 'EventActor', subject: string, act: Record<string, string> | null, identity: { __typename: 'Identity', uid: string, name: string } | null }, groupNode: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, resource:
+export type AuditQuery = { __typename: 'Query', auditLog: { __typename: 'AuditLogConnection', pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Event', id: string, type: string, kind: EventKind | null, time: string, subject: string, denied: string | null, count: number, actor: { __typename: 'EventActor', subject: string, act: Record<string, string> | null, identity: { __typename: 'Identity', uid: string, name: string } | null }, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, resource:
         | { __typename: 'AccountAssociation' }
         | { __typename: 'Advisory' }
         | { __typename: 'AdvisoryDocument' }
@@ -1865,6 +2023,7 @@ export type AuditQuery = { __typename: 'Query', auditLog: { __typename: 'AuditLo
         | { __typename: 'GroupInvite', email: string | null, keyId: string }
         | { __typename: 'Identity', name: string }
         | { __typename: 'IdentityProvider', name: string }
+        | { __typename: 'Image' }
         | { __typename: 'Package' }
         | { __typename: 'PackageVersion' }
         | { __typename: 'Repo', name: string }
@@ -1874,16 +2033,18 @@ export type AuditQuery = { __typename: 'Query', auditLog: { __typename: 'AuditLo
         | { __typename: 'EventSubscription', sink: string }
         | { __typename: 'Tag', name: string, repo: { __typename: 'Repo', name: string } | null }
         | { __typename: 'TermsAcceptance' }
+        | { __typename: 'Viewer' }
         | { __typename: 'VulnerabilityMetadata' }
+        | { __typename: 'VulnerabilityExposure' }
        | null, changes: Array<{ __typename: 'EventChange', field: string, before: unknown, after: unknown }> | null }> } | null, eventActivity?: Array<{ __typename: 'EventActivity', time: string, made: number, refused: number }> | null };
 
 export type LatestQueryVariables = Exact<{
-  uid: string | number;
-  types?: Array<string> | string | null | undefined;
+  uid: string;
+  kinds?: Array<EventKind> | EventKind | null | undefined;
 }>;
 
 
-export type LatestQuery = { __typename: 'Query', auditLog: { __typename: 'AuditLogConnection', nodes: Array<{ __typename: 'Event', id: string, type: string, kind: EventKind | null, time: string, subject: string, denied: string | null, count: number, actor: { __typename: 'EventActor', subject: string, act: Record<string, string> | null, identity: { __typename: 'Identity', uid: string, name: string } | null }, groupNode: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, resource:
+export type LatestQuery = { __typename: 'Query', auditLog: { __typename: 'AuditLogConnection', nodes: Array<{ __typename: 'Event', id: string, type: string, kind: EventKind | null, time: string, subject: string, denied: string | null, count: number, actor: { __typename: 'EventActor', subject: string, act: Record<string, string> | null, identity: { __typename: 'Identity', uid: string, name: string } | null }, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, resource:
         | { __typename: 'AccountAssociation' }
         | { __typename: 'Advisory' }
         | { __typename: 'AdvisoryDocument' }
@@ -1897,6 +2058,7 @@ export type LatestQuery = { __typename: 'Query', auditLog: { __typename: 'AuditL
         | { __typename: 'GroupInvite', email: string | null, keyId: string }
         | { __typename: 'Identity', name: string }
         | { __typename: 'IdentityProvider', name: string }
+        | { __typename: 'Image' }
         | { __typename: 'Package' }
         | { __typename: 'PackageVersion' }
         | { __typename: 'Repo', name: string }
@@ -1906,7 +2068,9 @@ export type LatestQuery = { __typename: 'Query', auditLog: { __typename: 'AuditL
         | { __typename: 'EventSubscription', sink: string }
         | { __typename: 'Tag', name: string, repo: { __typename: 'Repo', name: string } | null }
         | { __typename: 'TermsAcceptance' }
+        | { __typename: 'Viewer' }
         | { __typename: 'VulnerabilityMetadata' }
+        | { __typename: 'VulnerabilityExposure' }
        | null, changes: Array<{ __typename: 'EventChange', field: string, before: unknown, after: unknown }> | null }> } | null };
 
 export type BodiesQueryVariables = Exact<{
@@ -1928,6 +2092,7 @@ export type BodiesQuery = { __typename: 'Query', nodes: Array<
     | { __typename: 'GroupInvite' }
     | { __typename: 'Identity' }
     | { __typename: 'IdentityProvider' }
+    | { __typename: 'Image' }
     | { __typename: 'Package' }
     | { __typename: 'PackageVersion' }
     | { __typename: 'Repo' }
@@ -1937,35 +2102,86 @@ export type BodiesQuery = { __typename: 'Query', nodes: Array<
     | { __typename: 'EventSubscription' }
     | { __typename: 'Tag' }
     | { __typename: 'TermsAcceptance' }
+    | { __typename: 'Viewer' }
     | { __typename: 'VulnerabilityMetadata' }
+    | { __typename: 'VulnerabilityExposure' }
    | null> };
 
 export type AdvisoriesQueryVariables = Exact<{
-  uid: string | number;
+  uid: string;
   where?: AdvisoryFilter | null | undefined;
-  orderBy?: AdvisoryOrder | null | undefined;
+  orderBy?: Array<AdvisoryOrder> | AdvisoryOrder | null | undefined;
   first: number;
   after?: string | null | undefined;
   start: boolean;
 }>;
 
 
-export type AdvisoriesQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, advisorySummary?: { __typename: 'AdvisorySummary', open: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number }, fixed: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number }, notAffected: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number } } | null, findingSummary?: { __typename: 'FindingSummary', open: { __typename: 'FindingCount', total: number } } | null, advisories: { __typename: 'AdvisoryConnection', totalCount?: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Advisory', uid: string, advisoryId: string, aliases: Array<string>, artifactName: string, componentName: string | null, createTime: string, deleteTime: string | null, severity: { __typename: 'AdvisorySeverity', rating: SeverityRating, score: number | null }, vulnerabilities: Array<{ __typename: 'VulnerabilityMetadata', vulnerabilityId: string, summary: string | null }> | null, findings: { __typename: 'FindingConnection', totalCount: number } | null, events: Array<{ __typename: 'AdvisoryEvent', type: AdvisoryEventType, createTime: string | null, author: string | null, detection: { __typename: 'AdvisoryDetection', nvdapi: { __typename: 'AdvisoryNVDDetection', cpeFound: string | null } | null, scanv1: { __typename: 'AdvisoryScanDetection', scanner: string | null, component: string | null, componentVersion: string | null } | null } | null, fixed: { __typename: 'AdvisoryFix', fixedVersion: string | null, note: string | null } | null, falsePositiveDetermination: { __typename: 'AdvisoryFalsePositive', type: FalsePositiveType | null, note: string | null } | null, truePositiveDetermination: { __typename: 'AdvisoryNote', note: string | null } | null, analysisNotPlanned: { __typename: 'AdvisoryNote', note: string | null } | null, fixNotPlanned: { __typename: 'AdvisoryNote', note: string | null } | null, pendingUpstreamFix: { __typename: 'AdvisoryNote', note: string | null } | null, patched: { __typename: 'AdvisoryPatch', patchedVersions: Array<string>, note: string | null } | null }> }> } | null } | null };
+export type AdvisoriesQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, advisorySummary?: { __typename: 'AdvisorySummary', open: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number }, fixed: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number }, notAffected: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number } } | null, findingSummary?: { __typename: 'FindingSummary', open: { __typename: 'FindingCount', total: number } } | null, advisories: { __typename: 'AdvisoryConnection', totalCount?: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Advisory', uid: string, advisoryId: string, aliases: Array<string>, artifactName: string, componentName: string | null, createTime: string, deleteTime: string | null, severity: { __typename: 'AdvisorySeverity', rating: SeverityRating, score: number | null }, vulnerabilities: Array<{ __typename: 'VulnerabilityMetadata', vulnerabilityId: string, summary: string | null }> | null, findings: { __typename: 'FindingConnection', totalCount: number } | null, events: Array<{ __typename: 'AdvisoryEvent', type: AdvisoryEventType, createTime: string | null, author: string | null, detail:
+            | { __typename: 'AdvisoryDetection', nvdapi: { __typename: 'AdvisoryNVDDetection', cpeFound: string | null } | null, scanv1: { __typename: 'AdvisoryScanDetection', scanner: string | null, component: string | null, componentVersion: string | null } | null }
+            | { __typename: 'AdvisoryTruePositive', note: string | null }
+            | { __typename: 'AdvisoryFix', fixedVersion: string | null, note: string | null }
+            | { __typename: 'AdvisoryFalsePositive', note: string | null, reason: FalsePositiveType | null }
+            | { __typename: 'AdvisoryAnalysisNotPlanned', note: string | null }
+            | { __typename: 'AdvisoryFixNotPlanned', note: string | null }
+            | { __typename: 'AdvisoryPendingUpstreamFix', note: string | null }
+            | { __typename: 'AdvisoryPatch', patchedVersions: Array<string>, note: string | null }
+           }> }> } | null } | null };
 
 export type FeedCountsFragment = { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number };
 
 export type VulnerabilityQueryVariables = Exact<{
   id: string;
-  uid: string | number;
+  uid: string;
   history: boolean;
 }>;
 
 
-export type VulnerabilityQuery = { __typename: 'Query', vulnerability: { __typename: 'VulnerabilityExposure', name: string, names: Array<string>, exploitation: { __typename: 'Exploitation', knownExploited: boolean, knownExploitedTime: string | null, epss: number | null } | null, metadata: { __typename: 'VulnerabilityMetadata', vulnerabilityId: string, summary: string | null, details: string | null, upstream: Array<string>, related: Array<string>, references: Array<{ __typename: 'Reference', type: ReferenceType | null, url: string | null }> } | null, advisories: { __typename: 'AdvisoryConnection', totalCount: number, nodes: Array<{ __typename: 'Advisory', uid: string, advisoryId: string, artifactName: string, artifactType: string | null, componentName: string | null, createTime: string, updateTime: string, deleteTime: string | null, author: string | null, upstream: Array<string>, severity: { __typename: 'AdvisorySeverity', rating: SeverityRating, score: number | null, vector: string | null, version: string | null }, affected: { __typename: 'AffectedVersions', versions: Array<string>, ranges: Array<{ __typename: 'AffectedRange', type: string, events: Array<{ __typename: 'AffectedEvent', introduced: string | null, fixed: string | null, lastAffected: string | null, limit: string | null }> }> } | null, events: Array<{ __typename: 'AdvisoryEvent', type: AdvisoryEventType, createTime: string | null, author: string | null, detection: { __typename: 'AdvisoryDetection', nvdapi: { __typename: 'AdvisoryNVDDetection', cpeFound: string | null } | null, scanv1: { __typename: 'AdvisoryScanDetection', scanner: string | null, component: string | null, componentVersion: string | null } | null } | null, fixed: { __typename: 'AdvisoryFix', fixedVersion: string | null, note: string | null } | null, falsePositiveDetermination: { __typename: 'AdvisoryFalsePositive', type: FalsePositiveType | null, note: string | null } | null, truePositiveDetermination: { __typename: 'AdvisoryNote', note: string | null } | null, analysisNotPlanned: { __typename: 'AdvisoryNote', note: string | null } | null, fixNotPlanned: { __typename: 'AdvisoryNote', note: string | null } | null, pendingUpstreamFix: { __typename: 'AdvisoryNote', note: string | null } | null, patched: { __typename: 'AdvisoryPatch', patchedVersions: Array<string>, note: string | null } | null }> }> } | null } | null, group: { __typename: 'Group', uid: string, viewerCapabilities: Array<Capability> } | null, findings: { __typename: 'FindingConnection', totalCount: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean }, nodes: Array<{ __typename: 'Finding', uid: string, package: string, ecosystem: string | null, digest: string, installedVersion: string | null, fixedVersions: Array<string>, state: FindingState, justification: string | null, note: string | null, firstSeenTime: string, repo: { __typename: 'Repo', uid: string, name: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } | null, tags: { __typename: 'TagConnection', totalCount: number, nodes: Array<{ __typename: 'Tag', uid: string, name: string }> } | null, fixedIn: { __typename: 'TagConnection', nodes: Array<{ __typename: 'Tag', uid: string, name: string }> } | null }> } | null, above: { __typename: 'FindingConnection', nodes: Array<{ __typename: 'Finding', uid: string, advisories: Array<{ __typename: 'Advisory', uid: string, advisoryId: string, artifactName: string, artifactType: string | null, componentName: string | null, createTime: string, updateTime: string, deleteTime: string | null, author: string | null, upstream: Array<string>, severity: { __typename: 'AdvisorySeverity', rating: SeverityRating, score: number | null, vector: string | null, version: string | null }, affected: { __typename: 'AffectedVersions', versions: Array<string>, ranges: Array<{ __typename: 'AffectedRange', type: string, events: Array<{ __typename: 'AffectedEvent', introduced: string | null, fixed: string | null, lastAffected: string | null, limit: string | null }> }> } | null, events: Array<{ __typename: 'AdvisoryEvent', type: AdvisoryEventType, createTime: string | null, author: string | null, detection: { __typename: 'AdvisoryDetection', nvdapi: { __typename: 'AdvisoryNVDDetection', cpeFound: string | null } | null, scanv1: { __typename: 'AdvisoryScanDetection', scanner: string | null, component: string | null, componentVersion: string | null } | null } | null, fixed: { __typename: 'AdvisoryFix', fixedVersion: string | null, note: string | null } | null, falsePositiveDetermination: { __typename: 'AdvisoryFalsePositive', type: FalsePositiveType | null, note: string | null } | null, truePositiveDetermination: { __typename: 'AdvisoryNote', note: string | null } | null, analysisNotPlanned: { __typename: 'AdvisoryNote', note: string | null } | null, fixNotPlanned: { __typename: 'AdvisoryNote', note: string | null } | null, pendingUpstreamFix: { __typename: 'AdvisoryNote', note: string | null } | null, patched: { __typename: 'AdvisoryPatch', patchedVersions: Array<string>, note: string | null } | null }> }> | null }> } | null, auditLog?: { __typename: 'AuditLogConnection', nodes: Array<{ __typename: 'Event', id: string, time: string, body: unknown, actor: { __typename: 'EventActor', subject: string, act: Record<string, string> | null, identity: { __typename: 'Identity', uid: string, name: string } | null } }> } | null };
+export type VulnerabilityQuery = { __typename: 'Query', vulnerability: { __typename: 'VulnerabilityExposure', name: string, names: Array<string>, exploitation: { __typename: 'Exploitation', knownExploited: boolean, knownExploitedTime: string | null, epss: number | null } | null, metadata: { __typename: 'VulnerabilityMetadata', vulnerabilityId: string, summary: string | null, details: string | null, upstream: Array<string>, related: Array<string>, references: Array<{ __typename: 'Reference', type: ReferenceType | null, url: string | null }> } | null, advisories: { __typename: 'AdvisoryConnection', totalCount: number, nodes: Array<{ __typename: 'Advisory', uid: string, advisoryId: string, artifactName: string, artifactType: string | null, componentName: string | null, createTime: string, updateTime: string, deleteTime: string | null, author: string | null, upstream: Array<string>, severity: { __typename: 'AdvisorySeverity', rating: SeverityRating, score: number | null, vector: string | null, version: string | null }, affected: { __typename: 'AffectedVersions', versions: Array<string>, ranges: Array<{ __typename: 'AffectedRange', type: AffectedRangeType, events: Array<{ __typename: 'AffectedEvent', introduced: string | null, fixed: string | null, lastAffected: string | null, limit: string | null }> }> } | null, events: Array<{ __typename: 'AdvisoryEvent', type: AdvisoryEventType, createTime: string | null, author: string | null, detail:
+            | { __typename: 'AdvisoryDetection', nvdapi: { __typename: 'AdvisoryNVDDetection', cpeFound: string | null } | null, scanv1: { __typename: 'AdvisoryScanDetection', scanner: string | null, component: string | null, componentVersion: string | null } | null }
+            | { __typename: 'AdvisoryTruePositive', note: string | null }
+            | { __typename: 'AdvisoryFix', fixedVersion: string | null, note: string | null }
+            | { __typename: 'AdvisoryFalsePositive', note: string | null, reason: FalsePositiveType | null }
+            | { __typename: 'AdvisoryAnalysisNotPlanned', note: string | null }
+            | { __typename: 'AdvisoryFixNotPlanned', note: string | null }
+            | { __typename: 'AdvisoryPendingUpstreamFix', note: string | null }
+            | { __typename: 'AdvisoryPatch', patchedVersions: Array<string>, note: string | null }
+           }> }> } | null } | null, group: { __typename: 'Group', uid: string, viewerCapabilities: Array<Capability> } | null, findings: { __typename: 'FindingConnection', totalCount: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean }, nodes: Array<{ __typename: 'Finding', uid: string, package: string, ecosystem: string | null, digest: string, installedVersion: string | null, fixedVersions: Array<string>, state: FindingState, justification: FindingJustification | null, note: string | null, firstSeenTime: string, repo: { __typename: 'Repo', uid: string, name: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } | null, tags: { __typename: 'TagConnection', totalCount: number, nodes: Array<{ __typename: 'Tag', uid: string, name: string }> } | null, fixedIn: { __typename: 'TagConnection', nodes: Array<{ __typename: 'Tag', uid: string, name: string }> } | null }> } | null, above: { __typename: 'FindingConnection', nodes: Array<{ __typename: 'Finding', uid: string, advisories: Array<{ __typename: 'Advisory', uid: string, advisoryId: string, artifactName: string, artifactType: string | null, componentName: string | null, createTime: string, updateTime: string, deleteTime: string | null, author: string | null, upstream: Array<string>, severity: { __typename: 'AdvisorySeverity', rating: SeverityRating, score: number | null, vector: string | null, version: string | null }, affected: { __typename: 'AffectedVersions', versions: Array<string>, ranges: Array<{ __typename: 'AffectedRange', type: AffectedRangeType, events: Array<{ __typename: 'AffectedEvent', introduced: string | null, fixed: string | null, lastAffected: string | null, limit: string | null }> }> } | null, events: Array<{ __typename: 'AdvisoryEvent', type: AdvisoryEventType, createTime: string | null, author: string | null, detail:
+            | { __typename: 'AdvisoryDetection', nvdapi: { __typename: 'AdvisoryNVDDetection', cpeFound: string | null } | null, scanv1: { __typename: 'AdvisoryScanDetection', scanner: string | null, component: string | null, componentVersion: string | null } | null }
+            | { __typename: 'AdvisoryTruePositive', note: string | null }
+            | { __typename: 'AdvisoryFix', fixedVersion: string | null, note: string | null }
+            | { __typename: 'AdvisoryFalsePositive', note: string | null, reason: FalsePositiveType | null }
+            | { __typename: 'AdvisoryAnalysisNotPlanned', note: string | null }
+            | { __typename: 'AdvisoryFixNotPlanned', note: string | null }
+            | { __typename: 'AdvisoryPendingUpstreamFix', note: string | null }
+            | { __typename: 'AdvisoryPatch', patchedVersions: Array<string>, note: string | null }
+           }> }> | null }> } | null, auditLog?: { __typename: 'AuditLogConnection', nodes: Array<{ __typename: 'Event', id: string, time: string, actor: { __typename: 'EventActor', subject: string, act: Record<string, string> | null, identity: { __typename: 'Identity', uid: string, name: string } | null }, detail:
+        | { __typename: 'FindingChange', repoName: string | null, findings: Array<{ __typename: 'ChangedFinding', vulnerabilityId: string, state: FindingState, note: string | null }> }
+        | { __typename: 'FindingTriage', rules: Array<{ __typename: 'FindingRule', vulnerabilityId: string | null, state: FindingState, note: string | null }> }
+        | { __typename: 'DuePolicy' }
+       | null }> } | null };
 
-export type AdvisoryStoryFragment = { __typename: 'Advisory', uid: string, advisoryId: string, artifactName: string, artifactType: string | null, componentName: string | null, createTime: string, updateTime: string, deleteTime: string | null, author: string | null, upstream: Array<string>, severity: { __typename: 'AdvisorySeverity', rating: SeverityRating, score: number | null, vector: string | null, version: string | null }, affected: { __typename: 'AffectedVersions', versions: Array<string>, ranges: Array<{ __typename: 'AffectedRange', type: string, events: Array<{ __typename: 'AffectedEvent', introduced: string | null, fixed: string | null, lastAffected: string | null, limit: string | null }> }> } | null, events: Array<{ __typename: 'AdvisoryEvent', type: AdvisoryEventType, createTime: string | null, author: string | null, detection: { __typename: 'AdvisoryDetection', nvdapi: { __typename: 'AdvisoryNVDDetection', cpeFound: string | null } | null, scanv1: { __typename: 'AdvisoryScanDetection', scanner: string | null, component: string | null, componentVersion: string | null } | null } | null, fixed: { __typename: 'AdvisoryFix', fixedVersion: string | null, note: string | null } | null, falsePositiveDetermination: { __typename: 'AdvisoryFalsePositive', type: FalsePositiveType | null, note: string | null } | null, truePositiveDetermination: { __typename: 'AdvisoryNote', note: string | null } | null, analysisNotPlanned: { __typename: 'AdvisoryNote', note: string | null } | null, fixNotPlanned: { __typename: 'AdvisoryNote', note: string | null } | null, pendingUpstreamFix: { __typename: 'AdvisoryNote', note: string | null } | null, patched: { __typename: 'AdvisoryPatch', patchedVersions: Array<string>, note: string | null } | null }> };
+export type AdvisoryStoryFragment = { __typename: 'Advisory', uid: string, advisoryId: string, artifactName: string, artifactType: string | null, componentName: string | null, createTime: string, updateTime: string, deleteTime: string | null, author: string | null, upstream: Array<string>, severity: { __typename: 'AdvisorySeverity', rating: SeverityRating, score: number | null, vector: string | null, version: string | null }, affected: { __typename: 'AffectedVersions', versions: Array<string>, ranges: Array<{ __typename: 'AffectedRange', type: AffectedRangeType, events: Array<{ __typename: 'AffectedEvent', introduced: string | null, fixed: string | null, lastAffected: string | null, limit: string | null }> }> } | null, events: Array<{ __typename: 'AdvisoryEvent', type: AdvisoryEventType, createTime: string | null, author: string | null, detail:
+      | { __typename: 'AdvisoryDetection', nvdapi: { __typename: 'AdvisoryNVDDetection', cpeFound: string | null } | null, scanv1: { __typename: 'AdvisoryScanDetection', scanner: string | null, component: string | null, componentVersion: string | null } | null }
+      | { __typename: 'AdvisoryTruePositive', note: string | null }
+      | { __typename: 'AdvisoryFix', fixedVersion: string | null, note: string | null }
+      | { __typename: 'AdvisoryFalsePositive', note: string | null, reason: FalsePositiveType | null }
+      | { __typename: 'AdvisoryAnalysisNotPlanned', note: string | null }
+      | { __typename: 'AdvisoryFixNotPlanned', note: string | null }
+      | { __typename: 'AdvisoryPendingUpstreamFix', note: string | null }
+      | { __typename: 'AdvisoryPatch', patchedVersions: Array<string>, note: string | null }
+     }> };
 
-export type AdvisoryHappeningFragment = { __typename: 'AdvisoryEvent', type: AdvisoryEventType, createTime: string | null, author: string | null, detection: { __typename: 'AdvisoryDetection', nvdapi: { __typename: 'AdvisoryNVDDetection', cpeFound: string | null } | null, scanv1: { __typename: 'AdvisoryScanDetection', scanner: string | null, component: string | null, componentVersion: string | null } | null } | null, fixed: { __typename: 'AdvisoryFix', fixedVersion: string | null, note: string | null } | null, falsePositiveDetermination: { __typename: 'AdvisoryFalsePositive', type: FalsePositiveType | null, note: string | null } | null, truePositiveDetermination: { __typename: 'AdvisoryNote', note: string | null } | null, analysisNotPlanned: { __typename: 'AdvisoryNote', note: string | null } | null, fixNotPlanned: { __typename: 'AdvisoryNote', note: string | null } | null, pendingUpstreamFix: { __typename: 'AdvisoryNote', note: string | null } | null, patched: { __typename: 'AdvisoryPatch', patchedVersions: Array<string>, note: string | null } | null };
+export type AdvisoryHappeningFragment = { __typename: 'AdvisoryEvent', type: AdvisoryEventType, createTime: string | null, author: string | null, detail:
+    | { __typename: 'AdvisoryDetection', nvdapi: { __typename: 'AdvisoryNVDDetection', cpeFound: string | null } | null, scanv1: { __typename: 'AdvisoryScanDetection', scanner: string | null, component: string | null, componentVersion: string | null } | null }
+    | { __typename: 'AdvisoryTruePositive', note: string | null }
+    | { __typename: 'AdvisoryFix', fixedVersion: string | null, note: string | null }
+    | { __typename: 'AdvisoryFalsePositive', note: string | null, reason: FalsePositiveType | null }
+    | { __typename: 'AdvisoryAnalysisNotPlanned', note: string | null }
+    | { __typename: 'AdvisoryFixNotPlanned', note: string | null }
+    | { __typename: 'AdvisoryPendingUpstreamFix', note: string | null }
+    | { __typename: 'AdvisoryPatch', patchedVersions: Array<string>, note: string | null }
+   };
 
 export type CreateGroupMutationVariables = Exact<{
   input: CreateGroupInput;
@@ -2101,19 +2317,19 @@ export type AcceptGroupInviteMutationVariables = Exact<{
 export type AcceptGroupInviteMutation = { __typename: 'Mutation', acceptGroupInvite: { __typename: 'AcceptGroupInvitePayload', roleBinding: { __typename: 'RoleBinding', uid: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } } | null };
 
 export type FindingsQueryVariables = Exact<{
-  uid: string | number;
+  uid: string;
   where?: FindingFilter | null | undefined;
-  orderBy?: FindingOrder | null | undefined;
+  orderBy?: Array<FindingOrder> | FindingOrder | null | undefined;
   first: number;
   after?: string | null | undefined;
   start: boolean;
 }>;
 
 
-export type FindingsQuery = { __typename: 'Query', findings: { __typename: 'FindingConnection', totalCount?: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Finding', uid: string, vulnerabilityId: string, sources: Array<string>, disputedBy: Array<string>, package: string, ecosystem: string | null, installedVersion: string | null, fixedVersions: Array<string>, fixable: boolean, knownExploited: boolean, epss: number | null, basis: FindingBasis, state: FindingState, justification: string | null, note: string | null, dueTime: string | null, expireTime: string | null, firstSeenTime: string, digest: string, viewerCapabilities: Array<Capability>, severity: { __typename: 'AdvisorySeverity', rating: SeverityRating, score: number | null }, advisory: { __typename: 'Advisory', uid: string, aliases: Array<string>, vulnerabilities: Array<{ __typename: 'VulnerabilityMetadata', summary: string | null }> | null } | null, repo: { __typename: 'Repo', uid: string, name: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } | null, tags: { __typename: 'TagConnection', totalCount: number, nodes: Array<{ __typename: 'Tag', uid: string, name: string }> } | null, assignee: { __typename: 'Identity', uid: string, name: string } | null }> } | null, findingSummary?: { __typename: 'FindingSummary', affectedRepos: number, affectedImages: number, open: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number }, accepted: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number }, notAffected: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number } } | null };
+export type FindingsQuery = { __typename: 'Query', findings: { __typename: 'FindingConnection', totalCount?: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Finding', uid: string, vulnerabilityId: string, sources: Array<string>, disputedBy: Array<string>, package: string, ecosystem: string | null, installedVersion: string | null, fixedVersions: Array<string>, fixable: boolean, knownExploited: boolean, epss: number | null, basis: FindingBasis, state: FindingState, justification: FindingJustification | null, note: string | null, dueTime: string | null, expireTime: string | null, firstSeenTime: string, digest: string, viewerCapabilities: Array<Capability>, severity: { __typename: 'AdvisorySeverity', rating: SeverityRating, score: number | null }, advisory: { __typename: 'Advisory', uid: string, aliases: Array<string>, vulnerabilities: Array<{ __typename: 'VulnerabilityMetadata', summary: string | null }> | null } | null, repo: { __typename: 'Repo', uid: string, name: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } | null, tags: { __typename: 'TagConnection', totalCount: number, nodes: Array<{ __typename: 'Tag', uid: string, name: string }> } | null, assignee: { __typename: 'Identity', uid: string, name: string } | null }> } | null, findingSummary?: { __typename: 'FindingSummary', affectedRepos: number, affectedImages: number, open: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number }, accepted: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number }, notAffected: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number } } | null };
 
 export type FixedInQueryVariables = Exact<{
-  uid: string | number;
+  uid: string;
 }>;
 
 
@@ -2126,21 +2342,21 @@ export type UpdateFindingsMutationVariables = Exact<{
 
 export type UpdateFindingsMutation = { __typename: 'Mutation', updateFindings: { __typename: 'UpdateFindingsPayload', updatedCount: number, findings: Array<{ __typename: 'Finding', uid: string, state: FindingState }> } | null };
 
-export type FindingRowFragment = { __typename: 'Finding', uid: string, vulnerabilityId: string, sources: Array<string>, disputedBy: Array<string>, package: string, ecosystem: string | null, installedVersion: string | null, fixedVersions: Array<string>, fixable: boolean, knownExploited: boolean, epss: number | null, basis: FindingBasis, state: FindingState, justification: string | null, note: string | null, dueTime: string | null, expireTime: string | null, firstSeenTime: string, digest: string, viewerCapabilities: Array<Capability>, severity: { __typename: 'AdvisorySeverity', rating: SeverityRating, score: number | null }, advisory: { __typename: 'Advisory', uid: string, aliases: Array<string>, vulnerabilities: Array<{ __typename: 'VulnerabilityMetadata', summary: string | null }> | null } | null, repo: { __typename: 'Repo', uid: string, name: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } | null, tags: { __typename: 'TagConnection', totalCount: number, nodes: Array<{ __typename: 'Tag', uid: string, name: string }> } | null, assignee: { __typename: 'Identity', uid: string, name: string } | null };
+export type FindingRowFragment = { __typename: 'Finding', uid: string, vulnerabilityId: string, sources: Array<string>, disputedBy: Array<string>, package: string, ecosystem: string | null, installedVersion: string | null, fixedVersions: Array<string>, fixable: boolean, knownExploited: boolean, epss: number | null, basis: FindingBasis, state: FindingState, justification: FindingJustification | null, note: string | null, dueTime: string | null, expireTime: string | null, firstSeenTime: string, digest: string, viewerCapabilities: Array<Capability>, severity: { __typename: 'AdvisorySeverity', rating: SeverityRating, score: number | null }, advisory: { __typename: 'Advisory', uid: string, aliases: Array<string>, vulnerabilities: Array<{ __typename: 'VulnerabilityMetadata', summary: string | null }> | null } | null, repo: { __typename: 'Repo', uid: string, name: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } | null, tags: { __typename: 'TagConnection', totalCount: number, nodes: Array<{ __typename: 'Tag', uid: string, name: string }> } | null, assignee: { __typename: 'Identity', uid: string, name: string } | null };
 
 export type FindingNumbersFragment = { __typename: 'FindingSummary', affectedRepos: number, affectedImages: number, open: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number }, accepted: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number }, notAffected: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number } };
 
 export type FindingRightsQueryVariables = Exact<{
-  uid: string | number;
+  uid: string;
 }>;
 
 
 export type FindingRightsQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, viewerCapabilities: Array<Capability> } | null };
 
 export type IdentitiesQueryVariables = Exact<{
-  uid: string | number;
+  uid: string;
   where?: IdentityFilter | null | undefined;
-  orderBy?: IdentityOrder | null | undefined;
+  orderBy?: Array<IdentityOrder> | IdentityOrder | null | undefined;
   first: number;
   after?: string | null | undefined;
   start: boolean;
@@ -2150,15 +2366,15 @@ export type IdentitiesQueryVariables = Exact<{
 export type IdentitiesQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, viewerCapabilities?: Array<Capability>, identities: { __typename: 'IdentityConnection', totalCount?: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Identity', uid: string, name: string, description: string | null, email: string | null, emailUnverified: string | null, lastSeenTime: string | null, createTime: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, roleBindings: { __typename: 'RoleBindingConnection', totalCount: number } | null }> } | null } | null };
 
 export type IdentityQueryVariables = Exact<{
-  uid: string | number;
+  uid: string;
 }>;
 
 
 export type IdentityQuery = { __typename: 'Query', identity: { __typename: 'Identity', uid: string, name: string, description: string | null, email: string | null, emailUnverified: string | null, company: string | null, lastSeenTime: string | null, createTime: string, updateTime: string, viewerCapabilities: Array<Capability>, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, claimMatch: { __typename: 'ClaimMatch', issuer: string | null, issuerPattern: string | null, subject: string | null, subjectPattern: string | null, audience: string | null, audiencePattern: string | null, claims: Record<string, string> | null, claimPatterns: Record<string, string> | null } | null, staticKeys: { __typename: 'StaticKeys', issuer: string, subject: string, issuerKeys: string, expirationTime: string | null, audiences: Array<string> } | null, roleBindings: { __typename: 'RoleBindingConnection', totalCount: number, nodes: Array<{ __typename: 'RoleBinding', uid: string, role: { __typename: 'Role', uid: string, name: string } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }> } | null } | null };
 
 export type InvitesQueryVariables = Exact<{
-  uid: string | number;
-  orderBy?: GroupInviteOrder | null | undefined;
+  uid: string;
+  orderBy?: Array<GroupInviteOrder> | GroupInviteOrder | null | undefined;
   first: number;
   after?: string | null | undefined;
   start: boolean;
@@ -2168,7 +2384,7 @@ export type InvitesQueryVariables = Exact<{
 export type InvitesQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, viewerCapabilities?: Array<Capability>, roles?: { __typename: 'RoleConnection', nodes: Array<{ __typename: 'Role', uid: string, name: string, description: string | null }> } | null, ancestors?: Array<{ __typename: 'Group', uid: string, name: string, roles: { __typename: 'RoleConnection', nodes: Array<{ __typename: 'Role', uid: string, name: string, description: string | null }> } | null }> | null, invites: { __typename: 'GroupInviteConnection', totalCount?: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'GroupInvite', uid: string, email: string | null, expirationTime: string, singleUse: boolean, keyId: string, createTime: string, mayDelete: boolean, role: { __typename: 'Role', uid: string, name: string } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }> } | null } | null, roles?: { __typename: 'RoleConnection', nodes: Array<{ __typename: 'Role', uid: string, name: string, description: string | null }> } | null };
 
 export type ProvidersQueryVariables = Exact<{
-  uid: string | number;
+  uid: string;
   first: number;
   after?: string | null | undefined;
   start: boolean;
@@ -2178,7 +2394,7 @@ export type ProvidersQueryVariables = Exact<{
 export type ProvidersQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, viewerCapabilities?: Array<Capability> } | null, identityProviders: { __typename: 'IdentityProviderConnection', totalCount?: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'IdentityProvider', uid: string, name: string, description: string | null, defaultRoleUid: string, issuerVerified: boolean, issuerVerifyTime: string | null, createTime: string, viewerCapabilities: Array<Capability>, oidc: { __typename: 'OIDC', issuer: string, clientId: string, additionalScopes: Array<string>, groupsClaim: string | null, correlationRule: CorrelationRule | null, pkceEnabled: boolean } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, defaultRole: { __typename: 'Role', uid: string, name: string } | null, mappings: { __typename: 'ExternalGroupRoleMappingConnection', totalCount: number, nodes: Array<{ __typename: 'ExternalGroupRoleMapping', uid: string, externalGroupId: string, scopeUid: string, scope: { __typename: 'Group', uid: string, name: string } | null, role: { __typename: 'Role', uid: string, name: string } | null }> } | null }> } | null };
 
 export type ScopesQueryVariables = Exact<{
-  uid: string | number;
+  uid: string;
 }>;
 
 
@@ -2229,7 +2445,7 @@ export type VerifyIdentityProviderMutationVariables = Exact<{
 export type VerifyIdentityProviderMutation = { __typename: 'Mutation', verifyIdentityProvider: { __typename: 'VerifyIdentityProviderPayload', identityProvider: { __typename: 'IdentityProvider', uid: string, issuerVerified: boolean, issuerVerifyTime: string | null } } | null };
 
 export type OverviewQueryVariables = Exact<{
-  uid: string | number;
+  uid: string;
   unseenSince: string;
   from: string;
   week: string;
@@ -2237,7 +2453,7 @@ export type OverviewQueryVariables = Exact<{
 }>;
 
 
-export type OverviewQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, name: string, description: string | null, verified: boolean, status: OrgStatus | null, createTime: string, viewerCapabilities: Array<Capability>, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null, descendants: { __typename: 'GroupConnection', totalCount: number } | null, repos: { __typename: 'RepoConnection', totalCount: number } | null, tags: { __typename: 'TagConnection', totalCount: number } | null, identities: { __typename: 'IdentityConnection', totalCount: number } | null, roleBindings: { __typename: 'RoleBindingConnection', totalCount: number } | null, findingSummary: { __typename: 'FindingSummary', affectedRepos: number, affectedImages: number, open: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number }, accepted: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number }, notAffected: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number } } | null, worst: { __typename: 'RepoConnection', nodes: Array<{ __typename: 'Repo', uid: string, name: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, findingSummary: { __typename: 'FindingSummary', open: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number } } | null, oldest: { __typename: 'FindingConnection', nodes: Array<{ __typename: 'Finding', uid: string, firstSeenTime: string }> } | null }> } | null, advisorySummary: { __typename: 'AdvisorySummary', open: { __typename: 'SeverityCount', total: number } } | null, children: { __typename: 'GroupConnection', totalCount: number, nodes: Array<{ __typename: 'Group', uid: string, name: string, description: string | null, repos: { __typename: 'RepoConnection', totalCount: number } | null, findingSummary: { __typename: 'FindingSummary', open: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number } } | null }> } | null, deprecated: { __typename: 'TagConnection', totalCount: number, nodes: Array<{ __typename: 'Tag', uid: string, name: string, repo: { __typename: 'Repo', uid: string, name: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } | null }> } | null, unseen: { __typename: 'IdentityConnection', totalCount: number, nodes: Array<{ __typename: 'Identity', uid: string, name: string, lastSeenTime: string | null, createTime: string }> } | null, subscriptions: { __typename: 'EventSubscriptionConnection', totalCount: number, nodes: Array<{ __typename: 'EventSubscription', uid: string, sink: string, failingSince: string | null, disableTime: string | null, disableReason: string | null }> } | null, ending: { __typename: 'RoleBindingConnection', totalCount: number, nodes: Array<{ __typename: 'RoleBinding', uid: string, expireTime: string | null, identity: { __typename: 'Identity', uid: string, name: string } | null, role: { __typename: 'Role', uid: string, name: string } | null, group: { __typename: 'Group', uid: string, name: string } | null }> } | null, invites: { __typename: 'GroupInviteConnection', totalCount: number, nodes: Array<{ __typename: 'GroupInvite', uid: string, email: string | null, expirationTime: string, role: { __typename: 'Role', name: string } | null, group: { __typename: 'Group', name: string } | null }> } | null } | null, findingActivity: Array<{ __typename: 'FindingActivity', time: string, open: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number } }> | null, newest: { __typename: 'FindingConnection', pageInfo: { __typename: 'PageInfo', hasNextPage: boolean }, nodes: Array<{ __typename: 'Finding', uid: string, vulnerabilityId: string, package: string, digest: string, knownExploited: boolean, fixable: boolean, severity: { __typename: 'AdvisorySeverity', rating: SeverityRating, score: number | null }, repo: { __typename: 'Repo', uid: string, name: string } | null }> } | null, auditLog: { __typename: 'AuditLogConnection', nodes: Array<{ __typename: 'Event', id: string, type: string, kind: EventKind | null, time: string, subject: string, denied: string | null, count: number, actor: { __typename: 'EventActor', subject: string, act: Record<string, string> | null, identity: { __typename: 'Identity', uid: string, name: string } | null }, groupNode: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, resource:
+export type OverviewQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, name: string, description: string | null, verified: boolean, status: OrgStatus | null, createTime: string, viewerCapabilities: Array<Capability>, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null, descendants: { __typename: 'GroupConnection', totalCount: number } | null, repos: { __typename: 'RepoConnection', totalCount: number } | null, tags: { __typename: 'TagConnection', totalCount: number } | null, identities: { __typename: 'IdentityConnection', totalCount: number } | null, roleBindings: { __typename: 'RoleBindingConnection', totalCount: number } | null, findingSummary: { __typename: 'FindingSummary', affectedRepos: number, affectedImages: number, open: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number }, accepted: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number }, notAffected: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number } } | null, worst: { __typename: 'RepoConnection', nodes: Array<{ __typename: 'Repo', uid: string, name: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, findingSummary: { __typename: 'FindingSummary', open: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number } } | null, oldest: { __typename: 'FindingConnection', nodes: Array<{ __typename: 'Finding', uid: string, firstSeenTime: string }> } | null }> } | null, advisorySummary: { __typename: 'AdvisorySummary', open: { __typename: 'SeverityCount', total: number } } | null, children: { __typename: 'GroupConnection', totalCount: number, nodes: Array<{ __typename: 'Group', uid: string, name: string, description: string | null, repos: { __typename: 'RepoConnection', totalCount: number } | null, findingSummary: { __typename: 'FindingSummary', open: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number } } | null }> } | null, deprecated: { __typename: 'TagConnection', totalCount: number, nodes: Array<{ __typename: 'Tag', uid: string, name: string, repo: { __typename: 'Repo', uid: string, name: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } | null }> } | null, unseen: { __typename: 'IdentityConnection', totalCount: number, nodes: Array<{ __typename: 'Identity', uid: string, name: string, lastSeenTime: string | null, createTime: string }> } | null, subscriptions: { __typename: 'EventSubscriptionConnection', totalCount: number, nodes: Array<{ __typename: 'EventSubscription', uid: string, sink: string, failingSince: string | null, disableTime: string | null, disableReason: string | null }> } | null, ending: { __typename: 'RoleBindingConnection', totalCount: number, nodes: Array<{ __typename: 'RoleBinding', uid: string, expireTime: string | null, identity: { __typename: 'Identity', uid: string, name: string } | null, role: { __typename: 'Role', uid: string, name: string } | null, group: { __typename: 'Group', uid: string, name: string } | null }> } | null, invites: { __typename: 'GroupInviteConnection', totalCount: number, nodes: Array<{ __typename: 'GroupInvite', uid: string, email: string | null, expirationTime: string, role: { __typename: 'Role', name: string } | null, group: { __typename: 'Group', name: string } | null }> } | null } | null, findingActivity: Array<{ __typename: 'FindingActivity', time: string, open: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number } }> | null, newest: { __typename: 'FindingConnection', pageInfo: { __typename: 'PageInfo', hasNextPage: boolean }, nodes: Array<{ __typename: 'Finding', uid: string, vulnerabilityId: string, package: string, digest: string, knownExploited: boolean, fixable: boolean, severity: { __typename: 'AdvisorySeverity', rating: SeverityRating, score: number | null }, repo: { __typename: 'Repo', uid: string, name: string } | null }> } | null, auditLog: { __typename: 'AuditLogConnection', nodes: Array<{ __typename: 'Event', id: string, type: string, kind: EventKind | null, time: string, subject: string, denied: string | null, count: number, actor: { __typename: 'EventActor', subject: string, act: Record<string, string> | null, identity: { __typename: 'Identity', uid: string, name: string } | null }, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, resource:
         | { __typename: 'AccountAssociation' }
         | { __typename: 'Advisory' }
         | { __typename: 'AdvisoryDocument' }
@@ -2251,6 +2467,7 @@ export type OverviewQuery = { __typename: 'Query', group: { __typename: 'Group',
         | { __typename: 'GroupInvite', email: string | null, keyId: string }
         | { __typename: 'Identity', name: string }
         | { __typename: 'IdentityProvider', name: string }
+        | { __typename: 'Image' }
         | { __typename: 'Package' }
         | { __typename: 'PackageVersion' }
         | { __typename: 'Repo', name: string }
@@ -2260,17 +2477,19 @@ export type OverviewQuery = { __typename: 'Query', group: { __typename: 'Group',
         | { __typename: 'EventSubscription', sink: string }
         | { __typename: 'Tag', name: string, repo: { __typename: 'Repo', name: string } | null }
         | { __typename: 'TermsAcceptance' }
+        | { __typename: 'Viewer' }
         | { __typename: 'VulnerabilityMetadata' }
+        | { __typename: 'VulnerabilityExposure' }
        | null, changes: Array<{ __typename: 'EventChange', field: string, before: unknown, after: unknown }> | null }> } | null };
 
 export type LiveSubscriptionVariables = Exact<{
-  uid: string | number;
-  types?: Array<string> | string | null | undefined;
+  uid: string;
+  kinds?: Array<EventKind> | EventKind | null | undefined;
   after?: string | null | undefined;
 }>;
 
 
-export type LiveSubscription = { __typename: 'Subscription', events: { __typename: 'Event', id: string, type: string, kind: EventKind | null, time: string, subject: string, denied: string | null, count: number, actor: { __typename: 'EventActor', subject: string, act: Record<string, string> | null, identity: { __typename: 'Identity', uid: string, name: string } | null }, groupNode: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, resource:
+export type LiveSubscription = { __typename: 'Subscription', events: { __typename: 'Event', id: string, type: string, kind: EventKind | null, time: string, subject: string, denied: string | null, count: number, actor: { __typename: 'EventActor', subject: string, act: Record<string, string> | null, identity: { __typename: 'Identity', uid: string, name: string } | null }, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, resource:
       | { __typename: 'AccountAssociation' }
       | { __typename: 'Advisory' }
       | { __typename: 'AdvisoryDocument' }
@@ -2284,6 +2503,7 @@ export type LiveSubscription = { __typename: 'Subscription', events: { __typenam
       | { __typename: 'GroupInvite', email: string | null, keyId: string }
       | { __typename: 'Identity', name: string }
       | { __typename: 'IdentityProvider', name: string }
+      | { __typename: 'Image' }
       | { __typename: 'Package' }
       | { __typename: 'PackageVersion' }
       | { __typename: 'Repo', name: string }
@@ -2293,10 +2513,12 @@ export type LiveSubscription = { __typename: 'Subscription', events: { __typenam
       | { __typename: 'EventSubscription', sink: string }
       | { __typename: 'Tag', name: string, repo: { __typename: 'Repo', name: string } | null }
       | { __typename: 'TermsAcceptance' }
+      | { __typename: 'Viewer' }
       | { __typename: 'VulnerabilityMetadata' }
+      | { __typename: 'VulnerabilityExposure' }
      | null, changes: Array<{ __typename: 'EventChange', field: string, before: unknown, after: unknown }> | null } };
 
-export type HappeningFragment = { __typename: 'Event', id: string, type: string, kind: EventKind | null, time: string, subject: string, denied: string | null, count: number, actor: { __typename: 'EventActor', subject: string, act: Record<string, string> | null, identity: { __typename: 'Identity', uid: string, name: string } | null }, groupNode: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, resource:
+export type HappeningFragment = { __typename: 'Event', id: string, type: string, kind: EventKind | null, time: string, subject: string, denied: string | null, count: number, actor: { __typename: 'EventActor', subject: string, act: Record<string, string> | null, identity: { __typename: 'Identity', uid: string, name: string } | null }, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, resource:
     | { __typename: 'AccountAssociation' }
     | { __typename: 'Advisory' }
     | { __typename: 'AdvisoryDocument' }
@@ -2310,6 +2532,7 @@ export type HappeningFragment = { __typename: 'Event', id: string, type: string,
     | { __typename: 'GroupInvite', email: string | null, keyId: string }
     | { __typename: 'Identity', name: string }
     | { __typename: 'IdentityProvider', name: string }
+    | { __typename: 'Image' }
     | { __typename: 'Package' }
     | { __typename: 'PackageVersion' }
     | { __typename: 'Repo', name: string }
@@ -2319,13 +2542,15 @@ export type HappeningFragment = { __typename: 'Event', id: string, type: string,
     | { __typename: 'EventSubscription', sink: string }
     | { __typename: 'Tag', name: string, repo: { __typename: 'Repo', name: string } | null }
     | { __typename: 'TermsAcceptance' }
+    | { __typename: 'Viewer' }
     | { __typename: 'VulnerabilityMetadata' }
+    | { __typename: 'VulnerabilityExposure' }
    | null, changes: Array<{ __typename: 'EventChange', field: string, before: unknown, after: unknown }> | null };
 
 export type PackagesQueryVariables = Exact<{
-  uid: string | number;
+  uid: string;
   where?: PackageFilter | null | undefined;
-  orderBy?: PackageOrder | null | undefined;
+  orderBy?: Array<PackageOrder> | PackageOrder | null | undefined;
   first: number;
   after?: string | null | undefined;
   start: boolean;
@@ -2335,7 +2560,7 @@ export type PackagesQueryVariables = Exact<{
 export type PackagesQuery = { __typename: 'Query', packages: { __typename: 'PackageConnection', totalCount?: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Package', uid: string, name: string, ecosystem: string | null, versions: { __typename: 'PackageVersionConnection', totalCount: number, nodes: Array<{ __typename: 'PackageVersion', uid: string, version: string | null, advisories: { __typename: 'AdvisoryConnection', totalCount: number } | null }> } | null }> } | null };
 
 export type PackageQueryVariables = Exact<{
-  uid: string | number;
+  uid: string;
   names: Array<string> | string;
   ecosystems?: Array<string> | string | null | undefined;
 }>;
@@ -2344,7 +2569,7 @@ export type PackageQueryVariables = Exact<{
 export type PackageQuery = { __typename: 'Query', packages: { __typename: 'PackageConnection', nodes: Array<{ __typename: 'Package', uid: string, name: string, ecosystem: string | null, versions: { __typename: 'PackageVersionConnection', totalCount: number, nodes: Array<{ __typename: 'PackageVersion', uid: string, version: string | null, purl: string | null, licenses: Array<string>, advisories: { __typename: 'AdvisoryConnection', totalCount: number, nodes: Array<{ __typename: 'Advisory', uid: string, advisoryId: string, severity: { __typename: 'AdvisorySeverity', rating: SeverityRating, score: number | null } }> } | null, repos: { __typename: 'RepoConnection', totalCount: number, nodes: Array<{ __typename: 'Repo', uid: string, name: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }> } | null, tags: { __typename: 'TagConnection', totalCount: number } | null }> } | null }> } | null, findings: { __typename: 'FindingConnection', totalCount: number } | null };
 
 export type RepoQueryVariables = Exact<{
-  uid: string | number;
+  uid: string;
   from: string;
   to: string;
   comparing: boolean;
@@ -2354,9 +2579,9 @@ export type RepoQueryVariables = Exact<{
 export type RepoQuery = { __typename: 'Query', repo: { __typename: 'Repo', uid: string, name: string, description: string | null, catalogTier: CatalogTier | null, bundles: Array<string>, aliases: Array<string>, activeTags: Array<string>, createTime: string, updateTime: string, viewerCapabilities: Array<Capability>, syncConfig: { __typename: 'SyncConfig', source: string, google: string | null, amazon: string | null, azure: string | null, expirationTime: string | null } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, findingSummary: { __typename: 'FindingSummary', affectedRepos: number, affectedImages: number, open: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number }, accepted: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number }, notAffected: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number } } | null, everyTag: { __typename: 'TagConnection', totalCount: number } | null, latest: { __typename: 'Tag', uid: string, name: string } | null, newest: { __typename: 'TagConnection', nodes: Array<{ __typename: 'Tag', uid: string, name: string }> } | null, from?: { __typename: 'Tag', uid: string, name: string, digest: string } | null, to?: { __typename: 'Tag', uid: string, name: string, digest: string } | null } | null };
 
 export type RepoTagsQueryVariables = Exact<{
-  uid: string | number;
+  uid: string;
   tags?: TagFilter | null | undefined;
-  orderBy?: TagOrder | null | undefined;
+  orderBy?: Array<TagOrder> | TagOrder | null | undefined;
   first: number;
   after?: string | null | undefined;
   start: boolean;
@@ -2366,15 +2591,15 @@ export type RepoTagsQueryVariables = Exact<{
 export type RepoTagsQuery = { __typename: 'Query', repo: { __typename: 'Repo', uid: string, tags: { __typename: 'TagConnection', totalCount?: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Tag', uid: string, name: string, digest: string, deprecated: boolean, updateTime: string, image: { __typename: 'Image', architectures: Array<string>, sizes: Array<{ __typename: 'ImageSize', architecture: string, size: number | null }>, sboms: Array<{ __typename: 'ImageSbom', architecture: string | null, cyclonedx: string, spdx: string }> | null } | null, findingSummary: { __typename: 'FindingSummary', open: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number } } | null }> } | null } | null };
 
 export type ReadmeQueryVariables = Exact<{
-  uid: string | number;
+  uid: string;
 }>;
 
 
 export type ReadmeQuery = { __typename: 'Query', repo: { __typename: 'Repo', uid: string, name: string, readme: string | null, viewerCapabilities: Array<Capability> } | null };
 
 export type CompareImagesQueryVariables = Exact<{
-  from: string | number;
-  to: string | number;
+  from: string;
+  to: string;
 }>;
 
 
@@ -2392,18 +2617,27 @@ export type ComparedFindingFragment = { __typename: 'Finding', uid: string, vuln
 export type TagRowFragment = { __typename: 'Tag', uid: string, name: string, digest: string, deprecated: boolean, updateTime: string, image: { __typename: 'Image', architectures: Array<string>, sizes: Array<{ __typename: 'ImageSize', architecture: string, size: number | null }>, sboms: Array<{ __typename: 'ImageSbom', architecture: string | null, cyclonedx: string, spdx: string }> | null } | null, findingSummary: { __typename: 'FindingSummary', open: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number } } | null };
 
 export type ReposQueryVariables = Exact<{
-  uid: string | number;
+  uid: string;
   where?: RepoFilter | null | undefined;
-  orderBy?: RepoOrder | null | undefined;
+  orderBy?: Array<RepoOrder> | RepoOrder | null | undefined;
   first: number;
   after?: string | null | undefined;
   start: boolean;
 }>;
 
 
-export type ReposQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, viewerCapabilities?: Array<Capability>, repos: { __typename: 'RepoConnection', totalCount?: number, facets?: { __typename: 'RepoFacets', tier: Array<{ __typename: 'TierFacet', value: CatalogTier | null, count: number }>, bundle: Array<{ __typename: 'BundleFacet', value: string, count: number }> } | null, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Repo', uid: string, name: string, description: string | null, catalogTier: CatalogTier | null, bundles: Array<string>, createTime: string, updateTime: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, tags: { __typename: 'TagConnection', totalCount: number } | null, findingSummary: { __typename: 'FindingSummary', open: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number } } | null }> } | null } | null };
+export type ReposQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, viewerCapabilities?: Array<Capability>, repos: { __typename: 'RepoConnection', totalCount?: number, facets?: { __typename: 'RepoFacets', tiers: Array<{ __typename: 'ValueFacet', value: string | null, count: number }>, bundles: Array<{ __typename: 'ValueFacet', value: string | null, count: number }> } | null, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Repo', uid: string, name: string, description: string | null, catalogTier: CatalogTier | null, bundles: Array<string>, createTime: string, updateTime: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, tags: { __typename: 'TagConnection', totalCount: number } | null, findingSummary: { __typename: 'FindingSummary', open: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number } } | null }> } | null } | null };
 
-export type AdvisoryRowFragment = { __typename: 'Advisory', uid: string, advisoryId: string, aliases: Array<string>, artifactName: string, componentName: string | null, createTime: string, deleteTime: string | null, severity: { __typename: 'AdvisorySeverity', rating: SeverityRating, score: number | null }, vulnerabilities: Array<{ __typename: 'VulnerabilityMetadata', vulnerabilityId: string, summary: string | null }> | null, findings: { __typename: 'FindingConnection', totalCount: number } | null, events: Array<{ __typename: 'AdvisoryEvent', type: AdvisoryEventType, createTime: string | null, author: string | null, detection: { __typename: 'AdvisoryDetection', nvdapi: { __typename: 'AdvisoryNVDDetection', cpeFound: string | null } | null, scanv1: { __typename: 'AdvisoryScanDetection', scanner: string | null, component: string | null, componentVersion: string | null } | null } | null, fixed: { __typename: 'AdvisoryFix', fixedVersion: string | null, note: string | null } | null, falsePositiveDetermination: { __typename: 'AdvisoryFalsePositive', type: FalsePositiveType | null, note: string | null } | null, truePositiveDetermination: { __typename: 'AdvisoryNote', note: string | null } | null, analysisNotPlanned: { __typename: 'AdvisoryNote', note: string | null } | null, fixNotPlanned: { __typename: 'AdvisoryNote', note: string | null } | null, pendingUpstreamFix: { __typename: 'AdvisoryNote', note: string | null } | null, patched: { __typename: 'AdvisoryPatch', patchedVersions: Array<string>, note: string | null } | null }> };
+export type AdvisoryRowFragment = { __typename: 'Advisory', uid: string, advisoryId: string, aliases: Array<string>, artifactName: string, componentName: string | null, createTime: string, deleteTime: string | null, severity: { __typename: 'AdvisorySeverity', rating: SeverityRating, score: number | null }, vulnerabilities: Array<{ __typename: 'VulnerabilityMetadata', vulnerabilityId: string, summary: string | null }> | null, findings: { __typename: 'FindingConnection', totalCount: number } | null, events: Array<{ __typename: 'AdvisoryEvent', type: AdvisoryEventType, createTime: string | null, author: string | null, detail:
+      | { __typename: 'AdvisoryDetection', nvdapi: { __typename: 'AdvisoryNVDDetection', cpeFound: string | null } | null, scanv1: { __typename: 'AdvisoryScanDetection', scanner: string | null, component: string | null, componentVersion: string | null } | null }
+      | { __typename: 'AdvisoryTruePositive', note: string | null }
+      | { __typename: 'AdvisoryFix', fixedVersion: string | null, note: string | null }
+      | { __typename: 'AdvisoryFalsePositive', note: string | null, reason: FalsePositiveType | null }
+      | { __typename: 'AdvisoryAnalysisNotPlanned', note: string | null }
+      | { __typename: 'AdvisoryFixNotPlanned', note: string | null }
+      | { __typename: 'AdvisoryPendingUpstreamFix', note: string | null }
+      | { __typename: 'AdvisoryPatch', patchedVersions: Array<string>, note: string | null }
+     }> };
 
 export type ShellQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -2425,7 +2659,7 @@ export type PlaceQueryVariables = Exact<{
 export type PlaceQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, name: string } | null, repo?: { __typename: 'Repo', uid: string, name: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } | null };
 
 export type BranchQueryVariables = Exact<{
-  uid: string | number;
+  uid: string;
   after?: string | null | undefined;
 }>;
 
@@ -2441,48 +2675,30 @@ export type StartQuery = { __typename: 'Query', viewer: { __typename: 'Viewer', 
 
 export type SearchQueryVariables = Exact<{
   query: string;
-  within?: string | number | null | undefined;
+  within?: string | null | undefined;
   kinds?: Array<SearchKind> | SearchKind | null | undefined;
 }>;
 
 
 export type SearchQuery = { __typename: 'Query', findings: { __typename: 'FindingConnection', nodes: Array<{ __typename: 'Finding', uid: string, vulnerabilityId: string, package: string, severity: { __typename: 'AdvisorySeverity', rating: SeverityRating }, repo: { __typename: 'Repo', uid: string, name: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } | null }> } | null, packages: { __typename: 'PackageConnection', nodes: Array<{ __typename: 'Package', uid: string, name: string, ecosystem: string | null, group: { __typename: 'Group', uid: string, name: string } | null }> } | null, advisories: { __typename: 'AdvisoryConnection', nodes: Array<{ __typename: 'Advisory', uid: string, advisoryId: string, artifactName: string, artifactType: string | null, severity: { __typename: 'AdvisorySeverity', rating: SeverityRating }, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }> } | null, search: { __typename: 'SearchConnection', edges: Array<{ __typename: 'SearchEdge', matchedField: SearchField, node:
-        | { __typename: 'AccountAssociation' }
-        | { __typename: 'Advisory' }
-        | { __typename: 'AdvisoryDocument' }
-        | { __typename: 'Artifact' }
-        | { __typename: 'ArtifactVersion' }
-        | { __typename: 'Delivery' }
-        | { __typename: 'Event' }
-        | { __typename: 'ExternalGroupRoleMapping' }
-        | { __typename: 'Finding' }
         | { __typename: 'Group', uid: string, name: string, description: string | null, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null, findingSummary: { __typename: 'FindingSummary', open: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number } } | null }
-        | { __typename: 'GroupInvite' }
         | { __typename: 'Identity', uid: string, name: string, description: string | null, email: string | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }
-        | { __typename: 'IdentityProvider' }
-        | { __typename: 'Package' }
-        | { __typename: 'PackageVersion' }
-        | { __typename: 'Repo', uid: string, name: string, description: string | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, findingSummary: { __typename: 'FindingSummary', open: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number } } | null }
         | { __typename: 'Role', uid: string, name: string, description: string | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }
-        | { __typename: 'RoleBinding' }
-        | { __typename: 'Source' }
-        | { __typename: 'EventSubscription' }
+        | { __typename: 'Repo', uid: string, name: string, description: string | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, findingSummary: { __typename: 'FindingSummary', open: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number } } | null }
         | { __typename: 'Tag', uid: string, name: string, deprecated: boolean, findingSummary: { __typename: 'FindingSummary', open: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number } } | null, repo: { __typename: 'Repo', uid: string, name: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } | null }
-        | { __typename: 'TermsAcceptance' }
-        | { __typename: 'VulnerabilityMetadata' }
        }> } | null };
 
 export type CountsFragment = { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number };
 
 export type SourcesQueryVariables = Exact<{
-  uid: string | number;
+  uid: string;
 }>;
 
 
 export type SourcesQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, viewerCapabilities: Array<Capability> } | null, sources: { __typename: 'SourceConnection', totalCount: number, nodes: Array<{ __typename: 'Source', viewerCapabilities: Array<Capability>, uid: string, name: string, type: SourceType, url: string, ecosystems: Array<string>, patterns: Array<string>, prune: boolean, interval: string, paused: boolean, state: SourceState, nextRunTime: string | null, lastRunTime: string | null, lastSuccessTime: string | null, failingSince: string | null, createTime: string, credentials: { __typename: 'SourceCredentials', username: string | null } | null, lastRun: { __typename: 'SourceRun', number: number, error: string | null, isUnchanged: boolean, problemCount: number, records: Array<{ __typename: 'SourceRunRecords', kind: string, added: number, updated: number, unchanged: number, failed: number, removed: number }> } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }> } | null, feeds: { __typename: 'SourceConnection', nodes: Array<{ __typename: 'Source', uid: string, name: string, type: SourceType, url: string, ecosystems: Array<string>, patterns: Array<string>, prune: boolean, interval: string, paused: boolean, state: SourceState, nextRunTime: string | null, lastRunTime: string | null, lastSuccessTime: string | null, failingSince: string | null, createTime: string, credentials: { __typename: 'SourceCredentials', username: string | null } | null, lastRun: { __typename: 'SourceRun', number: number, error: string | null, isUnchanged: boolean, problemCount: number, records: Array<{ __typename: 'SourceRunRecords', kind: string, added: number, updated: number, unchanged: number, failed: number, removed: number }> } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }> } | null };
 
 export type SourceRunsQueryVariables = Exact<{
-  uid: string | number;
+  uid: string;
 }>;
 
 
@@ -2526,8 +2742,8 @@ export type DeleteSourceMutationVariables = Exact<{
 export type DeleteSourceMutation = { __typename: 'Mutation', deleteSource: { __typename: 'DeleteSourcePayload', deletedId: string, deletedUid: string } | null };
 
 export type WebhooksQueryVariables = Exact<{
-  uid: string | number;
-  orderBy?: EventSubscriptionOrder | null | undefined;
+  uid: string;
+  orderBy?: Array<EventSubscriptionOrder> | EventSubscriptionOrder | null | undefined;
   first: number;
   after?: string | null | undefined;
   start: boolean;
@@ -2537,9 +2753,9 @@ export type WebhooksQueryVariables = Exact<{
 export type WebhooksQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, viewerCapabilities?: Array<Capability>, subscriptions: { __typename: 'EventSubscriptionConnection', totalCount?: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'EventSubscription', uid: string, sink: string, format: SubscriptionFormat, digest: SubscriptionDigest, types: Array<string>, createTime: string, updateTime: string, failingSince: string | null, disableTime: string | null, disableReason: string | null, latest: { __typename: 'DeliveryConnection', nodes: Array<{ __typename: 'Delivery', uid: string, state: DeliveryState, lastStatus: number | null, createTime: string }> } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }> } | null } | null };
 
 export type WebhookQueryVariables = Exact<{
-  uid: string | number;
+  uid: string;
   where?: DeliveryFilter | null | undefined;
-  orderBy?: DeliveryOrder | null | undefined;
+  orderBy?: Array<DeliveryOrder> | DeliveryOrder | null | undefined;
   first: number;
   after?: string | null | undefined;
   start: boolean;
@@ -2554,18 +2770,18 @@ export type HookFragment = { __typename: 'EventSubscription', uid: string, sink:
 export type TypedDocument<Data, Variables> = string & { __apiType?: (variables: Variables) => Data };
 
 export const AcceptGroupInvite = "mutation AcceptGroupInvite($input: AcceptGroupInviteInput!) {\n  acceptGroupInvite(input: $input) {\n    roleBinding {\n      uid\n      group {\n        uid\n        name\n        ancestors {\n          uid\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<AcceptGroupInviteMutation, AcceptGroupInviteMutationVariables>;
-export const Access = "query Access($uid: ID!, $root: ID!, $capability: Capability, $orderBy: RoleBindingOrder, $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    name\n    mayBind: viewerCan(capabilities: [ROLE_BINDINGS_CREATE])\n    viewerCapabilities @include(if: $start)\n    roles(directOnly: true, first: 100) @include(if: $start) {\n      nodes {\n        ...GivenRole\n        __typename\n      }\n      __typename\n    }\n    ancestors @include(if: $start) {\n      uid\n      name\n      roles(directOnly: true, first: 50) {\n        nodes {\n          ...GivenRole\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    effectiveBindings(\n      capability: $capability\n      orderBy: $orderBy\n      first: $first\n      after: $after\n    ) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...Grant\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  roles(where: {inRoot: true}, first: 50) @include(if: $start) {\n    nodes {\n      ...GivenRole\n      __typename\n    }\n    __typename\n  }\n  viewer @include(if: $start) {\n    identities {\n      uid\n      name\n      __typename\n    }\n    seesAll: can(capability: ROLE_BINDINGS_LIST, on: $root)\n    seesExternal: can(capability: IDENTITY_PROVIDERS_LIST, on: $root)\n    __typename\n  }\n  externalGroupRoleMappings(descendantsOf: $root, first: 100) @include(if: $start) {\n    pageInfo {\n      hasNextPage\n      __typename\n    }\n    nodes {\n      uid\n      externalGroupId\n      scopeUid\n      identityProvider {\n        name\n        __typename\n      }\n      role {\n        ...GivenRole\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Bound on Identity {\n  uid\n  name\n  description\n  email\n  __typename\n}\nfragment GivenRole on Role {\n  uid\n  name\n  description\n  capabilities\n  __typename\n}\nfragment Grant on RoleBinding {\n  uid\n  createTime\n  expireTime\n  mayChange: viewerCan(capabilities: [ROLE_BINDINGS_UPDATE])\n  mayRevoke: viewerCan(capabilities: [ROLE_BINDINGS_DELETE])\n  identity {\n    ...Bound\n    __typename\n  }\n  role {\n    uid\n    name\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<AccessQuery, AccessQueryVariables>;
-export const AccessOn = "query AccessOn($uid: ID!, $time: DateTime!, $first: Int!, $after: String) {\n  accessAt(group: $uid, time: $time, first: $first, after: $after) {\n    complete\n    recordedSince\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      ...PastGrant\n      createTime\n      capabilities\n      group {\n        uid\n        name\n        ancestors {\n          uid\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment PastGrant on AccessGrant {\n  bindingUid\n  groupUid\n  groupName\n  identityUid\n  identityName\n  roleUid\n  roleName\n  expireTime\n  identity {\n    uid\n    email\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<AccessOnQuery, AccessOnQueryVariables>;
-export const Advisories = "query Advisories($uid: ID!, $where: AdvisoryFilter, $orderBy: AdvisoryOrder, $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    advisorySummary @include(if: $start) {\n      open {\n        ...FeedCounts\n        __typename\n      }\n      fixed {\n        ...FeedCounts\n        __typename\n      }\n      notAffected {\n        ...FeedCounts\n        __typename\n      }\n      __typename\n    }\n    findingSummary @include(if: $start) {\n      open {\n        total\n        __typename\n      }\n      __typename\n    }\n    advisories(where: $where, orderBy: $orderBy, first: $first, after: $after) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...AdvisoryRow\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment AdvisoryHappening on AdvisoryEvent {\n  type\n  createTime\n  author\n  detection {\n    nvdapi {\n      cpeFound\n      __typename\n    }\n    scanv1 {\n      scanner\n      component\n      componentVersion\n      __typename\n    }\n    __typename\n  }\n  fixed {\n    fixedVersion\n    note\n    __typename\n  }\n  falsePositiveDetermination {\n    type\n    note\n    __typename\n  }\n  truePositiveDetermination {\n    note\n    __typename\n  }\n  analysisNotPlanned {\n    note\n    __typename\n  }\n  fixNotPlanned {\n    note\n    __typename\n  }\n  pendingUpstreamFix {\n    note\n    __typename\n  }\n  patched {\n    patchedVersions\n    note\n    __typename\n  }\n  __typename\n}\nfragment AdvisoryRow on Advisory {\n  uid\n  advisoryId\n  aliases\n  artifactName\n  componentName\n  createTime\n  deleteTime\n  severity {\n    rating\n    score\n    __typename\n  }\n  vulnerabilities {\n    vulnerabilityId\n    summary\n    __typename\n  }\n  findings(first: 0, where: {states: [OPEN, IN_TRIAGE]}) {\n    totalCount\n    __typename\n  }\n  events {\n    ...AdvisoryHappening\n    __typename\n  }\n  __typename\n}\nfragment FeedCounts on SeverityCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  __typename\n}" as unknown as TypedDocument<AdvisoriesQuery, AdvisoriesQueryVariables>;
-export const Audit = "query Audit($uid: ID!, $types: [String!], $actor: String, $subject: ID, $denied: Boolean, $since: DateTime, $until: DateTime, $after: String, $from: DateTime!, $start: Boolean!) {\n  auditLog(\n    descendantsOf: $uid\n    types: $types\n    actor: $actor\n    subject: $subject\n    denied: $denied\n    since: $since\n    until: $until\n    first: 150\n    after: $after\n  ) {\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      ...Happening\n      __typename\n    }\n    __typename\n  }\n  eventActivity(within: $uid, from: $from, types: $types) @include(if: $start) {\n    time\n    made\n    refused\n    __typename\n  }\n}\nfragment Happening on Event {\n  id\n  type\n  kind\n  time\n  subject\n  denied\n  count\n  actor {\n    subject\n    act\n    identity {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  groupNode {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  resource {\n    ... on Group {\n      name\n      __typename\n    }\n    ... on Repo {\n      name\n      __typename\n    }\n    ... on Tag {\n      name\n      repo {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on Identity {\n      name\n      __typename\n    }\n    ... on Role {\n      name\n      __typename\n    }\n    ... on RoleBinding {\n      identity {\n        name\n        __typename\n      }\n      role {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on EventSubscription {\n      sink\n      __typename\n    }\n    ... on GroupInvite {\n      email\n      keyId\n      __typename\n    }\n    ... on IdentityProvider {\n      name\n      __typename\n    }\n    __typename\n  }\n  changes {\n    field\n    before\n    after\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<AuditQuery, AuditQueryVariables>;
+export const Access = "query Access($uid: UID!, $root: UID!, $capability: Capability, $orderBy: [RoleBindingOrder!], $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    name\n    mayBind: viewerCan(capabilities: [ROLE_BINDINGS_CREATE])\n    viewerCapabilities @include(if: $start)\n    roles(directOnly: true, first: 100) @include(if: $start) {\n      nodes {\n        ...GivenRole\n        __typename\n      }\n      __typename\n    }\n    ancestors @include(if: $start) {\n      uid\n      name\n      roles(directOnly: true, first: 50) {\n        nodes {\n          ...GivenRole\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    effectiveBindings(\n      capability: $capability\n      orderBy: $orderBy\n      first: $first\n      after: $after\n    ) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...Grant\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  roles(directOnly: true, first: 50) @include(if: $start) {\n    nodes {\n      ...GivenRole\n      __typename\n    }\n    __typename\n  }\n  viewer @include(if: $start) {\n    identities {\n      uid\n      name\n      __typename\n    }\n    seesAll: can(capability: ROLE_BINDINGS_LIST, within: $root)\n    seesExternal: can(capability: IDENTITY_PROVIDERS_LIST, within: $root)\n    __typename\n  }\n  externalGroupRoleMappings(within: $root, first: 100) @include(if: $start) {\n    pageInfo {\n      hasNextPage\n      __typename\n    }\n    nodes {\n      uid\n      externalGroupId\n      scopeUid\n      identityProvider {\n        name\n        __typename\n      }\n      role {\n        ...GivenRole\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Bound on Identity {\n  uid\n  name\n  description\n  email\n  __typename\n}\nfragment GivenRole on Role {\n  uid\n  name\n  description\n  capabilities\n  __typename\n}\nfragment Grant on RoleBinding {\n  uid\n  createTime\n  expireTime\n  mayChange: viewerCan(capabilities: [ROLE_BINDINGS_UPDATE])\n  mayRevoke: viewerCan(capabilities: [ROLE_BINDINGS_DELETE])\n  identity {\n    ...Bound\n    __typename\n  }\n  role {\n    uid\n    name\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<AccessQuery, AccessQueryVariables>;
+export const AccessOn = "query AccessOn($uid: UID!, $time: DateTime!, $first: Int!, $after: String) {\n  accessAt(within: $uid, time: $time, first: $first, after: $after) {\n    complete\n    recordedSince\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      ...PastGrant\n      createTime\n      capabilities\n      group {\n        uid\n        name\n        ancestors {\n          uid\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment PastGrant on AccessGrant {\n  bindingUid\n  groupUid\n  groupName\n  identityUid\n  identityName\n  roleUid\n  roleName\n  expireTime\n  identity {\n    uid\n    email\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<AccessOnQuery, AccessOnQueryVariables>;
+export const Advisories = "query Advisories($uid: UID!, $where: AdvisoryFilter, $orderBy: [AdvisoryOrder!], $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    advisorySummary @include(if: $start) {\n      open {\n        ...FeedCounts\n        __typename\n      }\n      fixed {\n        ...FeedCounts\n        __typename\n      }\n      notAffected {\n        ...FeedCounts\n        __typename\n      }\n      __typename\n    }\n    findingSummary @include(if: $start) {\n      open {\n        total\n        __typename\n      }\n      __typename\n    }\n    advisories(where: $where, orderBy: $orderBy, first: $first, after: $after) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...AdvisoryRow\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment AdvisoryHappening on AdvisoryEvent {\n  type\n  createTime\n  author\n  detail {\n    ... on AdvisoryDetection {\n      nvdapi {\n        cpeFound\n        __typename\n      }\n      scanv1 {\n        scanner\n        component\n        componentVersion\n        __typename\n      }\n      __typename\n    }\n    ... on AdvisoryFix {\n      fixedVersion\n      note\n      __typename\n    }\n    ... on AdvisoryFalsePositive {\n      reason: type\n      note\n      __typename\n    }\n    ... on AdvisoryPatch {\n      patchedVersions\n      note\n      __typename\n    }\n    ... on AdvisoryTruePositive {\n      note\n      __typename\n    }\n    ... on AdvisoryAnalysisNotPlanned {\n      note\n      __typename\n    }\n    ... on AdvisoryFixNotPlanned {\n      note\n      __typename\n    }\n    ... on AdvisoryPendingUpstreamFix {\n      note\n      __typename\n    }\n    __typename\n  }\n  __typename\n}\nfragment AdvisoryRow on Advisory {\n  uid\n  advisoryId\n  aliases\n  artifactName\n  componentName\n  createTime\n  deleteTime\n  severity {\n    rating\n    score\n    __typename\n  }\n  vulnerabilities {\n    vulnerabilityId\n    summary\n    __typename\n  }\n  findings(first: 0, where: {states: [OPEN, IN_TRIAGE]}) {\n    totalCount\n    __typename\n  }\n  events {\n    ...AdvisoryHappening\n    __typename\n  }\n  __typename\n}\nfragment FeedCounts on SeverityCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  __typename\n}" as unknown as TypedDocument<AdvisoriesQuery, AdvisoriesQueryVariables>;
+export const Audit = "query Audit($uid: UID!, $kinds: [EventKind!], $actor: String, $subject: UID, $denied: Boolean, $since: DateTime, $until: DateTime, $after: String, $from: DateTime!, $start: Boolean!) {\n  auditLog(\n    within: $uid\n    kinds: $kinds\n    actor: $actor\n    subject: $subject\n    denied: $denied\n    since: $since\n    until: $until\n    first: 150\n    after: $after\n  ) {\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      ...Happening\n      __typename\n    }\n    __typename\n  }\n  eventActivity(within: $uid, from: $from, kinds: $kinds) @include(if: $start) {\n    time\n    made\n    refused\n    __typename\n  }\n}\nfragment Happening on Event {\n  id\n  type\n  kind\n  time\n  subject\n  denied\n  count\n  actor {\n    subject\n    act\n    identity {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  resource {\n    ... on Group {\n      name\n      __typename\n    }\n    ... on Repo {\n      name\n      __typename\n    }\n    ... on Tag {\n      name\n      repo {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on Identity {\n      name\n      __typename\n    }\n    ... on Role {\n      name\n      __typename\n    }\n    ... on RoleBinding {\n      identity {\n        name\n        __typename\n      }\n      role {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on EventSubscription {\n      sink\n      __typename\n    }\n    ... on GroupInvite {\n      email\n      keyId\n      __typename\n    }\n    ... on IdentityProvider {\n      name\n      __typename\n    }\n    __typename\n  }\n  changes {\n    field\n    before\n    after\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<AuditQuery, AuditQueryVariables>;
 export const BatchDeleteTags = "mutation BatchDeleteTags($input: BatchDeleteTagsInput!) {\n  batchDeleteTags(input: $input) {\n    deletedUids\n    __typename\n  }\n}" as unknown as TypedDocument<BatchDeleteTagsMutation, BatchDeleteTagsMutationVariables>;
 export const Bind = "mutation Bind($input: CreateRoleBindingInput!) {\n  createRoleBinding(input: $input) {\n    roleBinding {\n      uid\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<BindMutation, BindMutationVariables>;
-export const Bindable = "query Bindable($uid: ID!, $where: IdentityFilter) {\n  group(uid: $uid) {\n    uid\n    name\n    identities(directOnly: true, where: $where, first: 20) {\n      totalCount\n      nodes {\n        ...Bound\n        __typename\n      }\n      __typename\n    }\n    ancestors {\n      uid\n      name\n      identities(directOnly: true, where: $where, first: 20) {\n        totalCount\n        nodes {\n          ...Bound\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Bound on Identity {\n  uid\n  name\n  description\n  email\n  __typename\n}" as unknown as TypedDocument<BindableQuery, BindableQueryVariables>;
+export const Bindable = "query Bindable($uid: UID!, $where: IdentityFilter) {\n  group(uid: $uid) {\n    uid\n    name\n    identities(directOnly: true, where: $where, first: 20) {\n      totalCount\n      nodes {\n        ...Bound\n        __typename\n      }\n      __typename\n    }\n    ancestors {\n      uid\n      name\n      identities(directOnly: true, where: $where, first: 20) {\n        totalCount\n        nodes {\n          ...Bound\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Bound on Identity {\n  uid\n  name\n  description\n  email\n  __typename\n}" as unknown as TypedDocument<BindableQuery, BindableQueryVariables>;
 export const Bodies = "query Bodies($ids: [ID!]!) {\n  nodes(ids: $ids) {\n    ... on Event {\n      id\n      body\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<BodiesQuery, BodiesQueryVariables>;
-export const Branch = "query Branch($uid: ID!, $after: String) {\n  group(uid: $uid) {\n    uid\n    ...Branches\n    __typename\n  }\n}\nfragment Branches on Group {\n  children(first: 100, after: $after) {\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      uid\n      name\n      children(first: 1) {\n        totalCount\n        __typename\n      }\n      findingSummary {\n        open {\n          ...Counts\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  __typename\n}\nfragment Counts on FindingCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  fixable\n  knownExploited\n  __typename\n}" as unknown as TypedDocument<BranchQuery, BranchQueryVariables>;
-export const Can = "query Can($identity: ID!, $me: Boolean!, $capability: Capability!, $on: ID!) {\n  identity(uid: $identity) @skip(if: $me) {\n    uid\n    name\n    can(capability: $capability, on: $on)\n    roleBindings(first: 200) {\n      nodes {\n        ...Granted\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  viewer @include(if: $me) {\n    can(capability: $capability, on: $on)\n    identities {\n      uid\n      name\n      __typename\n    }\n    roleBindings(first: 200) {\n      nodes {\n        ...Granted\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment GivenRole on Role {\n  uid\n  name\n  description\n  capabilities\n  __typename\n}\nfragment Granted on RoleBinding {\n  uid\n  identity {\n    uid\n    name\n    __typename\n  }\n  role {\n    ...GivenRole\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<CanQuery, CanQueryVariables>;
+export const Branch = "query Branch($uid: UID!, $after: String) {\n  group(uid: $uid) {\n    uid\n    ...Branches\n    __typename\n  }\n}\nfragment Branches on Group {\n  children(first: 100, after: $after) {\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      uid\n      name\n      children(first: 1) {\n        totalCount\n        __typename\n      }\n      findingSummary {\n        open {\n          ...Counts\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  __typename\n}\nfragment Counts on FindingCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  fixable\n  knownExploited\n  __typename\n}" as unknown as TypedDocument<BranchQuery, BranchQueryVariables>;
+export const Can = "query Can($identity: UID!, $me: Boolean!, $capability: Capability!, $on: UID!) {\n  identity(uid: $identity) @skip(if: $me) {\n    uid\n    name\n    can(capability: $capability, within: $on)\n    roleBindings(first: 200) {\n      nodes {\n        ...Granted\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  viewer @include(if: $me) {\n    can(capability: $capability, within: $on)\n    identities {\n      uid\n      name\n      __typename\n    }\n    roleBindings(first: 200) {\n      nodes {\n        ...Granted\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment GivenRole on Role {\n  uid\n  name\n  description\n  capabilities\n  __typename\n}\nfragment Granted on RoleBinding {\n  uid\n  identity {\n    uid\n    name\n    __typename\n  }\n  role {\n    ...GivenRole\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<CanQuery, CanQueryVariables>;
 export const CancelSource = "mutation CancelSource($input: CancelSourceInput!) {\n  cancelSource(input: $input) {\n    source {\n      ...ReadSource\n      __typename\n    }\n    __typename\n  }\n}\nfragment ReadSource on Source {\n  uid\n  name\n  type\n  url\n  ecosystems\n  patterns\n  prune\n  interval\n  credentials {\n    username\n    __typename\n  }\n  paused\n  state\n  nextRunTime\n  lastRunTime\n  lastSuccessTime\n  failingSince\n  createTime\n  lastRun {\n    number\n    error\n    isUnchanged\n    records {\n      kind\n      added\n      updated\n      unchanged\n      failed\n      removed\n      __typename\n    }\n    problemCount\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<CancelSourceMutation, CancelSourceMutationVariables>;
-export const CompareImages = "query CompareImages($from: ID!, $to: ID!) {\n  compareImages(from: {tag: $from}, to: {tag: $to}) {\n    findingsGoneCount\n    findingsNewCount\n    addedCount\n    removedCount\n    changedCount\n    findingsGone {\n      ...ComparedFinding\n      __typename\n    }\n    findingsNew {\n      ...ComparedFinding\n      __typename\n    }\n    added {\n      name\n      version\n      ecosystem\n      __typename\n    }\n    removed {\n      name\n      version\n      ecosystem\n      __typename\n    }\n    changed {\n      name\n      ecosystem\n      from\n      to\n      __typename\n    }\n    __typename\n  }\n}\nfragment ComparedFinding on Finding {\n  uid\n  vulnerabilityId\n  package\n  digest\n  installedVersion\n  fixedVersions\n  state\n  severity {\n    rating\n    score\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<CompareImagesQuery, CompareImagesQueryVariables>;
+export const CompareImages = "query CompareImages($from: UID!, $to: UID!) {\n  compareImages(from: {tag: $from}, to: {tag: $to}) {\n    findingsGoneCount\n    findingsNewCount\n    addedCount\n    removedCount\n    changedCount\n    findingsGone {\n      ...ComparedFinding\n      __typename\n    }\n    findingsNew {\n      ...ComparedFinding\n      __typename\n    }\n    added {\n      name\n      version\n      ecosystem\n      __typename\n    }\n    removed {\n      name\n      version\n      ecosystem\n      __typename\n    }\n    changed {\n      name\n      ecosystem\n      from\n      to\n      __typename\n    }\n    __typename\n  }\n}\nfragment ComparedFinding on Finding {\n  uid\n  vulnerabilityId\n  package\n  digest\n  installedVersion\n  fixedVersions\n  state\n  severity {\n    rating\n    score\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<CompareImagesQuery, CompareImagesQueryVariables>;
 export const Confirm = "mutation Confirm($input: ConfirmRoleBindingsInput!) {\n  confirmRoleBindings(input: $input) {\n    roleBindings {\n      uid\n      reviewTime\n      reviewNote\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<ConfirmMutation, ConfirmMutationVariables>;
 export const CreateExternalGroupRoleMapping = "mutation CreateExternalGroupRoleMapping($input: CreateExternalGroupRoleMappingInput!) {\n  createExternalGroupRoleMapping(input: $input) {\n    externalGroupRoleMapping {\n      uid\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<CreateExternalGroupRoleMappingMutation, CreateExternalGroupRoleMappingMutationVariables>;
 export const CreateGroup = "mutation CreateGroup($input: CreateGroupInput!) {\n  createGroup(input: $input) {\n    group {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<CreateGroupMutation, CreateGroupMutationVariables>;
@@ -2586,41 +2802,41 @@ export const DeleteRole = "mutation DeleteRole($input: DeleteRoleInput!) {\n  de
 export const DeleteSource = "mutation DeleteSource($input: DeleteSourceInput!) {\n  deleteSource(input: $input) {\n    deletedId\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<DeleteSourceMutation, DeleteSourceMutationVariables>;
 export const DeleteSubscription = "mutation DeleteSubscription($input: DeleteSubscriptionInput!) {\n  deleteSubscription(input: $input) {\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<DeleteSubscriptionMutation, DeleteSubscriptionMutationVariables>;
 export const EnableSubscription = "mutation EnableSubscription($input: EnableSubscriptionInput!) {\n  enableSubscription(input: $input) {\n    subscription {\n      uid\n      failingSince\n      disableTime\n      disableReason\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<EnableSubscriptionMutation, EnableSubscriptionMutationVariables>;
-export const FindingRights = "query FindingRights($uid: ID!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities\n    __typename\n  }\n}" as unknown as TypedDocument<FindingRightsQuery, FindingRightsQueryVariables>;
-export const Findings = "query Findings($uid: ID!, $where: FindingFilter, $orderBy: FindingOrder, $first: Int!, $after: String, $start: Boolean!) {\n  findings(\n    descendantsOf: $uid\n    where: $where\n    orderBy: $orderBy\n    first: $first\n    after: $after\n  ) {\n    totalCount @include(if: $start)\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      ...FindingRow\n      __typename\n    }\n    __typename\n  }\n  findingSummary(within: $uid) @include(if: $start) {\n    ...FindingNumbers\n    __typename\n  }\n}\nfragment Counts on FindingCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  fixable\n  knownExploited\n  __typename\n}\nfragment FindingNumbers on FindingSummary {\n  affectedRepos\n  affectedImages\n  open {\n    ...Counts\n    __typename\n  }\n  accepted {\n    ...Counts\n    __typename\n  }\n  notAffected {\n    ...Counts\n    __typename\n  }\n  __typename\n}\nfragment FindingRow on Finding {\n  uid\n  vulnerabilityId\n  sources\n  disputedBy\n  package\n  ecosystem\n  installedVersion\n  fixedVersions\n  fixable\n  knownExploited\n  epss\n  basis\n  state\n  justification\n  note\n  dueTime\n  expireTime\n  firstSeenTime\n  digest\n  severity {\n    rating\n    score\n    __typename\n  }\n  advisory {\n    uid\n    aliases\n    vulnerabilities {\n      summary\n      __typename\n    }\n    __typename\n  }\n  repo {\n    uid\n    name\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  tags(first: 3) {\n    totalCount\n    nodes {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  assignee {\n    uid\n    name\n    __typename\n  }\n  viewerCapabilities\n  __typename\n}" as unknown as TypedDocument<FindingsQuery, FindingsQueryVariables>;
-export const FixedIn = "query FixedIn($uid: ID!) {\n  finding(uid: $uid) {\n    uid\n    fixedIn(first: 3) {\n      nodes {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<FixedInQuery, FixedInQueryVariables>;
-export const History = "query History($uid: ID!, $from: DateTime!, $to: DateTime!, $identity: ID, $actor: String, $first: Int!, $after: String) {\n  accessChanges(\n    within: $uid\n    from: $from\n    to: $to\n    identity: $identity\n    actor: $actor\n    first: $first\n    after: $after\n  ) {\n    complete\n    recordedSince\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      ...Changed\n      __typename\n    }\n    __typename\n  }\n}\nfragment Changed on AccessChange {\n  kind\n  roleUid\n  roleName\n  addedCapabilities\n  removedCapabilities\n  event {\n    id\n    time\n    subject\n    body\n    actor {\n      subject\n      act\n      identity {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    groupNode {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  role {\n    uid\n    __typename\n  }\n  before {\n    ...PastGrant\n    __typename\n  }\n  after {\n    ...PastGrant\n    __typename\n  }\n  __typename\n}\nfragment PastGrant on AccessGrant {\n  bindingUid\n  groupUid\n  groupName\n  identityUid\n  identityName\n  roleUid\n  roleName\n  expireTime\n  identity {\n    uid\n    email\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<HistoryQuery, HistoryQueryVariables>;
-export const Holds = "query Holds($on: ID!) {\n  viewer {\n    capabilities(on: $on)\n    __typename\n  }\n}" as unknown as TypedDocument<HoldsQuery, HoldsQueryVariables>;
-export const Identities = "query Identities($uid: ID!, $where: IdentityFilter, $orderBy: IdentityOrder, $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities @include(if: $start)\n    identities(first: $first, where: $where, orderBy: $orderBy, after: $after) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        uid\n        name\n        description\n        email\n        emailUnverified\n        lastSeenTime\n        createTime\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        roleBindings(first: 1) {\n          totalCount\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<IdentitiesQuery, IdentitiesQueryVariables>;
-export const Identity = "query Identity($uid: ID!) {\n  identity(uid: $uid) {\n    uid\n    name\n    description\n    email\n    emailUnverified\n    company\n    lastSeenTime\n    createTime\n    updateTime\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    claimMatch {\n      issuer\n      issuerPattern\n      subject\n      subjectPattern\n      audience\n      audiencePattern\n      claims\n      claimPatterns\n      __typename\n    }\n    staticKeys {\n      issuer\n      subject\n      issuerKeys\n      expirationTime\n      audiences\n      __typename\n    }\n    viewerCapabilities\n    roleBindings(first: 20) {\n      totalCount\n      nodes {\n        uid\n        role {\n          uid\n          name\n          __typename\n        }\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<IdentityQuery, IdentityQueryVariables>;
-export const Impact = "query Impact($identity: ID!, $on: ID!) {\n  identity(uid: $identity) {\n    uid\n    name\n    held: effectiveCapabilities(on: $on)\n    roleBindings(first: 200) {\n      pageInfo {\n        hasNextPage\n        __typename\n      }\n      nodes {\n        ...Granted\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  group(uid: $on) {\n    uid\n    name\n    descendants(first: 1) {\n      totalCount\n      __typename\n    }\n    repos(first: 1) {\n      totalCount\n      __typename\n    }\n    __typename\n  }\n  viewer {\n    identities {\n      uid\n      __typename\n    }\n    __typename\n  }\n}\nfragment GivenRole on Role {\n  uid\n  name\n  description\n  capabilities\n  __typename\n}\nfragment Granted on RoleBinding {\n  uid\n  identity {\n    uid\n    name\n    __typename\n  }\n  role {\n    ...GivenRole\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<ImpactQuery, ImpactQueryVariables>;
-export const Invites = "query Invites($uid: ID!, $orderBy: GroupInviteOrder, $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities @include(if: $start)\n    roles(directOnly: true, first: 100) @include(if: $start) {\n      nodes {\n        uid\n        name\n        description\n        __typename\n      }\n      __typename\n    }\n    ancestors @include(if: $start) {\n      uid\n      name\n      roles(directOnly: true, first: 50) {\n        nodes {\n          uid\n          name\n          description\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    invites(first: $first, after: $after, orderBy: $orderBy) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        uid\n        email\n        expirationTime\n        singleUse\n        keyId\n        createTime\n        role {\n          uid\n          name\n          __typename\n        }\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        mayDelete: viewerCan(capabilities: [GROUP_INVITES_DELETE])\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  roles(where: {inRoot: true}, first: 50) @include(if: $start) {\n    nodes {\n      uid\n      name\n      description\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<InvitesQuery, InvitesQueryVariables>;
-export const Latest = "query Latest($uid: ID!, $types: [String!]) {\n  auditLog(descendantsOf: $uid, types: $types, denied: false, first: 30) {\n    nodes {\n      ...Happening\n      __typename\n    }\n    __typename\n  }\n}\nfragment Happening on Event {\n  id\n  type\n  kind\n  time\n  subject\n  denied\n  count\n  actor {\n    subject\n    act\n    identity {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  groupNode {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  resource {\n    ... on Group {\n      name\n      __typename\n    }\n    ... on Repo {\n      name\n      __typename\n    }\n    ... on Tag {\n      name\n      repo {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on Identity {\n      name\n      __typename\n    }\n    ... on Role {\n      name\n      __typename\n    }\n    ... on RoleBinding {\n      identity {\n        name\n        __typename\n      }\n      role {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on EventSubscription {\n      sink\n      __typename\n    }\n    ... on GroupInvite {\n      email\n      keyId\n      __typename\n    }\n    ... on IdentityProvider {\n      name\n      __typename\n    }\n    __typename\n  }\n  changes {\n    field\n    before\n    after\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<LatestQuery, LatestQueryVariables>;
-export const Live = "subscription Live($uid: ID!, $types: [String!], $after: String) {\n  events(descendantsOf: $uid, types: $types, after: $after) {\n    ...Happening\n    __typename\n  }\n}\nfragment Happening on Event {\n  id\n  type\n  kind\n  time\n  subject\n  denied\n  count\n  actor {\n    subject\n    act\n    identity {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  groupNode {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  resource {\n    ... on Group {\n      name\n      __typename\n    }\n    ... on Repo {\n      name\n      __typename\n    }\n    ... on Tag {\n      name\n      repo {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on Identity {\n      name\n      __typename\n    }\n    ... on Role {\n      name\n      __typename\n    }\n    ... on RoleBinding {\n      identity {\n        name\n        __typename\n      }\n      role {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on EventSubscription {\n      sink\n      __typename\n    }\n    ... on GroupInvite {\n      email\n      keyId\n      __typename\n    }\n    ... on IdentityProvider {\n      name\n      __typename\n    }\n    __typename\n  }\n  changes {\n    field\n    before\n    after\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<LiveSubscription, LiveSubscriptionVariables>;
-export const Overview = "query Overview($uid: ID!, $unseenSince: DateTime!, $from: DateTime!, $week: DateTime!, $soon: DateTime!) {\n  group(uid: $uid) {\n    uid\n    name\n    description\n    verified\n    status\n    createTime\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    viewerCapabilities\n    descendants(first: 1) {\n      totalCount\n      __typename\n    }\n    repos(first: 1) {\n      totalCount\n      __typename\n    }\n    tags(first: 1) {\n      totalCount\n      __typename\n    }\n    identities(first: 1) {\n      totalCount\n      __typename\n    }\n    roleBindings(first: 1) {\n      totalCount\n      __typename\n    }\n    findingSummary {\n      ...FindingNumbers\n      __typename\n    }\n    worst: repos(first: 5, orderBy: {field: OPEN_SEVERITY, direction: DESC}) {\n      nodes {\n        uid\n        name\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        findingSummary {\n          open {\n            ...Counts\n            __typename\n          }\n          __typename\n        }\n        oldest: findings(\n          first: 1\n          where: {states: [OPEN, IN_TRIAGE]}\n          orderBy: {field: FIRST_SEEN}\n        ) {\n          nodes {\n            uid\n            firstSeenTime\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    advisorySummary {\n      open {\n        total\n        __typename\n      }\n      __typename\n    }\n    children(first: 50) {\n      totalCount\n      nodes {\n        uid\n        name\n        description\n        repos(first: 1) {\n          totalCount\n          __typename\n        }\n        findingSummary {\n          open {\n            ...Counts\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    deprecated: tags(\n      first: 3\n      where: {deprecated: true}\n      orderBy: {field: UPDATE_TIME, direction: DESC}\n    ) {\n      totalCount\n      nodes {\n        uid\n        name\n        repo {\n          uid\n          name\n          group {\n            uid\n            name\n            ancestors {\n              uid\n              name\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    unseen: identities(\n      first: 3\n      where: {lastSeenBefore: $unseenSince}\n      orderBy: {field: LAST_SEEN_TIME}\n    ) {\n      totalCount\n      nodes {\n        uid\n        name\n        lastSeenTime\n        createTime\n        __typename\n      }\n      __typename\n    }\n    subscriptions(first: 50) {\n      totalCount\n      nodes {\n        uid\n        sink\n        failingSince\n        disableTime\n        disableReason\n        __typename\n      }\n      __typename\n    }\n    ending: roleBindings(first: 3, where: {expiring: {before: $soon}}) {\n      totalCount\n      nodes {\n        uid\n        expireTime\n        identity {\n          uid\n          name\n          __typename\n        }\n        role {\n          uid\n          name\n          __typename\n        }\n        group {\n          uid\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    invites(first: 50, orderBy: {field: EXPIRATION_TIME}) {\n      totalCount\n      nodes {\n        uid\n        email\n        expirationTime\n        role {\n          name\n          __typename\n        }\n        group {\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  findingActivity(within: $uid, interval: WEEK, from: $from) {\n    time\n    open {\n      total\n      critical\n      high\n      medium\n      low\n      none\n      unknown\n      __typename\n    }\n    __typename\n  }\n  newest: findings(\n    descendantsOf: $uid\n    where: {states: [OPEN, IN_TRIAGE], firstSeenSince: $week}\n    orderBy: {field: FIRST_SEEN, direction: DESC}\n    first: 30\n  ) {\n    pageInfo {\n      hasNextPage\n      __typename\n    }\n    nodes {\n      uid\n      vulnerabilityId\n      package\n      digest\n      severity {\n        rating\n        score\n        __typename\n      }\n      knownExploited\n      fixable\n      repo {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  auditLog(descendantsOf: $uid, first: 30, denied: false) {\n    nodes {\n      ...Happening\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on FindingCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  fixable\n  knownExploited\n  __typename\n}\nfragment FindingNumbers on FindingSummary {\n  affectedRepos\n  affectedImages\n  open {\n    ...Counts\n    __typename\n  }\n  accepted {\n    ...Counts\n    __typename\n  }\n  notAffected {\n    ...Counts\n    __typename\n  }\n  __typename\n}\nfragment Happening on Event {\n  id\n  type\n  kind\n  time\n  subject\n  denied\n  count\n  actor {\n    subject\n    act\n    identity {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  groupNode {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  resource {\n    ... on Group {\n      name\n      __typename\n    }\n    ... on Repo {\n      name\n      __typename\n    }\n    ... on Tag {\n      name\n      repo {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on Identity {\n      name\n      __typename\n    }\n    ... on Role {\n      name\n      __typename\n    }\n    ... on RoleBinding {\n      identity {\n        name\n        __typename\n      }\n      role {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on EventSubscription {\n      sink\n      __typename\n    }\n    ... on GroupInvite {\n      email\n      keyId\n      __typename\n    }\n    ... on IdentityProvider {\n      name\n      __typename\n    }\n    __typename\n  }\n  changes {\n    field\n    before\n    after\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<OverviewQuery, OverviewQueryVariables>;
-export const Package = "query Package($uid: ID!, $names: [String!]!, $ecosystems: [String!]) {\n  packages(\n    within: $uid\n    where: {names: $names, ecosystems: $ecosystems}\n    first: 3\n  ) {\n    nodes {\n      uid\n      name\n      ecosystem\n      versions(first: 20, orderBy: {field: VERSION, direction: DESC}) {\n        totalCount\n        nodes {\n          uid\n          version\n          purl\n          licenses\n          advisories(first: 3) {\n            totalCount\n            nodes {\n              uid\n              advisoryId\n              severity {\n                rating\n                score\n                __typename\n              }\n              __typename\n            }\n            __typename\n          }\n          repos(first: 2) {\n            totalCount\n            nodes {\n              uid\n              name\n              group {\n                uid\n                name\n                ancestors {\n                  uid\n                  name\n                  __typename\n                }\n                __typename\n              }\n              __typename\n            }\n            __typename\n          }\n          tags(first: 0) {\n            totalCount\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  findings(\n    descendantsOf: $uid\n    where: {packages: $names, states: [OPEN, IN_TRIAGE]}\n    first: 0\n  ) {\n    totalCount\n    __typename\n  }\n}" as unknown as TypedDocument<PackageQuery, PackageQueryVariables>;
-export const Packages = "query Packages($uid: ID!, $where: PackageFilter, $orderBy: PackageOrder, $first: Int!, $after: String, $start: Boolean!) {\n  packages(\n    within: $uid\n    where: $where\n    orderBy: $orderBy\n    first: $first\n    after: $after\n  ) {\n    totalCount @include(if: $start)\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      uid\n      name\n      ecosystem\n      versions(first: 3, orderBy: {field: VERSION, direction: DESC}) {\n        totalCount\n        nodes {\n          uid\n          version\n          advisories(first: 0) {\n            totalCount\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<PackagesQuery, PackagesQueryVariables>;
-export const People = "query People($root: ID!, $where: IdentityFilter) {\n  identities(descendantsOf: $root, where: $where, first: 20) {\n    totalCount\n    nodes {\n      ...Bound\n      group {\n        uid\n        name\n        ancestors {\n          uid\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Bound on Identity {\n  uid\n  name\n  description\n  email\n  __typename\n}" as unknown as TypedDocument<PeopleQuery, PeopleQueryVariables>;
+export const FindingRights = "query FindingRights($uid: UID!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities\n    __typename\n  }\n}" as unknown as TypedDocument<FindingRightsQuery, FindingRightsQueryVariables>;
+export const Findings = "query Findings($uid: UID!, $where: FindingFilter, $orderBy: [FindingOrder!], $first: Int!, $after: String, $start: Boolean!) {\n  findings(\n    within: $uid\n    where: $where\n    orderBy: $orderBy\n    first: $first\n    after: $after\n  ) {\n    totalCount @include(if: $start)\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      ...FindingRow\n      __typename\n    }\n    __typename\n  }\n  findingSummary(within: $uid) @include(if: $start) {\n    ...FindingNumbers\n    __typename\n  }\n}\nfragment Counts on FindingCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  fixable\n  knownExploited\n  __typename\n}\nfragment FindingNumbers on FindingSummary {\n  affectedRepos\n  affectedImages\n  open {\n    ...Counts\n    __typename\n  }\n  accepted {\n    ...Counts\n    __typename\n  }\n  notAffected {\n    ...Counts\n    __typename\n  }\n  __typename\n}\nfragment FindingRow on Finding {\n  uid\n  vulnerabilityId\n  sources\n  disputedBy\n  package\n  ecosystem\n  installedVersion\n  fixedVersions\n  fixable\n  knownExploited\n  epss\n  basis\n  state\n  justification\n  note\n  dueTime\n  expireTime\n  firstSeenTime\n  digest\n  severity {\n    rating\n    score\n    __typename\n  }\n  advisory {\n    uid\n    aliases\n    vulnerabilities {\n      summary\n      __typename\n    }\n    __typename\n  }\n  repo {\n    uid\n    name\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  tags(first: 3) {\n    totalCount\n    nodes {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  assignee {\n    uid\n    name\n    __typename\n  }\n  viewerCapabilities\n  __typename\n}" as unknown as TypedDocument<FindingsQuery, FindingsQueryVariables>;
+export const FixedIn = "query FixedIn($uid: UID!) {\n  finding(uid: $uid) {\n    uid\n    fixedIn(first: 3) {\n      nodes {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<FixedInQuery, FixedInQueryVariables>;
+export const History = "query History($uid: UID!, $from: DateTime!, $to: DateTime!, $identity: UID, $actor: String, $first: Int!, $after: String) {\n  accessChanges(\n    within: $uid\n    from: $from\n    to: $to\n    identity: $identity\n    actor: $actor\n    first: $first\n    after: $after\n  ) {\n    complete\n    recordedSince\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      ...Changed\n      __typename\n    }\n    __typename\n  }\n}\nfragment Changed on AccessChange {\n  kind\n  roleUid\n  roleName\n  addedCapabilities\n  removedCapabilities\n  event {\n    id\n    time\n    subject\n    body\n    actor {\n      subject\n      act\n      identity {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  role {\n    uid\n    __typename\n  }\n  before {\n    ...PastGrant\n    __typename\n  }\n  after {\n    ...PastGrant\n    __typename\n  }\n  __typename\n}\nfragment PastGrant on AccessGrant {\n  bindingUid\n  groupUid\n  groupName\n  identityUid\n  identityName\n  roleUid\n  roleName\n  expireTime\n  identity {\n    uid\n    email\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<HistoryQuery, HistoryQueryVariables>;
+export const Holds = "query Holds($on: UID!) {\n  viewer {\n    capabilities(within: $on)\n    __typename\n  }\n}" as unknown as TypedDocument<HoldsQuery, HoldsQueryVariables>;
+export const Identities = "query Identities($uid: UID!, $where: IdentityFilter, $orderBy: [IdentityOrder!], $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities @include(if: $start)\n    identities(first: $first, where: $where, orderBy: $orderBy, after: $after) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        uid\n        name\n        description\n        email\n        emailUnverified\n        lastSeenTime\n        createTime\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        roleBindings(first: 1) {\n          totalCount\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<IdentitiesQuery, IdentitiesQueryVariables>;
+export const Identity = "query Identity($uid: UID!) {\n  identity(uid: $uid) {\n    uid\n    name\n    description\n    email\n    emailUnverified\n    company\n    lastSeenTime\n    createTime\n    updateTime\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    claimMatch {\n      issuer\n      issuerPattern\n      subject\n      subjectPattern\n      audience\n      audiencePattern\n      claims\n      claimPatterns\n      __typename\n    }\n    staticKeys {\n      issuer\n      subject\n      issuerKeys\n      expirationTime\n      audiences\n      __typename\n    }\n    viewerCapabilities\n    roleBindings(first: 20) {\n      totalCount\n      nodes {\n        uid\n        role {\n          uid\n          name\n          __typename\n        }\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<IdentityQuery, IdentityQueryVariables>;
+export const Impact = "query Impact($identity: UID!, $on: UID!) {\n  identity(uid: $identity) {\n    uid\n    name\n    held: effectiveCapabilities(within: $on)\n    roleBindings(first: 200) {\n      pageInfo {\n        hasNextPage\n        __typename\n      }\n      nodes {\n        ...Granted\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  group(uid: $on) {\n    uid\n    name\n    descendants(first: 1) {\n      totalCount\n      __typename\n    }\n    repos(first: 1) {\n      totalCount\n      __typename\n    }\n    __typename\n  }\n  viewer {\n    identities {\n      uid\n      __typename\n    }\n    __typename\n  }\n}\nfragment GivenRole on Role {\n  uid\n  name\n  description\n  capabilities\n  __typename\n}\nfragment Granted on RoleBinding {\n  uid\n  identity {\n    uid\n    name\n    __typename\n  }\n  role {\n    ...GivenRole\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<ImpactQuery, ImpactQueryVariables>;
+export const Invites = "query Invites($uid: UID!, $orderBy: [GroupInviteOrder!], $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities @include(if: $start)\n    roles(directOnly: true, first: 100) @include(if: $start) {\n      nodes {\n        uid\n        name\n        description\n        __typename\n      }\n      __typename\n    }\n    ancestors @include(if: $start) {\n      uid\n      name\n      roles(directOnly: true, first: 50) {\n        nodes {\n          uid\n          name\n          description\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    invites(first: $first, after: $after, orderBy: $orderBy) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        uid\n        email\n        expirationTime\n        singleUse\n        keyId\n        createTime\n        role {\n          uid\n          name\n          __typename\n        }\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        mayDelete: viewerCan(capabilities: [GROUP_INVITES_DELETE])\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  roles(directOnly: true, first: 50) @include(if: $start) {\n    nodes {\n      uid\n      name\n      description\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<InvitesQuery, InvitesQueryVariables>;
+export const Latest = "query Latest($uid: UID!, $kinds: [EventKind!]) {\n  auditLog(within: $uid, kinds: $kinds, denied: false, first: 30) {\n    nodes {\n      ...Happening\n      __typename\n    }\n    __typename\n  }\n}\nfragment Happening on Event {\n  id\n  type\n  kind\n  time\n  subject\n  denied\n  count\n  actor {\n    subject\n    act\n    identity {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  resource {\n    ... on Group {\n      name\n      __typename\n    }\n    ... on Repo {\n      name\n      __typename\n    }\n    ... on Tag {\n      name\n      repo {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on Identity {\n      name\n      __typename\n    }\n    ... on Role {\n      name\n      __typename\n    }\n    ... on RoleBinding {\n      identity {\n        name\n        __typename\n      }\n      role {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on EventSubscription {\n      sink\n      __typename\n    }\n    ... on GroupInvite {\n      email\n      keyId\n      __typename\n    }\n    ... on IdentityProvider {\n      name\n      __typename\n    }\n    __typename\n  }\n  changes {\n    field\n    before\n    after\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<LatestQuery, LatestQueryVariables>;
+export const Live = "subscription Live($uid: UID!, $kinds: [EventKind!], $after: String) {\n  events(within: $uid, kinds: $kinds, after: $after) {\n    ...Happening\n    __typename\n  }\n}\nfragment Happening on Event {\n  id\n  type\n  kind\n  time\n  subject\n  denied\n  count\n  actor {\n    subject\n    act\n    identity {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  resource {\n    ... on Group {\n      name\n      __typename\n    }\n    ... on Repo {\n      name\n      __typename\n    }\n    ... on Tag {\n      name\n      repo {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on Identity {\n      name\n      __typename\n    }\n    ... on Role {\n      name\n      __typename\n    }\n    ... on RoleBinding {\n      identity {\n        name\n        __typename\n      }\n      role {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on EventSubscription {\n      sink\n      __typename\n    }\n    ... on GroupInvite {\n      email\n      keyId\n      __typename\n    }\n    ... on IdentityProvider {\n      name\n      __typename\n    }\n    __typename\n  }\n  changes {\n    field\n    before\n    after\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<LiveSubscription, LiveSubscriptionVariables>;
+export const Overview = "query Overview($uid: UID!, $unseenSince: DateTime!, $from: DateTime!, $week: DateTime!, $soon: DateTime!) {\n  group(uid: $uid) {\n    uid\n    name\n    description\n    verified\n    status\n    createTime\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    viewerCapabilities\n    descendants(first: 1) {\n      totalCount\n      __typename\n    }\n    repos(first: 1) {\n      totalCount\n      __typename\n    }\n    tags(first: 1) {\n      totalCount\n      __typename\n    }\n    identities(first: 1) {\n      totalCount\n      __typename\n    }\n    roleBindings(first: 1) {\n      totalCount\n      __typename\n    }\n    findingSummary {\n      ...FindingNumbers\n      __typename\n    }\n    worst: repos(first: 5, orderBy: {field: OPEN_SEVERITY, direction: DESC}) {\n      nodes {\n        uid\n        name\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        findingSummary {\n          open {\n            ...Counts\n            __typename\n          }\n          __typename\n        }\n        oldest: findings(\n          first: 1\n          where: {states: [OPEN, IN_TRIAGE]}\n          orderBy: {field: FIRST_SEEN}\n        ) {\n          nodes {\n            uid\n            firstSeenTime\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    advisorySummary {\n      open {\n        total\n        __typename\n      }\n      __typename\n    }\n    children(first: 50) {\n      totalCount\n      nodes {\n        uid\n        name\n        description\n        repos(first: 1) {\n          totalCount\n          __typename\n        }\n        findingSummary {\n          open {\n            ...Counts\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    deprecated: tags(\n      first: 3\n      where: {deprecated: true}\n      orderBy: {field: UPDATE_TIME, direction: DESC}\n    ) {\n      totalCount\n      nodes {\n        uid\n        name\n        repo {\n          uid\n          name\n          group {\n            uid\n            name\n            ancestors {\n              uid\n              name\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    unseen: identities(\n      first: 3\n      where: {lastSeenBefore: $unseenSince}\n      orderBy: {field: LAST_SEEN_TIME, direction: ASC}\n    ) {\n      totalCount\n      nodes {\n        uid\n        name\n        lastSeenTime\n        createTime\n        __typename\n      }\n      __typename\n    }\n    subscriptions(first: 50) {\n      totalCount\n      nodes {\n        uid\n        sink\n        failingSince\n        disableTime\n        disableReason\n        __typename\n      }\n      __typename\n    }\n    ending: roleBindings(first: 3, where: {expiring: {before: $soon}}) {\n      totalCount\n      nodes {\n        uid\n        expireTime\n        identity {\n          uid\n          name\n          __typename\n        }\n        role {\n          uid\n          name\n          __typename\n        }\n        group {\n          uid\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    invites(first: 50, orderBy: {field: EXPIRATION_TIME}) {\n      totalCount\n      nodes {\n        uid\n        email\n        expirationTime\n        role {\n          name\n          __typename\n        }\n        group {\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  findingActivity(within: $uid, interval: WEEK, from: $from) {\n    time\n    open {\n      total\n      critical\n      high\n      medium\n      low\n      none\n      unknown\n      __typename\n    }\n    __typename\n  }\n  newest: findings(\n    within: $uid\n    where: {states: [OPEN, IN_TRIAGE], firstSeenSince: $week}\n    orderBy: {field: FIRST_SEEN, direction: DESC}\n    first: 30\n  ) {\n    pageInfo {\n      hasNextPage\n      __typename\n    }\n    nodes {\n      uid\n      vulnerabilityId\n      package\n      digest\n      severity {\n        rating\n        score\n        __typename\n      }\n      knownExploited\n      fixable\n      repo {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  auditLog(within: $uid, first: 30, denied: false) {\n    nodes {\n      ...Happening\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on FindingCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  fixable\n  knownExploited\n  __typename\n}\nfragment FindingNumbers on FindingSummary {\n  affectedRepos\n  affectedImages\n  open {\n    ...Counts\n    __typename\n  }\n  accepted {\n    ...Counts\n    __typename\n  }\n  notAffected {\n    ...Counts\n    __typename\n  }\n  __typename\n}\nfragment Happening on Event {\n  id\n  type\n  kind\n  time\n  subject\n  denied\n  count\n  actor {\n    subject\n    act\n    identity {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  resource {\n    ... on Group {\n      name\n      __typename\n    }\n    ... on Repo {\n      name\n      __typename\n    }\n    ... on Tag {\n      name\n      repo {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on Identity {\n      name\n      __typename\n    }\n    ... on Role {\n      name\n      __typename\n    }\n    ... on RoleBinding {\n      identity {\n        name\n        __typename\n      }\n      role {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on EventSubscription {\n      sink\n      __typename\n    }\n    ... on GroupInvite {\n      email\n      keyId\n      __typename\n    }\n    ... on IdentityProvider {\n      name\n      __typename\n    }\n    __typename\n  }\n  changes {\n    field\n    before\n    after\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<OverviewQuery, OverviewQueryVariables>;
+export const Package = "query Package($uid: UID!, $names: [String!]!, $ecosystems: [String!]) {\n  packages(\n    within: $uid\n    where: {names: $names, ecosystems: $ecosystems}\n    first: 3\n  ) {\n    nodes {\n      uid\n      name\n      ecosystem\n      versions(first: 20, orderBy: {field: VERSION, direction: DESC}) {\n        totalCount\n        nodes {\n          uid\n          version\n          purl\n          licenses\n          advisories(first: 3) {\n            totalCount\n            nodes {\n              uid\n              advisoryId\n              severity {\n                rating\n                score\n                __typename\n              }\n              __typename\n            }\n            __typename\n          }\n          repos(first: 2) {\n            totalCount\n            nodes {\n              uid\n              name\n              group {\n                uid\n                name\n                ancestors {\n                  uid\n                  name\n                  __typename\n                }\n                __typename\n              }\n              __typename\n            }\n            __typename\n          }\n          tags(first: 0) {\n            totalCount\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  findings(\n    within: $uid\n    where: {packages: $names, states: [OPEN, IN_TRIAGE]}\n    first: 0\n  ) {\n    totalCount\n    __typename\n  }\n}" as unknown as TypedDocument<PackageQuery, PackageQueryVariables>;
+export const Packages = "query Packages($uid: UID!, $where: PackageFilter, $orderBy: [PackageOrder!], $first: Int!, $after: String, $start: Boolean!) {\n  packages(\n    within: $uid\n    where: $where\n    orderBy: $orderBy\n    first: $first\n    after: $after\n  ) {\n    totalCount @include(if: $start)\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      uid\n      name\n      ecosystem\n      versions(first: 3, orderBy: {field: VERSION, direction: DESC}) {\n        totalCount\n        nodes {\n          uid\n          version\n          advisories(first: 0) {\n            totalCount\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<PackagesQuery, PackagesQueryVariables>;
+export const People = "query People($root: UID!, $where: IdentityFilter) {\n  identities(within: $root, where: $where, first: 20) {\n    totalCount\n    nodes {\n      ...Bound\n      group {\n        uid\n        name\n        ancestors {\n          uid\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Bound on Identity {\n  uid\n  name\n  description\n  email\n  __typename\n}" as unknown as TypedDocument<PeopleQuery, PeopleQueryVariables>;
 export const Place = "query Place($path: String!, $below: Boolean!) {\n  group(path: $path) {\n    uid\n    name\n    __typename\n  }\n  repo(path: $path) @include(if: $below) {\n    uid\n    name\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<PlaceQuery, PlaceQueryVariables>;
-export const Providers = "query Providers($uid: ID!, $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities @include(if: $start)\n    __typename\n  }\n  identityProviders(descendantsOf: $uid, first: $first, after: $after) {\n    totalCount @include(if: $start)\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      ...ListedProvider\n      __typename\n    }\n    __typename\n  }\n}\nfragment ListedProvider on IdentityProvider {\n  uid\n  name\n  description\n  defaultRoleUid\n  issuerVerified\n  issuerVerifyTime\n  createTime\n  viewerCapabilities\n  oidc {\n    issuer\n    clientId\n    additionalScopes\n    groupsClaim\n    correlationRule\n    pkceEnabled\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  defaultRole {\n    uid\n    name\n    __typename\n  }\n  mappings(first: 20) {\n    totalCount\n    nodes {\n      uid\n      externalGroupId\n      scopeUid\n      scope {\n        uid\n        name\n        __typename\n      }\n      role {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<ProvidersQuery, ProvidersQueryVariables>;
-export const Reach = "query Reach($identity: ID!, $on: ID!, $root: ID!, $after: String) {\n  identity(uid: $identity) {\n    uid\n    name\n    description\n    email\n    createTime\n    lastSeenTime\n    claimMatch {\n      issuer\n      issuerPattern\n      subject\n      subjectPattern\n      __typename\n    }\n    staticKeys {\n      issuer\n      subject\n      __typename\n    }\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    held: effectiveCapabilities(on: $on)\n    roleBindings(first: 100, after: $after, orderBy: {field: UID}) {\n      totalCount\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...Grant\n        role {\n          ...GivenRole\n          __typename\n        }\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          repos(first: 1) {\n            totalCount\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  viewer {\n    identities {\n      uid\n      __typename\n    }\n    seesAll: can(capability: ROLE_BINDINGS_LIST, on: $root)\n    __typename\n  }\n}\nfragment Bound on Identity {\n  uid\n  name\n  description\n  email\n  __typename\n}\nfragment GivenRole on Role {\n  uid\n  name\n  description\n  capabilities\n  __typename\n}\nfragment Grant on RoleBinding {\n  uid\n  createTime\n  expireTime\n  mayChange: viewerCan(capabilities: [ROLE_BINDINGS_UPDATE])\n  mayRevoke: viewerCan(capabilities: [ROLE_BINDINGS_DELETE])\n  identity {\n    ...Bound\n    __typename\n  }\n  role {\n    uid\n    name\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<ReachQuery, ReachQueryVariables>;
-export const Readme = "query Readme($uid: ID!) {\n  repo(uid: $uid) {\n    uid\n    name\n    readme\n    viewerCapabilities\n    __typename\n  }\n}" as unknown as TypedDocument<ReadmeQuery, ReadmeQueryVariables>;
+export const Providers = "query Providers($uid: UID!, $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities @include(if: $start)\n    __typename\n  }\n  identityProviders(within: $uid, first: $first, after: $after) {\n    totalCount @include(if: $start)\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      ...ListedProvider\n      __typename\n    }\n    __typename\n  }\n}\nfragment ListedProvider on IdentityProvider {\n  uid\n  name\n  description\n  defaultRoleUid\n  issuerVerified\n  issuerVerifyTime\n  createTime\n  viewerCapabilities\n  oidc {\n    issuer\n    clientId\n    additionalScopes\n    groupsClaim\n    correlationRule\n    pkceEnabled\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  defaultRole {\n    uid\n    name\n    __typename\n  }\n  mappings(first: 20) {\n    totalCount\n    nodes {\n      uid\n      externalGroupId\n      scopeUid\n      scope {\n        uid\n        name\n        __typename\n      }\n      role {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<ProvidersQuery, ProvidersQueryVariables>;
+export const Reach = "query Reach($identity: UID!, $on: UID!, $root: UID!, $after: String) {\n  identity(uid: $identity) {\n    uid\n    name\n    description\n    email\n    createTime\n    lastSeenTime\n    claimMatch {\n      issuer\n      issuerPattern\n      subject\n      subjectPattern\n      __typename\n    }\n    staticKeys {\n      issuer\n      subject\n      __typename\n    }\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    held: effectiveCapabilities(within: $on)\n    roleBindings(first: 100, after: $after, orderBy: {field: UID}) {\n      totalCount\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...Grant\n        role {\n          ...GivenRole\n          __typename\n        }\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          repos(first: 1) {\n            totalCount\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  viewer {\n    identities {\n      uid\n      __typename\n    }\n    seesAll: can(capability: ROLE_BINDINGS_LIST, within: $root)\n    __typename\n  }\n}\nfragment Bound on Identity {\n  uid\n  name\n  description\n  email\n  __typename\n}\nfragment GivenRole on Role {\n  uid\n  name\n  description\n  capabilities\n  __typename\n}\nfragment Grant on RoleBinding {\n  uid\n  createTime\n  expireTime\n  mayChange: viewerCan(capabilities: [ROLE_BINDINGS_UPDATE])\n  mayRevoke: viewerCan(capabilities: [ROLE_BINDINGS_DELETE])\n  identity {\n    ...Bound\n    __typename\n  }\n  role {\n    uid\n    name\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<ReachQuery, ReachQueryVariables>;
+export const Readme = "query Readme($uid: UID!) {\n  repo(uid: $uid) {\n    uid\n    name\n    readme\n    viewerCapabilities\n    __typename\n  }\n}" as unknown as TypedDocument<ReadmeQuery, ReadmeQueryVariables>;
 export const Rebind = "mutation Rebind($input: UpdateRoleBindingInput!) {\n  updateRoleBinding(input: $input) {\n    roleBinding {\n      uid\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<RebindMutation, RebindMutationVariables>;
 export const Redeliver = "mutation Redeliver($input: RedeliverInput!) {\n  redeliver(input: $input) {\n    deliveries {\n      uid\n      state\n      attempts\n      nextAttemptTime\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<RedeliverMutation, RedeliverMutationVariables>;
-export const Repo = "query Repo($uid: ID!, $from: String!, $to: String!, $comparing: Boolean!) {\n  repo(uid: $uid) {\n    uid\n    name\n    description\n    catalogTier\n    bundles\n    aliases\n    activeTags\n    createTime\n    updateTime\n    syncConfig {\n      source\n      google\n      amazon\n      azure\n      expirationTime\n      __typename\n    }\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    viewerCapabilities\n    findingSummary {\n      ...FindingNumbers\n      __typename\n    }\n    everyTag: tags(first: 0) {\n      totalCount\n      __typename\n    }\n    latest: tag(name: \n\"latest\") {\n      uid\n      name\n      __typename\n    }\n    newest: tags(\n      first: 1\n      where: {includeReferrers: false, includeDates: false, deprecated: false}\n      orderBy: {field: UPDATE_TIME, direction: DESC}\n    ) {\n      nodes {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    from: tag(name: $from) @include(if: $comparing) {\n      uid\n      name\n      digest\n      __typename\n    }\n    to: tag(name: $to) @include(if: $comparing) {\n      uid\n      name\n      digest\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on FindingCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  fixable\n  knownExploited\n  __typename\n}\nfragment FindingNumbers on FindingSummary {\n  affectedRepos\n  affectedImages\n  open {\n    ...Counts\n    __typename\n  }\n  accepted {\n    ...Counts\n    __typename\n  }\n  notAffected {\n    ...Counts\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<RepoQuery, RepoQueryVariables>;
-export const RepoTags = "query RepoTags($uid: ID!, $tags: TagFilter, $orderBy: TagOrder, $first: Int!, $after: String, $start: Boolean!) {\n  repo(uid: $uid) {\n    uid\n    tags(first: $first, after: $after, where: $tags, orderBy: $orderBy) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...TagRow\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on FindingCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  fixable\n  knownExploited\n  __typename\n}\nfragment TagRow on Tag {\n  uid\n  name\n  digest\n  deprecated\n  updateTime\n  image {\n    architectures\n    sizes {\n      architecture\n      size\n      __typename\n    }\n    sboms {\n      architecture\n      cyclonedx\n      spdx\n      __typename\n    }\n    __typename\n  }\n  findingSummary {\n    open {\n      ...Counts\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<RepoTagsQuery, RepoTagsQueryVariables>;
-export const Repos = "query Repos($uid: ID!, $where: RepoFilter, $orderBy: RepoOrder, $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities @include(if: $start)\n    repos(where: $where, orderBy: $orderBy, first: $first, after: $after) {\n      totalCount @include(if: $start)\n      facets @include(if: $start) {\n        tier {\n          value\n          count\n          __typename\n        }\n        bundle {\n          value\n          count\n          __typename\n        }\n        __typename\n      }\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        uid\n        name\n        description\n        catalogTier\n        bundles\n        createTime\n        updateTime\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        tags(first: 1) {\n          totalCount\n          __typename\n        }\n        findingSummary {\n          open {\n            ...Counts\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on FindingCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  fixable\n  knownExploited\n  __typename\n}" as unknown as TypedDocument<ReposQuery, ReposQueryVariables>;
-export const Reviews = "query Reviews($uid: ID!, $where: RoleBindingFilter, $since: DateTime!, $orderBy: RoleBindingOrder, $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) @include(if: $start) {\n    uid\n    name\n    __typename\n  }\n  viewer @include(if: $start) {\n    identities {\n      uid\n      __typename\n    }\n    __typename\n  }\n  left: roleBindings(\n    descendantsOf: $uid\n    where: {unreviewedSince: $since}\n    first: 0\n  ) @include(if: $start) {\n    totalCount\n    __typename\n  }\n  all: roleBindings(descendantsOf: $uid, first: 0) @include(if: $start) {\n    totalCount\n    __typename\n  }\n  roleBindings(\n    descendantsOf: $uid\n    where: $where\n    orderBy: $orderBy\n    first: $first\n    after: $after\n  ) {\n    totalCount @include(if: $start)\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      ...Reviewed\n      __typename\n    }\n    __typename\n  }\n}\nfragment Reviewed on RoleBinding {\n  uid\n  createTime\n  expireTime\n  reviewTime\n  reviewNote\n  mayRevoke: viewerCan(capabilities: [ROLE_BINDINGS_DELETE])\n  reviewer {\n    uid\n    name\n    __typename\n  }\n  identity {\n    uid\n    name\n    description\n    email\n    lastSeenTime\n    __typename\n  }\n  role {\n    uid\n    name\n    description\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<ReviewsQuery, ReviewsQueryVariables>;
-export const RoleHolders = "query RoleHolders($uid: ID!) {\n  role(uid: $uid) {\n    uid\n    roleBindings(first: 20) {\n      totalCount\n      nodes {\n        uid\n        identity {\n          uid\n          name\n          email\n          __typename\n        }\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<RoleHoldersQuery, RoleHoldersQueryVariables>;
-export const Roles = "query Roles($uid: ID!) {\n  group(uid: $uid) {\n    uid\n    name\n    viewerCapabilities\n    roles(directOnly: true, first: 100) {\n      totalCount\n      nodes {\n        ...ListedRole\n        __typename\n      }\n      __typename\n    }\n    ancestors {\n      uid\n      name\n      roles(directOnly: true, first: 50) {\n        nodes {\n          ...ListedRole\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  roles(where: {inRoot: true}, first: 50) {\n    nodes {\n      ...ListedRole\n      __typename\n    }\n    __typename\n  }\n}\nfragment ListedRole on Role {\n  uid\n  name\n  description\n  capabilities\n  updateTime\n  viewerCapabilities\n  roleBindings(first: 0) {\n    totalCount\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<RolesQuery, RolesQueryVariables>;
-export const RolesFor = "query RolesFor($uid: ID!) {\n  group(uid: $uid) {\n    uid\n    roles(directOnly: true, first: 100) {\n      nodes {\n        ...GivenRole\n        __typename\n      }\n      __typename\n    }\n    ancestors {\n      uid\n      roles(directOnly: true, first: 50) {\n        nodes {\n          ...GivenRole\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  roles(where: {inRoot: true}, first: 50) {\n    nodes {\n      ...GivenRole\n      __typename\n    }\n    __typename\n  }\n}\nfragment GivenRole on Role {\n  uid\n  name\n  description\n  capabilities\n  __typename\n}" as unknown as TypedDocument<RolesForQuery, RolesForQueryVariables>;
+export const Repo = "query Repo($uid: UID!, $from: String!, $to: String!, $comparing: Boolean!) {\n  repo(uid: $uid) {\n    uid\n    name\n    description\n    catalogTier\n    bundles\n    aliases\n    activeTags\n    createTime\n    updateTime\n    syncConfig {\n      source\n      google\n      amazon\n      azure\n      expirationTime\n      __typename\n    }\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    viewerCapabilities\n    findingSummary {\n      ...FindingNumbers\n      __typename\n    }\n    everyTag: tags(first: 0) {\n      totalCount\n      __typename\n    }\n    latest: tag(name: \n\"latest\") {\n      uid\n      name\n      __typename\n    }\n    newest: tags(\n      first: 1\n      where: {excludeClasses: [REFERRER, DATE], deprecated: false}\n      orderBy: {field: UPDATE_TIME, direction: DESC}\n    ) {\n      nodes {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    from: tag(name: $from) @include(if: $comparing) {\n      uid\n      name\n      digest\n      __typename\n    }\n    to: tag(name: $to) @include(if: $comparing) {\n      uid\n      name\n      digest\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on FindingCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  fixable\n  knownExploited\n  __typename\n}\nfragment FindingNumbers on FindingSummary {\n  affectedRepos\n  affectedImages\n  open {\n    ...Counts\n    __typename\n  }\n  accepted {\n    ...Counts\n    __typename\n  }\n  notAffected {\n    ...Counts\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<RepoQuery, RepoQueryVariables>;
+export const RepoTags = "query RepoTags($uid: UID!, $tags: TagFilter, $orderBy: [TagOrder!], $first: Int!, $after: String, $start: Boolean!) {\n  repo(uid: $uid) {\n    uid\n    tags(first: $first, after: $after, where: $tags, orderBy: $orderBy) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...TagRow\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on FindingCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  fixable\n  knownExploited\n  __typename\n}\nfragment TagRow on Tag {\n  uid\n  name\n  digest\n  deprecated\n  updateTime\n  image {\n    architectures\n    sizes {\n      architecture\n      size\n      __typename\n    }\n    sboms {\n      architecture\n      cyclonedx\n      spdx\n      __typename\n    }\n    __typename\n  }\n  findingSummary {\n    open {\n      ...Counts\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<RepoTagsQuery, RepoTagsQueryVariables>;
+export const Repos = "query Repos($uid: UID!, $where: RepoFilter, $orderBy: [RepoOrder!], $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities @include(if: $start)\n    repos(where: $where, orderBy: $orderBy, first: $first, after: $after) {\n      totalCount @include(if: $start)\n      facets @include(if: $start) {\n        tiers {\n          value\n          count\n          __typename\n        }\n        bundles {\n          value\n          count\n          __typename\n        }\n        __typename\n      }\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        uid\n        name\n        description\n        catalogTier\n        bundles\n        createTime\n        updateTime\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        tags(first: 1) {\n          totalCount\n          __typename\n        }\n        findingSummary {\n          open {\n            ...Counts\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on FindingCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  fixable\n  knownExploited\n  __typename\n}" as unknown as TypedDocument<ReposQuery, ReposQueryVariables>;
+export const Reviews = "query Reviews($uid: UID!, $where: RoleBindingFilter, $since: DateTime!, $orderBy: [RoleBindingOrder!], $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) @include(if: $start) {\n    uid\n    name\n    __typename\n  }\n  viewer @include(if: $start) {\n    identities {\n      uid\n      __typename\n    }\n    __typename\n  }\n  left: roleBindings(within: $uid, where: {unreviewedSince: $since}, first: 0) @include(if: $start) {\n    totalCount\n    __typename\n  }\n  all: roleBindings(within: $uid, first: 0) @include(if: $start) {\n    totalCount\n    __typename\n  }\n  roleBindings(\n    within: $uid\n    where: $where\n    orderBy: $orderBy\n    first: $first\n    after: $after\n  ) {\n    totalCount @include(if: $start)\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      ...Reviewed\n      __typename\n    }\n    __typename\n  }\n}\nfragment Reviewed on RoleBinding {\n  uid\n  createTime\n  expireTime\n  reviewTime\n  reviewNote\n  mayRevoke: viewerCan(capabilities: [ROLE_BINDINGS_DELETE])\n  reviewer {\n    uid\n    name\n    __typename\n  }\n  identity {\n    uid\n    name\n    description\n    email\n    lastSeenTime\n    __typename\n  }\n  role {\n    uid\n    name\n    description\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<ReviewsQuery, ReviewsQueryVariables>;
+export const RoleHolders = "query RoleHolders($uid: UID!) {\n  role(uid: $uid) {\n    uid\n    roleBindings(first: 20) {\n      totalCount\n      nodes {\n        uid\n        identity {\n          uid\n          name\n          email\n          __typename\n        }\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<RoleHoldersQuery, RoleHoldersQueryVariables>;
+export const Roles = "query Roles($uid: UID!) {\n  group(uid: $uid) {\n    uid\n    name\n    viewerCapabilities\n    roles(directOnly: true, first: 100) {\n      totalCount\n      nodes {\n        ...ListedRole\n        __typename\n      }\n      __typename\n    }\n    ancestors {\n      uid\n      name\n      roles(directOnly: true, first: 50) {\n        nodes {\n          ...ListedRole\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  roles(directOnly: true, first: 50) {\n    nodes {\n      ...ListedRole\n      __typename\n    }\n    __typename\n  }\n}\nfragment ListedRole on Role {\n  uid\n  name\n  description\n  capabilities\n  updateTime\n  viewerCapabilities\n  roleBindings(first: 0) {\n    totalCount\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<RolesQuery, RolesQueryVariables>;
+export const RolesFor = "query RolesFor($uid: UID!) {\n  group(uid: $uid) {\n    uid\n    roles(directOnly: true, first: 100) {\n      nodes {\n        ...GivenRole\n        __typename\n      }\n      __typename\n    }\n    ancestors {\n      uid\n      roles(directOnly: true, first: 50) {\n        nodes {\n          ...GivenRole\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  roles(directOnly: true, first: 50) {\n    nodes {\n      ...GivenRole\n      __typename\n    }\n    __typename\n  }\n}\nfragment GivenRole on Role {\n  uid\n  name\n  description\n  capabilities\n  __typename\n}" as unknown as TypedDocument<RolesForQuery, RolesForQueryVariables>;
 export const RotateSubscriptionSecret = "mutation RotateSubscriptionSecret($input: RotateSubscriptionSecretInput!) {\n  rotateSubscriptionSecret(input: $input) {\n    secret\n    subscription {\n      uid\n      updateTime\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<RotateSubscriptionSecretMutation, RotateSubscriptionSecretMutationVariables>;
 export const RunSource = "mutation RunSource($input: RunSourceInput!) {\n  runSource(input: $input) {\n    source {\n      ...ReadSource\n      __typename\n    }\n    __typename\n  }\n}\nfragment ReadSource on Source {\n  uid\n  name\n  type\n  url\n  ecosystems\n  patterns\n  prune\n  interval\n  credentials {\n    username\n    __typename\n  }\n  paused\n  state\n  nextRunTime\n  lastRunTime\n  lastSuccessTime\n  failingSince\n  createTime\n  lastRun {\n    number\n    error\n    isUnchanged\n    records {\n      kind\n      added\n      updated\n      unchanged\n      failed\n      removed\n      __typename\n    }\n    problemCount\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<RunSourceMutation, RunSourceMutationVariables>;
-export const Scopes = "query Scopes($uid: ID!) {\n  group(uid: $uid) {\n    uid\n    name\n    descendants(first: 200) {\n      nodes {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<ScopesQuery, ScopesQueryVariables>;
-export const Search = "query Search($query: String!, $within: ID, $kinds: [SearchKind!]) {\n  findings(\n    descendantsOf: $within\n    where: {query: $query, states: [OPEN, IN_TRIAGE]}\n    first: 20\n  ) {\n    nodes {\n      uid\n      vulnerabilityId\n      package\n      severity {\n        rating\n        __typename\n      }\n      repo {\n        uid\n        name\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  packages(within: $within, where: {query: $query}, first: 5) {\n    nodes {\n      uid\n      name\n      ecosystem\n      group {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  advisories(descendantsOf: $within, where: {query: $query}, first: 8) {\n    nodes {\n      uid\n      advisoryId\n      artifactName\n      artifactType\n      severity {\n        rating\n        __typename\n      }\n      group {\n        uid\n        name\n        ancestors {\n          uid\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  search(query: $query, within: $within, kinds: $kinds, first: 20) {\n    edges {\n      matchedField\n      node {\n        ... on Group {\n          uid\n          name\n          description\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          findingSummary {\n            open {\n              ...Counts\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        ... on Repo {\n          uid\n          name\n          description\n          group {\n            uid\n            name\n            ancestors {\n              uid\n              name\n              __typename\n            }\n            __typename\n          }\n          findingSummary {\n            open {\n              ...Counts\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        ... on Tag {\n          uid\n          name\n          deprecated\n          findingSummary {\n            open {\n              ...Counts\n              __typename\n            }\n            __typename\n          }\n          repo {\n            uid\n            name\n            group {\n              uid\n              name\n              ancestors {\n                uid\n                name\n                __typename\n              }\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        ... on Identity {\n          uid\n          name\n          description\n          email\n          group {\n            uid\n            name\n            ancestors {\n              uid\n              name\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        ... on Role {\n          uid\n          name\n          description\n          group {\n            uid\n            name\n            ancestors {\n              uid\n              name\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on FindingCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  fixable\n  knownExploited\n  __typename\n}" as unknown as TypedDocument<SearchQuery, SearchQueryVariables>;
-export const Shell = "query Shell($after: String, $org: String!, $inOrg: Boolean!, $path: String!, $below: Boolean!) {\n  viewer {\n    identities {\n      uid\n      name\n      email\n      __typename\n    }\n    __typename\n  }\n  groups(where: {inRoot: true}, first: 50) {\n    nodes {\n      uid\n      name\n      description\n      __typename\n    }\n    __typename\n  }\n  org: group(path: $org) @include(if: $inOrg) {\n    uid\n    name\n    ...Branches\n    __typename\n  }\n  group(path: $path) @include(if: $below) {\n    uid\n    name\n    __typename\n  }\n  repo(path: $path) @include(if: $below) {\n    uid\n    name\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Branches on Group {\n  children(first: 100, after: $after) {\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      uid\n      name\n      children(first: 1) {\n        totalCount\n        __typename\n      }\n      findingSummary {\n        open {\n          ...Counts\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  __typename\n}\nfragment Counts on FindingCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  fixable\n  knownExploited\n  __typename\n}" as unknown as TypedDocument<ShellQuery, ShellQueryVariables>;
-export const SourceRuns = "query SourceRuns($uid: ID!) {\n  source(uid: $uid) {\n    uid\n    runs {\n      number\n      state\n      startTime\n      endTime\n      error\n      isUnchanged\n      records {\n        kind\n        added\n        updated\n        unchanged\n        failed\n        removed\n        __typename\n      }\n      problems\n      problemCount\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<SourceRunsQuery, SourceRunsQueryVariables>;
-export const Sources = "query Sources($uid: ID!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities\n    __typename\n  }\n  sources(descendantsOf: $uid, first: 200) {\n    totalCount\n    nodes {\n      ...ReadSource\n      viewerCapabilities\n      __typename\n    }\n    __typename\n  }\n  feeds: sources(where: {inRoot: true}, first: 50) {\n    nodes {\n      ...ReadSource\n      __typename\n    }\n    __typename\n  }\n}\nfragment ReadSource on Source {\n  uid\n  name\n  type\n  url\n  ecosystems\n  patterns\n  prune\n  interval\n  credentials {\n    username\n    __typename\n  }\n  paused\n  state\n  nextRunTime\n  lastRunTime\n  lastSuccessTime\n  failingSince\n  createTime\n  lastRun {\n    number\n    error\n    isUnchanged\n    records {\n      kind\n      added\n      updated\n      unchanged\n      failed\n      removed\n      __typename\n    }\n    problemCount\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<SourcesQuery, SourcesQueryVariables>;
+export const Scopes = "query Scopes($uid: UID!) {\n  group(uid: $uid) {\n    uid\n    name\n    descendants(first: 200) {\n      nodes {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<ScopesQuery, ScopesQueryVariables>;
+export const Search = "query Search($query: String!, $within: UID, $kinds: [SearchKind!]) {\n  findings(\n    within: $within\n    where: {query: $query, states: [OPEN, IN_TRIAGE]}\n    first: 20\n  ) {\n    nodes {\n      uid\n      vulnerabilityId\n      package\n      severity {\n        rating\n        __typename\n      }\n      repo {\n        uid\n        name\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  packages(within: $within, where: {query: $query}, first: 5) {\n    nodes {\n      uid\n      name\n      ecosystem\n      group {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  advisories(within: $within, where: {query: $query}, first: 8) {\n    nodes {\n      uid\n      advisoryId\n      artifactName\n      artifactType\n      severity {\n        rating\n        __typename\n      }\n      group {\n        uid\n        name\n        ancestors {\n          uid\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  search(query: $query, within: $within, kinds: $kinds, first: 20) {\n    edges {\n      matchedField\n      node {\n        ... on Group {\n          uid\n          name\n          description\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          findingSummary {\n            open {\n              ...Counts\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        ... on Repo {\n          uid\n          name\n          description\n          group {\n            uid\n            name\n            ancestors {\n              uid\n              name\n              __typename\n            }\n            __typename\n          }\n          findingSummary {\n            open {\n              ...Counts\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        ... on Tag {\n          uid\n          name\n          deprecated\n          findingSummary {\n            open {\n              ...Counts\n              __typename\n            }\n            __typename\n          }\n          repo {\n            uid\n            name\n            group {\n              uid\n              name\n              ancestors {\n                uid\n                name\n                __typename\n              }\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        ... on Identity {\n          uid\n          name\n          description\n          email\n          group {\n            uid\n            name\n            ancestors {\n              uid\n              name\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        ... on Role {\n          uid\n          name\n          description\n          group {\n            uid\n            name\n            ancestors {\n              uid\n              name\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on FindingCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  fixable\n  knownExploited\n  __typename\n}" as unknown as TypedDocument<SearchQuery, SearchQueryVariables>;
+export const Shell = "query Shell($after: String, $org: String!, $inOrg: Boolean!, $path: String!, $below: Boolean!) {\n  viewer {\n    identities {\n      uid\n      name\n      email\n      __typename\n    }\n    __typename\n  }\n  groups(directOnly: true, first: 50) {\n    nodes {\n      uid\n      name\n      description\n      __typename\n    }\n    __typename\n  }\n  org: group(path: $org) @include(if: $inOrg) {\n    uid\n    name\n    ...Branches\n    __typename\n  }\n  group(path: $path) @include(if: $below) {\n    uid\n    name\n    __typename\n  }\n  repo(path: $path) @include(if: $below) {\n    uid\n    name\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Branches on Group {\n  children(first: 100, after: $after) {\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      uid\n      name\n      children(first: 1) {\n        totalCount\n        __typename\n      }\n      findingSummary {\n        open {\n          ...Counts\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  __typename\n}\nfragment Counts on FindingCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  fixable\n  knownExploited\n  __typename\n}" as unknown as TypedDocument<ShellQuery, ShellQueryVariables>;
+export const SourceRuns = "query SourceRuns($uid: UID!) {\n  source(uid: $uid) {\n    uid\n    runs {\n      number\n      state\n      startTime\n      endTime\n      error\n      isUnchanged\n      records {\n        kind\n        added\n        updated\n        unchanged\n        failed\n        removed\n        __typename\n      }\n      problems\n      problemCount\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<SourceRunsQuery, SourceRunsQueryVariables>;
+export const Sources = "query Sources($uid: UID!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities\n    __typename\n  }\n  sources(within: $uid, first: 200) {\n    totalCount\n    nodes {\n      ...ReadSource\n      viewerCapabilities\n      __typename\n    }\n    __typename\n  }\n  feeds: sources(directOnly: true, first: 50) {\n    nodes {\n      ...ReadSource\n      __typename\n    }\n    __typename\n  }\n}\nfragment ReadSource on Source {\n  uid\n  name\n  type\n  url\n  ecosystems\n  patterns\n  prune\n  interval\n  credentials {\n    username\n    __typename\n  }\n  paused\n  state\n  nextRunTime\n  lastRunTime\n  lastSuccessTime\n  failingSince\n  createTime\n  lastRun {\n    number\n    error\n    isUnchanged\n    records {\n      kind\n      added\n      updated\n      unchanged\n      failed\n      removed\n      __typename\n    }\n    problemCount\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<SourcesQuery, SourcesQueryVariables>;
 export const Start = "query Start {\n  viewer {\n    identities {\n      uid\n      name\n      email\n      __typename\n    }\n    roleBindings(first: 50) {\n      nodes {\n        uid\n        expireTime\n        role {\n          name\n          capabilities\n          __typename\n        }\n        group {\n          uid\n          name\n          description\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          findingSummary {\n            open {\n              ...Counts\n              __typename\n            }\n            __typename\n          }\n          repos(first: 1) {\n            totalCount\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on FindingCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  fixable\n  knownExploited\n  __typename\n}" as unknown as TypedDocument<StartQuery, StartQueryVariables>;
 export const TestSubscription = "mutation TestSubscription($input: TestSubscriptionInput!) {\n  testSubscription(input: $input) {\n    eventId\n    __typename\n  }\n}" as unknown as TypedDocument<TestSubscriptionMutation, TestSubscriptionMutationVariables>;
 export const Unbind = "mutation Unbind($input: DeleteRoleBindingInput!) {\n  deleteRoleBinding(input: $input) {\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<UnbindMutation, UnbindMutationVariables>;
@@ -2634,6 +2850,6 @@ export const UpdateRepoReadme = "mutation UpdateRepoReadme($input: UpdateRepoRea
 export const UpdateRole = "mutation UpdateRole($input: UpdateRoleInput!) {\n  updateRole(input: $input) {\n    role {\n      uid\n      name\n      description\n      capabilities\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<UpdateRoleMutation, UpdateRoleMutationVariables>;
 export const UpdateSource = "mutation UpdateSource($input: UpdateSourceInput!) {\n  updateSource(input: $input) {\n    source {\n      ...ReadSource\n      __typename\n    }\n    __typename\n  }\n}\nfragment ReadSource on Source {\n  uid\n  name\n  type\n  url\n  ecosystems\n  patterns\n  prune\n  interval\n  credentials {\n    username\n    __typename\n  }\n  paused\n  state\n  nextRunTime\n  lastRunTime\n  lastSuccessTime\n  failingSince\n  createTime\n  lastRun {\n    number\n    error\n    isUnchanged\n    records {\n      kind\n      added\n      updated\n      unchanged\n      failed\n      removed\n      __typename\n    }\n    problemCount\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<UpdateSourceMutation, UpdateSourceMutationVariables>;
 export const VerifyIdentityProvider = "mutation VerifyIdentityProvider($input: VerifyIdentityProviderInput!) {\n  verifyIdentityProvider(input: $input) {\n    identityProvider {\n      uid\n      issuerVerified\n      issuerVerifyTime\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<VerifyIdentityProviderMutation, VerifyIdentityProviderMutationVariables>;
-export const Vulnerability = "query Vulnerability($id: String!, $uid: ID!, $history: Boolean!) {\n  vulnerability(id: $id) {\n    name\n    names\n    exploitation {\n      knownExploited\n      knownExploitedTime\n      epss\n      __typename\n    }\n    metadata {\n      vulnerabilityId\n      summary\n      details\n      references {\n        type\n        url\n        __typename\n      }\n      upstream\n      related\n      __typename\n    }\n    advisories(first: 20) {\n      totalCount\n      nodes {\n        ...AdvisoryStory\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  group(uid: $uid) {\n    uid\n    viewerCapabilities\n    __typename\n  }\n  findings(descendantsOf: $uid, where: {vulnerabilityIds: [$id]}, first: 50) {\n    totalCount\n    pageInfo {\n      hasNextPage\n      __typename\n    }\n    nodes {\n      uid\n      package\n      ecosystem\n      digest\n      installedVersion\n      fixedVersions\n      state\n      justification\n      note\n      firstSeenTime\n      repo {\n        uid\n        name\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      tags(first: 3) {\n        totalCount\n        nodes {\n          uid\n          name\n          __typename\n        }\n        __typename\n      }\n      fixedIn(first: 4) {\n        nodes {\n          uid\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  above: findings(descendantsOf: $uid, where: {vulnerabilityIds: [$id]}, first: 3) {\n    nodes {\n      uid\n      advisories {\n        ...AdvisoryStory\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  auditLog(\n    descendantsOf: $uid\n    types: [\n\"vulnerabilities.finding.changed\", \n\"vulnerabilities.finding.triaged\"]\n    denied: false\n    first: 100\n  ) @include(if: $history) {\n    nodes {\n      id\n      time\n      body\n      actor {\n        subject\n        act\n        identity {\n          uid\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment AdvisoryHappening on AdvisoryEvent {\n  type\n  createTime\n  author\n  detection {\n    nvdapi {\n      cpeFound\n      __typename\n    }\n    scanv1 {\n      scanner\n      component\n      componentVersion\n      __typename\n    }\n    __typename\n  }\n  fixed {\n    fixedVersion\n    note\n    __typename\n  }\n  falsePositiveDetermination {\n    type\n    note\n    __typename\n  }\n  truePositiveDetermination {\n    note\n    __typename\n  }\n  analysisNotPlanned {\n    note\n    __typename\n  }\n  fixNotPlanned {\n    note\n    __typename\n  }\n  pendingUpstreamFix {\n    note\n    __typename\n  }\n  patched {\n    patchedVersions\n    note\n    __typename\n  }\n  __typename\n}\nfragment AdvisoryStory on Advisory {\n  uid\n  advisoryId\n  artifactName\n  artifactType\n  componentName\n  createTime\n  updateTime\n  deleteTime\n  author\n  upstream\n  severity {\n    rating\n    score\n    vector\n    version\n    __typename\n  }\n  affected {\n    ranges {\n      type\n      events {\n        introduced\n        fixed\n        lastAffected\n        limit\n        __typename\n      }\n      __typename\n    }\n    versions\n    __typename\n  }\n  events {\n    ...AdvisoryHappening\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<VulnerabilityQuery, VulnerabilityQueryVariables>;
-export const Webhook = "query Webhook($uid: ID!, $where: DeliveryFilter, $orderBy: DeliveryOrder, $first: Int!, $after: String, $start: Boolean!) {\n  subscription(uid: $uid) {\n    ...Hook\n    viewerCapabilities @include(if: $start)\n    failed: deliveries(first: 1, where: {state: FAILED}) @include(if: $start) {\n      totalCount\n      __typename\n    }\n    deliveries(first: $first, where: $where, orderBy: $orderBy, after: $after) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        uid\n        eventId\n        eventType\n        events\n        state\n        attempts\n        lastStatus\n        lastError\n        lastAnswer\n        lastAttemptTime\n        nextAttemptTime\n        createTime\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Hook on EventSubscription {\n  uid\n  sink\n  format\n  digest\n  types\n  createTime\n  updateTime\n  failingSince\n  disableTime\n  disableReason\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<WebhookQuery, WebhookQueryVariables>;
-export const Webhooks = "query Webhooks($uid: ID!, $orderBy: EventSubscriptionOrder, $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities @include(if: $start)\n    subscriptions(first: $first, after: $after, orderBy: $orderBy) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...Hook\n        latest: deliveries(first: 1) {\n          nodes {\n            uid\n            state\n            lastStatus\n            createTime\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Hook on EventSubscription {\n  uid\n  sink\n  format\n  digest\n  types\n  createTime\n  updateTime\n  failingSince\n  disableTime\n  disableReason\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<WebhooksQuery, WebhooksQueryVariables>;
+export const Vulnerability = "query Vulnerability($id: String!, $uid: UID!, $history: Boolean!) {\n  vulnerability(id: $id) {\n    name\n    names\n    exploitation {\n      knownExploited\n      knownExploitedTime\n      epss\n      __typename\n    }\n    metadata {\n      vulnerabilityId\n      summary\n      details\n      references {\n        type\n        url\n        __typename\n      }\n      upstream\n      related\n      __typename\n    }\n    advisories(first: 20) {\n      totalCount\n      nodes {\n        ...AdvisoryStory\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  group(uid: $uid) {\n    uid\n    viewerCapabilities\n    __typename\n  }\n  findings(within: $uid, where: {vulnerabilityIds: [$id]}, first: 50) {\n    totalCount\n    pageInfo {\n      hasNextPage\n      __typename\n    }\n    nodes {\n      uid\n      package\n      ecosystem\n      digest\n      installedVersion\n      fixedVersions\n      state\n      justification\n      note\n      firstSeenTime\n      repo {\n        uid\n        name\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      tags(first: 3) {\n        totalCount\n        nodes {\n          uid\n          name\n          __typename\n        }\n        __typename\n      }\n      fixedIn(first: 4) {\n        nodes {\n          uid\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  above: findings(within: $uid, where: {vulnerabilityIds: [$id]}, first: 3) {\n    nodes {\n      uid\n      advisories {\n        ...AdvisoryStory\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  auditLog(\n    within: $uid\n    kinds: [VULNERABILITIES_FINDING_CHANGED, VULNERABILITIES_FINDING_TRIAGED]\n    denied: false\n    first: 100\n  ) @include(if: $history) {\n    nodes {\n      id\n      time\n      actor {\n        subject\n        act\n        identity {\n          uid\n          name\n          __typename\n        }\n        __typename\n      }\n      detail {\n        ... on FindingChange {\n          repoName\n          findings {\n            vulnerabilityId\n            state\n            note\n            __typename\n          }\n          __typename\n        }\n        ... on FindingTriage {\n          rules {\n            vulnerabilityId\n            state\n            note\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment AdvisoryHappening on AdvisoryEvent {\n  type\n  createTime\n  author\n  detail {\n    ... on AdvisoryDetection {\n      nvdapi {\n        cpeFound\n        __typename\n      }\n      scanv1 {\n        scanner\n        component\n        componentVersion\n        __typename\n      }\n      __typename\n    }\n    ... on AdvisoryFix {\n      fixedVersion\n      note\n      __typename\n    }\n    ... on AdvisoryFalsePositive {\n      reason: type\n      note\n      __typename\n    }\n    ... on AdvisoryPatch {\n      patchedVersions\n      note\n      __typename\n    }\n    ... on AdvisoryTruePositive {\n      note\n      __typename\n    }\n    ... on AdvisoryAnalysisNotPlanned {\n      note\n      __typename\n    }\n    ... on AdvisoryFixNotPlanned {\n      note\n      __typename\n    }\n    ... on AdvisoryPendingUpstreamFix {\n      note\n      __typename\n    }\n    __typename\n  }\n  __typename\n}\nfragment AdvisoryStory on Advisory {\n  uid\n  advisoryId\n  artifactName\n  artifactType\n  componentName\n  createTime\n  updateTime\n  deleteTime\n  author\n  upstream\n  severity {\n    rating\n    score\n    vector\n    version\n    __typename\n  }\n  affected {\n    ranges {\n      type\n      events {\n        introduced\n        fixed\n        lastAffected\n        limit\n        __typename\n      }\n      __typename\n    }\n    versions\n    __typename\n  }\n  events {\n    ...AdvisoryHappening\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<VulnerabilityQuery, VulnerabilityQueryVariables>;
+export const Webhook = "query Webhook($uid: UID!, $where: DeliveryFilter, $orderBy: [DeliveryOrder!], $first: Int!, $after: String, $start: Boolean!) {\n  subscription(uid: $uid) {\n    ...Hook\n    viewerCapabilities @include(if: $start)\n    failed: deliveries(first: 1, where: {state: FAILED}) @include(if: $start) {\n      totalCount\n      __typename\n    }\n    deliveries(first: $first, where: $where, orderBy: $orderBy, after: $after) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        uid\n        eventId\n        eventType\n        events\n        state\n        attempts\n        lastStatus\n        lastError\n        lastAnswer\n        lastAttemptTime\n        nextAttemptTime\n        createTime\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Hook on EventSubscription {\n  uid\n  sink\n  format\n  digest\n  types\n  createTime\n  updateTime\n  failingSince\n  disableTime\n  disableReason\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<WebhookQuery, WebhookQueryVariables>;
+export const Webhooks = "query Webhooks($uid: UID!, $orderBy: [EventSubscriptionOrder!], $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities @include(if: $start)\n    subscriptions(first: $first, after: $after, orderBy: $orderBy) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...Hook\n        latest: deliveries(first: 1) {\n          nodes {\n            uid\n            state\n            lastStatus\n            createTime\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Hook on EventSubscription {\n  uid\n  sink\n  format\n  digest\n  types\n  createTime\n  updateTime\n  failingSince\n  disableTime\n  disableReason\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<WebhooksQuery, WebhooksQueryVariables>;
