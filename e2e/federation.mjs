@@ -11,7 +11,8 @@ import { check, data, dataOf, endpoint, someRepos } from './lib.mjs';
 
 const notes = parse(`
   extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key"])
-  type Repo @key(fields: "uid") { uid: ID!  note: String! }
+  scalar UID
+  type Repo @key(fields: "uid") { uid: UID!  note: String! }
   type Query { noted(uids: [ID!]!): [Repo]! }
 `);
 

@@ -97,6 +97,9 @@ func TestAFilterWhoseTimesMatchNothingIsRefused(t *testing.T) {
 					req, filter, want := reflect.New(requestType).Elem(), reflect.New(filterType), ""
 					filter.Elem().FieldByIndex(since.Index).Set(reflect.ValueOf(times[0]))
 					filter.Elem().FieldByIndex(before.Index).Set(reflect.ValueOf(times[1]))
+					if required, isOf := filter.Interface().(*libraries.ArtifactFilter); isOf {
+						required.Ecosystems = []libraries.Ecosystem{libraries.EcosystemJava}
+					}
 					req.FieldByName("Filter").Set(filter)
 					if times[1].Before(times[0].Time) {
 						want = lowerFirst(before.Name) + " must not be before " + lowerFirst(since.Name)

@@ -132,7 +132,7 @@ func TestACallerSeesTheBindingsOfAllItsIdentities(t *testing.T) {
 		expect("viewer.roleBindings.nodes.*.role.name", "viewer")
 	w.askAs("eve", `query($id: UID!) { viewer { roleBindings(where: {identity: $id}) { totalCount } } }`, "id", w.owner).expectSuccess().
 		expect("viewer.roleBindings.totalCount", 0)
-	got := w.askAs("eve", `query($id: ID!) { viewer { roleBindings(where: {uids: [$id]}) { totalCount } } }`, "id", w.org)
+	got := w.askAs("eve", `query($id: UID!) { viewer { roleBindings(where: {uids: [$id]}) { totalCount } } }`, "id", w.org)
 	if got.expectErrors("INVALID_ARGUMENT viewer.roleBindings").violations() != "uids" {
 		t.Errorf("it names %q, want violations of 'uids'", got.violations())
 	}

@@ -25,7 +25,8 @@ var edgesBeside = map[string]string{
 	"Finding.digest": "image", "Finding.decidedBy": "decider", "Tag.digest": "image", "ImagePackage.purl": "packageVersion", "IntroducingPackage.purl": "packageVersion", "PackageVersion.purl": "package",
 	"Event.subject": "resource", "EventActor.subject": "identity", "EventConditions.actors": "actorIdentities", "Operation.creator": "creatorIdentity",
 	"TermsAcceptance.acceptedBy": "acceptedByIdentity", "TermsAcceptance.orgUid": "group",
-	"FindingRepoFacet.value": "repo", "FindingGroupFacet.value": "group", "RepoFacet.value": "repo", "RoleFacet.value": "role", "GroupFacet.value": "group",
+	"RepoFacet.value": "repo", "RoleFacet.value": "role", "GroupFacet.value": "group", "IdentityFacet.value": "identity",
+	"ChangedFinding.vulnerabilityId": "finding", "ChangedFinding.package": "finding", "ChangedFinding.decidedBy": "finding",
 }
 
 // edgeless has the scalars without an edge, with the reason.
@@ -48,12 +49,15 @@ var edgeless = map[string]string{
 	"Repo.activeTags":                       "they are names, some of tags that are not there yet; Repo.tag(name:) reads one",
 	"ReportedImageRef.tags":                 "it is a name; repo { tag(name:) } reads the tag",
 	"SyncConfig.source":                     "it is free text",
-	"BundleFacet.value":                     "bundles are texts",
-	"LabelFacet.value":                      "labels are texts",
+	"ValueFacet.value":                      "it is a text; topVulnerabilities and topPackages lead to theirs",
+	"FindingChange.repoUid":                 "Event.resource is the repo",
+	"FindingChange.digest":                  "the findings of the change lead to the image",
+	"FindingRule.vulnerabilityId":           "it is a condition, which findings are compared with",
+	"FindingRule.package":                   "it is a condition, which findings are compared with",
+	"FindingRule.digest":                    "it is a condition, which findings are compared with",
+	"FindingRule.image":                     "it is a condition, which findings are compared with",
+	"FindingRule.author":                    "it is the actor of the event",
 	"Label.value":                           "labels are texts",
-	"PackageLicenseFacet.value":             "licences are texts",
-	"PackageEcosystemFacet.value":           "ecosystems are texts",
-	"FindingEcosystemFacet.value":           "ecosystems are texts",
 }
 
 // An id of an object that is gone leads nowhere.

@@ -31,6 +31,7 @@ func TestEventsAboutFindingsAreTyped(t *testing.T) {
 		w.ask(log, "kinds", []string{"VULNERABILITIES_FINDING_TRIAGED"}).expect(one+"detail.__typename", "FindingTriage").expect(one+"detail.withinUid", string(w.org)).
 			expect(one+"detail.rules.0.vulnerabilityId", "GHSA-1").expect(one+"detail.rules.0.state", "ACCEPTED").expect(one+"detail.rules.0.author", string(w.owner))
 		w.ask(log, "kinds", []string{"VULNERABILITIES_FINDING_DUE_POLICY_SET"}).expect(one+"detail", map[string]any{"__typename": "DuePolicy", "withinUid": string(w.org), "criticalDays": 7.0, "highDays": nil})
+		w.ask(`{ auditLog(kinds: [VULNERABILITIES_FINDING_TRIAGED], first: 1) { nodes { detail { __typename } } } }`).expect(one+"detail.__typename", "FindingTriage") // also without the body
 		w.ask(log, "kinds", []string{"IAM_GROUP_CREATED"}).expect(one+"detail", nil).expect(one+"body.name", "other")
 	})
 }

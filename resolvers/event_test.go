@@ -28,8 +28,8 @@ func TestEveryEventTypeIsAValueOfTheEnum(t *testing.T) {
 	t.Parallel()
 	var names, values []string
 	for _, full := range platform.AllEventTypes().All() {
-		short := events.ShortEventType(full)
-		names = append(names, strings.ToUpper(strings.ReplaceAll(short, ".", "_")))
+		name, _ := platform.AllEventTypes().KindName(full)
+		names = append(names, name)
 	}
 	for _, value := range graph.Schema().Types["EventKind"].EnumValues {
 		values = append(values, value.Name)
@@ -50,7 +50,7 @@ func TestEventsLinkToTheirResources(t *testing.T) {
 		w.ask(`mutation($repo: UID!) { updateRepo(input: {uid: $repo, description: "two", aliases: ["golang"]}) { repo { uid } } }`, "repo", repo)
 		const query = `query($kinds: [EventKind!]) { auditLog(kinds: $kinds, first: 20) { nodes { type kind groupUid group { name } subject
 			resource { __typename id ... on Repo { name } ... on Group { name } } actor { subject identity { name } } changes { field before after } } } }`
-		got := w.ask(query, "kinds", []string{"PLATFORM_REGISTRY_REPO_UPDATED"})
+		got := w.ask(query, "kinds", []string{"REGISTRY_REPO_UPDATED"})
 		one := "auditLog.nodes.0."
 		got.expect(one+"kind", "REGISTRY_REPO_UPDATED").expect(one+"group.name", "acme").expect(one+"groupUid", string(w.org)).
 			expect(one+"resource.__typename", "Repo").expect(one+"resource.name", "go").expect(one+"actor.identity.name", "owner").
@@ -58,7 +58,7 @@ func TestEventsLinkToTheirResources(t *testing.T) {
 		// A deleted resource is null, without an error. Events that are not updates have
 		// no changes.
 		w.ask(`mutation($repo: UID!) { deleteRepo(input: {uid: $repo}) { deletedUid } }`, "repo", repo)
-		got = w.ask(query, "kinds", []string{"PLATFORM_REGISTRY_REPO_DELETED"})
+		got = w.ask(query, "kinds", []string{"REGISTRY_REPO_DELETED"})
 		got.expect(one+"resource", nil).expect(one+"changes", nil).expect(one+"kind", "REGISTRY_REPO_DELETED").expect(one+"group.name", "acme")
 		// An event of the operator has no identity.
 		w.group(w.org, "team")
@@ -84,7 +84,7 @@ func TestTheResourceOfAnEventNeedsTheRightToRead(t *testing.T) {
 	w := newWorld(t)
 	w.repos("go")
 	w.member(w.org, "dan", w.role(w.org, "auditors", core.CapGroupsUpdate))
-	w.askAs("dan", `{ auditLog(kinds: [PLATFORM_REGISTRY_REPO_CREATED]) { nodes { subject resource { id } group { name } } } }`).
+	w.askAs("dan", `{ auditLog(kinds: [REGISTRY_REPO_CREATED]) { nodes { subject resource { id } group { name } } } }`).
 		expectErrors("PERMISSION_DENIED auditLog.nodes.0.resource", "PERMISSION_DENIED auditLog.nodes.0.group").expect("auditLog.nodes.0.resource", nil)
 }
 
@@ -148,7 +148,7 @@ func TestConditionsOfSubscriptionsAndFeeds(t *testing.T) {
 		w.repos("go")
 		w.ask(`mutation($org: UID!) { createRepo(input: {parent: $org, name: "own"}) { repo { uid } } }`, "org", w.org)
 		for actor, name := range map[string]string{"test": "go", w.ask(`{ viewer { identities { uid } } }`).text("viewer.identities.0.uid"): "own"} {
-			events, _ := w.follow(w.actor(theOwner), `subscription { events(after: "", first: 1, kinds: [PLATFORM_REGISTRY_REPO_CREATED], actor: "`+actor+`") { body } }`)
+			events, _ := w.follow(w.actor(theOwner), `subscription { events(after: "", first: 1, kinds: [REGISTRY_REPO_CREATED], actor: "`+actor+`") { body } }`)
 			if len(events) == 0 || !strings.Contains(fmt.Sprint(events[0].Data), "name:"+name) {
 				t.Errorf("the events of %s are %v, want that of %s", actor, events, name)
 			}
@@ -156,7 +156,7 @@ func TestConditionsOfSubscriptionsAndFeeds(t *testing.T) {
 	})
 }
 
-const followQuery = `{ events(after: "", first: %d, kinds: [PLATFORM_REGISTRY_REPO_CREATED]) { kind subject group { name } actor { identity { name } } resource { ... on Repo { name } } } }`
+const followQuery = `{ events(after: "", first: %d, kinds: [REGISTRY_REPO_CREATED]) { kind subject group { name } actor { identity { name } } resource { ... on Repo { name } } } }`
 
 func TestTheResourcesOfABurstOfEventsAreReadOnce(t *testing.T) {
 	t.Parallel()
@@ -202,7 +202,7 @@ func TestLiveFeedsGetWhatTheySelect(t *testing.T) {
 			{theOwner, "group { repos(where: {name: \"a\"}) { totalCount } identities { totalCount } }"},
 			{"ann", "group { repos(where: {name: \"a\"}) { totalCount } identities { totalCount } }"},
 		} {
-			feeds = append(feeds, w.listen(handler, c.subject, `subscription { events(after: "`+newest+`", kinds: [PLATFORM_REGISTRY_REPO_CREATED]) { `+c.selected+` } }`))
+			feeds = append(feeds, w.listen(handler, c.subject, `subscription { events(after: "`+newest+`", kinds: [REGISTRY_REPO_CREATED]) { `+c.selected+` } }`))
 		}
 		const create = `mutation($org: UID!, $name: String!) { createRepo(input: {parent: $org, name: $name, aliases: ["x"]}) { repo { uid } } }`
 		for _, name := range []string{"a", "b"} {

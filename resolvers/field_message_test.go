@@ -109,7 +109,7 @@ func TestAGlobalIDNamesAnObjectAsItsUIDDoes(t *testing.T) {
 		group, repo, tag, role := named.text("group.id"), named.text("group.repos.nodes.0.id"), named.text("group.repos.nodes.0.tags.nodes.0.id"), named.text("roles.nodes.0.id")
 		for _, c := range []struct{ id, query, path, want string }{
 			{group, `query($id: UID!) { group(uid: $id) { id } }`, "group.id", group},
-			{repo, `query($id: UID!) { repo(by: {uid: $id}) { id } }`, "repo.id", repo},
+			{repo, `query($id: UID!) { repo(uid: $id) { id } }`, "repo.id", repo},
 			{repo, `query($id: UID!) { repos(where: {uids: [$id]}) { nodes { id } } }`, "repos.nodes.0.id", repo},
 			{role, `query($id: UID!) { roles(where: {uids: [$id]}) { nodes { id } } }`, "roles.nodes.0.id", role},
 			{group, `query($id: UID!) { findingSummary(within: $id) { open { total } } node(id: "` + group + `") { id } }`, "node.id", group},

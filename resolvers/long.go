@@ -40,6 +40,7 @@ var costlyFields = map[string]core.CostlyFields{
 	"DocumentAdvisory.events":       core.AdvisoryEvents,
 	"VulnerabilityMetadata.details": core.VulnerabilityDetails,
 	"Event.body":                    core.EventBodies,
+	"Event.detail":                  core.EventBodies,
 	"Event.changes":                 core.EventChanges,
 	"Repo.bundles":                  core.RepoLists,
 	"Repo.aliases":                  core.RepoLists,

@@ -338,6 +338,8 @@ func (d *randomDocument) value(typ *ast.Type, depth int) any {
 		return object
 	case typ.NamedType == "Int":
 		return d.rand.IntN(8) - 1
+	case typ.NamedType == "Float":
+		return float64(d.rand.IntN(11))
 	case typ.NamedType == "Boolean":
 		return d.oneIn(2)
 	case typ.NamedType == "_Any":

@@ -63,7 +63,7 @@ func subgraphSDL(schema *ast.Schema) string {
 	known := *schema
 	known.Directives = maps.Clone(schema.Directives)
 	delete(known.Directives, analysis.SemanticNonNull)
-	return formatSchema(known, shortDescriptions(schema), func(name string, own ast.DirectiveList) ast.DirectiveList {
+	return formatSchema(known, shortDescriptions(graph.Schema()), func(name string, own ast.DirectiveList) ast.DirectiveList {
 		own = slices.DeleteFunc(own, func(d *ast.Directive) bool { return d.Name == analysis.SemanticNonNull })
 		if area := areaOfElement(schema, name); area != "" {
 			own = append(own, &ast.Directive{Name: "tag", Arguments: ast.ArgumentList{{Name: "name", Value: &ast.Value{Raw: area, Kind: ast.StringValue}}}})
@@ -73,7 +73,8 @@ func subgraphSDL(schema *ast.Schema) string {
 }
 
 // shortDescriptions returns a function that shortens the descriptions of a schema to their first
-// sentence. A sentence that several elements have, such as those of the arguments for paging, is left out.
+// sentence. A sentence that several elements have, such as those of the arguments for paging, is left out. The domains
+// are shortened by the whole schema, so that each element has one description.
 func shortDescriptions(schema *ast.Schema) func(description string) string {
 	uses := map[string]int{}
 	count := func(description string) string {

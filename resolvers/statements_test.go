@@ -130,7 +130,7 @@ func countStatements(t *testing.T, url string) {
 		{"deliveries of subscriptions", `{ subscriptions { nodes { deliveries(first: 10) { nodes { eventType state } } } } }`, 2},
 		{"deliveries of subscriptions with totals", `{ subscriptions { nodes { deliveries(first: 10) { totalCount nodes { eventType state } } } } }`, 3},
 		{"deliveries with what they are of", `{ subscriptions { nodes { deliveries(where: {state: PENDING}) { nodes { subscription { sink group { name } } } } } } }`, 4},
-		{"the audit log with what it tells of", `{ auditLog(first: 200, kinds: [IAM_GROUP_CREATED, PLATFORM_REGISTRY_REPO_CREATED, IAM_IDENTITY_CREATED]) {
+		{"the audit log with what it tells of", `{ auditLog(first: 200, kinds: [IAM_GROUP_CREATED, REGISTRY_REPO_CREATED, IAM_IDENTITY_CREATED]) {
 			nodes { kind changes { field before after } group { name } actor { identity { name } } resource { ... on Repo { name } ... on Group { name } ... on Identity { name } } } } }`, 4},
 		{"deliveries with their events", `{ subscriptions { nodes { deliveries(first: 10) { nodes { eventId event { id type } } } } } }`, 3},
 		{"vulnerabilities of what advisories name", `{ advisories { nodes { vulnerability { name metadata { summary } } relatedVulnerabilities { summary } } } }`, 2},

@@ -63,7 +63,7 @@ import type { ErrorExtensions, EventDetail } from './gql/graphql';
 export const faults = ({ reason, fields }: ErrorExtensions): Record<string, string> =>
   reason === 'INVALID_ARGUMENT' ? Object.fromEntries((fields ?? []).map(({ path, message }) => [path.slice(1).join('.'), message])) : {};
 export const live = graphql(\`subscription Live { events { detail { __typename ... on FindingChange { counts { rating count } findings { vulnerabilityId } } } } }\`);
-export const kinds: NonNullable<EventDetail['__typename']>[] = ['FindingChange', 'FindingDecision', 'DuePolicy'];
+export const kinds: NonNullable<EventDetail['__typename']>[] = ['FindingChange', 'FindingTriage', 'DuePolicy'];
 export const edges = graphql(\`query Edges($scope: UID!, $after: String) {
   repos(within: $scope, first: 1, after: $after, orderBy: {field: NAME}) { totalCount pageInfo { endCursor hasNextPage } edges { cursor node { id name createTime } } }
 }\`);

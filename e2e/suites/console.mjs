@@ -357,7 +357,7 @@ await check('findings that were chosen are decided about together', async () => 
   await page.getByRole('button', { name: 'Decide about 2', exact: true }).click();
   const dialog = page.locator('dialog[open]');
   await dialog.getByLabel('State').selectOption('NOT_AFFECTED');
-  await dialog.getByLabel('Reason').selectOption('inline_mitigations_already_exist');
+  await dialog.getByLabel('Reason').selectOption('INLINE_MITIGATIONS_ALREADY_EXIST');
   await dialog.getByRole('button', { name: 'Save the decision' }).click();
   await dialog.waitFor({ state: 'hidden' });
   await eventually(async () => (await page.getByRole('region', { name: 'What is chosen' }).count()) === 0, 'they stay chosen');

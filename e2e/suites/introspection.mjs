@@ -1,7 +1,7 @@
 // This suite checks the schema that clients read: it is valid, everything has a description, and it is available as a file.
 
 import assert from 'node:assert/strict';
-import { buildSchema, isEnumType, isInputObjectType, isInterfaceType, isObjectType, lexicographicSortSchema, printSchema, validateSchema } from 'graphql';
+import { buildSchema, GraphQLSchema, isEnumType, isInputObjectType, isInterfaceType, isObjectType, lexicographicSortSchema, printSchema, validateSchema } from 'graphql';
 import { check, clientSchema, endpoint, finish, headers } from '../lib.mjs';
 
 let schema;
@@ -34,7 +34,8 @@ await check('the public schema can be read with a token', async () => {
   const text = await response.text();
   assert.ok(buildSchema(text, { assumeValidSDL: true }).getType('Repo'));
   assert.doesNotMatch(text, /@go[A-Z]/, 'directives for the Go generator');
-  const printed = (one) => printSchema(lexicographicSortSchema(one)).split('\n');
+  // Introspection cannot show which elements have a directive, so it does not name those that only say something of elements.
+  const printed = (one) => printSchema(lexicographicSortSchema(new GraphQLSchema({ ...one.toConfig(), directives: one.getDirectives().filter(({ name }) => !['semanticNonNull', 'tag'].includes(name)) }))).split('\n');
   assert.deepEqual(printed(schema), printed(buildSchema(text, { assumeValidSDL: true })), 'introspection shows the published schema');
 });
 finish();

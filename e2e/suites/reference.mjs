@@ -17,13 +17,13 @@ await check('/docs lists every operation of the document beside it', () => open(
 
 await check('the search finds an operation by its words or its name, and leads to it', () => open('/docs', async (page) => {
   await page.waitForSelector('.opblock-tag');
-  await page.getByLabel('Find an operation').fill('deletetag');
+  await page.getByLabel('Find an operation').fill('updategroup');
   await page.getByText('1 operation', { exact: true }).waitFor();
   await page.locator('.contents a:visible').click();
-  await page.waitForURL(/DeleteTag$/);
-  await page.locator('.opblock.is-open[id$="-DeleteTag"] .samples').waitFor();
+  await page.waitForURL(/UpdateGroup$/);
+  await page.locator('.opblock.is-open[id$="-UpdateGroup"] .samples').waitFor();
   assert.equal(await page.locator('.contents a[aria-current]').count(), 1);
-  await page.waitForFunction(() => document.activeElement.closest('.opblock')?.id.endsWith('-DeleteTag'));
+  await page.waitForFunction(() => document.activeElement.closest('.opblock')?.id.endsWith('-UpdateGroup'));
 }), 60);
 
 await check('an operation has samples in four languages, and the choice is kept', () => open('/docs#/registry%2Frepos/CreateRepo', async (page) => {

@@ -14,10 +14,15 @@ type Facet any
 
 // The facets of lists, with values as filters take them. Each is a type of its own, by which the executor tells them apart.
 type (
-	ValueFacet    core.TextFacet
-	RepoFacet     core.TextFacet
-	GroupFacet    core.TextFacet
-	RoleFacet     core.TextFacet
+	// A ValueFacet counts the rows with a value that names no object.
+	ValueFacet core.TextFacet
+	// A RepoFacet counts the rows of a repo.
+	RepoFacet core.TextFacet
+	// A GroupFacet counts the rows of a group.
+	GroupFacet core.TextFacet
+	// A RoleFacet counts the rows of a role.
+	RoleFacet core.TextFacet
+	// An IdentityFacet counts the rows of an identity.
 	IdentityFacet core.TextFacet
 )
 
@@ -51,25 +56,31 @@ func facetsOf[F ~struct {
 
 // The facets of each list.
 type (
+	// FindingFacets are those of findings.
 	FindingFacets struct {
 		Severities, States, Ecosystems, Vulnerabilities, Packages, Labels []ValueFacet
 		Repos                                                             []RepoFacet
 		Groups                                                            []GroupFacet
 		Assignees                                                         []IdentityFacet
 	}
+	// RepoFacets are those of repos.
 	RepoFacets struct {
 		Tiers, Bundles, Labels []ValueFacet
 		Groups                 []GroupFacet
 	}
+	// TagFacets are those of tags.
 	TagFacets struct {
 		Repos                                                   []RepoFacet
 		Deprecated, Classes, Bundles, BaseImages, Architectures []ValueFacet
 	}
-	PackageFacets  struct{ Licenses, Ecosystems []ValueFacet }
+	// PackageFacets are those of packages.
+	PackageFacets struct{ Licenses, Ecosystems []ValueFacet }
+	// IdentityFacets are those of identities.
 	IdentityFacets struct {
 		Kinds  []ValueFacet
 		Groups []GroupFacet
 	}
+	// RoleBindingFacets are those of role bindings.
 	RoleBindingFacets struct {
 		Roles      []RoleFacet
 		Groups     []GroupFacet

@@ -40,6 +40,7 @@ func TestAMaskKeepsWhichValuesAreEqual(t *testing.T) {
 		{`{"uid":"` + a + `","group":"` + a + `"}`, `{"uid":"<0>","group":"<0>"}`},
 		{`{"uid":"` + b + `/0123456789abcdef","group":"` + b + `"}`, `{"uid":"<0>","group":"<1>"}`},
 		{`{"id":"R3JvdXA6MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWYwMTIzNDU2Nw","message":"\"R3JvdXA6MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWYwMTIzNDU2Nw\" is not a field"}`, `{"id":"Group:<0>","message":"\"Group:<0>\" is not a field"}`},
+		{`{"etag":"\"oYQsc3zsWNs04gH747DER4aJ47DE.77GUWOwB\""}`, `{"etag":"<etag>"}`},
 		{`{"createTime":"2026-03-27T13:55:00.785Z","name":"r1"}`, `{"createTime":"<time>","name":"r1"}`},
 	} {
 		if got := string(Mask([]byte(c.sent))); got != c.want {

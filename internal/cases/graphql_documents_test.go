@@ -79,7 +79,7 @@ var documents = map[string]func(graphQL, call) document{
 	"GetArtifactCount": func(p graphQL, c call) document {
 		arguments := fields{}
 		if asked, ok := c.params["ecosystems"]; ok {
-			arguments["ecosystems"] = p.inputValue(p.schema.Types["Ecosystem"], asked)
+			arguments["ecosystems"] = p.inputValue(p.schema.Types["ArtifactEcosystem"], asked)
 		}
 		return document{"query", "artifactCounts", arguments, p.selection("ArtifactCount"), func(p graphQL, value any, _ call) answer {
 			return answer{resource: fields{"counts": normalise(p.toREST("ArtifactCount", value))}}

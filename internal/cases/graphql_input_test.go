@@ -23,6 +23,9 @@ func (p graphQL) enumName(enum, wire string) string {
 			return strings.ToUpper(strings.ReplaceAll(string(c), ".", "_"))
 		}
 	}
+	if enum == "VexJustification" {
+		return strings.ToUpper(wire)
+	}
 	return strings.TrimPrefix(wire, enumPrefixes[enum])
 }
 

@@ -20,13 +20,14 @@ var enumPrefixes = map[string]string{
 	"ReviewState": "REVIEW_STATE_", "AdvisoryEventType": "EVENT_TYPE_FILTER_",
 	"FalsePositiveType": "TYPE_", "SeverityType": "TYPE_", "ReferenceType": "TYPE_",
 	"CorrelationRule": "CORRELATION_RULE_", "ArtifactEcosystem": "ECOSYSTEM_",
-	"FindingBasis": "FINDING_BASIS_", "FindingState": "FINDING_STATE_", "PackageScope": "PACKAGE_SCOPE_",
+	"FindingBasis": "FINDING_BASIS_", "FindingState": "FINDING_STATE_", "FindingDecision": "FINDING_STATE_", "PackageScope": "PACKAGE_SCOPE_",
 	"SourceType": "SOURCE_TYPE_", "SourceState": "SOURCE_STATE_",
 }
 
 // fieldNames has the names in REST, and "" for fields that REST does not have.
 var fieldNames = map[string]string{
 	"Repo.syncConfig": "sync_config", "VulnerabilityMetadata.vulnerabilityId": "id", "AdvisoryEvent.type": "", "AdvisoryEvent.raw": "findings", "Severity.vector": "score", "ReportedImageRef.repoUid": "repo", "ReportedImageRef.repo": "", "PlatformServices.services": "",
+	"AcceptanceRule.withinUid": "within", "AcceptanceRule.within": "", "DuePolicy.withinUid": "within", "DuePolicy.within": "",
 	"IdentityProvider.defaultRoleUid": "defaultRole", "ExternalGroupRoleMapping.scopeUid": "scope",
 	"AdvisoryDocument.documentId": "id", "DocumentAdvisory.advisoryId": "id", "DocumentEvent.type": "", "ResolvedVulnerability.advisoryId": "id",
 }
@@ -81,6 +82,9 @@ func restNames(c call) func(field string) string {
 			return name + path
 		}
 		if top == "within" {
+			if c.params["within"] != nil {
+				return field
+			}
 			if c.params["uidp.descendants_of"] != nil {
 				return "uidp.descendants_of"
 			}
@@ -278,6 +282,9 @@ func reshape(typeName string, object fields) fields {
 }
 
 func (p graphQL) wireName(enum, value string) string {
+	if enum == "FindingJustification" {
+		return strings.ToLower(value)
+	}
 	if enum != "Capability" {
 		return enumPrefixes[enum] + value
 	}

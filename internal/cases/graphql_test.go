@@ -102,12 +102,13 @@ func isNull(value any) bool {
 
 // document returns the document of a call.
 func (p graphQL) document(c call) document {
+	write := graphQL.plainDocument
 	for _, special := range []map[string]func(graphQL, call) document{documents, wireDocuments} {
-		d := p.plainDocument(c)
-	if d, ok := special[c.rpc]; ok {
-			d = d(p, c)
+		if special[c.rpc] != nil {
+			write = special[c.rpc]
 		}
 	}
+	d := write(p, c)
 	if c.readsETag {
 		d.selection = "{ etag }"
 		d.read = func(_ graphQL, value any, _ call) answer {

@@ -11,16 +11,16 @@ var wireDocuments = map[string]func(graphQL, call) document{
 		return document{"query", "findingSummary", inCamelCase(c.params), p.selection("FindingSummary"), readObject("FindingSummary")}
 	},
 	"CountFindings": func(p graphQL, c call) document {
-		selection := "{ facets " + p.selection("FindingFacets") + " }"
+		const selection = "{ facets { severities { value count } states { value count } ecosystems { value count } repos { value count } groups { value count } } }"
 		return document{"query", "findings", p.listArguments("ListFindings", p.schema.Query.Fields.ForName("findings"), c.params), selection, func(p graphQL, value any, _ call) answer {
 			connection, _ := value.(map[string]any)
 			counted := asFields(p.toREST("FindingFacets", connection["facets"]))
-			for _, of := range []string{"ecosystem"} { // REST has no null
+			for of, prefix := range map[string]string{"ecosystems": "", "severities": "SEVERITY_RATING_", "states": "FINDING_STATE_"} {
 				list, _ := counted[of].([]any)
-				for _, facet := range list {
-					if facet := facet.(fields); facet["value"] == nil {
-						facet["value"] = ""
-					}
+				for _, facet := range list { // REST has no null, and the names of enums in full
+					facet := facet.(fields)
+					value, _ := facet["value"].(string)
+					facet["value"] = prefix + value
 				}
 			}
 			return answer{resource: counted}
@@ -46,13 +46,7 @@ var wireDocuments = map[string]func(graphQL, call) document{
 	},
 	"GetAdvisoryActivity": activityDocument("advisoryActivity"),
 	"GetEventActivity":    activityDocument("eventActivity"),
-	"GetAuditLog": succeeding("query", "auditLog", "{ nodes { id } }", func(c call) fields {
-		arguments := c.params.without("within")
-		if within := c.params["within"]; within != nil {
-			arguments["descendantsOf"] = within
-		}
-		return arguments
-	}),
+	"GetAuditLog":         succeeding("query", "auditLog", "{ nodes { id } }", func(c call) fields { return c.params }),
 	"ListEffectiveRoleBindings": func(p graphQL, c call) document {
 		arguments := p.listArguments(c.rpc, p.schema.Types["Group"].Fields.ForName("effectiveBindings"), c.params)
 		return document{"query", "group", fields{"uid": c.target}, "{ effectiveBindings" + literals(arguments) + " " + p.connection("RoleBinding") + " }", func(p graphQL, value any, _ call) answer {
@@ -61,7 +55,7 @@ var wireDocuments = map[string]func(graphQL, call) document{
 		}}
 	},
 	"GetEffectiveCapabilities": func(_ graphQL, c call) document {
-		return document{"query", "viewer", nil, fmt.Sprintf("{ capabilities(on: %q) }", c.params["on"]), readObject("Viewer")}
+		return document{"query", "viewer", nil, fmt.Sprintf("{ capabilities(within: %q) }", c.params["within"]), readObject("Viewer")}
 	},
 	"GetAccessAt":      succeeding("query", "accessAt", "{ nodes { bindingUid } }", func(c call) fields { return c.params }),
 	"GetAccessChanges": succeeding("query", "accessChanges", "{ nodes { kind } }", func(c call) fields { return c.params }),
@@ -127,8 +121,6 @@ func rankingDocument(field, names string) func(graphQL, call) document {
 		arguments, list := fields{}, p.schema.Query.Fields.ForName(field)
 		for name, value := range p.listArguments("", list, c.params) {
 			switch name {
-			case "descendantsOf":
-				arguments["within"] = value
 			case "by":
 				arguments[name] = strings.ToUpper(value.(string))
 			default:

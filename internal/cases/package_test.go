@@ -12,7 +12,7 @@ var _ = newKind(kind{
 	minimal: fields{"name": "package-{n}"}, full: fields{"name": "package-{n}"},
 	rows: []row{
 		{name: "count", setup: []call{{rpc: "GetPackage", target: "{package}"}}, do: call{rpc: "CountPackages", params: fields{"names": []string{"{package.name}"}}},
-			want: resource(fields{"license": []fields{{"value": "MIT", "count": 1}}, "ecosystem": []fields{{"value": "npm", "count": 1}}})},
+			want: resource(fields{"licenses": []fields{{"value": "MIT", "count": 1}}, "ecosystems": []fields{{"value": "npm", "count": 1}}})},
 		{name: "versions", do: call{rpc: "ListPackageVersions", target: "{package}"},
 			want: expectedItems{{"uid": "<uid>", "version": "1.2.0", "package": fields{"uid": "{package}", "name": "{package.name}", "ecosystem": "npm"}}}},
 		{name: "versions before one", do: call{rpc: "ListPackageVersions", target: "{package}", params: fields{"below": "1.0.0"}}, want: expectedItems{}},

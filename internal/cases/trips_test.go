@@ -20,6 +20,7 @@ var tripsOfOthers = map[string]int{
 	"AcceptTerms": 3, "BatchCreateRoleBindings": 3, "BatchDeleteExternalGroupRoleMappings": 2,
 	"DeleteGroup": 4, "ListArtifactVersions": 3, "ListDocuments": 3, "ListResolvedVulnsReports": 6, "ListTermsAcceptances": 2,
 	"UpdateIdentity": 4, "UpdateIdentityProvider": 4, "UpdateRepoReadme": 3, "UpdateRole": 3, "UpdateRoleBinding": 5, "VerifyIdentityProvider": 5, "TestSubscription": 4,
+	"SetDuePolicy": 3, "CreateAcceptanceRule": 4, "PreviewAcceptanceRule": 2,
 	"CancelSource": 2, "GetSourceRuns": 2, "RunSource": 3, "UpdateSource": 3,
 }
 

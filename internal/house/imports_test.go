@@ -138,7 +138,7 @@ var testsMay = map[string][]string{
 	"internal/server":    {"internal/ingest"},                                                                                         // The tests read the reports of imports.
 	"internal/bench":     {"internal/server"},                                                                                         // The tests measure a real server.
 	"cmd":                {"internal/auth", "internal/webhook", "client", "gen"},                                                      // Tests call the program with them, and serve what it calls.
-	"internal/house":     {"graph", "internal/rest", "platform", "store/storetest"},
+	"internal/house":     {"graph", "internal/apierror", "internal/rest", "platform", "store/storetest"},
 	"internal/cases":     {"internal/ingest", "internal/rest", "internal/apierror", "internal/graphql", "internal/graphql/transport", "internal/agreement"}, // Tests compare the endpoint with one that has the other executor.
 	"store/storetest":    {"internal/apierror", "internal/graphql", "internal/graphql/transport", "resolvers"},                                              // Tests compare the cost of queries with the work of the database.
 	"tools/workloads":    {"internal/auth", "internal/bench", "internal/server"},                                                                            // Tests measure what requests cost.

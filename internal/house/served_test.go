@@ -165,6 +165,9 @@ func TestEveryTextOfRESTNamesTheRightsThatTheGraphNames(t *testing.T) {
 	capability, checked := regexp.MustCompile(`Needs ([a-z_]+\.[a-z]+)`), 0
 	for _, line := range regexp.MustCompile(`(?m)^(\w+)\.(\w+): (.*)$`).FindAllStringSubmatch(readAll(t, "internal/rest/texts/*.txt"), -1) {
 		described := regexp.MustCompile(`\n  "(.*)"\n  ` + line[2] + `[(:]`).FindStringSubmatch(types[line[1]])
+		if strings.Contains(types[line[1]], "\n  "+line[2]+"Uid: ") { // what REST has is the uid, which needs nothing
+			continue
+		}
 		if described == nil {
 			continue
 		}

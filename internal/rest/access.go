@@ -21,11 +21,11 @@ func accessRoutes(p *platform.Platform) []route {
 	return []route{
 		listEffective("/iam/v2/effectiveRoleBindings/{group=**}", wire.EffectiveBindings{RoleBindings: p.RoleBindings}),
 		ask("GetEffectiveCapabilities", access+":capabilities", w.GetEffectiveCapabilities, []filter[wire.GetEffectiveCapabilitiesRequest]{
-			value("on", parseText[core.UID], func(q *wire.GetEffectiveCapabilitiesRequest) *core.UID { return &q.On }).asRequired(),
+			value("within", parseText[core.UID], func(q *wire.GetEffectiveCapabilitiesRequest) *core.UID { return &q.Within }).asRequired(),
 			value("identity", parseText[core.UID], func(q *wire.GetEffectiveCapabilitiesRequest) *core.UID { return &q.Identity }),
 		}),
 		ask("GetAccessAt", access+":at", w.GetAccessAt, slices.Concat([]filter[wire.GetAccessAtRequest]{
-			value("group", parseText[core.UID], func(q *wire.GetAccessAtRequest) *core.UID { return &q.Group }).asRequired(),
+			value("within", parseText[core.UID], func(q *wire.GetAccessAtRequest) *core.UID { return &q.Within }).asRequired(),
 			value("time", core.ParseTime, func(q *wire.GetAccessAtRequest) *core.Time { return &q.Time }).asRequired(),
 		}, pages(func(q *wire.GetAccessAtRequest) (*int, *string) { return &q.PageSize, &q.PageToken })), history...),
 		ask("GetAccessChanges", access+":changes", w.GetAccessChanges, slices.Concat([]filter[wire.GetAccessChangesRequest]{

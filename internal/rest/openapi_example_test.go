@@ -93,7 +93,7 @@ func (d *description) example(t reflect.Type, use use) any {
 		if reflect.TypeOf(example) != t {
 			continue
 		}
-		schema := d.found[d.nameOf(t)+suffixes[use]].Value
+		schema := d.found[componentName(d.nameOf(t))+suffixes[use]].Value
 		shown := plainObject(example)
 		removeEmpty(shown)
 		for field := range shown {

@@ -149,7 +149,7 @@ func (s *schemas) object(t reflect.Type, use use) *openapi3.SchemaRef {
 		return newSchema("object", "")
 	}
 	base := s.nameOf(t)
-	name := base + suffixes[use]
+	name := componentName(base) + suffixes[use]
 	if s.found[name] == nil {
 		schema := &openapi3.Schema{Type: &openapi3.Types{"object"}, Description: s.text(base), Properties: openapi3.Schemas{}}
 		s.found[name] = schema.NewRef() // The schema is stored before its fields are added, because a type can contain itself.
@@ -171,6 +171,14 @@ func (s *schemas) nameOf(t reflect.Type) string {
 		name = strings.Trim(argument[strings.LastIndexAny(argument, "./")+1:], "]") + name
 	}
 	return upperFirst(name)
+}
+
+// componentName returns the name of a schema in the document. Generators make types named like GetAuditLogResponse of the operations.
+func componentName(base string) string {
+	if operation, isAnswer := strings.CutSuffix(base, "Response"); isAnswer {
+		return operation + "Result"
+	}
+	return base
 }
 
 // fields adds the fields of a type to its schema.

@@ -23,7 +23,7 @@ func (s EffectiveBindings) ListOn(ctx context.Context, group core.UID, req core.
 type (
 	// A GetEffectiveCapabilitiesRequest asks what an identity, or the caller, may do on a resource.
 	GetEffectiveCapabilitiesRequest struct {
-		On       core.UID `json:"on"`
+		Within   core.UID `json:"within"`
 		Identity core.UID `json:"identity,omitempty"` // "" means the caller
 	}
 	// GetEffectiveCapabilitiesResponse has what one may do.
@@ -39,23 +39,23 @@ func (o Operations) GetEffectiveCapabilities(ctx context.Context, in *GetEffecti
 		if err != nil {
 			return nil, err
 		}
-		held, err := actor.CapabilitiesOn(in.On)
+		held, err := actor.CapabilitiesOn(in.Within)
 		return &GetEffectiveCapabilitiesResponse{held}, err
 	}
-	if err := iam.CheckOn(in.On); err != nil {
+	if err := iam.CheckOn(in.Within); err != nil {
 		return nil, err
 	}
 	if err := core.InvalidUID("identity", in.Identity); err != nil {
 		return nil, err
 	}
 	granted, errs := o.p.Identities.EffectiveGrants(ctx, []core.UID{in.Identity})
-	return &GetEffectiveCapabilitiesResponse{granted[0].CapabilitiesOn(in.On)}, errs[0]
+	return &GetEffectiveCapabilitiesResponse{granted[0].CapabilitiesOn(in.Within)}, errs[0]
 }
 
 type (
 	// A GetAccessAtRequest asks who had access to a group at a time.
 	GetAccessAtRequest struct {
-		Group     core.UID  `json:"group"`
+		Within    core.UID  `json:"within"`
 		Time      core.Time `json:"time"`
 		PageSize  int       `json:"pageSize,omitempty"`
 		PageToken string    `json:"pageToken,omitempty"`
@@ -101,7 +101,7 @@ type (
 
 // GetAccessAt lists the role bindings that counted on a group at a time.
 func (o Operations) GetAccessAt(ctx context.Context, in *GetAccessAtRequest) (*GetAccessAtResponse, error) {
-	page, err := o.p.AuditLog.AccessAt(ctx, events.AccessRequest{Group: in.Group, From: in.Time, PageSize: in.PageSize, After: in.PageToken})
+	page, err := o.p.AuditLog.AccessAt(ctx, events.AccessRequest{Group: in.Within, From: in.Time, PageSize: in.PageSize, After: in.PageToken})
 	if err != nil {
 		return nil, err
 	}

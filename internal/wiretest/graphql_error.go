@@ -21,7 +21,7 @@ func CheckErrors(schema *ast.Schema, query string, response []byte) error {
 		}
 	}
 	if err := json.Unmarshal(response, &sent); err != nil {
-		return nil //nolint:nilerror // who sent it tells that it is no response
+		return nil //nolint:nilerr // who sent it tells that it is no response
 	}
 	for _, e := range sent.Errors {
 		if err := checkShape(schema, ast.NonNullNamedType("ErrorExtensions", nil), e.Extensions, "extensions"); err != nil {

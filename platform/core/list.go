@@ -288,6 +288,9 @@ func (r *Collection[T, F]) BuildQuery(ctx context.Context, req ListRequest[F]) (
 	v := Violations(slices.Clone(req.Malformed))
 	req.UIDP.Check(&v)
 	req.Filter.Check(&v)
+	if f, isOf := any(req.Filter).(interface{ CheckChanges(v *Violations) }); isOf {
+		f.CheckChanges(&v)
+	}
 	var unopened string
 	if len(v) > 0 { // a token opens only for the list it belongs to, and that list is unknown
 		unopened, req.PageToken = req.PageToken, ""

@@ -148,3 +148,8 @@ type ChangeFilter struct {
 	UpdatedSince  Time `json:",omitzero"` // the last update is at this time or later
 	UpdatedBefore Time `json:",omitzero"` // the last update is before this time
 }
+
+// CheckChanges checks the times. Every list of rows with such a filter calls it.
+func (f *ChangeFilter) CheckChanges(v *Violations) {
+	v.CheckTimes("updatedSince", f.UpdatedSince, "updatedBefore", f.UpdatedBefore)
+}

@@ -19,7 +19,7 @@ func TestARoleHoldsEachCapabilityOnceAndInOrder(t *testing.T) {
 	for _, body := range []string{`["CAP_NOPE"]`, `[1]`, `[null]`, `[""]`, `"CAP_REPO_LIST"`, `{}`, `["CAP_REPO_LIST", "repo.lost"]`} {
 		var v core.Violations
 		in := fieldmask.JSONInput[*Role]([]byte(`{"name": "r", "capabilities": `+body+`}`), nil)
-		got := (&core.Collection[*Role, *RoleFilter]{Kind: &RoleKind}).Decode(in, &v)
+		got := (&core.Collection[*Role, *RoleFilter]{Kind: &RoleKind}).Decode(t.Context(), in, &v)
 		if listFields(v) != "capabilities" {
 			t.Errorf("%s: %v %v, want violations of 'capabilities'", body, got.Capabilities, v)
 		}

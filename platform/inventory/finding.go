@@ -127,13 +127,13 @@ type FindingFilter struct {
 	Ecosystems       []string              `json:"ecosystems,omitempty"` // with or without the release
 	Query            string                `json:"query,omitempty"`      // words of the id or the package
 	Assignee         core.UID              `json:"assignee,omitempty"`
-	Assigned         *bool                 `json:",omitempty"` // whether somebody looks after it
+	Assigned         *bool                 `json:"assigned,omitempty"` // whether somebody looks after it
 	FirstSeenSince   core.Time             `json:"firstSeenSince,omitzero"`
 	FirstSeenBefore  core.Time             `json:"firstSeenBefore,omitzero"`
 	ResolvedSince    core.Time             `json:"resolvedSince,omitzero"`
 	UpdatedSince     core.Time             `json:"updatedSince,omitzero"`
 	DueBefore        core.Time             `json:"dueBefore,omitzero"`
-	HasDueTime       *bool                 `json:",omitempty"`
+	HasDueTime       *bool                 `json:"hasDueTime,omitempty"`
 	Scopes           []PackageScope        `json:"scopes,omitempty"`
 	Direct           *bool                 `json:"direct,omitempty"`
 	NewInRepo        *bool                 `json:"newInRepo,omitempty"`

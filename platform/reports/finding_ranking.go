@@ -19,7 +19,7 @@ type FindingRanking struct {
 type RankedFindings struct {
 	VulnerabilityID string                     `json:"vulnerabilityId,omitempty"` // of a ranking of vulnerabilities
 	Package         string                     `json:"package,omitempty"`         // of a ranking of packages
-	PackageUID         core.UID                   // of the package in the organisation of the findings; "" if they can be of several, as is the next one
+	PackageUID      core.UID                   `json:"-"`                         // of the package in the organisation of the findings; "" if they can be of several, as is the next one
 	Ecosystem       string                     `json:"ecosystem,omitempty"`
 	Severity        inventory.AdvisorySeverity `json:"severity"`       // rating and score of the worst finding
 	KnownExploited  bool                       `json:"knownExploited"` // whether one of them is

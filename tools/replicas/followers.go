@@ -57,10 +57,13 @@ func kindsOf(types []string) []string {
 	kinds := slices.Clone(types)
 	for i, full := range kinds {
 		short := strings.TrimSuffix(strings.TrimPrefix(full, "dev.atrium.api."), ".v1")
-		kinds[i] = strings.ToUpper(strings.ReplaceAll(short, ".", "_"))
+		kinds[i] = kindsOfGraph.Replace(strings.ToUpper(strings.ReplaceAll(short, ".", "_")))
 	}
 	return kinds
 }
+
+// kindsOfGraph spells types as the graph does, where kinds are in the singular.
+var kindsOfGraph = strings.NewReplacer("PLATFORM_REGISTRY_", "REGISTRY_", "IAM_ROLES_", "IAM_ROLE_", "IAM_ROLEBINDINGS_", "IAM_ROLE_BINDING_")
 
 // follow reads until ctx ends or the server refuses.
 func (f *follower) follow(ctx context.Context) {

@@ -78,14 +78,14 @@ func patch(ctx context.Context, client *ClientWithResponses, repo Repo) error {
 	if changed.JSON200 == nil {
 		return fmt.Errorf("patch: %s %s", changed.Status(), changed.Body)
 	}
-	read, err := client.GetRepoWithResponse(ctx, repo.Uid)
+	read, err := client.GetRepoWithResponse(ctx, repo.Uid, nil)
 	if err != nil {
 		return err
 	}
 	if read.JSON200 == nil || read.JSON200.Description == nil || *read.JSON200.Description != text || read.JSON200.Name != repo.Name {
 		return fmt.Errorf("read: %s %s", read.Status(), read.Body)
 	}
-	missing, err := client.GetRepoWithResponse(ctx, repo.Uid+"/0000000000000000")
+	missing, err := client.GetRepoWithResponse(ctx, repo.Uid+"/0000000000000000", nil)
 	if err != nil {
 		return err
 	}

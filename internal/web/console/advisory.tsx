@@ -11,7 +11,7 @@ import { groupAddress, repoAddress } from './places';
 import { Link } from './router';
 import { Card, CopyButton, Empty, Icon, Lines, namesOf, NotShown, Problems, Severity, Time } from './ui';
 import { compareTags } from './versions';
-import { actorOf, count, dayOf, plural, sentence } from './words';
+import { actorOf, count, dayOf, plural } from './words';
 
 type Exposure = NonNullable<VulnerabilityQuery['vulnerability']>;
 type Found = NonNullable<VulnerabilityQuery['findings']>['nodes'][number];
@@ -142,7 +142,7 @@ function AffectedRow({ one, below }: { one: Found; below: number }) {
 /** This list shows who decided what about the vulnerability, as the audit log has it. */
 function History({ log, ids }: { log: NonNullable<VulnerabilityQuery['auditLog']>; ids: string[] }) {
   const decisions = log.nodes.flatMap((event) => {
-    const { detail } = event, all = detail?.__typename === 'FindingChange' ? detail.findings : detail?.__typename === 'FindingDecision' ? detail.rules : [];
+    const { detail } = event, all = detail?.__typename === 'FindingChange' ? detail.findings : detail?.__typename === 'FindingTriage' ? detail.rules : [];
     const one = all.find(({ vulnerabilityId }) => ids.includes(vulnerabilityId ?? ''));
     return one ? [{ event, one, where: detail?.__typename === 'FindingChange' ? detail.repoName ?? 'a repo' : 'a group, also about later findings' }] : [];
   });

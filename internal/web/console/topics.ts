@@ -25,8 +25,9 @@ export const topics: Topic[] = [
   { value: 'accounts', name: 'Accounts and terms', types: [...verbs('iam.account_associations', 'created', 'updated', 'deleted'), ...verbs('iam.terms', 'accepted')] },
 ];
 
-/** Returns the name that a type has as a value of the enum of kinds, by which events are filtered. */
-export const kindOf = (type: string) => type.toUpperCase().replaceAll('.', '_') as EventKind;
+/** Returns the name that a type has as a value of the enum of kinds, by which events are filtered: there, kinds are in the singular. */
+export const kindOf = (type: string) =>
+  type.replace(/^platform\./, '').replace('rolebindings', 'role_bindings').replace(/^iam\.(?!terms)(\w+)s\./, 'iam.$1.').toUpperCase().replaceAll('.', '_') as EventKind;
 
 const kinds: Record<string, string> = {
   group_invite: 'Invite', identity_providers: 'Identity provider', external_group_role_mappings: 'External group', roles: 'Role', rolebindings: 'Binding', account_associations: 'Account', subscription: 'Webhook',

@@ -40,6 +40,9 @@ function fillContents() {
   listOperations(spec, $('list'), $('find'), $('found'));
   openOperation();
   $('servers')?.setAttribute('aria-label', 'Server'); // Screen readers need a name for it.
+  new MutationObserver(() => { // They need one for the choices of parameters, too.
+    for (const choice of document.querySelectorAll('.parameters-col_description > select:not([aria-label])')) choice.setAttribute('aria-label', choice.closest('tr').dataset.paramName);
+  }).observe($('reference'), { childList: true, subtree: true });
   // The operations are the main part of the page. What is before them has names, so that screen readers can go there.
   document.querySelector('.information-container section')?.setAttribute('aria-label', 'About');
   document.querySelector('section.schemes')?.setAttribute('aria-label', 'Server and token');

@@ -64,7 +64,7 @@ export function Repos({ uid, names }: { uid: string; names: string[] }) {
       </div>
       {(shownTiers.length > 1 || chosen.length > 0 || shownBundles.length > 0 || bundles.length > 0) && <div className="filters tight">
         <Toggles label="Tiers" chosen={chosen} onChange={(next) => narrow({ tier: joinValues(next) })} options={withChosen(shownTiers.map(({ value, count: n }) => ({ value: value!, name: tierName(value), count: count(n) })), chosen, tierName)} />
-        <Toggles label="Bundles" chosen={bundles} onChange={(next) => narrow({ bundle: joinValues(next) })} options={withChosen(shownBundles.map(({ value, count: n }) => ({ value, name: value, count: count(n) })), bundles, (name) => name)} />
+        <Toggles label="Bundles" chosen={bundles} onChange={(next) => narrow({ bundle: joinValues(next) })} options={withChosen(shownBundles.map(({ value, count: n }) => ({ value: value!, name: value!, count: count(n) })), bundles, (name) => name)} />
       </div>}
       {list.problems.length > 0 && rows.length === 0 ? <Problems loaded={list} />
         : !started ? <div className="table"><div className="pad"><Lines rows={10} height={38} /></div></div>
