@@ -7,7 +7,6 @@
 package iamv2
 
 import (
-	_ "atrium/gen/platform/uidp/v2"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
@@ -209,7 +208,7 @@ func (x *ListEffectiveRoleBindingsResponse) GetSkipped() int32 {
 type GetEffectiveCapabilitiesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. UID of the resource, whether it exists or not.
-	On string `protobuf:"bytes,1,opt,name=on,proto3" json:"on,omitempty"`
+	Within string `protobuf:"bytes,1,opt,name=within,proto3" json:"within,omitempty"`
 	// UID of an identity; without it, the caller.
 	Identity      *string `protobuf:"bytes,2,opt,name=identity,proto3,oneof" json:"identity,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -246,9 +245,9 @@ func (*GetEffectiveCapabilitiesRequest) Descriptor() ([]byte, []int) {
 	return file_platform_iam_v2_access_proto_rawDescGZIP(), []int{2}
 }
 
-func (x *GetEffectiveCapabilitiesRequest) GetOn() string {
+func (x *GetEffectiveCapabilitiesRequest) GetWithin() string {
 	if x != nil {
-		return x.On
+		return x.Within
 	}
 	return ""
 }
@@ -310,7 +309,7 @@ func (x *GetEffectiveCapabilitiesResponse) GetCapabilities() []Capability {
 type GetAccessAtRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. UID of the group.
-	Group string `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
+	Within string `protobuf:"bytes,1,opt,name=within,proto3" json:"within,omitempty"`
 	// Required. The time, not in the future.
 	Time *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=time,proto3" json:"time,omitempty"`
 	// How many rows a page has at most; 0 means 50, and more than 200 means 200.
@@ -351,9 +350,9 @@ func (*GetAccessAtRequest) Descriptor() ([]byte, []int) {
 	return file_platform_iam_v2_access_proto_rawDescGZIP(), []int{4}
 }
 
-func (x *GetAccessAtRequest) GetGroup() string {
+func (x *GetAccessAtRequest) GetWithin() string {
 	if x != nil {
-		return x.Group
+		return x.Within
 	}
 	return ""
 }
@@ -1359,7 +1358,7 @@ var File_platform_iam_v2_access_proto protoreflect.FileDescriptor
 
 const file_platform_iam_v2_access_proto_rawDesc = "" +
 	"\n" +
-	"\x1cplatform/iam/v2/access.proto\x12\x0fplatform.iam.v2\x1a\x1fgoogle/protobuf/timestamp.proto\x1a platform/iam/v2/capability.proto\x1a#platform/iam/v2/role_bindings.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\xb0\x02\n" +
+	"\x1cplatform/iam/v2/access.proto\x12\x0fplatform.iam.v2\x1a\x1fgoogle/protobuf/timestamp.proto\x1a platform/iam/v2/capability.proto\x1a#platform/iam/v2/role_bindings.proto\"\xb0\x02\n" +
 	" ListEffectiveRoleBindingsRequest\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12;\n" +
 	"\n" +
@@ -1380,15 +1379,15 @@ const file_platform_iam_v2_access_proto_rawDesc = "" +
 	"\vtotal_count\x18\x03 \x01(\x03H\x00R\n" +
 	"totalCount\x88\x01\x01\x12\x18\n" +
 	"\askipped\x18\x04 \x01(\x05R\askippedB\x0e\n" +
-	"\f_total_count\"_\n" +
-	"\x1fGetEffectiveCapabilitiesRequest\x12\x0e\n" +
-	"\x02on\x18\x01 \x01(\tR\x02on\x12\x1f\n" +
+	"\f_total_count\"g\n" +
+	"\x1fGetEffectiveCapabilitiesRequest\x12\x16\n" +
+	"\x06within\x18\x01 \x01(\tR\x06within\x12\x1f\n" +
 	"\bidentity\x18\x02 \x01(\tH\x00R\bidentity\x88\x01\x01B\v\n" +
 	"\t_identity\"c\n" +
 	" GetEffectiveCapabilitiesResponse\x12?\n" +
-	"\fcapabilities\x18\x01 \x03(\x0e2\x1b.platform.iam.v2.CapabilityR\fcapabilities\"\x96\x01\n" +
-	"\x12GetAccessAtRequest\x12\x14\n" +
-	"\x05group\x18\x01 \x01(\tR\x05group\x12.\n" +
+	"\fcapabilities\x18\x01 \x03(\x0e2\x1b.platform.iam.v2.CapabilityR\fcapabilities\"\x98\x01\n" +
+	"\x12GetAccessAtRequest\x12\x16\n" +
+	"\x06within\x18\x01 \x01(\tR\x06within\x12.\n" +
 	"\x04time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x1b\n" +
 	"\tpage_size\x18\x03 \x01(\x05R\bpageSize\x12\x1d\n" +
 	"\n" +

@@ -78,7 +78,7 @@ type VulnerabilityExposure struct {
 	Names []string `protobuf:"bytes,2,rep,name=names,proto3" json:"names,omitempty"`
 	// What a database says of it; absent if none knows it.
 	Metadata *v2.VulnerabilityMetadata `protobuf:"bytes,3,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	// When the catalogue of known exploited vulnerabilities got it; absent if it has not.
+	// When the catalog of known exploited vulnerabilities got it; absent if it has not.
 	KnownExploitedTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=known_exploited_time,json=knownExploitedTime,proto3" json:"known_exploited_time,omitempty"`
 	// Probability from 0 to 1 that it is exploited within 30 days.
 	Epss *float64 `protobuf:"fixed64,5,opt,name=epss,proto3,oneof" json:"epss,omitempty"`
@@ -466,7 +466,7 @@ var File_platform_vulnerabilities_v2_exposures_proto protoreflect.FileDescriptor
 
 const file_platform_vulnerabilities_v2_exposures_proto_rawDesc = "" +
 	"\n" +
-	"+platform/vulnerabilities/v2/exposures.proto\x12\x1bplatform.vulnerabilities.v2\x1a\x1fgoogle/protobuf/timestamp.proto\x1a#platform/advisory/v2/advisory.proto\x1a,platform/vulnerabilities/v2/advisories.proto\x1a*platform/vulnerabilities/v2/findings.proto\"1\n" +
+	"+platform/vulnerabilities/v2/exposures.proto\x12\x1bplatform.vulnerabilities.v2\x1a\x1fgoogle/protobuf/timestamp.proto\x1a#platform/advisory/v2/advisory.proto\x1a*platform/vulnerabilities/v2/findings.proto\"1\n" +
 	"\x1fGetVulnerabilityExposureRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\"\xc2\x02\n" +
 	"\x15VulnerabilityExposure\x12\x12\n" +
@@ -556,7 +556,6 @@ func file_platform_vulnerabilities_v2_exposures_proto_init() {
 	if File_platform_vulnerabilities_v2_exposures_proto != nil {
 		return
 	}
-	file_platform_vulnerabilities_v2_advisories_proto_init()
 	file_platform_vulnerabilities_v2_findings_proto_init()
 	file_platform_vulnerabilities_v2_exposures_proto_msgTypes[1].OneofWrappers = []any{}
 	file_platform_vulnerabilities_v2_exposures_proto_msgTypes[2].OneofWrappers = []any{}

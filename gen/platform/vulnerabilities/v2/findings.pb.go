@@ -232,7 +232,7 @@ type Finding struct {
 	FixedVersions []string `protobuf:"bytes,14,rep,name=fixed_versions,json=fixedVersions,proto3" json:"fixed_versions,omitempty"`
 	// How severe it is. Output only.
 	Severity *AdvisorySeverity `protobuf:"bytes,15,opt,name=severity,proto3" json:"severity,omitempty"`
-	// Whether the catalogue of known exploited vulnerabilities has it. Output only.
+	// Whether the catalog of known exploited vulnerabilities has it. Output only.
 	KnownExploited bool `protobuf:"varint,16,opt,name=known_exploited,json=knownExploited,proto3" json:"known_exploited,omitempty"`
 	// Probability from 0 to 1 that it is exploited within 30 days. Output only.
 	Epss *float64 `protobuf:"fixed64,17,opt,name=epss,proto3,oneof" json:"epss,omitempty"`
@@ -565,7 +565,7 @@ type FindingFilter struct {
 	Basis []FindingBasis `protobuf:"varint,4,rep,packed,name=basis,proto3,enum=platform.vulnerabilities.v2.FindingBasis" json:"basis,omitempty"`
 	// Only those with, or without, a version that fixes them.
 	Fixable *bool `protobuf:"varint,5,opt,name=fixable,proto3,oneof" json:"fixable,omitempty"`
-	// Only those that the catalogue of known exploited vulnerabilities has, or has not.
+	// Only those that the catalog of known exploited vulnerabilities has, or has not.
 	KnownExploited *bool `protobuf:"varint,6,opt,name=known_exploited,json=knownExploited,proto3,oneof" json:"known_exploited,omitempty"`
 	// Only with at least this probability of being exploited, from 0 to 1.
 	MinEpss *float64 `protobuf:"fixed64,7,opt,name=min_epss,json=minEpss,proto3,oneof" json:"min_epss,omitempty"`
@@ -616,7 +616,11 @@ type FindingFilter struct {
 	// Only those that this does not find.
 	Not *FindingFilter `protobuf:"bytes,30,opt,name=not,proto3" json:"not,omitempty"`
 	// Only these, by UID.
-	Uids          []string `protobuf:"bytes,31,rep,name=uids,proto3" json:"uids,omitempty"`
+	Uids []string `protobuf:"bytes,31,rep,name=uids,proto3" json:"uids,omitempty"`
+	// Only those that somebody looks after (true), or nobody (false).
+	Assigned *bool `protobuf:"varint,32,opt,name=assigned,proto3,oneof" json:"assigned,omitempty"`
+	// Only those with (true), or without (false), a time by which they are to be fixed.
+	HasDueTime    *bool `protobuf:"varint,33,opt,name=has_due_time,json=hasDueTime,proto3,oneof" json:"has_due_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -868,6 +872,20 @@ func (x *FindingFilter) GetUids() []string {
 	return nil
 }
 
+func (x *FindingFilter) GetAssigned() bool {
+	if x != nil && x.Assigned != nil {
+		return *x.Assigned
+	}
+	return false
+}
+
+func (x *FindingFilter) GetHasDueTime() bool {
+	if x != nil && x.HasDueTime != nil {
+		return *x.HasDueTime
+	}
+	return false
+}
+
 // Asks for findings.
 type ListFindingsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -891,7 +909,7 @@ type ListFindingsRequest struct {
 	Basis []FindingBasis `protobuf:"varint,9,rep,packed,name=basis,proto3,enum=platform.vulnerabilities.v2.FindingBasis" json:"basis,omitempty"`
 	// Only those with, or without, a version that fixes them.
 	Fixable *bool `protobuf:"varint,10,opt,name=fixable,proto3,oneof" json:"fixable,omitempty"`
-	// Only those that the catalogue of known exploited vulnerabilities has, or has not.
+	// Only those that the catalog of known exploited vulnerabilities has, or has not.
 	KnownExploited *bool `protobuf:"varint,11,opt,name=known_exploited,json=knownExploited,proto3,oneof" json:"known_exploited,omitempty"`
 	// Only with at least this probability of being exploited, from 0 to 1.
 	MinEpss *float64 `protobuf:"fixed64,12,opt,name=min_epss,json=minEpss,proto3,oneof" json:"min_epss,omitempty"`
@@ -936,7 +954,11 @@ type ListFindingsRequest struct {
 	// Whether only those are included about which somebody decided.
 	Decided bool `protobuf:"varint,32,opt,name=decided,proto3" json:"decided,omitempty"`
 	// Only in repos with all of these labels: `key=value`, or a key for any value.
-	Labels        []string `protobuf:"bytes,33,rep,name=labels,proto3" json:"labels,omitempty"`
+	Labels []string `protobuf:"bytes,33,rep,name=labels,proto3" json:"labels,omitempty"`
+	// Only those that somebody looks after (true), or nobody (false).
+	Assigned *bool `protobuf:"varint,34,opt,name=assigned,proto3,oneof" json:"assigned,omitempty"`
+	// Only those with (true), or without (false), a time by which they are to be fixed.
+	HasDueTime    *bool `protobuf:"varint,35,opt,name=has_due_time,json=hasDueTime,proto3,oneof" json:"has_due_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1200,6 +1222,20 @@ func (x *ListFindingsRequest) GetLabels() []string {
 		return x.Labels
 	}
 	return nil
+}
+
+func (x *ListFindingsRequest) GetAssigned() bool {
+	if x != nil && x.Assigned != nil {
+		return *x.Assigned
+	}
+	return false
+}
+
+func (x *ListFindingsRequest) GetHasDueTime() bool {
+	if x != nil && x.HasDueTime != nil {
+		return *x.HasDueTime
+	}
+	return false
 }
 
 // One page of findings.
@@ -1486,7 +1522,7 @@ type FindingCount struct {
 	Unknown int32 `protobuf:"varint,7,opt,name=unknown,proto3" json:"unknown,omitempty"`
 	// For which there is a version without the vulnerability.
 	Fixable int32 `protobuf:"varint,8,opt,name=fixable,proto3" json:"fixable,omitempty"`
-	// Which the catalogue of known exploited vulnerabilities has.
+	// Which the catalog of known exploited vulnerabilities has.
 	KnownExploited int32 `protobuf:"varint,9,opt,name=known_exploited,json=knownExploited,proto3" json:"known_exploited,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -1727,7 +1763,7 @@ type CountFindingsRequest struct {
 	Basis []FindingBasis `protobuf:"varint,5,rep,packed,name=basis,proto3,enum=platform.vulnerabilities.v2.FindingBasis" json:"basis,omitempty"`
 	// Only those with, or without, a version that fixes them.
 	Fixable *bool `protobuf:"varint,6,opt,name=fixable,proto3,oneof" json:"fixable,omitempty"`
-	// Only those that the catalogue of known exploited vulnerabilities has, or has not.
+	// Only those that the catalog of known exploited vulnerabilities has, or has not.
 	KnownExploited *bool `protobuf:"varint,7,opt,name=known_exploited,json=knownExploited,proto3,oneof" json:"known_exploited,omitempty"`
 	// Only with at least this probability of being exploited, from 0 to 1.
 	MinEpss *float64 `protobuf:"fixed64,8,opt,name=min_epss,json=minEpss,proto3,oneof" json:"min_epss,omitempty"`
@@ -1772,7 +1808,11 @@ type CountFindingsRequest struct {
 	// Whether only those are included about which somebody decided.
 	Decided bool `protobuf:"varint,28,opt,name=decided,proto3" json:"decided,omitempty"`
 	// Only in repos with all of these labels: `key=value`, or a key for any value.
-	Labels        []string `protobuf:"bytes,29,rep,name=labels,proto3" json:"labels,omitempty"`
+	Labels []string `protobuf:"bytes,29,rep,name=labels,proto3" json:"labels,omitempty"`
+	// Only those that somebody looks after (true), or nobody (false).
+	Assigned *bool `protobuf:"varint,30,opt,name=assigned,proto3,oneof" json:"assigned,omitempty"`
+	// Only those with (true), or without (false), a time by which they are to be fixed.
+	HasDueTime    *bool `protobuf:"varint,31,opt,name=has_due_time,json=hasDueTime,proto3,oneof" json:"has_due_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2008,6 +2048,20 @@ func (x *CountFindingsRequest) GetLabels() []string {
 		return x.Labels
 	}
 	return nil
+}
+
+func (x *CountFindingsRequest) GetAssigned() bool {
+	if x != nil && x.Assigned != nil {
+		return *x.Assigned
+	}
+	return false
+}
+
+func (x *CountFindingsRequest) GetHasDueTime() bool {
+	if x != nil && x.HasDueTime != nil {
+		return *x.HasDueTime
+	}
+	return false
 }
 
 // How many rows have a value.
@@ -2811,7 +2865,7 @@ type GetTopVulnerabilitiesRequest struct {
 	Basis []FindingBasis `protobuf:"varint,5,rep,packed,name=basis,proto3,enum=platform.vulnerabilities.v2.FindingBasis" json:"basis,omitempty"`
 	// Only those with, or without, a version that fixes them.
 	Fixable *bool `protobuf:"varint,6,opt,name=fixable,proto3,oneof" json:"fixable,omitempty"`
-	// Only those that the catalogue of known exploited vulnerabilities has, or has not.
+	// Only those that the catalog of known exploited vulnerabilities has, or has not.
 	KnownExploited *bool `protobuf:"varint,7,opt,name=known_exploited,json=knownExploited,proto3,oneof" json:"known_exploited,omitempty"`
 	// Only with at least this probability of being exploited, from 0 to 1.
 	MinEpss *float64 `protobuf:"fixed64,8,opt,name=min_epss,json=minEpss,proto3,oneof" json:"min_epss,omitempty"`
@@ -2860,7 +2914,11 @@ type GetTopVulnerabilitiesRequest struct {
 	// What the ranking is sorted by: findings, images, repos or severity; without it, findings.
 	By string `protobuf:"bytes,30,opt,name=by,proto3" json:"by,omitempty"`
 	// How many rows to show; 0 means 10, and more than 100 means 100.
-	First         int32 `protobuf:"varint,31,opt,name=first,proto3" json:"first,omitempty"`
+	First int32 `protobuf:"varint,31,opt,name=first,proto3" json:"first,omitempty"`
+	// Only those that somebody looks after (true), or nobody (false).
+	Assigned *bool `protobuf:"varint,32,opt,name=assigned,proto3,oneof" json:"assigned,omitempty"`
+	// Only those with (true), or without (false), a time by which they are to be fixed.
+	HasDueTime    *bool `protobuf:"varint,33,opt,name=has_due_time,json=hasDueTime,proto3,oneof" json:"has_due_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3112,6 +3170,20 @@ func (x *GetTopVulnerabilitiesRequest) GetFirst() int32 {
 	return 0
 }
 
+func (x *GetTopVulnerabilitiesRequest) GetAssigned() bool {
+	if x != nil && x.Assigned != nil {
+		return *x.Assigned
+	}
+	return false
+}
+
+func (x *GetTopVulnerabilitiesRequest) GetHasDueTime() bool {
+	if x != nil && x.HasDueTime != nil {
+		return *x.HasDueTime
+	}
+	return false
+}
+
 // Asks what findings are of most.
 type GetTopPackagesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3127,7 +3199,7 @@ type GetTopPackagesRequest struct {
 	Basis []FindingBasis `protobuf:"varint,5,rep,packed,name=basis,proto3,enum=platform.vulnerabilities.v2.FindingBasis" json:"basis,omitempty"`
 	// Only those with, or without, a version that fixes them.
 	Fixable *bool `protobuf:"varint,6,opt,name=fixable,proto3,oneof" json:"fixable,omitempty"`
-	// Only those that the catalogue of known exploited vulnerabilities has, or has not.
+	// Only those that the catalog of known exploited vulnerabilities has, or has not.
 	KnownExploited *bool `protobuf:"varint,7,opt,name=known_exploited,json=knownExploited,proto3,oneof" json:"known_exploited,omitempty"`
 	// Only with at least this probability of being exploited, from 0 to 1.
 	MinEpss *float64 `protobuf:"fixed64,8,opt,name=min_epss,json=minEpss,proto3,oneof" json:"min_epss,omitempty"`
@@ -3176,7 +3248,11 @@ type GetTopPackagesRequest struct {
 	// What the ranking is sorted by: findings, images, repos or severity; without it, findings.
 	By string `protobuf:"bytes,30,opt,name=by,proto3" json:"by,omitempty"`
 	// How many rows to show; 0 means 10, and more than 100 means 100.
-	First         int32 `protobuf:"varint,31,opt,name=first,proto3" json:"first,omitempty"`
+	First int32 `protobuf:"varint,31,opt,name=first,proto3" json:"first,omitempty"`
+	// Only those that somebody looks after (true), or nobody (false).
+	Assigned *bool `protobuf:"varint,32,opt,name=assigned,proto3,oneof" json:"assigned,omitempty"`
+	// Only those with (true), or without (false), a time by which they are to be fixed.
+	HasDueTime    *bool `protobuf:"varint,33,opt,name=has_due_time,json=hasDueTime,proto3,oneof" json:"has_due_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3426,6 +3502,20 @@ func (x *GetTopPackagesRequest) GetFirst() int32 {
 		return x.First
 	}
 	return 0
+}
+
+func (x *GetTopPackagesRequest) GetAssigned() bool {
+	if x != nil && x.Assigned != nil {
+		return *x.Assigned
+	}
+	return false
+}
+
+func (x *GetTopPackagesRequest) GetHasDueTime() bool {
+	if x != nil && x.HasDueTime != nil {
+		return *x.HasDueTime
+	}
+	return false
 }
 
 // The findings of one vulnerability, or those about one package.
@@ -3764,7 +3854,7 @@ type FindingPattern struct {
 	Scopes []PackageScope `protobuf:"varint,6,rep,packed,name=scopes,proto3,enum=platform.vulnerabilities.v2.PackageScope" json:"scopes,omitempty"`
 	// In repos with all of these labels.
 	Labels []string `protobuf:"bytes,7,rep,name=labels,proto3" json:"labels,omitempty"`
-	// Whether findings are accepted that the catalogue of known exploited vulnerabilities has.
+	// Whether findings are accepted that the catalog of known exploited vulnerabilities has.
 	IncludeKnownExploited bool `protobuf:"varint,8,opt,name=include_known_exploited,json=includeKnownExploited,proto3" json:"include_known_exploited,omitempty"`
 	unknownFields         protoimpl.UnknownFields
 	sizeCache             protoimpl.SizeCache
@@ -4293,7 +4383,7 @@ type DuePolicy struct {
 	Within string `protobuf:"bytes,1,opt,name=within,proto3" json:"within,omitempty"`
 	// When it was set. Output only.
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
-	// For findings that the catalogue of known exploited vulnerabilities has.
+	// For findings that the catalog of known exploited vulnerabilities has.
 	KnownExploitedDays *int32 `protobuf:"varint,3,opt,name=known_exploited_days,json=knownExploitedDays,proto3,oneof" json:"known_exploited_days,omitempty"`
 	// For those rated CRITICAL.
 	CriticalDays *int32 `protobuf:"varint,4,opt,name=critical_days,json=criticalDays,proto3,oneof" json:"critical_days,omitempty"`
@@ -4437,7 +4527,7 @@ type SetDuePolicyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. UID of a group or repo.
 	Within string `protobuf:"bytes,1,opt,name=within,proto3" json:"within,omitempty"`
-	// For findings that the catalogue of known exploited vulnerabilities has.
+	// For findings that the catalog of known exploited vulnerabilities has.
 	KnownExploitedDays *int32 `protobuf:"varint,2,opt,name=known_exploited_days,json=knownExploitedDays,proto3,oneof" json:"known_exploited_days,omitempty"`
 	// For those rated CRITICAL.
 	CriticalDays *int32 `protobuf:"varint,3,opt,name=critical_days,json=criticalDays,proto3,oneof" json:"critical_days,omitempty"`
@@ -4615,7 +4705,7 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\f_new_in_repo\"=\n" +
 	"\rBinaryPackage\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
-	"\aversion\x18\x02 \x01(\tR\aversion\"\x8a\f\n" +
+	"\aversion\x18\x02 \x01(\tR\aversion\"\xf0\f\n" +
 	"\rFindingFilter\x12K\n" +
 	"\n" +
 	"severities\x18\x01 \x03(\x0e2+.platform.vulnerabilities.v2.SeverityRatingR\n" +
@@ -4656,7 +4746,11 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\x06labels\x18\x1c \x03(\tR\x06labels\x12:\n" +
 	"\x02or\x18\x1d \x03(\v2*.platform.vulnerabilities.v2.FindingFilterR\x02or\x12<\n" +
 	"\x03not\x18\x1e \x01(\v2*.platform.vulnerabilities.v2.FindingFilterR\x03not\x12\x12\n" +
-	"\x04uids\x18\x1f \x03(\tR\x04uidsB\f\n" +
+	"\x04uids\x18\x1f \x03(\tR\x04uids\x12\x1f\n" +
+	"\bassigned\x18  \x01(\bH\tR\bassigned\x88\x01\x01\x12%\n" +
+	"\fhas_due_time\x18! \x01(\bH\n" +
+	"R\n" +
+	"hasDueTime\x88\x01\x01B\f\n" +
 	"\n" +
 	"_min_scoreB\n" +
 	"\n" +
@@ -4667,7 +4761,9 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\t_assigneeB\t\n" +
 	"\a_directB\x0e\n" +
 	"\f_new_in_repoB\r\n" +
-	"\v_decided_by\"\x9f\f\n" +
+	"\v_decided_byB\v\n" +
+	"\t_assignedB\x0f\n" +
+	"\r_has_due_time\"\x85\r\n" +
 	"\x13ListFindingsRequest\x120\n" +
 	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterR\x04uidp\x12\x1b\n" +
 	"\tpage_size\x18\x02 \x01(\x05R\bpageSize\x12\x1d\n" +
@@ -4711,7 +4807,11 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"advisories\x18\x1f \x03(\tR\n" +
 	"advisories\x12\x18\n" +
 	"\adecided\x18  \x01(\bR\adecided\x12\x16\n" +
-	"\x06labels\x18! \x03(\tR\x06labelsB\f\n" +
+	"\x06labels\x18! \x03(\tR\x06labels\x12\x1f\n" +
+	"\bassigned\x18\" \x01(\bH\tR\bassigned\x88\x01\x01\x12%\n" +
+	"\fhas_due_time\x18# \x01(\bH\n" +
+	"R\n" +
+	"hasDueTime\x88\x01\x01B\f\n" +
 	"\n" +
 	"_min_scoreB\n" +
 	"\n" +
@@ -4722,7 +4822,9 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\t_assigneeB\t\n" +
 	"\a_directB\x0e\n" +
 	"\f_new_in_repoB\r\n" +
-	"\v_decided_by\"\xd0\x01\n" +
+	"\v_decided_byB\v\n" +
+	"\t_assignedB\x0f\n" +
+	"\r_has_due_time\"\xd0\x01\n" +
 	"\x14ListFindingsResponse\x12@\n" +
 	"\bfindings\x18\x01 \x03(\v2$.platform.vulnerabilities.v2.FindingR\bfindings\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12$\n" +
@@ -4764,7 +4866,7 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\x10unknown_packages\x18\b \x01(\x05R\x0funknownPackages\x12\x18\n" +
 	"\aoverdue\x18\t \x01(\x05R\aoverdue\x12:\n" +
 	"\vfeeds_as_of\x18\n" +
-	" \x01(\v2\x1a.google.protobuf.TimestampR\tfeedsAsOf\"\xb5\v\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampR\tfeedsAsOf\"\x9b\f\n" +
 	"\x14CountFindingsRequest\x120\n" +
 	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterR\x04uidp\x12K\n" +
 	"\n" +
@@ -4803,7 +4905,11 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"advisories\x18\x1b \x03(\tR\n" +
 	"advisories\x12\x18\n" +
 	"\adecided\x18\x1c \x01(\bR\adecided\x12\x16\n" +
-	"\x06labels\x18\x1d \x03(\tR\x06labelsB\f\n" +
+	"\x06labels\x18\x1d \x03(\tR\x06labels\x12\x1f\n" +
+	"\bassigned\x18\x1e \x01(\bH\tR\bassigned\x88\x01\x01\x12%\n" +
+	"\fhas_due_time\x18\x1f \x01(\bH\n" +
+	"R\n" +
+	"hasDueTime\x88\x01\x01B\f\n" +
 	"\n" +
 	"_min_scoreB\n" +
 	"\n" +
@@ -4814,7 +4920,9 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\t_assigneeB\t\n" +
 	"\a_directB\x0e\n" +
 	"\f_new_in_repoB\r\n" +
-	"\v_decided_by\"n\n" +
+	"\v_decided_byB\v\n" +
+	"\t_assignedB\x0f\n" +
+	"\r_has_due_time\"n\n" +
 	"\x13SeverityRatingFacet\x12A\n" +
 	"\x05value\x18\x01 \x01(\x0e2+.platform.vulnerabilities.v2.SeverityRatingR\x05value\x12\x14\n" +
 	"\x05count\x18\x02 \x01(\x05R\x05count\"j\n" +
@@ -4870,7 +4978,7 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\ftimes_to_fix\x18\a \x03(\v2&.platform.vulnerabilities.v2.TimeToFixR\n" +
 	"timesToFix\"f\n" +
 	"\x1eGetRemediationActivityResponse\x12D\n" +
-	"\bactivity\x18\x01 \x03(\v2(.platform.vulnerabilities.v2.RemediationR\bactivity\"\xe3\v\n" +
+	"\bactivity\x18\x01 \x03(\v2(.platform.vulnerabilities.v2.RemediationR\bactivity\"\xc9\f\n" +
 	"\x1cGetTopVulnerabilitiesRequest\x120\n" +
 	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterR\x04uidp\x12K\n" +
 	"\n" +
@@ -4911,7 +5019,11 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\adecided\x18\x1c \x01(\bR\adecided\x12\x16\n" +
 	"\x06labels\x18\x1d \x03(\tR\x06labels\x12\x0e\n" +
 	"\x02by\x18\x1e \x01(\tR\x02by\x12\x14\n" +
-	"\x05first\x18\x1f \x01(\x05R\x05firstB\f\n" +
+	"\x05first\x18\x1f \x01(\x05R\x05first\x12\x1f\n" +
+	"\bassigned\x18  \x01(\bH\tR\bassigned\x88\x01\x01\x12%\n" +
+	"\fhas_due_time\x18! \x01(\bH\n" +
+	"R\n" +
+	"hasDueTime\x88\x01\x01B\f\n" +
 	"\n" +
 	"_min_scoreB\n" +
 	"\n" +
@@ -4922,7 +5034,9 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\t_assigneeB\t\n" +
 	"\a_directB\x0e\n" +
 	"\f_new_in_repoB\r\n" +
-	"\v_decided_by\"\xdc\v\n" +
+	"\v_decided_byB\v\n" +
+	"\t_assignedB\x0f\n" +
+	"\r_has_due_time\"\xc2\f\n" +
 	"\x15GetTopPackagesRequest\x120\n" +
 	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterR\x04uidp\x12K\n" +
 	"\n" +
@@ -4963,7 +5077,11 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\adecided\x18\x1c \x01(\bR\adecided\x12\x16\n" +
 	"\x06labels\x18\x1d \x03(\tR\x06labels\x12\x0e\n" +
 	"\x02by\x18\x1e \x01(\tR\x02by\x12\x14\n" +
-	"\x05first\x18\x1f \x01(\x05R\x05firstB\f\n" +
+	"\x05first\x18\x1f \x01(\x05R\x05first\x12\x1f\n" +
+	"\bassigned\x18  \x01(\bH\tR\bassigned\x88\x01\x01\x12%\n" +
+	"\fhas_due_time\x18! \x01(\bH\n" +
+	"R\n" +
+	"hasDueTime\x88\x01\x01B\f\n" +
 	"\n" +
 	"_min_scoreB\n" +
 	"\n" +
@@ -4974,7 +5092,9 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\t_assigneeB\t\n" +
 	"\a_directB\x0e\n" +
 	"\f_new_in_repoB\r\n" +
-	"\v_decided_by\"\xed\x02\n" +
+	"\v_decided_byB\v\n" +
+	"\t_assignedB\x0f\n" +
+	"\r_has_due_time\"\xed\x02\n" +
 	"\x0eRankedFindings\x12)\n" +
 	"\x10vulnerability_id\x18\x01 \x01(\tR\x0fvulnerabilityId\x12\x18\n" +
 	"\apackage\x18\x02 \x01(\tR\apackage\x12\x1c\n" +
