@@ -212,7 +212,7 @@ verify: ## Check formatting, vet, go.mod, that generated files are current, and 
 	go mod tidy -diff && go -C tools mod tidy -diff
 	go -C tools/grpc mod tidy -diff && go -C tools/vulnerabilities mod tidy -diff
 	go vet ./... && go -C tools vet ./...
-	go -C tools/packages vet ./... && go -C tools/goreleaser vet . && go -C tools/proto vet ./generate
+	go -C tools/packages vet ./... && go -C tools/goreleaser vet . && go -C tools/proto test ./generate
 	go -C tools run ./schemadiff ..
 	$(BUF) lint schema/proto
 	scripts/proto-breaking

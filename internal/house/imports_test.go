@@ -133,6 +133,7 @@ var testsMay = map[string][]string{
 	"resolvers":          {"graph", "internal/agreement", "internal/graphql", "internal/graphql/limit", "internal/graphql/transport"}, // Tests send requests to the endpoint.
 	"internal/graphql":   {"resolvers", "internal/apierror"},                                                                          // Tests check the errors of the endpoint.
 	"platform/libraries": {"platform/affected"},                                                                                       // The tests compare its orders of versions with those that affect.
+	"internal/rest":      {"gen"},                                                                                                     // The tests compare the routes with the contract.
 	"internal/source":    {"internal/auth"},                                                                                           // The tests read sources through the guard.
 	"client":             {"internal/rpc"},                                                                                            // The tests serve what the client calls.
 	"internal/server":    {"internal/ingest"},                                                                                         // The tests read the reports of imports.

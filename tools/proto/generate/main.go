@@ -60,8 +60,11 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	compiled, err := compile(names)
+	compiled, err := compile(protocompile.SourceResolver{ImportPaths: []string{sources}}, names)
 	if err != nil {
+		return err
+	}
+	if err := checkOptions(compiled); err != nil {
 		return err
 	}
 	files := map[string]string{}
@@ -73,9 +76,9 @@ func run(args []string) error {
 	return replaceOutput(files)
 }
 
-// findProtos lists the protos by their import paths.
+// findProtos lists the protos of the contract by their import paths. The options of others beside them, which they import, are none.
 func findProtos() (names []string, err error) {
-	err = fs.WalkDir(os.DirFS(sources), ".", func(path string, _ fs.DirEntry, err error) error {
+	err = fs.WalkDir(os.DirFS(sources), "platform", func(path string, _ fs.DirEntry, err error) error {
 		if strings.HasSuffix(path, ".proto") {
 			names = append(names, path)
 		}
@@ -86,9 +89,9 @@ func findProtos() (names []string, err error) {
 
 // compile returns the descriptors of the files and of their imports. A file comes after its
 // imports.
-func compile(names []string) (compiled []*descriptorpb.FileDescriptorProto, err error) {
+func compile(from protocompile.SourceResolver, names []string) (compiled []*descriptorpb.FileDescriptorProto, err error) {
 	compiler := protocompile.Compiler{
-		Resolver:       protocompile.WithStandardImports(&protocompile.SourceResolver{ImportPaths: []string{sources}}),
+		Resolver:       protocompile.WithStandardImports(&from),
 		SourceInfoMode: protocompile.SourceInfoStandard,
 	}
 	files, err := compiler.Compile(context.Background(), names...)
