@@ -7,6 +7,7 @@
 package advisoryv2
 
 import (
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
@@ -2071,101 +2072,101 @@ var File_platform_advisory_v2_advisory_proto protoreflect.FileDescriptor
 
 const file_platform_advisory_v2_advisory_proto_rawDesc = "" +
 	"\n" +
-	"#platform/advisory/v2/advisory.proto\x12\x14platform.advisory.v2\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa5\x01\n" +
-	"\x14ListDocumentsRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
-	"\x04cves\x18\x02 \x03(\tR\x04cves\x12\x1b\n" +
-	"\tpage_size\x18d \x01(\x05R\bpageSize\x12\x1d\n" +
+	"#platform/advisory/v2/advisory.proto\x12\x14platform.advisory.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x17google/api/client.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc3\x01\n" +
+	"\x14ListDocumentsRequest\x12\x13\n" +
+	"\x02id\x18\x01 \x01(\tB\x03\xe0A\x01R\x02id\x12\x17\n" +
+	"\x04cves\x18\x02 \x03(\tB\x03\xe0A\x01R\x04cves\x12 \n" +
+	"\tpage_size\x18d \x01(\x05B\x03\xe0A\x01R\bpageSize\x12\"\n" +
 	"\n" +
-	"page_token\x18e \x01(\tR\tpageToken\x12\x19\n" +
-	"\border_by\x18f \x01(\tR\aorderBy\x12\x12\n" +
-	"\x04skip\x18g \x01(\x05R\x04skip\"\xcd\x01\n" +
+	"page_token\x18e \x01(\tB\x03\xe0A\x01R\tpageToken\x12\x1e\n" +
+	"\border_by\x18f \x01(\tB\x03\xe0A\x01R\aorderBy\x12\x17\n" +
+	"\x04skip\x18g \x01(\x05B\x03\xe0A\x01R\x04skip\"\xcd\x01\n" +
 	"\x15ListDocumentsResponse\x12<\n" +
 	"\tdocuments\x18\x01 \x03(\v2\x1e.platform.advisory.v2.DocumentR\tdocuments\x12&\n" +
 	"\x0fnext_page_token\x18d \x01(\tR\rnextPageToken\x12$\n" +
 	"\vtotal_count\x18e \x01(\x03H\x00R\n" +
 	"totalCount\x88\x01\x01\x12\x18\n" +
 	"\askipped\x18f \x01(\x05R\askippedB\x0e\n" +
-	"\f_total_count\"b\n" +
-	"\bDocument\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12F\n" +
+	"\f_total_count\"l\n" +
+	"\bDocument\x12\x13\n" +
+	"\x02id\x18\x01 \x01(\tB\x03\xe0A\x03R\x02id\x12K\n" +
 	"\n" +
-	"advisories\x18\x02 \x03(\v2&.platform.advisory.v2.DocumentAdvisoryR\n" +
-	"advisories\"\xa6\x01\n" +
-	"\x10DocumentAdvisory\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12;\n" +
-	"\x06events\x18\x02 \x03(\v2#.platform.advisory.v2.DocumentEventR\x06events\x12\x18\n" +
-	"\aaliases\x18\x03 \x03(\tR\aaliases\x12+\n" +
-	"\x11package_namespace\x18\x04 \x01(\tR\x10packageNamespace\"\xbb\x05\n" +
-	"\rDocumentEvent\x128\n" +
-	"\ttimestamp\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\ttimestamp\x12q\n" +
+	"advisories\x18\x02 \x03(\v2&.platform.advisory.v2.DocumentAdvisoryB\x03\xe0A\x03R\n" +
+	"advisories\"\xba\x01\n" +
+	"\x10DocumentAdvisory\x12\x13\n" +
+	"\x02id\x18\x01 \x01(\tB\x03\xe0A\x03R\x02id\x12@\n" +
+	"\x06events\x18\x02 \x03(\v2#.platform.advisory.v2.DocumentEventB\x03\xe0A\x03R\x06events\x12\x1d\n" +
+	"\aaliases\x18\x03 \x03(\tB\x03\xe0A\x03R\aaliases\x120\n" +
+	"\x11package_namespace\x18\x04 \x01(\tB\x03\xe0A\x03R\x10packageNamespace\"\xe3\x05\n" +
+	"\rDocumentEvent\x12=\n" +
+	"\ttimestamp\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\ttimestamp\x12v\n" +
 	"\x1btrue_positive_determination\x18\n" +
-	" \x01(\v2/.platform.advisory.v2.TruePositiveDeterminationH\x00R\x19truePositiveDetermination\x12t\n" +
-	"\x1cfalse_positive_determination\x18\v \x01(\v20.platform.advisory.v2.FalsePositiveDeterminationH\x00R\x1afalsePositiveDetermination\x123\n" +
-	"\x05fixed\x18\f \x01(\v2\x1b.platform.advisory.v2.FixedH\x00R\x05fixed\x12?\n" +
-	"\tdetection\x18\r \x01(\v2\x1f.platform.advisory.v2.DetectionH\x00R\tdetection\x12\\\n" +
-	"\x14analysis_not_planned\x18\x0e \x01(\v2(.platform.advisory.v2.AnalysisNotPlannedH\x00R\x12analysisNotPlanned\x12M\n" +
-	"\x0ffix_not_planned\x18\x0f \x01(\v2#.platform.advisory.v2.FixNotPlannedH\x00R\rfixNotPlanned\x12\\\n" +
-	"\x14pending_upstream_fix\x18\x10 \x01(\v2(.platform.advisory.v2.PendingUpstreamFixH\x00R\x12pendingUpstreamFixB\x06\n" +
-	"\x04data\"\xaf\x01\n" +
-	" ListVulnerabilityMetadataRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x10\n" +
-	"\x03ids\x18\x02 \x03(\tR\x03ids\x12\x1b\n" +
+	" \x01(\v2/.platform.advisory.v2.TruePositiveDeterminationB\x03\xe0A\x03H\x00R\x19truePositiveDetermination\x12y\n" +
+	"\x1cfalse_positive_determination\x18\v \x01(\v20.platform.advisory.v2.FalsePositiveDeterminationB\x03\xe0A\x03H\x00R\x1afalsePositiveDetermination\x128\n" +
+	"\x05fixed\x18\f \x01(\v2\x1b.platform.advisory.v2.FixedB\x03\xe0A\x03H\x00R\x05fixed\x12D\n" +
+	"\tdetection\x18\r \x01(\v2\x1f.platform.advisory.v2.DetectionB\x03\xe0A\x03H\x00R\tdetection\x12a\n" +
+	"\x14analysis_not_planned\x18\x0e \x01(\v2(.platform.advisory.v2.AnalysisNotPlannedB\x03\xe0A\x03H\x00R\x12analysisNotPlanned\x12R\n" +
+	"\x0ffix_not_planned\x18\x0f \x01(\v2#.platform.advisory.v2.FixNotPlannedB\x03\xe0A\x03H\x00R\rfixNotPlanned\x12a\n" +
+	"\x14pending_upstream_fix\x18\x10 \x01(\v2(.platform.advisory.v2.PendingUpstreamFixB\x03\xe0A\x03H\x00R\x12pendingUpstreamFixB\x06\n" +
+	"\x04data\"\xcd\x01\n" +
+	" ListVulnerabilityMetadataRequest\x12\x13\n" +
+	"\x02id\x18\x01 \x01(\tB\x03\xe0A\x01R\x02id\x12\x15\n" +
+	"\x03ids\x18\x02 \x03(\tB\x03\xe0A\x01R\x03ids\x12 \n" +
 	"\tpage_size\x18\n" +
-	" \x01(\x05R\bpageSize\x12\x1d\n" +
+	" \x01(\x05B\x03\xe0A\x01R\bpageSize\x12\"\n" +
 	"\n" +
-	"page_token\x18\v \x01(\tR\tpageToken\x12\x19\n" +
-	"\border_by\x18\f \x01(\tR\aorderBy\x12\x12\n" +
-	"\x04skip\x18\r \x01(\x05R\x04skip\"\xff\x01\n" +
+	"page_token\x18\v \x01(\tB\x03\xe0A\x01R\tpageToken\x12\x1e\n" +
+	"\border_by\x18\f \x01(\tB\x03\xe0A\x01R\aorderBy\x12\x17\n" +
+	"\x04skip\x18\r \x01(\x05B\x03\xe0A\x01R\x04skip\"\xff\x01\n" +
 	"!ListVulnerabilityMetadataResponse\x12b\n" +
 	"\x16vulnerability_metadata\x18\x01 \x03(\v2+.platform.advisory.v2.VulnerabilityMetadataR\x15vulnerabilityMetadata\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12$\n" +
 	"\vtotal_count\x18\x03 \x01(\x03H\x00R\n" +
 	"totalCount\x88\x01\x01\x12\x18\n" +
 	"\askipped\x18\x04 \x01(\x05R\askippedB\x0e\n" +
-	"\f_total_count\"\xdc\x01\n" +
-	"\x15VulnerabilityMetadata\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
-	"\asummary\x18\x02 \x01(\tR\asummary\x12\x18\n" +
-	"\adetails\x18\x03 \x01(\tR\adetails\x12?\n" +
+	"\f_total_count\"\xf5\x01\n" +
+	"\x15VulnerabilityMetadata\x12\x13\n" +
+	"\x02id\x18\x01 \x01(\tB\x03\xe0A\x03R\x02id\x12\x1d\n" +
+	"\asummary\x18\x02 \x01(\tB\x03\xe0A\x03R\asummary\x12\x1d\n" +
+	"\adetails\x18\x03 \x01(\tB\x03\xe0A\x03R\adetails\x12D\n" +
 	"\n" +
-	"references\x18\x04 \x03(\v2\x1f.platform.advisory.v2.ReferenceR\n" +
-	"references\x12>\n" +
+	"references\x18\x04 \x03(\v2\x1f.platform.advisory.v2.ReferenceB\x03\xe0A\x03R\n" +
+	"references\x12C\n" +
 	"\n" +
-	"severities\x18\x05 \x03(\v2\x1e.platform.advisory.v2.SeverityR\n" +
-	"severities\"\xbd\x02\n" +
-	"\x1fListResolvedVulnsReportsRequest\x12=\n" +
+	"severities\x18\x05 \x03(\v2\x1e.platform.advisory.v2.SeverityB\x03\xe0A\x03R\n" +
+	"severities\"\xe0\x02\n" +
+	"\x1fListResolvedVulnsReportsRequest\x12B\n" +
 	"\n" +
-	"image_refs\x18\x01 \x03(\v2\x1e.platform.advisory.v2.ImageRefR\timageRefs\x129\n" +
+	"image_refs\x18\x01 \x03(\v2\x1e.platform.advisory.v2.ImageRefB\x03\xe0A\x02R\timageRefs\x12>\n" +
 	"\n" +
-	"start_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\tstartTime\x125\n" +
-	"\bend_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\aendTime\x12\x1b\n" +
-	"\tpage_size\x18d \x01(\x05R\bpageSize\x12\x1d\n" +
+	"start_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x02R\tstartTime\x12:\n" +
+	"\bend_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x02R\aendTime\x12 \n" +
+	"\tpage_size\x18d \x01(\x05B\x03\xe0A\x01R\bpageSize\x12\"\n" +
 	"\n" +
-	"page_token\x18e \x01(\tR\tpageToken\x12\x19\n" +
-	"\border_by\x18f \x01(\tR\aorderBy\x12\x12\n" +
-	"\x04skip\x18g \x01(\x05R\x04skip\"\xfb\x01\n" +
+	"page_token\x18e \x01(\tB\x03\xe0A\x01R\tpageToken\x12\x1e\n" +
+	"\border_by\x18f \x01(\tB\x03\xe0A\x01R\aorderBy\x12\x17\n" +
+	"\x04skip\x18g \x01(\x05B\x03\xe0A\x01R\x04skip\"\xfb\x01\n" +
 	" ListResolvedVulnsReportsResponse\x12_\n" +
 	"\x16resolved_vulns_reports\x18\x01 \x03(\v2).platform.advisory.v2.ResolvedVulnsReportR\x14resolvedVulnsReports\x12&\n" +
 	"\x0fnext_page_token\x18d \x01(\tR\rnextPageToken\x12$\n" +
 	"\vtotal_count\x18e \x01(\x03H\x00R\n" +
 	"totalCount\x88\x01\x01\x12\x18\n" +
 	"\askipped\x18f \x01(\x05R\askippedB\x0e\n" +
-	"\f_total_count\"2\n" +
-	"\bImageRef\x12\x12\n" +
-	"\x04repo\x18\x01 \x01(\tR\x04repo\x12\x12\n" +
-	"\x04tags\x18\x02 \x03(\tR\x04tags\"\xcd\x01\n" +
-	"\x13ResolvedVulnsReport\x12.\n" +
-	"\x04date\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x04date\x12I\n" +
-	"\x0eresolved_vulns\x18\x02 \x03(\v2\".platform.advisory.v2.ResolvedVulnR\rresolvedVulns\x12;\n" +
-	"\timage_ref\x18d \x01(\v2\x1e.platform.advisory.v2.ImageRefR\bimageRef\"\x81\x01\n" +
-	"\fResolvedVuln\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
-	"\aaliases\x18\x02 \x03(\tR\aaliases\x12G\n" +
-	"\x0fcvss_severities\x18\x03 \x03(\v2\x1e.platform.advisory.v2.SeverityR\x0ecvssSeverities\"\xab\x02\n" +
-	"\tReference\x128\n" +
-	"\x04type\x18\x01 \x01(\x0e2$.platform.advisory.v2.Reference.TypeR\x04type\x12\x10\n" +
-	"\x03url\x18\x02 \x01(\tR\x03url\"\xd1\x01\n" +
+	"\f_total_count\"<\n" +
+	"\bImageRef\x12\x17\n" +
+	"\x04repo\x18\x01 \x01(\tB\x03\xe0A\x02R\x04repo\x12\x17\n" +
+	"\x04tags\x18\x02 \x03(\tB\x03\xe0A\x01R\x04tags\"\xdc\x01\n" +
+	"\x13ResolvedVulnsReport\x123\n" +
+	"\x04date\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\x04date\x12N\n" +
+	"\x0eresolved_vulns\x18\x02 \x03(\v2\".platform.advisory.v2.ResolvedVulnB\x03\xe0A\x03R\rresolvedVulns\x12@\n" +
+	"\timage_ref\x18d \x01(\v2\x1e.platform.advisory.v2.ImageRefB\x03\xe0A\x03R\bimageRef\"\x90\x01\n" +
+	"\fResolvedVuln\x12\x13\n" +
+	"\x02id\x18\x01 \x01(\tB\x03\xe0A\x03R\x02id\x12\x1d\n" +
+	"\aaliases\x18\x02 \x03(\tB\x03\xe0A\x03R\aaliases\x12L\n" +
+	"\x0fcvss_severities\x18\x03 \x03(\v2\x1e.platform.advisory.v2.SeverityB\x03\xe0A\x03R\x0ecvssSeverities\"\xb5\x02\n" +
+	"\tReference\x12=\n" +
+	"\x04type\x18\x01 \x01(\x0e2$.platform.advisory.v2.Reference.TypeB\x03\xe0A\x03R\x04type\x12\x15\n" +
+	"\x03url\x18\x02 \x01(\tB\x03\xe0A\x03R\x03url\"\xd1\x01\n" +
 	"\x04Type\x12\x14\n" +
 	"\x10TYPE_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rTYPE_ADVISORY\x10\x01\x12\x10\n" +
@@ -2178,20 +2179,20 @@ const file_platform_advisory_v2_advisory_proto_rawDesc = "" +
 	"\fTYPE_PACKAGE\x10\b\x12\x11\n" +
 	"\rTYPE_EVIDENCE\x10\t\x12\f\n" +
 	"\bTYPE_WEB\x10\n" +
-	"\"\xad\x01\n" +
-	"\bSeverity\x127\n" +
-	"\x04type\x18\x01 \x01(\x0e2#.platform.advisory.v2.Severity.TypeR\x04type\x12\x14\n" +
-	"\x05score\x18\x02 \x01(\tR\x05score\"R\n" +
+	"\"\xb7\x01\n" +
+	"\bSeverity\x12<\n" +
+	"\x04type\x18\x01 \x01(\x0e2#.platform.advisory.v2.Severity.TypeB\x03\xe0A\x03R\x04type\x12\x19\n" +
+	"\x05score\x18\x02 \x01(\tB\x03\xe0A\x03R\x05score\"R\n" +
 	"\x04Type\x12\x14\n" +
 	"\x10TYPE_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fTYPE_CVSS_V2\x10\x01\x12\x10\n" +
 	"\fTYPE_CVSS_V3\x10\x02\x12\x10\n" +
-	"\fTYPE_CVSS_V4\x10\x03\"/\n" +
-	"\x19TruePositiveDetermination\x12\x12\n" +
-	"\x04note\x18\x01 \x01(\tR\x04note\"\xe3\x03\n" +
-	"\x1aFalsePositiveDetermination\x12I\n" +
-	"\x04type\x18\x01 \x01(\x0e25.platform.advisory.v2.FalsePositiveDetermination.TypeR\x04type\x12\x12\n" +
-	"\x04note\x18\x02 \x01(\tR\x04note\"\xe5\x02\n" +
+	"\fTYPE_CVSS_V4\x10\x03\"4\n" +
+	"\x19TruePositiveDetermination\x12\x17\n" +
+	"\x04note\x18\x01 \x01(\tB\x03\xe0A\x03R\x04note\"\xed\x03\n" +
+	"\x1aFalsePositiveDetermination\x12N\n" +
+	"\x04type\x18\x01 \x01(\x0e25.platform.advisory.v2.FalsePositiveDetermination.TypeB\x03\xe0A\x03R\x04type\x12\x17\n" +
+	"\x04note\x18\x02 \x01(\tB\x03\xe0A\x03R\x04note\"\xe5\x02\n" +
 	"\x04Type\x12\x14\n" +
 	"\x10TYPE_UNSPECIFIED\x10\x00\x120\n" +
 	",TYPE_VULNERABILITY_RECORD_ANALYSIS_CONTESTED\x10\x01\x12)\n" +
@@ -2200,44 +2201,44 @@ const file_platform_advisory_v2_advisory_proto_rawDesc = "" +
 	",TYPE_VULNERABLE_CODE_NOT_INCLUDED_IN_PACKAGE\x10\x04\x12.\n" +
 	"*TYPE_VULNERABLE_CODE_NOT_IN_EXECUTION_PATH\x10\x05\x12:\n" +
 	"6TYPE_VULNERABLE_CODE_CANNOT_BE_CONTROLLED_BY_ADVERSARY\x10\x06\x12!\n" +
-	"\x1dTYPE_INLINE_MITIGATIONS_EXIST\x10\a\"\xa7\x01\n" +
-	"\x05Fixed\x12#\n" +
-	"\rfixed_version\x18\x01 \x01(\tR\ffixedVersion\x12'\n" +
-	"\x0fscanner_version\x18\x02 \x01(\tR\x0escannerVersion\x12$\n" +
-	"\x0egrype_db_built\x18\x03 \x01(\tR\fgrypeDbBuilt\x12*\n" +
-	"\x11grype_db_checksum\x18\x04 \x01(\tR\x0fgrypeDbChecksum\"\xe2\x01\n" +
-	"\tDetection\x12C\n" +
-	"\x06nvdapi\x18\x01 \x01(\v2).platform.advisory.v2.DetectionTypeNVDAPIH\x00R\x06nvdapi\x12C\n" +
-	"\x06manual\x18\x02 \x01(\v2).platform.advisory.v2.DetectionTypeManualH\x00R\x06manual\x12C\n" +
-	"\x06scanv1\x18\x03 \x01(\v2).platform.advisory.v2.DetectionTypeScanV1H\x00R\x06scanv1B\x06\n" +
-	"\x04type\"U\n" +
-	"\x13DetectionTypeNVDAPI\x12!\n" +
-	"\fcpe_searched\x18\x01 \x01(\tR\vcpeSearched\x12\x1b\n" +
-	"\tcpe_found\x18\x02 \x01(\tR\bcpeFound\"\x15\n" +
-	"\x13DetectionTypeManual\"\xcb\x03\n" +
-	"\x13DetectionTypeScanV1\x12\x18\n" +
-	"\ascanner\x18\x01 \x01(\tR\ascanner\x12'\n" +
-	"\x0fsubpackage_name\x18\x02 \x01(\tR\x0esubpackageName\x12!\n" +
-	"\fcomponent_id\x18\x03 \x01(\tR\vcomponentId\x12%\n" +
-	"\x0ecomponent_name\x18\x04 \x01(\tR\rcomponentName\x12+\n" +
-	"\x11component_version\x18\x05 \x01(\tR\x10componentVersion\x12%\n" +
-	"\x0ecomponent_type\x18\x06 \x01(\tR\rcomponentType\x12-\n" +
-	"\x12component_location\x18\a \x01(\tR\x11componentLocation\x12)\n" +
-	"\x10artifact_version\x18\b \x01(\tR\x0fartifactVersion\x12'\n" +
-	"\x0fscanner_version\x18\t \x01(\tR\x0escannerVersion\x12$\n" +
+	"\x1dTYPE_INLINE_MITIGATIONS_EXIST\x10\a\"\xbb\x01\n" +
+	"\x05Fixed\x12(\n" +
+	"\rfixed_version\x18\x01 \x01(\tB\x03\xe0A\x03R\ffixedVersion\x12,\n" +
+	"\x0fscanner_version\x18\x02 \x01(\tB\x03\xe0A\x03R\x0escannerVersion\x12)\n" +
+	"\x0egrype_db_built\x18\x03 \x01(\tB\x03\xe0A\x03R\fgrypeDbBuilt\x12/\n" +
+	"\x11grype_db_checksum\x18\x04 \x01(\tB\x03\xe0A\x03R\x0fgrypeDbChecksum\"\xf1\x01\n" +
+	"\tDetection\x12H\n" +
+	"\x06nvdapi\x18\x01 \x01(\v2).platform.advisory.v2.DetectionTypeNVDAPIB\x03\xe0A\x03H\x00R\x06nvdapi\x12H\n" +
+	"\x06manual\x18\x02 \x01(\v2).platform.advisory.v2.DetectionTypeManualB\x03\xe0A\x03H\x00R\x06manual\x12H\n" +
+	"\x06scanv1\x18\x03 \x01(\v2).platform.advisory.v2.DetectionTypeScanV1B\x03\xe0A\x03H\x00R\x06scanv1B\x06\n" +
+	"\x04type\"_\n" +
+	"\x13DetectionTypeNVDAPI\x12&\n" +
+	"\fcpe_searched\x18\x01 \x01(\tB\x03\xe0A\x03R\vcpeSearched\x12 \n" +
+	"\tcpe_found\x18\x02 \x01(\tB\x03\xe0A\x03R\bcpeFound\"\x15\n" +
+	"\x13DetectionTypeManual\"\x82\x04\n" +
+	"\x13DetectionTypeScanV1\x12\x1d\n" +
+	"\ascanner\x18\x01 \x01(\tB\x03\xe0A\x03R\ascanner\x12,\n" +
+	"\x0fsubpackage_name\x18\x02 \x01(\tB\x03\xe0A\x03R\x0esubpackageName\x12&\n" +
+	"\fcomponent_id\x18\x03 \x01(\tB\x03\xe0A\x03R\vcomponentId\x12*\n" +
+	"\x0ecomponent_name\x18\x04 \x01(\tB\x03\xe0A\x03R\rcomponentName\x120\n" +
+	"\x11component_version\x18\x05 \x01(\tB\x03\xe0A\x03R\x10componentVersion\x12*\n" +
+	"\x0ecomponent_type\x18\x06 \x01(\tB\x03\xe0A\x03R\rcomponentType\x122\n" +
+	"\x12component_location\x18\a \x01(\tB\x03\xe0A\x03R\x11componentLocation\x12.\n" +
+	"\x10artifact_version\x18\b \x01(\tB\x03\xe0A\x03R\x0fartifactVersion\x12,\n" +
+	"\x0fscanner_version\x18\t \x01(\tB\x03\xe0A\x03R\x0escannerVersion\x12)\n" +
 	"\x0egrype_db_built\x18\n" +
-	" \x01(\tR\fgrypeDbBuilt\x12*\n" +
-	"\x11grype_db_checksum\x18\v \x01(\tR\x0fgrypeDbChecksum\"(\n" +
-	"\x12AnalysisNotPlanned\x12\x12\n" +
-	"\x04note\x18\x01 \x01(\tR\x04note\"#\n" +
-	"\rFixNotPlanned\x12\x12\n" +
-	"\x04note\x18\x01 \x01(\tR\x04note\"(\n" +
-	"\x12PendingUpstreamFix\x12\x12\n" +
-	"\x04note\x18\x01 \x01(\tR\x04note2\xad\x03\n" +
-	"\x17SecurityAdvisoryService\x12m\n" +
-	"\rListDocuments\x12*.platform.advisory.v2.ListDocumentsRequest\x1a+.platform.advisory.v2.ListDocumentsResponse\"\x03\x90\x02\x01\x12\x91\x01\n" +
-	"\x19ListVulnerabilityMetadata\x126.platform.advisory.v2.ListVulnerabilityMetadataRequest\x1a7.platform.advisory.v2.ListVulnerabilityMetadataResponse\"\x03\x90\x02\x01\x12\x8e\x01\n" +
-	"\x18ListResolvedVulnsReports\x125.platform.advisory.v2.ListResolvedVulnsReportsRequest\x1a6.platform.advisory.v2.ListResolvedVulnsReportsResponse\"\x03\x90\x02\x01B,Z*atrium/gen/platform/advisory/v2;advisoryv2b\x06proto3"
+	" \x01(\tB\x03\xe0A\x03R\fgrypeDbBuilt\x12/\n" +
+	"\x11grype_db_checksum\x18\v \x01(\tB\x03\xe0A\x03R\x0fgrypeDbChecksum\"-\n" +
+	"\x12AnalysisNotPlanned\x12\x17\n" +
+	"\x04note\x18\x01 \x01(\tB\x03\xe0A\x03R\x04note\"(\n" +
+	"\rFixNotPlanned\x12\x17\n" +
+	"\x04note\x18\x01 \x01(\tB\x03\xe0A\x03R\x04note\"-\n" +
+	"\x12PendingUpstreamFix\x12\x17\n" +
+	"\x04note\x18\x01 \x01(\tB\x03\xe0A\x03R\x04note2\xb9\x04\n" +
+	"\x17SecurityAdvisoryService\x12\x8e\x01\n" +
+	"\rListDocuments\x12*.platform.advisory.v2.ListDocumentsRequest\x1a+.platform.advisory.v2.ListDocumentsResponse\"$\xdaA\x00\x82\xd3\xe4\x93\x02\x18\x12\x16/advisory/v2/documents\x90\x02\x01\x12\xb1\x01\n" +
+	"\x19ListVulnerabilityMetadata\x126.platform.advisory.v2.ListVulnerabilityMetadataRequest\x1a7.platform.advisory.v2.ListVulnerabilityMetadataResponse\"#\xdaA\x00\x82\xd3\xe4\x93\x02\x17\x12\x15/advisory/v2/metadata\x90\x02\x01\x12\xd8\x01\n" +
+	"\x18ListResolvedVulnsReports\x125.platform.advisory.v2.ListResolvedVulnsReportsRequest\x1a6.platform.advisory.v2.ListResolvedVulnsReportsResponse\"M\xdaA\x1eimage_refs,start_time,end_time\x82\xd3\xe4\x93\x02#\x12!/advisory/v2/images/resolvedVulns\x90\x02\x01B,Z*atrium/gen/platform/advisory/v2;advisoryv2b\x06proto3"
 
 var (
 	file_platform_advisory_v2_advisory_proto_rawDescOnce sync.Once

@@ -7,6 +7,7 @@
 package eventsv2
 
 import (
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -209,18 +210,19 @@ var File_platform_events_v2_batches_proto protoreflect.FileDescriptor
 
 const file_platform_events_v2_batches_proto_rawDesc = "" +
 	"\n" +
-	" platform/events/v2/batches.proto\x12\x12platform.events.v2\x1a&platform/events/v2/subscriptions.proto\"\x1a\n" +
+	" platform/events/v2/batches.proto\x12\x12platform.events.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x17google/api/client.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\x1a&platform/events/v2/subscriptions.proto\"\x1a\n" +
 	"\x04UIDs\x12\x12\n" +
-	"\x04uids\x18\x01 \x03(\tR\x04uids\"l\n" +
-	"\x1fBatchCreateSubscriptionsRequest\x12I\n" +
-	"\brequests\x18\x01 \x03(\v2-.platform.events.v2.CreateSubscriptionRequestR\brequests\"j\n" +
+	"\x04uids\x18\x01 \x03(\tR\x04uids\"q\n" +
+	"\x1fBatchCreateSubscriptionsRequest\x12N\n" +
+	"\brequests\x18\x01 \x03(\v2-.platform.events.v2.CreateSubscriptionRequestB\x03\xe0A\x02R\brequests\"j\n" +
 	" BatchCreateSubscriptionsResponse\x12F\n" +
-	"\rsubscriptions\x18\x01 \x03(\v2 .platform.events.v2.SubscriptionR\rsubscriptions\"5\n" +
-	"\x1fBatchDeleteSubscriptionsRequest\x12\x12\n" +
-	"\x04uids\x18\x01 \x03(\tR\x04uids2\x8f\x02\n" +
-	"\x1aSubscriptionBatchesService\x12\x85\x01\n" +
-	"\x18BatchCreateSubscriptions\x123.platform.events.v2.BatchCreateSubscriptionsRequest\x1a4.platform.events.v2.BatchCreateSubscriptionsResponse\x12i\n" +
-	"\x18BatchDeleteSubscriptions\x123.platform.events.v2.BatchDeleteSubscriptionsRequest\x1a\x18.platform.events.v2.UIDsB(Z&atrium/gen/platform/events/v2;eventsv2b\x06proto3"
+	"\rsubscriptions\x18\x01 \x03(\v2 .platform.events.v2.SubscriptionR\rsubscriptions\"]\n" +
+	"\x1fBatchDeleteSubscriptionsRequest\x12:\n" +
+	"\x04uids\x18\x01 \x03(\tB&\xe0A\x02\xfaA \n" +
+	"\x1eevents.atrium.dev/SubscriptionR\x04uids2\x84\x03\n" +
+	"\x1aSubscriptionBatchesService\x12\xc1\x01\n" +
+	"\x18BatchCreateSubscriptions\x123.platform.events.v2.BatchCreateSubscriptionsRequest\x1a4.platform.events.v2.BatchCreateSubscriptionsResponse\":\xdaA\brequests\x82\xd3\xe4\x93\x02):\x01*\"$/events/v2/subscriptions:batchCreate\x12\xa1\x01\n" +
+	"\x18BatchDeleteSubscriptions\x123.platform.events.v2.BatchDeleteSubscriptionsRequest\x1a\x18.platform.events.v2.UIDs\"6\xdaA\x04uids\x82\xd3\xe4\x93\x02):\x01*\"$/events/v2/subscriptions:batchDeleteB(Z&atrium/gen/platform/events/v2;eventsv2b\x06proto3"
 
 var (
 	file_platform_events_v2_batches_proto_rawDescOnce sync.Once

@@ -7,6 +7,7 @@
 package eventsv2
 
 import (
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	structpb "google.golang.org/protobuf/types/known/structpb"
@@ -840,20 +841,21 @@ var File_platform_events_v2_events_proto protoreflect.FileDescriptor
 
 const file_platform_events_v2_events_proto_rawDesc = "" +
 	"\n" +
-	"\x1fplatform/events/v2/events.proto\x12\x12platform.events.v2\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a&platform/events/v2/subscriptions.proto\"\x92\x03\n" +
-	"\x12GetAuditLogRequest\x12\x1b\n" +
-	"\x06within\x18\x01 \x01(\tH\x00R\x06within\x88\x01\x01\x12\x19\n" +
-	"\x05actor\x18\x02 \x01(\tH\x01R\x05actor\x88\x01\x01\x12\x1d\n" +
-	"\asubject\x18\x03 \x01(\tH\x02R\asubject\x88\x01\x01\x12\x1b\n" +
-	"\x06target\x18\x04 \x01(\tH\x03R\x06target\x88\x01\x01\x12\x14\n" +
-	"\x05types\x18\x05 \x03(\tR\x05types\x120\n" +
-	"\x05since\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x120\n" +
-	"\x05until\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x1b\n" +
-	"\x06denied\x18\b \x01(\bH\x04R\x06denied\x88\x01\x01\x12\x1b\n" +
-	"\tpage_size\x18\t \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\x1fplatform/events/v2/events.proto\x12\x12platform.events.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x17google/api/client.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a&platform/events/v2/subscriptions.proto\"\xdd\x03\n" +
+	"\x12GetAuditLogRequest\x129\n" +
+	"\x06within\x18\x01 \x01(\tB\x1c\xe0A\x01\xfaA\x16\n" +
+	"\x14iam.atrium.dev/GroupH\x00R\x06within\x88\x01\x01\x12\x1e\n" +
+	"\x05actor\x18\x02 \x01(\tB\x03\xe0A\x01H\x01R\x05actor\x88\x01\x01\x12\"\n" +
+	"\asubject\x18\x03 \x01(\tB\x03\xe0A\x01H\x02R\asubject\x88\x01\x01\x12 \n" +
+	"\x06target\x18\x04 \x01(\tB\x03\xe0A\x01H\x03R\x06target\x88\x01\x01\x12\x19\n" +
+	"\x05types\x18\x05 \x03(\tB\x03\xe0A\x01R\x05types\x125\n" +
+	"\x05since\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\x05since\x125\n" +
+	"\x05until\x18\a \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\x05until\x12 \n" +
+	"\x06denied\x18\b \x01(\bB\x03\xe0A\x01H\x04R\x06denied\x88\x01\x01\x12 \n" +
+	"\tpage_size\x18\t \x01(\x05B\x03\xe0A\x01R\bpageSize\x12\"\n" +
 	"\n" +
 	"page_token\x18\n" +
-	" \x01(\tR\tpageTokenB\t\n" +
+	" \x01(\tB\x03\xe0A\x01R\tpageTokenB\t\n" +
 	"\a_withinB\b\n" +
 	"\x06_actorB\n" +
 	"\n" +
@@ -862,12 +864,14 @@ const file_platform_events_v2_events_proto_rawDesc = "" +
 	"\a_denied\"p\n" +
 	"\x13GetAuditLogResponse\x121\n" +
 	"\x06events\x18\x01 \x03(\v2\x19.platform.events.v2.EventR\x06events\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xd6\x02\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xf9\x02\n" +
 	"\x05Event\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
-	"\x04type\x18\x02 \x01(\tR\x04type\x12\x18\n" +
-	"\asubject\x18\x03 \x01(\tR\asubject\x12\x14\n" +
-	"\x05group\x18\x04 \x01(\tR\x05group\x12.\n" +
+	"\x04type\x18\x02 \x01(\tR\x04type\x12 \n" +
+	"\asubject\x18\x03 \x01(\tB\x06\xfaA\x03\n" +
+	"\x01*R\asubject\x12/\n" +
+	"\x05group\x18\x04 \x01(\tB\x19\xfaA\x16\n" +
+	"\x14iam.atrium.dev/GroupR\x05group\x12.\n" +
 	"\x04time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x124\n" +
 	"\x05actor\x18\x06 \x01(\v2\x1e.platform.events.v2.EventActorR\x05actor\x12*\n" +
 	"\x04body\x18\a \x01(\v2\x16.google.protobuf.ValueR\x04body\x129\n" +
@@ -885,34 +889,37 @@ const file_platform_events_v2_events_proto_rawDesc = "" +
 	"\vEventChange\x12\x14\n" +
 	"\x05field\x18\x01 \x01(\tR\x05field\x12.\n" +
 	"\x06before\x18\x02 \x01(\v2\x16.google.protobuf.ValueR\x06before\x12,\n" +
-	"\x05after\x18\x03 \x01(\v2\x16.google.protobuf.ValueR\x05after\"\xdc\x01\n" +
-	"\x17GetEventActivityRequest\x12\x16\n" +
-	"\x06within\x18\x01 \x01(\tR\x06within\x12\x1a\n" +
-	"\binterval\x18\x02 \x01(\tR\binterval\x12.\n" +
-	"\x04from\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x04from\x12*\n" +
-	"\x02to\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x02to\x12\x1b\n" +
-	"\ttime_zone\x18\x05 \x01(\tR\btimeZone\x12\x14\n" +
-	"\x05types\x18\x06 \x03(\tR\x05types\"s\n" +
+	"\x05after\x18\x03 \x01(\v2\x16.google.protobuf.ValueR\x05after\"\x80\x02\n" +
+	"\x17GetEventActivityRequest\x12!\n" +
+	"\x06within\x18\x01 \x01(\tB\t\xe0A\x02\xfaA\x03\n" +
+	"\x01*R\x06within\x12\x1f\n" +
+	"\binterval\x18\x02 \x01(\tB\x03\xe0A\x01R\binterval\x123\n" +
+	"\x04from\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\x04from\x12/\n" +
+	"\x02to\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\x02to\x12 \n" +
+	"\ttime_zone\x18\x05 \x01(\tB\x03\xe0A\x01R\btimeZone\x12\x19\n" +
+	"\x05types\x18\x06 \x03(\tB\x03\xe0A\x01R\x05types\"s\n" +
 	"\rEventActivity\x12.\n" +
 	"\x04time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x18\n" +
 	"\achanges\x18\x02 \x01(\x05R\achanges\x12\x18\n" +
 	"\adenials\x18\x03 \x01(\x05R\adenials\"Y\n" +
 	"\x18GetEventActivityResponse\x12=\n" +
-	"\bactivity\x18\x01 \x03(\v2!.platform.events.v2.EventActivityR\bactivity\"&\n" +
-	"\x10RedeliverRequest\x12\x12\n" +
-	"\x04uids\x18\x01 \x03(\tR\x04uids\"'\n" +
+	"\bactivity\x18\x01 \x03(\v2!.platform.events.v2.EventActivityR\bactivity\"+\n" +
+	"\x10RedeliverRequest\x12\x17\n" +
+	"\x04uids\x18\x01 \x03(\tB\x03\xe0A\x02R\x04uids\"'\n" +
 	"\x11RedeliverResponse\x12\x12\n" +
-	"\x04uids\x18\x01 \x03(\tR\x04uids\"3\n" +
-	"\x1fRotateSubscriptionSecretRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"-\n" +
-	"\x19EnableSubscriptionRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid2\x9c\x04\n" +
-	"\rEventsService\x12c\n" +
-	"\vGetAuditLog\x12&.platform.events.v2.GetAuditLogRequest\x1a'.platform.events.v2.GetAuditLogResponse\"\x03\x90\x02\x01\x12r\n" +
-	"\x10GetEventActivity\x12+.platform.events.v2.GetEventActivityRequest\x1a,.platform.events.v2.GetEventActivityResponse\"\x03\x90\x02\x01\x12X\n" +
-	"\tRedeliver\x12$.platform.events.v2.RedeliverRequest\x1a%.platform.events.v2.RedeliverResponse\x12q\n" +
-	"\x18RotateSubscriptionSecret\x123.platform.events.v2.RotateSubscriptionSecretRequest\x1a .platform.events.v2.Subscription\x12e\n" +
-	"\x12EnableSubscription\x12-.platform.events.v2.EnableSubscriptionRequest\x1a .platform.events.v2.SubscriptionB(Z&atrium/gen/platform/events/v2;eventsv2b\x06proto3"
+	"\x04uids\x18\x01 \x03(\tR\x04uids\"[\n" +
+	"\x1fRotateSubscriptionSecretRequest\x128\n" +
+	"\x03uid\x18\x01 \x01(\tB&\xe0A\x02\xfaA \n" +
+	"\x1eevents.atrium.dev/SubscriptionR\x03uid\"U\n" +
+	"\x19EnableSubscriptionRequest\x128\n" +
+	"\x03uid\x18\x01 \x01(\tB&\xe0A\x02\xfaA \n" +
+	"\x1eevents.atrium.dev/SubscriptionR\x03uid2\x84\x06\n" +
+	"\rEventsService\x12\x7f\n" +
+	"\vGetAuditLog\x12&.platform.events.v2.GetAuditLogRequest\x1a'.platform.events.v2.GetAuditLogResponse\"\x1f\xdaA\x00\x82\xd3\xe4\x93\x02\x13\x12\x11/events/v2/events\x90\x02\x01\x12\x9d\x01\n" +
+	"\x10GetEventActivity\x12+.platform.events.v2.GetEventActivityRequest\x1a,.platform.events.v2.GetEventActivityResponse\".\xdaA\x06within\x82\xd3\xe4\x93\x02\x1c\x12\x1a/events/v2/events:activity\x90\x02\x01\x12\x8b\x01\n" +
+	"\tRedeliver\x12$.platform.events.v2.RedeliverRequest\x1a%.platform.events.v2.RedeliverResponse\"1\xdaA\x04uids\x82\xd3\xe4\x93\x02$:\x01*\"\x1f/events/v2/deliveries:redeliver\x12\xa9\x01\n" +
+	"\x18RotateSubscriptionSecret\x123.platform.events.v2.RotateSubscriptionSecretRequest\x1a .platform.events.v2.Subscription\"6\xdaA\x03uid\x82\xd3\xe4\x93\x02*:\x01*\"%/events/v2/subscriptions:rotateSecret\x12\x97\x01\n" +
+	"\x12EnableSubscription\x12-.platform.events.v2.EnableSubscriptionRequest\x1a .platform.events.v2.Subscription\"0\xdaA\x03uid\x82\xd3\xe4\x93\x02$:\x01*\"\x1f/events/v2/subscriptions:enableB(Z&atrium/gen/platform/events/v2;eventsv2b\x06proto3"
 
 var (
 	file_platform_events_v2_events_proto_rawDescOnce sync.Once

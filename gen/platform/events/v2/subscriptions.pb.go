@@ -8,6 +8,7 @@ package eventsv2
 
 import (
 	v2 "atrium/gen/platform/uidp/v2"
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	emptypb "google.golang.org/protobuf/types/known/emptypb"
@@ -687,41 +688,45 @@ var File_platform_events_v2_subscriptions_proto protoreflect.FileDescriptor
 
 const file_platform_events_v2_subscriptions_proto_rawDesc = "" +
 	"\n" +
-	"&platform/events/v2/subscriptions.proto\x12\x12platform.events.v2\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\xdc\x02\n" +
-	"\fSubscription\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x12\n" +
-	"\x04sink\x18\x02 \x01(\tR\x04sink\x12\x14\n" +
-	"\x05types\x18d \x03(\tR\x05types\x12\x16\n" +
-	"\x06secret\x18e \x01(\tR\x06secret\x12;\n" +
-	"\vcreate_time\x18f \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\x12;\n" +
-	"\vupdate_time\x18g \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"updateTime\x12>\n" +
-	"\x06format\x18h \x01(\x0e2&.platform.events.v2.SubscriptionFormatR\x06format\x12>\n" +
-	"\x06digest\x18i \x01(\x0e2&.platform.events.v2.SubscriptionDigestR\x06digest\"*\n" +
-	"\x16GetSubscriptionRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"y\n" +
-	"\x19CreateSubscriptionRequest\x12\x16\n" +
-	"\x06parent\x18\x01 \x01(\tR\x06parent\x12D\n" +
-	"\fsubscription\x18\x02 \x01(\v2 .platform.events.v2.SubscriptionR\fsubscription\"\xb7\x01\n" +
-	"\x18ListSubscriptionsRequest\x120\n" +
-	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterR\x04uidp\x12\x1b\n" +
-	"\tpage_size\x18\x02 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"&platform/events/v2/subscriptions.proto\x12\x12platform.events.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x17google/api/client.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\xde\x03\n" +
+	"\fSubscription\x12\x15\n" +
+	"\x03uid\x18\x01 \x01(\tB\x03\xe0A\x03R\x03uid\x12\x17\n" +
+	"\x04sink\x18\x02 \x01(\tB\x03\xe0A\x02R\x04sink\x12\x19\n" +
+	"\x05types\x18d \x03(\tB\x03\xe0A\x01R\x05types\x12\x1b\n" +
+	"\x06secret\x18e \x01(\tB\x03\xe0A\x03R\x06secret\x12@\n" +
+	"\vcreate_time\x18f \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"createTime\x12@\n" +
+	"\vupdate_time\x18g \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"updateTime\x12C\n" +
+	"\x06format\x18h \x01(\x0e2&.platform.events.v2.SubscriptionFormatB\x03\xe0A\x01R\x06format\x12C\n" +
+	"\x06digest\x18i \x01(\x0e2&.platform.events.v2.SubscriptionDigestB\x03\xe0A\x01R\x06digest:X\xeaAU\n" +
+	"\x1eevents.atrium.dev/Subscription\x12\x11{subscription=**}\x1a\x03uid*\rsubscriptions2\fsubscription\"R\n" +
+	"\x16GetSubscriptionRequest\x128\n" +
+	"\x03uid\x18\x01 \x01(\tB&\xe0A\x02\xfaA \n" +
+	"\x1eevents.atrium.dev/SubscriptionR\x03uid\"\xa6\x01\n" +
+	"\x19CreateSubscriptionRequest\x12>\n" +
+	"\x06parent\x18\x01 \x01(\tB&\xe0A\x02\xfaA \x12\x1eevents.atrium.dev/SubscriptionR\x06parent\x12I\n" +
+	"\fsubscription\x18\x02 \x01(\v2 .platform.events.v2.SubscriptionB\x03\xe0A\x02R\fsubscription\"\xd0\x01\n" +
+	"\x18ListSubscriptionsRequest\x125\n" +
+	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterB\x03\xe0A\x01R\x04uidp\x12 \n" +
+	"\tpage_size\x18\x02 \x01(\x05B\x03\xe0A\x01R\bpageSize\x12\"\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tR\tpageToken\x12\x19\n" +
-	"\border_by\x18\x04 \x01(\tR\aorderBy\x12\x12\n" +
-	"\x04skip\x18\x05 \x01(\x05R\x04skip\"\xdb\x01\n" +
+	"page_token\x18\x03 \x01(\tB\x03\xe0A\x01R\tpageToken\x12\x1e\n" +
+	"\border_by\x18\x04 \x01(\tB\x03\xe0A\x01R\aorderBy\x12\x17\n" +
+	"\x04skip\x18\x05 \x01(\x05B\x03\xe0A\x01R\x04skip\"\xdb\x01\n" +
 	"\x19ListSubscriptionsResponse\x12F\n" +
 	"\rsubscriptions\x18\x01 \x03(\v2 .platform.events.v2.SubscriptionR\rsubscriptions\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12$\n" +
 	"\vtotal_count\x18\x03 \x01(\x03H\x00R\n" +
 	"totalCount\x88\x01\x01\x12\x18\n" +
 	"\askipped\x18\x04 \x01(\x05R\askippedB\x0e\n" +
-	"\f_total_count\"-\n" +
-	"\x19DeleteSubscriptionRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"+\n" +
-	"\x17TestSubscriptionRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"\x99\x01\n" +
+	"\f_total_count\"U\n" +
+	"\x19DeleteSubscriptionRequest\x128\n" +
+	"\x03uid\x18\x01 \x01(\tB&\xe0A\x02\xfaA \n" +
+	"\x1eevents.atrium.dev/SubscriptionR\x03uid\"S\n" +
+	"\x17TestSubscriptionRequest\x128\n" +
+	"\x03uid\x18\x01 \x01(\tB&\xe0A\x02\xfaA \n" +
+	"\x1eevents.atrium.dev/SubscriptionR\x03uid\"\x99\x01\n" +
 	"\x18TestSubscriptionResponse\x12\x19\n" +
 	"\bevent_id\x18\x01 \x01(\tR\aeventId\x12\x1c\n" +
 	"\tdelivered\x18\x02 \x01(\bR\tdelivered\x12\x16\n" +
@@ -738,13 +743,13 @@ const file_platform_events_v2_subscriptions_proto_rawDesc = "" +
 	"\x1fSUBSCRIPTION_DIGEST_UNSPECIFIED\x10\x00\x12!\n" +
 	"\x1dSUBSCRIPTION_DIGEST_IMMEDIATE\x10\x01\x12\x1e\n" +
 	"\x1aSUBSCRIPTION_DIGEST_HOURLY\x10\x02\x12\x1d\n" +
-	"\x19SUBSCRIPTION_DIGEST_DAILY\x10\x032\xa6\x04\n" +
-	"\x14SubscriptionsService\x12d\n" +
-	"\x0fGetSubscription\x12*.platform.events.v2.GetSubscriptionRequest\x1a .platform.events.v2.Subscription\"\x03\x90\x02\x01\x12e\n" +
-	"\x12CreateSubscription\x12-.platform.events.v2.CreateSubscriptionRequest\x1a .platform.events.v2.Subscription\x12u\n" +
-	"\x11ListSubscriptions\x12,.platform.events.v2.ListSubscriptionsRequest\x1a-.platform.events.v2.ListSubscriptionsResponse\"\x03\x90\x02\x01\x12[\n" +
-	"\x12DeleteSubscription\x12-.platform.events.v2.DeleteSubscriptionRequest\x1a\x16.google.protobuf.Empty\x12m\n" +
-	"\x10TestSubscription\x12+.platform.events.v2.TestSubscriptionRequest\x1a,.platform.events.v2.TestSubscriptionResponseB(Z&atrium/gen/platform/events/v2;eventsv2b\x06proto3"
+	"\x19SUBSCRIPTION_DIGEST_DAILY\x10\x032\xb0\x06\n" +
+	"\x14SubscriptionsService\x12\x93\x01\n" +
+	"\x0fGetSubscription\x12*.platform.events.v2.GetSubscriptionRequest\x1a .platform.events.v2.Subscription\"2\xdaA\x03uid\x82\xd3\xe4\x93\x02#\x12!/events/v2/subscriptions/{uid=**}\x90\x02\x01\x12\xb7\x01\n" +
+	"\x12CreateSubscription\x12-.platform.events.v2.CreateSubscriptionRequest\x1a .platform.events.v2.Subscription\"P\xdaA\x13parent,subscription\x82\xd3\xe4\x93\x024:\fsubscription\"$/events/v2/subscriptions/{parent=**}\x12\x98\x01\n" +
+	"\x11ListSubscriptions\x12,.platform.events.v2.ListSubscriptionsRequest\x1a-.platform.events.v2.ListSubscriptionsResponse\"&\xdaA\x00\x82\xd3\xe4\x93\x02\x1a\x12\x18/events/v2/subscriptions\x90\x02\x01\x12\x8c\x01\n" +
+	"\x12DeleteSubscription\x12-.platform.events.v2.DeleteSubscriptionRequest\x1a\x16.google.protobuf.Empty\"/\xdaA\x03uid\x82\xd3\xe4\x93\x02#*!/events/v2/subscriptions/{uid=**}\x12\x9d\x01\n" +
+	"\x10TestSubscription\x12+.platform.events.v2.TestSubscriptionRequest\x1a,.platform.events.v2.TestSubscriptionResponse\".\xdaA\x03uid\x82\xd3\xe4\x93\x02\":\x01*\"\x1d/events/v2/subscriptions:testB(Z&atrium/gen/platform/events/v2;eventsv2b\x06proto3"
 
 var (
 	file_platform_events_v2_subscriptions_proto_rawDescOnce sync.Once

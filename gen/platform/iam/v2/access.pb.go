@@ -7,6 +7,7 @@
 package iamv2
 
 import (
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
@@ -1358,19 +1359,22 @@ var File_platform_iam_v2_access_proto protoreflect.FileDescriptor
 
 const file_platform_iam_v2_access_proto_rawDesc = "" +
 	"\n" +
-	"\x1cplatform/iam/v2/access.proto\x12\x0fplatform.iam.v2\x1a\x1fgoogle/protobuf/timestamp.proto\x1a platform/iam/v2/capability.proto\x1a#platform/iam/v2/role_bindings.proto\"\xb0\x02\n" +
-	" ListEffectiveRoleBindingsRequest\x12\x14\n" +
-	"\x05group\x18\x01 \x01(\tR\x05group\x12;\n" +
+	"\x1cplatform/iam/v2/access.proto\x12\x0fplatform.iam.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x17google/api/client.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a platform/iam/v2/capability.proto\x1a#platform/iam/v2/role_bindings.proto\"\xa5\x03\n" +
+	" ListEffectiveRoleBindingsRequest\x122\n" +
+	"\x05group\x18\x01 \x01(\tB\x1c\xe0A\x02\xfaA\x16\n" +
+	"\x14iam.atrium.dev/GroupR\x05group\x12@\n" +
 	"\n" +
-	"capability\x18\x02 \x01(\x0e2\x1b.platform.iam.v2.CapabilityR\n" +
-	"capability\x12\x1f\n" +
-	"\bidentity\x18\x03 \x01(\tH\x00R\bidentity\x88\x01\x01\x12\x17\n" +
-	"\x04role\x18\x04 \x01(\tH\x01R\x04role\x88\x01\x01\x12\x1b\n" +
-	"\tpage_size\x18\x05 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"capability\x18\x02 \x01(\x0e2\x1b.platform.iam.v2.CapabilityB\x03\xe0A\x01R\n" +
+	"capability\x12@\n" +
+	"\bidentity\x18\x03 \x01(\tB\x1f\xe0A\x01\xfaA\x19\n" +
+	"\x17iam.atrium.dev/IdentityH\x00R\bidentity\x88\x01\x01\x124\n" +
+	"\x04role\x18\x04 \x01(\tB\x1b\xe0A\x01\xfaA\x15\n" +
+	"\x13iam.atrium.dev/RoleH\x01R\x04role\x88\x01\x01\x12 \n" +
+	"\tpage_size\x18\x05 \x01(\x05B\x03\xe0A\x01R\bpageSize\x12\"\n" +
 	"\n" +
-	"page_token\x18\x06 \x01(\tR\tpageToken\x12\x19\n" +
-	"\border_by\x18\a \x01(\tR\aorderBy\x12\x12\n" +
-	"\x04skip\x18\b \x01(\x05R\x04skipB\v\n" +
+	"page_token\x18\x06 \x01(\tB\x03\xe0A\x01R\tpageToken\x12\x1e\n" +
+	"\border_by\x18\a \x01(\tB\x03\xe0A\x01R\aorderBy\x12\x17\n" +
+	"\x04skip\x18\b \x01(\x05B\x03\xe0A\x01R\x04skipB\v\n" +
 	"\t_identityB\a\n" +
 	"\x05_role\"\xde\x01\n" +
 	"!ListEffectiveRoleBindingsResponse\x12A\n" +
@@ -1379,28 +1383,35 @@ const file_platform_iam_v2_access_proto_rawDesc = "" +
 	"\vtotal_count\x18\x03 \x01(\x03H\x00R\n" +
 	"totalCount\x88\x01\x01\x12\x18\n" +
 	"\askipped\x18\x04 \x01(\x05R\askippedB\x0e\n" +
-	"\f_total_count\"g\n" +
-	"\x1fGetEffectiveCapabilitiesRequest\x12\x16\n" +
-	"\x06within\x18\x01 \x01(\tR\x06within\x12\x1f\n" +
-	"\bidentity\x18\x02 \x01(\tH\x00R\bidentity\x88\x01\x01B\v\n" +
+	"\f_total_count\"\x93\x01\n" +
+	"\x1fGetEffectiveCapabilitiesRequest\x12!\n" +
+	"\x06within\x18\x01 \x01(\tB\t\xe0A\x02\xfaA\x03\n" +
+	"\x01*R\x06within\x12@\n" +
+	"\bidentity\x18\x02 \x01(\tB\x1f\xe0A\x01\xfaA\x19\n" +
+	"\x17iam.atrium.dev/IdentityH\x00R\bidentity\x88\x01\x01B\v\n" +
 	"\t_identity\"c\n" +
 	" GetEffectiveCapabilitiesResponse\x12?\n" +
-	"\fcapabilities\x18\x01 \x03(\x0e2\x1b.platform.iam.v2.CapabilityR\fcapabilities\"\x98\x01\n" +
-	"\x12GetAccessAtRequest\x12\x16\n" +
-	"\x06within\x18\x01 \x01(\tR\x06within\x12.\n" +
-	"\x04time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x1b\n" +
-	"\tpage_size\x18\x03 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\fcapabilities\x18\x01 \x03(\x0e2\x1b.platform.iam.v2.CapabilityR\fcapabilities\"\xc5\x01\n" +
+	"\x12GetAccessAtRequest\x124\n" +
+	"\x06within\x18\x01 \x01(\tB\x1c\xe0A\x02\xfaA\x16\n" +
+	"\x14iam.atrium.dev/GroupR\x06within\x123\n" +
+	"\x04time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x02R\x04time\x12 \n" +
+	"\tpage_size\x18\x03 \x01(\x05B\x03\xe0A\x01R\bpageSize\x12\"\n" +
 	"\n" +
-	"page_token\x18\x04 \x01(\tR\tpageToken\"\xe4\x02\n" +
-	"\vAccessGrant\x12\x1f\n" +
-	"\vbinding_uid\x18\x01 \x01(\tR\n" +
-	"bindingUid\x12\x1b\n" +
-	"\tgroup_uid\x18\x02 \x01(\tR\bgroupUid\x12\x1d\n" +
+	"page_token\x18\x04 \x01(\tB\x03\xe0A\x01R\tpageToken\"\xd8\x03\n" +
+	"\vAccessGrant\x12@\n" +
+	"\vbinding_uid\x18\x01 \x01(\tB\x1f\xfaA\x1c\n" +
+	"\x1aiam.atrium.dev/RoleBindingR\n" +
+	"bindingUid\x126\n" +
+	"\tgroup_uid\x18\x02 \x01(\tB\x19\xfaA\x16\n" +
+	"\x14iam.atrium.dev/GroupR\bgroupUid\x12\x1d\n" +
 	"\n" +
-	"group_name\x18\x03 \x01(\tR\tgroupName\x12!\n" +
-	"\fidentity_uid\x18\x04 \x01(\tR\videntityUid\x12#\n" +
-	"\ridentity_name\x18\x05 \x01(\tR\fidentityName\x12\x19\n" +
-	"\brole_uid\x18\x06 \x01(\tR\aroleUid\x12\x1b\n" +
+	"group_name\x18\x03 \x01(\tR\tgroupName\x12?\n" +
+	"\fidentity_uid\x18\x04 \x01(\tB\x1c\xfaA\x19\n" +
+	"\x17iam.atrium.dev/IdentityR\videntityUid\x12#\n" +
+	"\ridentity_name\x18\x05 \x01(\tR\fidentityName\x123\n" +
+	"\brole_uid\x18\x06 \x01(\tB\x18\xfaA\x15\n" +
+	"\x13iam.atrium.dev/RoleR\aroleUid\x12\x1b\n" +
 	"\trole_name\x18\a \x01(\tR\broleName\x12;\n" +
 	"\vcreate_time\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"createTime\x12;\n" +
@@ -1410,26 +1421,29 @@ const file_platform_iam_v2_access_proto_rawDesc = "" +
 	"\x06grants\x18\x01 \x03(\v2\x1c.platform.iam.v2.AccessGrantR\x06grants\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12A\n" +
 	"\x0erecorded_since\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\rrecordedSince\x12\x1a\n" +
-	"\bcomplete\x18\x04 \x01(\bR\bcomplete\"\x9c\x02\n" +
-	"\x17GetAccessChangesRequest\x12\x16\n" +
-	"\x06within\x18\x01 \x01(\tR\x06within\x12.\n" +
-	"\x04from\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04from\x12*\n" +
-	"\x02to\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x02to\x12\x1f\n" +
-	"\bidentity\x18\x04 \x01(\tH\x00R\bidentity\x88\x01\x01\x12\x19\n" +
-	"\x05actor\x18\x05 \x01(\tH\x01R\x05actor\x88\x01\x01\x12\x1b\n" +
-	"\tpage_size\x18\x06 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\bcomplete\x18\x04 \x01(\bR\bcomplete\"\xf4\x02\n" +
+	"\x17GetAccessChangesRequest\x124\n" +
+	"\x06within\x18\x01 \x01(\tB\x1c\xe0A\x02\xfaA\x16\n" +
+	"\x14iam.atrium.dev/GroupR\x06within\x123\n" +
+	"\x04from\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x02R\x04from\x12/\n" +
+	"\x02to\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x02R\x02to\x12@\n" +
+	"\bidentity\x18\x04 \x01(\tB\x1f\xe0A\x01\xfaA\x19\n" +
+	"\x17iam.atrium.dev/IdentityH\x00R\bidentity\x88\x01\x01\x12\x1e\n" +
+	"\x05actor\x18\x05 \x01(\tB\x03\xe0A\x01H\x01R\x05actor\x88\x01\x01\x12 \n" +
+	"\tpage_size\x18\x06 \x01(\x05B\x03\xe0A\x01R\bpageSize\x12\"\n" +
 	"\n" +
-	"page_token\x18\a \x01(\tR\tpageTokenB\v\n" +
+	"page_token\x18\a \x01(\tB\x03\xe0A\x01R\tpageTokenB\v\n" +
 	"\t_identityB\b\n" +
-	"\x06_actor\"\xc1\x03\n" +
+	"\x06_actor\"\xdb\x03\n" +
 	"\fAccessChange\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x19\n" +
 	"\bevent_id\x18\x02 \x01(\tR\aeventId\x12.\n" +
 	"\x04time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x14\n" +
 	"\x05actor\x18\x04 \x01(\tR\x05actor\x124\n" +
 	"\x06before\x18\x05 \x01(\v2\x1c.platform.iam.v2.AccessGrantR\x06before\x122\n" +
-	"\x05after\x18\x06 \x01(\v2\x1c.platform.iam.v2.AccessGrantR\x05after\x12\x19\n" +
-	"\brole_uid\x18\a \x01(\tR\aroleUid\x12\x1b\n" +
+	"\x05after\x18\x06 \x01(\v2\x1c.platform.iam.v2.AccessGrantR\x05after\x123\n" +
+	"\brole_uid\x18\a \x01(\tB\x18\xfaA\x15\n" +
+	"\x13iam.atrium.dev/RoleR\aroleUid\x12\x1b\n" +
 	"\trole_name\x18\b \x01(\tR\broleName\x12J\n" +
 	"\x12added_capabilities\x18\t \x03(\x0e2\x1b.platform.iam.v2.CapabilityR\x11addedCapabilities\x12N\n" +
 	"\x14removed_capabilities\x18\n" +
@@ -1438,30 +1452,35 @@ const file_platform_iam_v2_access_proto_rawDesc = "" +
 	"\achanges\x18\x01 \x03(\v2\x1d.platform.iam.v2.AccessChangeR\achanges\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12A\n" +
 	"\x0erecorded_since\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\rrecordedSince\x12\x1a\n" +
-	"\bcomplete\x18\x04 \x01(\bR\bcomplete\"x\n" +
-	"\x1aConfirmRoleBindingsRequest\x12F\n" +
-	"\rrole_bindings\x18\x01 \x03(\v2!.platform.iam.v2.ConfirmedBindingR\froleBindings\x12\x12\n" +
-	"\x04note\x18\x02 \x01(\tR\x04note\"\x9f\x01\n" +
-	"\x10ConfirmedBinding\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\x12!\n" +
-	"\fidentity_uid\x18\x02 \x01(\tR\videntityUid\x12\x19\n" +
-	"\brole_uid\x18\x03 \x01(\tR\aroleUid\x12;\n" +
-	"\vexpire_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"\bcomplete\x18\x04 \x01(\bR\bcomplete\"\x82\x01\n" +
+	"\x1aConfirmRoleBindingsRequest\x12K\n" +
+	"\rrole_bindings\x18\x01 \x03(\v2!.platform.iam.v2.ConfirmedBindingB\x03\xe0A\x02R\froleBindings\x12\x17\n" +
+	"\x04note\x18\x02 \x01(\tB\x03\xe0A\x01R\x04note\"\x86\x02\n" +
+	"\x10ConfirmedBinding\x124\n" +
+	"\x03uid\x18\x01 \x01(\tB\"\xe0A\x02\xfaA\x1c\n" +
+	"\x1aiam.atrium.dev/RoleBindingR\x03uid\x12B\n" +
+	"\fidentity_uid\x18\x02 \x01(\tB\x1f\xe0A\x01\xfaA\x19\n" +
+	"\x17iam.atrium.dev/IdentityR\videntityUid\x126\n" +
+	"\brole_uid\x18\x03 \x01(\tB\x1b\xe0A\x01\xfaA\x15\n" +
+	"\x13iam.atrium.dev/RoleR\aroleUid\x12@\n" +
+	"\vexpire_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\n" +
 	"expireTime\"`\n" +
 	"\x1bConfirmRoleBindingsResponse\x12A\n" +
-	"\rrole_bindings\x18\x01 \x03(\v2\x1c.platform.iam.v2.RoleBindingR\froleBindings\"H\n" +
-	"\x1eBatchDeleteRoleBindingsRequest\x12\x12\n" +
-	"\x04uids\x18\x01 \x03(\tR\x04uids\x12\x12\n" +
-	"\x04note\x18\x02 \x01(\tR\x04note\"\x1a\n" +
+	"\rrole_bindings\x18\x01 \x03(\v2\x1c.platform.iam.v2.RoleBindingR\froleBindings\"q\n" +
+	"\x1eBatchDeleteRoleBindingsRequest\x126\n" +
+	"\x04uids\x18\x01 \x03(\tB\"\xe0A\x02\xfaA\x1c\n" +
+	"\x1aiam.atrium.dev/RoleBindingR\x04uids\x12\x17\n" +
+	"\x04note\x18\x02 \x01(\tB\x03\xe0A\x01R\x04note\"\x1a\n" +
 	"\x04UIDs\x12\x12\n" +
-	"\x04uids\x18\x01 \x03(\tR\x04uids\"\x9f\x01\n" +
-	"\rSearchRequest\x12\x14\n" +
-	"\x05query\x18\x01 \x01(\tR\x05query\x12\x14\n" +
-	"\x05kinds\x18\x02 \x03(\tR\x05kinds\x12\x1b\n" +
-	"\x06within\x18\x03 \x01(\tH\x00R\x06within\x88\x01\x01\x12\x1b\n" +
-	"\tpage_size\x18\x04 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\x04uids\x18\x01 \x03(\tR\x04uids\"\xd1\x01\n" +
+	"\rSearchRequest\x12\x19\n" +
+	"\x05query\x18\x01 \x01(\tB\x03\xe0A\x02R\x05query\x12\x19\n" +
+	"\x05kinds\x18\x02 \x03(\tB\x03\xe0A\x01R\x05kinds\x129\n" +
+	"\x06within\x18\x03 \x01(\tB\x1c\xe0A\x01\xfaA\x16\n" +
+	"\x14iam.atrium.dev/GroupH\x00R\x06within\x88\x01\x01\x12 \n" +
+	"\tpage_size\x18\x04 \x01(\x05B\x03\xe0A\x01R\bpageSize\x12\"\n" +
 	"\n" +
-	"page_token\x18\x05 \x01(\tR\tpageTokenB\t\n" +
+	"page_token\x18\x05 \x01(\tB\x03\xe0A\x01R\tpageTokenB\t\n" +
 	"\a_within\"j\n" +
 	"\tSearchHit\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x10\n" +
@@ -1470,15 +1489,15 @@ const file_platform_iam_v2_access_proto_rawDesc = "" +
 	"\rmatched_field\x18\x04 \x01(\tR\fmatchedField\"h\n" +
 	"\x0eSearchResponse\x12.\n" +
 	"\x04hits\x18\x01 \x03(\v2\x1a.platform.iam.v2.SearchHitR\x04hits\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken2\x92\x06\n" +
-	"\rAccessService\x12\x87\x01\n" +
-	"\x19ListEffectiveRoleBindings\x121.platform.iam.v2.ListEffectiveRoleBindingsRequest\x1a2.platform.iam.v2.ListEffectiveRoleBindingsResponse\"\x03\x90\x02\x01\x12\x84\x01\n" +
-	"\x18GetEffectiveCapabilities\x120.platform.iam.v2.GetEffectiveCapabilitiesRequest\x1a1.platform.iam.v2.GetEffectiveCapabilitiesResponse\"\x03\x90\x02\x01\x12]\n" +
-	"\vGetAccessAt\x12#.platform.iam.v2.GetAccessAtRequest\x1a$.platform.iam.v2.GetAccessAtResponse\"\x03\x90\x02\x01\x12l\n" +
-	"\x10GetAccessChanges\x12(.platform.iam.v2.GetAccessChangesRequest\x1a).platform.iam.v2.GetAccessChangesResponse\"\x03\x90\x02\x01\x12p\n" +
-	"\x13ConfirmRoleBindings\x12+.platform.iam.v2.ConfirmRoleBindingsRequest\x1a,.platform.iam.v2.ConfirmRoleBindingsResponse\x12a\n" +
-	"\x17BatchDeleteRoleBindings\x12/.platform.iam.v2.BatchDeleteRoleBindingsRequest\x1a\x15.platform.iam.v2.UIDs\x12N\n" +
-	"\x06Search\x12\x1e.platform.iam.v2.SearchRequest\x1a\x1f.platform.iam.v2.SearchResponse\"\x03\x90\x02\x01B\"Z atrium/gen/platform/iam/v2;iamv2b\x06proto3"
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken2\xe5\b\n" +
+	"\rAccessService\x12\xbf\x01\n" +
+	"\x19ListEffectiveRoleBindings\x121.platform.iam.v2.ListEffectiveRoleBindingsRequest\x1a2.platform.iam.v2.ListEffectiveRoleBindingsResponse\";\xdaA\x05group\x82\xd3\xe4\x93\x02*\x12(/iam/v2/effectiveRoleBindings/{group=**}\x90\x02\x01\x12\xb0\x01\n" +
+	"\x18GetEffectiveCapabilities\x120.platform.iam.v2.GetEffectiveCapabilitiesRequest\x1a1.platform.iam.v2.GetEffectiveCapabilitiesResponse\"/\xdaA\x06within\x82\xd3\xe4\x93\x02\x1d\x12\x1b/iam/v2/access:capabilities\x90\x02\x01\x12\x84\x01\n" +
+	"\vGetAccessAt\x12#.platform.iam.v2.GetAccessAtRequest\x1a$.platform.iam.v2.GetAccessAtResponse\"*\xdaA\vwithin,time\x82\xd3\xe4\x93\x02\x13\x12\x11/iam/v2/access:at\x90\x02\x01\x12\x9b\x01\n" +
+	"\x10GetAccessChanges\x12(.platform.iam.v2.GetAccessChangesRequest\x1a).platform.iam.v2.GetAccessChangesResponse\"2\xdaA\x0ewithin,from,to\x82\xd3\xe4\x93\x02\x18\x12\x16/iam/v2/access:changes\x90\x02\x01\x12\xa9\x01\n" +
+	"\x13ConfirmRoleBindings\x12+.platform.iam.v2.ConfirmRoleBindingsRequest\x1a,.platform.iam.v2.ConfirmRoleBindingsResponse\"7\xdaA\rrole_bindings\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/iam/v2/roleBindings:confirm\x12\x95\x01\n" +
+	"\x17BatchDeleteRoleBindings\x12/.platform.iam.v2.BatchDeleteRoleBindingsRequest\x1a\x15.platform.iam.v2.UIDs\"2\xdaA\x04uids\x82\xd3\xe4\x93\x02%:\x01*\" /iam/v2/roleBindings:batchDelete\x12v\n" +
+	"\x06Search\x12\x1e.platform.iam.v2.SearchRequest\x1a\x1f.platform.iam.v2.SearchResponse\"+\xdaA\x05query\x82\xd3\xe4\x93\x02\x1a\x12\x18/iam/v2/resources:search\x90\x02\x01B\"Z atrium/gen/platform/iam/v2;iamv2b\x06proto3"
 
 var (
 	file_platform_iam_v2_access_proto_rawDescOnce sync.Once

@@ -8,6 +8,7 @@ package iamv2
 
 import (
 	v2 "atrium/gen/platform/uidp/v2"
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	emptypb "google.golang.org/protobuf/types/known/emptypb"
@@ -872,81 +873,84 @@ var File_platform_iam_v2_account_associations_proto protoreflect.FileDescriptor
 
 const file_platform_iam_v2_account_associations_proto_rawDesc = "" +
 	"\n" +
-	"*platform/iam/v2/account_associations.proto\x12\x0fplatform.iam.v2\x1a\x1bgoogle/protobuf/empty.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\xfc\v\n" +
-	"\x12AccountAssociation\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\x12B\n" +
-	"\x06amazon\x18\x04 \x01(\v2*.platform.iam.v2.AccountAssociation.AmazonR\x06amazon\x12B\n" +
-	"\x06google\x18\x05 \x01(\v2*.platform.iam.v2.AccountAssociation.GoogleR\x06google\x12P\n" +
-	"\bplatform\x18\a \x01(\v24.platform.iam.v2.AccountAssociation.PlatformServicesR\bplatform\x12?\n" +
-	"\x05azure\x18\b \x01(\v2).platform.iam.v2.AccountAssociation.AzureR\x05azure\x12;\n" +
-	"\vcreate_time\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\x12;\n" +
+	"*platform/iam/v2/account_associations.proto\x12\x0fplatform.iam.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x17google/api/client.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\xd0\r\n" +
+	"\x12AccountAssociation\x12\x15\n" +
+	"\x03uid\x18\x01 \x01(\tB\x03\xe0A\x03R\x03uid\x12\x17\n" +
+	"\x04name\x18\x02 \x01(\tB\x03\xe0A\x02R\x04name\x12%\n" +
+	"\vdescription\x18\x03 \x01(\tB\x03\xe0A\x01R\vdescription\x12G\n" +
+	"\x06amazon\x18\x04 \x01(\v2*.platform.iam.v2.AccountAssociation.AmazonB\x03\xe0A\x01R\x06amazon\x12G\n" +
+	"\x06google\x18\x05 \x01(\v2*.platform.iam.v2.AccountAssociation.GoogleB\x03\xe0A\x01R\x06google\x12U\n" +
+	"\bplatform\x18\a \x01(\v24.platform.iam.v2.AccountAssociation.PlatformServicesB\x03\xe0A\x01R\bplatform\x12D\n" +
+	"\x05azure\x18\b \x01(\v2).platform.iam.v2.AccountAssociation.AzureB\x03\xe0A\x01R\x05azure\x12@\n" +
+	"\vcreate_time\x18\t \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"createTime\x12@\n" +
 	"\vupdate_time\x18\n" +
-	" \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"updateTime\x12B\n" +
-	"\x06github\x18\v \x01(\v2*.platform.iam.v2.AccountAssociation.GitHubR\x06github\x1a\"\n" +
-	"\x06Amazon\x12\x18\n" +
-	"\aaccount\x18\x01 \x01(\tR\aaccount\x1aN\n" +
-	"\x06Google\x12\x1d\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"updateTime\x12G\n" +
+	"\x06github\x18\v \x01(\v2*.platform.iam.v2.AccountAssociation.GitHubB\x03\xe0A\x01R\x06github\x1a'\n" +
+	"\x06Amazon\x12\x1d\n" +
+	"\aaccount\x18\x01 \x01(\tB\x03\xe0A\x02R\aaccount\x1aX\n" +
+	"\x06Google\x12\"\n" +
 	"\n" +
-	"project_id\x18\x01 \x01(\tR\tprojectId\x12%\n" +
-	"\x0eproject_number\x18\x02 \x01(\tR\rprojectNumber\x1a\xf8\x01\n" +
-	"\x06GitHub\x12m\n" +
-	"\x11app_installations\x18\x02 \x03(\v2@.platform.iam.v2.AccountAssociation.GitHub.AppInstallationsEntryR\x10appInstallations\x1a\x7f\n" +
+	"project_id\x18\x01 \x01(\tB\x03\xe0A\x02R\tprojectId\x12*\n" +
+	"\x0eproject_number\x18\x02 \x01(\tB\x03\xe0A\x02R\rprojectNumber\x1a\xfd\x01\n" +
+	"\x06GitHub\x12r\n" +
+	"\x11app_installations\x18\x02 \x03(\v2@.platform.iam.v2.AccountAssociation.GitHub.AppInstallationsEntryB\x03\xe0A\x01R\x10appInstallations\x1a\x7f\n" +
 	"\x15AppInstallationsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\x03R\x03key\x12P\n" +
-	"\x05value\x18\x02 \x01(\v2:.platform.iam.v2.AccountAssociation.GitHubAppInstallationsR\x05value:\x028\x01\x1av\n" +
-	"\x16GitHubAppInstallations\x12\\\n" +
-	"\rinstallations\x18\x01 \x03(\v26.platform.iam.v2.AccountAssociation.GitHubInstallationR\rinstallations\x1aQ\n" +
-	"\x12GitHubInstallation\x12'\n" +
-	"\x0finstallation_id\x18\x01 \x01(\x03R\x0einstallationId\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x1a\xcc\x01\n" +
-	"\x10PlatformServices\x12t\n" +
-	"\x10service_bindings\x18\x01 \x03(\v2I.platform.iam.v2.AccountAssociation.PlatformServices.ServiceBindingsEntryR\x0fserviceBindings\x1aB\n" +
+	"\x05value\x18\x02 \x01(\v2:.platform.iam.v2.AccountAssociation.GitHubAppInstallationsR\x05value:\x028\x01\x1a{\n" +
+	"\x16GitHubAppInstallations\x12a\n" +
+	"\rinstallations\x18\x01 \x03(\v26.platform.iam.v2.AccountAssociation.GitHubInstallationB\x03\xe0A\x01R\rinstallations\x1a[\n" +
+	"\x12GitHubInstallation\x12,\n" +
+	"\x0finstallation_id\x18\x01 \x01(\x03B\x03\xe0A\x02R\x0einstallationId\x12\x17\n" +
+	"\x04name\x18\x02 \x01(\tB\x03\xe0A\x01R\x04name\x1a\xd1\x01\n" +
+	"\x10PlatformServices\x12y\n" +
+	"\x10service_bindings\x18\x01 \x03(\v2I.platform.iam.v2.AccountAssociation.PlatformServices.ServiceBindingsEntryB\x03\xe0A\x02R\x0fserviceBindings\x1aB\n" +
 	"\x14ServiceBindingsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a\xbb\x01\n" +
-	"\x05Azure\x12\x1b\n" +
-	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12W\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a\xc5\x01\n" +
+	"\x05Azure\x12 \n" +
+	"\ttenant_id\x18\x01 \x01(\tB\x03\xe0A\x02R\btenantId\x12\\\n" +
 	"\n" +
-	"client_ids\x18\x02 \x03(\v28.platform.iam.v2.AccountAssociation.Azure.ClientIdsEntryR\tclientIds\x1a<\n" +
+	"client_ids\x18\x02 \x03(\v28.platform.iam.v2.AccountAssociation.Azure.ClientIdsEntryB\x03\xe0A\x02R\tclientIds\x1a<\n" +
 	"\x0eClientIdsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"0\n" +
-	"\x1cGetAccountAssociationRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"\xd1\x01\n" +
-	"\x1eListAccountAssociationsRequest\x120\n" +
-	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterR\x04uidp\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1b\n" +
-	"\tpage_size\x18\x03 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01:n\xeaAk\n" +
+	"!iam.atrium.dev/AccountAssociation\x12\x18{account_association=**}\x1a\x03uid*\x13accountAssociations2\x12accountAssociation\"[\n" +
+	"\x1cGetAccountAssociationRequest\x12;\n" +
+	"\x03uid\x18\x01 \x01(\tB)\xe0A\x02\xfaA#\n" +
+	"!iam.atrium.dev/AccountAssociationR\x03uid\"\xef\x01\n" +
+	"\x1eListAccountAssociationsRequest\x125\n" +
+	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterB\x03\xe0A\x01R\x04uidp\x12\x17\n" +
+	"\x04name\x18\x02 \x01(\tB\x03\xe0A\x01R\x04name\x12 \n" +
+	"\tpage_size\x18\x03 \x01(\x05B\x03\xe0A\x01R\bpageSize\x12\"\n" +
 	"\n" +
-	"page_token\x18\x04 \x01(\tR\tpageToken\x12\x19\n" +
-	"\border_by\x18\x05 \x01(\tR\aorderBy\x12\x12\n" +
-	"\x04skip\x18\x06 \x01(\x05R\x04skip\"\x8f\x01\n" +
-	"\x1fCreateAccountAssociationRequest\x12\x16\n" +
-	"\x06parent\x18\x01 \x01(\tR\x06parent\x12T\n" +
-	"\x13account_association\x18\x02 \x01(\v2#.platform.iam.v2.AccountAssociationR\x12accountAssociation\"3\n" +
-	"\x1fDeleteAccountAssociationRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"\xf1\x01\n" +
+	"page_token\x18\x04 \x01(\tB\x03\xe0A\x01R\tpageToken\x12\x1e\n" +
+	"\border_by\x18\x05 \x01(\tB\x03\xe0A\x01R\aorderBy\x12\x17\n" +
+	"\x04skip\x18\x06 \x01(\x05B\x03\xe0A\x01R\x04skip\"\xbf\x01\n" +
+	"\x1fCreateAccountAssociationRequest\x12A\n" +
+	"\x06parent\x18\x01 \x01(\tB)\xe0A\x02\xfaA#\x12!iam.atrium.dev/AccountAssociationR\x06parent\x12Y\n" +
+	"\x13account_association\x18\x02 \x01(\v2#.platform.iam.v2.AccountAssociationB\x03\xe0A\x02R\x12accountAssociation\"^\n" +
+	"\x1fDeleteAccountAssociationRequest\x12;\n" +
+	"\x03uid\x18\x01 \x01(\tB)\xe0A\x02\xfaA#\n" +
+	"!iam.atrium.dev/AccountAssociationR\x03uid\"\xf1\x01\n" +
 	"\x1fListAccountAssociationsResponse\x12V\n" +
 	"\x14account_associations\x18\x01 \x03(\v2#.platform.iam.v2.AccountAssociationR\x13accountAssociations\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12$\n" +
 	"\vtotal_count\x18\x03 \x01(\x03H\x00R\n" +
 	"totalCount\x88\x01\x01\x12\x18\n" +
 	"\askipped\x18\x04 \x01(\x05R\askippedB\x0e\n" +
-	"\f_total_count\"\xb4\x01\n" +
-	"\x1fUpdateAccountAssociationRequest\x12T\n" +
-	"\x13account_association\x18\x01 \x01(\v2#.platform.iam.v2.AccountAssociationR\x12accountAssociation\x12;\n" +
-	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
-	"updateMask2\xde\x04\n" +
-	"\x1aAccountAssociationsService\x12p\n" +
-	"\x15GetAccountAssociation\x12-.platform.iam.v2.GetAccountAssociationRequest\x1a#.platform.iam.v2.AccountAssociation\"\x03\x90\x02\x01\x12q\n" +
-	"\x18CreateAccountAssociation\x120.platform.iam.v2.CreateAccountAssociationRequest\x1a#.platform.iam.v2.AccountAssociation\x12d\n" +
-	"\x18DeleteAccountAssociation\x120.platform.iam.v2.DeleteAccountAssociationRequest\x1a\x16.google.protobuf.Empty\x12\x81\x01\n" +
-	"\x17ListAccountAssociations\x12/.platform.iam.v2.ListAccountAssociationsRequest\x1a0.platform.iam.v2.ListAccountAssociationsResponse\"\x03\x90\x02\x01\x12q\n" +
-	"\x18UpdateAccountAssociation\x120.platform.iam.v2.UpdateAccountAssociationRequest\x1a#.platform.iam.v2.AccountAssociationB\"Z atrium/gen/platform/iam/v2;iamv2b\x06proto3"
+	"\f_total_count\"\xbe\x01\n" +
+	"\x1fUpdateAccountAssociationRequest\x12Y\n" +
+	"\x13account_association\x18\x01 \x01(\v2#.platform.iam.v2.AccountAssociationB\x03\xe0A\x02R\x12accountAssociation\x12@\n" +
+	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskB\x03\xe0A\x01R\n" +
+	"updateMask2\xca\a\n" +
+	"\x1aAccountAssociationsService\x12\xa2\x01\n" +
+	"\x15GetAccountAssociation\x12-.platform.iam.v2.GetAccountAssociationRequest\x1a#.platform.iam.v2.AccountAssociation\"5\xdaA\x03uid\x82\xd3\xe4\x93\x02&\x12$/iam/v2/accountAssociations/{uid=**}\x90\x02\x01\x12\xd4\x01\n" +
+	"\x18CreateAccountAssociation\x120.platform.iam.v2.CreateAccountAssociationRequest\x1a#.platform.iam.v2.AccountAssociation\"a\xdaA\x1aparent,account_association\x82\xd3\xe4\x93\x02>:\x13account_association\"'/iam/v2/accountAssociations/{parent=**}\x12\x98\x01\n" +
+	"\x18DeleteAccountAssociation\x120.platform.iam.v2.DeleteAccountAssociationRequest\x1a\x16.google.protobuf.Empty\"2\xdaA\x03uid\x82\xd3\xe4\x93\x02&*$/iam/v2/accountAssociations/{uid=**}\x12\xa7\x01\n" +
+	"\x17ListAccountAssociations\x12/.platform.iam.v2.ListAccountAssociationsRequest\x1a0.platform.iam.v2.ListAccountAssociationsResponse\")\xdaA\x00\x82\xd3\xe4\x93\x02\x1d\x12\x1b/iam/v2/accountAssociations\x90\x02\x01\x12\xea\x01\n" +
+	"\x18UpdateAccountAssociation\x120.platform.iam.v2.UpdateAccountAssociationRequest\x1a#.platform.iam.v2.AccountAssociation\"w\xdaA\x1faccount_association,update_mask\x82\xd3\xe4\x93\x02O:\x13account_association28/iam/v2/accountAssociations/{account_association.uid=**}B\"Z atrium/gen/platform/iam/v2;iamv2b\x06proto3"
 
 var (
 	file_platform_iam_v2_account_associations_proto_rawDescOnce sync.Once

@@ -7,6 +7,7 @@
 package iamv2
 
 import (
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -301,26 +302,28 @@ var File_platform_iam_v2_batches_proto protoreflect.FileDescriptor
 
 const file_platform_iam_v2_batches_proto_rawDesc = "" +
 	"\n" +
-	"\x1dplatform/iam/v2/batches.proto\x12\x0fplatform.iam.v2\x1a\x1cplatform/iam/v2/access.proto\x1a#platform/iam/v2/group_invites.proto\x1a platform/iam/v2/identities.proto\"b\n" +
-	"\x1cBatchCreateIdentitiesRequest\x12B\n" +
-	"\brequests\x18\x01 \x03(\v2&.platform.iam.v2.CreateIdentityRequestR\brequests\"Z\n" +
+	"\x1dplatform/iam/v2/batches.proto\x12\x0fplatform.iam.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x17google/api/client.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\x1a\x1cplatform/iam/v2/access.proto\x1a#platform/iam/v2/group_invites.proto\x1a platform/iam/v2/identities.proto\"g\n" +
+	"\x1cBatchCreateIdentitiesRequest\x12G\n" +
+	"\brequests\x18\x01 \x03(\v2&.platform.iam.v2.CreateIdentityRequestB\x03\xe0A\x02R\brequests\"Z\n" +
 	"\x1dBatchCreateIdentitiesResponse\x129\n" +
 	"\n" +
 	"identities\x18\x01 \x03(\v2\x19.platform.iam.v2.IdentityR\n" +
-	"identities\"2\n" +
-	"\x1cBatchDeleteIdentitiesRequest\x12\x12\n" +
-	"\x04uids\x18\x01 \x03(\tR\x04uids\"g\n" +
-	"\x1eBatchCreateGroupInvitesRequest\x12E\n" +
-	"\brequests\x18\x01 \x03(\v2).platform.iam.v2.CreateGroupInviteRequestR\brequests\"d\n" +
+	"identities\"S\n" +
+	"\x1cBatchDeleteIdentitiesRequest\x123\n" +
+	"\x04uids\x18\x01 \x03(\tB\x1f\xe0A\x02\xfaA\x19\n" +
+	"\x17iam.atrium.dev/IdentityR\x04uids\"l\n" +
+	"\x1eBatchCreateGroupInvitesRequest\x12J\n" +
+	"\brequests\x18\x01 \x03(\v2).platform.iam.v2.CreateGroupInviteRequestB\x03\xe0A\x02R\brequests\"d\n" +
 	"\x1fBatchCreateGroupInvitesResponse\x12A\n" +
-	"\rgroup_invites\x18\x01 \x03(\v2\x1c.platform.iam.v2.GroupInviteR\fgroupInvites\"4\n" +
-	"\x1eBatchDeleteGroupInvitesRequest\x12\x12\n" +
-	"\x04uids\x18\x01 \x03(\tR\x04uids2\xd0\x03\n" +
-	"\x16IdentityBatchesService\x12v\n" +
-	"\x15BatchCreateIdentities\x12-.platform.iam.v2.BatchCreateIdentitiesRequest\x1a..platform.iam.v2.BatchCreateIdentitiesResponse\x12]\n" +
-	"\x15BatchDeleteIdentities\x12-.platform.iam.v2.BatchDeleteIdentitiesRequest\x1a\x15.platform.iam.v2.UIDs\x12|\n" +
-	"\x17BatchCreateGroupInvites\x12/.platform.iam.v2.BatchCreateGroupInvitesRequest\x1a0.platform.iam.v2.BatchCreateGroupInvitesResponse\x12a\n" +
-	"\x17BatchDeleteGroupInvites\x12/.platform.iam.v2.BatchDeleteGroupInvitesRequest\x1a\x15.platform.iam.v2.UIDsB\"Z atrium/gen/platform/iam/v2;iamv2b\x06proto3"
+	"\rgroup_invites\x18\x01 \x03(\v2\x1c.platform.iam.v2.GroupInviteR\fgroupInvites\"X\n" +
+	"\x1eBatchDeleteGroupInvitesRequest\x126\n" +
+	"\x04uids\x18\x01 \x03(\tB\"\xe0A\x02\xfaA\x1c\n" +
+	"\x1aiam.atrium.dev/GroupInviteR\x04uids2\xa8\x05\n" +
+	"\x16IdentityBatchesService\x12\xac\x01\n" +
+	"\x15BatchCreateIdentities\x12-.platform.iam.v2.BatchCreateIdentitiesRequest\x1a..platform.iam.v2.BatchCreateIdentitiesResponse\"4\xdaA\brequests\x82\xd3\xe4\x93\x02#:\x01*\"\x1e/iam/v2/identities:batchCreate\x12\x8f\x01\n" +
+	"\x15BatchDeleteIdentities\x12-.platform.iam.v2.BatchDeleteIdentitiesRequest\x1a\x15.platform.iam.v2.UIDs\"0\xdaA\x04uids\x82\xd3\xe4\x93\x02#:\x01*\"\x1e/iam/v2/identities:batchDelete\x12\xb4\x01\n" +
+	"\x17BatchCreateGroupInvites\x12/.platform.iam.v2.BatchCreateGroupInvitesRequest\x1a0.platform.iam.v2.BatchCreateGroupInvitesResponse\"6\xdaA\brequests\x82\xd3\xe4\x93\x02%:\x01*\" /iam/v2/groupInvites:batchCreate\x12\x95\x01\n" +
+	"\x17BatchDeleteGroupInvites\x12/.platform.iam.v2.BatchDeleteGroupInvitesRequest\x1a\x15.platform.iam.v2.UIDs\"2\xdaA\x04uids\x82\xd3\xe4\x93\x02%:\x01*\" /iam/v2/groupInvites:batchDeleteB\"Z atrium/gen/platform/iam/v2;iamv2b\x06proto3"
 
 var (
 	file_platform_iam_v2_batches_proto_rawDescOnce sync.Once

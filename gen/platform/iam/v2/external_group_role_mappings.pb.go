@@ -8,6 +8,7 @@ package iamv2
 
 import (
 	v2 "atrium/gen/platform/uidp/v2"
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	emptypb "google.golang.org/protobuf/types/known/emptypb"
@@ -31,9 +32,9 @@ type ExternalGroupRoleMapping struct {
 	Uid string `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
 	// The identity provider that it belongs to. Output only.
 	IdentityProviderUid string `protobuf:"bytes,2,opt,name=identity_provider_uid,json=identityProviderUid,proto3" json:"identity_provider_uid,omitempty"`
-	// The group, as the groups claim of a token names it.
+	// The group, as the groups claim of a token names it. Required.
 	ExternalGroupId string `protobuf:"bytes,3,opt,name=external_group_id,json=externalGroupId,proto3" json:"external_group_id,omitempty"`
-	// UID of the role.
+	// UID of the role. Required.
 	RoleUid string `protobuf:"bytes,4,opt,name=role_uid,json=roleUid,proto3" json:"role_uid,omitempty"`
 	// The group on which the role is given.
 	Scope string `protobuf:"bytes,5,opt,name=scope,proto3" json:"scope,omitempty"`
@@ -540,49 +541,57 @@ var File_platform_iam_v2_external_group_role_mappings_proto protoreflect.FileDes
 
 const file_platform_iam_v2_external_group_role_mappings_proto_rawDesc = "" +
 	"\n" +
-	"2platform/iam/v2/external_group_role_mappings.proto\x12\x0fplatform.iam.v2\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\xfa\x01\n" +
-	"\x18ExternalGroupRoleMapping\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\x122\n" +
-	"\x15identity_provider_uid\x18\x02 \x01(\tR\x13identityProviderUid\x12*\n" +
-	"\x11external_group_id\x18\x03 \x01(\tR\x0fexternalGroupId\x12\x19\n" +
-	"\brole_uid\x18\x04 \x01(\tR\aroleUid\x12\x14\n" +
-	"\x05scope\x18\x05 \x01(\tR\x05scope\x12;\n" +
-	"\vcreate_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\"\xa9\x01\n" +
-	"%CreateExternalGroupRoleMappingRequest\x12\x16\n" +
-	"\x06parent\x18\x01 \x01(\tR\x06parent\x12h\n" +
-	"\x1bexternal_group_role_mapping\x18\x02 \x01(\v2).platform.iam.v2.ExternalGroupRoleMappingR\x18externalGroupRoleMapping\"6\n" +
-	"\"GetExternalGroupRoleMappingRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"9\n" +
-	"%DeleteExternalGroupRoleMappingRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"[\n" +
-	"+BatchDeleteExternalGroupRoleMappingsRequest\x12\x16\n" +
-	"\x06parent\x18\x01 \x01(\tR\x06parent\x12\x14\n" +
-	"\x05names\x18\x02 \x03(\tR\x05names\"\xb2\x01\n" +
-	",BatchDeleteExternalGroupRoleMappingsResponse\x12\x16\n" +
-	"\x06parent\x18\x01 \x01(\tR\x06parent\x12j\n" +
-	"\x1cexternal_group_role_mappings\x18\x02 \x03(\v2).platform.iam.v2.ExternalGroupRoleMappingR\x19externalGroupRoleMappings\"\xf7\x01\n" +
-	"$ListExternalGroupRoleMappingsRequest\x120\n" +
-	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterR\x04uidp\x122\n" +
-	"\x15identity_provider_uid\x18\x02 \x01(\tR\x13identityProviderUid\x12\x1b\n" +
-	"\tpage_size\x18\x03 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"2platform/iam/v2/external_group_role_mappings.proto\x12\x0fplatform.iam.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x17google/api/client.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\xf9\x03\n" +
+	"\x18ExternalGroupRoleMapping\x12\x15\n" +
+	"\x03uid\x18\x01 \x01(\tB\x03\xe0A\x03R\x03uid\x12[\n" +
+	"\x15identity_provider_uid\x18\x02 \x01(\tB'\xe0A\x03\xfaA!\n" +
+	"\x1fiam.atrium.dev/IdentityProviderR\x13identityProviderUid\x12/\n" +
+	"\x11external_group_id\x18\x03 \x01(\tB\x03\xe0A\x02R\x0fexternalGroupId\x126\n" +
+	"\brole_uid\x18\x04 \x01(\tB\x1b\xe0A\x02\xfaA\x15\n" +
+	"\x13iam.atrium.dev/RoleR\aroleUid\x122\n" +
+	"\x05scope\x18\x05 \x01(\tB\x1c\xe0A\x01\xfaA\x16\n" +
+	"\x14iam.atrium.dev/GroupR\x05scope\x12@\n" +
+	"\vcreate_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"createTime:\x89\x01\xeaA\x85\x01\n" +
+	"'iam.atrium.dev/ExternalGroupRoleMapping\x12 {external_group_role_mapping=**}\x1a\x03uid*\x19externalGroupRoleMappings2\x18externalGroupRoleMapping\"\xdf\x01\n" +
+	"%CreateExternalGroupRoleMappingRequest\x12G\n" +
+	"\x06parent\x18\x01 \x01(\tB/\xe0A\x02\xfaA)\x12'iam.atrium.dev/ExternalGroupRoleMappingR\x06parent\x12m\n" +
+	"\x1bexternal_group_role_mapping\x18\x02 \x01(\v2).platform.iam.v2.ExternalGroupRoleMappingB\x03\xe0A\x02R\x18externalGroupRoleMapping\"g\n" +
+	"\"GetExternalGroupRoleMappingRequest\x12A\n" +
+	"\x03uid\x18\x01 \x01(\tB/\xe0A\x02\xfaA)\n" +
+	"'iam.atrium.dev/ExternalGroupRoleMappingR\x03uid\"j\n" +
+	"%DeleteExternalGroupRoleMappingRequest\x12A\n" +
+	"\x03uid\x18\x01 \x01(\tB/\xe0A\x02\xfaA)\n" +
+	"'iam.atrium.dev/ExternalGroupRoleMappingR\x03uid\"\xbd\x01\n" +
+	"+BatchDeleteExternalGroupRoleMappingsRequest\x12G\n" +
+	"\x06parent\x18\x01 \x01(\tB/\xe0A\x02\xfaA)\x12'iam.atrium.dev/ExternalGroupRoleMappingR\x06parent\x12E\n" +
+	"\x05names\x18\x02 \x03(\tB/\xe0A\x02\xfaA)\n" +
+	"'iam.atrium.dev/ExternalGroupRoleMappingR\x05names\"\xe0\x01\n" +
+	",BatchDeleteExternalGroupRoleMappingsResponse\x12D\n" +
+	"\x06parent\x18\x01 \x01(\tB,\xfaA)\x12'iam.atrium.dev/ExternalGroupRoleMappingR\x06parent\x12j\n" +
+	"\x1cexternal_group_role_mappings\x18\x02 \x03(\v2).platform.iam.v2.ExternalGroupRoleMappingR\x19externalGroupRoleMappings\"\xb9\x02\n" +
+	"$ListExternalGroupRoleMappingsRequest\x125\n" +
+	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterB\x03\xe0A\x01R\x04uidp\x12[\n" +
+	"\x15identity_provider_uid\x18\x02 \x01(\tB'\xe0A\x01\xfaA!\n" +
+	"\x1fiam.atrium.dev/IdentityProviderR\x13identityProviderUid\x12 \n" +
+	"\tpage_size\x18\x03 \x01(\x05B\x03\xe0A\x01R\bpageSize\x12\"\n" +
 	"\n" +
-	"page_token\x18\x04 \x01(\tR\tpageToken\x12\x19\n" +
-	"\border_by\x18\x05 \x01(\tR\aorderBy\x12\x12\n" +
-	"\x04skip\x18\x06 \x01(\x05R\x04skip\"\x8b\x02\n" +
+	"page_token\x18\x04 \x01(\tB\x03\xe0A\x01R\tpageToken\x12\x1e\n" +
+	"\border_by\x18\x05 \x01(\tB\x03\xe0A\x01R\aorderBy\x12\x17\n" +
+	"\x04skip\x18\x06 \x01(\x05B\x03\xe0A\x01R\x04skip\"\x8b\x02\n" +
 	"%ListExternalGroupRoleMappingsResponse\x12j\n" +
 	"\x1cexternal_group_role_mappings\x18\x01 \x03(\v2).platform.iam.v2.ExternalGroupRoleMappingR\x19externalGroupRoleMappings\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12$\n" +
 	"\vtotal_count\x18\x03 \x01(\x03H\x00R\n" +
 	"totalCount\x88\x01\x01\x12\x18\n" +
 	"\askipped\x18\x04 \x01(\x05R\askippedB\x0e\n" +
-	"\f_total_count2\xdb\x05\n" +
-	" ExternalGroupRoleMappingsService\x12\x82\x01\n" +
-	"\x1bGetExternalGroupRoleMapping\x123.platform.iam.v2.GetExternalGroupRoleMappingRequest\x1a).platform.iam.v2.ExternalGroupRoleMapping\"\x03\x90\x02\x01\x12\x83\x01\n" +
-	"\x1eCreateExternalGroupRoleMapping\x126.platform.iam.v2.CreateExternalGroupRoleMappingRequest\x1a).platform.iam.v2.ExternalGroupRoleMapping\x12p\n" +
-	"\x1eDeleteExternalGroupRoleMapping\x126.platform.iam.v2.DeleteExternalGroupRoleMappingRequest\x1a\x16.google.protobuf.Empty\x12\xa3\x01\n" +
-	"$BatchDeleteExternalGroupRoleMappings\x12<.platform.iam.v2.BatchDeleteExternalGroupRoleMappingsRequest\x1a=.platform.iam.v2.BatchDeleteExternalGroupRoleMappingsResponse\x12\x93\x01\n" +
-	"\x1dListExternalGroupRoleMappings\x125.platform.iam.v2.ListExternalGroupRoleMappingsRequest\x1a6.platform.iam.v2.ListExternalGroupRoleMappingsResponse\"\x03\x90\x02\x01B\"Z atrium/gen/platform/iam/v2;iamv2b\x06proto3"
+	"\f_total_count2\xbc\b\n" +
+	" ExternalGroupRoleMappingsService\x12\xba\x01\n" +
+	"\x1bGetExternalGroupRoleMapping\x123.platform.iam.v2.GetExternalGroupRoleMappingRequest\x1a).platform.iam.v2.ExternalGroupRoleMapping\";\xdaA\x03uid\x82\xd3\xe4\x93\x02,\x12*/iam/v2/externalGroupRoleMappings/{uid=**}\x90\x02\x01\x12\xfc\x01\n" +
+	"\x1eCreateExternalGroupRoleMapping\x126.platform.iam.v2.CreateExternalGroupRoleMappingRequest\x1a).platform.iam.v2.ExternalGroupRoleMapping\"w\xdaA\"parent,external_group_role_mapping\x82\xd3\xe4\x93\x02L:\x1bexternal_group_role_mapping\"-/iam/v2/externalGroupRoleMappings/{parent=**}\x12\xaa\x01\n" +
+	"\x1eDeleteExternalGroupRoleMapping\x126.platform.iam.v2.DeleteExternalGroupRoleMappingRequest\x1a\x16.google.protobuf.Empty\"8\xdaA\x03uid\x82\xd3\xe4\x93\x02,**/iam/v2/externalGroupRoleMappings/{uid=**}\x12\xec\x01\n" +
+	"$BatchDeleteExternalGroupRoleMappings\x12<.platform.iam.v2.BatchDeleteExternalGroupRoleMappingsRequest\x1a=.platform.iam.v2.BatchDeleteExternalGroupRoleMappingsResponse\"G\xdaA\fparent,names\x82\xd3\xe4\x93\x022:\x01*\"-/iam/v2/externalGroupRoleMappings:batchDelete\x12\xbf\x01\n" +
+	"\x1dListExternalGroupRoleMappings\x125.platform.iam.v2.ListExternalGroupRoleMappingsRequest\x1a6.platform.iam.v2.ListExternalGroupRoleMappingsResponse\"/\xdaA\x00\x82\xd3\xe4\x93\x02#\x12!/iam/v2/externalGroupRoleMappings\x90\x02\x01B\"Z atrium/gen/platform/iam/v2;iamv2b\x06proto3"
 
 var (
 	file_platform_iam_v2_external_group_role_mappings_proto_rawDescOnce sync.Once

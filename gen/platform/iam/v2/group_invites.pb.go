@@ -8,6 +8,7 @@ package iamv2
 
 import (
 	v2 "atrium/gen/platform/uidp/v2"
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	durationpb "google.golang.org/protobuf/types/known/durationpb"
@@ -586,56 +587,60 @@ var File_platform_iam_v2_group_invites_proto protoreflect.FileDescriptor
 
 const file_platform_iam_v2_group_invites_proto_rawDesc = "" +
 	"\n" +
-	"#platform/iam/v2/group_invites.proto\x12\x0fplatform.iam.v2\x1a\x1egoogle/protobuf/duration.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a platform/iam/v2/capability.proto\x1a#platform/iam/v2/role_bindings.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\xff\x02\n" +
-	"\vGroupInvite\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x19\n" +
-	"\brole_uid\x18\x02 \x01(\tR\aroleUid\x124\n" +
+	"#platform/iam/v2/group_invites.proto\x12\x0fplatform.iam.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x17google/api/client.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a platform/iam/v2/capability.proto\x1a#platform/iam/v2/role_bindings.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\xa0\x04\n" +
+	"\vGroupInvite\x12\x15\n" +
+	"\x03uid\x18\x01 \x01(\tB\x03\xe0A\x03R\x03uid\x126\n" +
+	"\brole_uid\x18\x02 \x01(\tB\x1b\xe0A\x02\xfaA\x15\n" +
+	"\x13iam.atrium.dev/RoleR\aroleUid\x129\n" +
 	"\x04role\x18\n" +
-	" \x01(\v2 .platform.iam.v2.GroupInviteRoleR\x04role\x12\x14\n" +
-	"\x05email\x18\x03 \x01(\tR\x05email\x12+\n" +
-	"\x03ttl\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x03ttl\x12C\n" +
-	"\x0fexpiration_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x0eexpirationTime\x12\x1d\n" +
+	" \x01(\v2 .platform.iam.v2.GroupInviteRoleB\x03\xe0A\x03R\x04role\x12\x19\n" +
+	"\x05email\x18\x03 \x01(\tB\x03\xe0A\x01R\x05email\x123\n" +
+	"\x03ttl\x18\x04 \x01(\v2\x19.google.protobuf.DurationB\x06\xe0A\x02\xe0A\x04R\x03ttl\x12H\n" +
+	"\x0fexpiration_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\x0eexpirationTime\x12\"\n" +
 	"\n" +
-	"single_use\x18\x06 \x01(\bR\tsingleUse\x12\x12\n" +
-	"\x04code\x18\a \x01(\tR\x04code\x12\x15\n" +
-	"\x06key_id\x18\b \x01(\tR\x05keyId\x12;\n" +
-	"\vcreate_time\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\"\x9a\x01\n" +
-	"\x0fGroupInviteRole\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\x12?\n" +
-	"\fcapabilities\x18\x04 \x03(\x0e2\x1b.platform.iam.v2.CapabilityR\fcapabilities\"s\n" +
-	"\x18CreateGroupInviteRequest\x12\x16\n" +
-	"\x06parent\x18\x01 \x01(\tR\x06parent\x12?\n" +
-	"\fgroup_invite\x18\x02 \x01(\v2\x1c.platform.iam.v2.GroupInviteR\vgroupInvite\")\n" +
-	"\x15GetGroupInviteRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\",\n" +
-	"\x18DeleteGroupInviteRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"\xcd\x01\n" +
-	"\x17ListGroupInvitesRequest\x120\n" +
-	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterR\x04uidp\x12\x15\n" +
-	"\x06key_id\x18\x02 \x01(\tR\x05keyId\x12\x1b\n" +
-	"\tpage_size\x18\x03 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"single_use\x18\x06 \x01(\bB\x03\xe0A\x01R\tsingleUse\x12\x17\n" +
+	"\x04code\x18\a \x01(\tB\x03\xe0A\x03R\x04code\x12\x1a\n" +
+	"\x06key_id\x18\b \x01(\tB\x03\xe0A\x03R\x05keyId\x12@\n" +
+	"\vcreate_time\x18\t \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"createTime:R\xeaAO\n" +
+	"\x1aiam.atrium.dev/GroupInvite\x12\x11{group_invite=**}\x1a\x03uid*\fgroupInvites2\vgroupInvite\"\xae\x01\n" +
+	"\x0fGroupInviteRole\x12\x15\n" +
+	"\x03uid\x18\x01 \x01(\tB\x03\xe0A\x03R\x03uid\x12\x17\n" +
+	"\x04name\x18\x02 \x01(\tB\x03\xe0A\x03R\x04name\x12%\n" +
+	"\vdescription\x18\x03 \x01(\tB\x03\xe0A\x03R\vdescription\x12D\n" +
+	"\fcapabilities\x18\x04 \x03(\x0e2\x1b.platform.iam.v2.CapabilityB\x03\xe0A\x03R\fcapabilities\"\x9c\x01\n" +
+	"\x18CreateGroupInviteRequest\x12:\n" +
+	"\x06parent\x18\x01 \x01(\tB\"\xe0A\x02\xfaA\x1c\x12\x1aiam.atrium.dev/GroupInviteR\x06parent\x12D\n" +
+	"\fgroup_invite\x18\x02 \x01(\v2\x1c.platform.iam.v2.GroupInviteB\x03\xe0A\x02R\vgroupInvite\"M\n" +
+	"\x15GetGroupInviteRequest\x124\n" +
+	"\x03uid\x18\x01 \x01(\tB\"\xe0A\x02\xfaA\x1c\n" +
+	"\x1aiam.atrium.dev/GroupInviteR\x03uid\"P\n" +
+	"\x18DeleteGroupInviteRequest\x124\n" +
+	"\x03uid\x18\x01 \x01(\tB\"\xe0A\x02\xfaA\x1c\n" +
+	"\x1aiam.atrium.dev/GroupInviteR\x03uid\"\xeb\x01\n" +
+	"\x17ListGroupInvitesRequest\x125\n" +
+	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterB\x03\xe0A\x01R\x04uidp\x12\x1a\n" +
+	"\x06key_id\x18\x02 \x01(\tB\x03\xe0A\x01R\x05keyId\x12 \n" +
+	"\tpage_size\x18\x03 \x01(\x05B\x03\xe0A\x01R\bpageSize\x12\"\n" +
 	"\n" +
-	"page_token\x18\x04 \x01(\tR\tpageToken\x12\x19\n" +
-	"\border_by\x18\x05 \x01(\tR\aorderBy\x12\x12\n" +
-	"\x04skip\x18\x06 \x01(\x05R\x04skip\"\xd5\x01\n" +
+	"page_token\x18\x04 \x01(\tB\x03\xe0A\x01R\tpageToken\x12\x1e\n" +
+	"\border_by\x18\x05 \x01(\tB\x03\xe0A\x01R\aorderBy\x12\x17\n" +
+	"\x04skip\x18\x06 \x01(\x05B\x03\xe0A\x01R\x04skip\"\xd5\x01\n" +
 	"\x18ListGroupInvitesResponse\x12A\n" +
 	"\rgroup_invites\x18\x01 \x03(\v2\x1c.platform.iam.v2.GroupInviteR\fgroupInvites\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12$\n" +
 	"\vtotal_count\x18\x03 \x01(\x03H\x00R\n" +
 	"totalCount\x88\x01\x01\x12\x18\n" +
 	"\askipped\x18\x04 \x01(\x05R\askippedB\x0e\n" +
-	"\f_total_count\".\n" +
-	"\x18AcceptGroupInviteRequest\x12\x12\n" +
-	"\x04code\x18\x01 \x01(\tR\x04code2\xf4\x03\n" +
-	"\x13GroupInvitesService\x12\\\n" +
-	"\x11CreateGroupInvite\x12).platform.iam.v2.CreateGroupInviteRequest\x1a\x1c.platform.iam.v2.GroupInvite\x12[\n" +
-	"\x0eGetGroupInvite\x12&.platform.iam.v2.GetGroupInviteRequest\x1a\x1c.platform.iam.v2.GroupInvite\"\x03\x90\x02\x01\x12V\n" +
-	"\x11DeleteGroupInvite\x12).platform.iam.v2.DeleteGroupInviteRequest\x1a\x16.google.protobuf.Empty\x12l\n" +
-	"\x10ListGroupInvites\x12(.platform.iam.v2.ListGroupInvitesRequest\x1a).platform.iam.v2.ListGroupInvitesResponse\"\x03\x90\x02\x01\x12\\\n" +
-	"\x11AcceptGroupInvite\x12).platform.iam.v2.AcceptGroupInviteRequest\x1a\x1c.platform.iam.v2.RoleBindingB\"Z atrium/gen/platform/iam/v2;iamv2b\x06proto3"
+	"\f_total_count\"3\n" +
+	"\x18AcceptGroupInviteRequest\x12\x17\n" +
+	"\x04code\x18\x01 \x01(\tB\x03\xe0A\x02R\x04code2\xed\x05\n" +
+	"\x13GroupInvitesService\x12\xaa\x01\n" +
+	"\x11CreateGroupInvite\x12).platform.iam.v2.CreateGroupInviteRequest\x1a\x1c.platform.iam.v2.GroupInvite\"L\xdaA\x13parent,group_invite\x82\xd3\xe4\x93\x020:\fgroup_invite\" /iam/v2/groupInvites/{parent=**}\x12\x86\x01\n" +
+	"\x0eGetGroupInvite\x12&.platform.iam.v2.GetGroupInviteRequest\x1a\x1c.platform.iam.v2.GroupInvite\".\xdaA\x03uid\x82\xd3\xe4\x93\x02\x1f\x12\x1d/iam/v2/groupInvites/{uid=**}\x90\x02\x01\x12\x83\x01\n" +
+	"\x11DeleteGroupInvite\x12).platform.iam.v2.DeleteGroupInviteRequest\x1a\x16.google.protobuf.Empty\"+\xdaA\x03uid\x82\xd3\xe4\x93\x02\x1f*\x1d/iam/v2/groupInvites/{uid=**}\x12\x8b\x01\n" +
+	"\x10ListGroupInvites\x12(.platform.iam.v2.ListGroupInvitesRequest\x1a).platform.iam.v2.ListGroupInvitesResponse\"\"\xdaA\x00\x82\xd3\xe4\x93\x02\x16\x12\x14/iam/v2/groupInvites\x90\x02\x01\x12\x8b\x01\n" +
+	"\x11AcceptGroupInvite\x12).platform.iam.v2.AcceptGroupInviteRequest\x1a\x1c.platform.iam.v2.RoleBinding\"-\xdaA\x04code\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/iam/v2/groupInvites:acceptB\"Z atrium/gen/platform/iam/v2;iamv2b\x06proto3"
 
 var (
 	file_platform_iam_v2_group_invites_proto_rawDescOnce sync.Once

@@ -8,6 +8,7 @@ package iamv2
 
 import (
 	v2 "atrium/gen/platform/uidp/v2"
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	emptypb "google.golang.org/protobuf/types/known/emptypb"
@@ -158,13 +159,13 @@ type Group struct {
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	// How many resources of a kind the group may contain, by the name of the kind. Output only.
 	ResourceLimits map[string]int32 `protobuf:"bytes,4,rep,name=resource_limits,json=resourceLimits,proto3" json:"resource_limits,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
-	// Whether the operator has verified who is behind the organisation.
+	// Whether the operator has verified who is behind the organisation. Output only.
 	Verified bool `protobuf:"varint,5,opt,name=verified,proto3" json:"verified,omitempty"`
 	// Creation time. Output only.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	// Time of the last change. Output only.
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
-	// The kind of the organisation.
+	// The kind of the organisation. Output only.
 	Kind OrgKind `protobuf:"varint,8,opt,name=kind,proto3,enum=platform.iam.v2.OrgKind" json:"kind,omitempty"`
 	// The status of the organisation. Output only.
 	Status OrgStatus `protobuf:"varint,9,opt,name=status,proto3,enum=platform.iam.v2.OrgStatus" json:"status,omitempty"`
@@ -664,40 +665,44 @@ var File_platform_iam_v2_groups_proto protoreflect.FileDescriptor
 
 const file_platform_iam_v2_groups_proto_rawDesc = "" +
 	"\n" +
-	"\x1cplatform/iam/v2/groups.proto\x12\x0fplatform.iam.v2\x1a\x1bgoogle/protobuf/empty.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\xd6\x04\n" +
-	"\x05Group\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\x12S\n" +
-	"\x0fresource_limits\x18\x04 \x03(\v2*.platform.iam.v2.Group.ResourceLimitsEntryR\x0eresourceLimits\x12\x1a\n" +
-	"\bverified\x18\x05 \x01(\bR\bverified\x12;\n" +
-	"\vcreate_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\x12;\n" +
-	"\vupdate_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"updateTime\x12,\n" +
-	"\x04kind\x18\b \x01(\x0e2\x18.platform.iam.v2.OrgKindR\x04kind\x122\n" +
-	"\x06status\x18\t \x01(\x0e2\x1a.platform.iam.v2.OrgStatusR\x06status\x12:\n" +
-	"\x06labels\x18d \x03(\v2\".platform.iam.v2.Group.LabelsEntryR\x06labels\x1aA\n" +
+	"\x1cplatform/iam/v2/groups.proto\x12\x0fplatform.iam.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x17google/api/client.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\xc3\x05\n" +
+	"\x05Group\x12\x15\n" +
+	"\x03uid\x18\x01 \x01(\tB\x03\xe0A\x03R\x03uid\x12\x17\n" +
+	"\x04name\x18\x02 \x01(\tB\x03\xe0A\x02R\x04name\x12%\n" +
+	"\vdescription\x18\x03 \x01(\tB\x03\xe0A\x01R\vdescription\x12X\n" +
+	"\x0fresource_limits\x18\x04 \x03(\v2*.platform.iam.v2.Group.ResourceLimitsEntryB\x03\xe0A\x03R\x0eresourceLimits\x12\x1f\n" +
+	"\bverified\x18\x05 \x01(\bB\x03\xe0A\x03R\bverified\x12@\n" +
+	"\vcreate_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"createTime\x12@\n" +
+	"\vupdate_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"updateTime\x121\n" +
+	"\x04kind\x18\b \x01(\x0e2\x18.platform.iam.v2.OrgKindB\x03\xe0A\x03R\x04kind\x127\n" +
+	"\x06status\x18\t \x01(\x0e2\x1a.platform.iam.v2.OrgStatusB\x03\xe0A\x03R\x06status\x12?\n" +
+	"\x06labels\x18d \x03(\v2\".platform.iam.v2.Group.LabelsEntryB\x03\xe0A\x01R\x06labels\x1aA\n" +
 	"\x13ResourceLimitsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x05R\x05value:\x028\x01\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"#\n" +
-	"\x0fGetGroupRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"&\n" +
-	"\x12DeleteGroupRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"\x81\x02\n" +
-	"\x11ListGroupsRequest\x120\n" +
-	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterR\x04uidp\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1b\n" +
-	"\tpage_size\x18\x03 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01:9\xeaA6\n" +
+	"\x14iam.atrium.dev/Group\x12\n" +
+	"{group=**}\x1a\x03uid*\x06groups2\x05group\"A\n" +
+	"\x0fGetGroupRequest\x12.\n" +
+	"\x03uid\x18\x01 \x01(\tB\x1c\xe0A\x02\xfaA\x16\n" +
+	"\x14iam.atrium.dev/GroupR\x03uid\"D\n" +
+	"\x12DeleteGroupRequest\x12.\n" +
+	"\x03uid\x18\x01 \x01(\tB\x1c\xe0A\x02\xfaA\x16\n" +
+	"\x14iam.atrium.dev/GroupR\x03uid\"\xa9\x02\n" +
+	"\x11ListGroupsRequest\x125\n" +
+	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterB\x03\xe0A\x01R\x04uidp\x12\x17\n" +
+	"\x04name\x18\x02 \x01(\tB\x03\xe0A\x01R\x04name\x12 \n" +
+	"\tpage_size\x18\x03 \x01(\x05B\x03\xe0A\x01R\bpageSize\x12\"\n" +
 	"\n" +
-	"page_token\x18\x04 \x01(\tR\tpageToken\x12\x19\n" +
-	"\border_by\x18\x05 \x01(\tR\aorderBy\x12\x12\n" +
-	"\x04skip\x18\x06 \x01(\x05R\x04skip\x12\x19\n" +
-	"\x05query\x18d \x01(\tH\x00R\x05query\x88\x01\x01\x12\x16\n" +
-	"\x06labels\x18e \x03(\tR\x06labelsB\b\n" +
+	"page_token\x18\x04 \x01(\tB\x03\xe0A\x01R\tpageToken\x12\x1e\n" +
+	"\border_by\x18\x05 \x01(\tB\x03\xe0A\x01R\aorderBy\x12\x17\n" +
+	"\x04skip\x18\x06 \x01(\x05B\x03\xe0A\x01R\x04skip\x12\x1e\n" +
+	"\x05query\x18d \x01(\tB\x03\xe0A\x01H\x00R\x05query\x88\x01\x01\x12\x1b\n" +
+	"\x06labels\x18e \x03(\tB\x03\xe0A\x01R\x06labelsB\b\n" +
 	"\x06_query\"\xbc\x01\n" +
 	"\x12ListGroupsResponse\x12.\n" +
 	"\x06groups\x18\x01 \x03(\v2\x16.platform.iam.v2.GroupR\x06groups\x12&\n" +
@@ -705,13 +710,13 @@ const file_platform_iam_v2_groups_proto_rawDesc = "" +
 	"\vtotal_count\x18\x03 \x01(\x03H\x00R\n" +
 	"totalCount\x88\x01\x01\x12\x18\n" +
 	"\askipped\x18\x04 \x01(\x05R\askippedB\x0e\n" +
-	"\f_total_count\"Z\n" +
-	"\x12CreateGroupRequest\x12\x16\n" +
-	"\x06parent\x18\x01 \x01(\tR\x06parent\x12,\n" +
-	"\x05group\x18\x02 \x01(\v2\x16.platform.iam.v2.GroupR\x05group\"\x7f\n" +
-	"\x12UpdateGroupRequest\x12,\n" +
-	"\x05group\x18\x01 \x01(\v2\x16.platform.iam.v2.GroupR\x05group\x12;\n" +
-	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
+	"\f_total_count\"}\n" +
+	"\x12CreateGroupRequest\x124\n" +
+	"\x06parent\x18\x01 \x01(\tB\x1c\xe0A\x01\xfaA\x16\x12\x14iam.atrium.dev/GroupR\x06parent\x121\n" +
+	"\x05group\x18\x02 \x01(\v2\x16.platform.iam.v2.GroupB\x03\xe0A\x02R\x05group\"\x89\x01\n" +
+	"\x12UpdateGroupRequest\x121\n" +
+	"\x05group\x18\x01 \x01(\v2\x16.platform.iam.v2.GroupB\x03\xe0A\x02R\x05group\x12@\n" +
+	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskB\x03\xe0A\x01R\n" +
 	"updateMask*\x94\x01\n" +
 	"\aOrgKind\x12\x18\n" +
 	"\x14ORG_KIND_UNSPECIFIED\x10\x00\x12\x14\n" +
@@ -724,14 +729,14 @@ const file_platform_iam_v2_groups_proto_rawDesc = "" +
 	"\x16ORG_STATUS_UNSPECIFIED\x10\x00\x12\x1b\n" +
 	"\x17ORG_STATUS_INITIALIZING\x10\x01\x12\x14\n" +
 	"\x10ORG_STATUS_READY\x10\x02\x12\x18\n" +
-	"\x14ORG_STATUS_SUSPENDED\x10\x032\x9a\x03\n" +
-	"\rGroupsService\x12I\n" +
-	"\bGetGroup\x12 .platform.iam.v2.GetGroupRequest\x1a\x16.platform.iam.v2.Group\"\x03\x90\x02\x01\x12J\n" +
-	"\vDeleteGroup\x12#.platform.iam.v2.DeleteGroupRequest\x1a\x16.google.protobuf.Empty\x12Z\n" +
+	"\x14ORG_STATUS_SUSPENDED\x10\x032\x96\x05\n" +
+	"\rGroupsService\x12n\n" +
+	"\bGetGroup\x12 .platform.iam.v2.GetGroupRequest\x1a\x16.platform.iam.v2.Group\"(\xdaA\x03uid\x82\xd3\xe4\x93\x02\x19\x12\x17/iam/v2/groups/{uid=**}\x90\x02\x01\x12q\n" +
+	"\vDeleteGroup\x12#.platform.iam.v2.DeleteGroupRequest\x1a\x16.google.protobuf.Empty\"%\xdaA\x03uid\x82\xd3\xe4\x93\x02\x19*\x17/iam/v2/groups/{uid=**}\x12s\n" +
 	"\n" +
-	"ListGroups\x12\".platform.iam.v2.ListGroupsRequest\x1a#.platform.iam.v2.ListGroupsResponse\"\x03\x90\x02\x01\x12J\n" +
-	"\vCreateGroup\x12#.platform.iam.v2.CreateGroupRequest\x1a\x16.platform.iam.v2.Group\x12J\n" +
-	"\vUpdateGroup\x12#.platform.iam.v2.UpdateGroupRequest\x1a\x16.platform.iam.v2.GroupB\"Z atrium/gen/platform/iam/v2;iamv2b\x06proto3"
+	"ListGroups\x12\".platform.iam.v2.ListGroupsRequest\x1a#.platform.iam.v2.ListGroupsResponse\"\x1c\xdaA\x00\x82\xd3\xe4\x93\x02\x10\x12\x0e/iam/v2/groups\x90\x02\x01\x12\x9d\x01\n" +
+	"\vCreateGroup\x12#.platform.iam.v2.CreateGroupRequest\x1a\x16.platform.iam.v2.Group\"Q\xdaA\fparent,group\x82\xd3\xe4\x93\x02<:\x05groupZ\x17:\x05group\"\x0e/iam/v2/groups\"\x1a/iam/v2/groups/{parent=**}\x12\x8c\x01\n" +
+	"\vUpdateGroup\x12#.platform.iam.v2.UpdateGroupRequest\x1a\x16.platform.iam.v2.Group\"@\xdaA\x11group,update_mask\x82\xd3\xe4\x93\x02&:\x05group2\x1d/iam/v2/groups/{group.uid=**}B\"Z atrium/gen/platform/iam/v2;iamv2b\x06proto3"
 
 var (
 	file_platform_iam_v2_groups_proto_rawDescOnce sync.Once

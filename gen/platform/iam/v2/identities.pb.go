@@ -8,6 +8,7 @@ package iamv2
 
 import (
 	v2 "atrium/gen/platform/uidp/v2"
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	emptypb "google.golang.org/protobuf/types/known/emptypb"
@@ -1025,34 +1026,34 @@ var File_platform_iam_v2_identities_proto protoreflect.FileDescriptor
 
 const file_platform_iam_v2_identities_proto_rawDesc = "" +
 	"\n" +
-	" platform/iam/v2/identities.proto\x12\x0fplatform.iam.v2\x1a\x1bgoogle/protobuf/empty.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\xf0\t\n" +
-	"\bIdentity\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\x12\x14\n" +
-	"\x05email\x18\x04 \x01(\tR\x05email\x12)\n" +
-	"\x10email_unverified\x18\x05 \x01(\tR\x0femailUnverified\x12\x18\n" +
-	"\acompany\x18\x06 \x01(\tR\acompany\x12@\n" +
-	"\x0elast_seen_time\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\flastSeenTime\x12;\n" +
-	"\vcreate_time\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\x12;\n" +
+	" platform/iam/v2/identities.proto\x12\x0fplatform.iam.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x17google/api/client.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\xb0\v\n" +
+	"\bIdentity\x12\x15\n" +
+	"\x03uid\x18\x01 \x01(\tB\x03\xe0A\x03R\x03uid\x12\x17\n" +
+	"\x04name\x18\x02 \x01(\tB\x03\xe0A\x02R\x04name\x12%\n" +
+	"\vdescription\x18\x03 \x01(\tB\x03\xe0A\x01R\vdescription\x12\x19\n" +
+	"\x05email\x18\x04 \x01(\tB\x03\xe0A\x03R\x05email\x12.\n" +
+	"\x10email_unverified\x18\x05 \x01(\tB\x03\xe0A\x03R\x0femailUnverified\x12\x1d\n" +
+	"\acompany\x18\x06 \x01(\tB\x03\xe0A\x01R\acompany\x12E\n" +
+	"\x0elast_seen_time\x18\b \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\flastSeenTime\x12@\n" +
+	"\vcreate_time\x18\t \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"createTime\x12@\n" +
 	"\vupdate_time\x18\n" +
-	" \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"updateTime\x12G\n" +
-	"\vclaim_match\x18\x14 \x01(\v2$.platform.iam.v2.Identity.ClaimMatchH\x00R\n" +
-	"claimMatch\x12G\n" +
-	"\vstatic_keys\x18\x15 \x01(\v2$.platform.iam.v2.Identity.StaticKeysH\x00R\n" +
-	"staticKeys\x1a\x9d\x04\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"updateTime\x12L\n" +
+	"\vclaim_match\x18\x14 \x01(\v2$.platform.iam.v2.Identity.ClaimMatchB\x03\xe0A\x01H\x00R\n" +
+	"claimMatch\x12L\n" +
+	"\vstatic_keys\x18\x15 \x01(\v2$.platform.iam.v2.Identity.StaticKeysB\x03\xe0A\x01H\x00R\n" +
+	"staticKeys\x1a\xc5\x04\n" +
 	"\n" +
-	"ClaimMatch\x12\x18\n" +
-	"\x06issuer\x18\x01 \x01(\tH\x00R\x06issuer\x12'\n" +
-	"\x0eissuer_pattern\x18\x02 \x01(\tH\x00R\rissuerPattern\x12\x1a\n" +
-	"\asubject\x18\x03 \x01(\tH\x01R\asubject\x12)\n" +
-	"\x0fsubject_pattern\x18\x04 \x01(\tH\x01R\x0esubjectPattern\x12\x1c\n" +
-	"\baudience\x18\x05 \x01(\tH\x02R\baudience\x12+\n" +
-	"\x10audience_pattern\x18\x06 \x01(\tH\x02R\x0faudiencePattern\x12H\n" +
-	"\x06claims\x18\a \x03(\v20.platform.iam.v2.Identity.ClaimMatch.ClaimsEntryR\x06claims\x12^\n" +
-	"\x0eclaim_patterns\x18\b \x03(\v27.platform.iam.v2.Identity.ClaimMatch.ClaimPatternsEntryR\rclaimPatterns\x1a9\n" +
+	"ClaimMatch\x12\x1d\n" +
+	"\x06issuer\x18\x01 \x01(\tB\x03\xe0A\x01H\x00R\x06issuer\x12,\n" +
+	"\x0eissuer_pattern\x18\x02 \x01(\tB\x03\xe0A\x01H\x00R\rissuerPattern\x12\x1f\n" +
+	"\asubject\x18\x03 \x01(\tB\x03\xe0A\x01H\x01R\asubject\x12.\n" +
+	"\x0fsubject_pattern\x18\x04 \x01(\tB\x03\xe0A\x01H\x01R\x0esubjectPattern\x12!\n" +
+	"\baudience\x18\x05 \x01(\tB\x03\xe0A\x01H\x02R\baudience\x120\n" +
+	"\x10audience_pattern\x18\x06 \x01(\tB\x03\xe0A\x01H\x02R\x0faudiencePattern\x12M\n" +
+	"\x06claims\x18\a \x03(\v20.platform.iam.v2.Identity.ClaimMatch.ClaimsEntryB\x03\xe0A\x01R\x06claims\x12c\n" +
+	"\x0eclaim_patterns\x18\b \x03(\v27.platform.iam.v2.Identity.ClaimMatch.ClaimPatternsEntryB\x03\xe0A\x01R\rclaimPatterns\x1a9\n" +
 	"\vClaimsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a@\n" +
@@ -1061,37 +1062,41 @@ const file_platform_iam_v2_identities_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x05\n" +
 	"\x03issB\x05\n" +
 	"\x03subB\x05\n" +
-	"\x03aud\x1a\xc2\x01\n" +
+	"\x03aud\x1a\xdb\x01\n" +
 	"\n" +
-	"StaticKeys\x12\x16\n" +
-	"\x06issuer\x18\x01 \x01(\tR\x06issuer\x12\x18\n" +
-	"\asubject\x18\x02 \x01(\tR\asubject\x12\x1f\n" +
-	"\vissuer_keys\x18\x03 \x01(\tR\n" +
-	"issuerKeys\x12C\n" +
-	"\x0fexpiration_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x0eexpirationTime\x12\x1c\n" +
-	"\taudiences\x18\x05 \x03(\tR\taudiencesB\x0e\n" +
-	"\frelationship\"f\n" +
-	"\x15CreateIdentityRequest\x12\x16\n" +
-	"\x06parent\x18\x01 \x01(\tR\x06parent\x125\n" +
-	"\bidentity\x18\x02 \x01(\v2\x19.platform.iam.v2.IdentityR\bidentity\"&\n" +
-	"\x12GetIdentityRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\")\n" +
-	"\x15DeleteIdentityRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"\x8b\x01\n" +
-	"\x15UpdateIdentityRequest\x125\n" +
-	"\bidentity\x18\x01 \x01(\v2\x19.platform.iam.v2.IdentityR\bidentity\x12;\n" +
-	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
-	"updateMask\"\xbd\x02\n" +
-	"\x15ListIdentitiesRequest\x120\n" +
-	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterR\x04uidp\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12N\n" +
-	"\x11relationship_type\x18\x03 \x01(\x0e2!.platform.iam.v2.RelationshipTypeR\x10relationshipType\x12\x1b\n" +
-	"\tpage_size\x18\x04 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"StaticKeys\x12\x1b\n" +
+	"\x06issuer\x18\x01 \x01(\tB\x03\xe0A\x02R\x06issuer\x12\x1d\n" +
+	"\asubject\x18\x02 \x01(\tB\x03\xe0A\x02R\asubject\x12$\n" +
+	"\vissuer_keys\x18\x03 \x01(\tB\x03\xe0A\x02R\n" +
+	"issuerKeys\x12H\n" +
+	"\x0fexpiration_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\x0eexpirationTime\x12!\n" +
+	"\taudiences\x18\x05 \x03(\tB\x03\xe0A\x01R\taudiences:F\xeaAC\n" +
+	"\x17iam.atrium.dev/Identity\x12\r{identity=**}\x1a\x03uid*\n" +
+	"identities2\bidentityB\x0e\n" +
+	"\frelationship\"\x8c\x01\n" +
+	"\x15CreateIdentityRequest\x127\n" +
+	"\x06parent\x18\x01 \x01(\tB\x1f\xe0A\x02\xfaA\x19\x12\x17iam.atrium.dev/IdentityR\x06parent\x12:\n" +
+	"\bidentity\x18\x02 \x01(\v2\x19.platform.iam.v2.IdentityB\x03\xe0A\x02R\bidentity\"G\n" +
+	"\x12GetIdentityRequest\x121\n" +
+	"\x03uid\x18\x01 \x01(\tB\x1f\xe0A\x02\xfaA\x19\n" +
+	"\x17iam.atrium.dev/IdentityR\x03uid\"J\n" +
+	"\x15DeleteIdentityRequest\x121\n" +
+	"\x03uid\x18\x01 \x01(\tB\x1f\xe0A\x02\xfaA\x19\n" +
+	"\x17iam.atrium.dev/IdentityR\x03uid\"\x95\x01\n" +
+	"\x15UpdateIdentityRequest\x12:\n" +
+	"\bidentity\x18\x01 \x01(\v2\x19.platform.iam.v2.IdentityB\x03\xe0A\x02R\bidentity\x12@\n" +
+	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskB\x03\xe0A\x01R\n" +
+	"updateMask\"\xe5\x02\n" +
+	"\x15ListIdentitiesRequest\x125\n" +
+	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterB\x03\xe0A\x01R\x04uidp\x12\x17\n" +
+	"\x04name\x18\x02 \x01(\tB\x03\xe0A\x01R\x04name\x12S\n" +
+	"\x11relationship_type\x18\x03 \x01(\x0e2!.platform.iam.v2.RelationshipTypeB\x03\xe0A\x01R\x10relationshipType\x12 \n" +
+	"\tpage_size\x18\x04 \x01(\x05B\x03\xe0A\x01R\bpageSize\x12\"\n" +
 	"\n" +
-	"page_token\x18\x05 \x01(\tR\tpageToken\x12\x19\n" +
-	"\border_by\x18\x06 \x01(\tR\aorderBy\x12\x12\n" +
-	"\x04skip\x18\a \x01(\x05R\x04skip\x12\x19\n" +
-	"\x05query\x18d \x01(\tH\x00R\x05query\x88\x01\x01B\b\n" +
+	"page_token\x18\x05 \x01(\tB\x03\xe0A\x01R\tpageToken\x12\x1e\n" +
+	"\border_by\x18\x06 \x01(\tB\x03\xe0A\x01R\aorderBy\x12\x17\n" +
+	"\x04skip\x18\a \x01(\x05B\x03\xe0A\x01R\x04skip\x12\x1e\n" +
+	"\x05query\x18d \x01(\tB\x03\xe0A\x01H\x00R\x05query\x88\x01\x01B\b\n" +
 	"\x06_query\"\xcb\x01\n" +
 	"\x16ListIdentitiesResponse\x129\n" +
 	"\n" +
@@ -1101,23 +1106,23 @@ const file_platform_iam_v2_identities_proto_rawDesc = "" +
 	"\vtotal_count\x18\x03 \x01(\x03H\x00R\n" +
 	"totalCount\x88\x01\x01\x12\x18\n" +
 	"\askipped\x18\x04 \x01(\x05R\askippedB\x0e\n" +
-	"\f_total_count\"I\n" +
-	"\x15LookupIdentityRequest\x12\x16\n" +
-	"\x06issuer\x18\x01 \x01(\tR\x06issuer\x12\x18\n" +
-	"\asubject\x18\x02 \x01(\tR\asubject\"*\n" +
+	"\f_total_count\"S\n" +
+	"\x15LookupIdentityRequest\x12\x1b\n" +
+	"\x06issuer\x18\x01 \x01(\tB\x03\xe0A\x02R\x06issuer\x12\x1d\n" +
+	"\asubject\x18\x02 \x01(\tB\x03\xe0A\x02R\asubject\"*\n" +
 	"\x16LookupIdentityResponse\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\tR\x03uid*v\n" +
 	"\x10RelationshipType\x12!\n" +
 	"\x1dRELATIONSHIP_TYPE_UNSPECIFIED\x10\x00\x12!\n" +
 	"\x1dRELATIONSHIP_TYPE_CLAIM_MATCH\x10\x01\x12\x1c\n" +
-	"\x18RELATIONSHIP_TYPE_STATIC\x10\x022\xb3\x04\n" +
-	"\x11IdentitiesService\x12S\n" +
-	"\x0eCreateIdentity\x12&.platform.iam.v2.CreateIdentityRequest\x1a\x19.platform.iam.v2.Identity\x12R\n" +
-	"\vGetIdentity\x12#.platform.iam.v2.GetIdentityRequest\x1a\x19.platform.iam.v2.Identity\"\x03\x90\x02\x01\x12P\n" +
-	"\x0eDeleteIdentity\x12&.platform.iam.v2.DeleteIdentityRequest\x1a\x16.google.protobuf.Empty\x12S\n" +
-	"\x0eUpdateIdentity\x12&.platform.iam.v2.UpdateIdentityRequest\x1a\x19.platform.iam.v2.Identity\x12f\n" +
-	"\x0eListIdentities\x12&.platform.iam.v2.ListIdentitiesRequest\x1a'.platform.iam.v2.ListIdentitiesResponse\"\x03\x90\x02\x01\x12f\n" +
-	"\x0eLookupIdentity\x12&.platform.iam.v2.LookupIdentityRequest\x1a'.platform.iam.v2.LookupIdentityResponse\"\x03\x90\x02\x01B\"Z atrium/gen/platform/iam/v2;iamv2b\x06proto3"
+	"\x18RELATIONSHIP_TYPE_STATIC\x10\x022\xf5\x06\n" +
+	"\x11IdentitiesService\x12\x97\x01\n" +
+	"\x0eCreateIdentity\x12&.platform.iam.v2.CreateIdentityRequest\x1a\x19.platform.iam.v2.Identity\"B\xdaA\x0fparent,identity\x82\xd3\xe4\x93\x02*:\bidentity\"\x1e/iam/v2/identities/{parent=**}\x12{\n" +
+	"\vGetIdentity\x12#.platform.iam.v2.GetIdentityRequest\x1a\x19.platform.iam.v2.Identity\",\xdaA\x03uid\x82\xd3\xe4\x93\x02\x1d\x12\x1b/iam/v2/identities/{uid=**}\x90\x02\x01\x12{\n" +
+	"\x0eDeleteIdentity\x12&.platform.iam.v2.DeleteIdentityRequest\x1a\x16.google.protobuf.Empty\")\xdaA\x03uid\x82\xd3\xe4\x93\x02\x1d*\x1b/iam/v2/identities/{uid=**}\x12\xa2\x01\n" +
+	"\x0eUpdateIdentity\x12&.platform.iam.v2.UpdateIdentityRequest\x1a\x19.platform.iam.v2.Identity\"M\xdaA\x14identity,update_mask\x82\xd3\xe4\x93\x020:\bidentity2$/iam/v2/identities/{identity.uid=**}\x12\x83\x01\n" +
+	"\x0eListIdentities\x12&.platform.iam.v2.ListIdentitiesRequest\x1a'.platform.iam.v2.ListIdentitiesResponse\" \xdaA\x00\x82\xd3\xe4\x93\x02\x14\x12\x12/iam/v2/identities\x90\x02\x01\x12\xa0\x01\n" +
+	"\x0eLookupIdentity\x12&.platform.iam.v2.LookupIdentityRequest\x1a'.platform.iam.v2.LookupIdentityResponse\"=\xdaA\x0eissuer,subject\x82\xd3\xe4\x93\x02#\x12!/iam/v2/identities:lookupIdentity\x90\x02\x01B\"Z atrium/gen/platform/iam/v2;iamv2b\x06proto3"
 
 var (
 	file_platform_iam_v2_identities_proto_rawDescOnce sync.Once

@@ -8,6 +8,7 @@ package iamv2
 
 import (
 	v2 "atrium/gen/platform/uidp/v2"
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	emptypb "google.golang.org/protobuf/types/known/emptypb"
@@ -739,68 +740,73 @@ var File_platform_iam_v2_identity_providers_proto protoreflect.FileDescriptor
 
 const file_platform_iam_v2_identity_providers_proto_rawDesc = "" +
 	"\n" +
-	"(platform/iam/v2/identity_providers.proto\x12\x0fplatform.iam.v2\x1a\x1bgoogle/protobuf/empty.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\x82\a\n" +
-	"\x10IdentityProvider\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\x12;\n" +
-	"\vcreate_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\x12;\n" +
-	"\vupdate_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"updateTime\x12!\n" +
-	"\fdefault_role\x18\x06 \x01(\tR\vdefaultRole\x12<\n" +
-	"\x04oidc\x18\x14 \x01(\v2&.platform.iam.v2.IdentityProvider.OIDCH\x00R\x04oidc\x12'\n" +
-	"\x0fissuer_verified\x18d \x01(\bR\x0eissuerVerified\x12H\n" +
-	"\x12issuer_verify_time\x18e \x01(\v2\x1a.google.protobuf.TimestampR\x10issuerVerifyTime\x1a\xc6\x03\n" +
-	"\x04OIDC\x12\x16\n" +
-	"\x06issuer\x18\x01 \x01(\tR\x06issuer\x12\x1b\n" +
-	"\tclient_id\x18\x02 \x01(\tR\bclientId\x12#\n" +
-	"\rclient_secret\x18\x03 \x01(\tR\fclientSecret\x12+\n" +
-	"\x11additional_scopes\x18\x04 \x03(\tR\x10additionalScopes\x12!\n" +
-	"\fgroups_claim\x18\x05 \x01(\tR\vgroupsClaim\x12a\n" +
-	"\x10correlation_rule\x18\x06 \x01(\x0e26.platform.iam.v2.IdentityProvider.OIDC.CorrelationRuleR\x0fcorrelationRule\x12!\n" +
-	"\fpkce_enabled\x18\a \x01(\bR\vpkceEnabled\"\x8d\x01\n" +
+	"(platform/iam/v2/identity_providers.proto\x12\x0fplatform.iam.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x17google/api/client.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\xd5\b\n" +
+	"\x10IdentityProvider\x12\x15\n" +
+	"\x03uid\x18\x01 \x01(\tB\x03\xe0A\x03R\x03uid\x12\x17\n" +
+	"\x04name\x18\x02 \x01(\tB\x03\xe0A\x02R\x04name\x12%\n" +
+	"\vdescription\x18\x03 \x01(\tB\x03\xe0A\x01R\vdescription\x12@\n" +
+	"\vcreate_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"createTime\x12@\n" +
+	"\vupdate_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"updateTime\x12>\n" +
+	"\fdefault_role\x18\x06 \x01(\tB\x1b\xe0A\x02\xfaA\x15\n" +
+	"\x13iam.atrium.dev/RoleR\vdefaultRole\x12A\n" +
+	"\x04oidc\x18\x14 \x01(\v2&.platform.iam.v2.IdentityProvider.OIDCB\x03\xe0A\x01H\x00R\x04oidc\x12,\n" +
+	"\x0fissuer_verified\x18d \x01(\bB\x03\xe0A\x03R\x0eissuerVerified\x12M\n" +
+	"\x12issuer_verify_time\x18e \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\x10issuerVerifyTime\x1a\xec\x03\n" +
+	"\x04OIDC\x12\x1b\n" +
+	"\x06issuer\x18\x01 \x01(\tB\x03\xe0A\x02R\x06issuer\x12 \n" +
+	"\tclient_id\x18\x02 \x01(\tB\x03\xe0A\x02R\bclientId\x12(\n" +
+	"\rclient_secret\x18\x03 \x01(\tB\x03\xe0A\x01R\fclientSecret\x120\n" +
+	"\x11additional_scopes\x18\x04 \x03(\tB\x03\xe0A\x01R\x10additionalScopes\x12&\n" +
+	"\fgroups_claim\x18\x05 \x01(\tB\x03\xe0A\x01R\vgroupsClaim\x12i\n" +
+	"\x10correlation_rule\x18\x06 \x01(\x0e26.platform.iam.v2.IdentityProvider.OIDC.CorrelationRuleB\x06\xe0A\x01\xe0A\x05R\x0fcorrelationRule\x12&\n" +
+	"\fpkce_enabled\x18\a \x01(\bB\x03\xe0A\x01R\vpkceEnabled\"\x8d\x01\n" +
 	"\x0fCorrelationRule\x12 \n" +
 	"\x1cCORRELATION_RULE_UNSPECIFIED\x10\x00\x12+\n" +
 	"'CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID\x10\x01\x12+\n" +
-	"'CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID\x10\x02B\x0f\n" +
-	"\rconfiguration\"\xcf\x01\n" +
-	"\x1cListIdentityProvidersRequest\x120\n" +
-	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterR\x04uidp\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1b\n" +
+	"'CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID\x10\x02:f\xeaAc\n" +
+	"\x1fiam.atrium.dev/IdentityProvider\x12\x16{identity_provider=**}\x1a\x03uid*\x11identityProviders2\x10identityProviderB\x0f\n" +
+	"\rconfiguration\"\xed\x01\n" +
+	"\x1cListIdentityProvidersRequest\x125\n" +
+	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterB\x03\xe0A\x01R\x04uidp\x12\x17\n" +
+	"\x04name\x18\x02 \x01(\tB\x03\xe0A\x01R\x04name\x12 \n" +
 	"\tpage_size\x18\n" +
-	" \x01(\x05R\bpageSize\x12\x1d\n" +
+	" \x01(\x05B\x03\xe0A\x01R\bpageSize\x12\"\n" +
 	"\n" +
-	"page_token\x18\v \x01(\tR\tpageToken\x12\x19\n" +
-	"\border_by\x18\f \x01(\tR\aorderBy\x12\x12\n" +
-	"\x04skip\x18\r \x01(\x05R\x04skip\"\xe9\x01\n" +
+	"page_token\x18\v \x01(\tB\x03\xe0A\x01R\tpageToken\x12\x1e\n" +
+	"\border_by\x18\f \x01(\tB\x03\xe0A\x01R\aorderBy\x12\x17\n" +
+	"\x04skip\x18\r \x01(\x05B\x03\xe0A\x01R\x04skip\"\xe9\x01\n" +
 	"\x1dListIdentityProvidersResponse\x12P\n" +
 	"\x12identity_providers\x18\x01 \x03(\v2!.platform.iam.v2.IdentityProviderR\x11identityProviders\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12$\n" +
 	"\vtotal_count\x18\x03 \x01(\x03H\x00R\n" +
 	"totalCount\x88\x01\x01\x12\x18\n" +
 	"\askipped\x18\x04 \x01(\x05R\askippedB\x0e\n" +
-	"\f_total_count\".\n" +
-	"\x1aGetIdentityProviderRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"\x87\x01\n" +
-	"\x1dCreateIdentityProviderRequest\x12\x16\n" +
-	"\x06parent\x18\x01 \x01(\tR\x06parent\x12N\n" +
-	"\x11identity_provider\x18\x02 \x01(\v2!.platform.iam.v2.IdentityProviderR\x10identityProvider\"\xac\x01\n" +
-	"\x1dUpdateIdentityProviderRequest\x12N\n" +
-	"\x11identity_provider\x18\x01 \x01(\v2!.platform.iam.v2.IdentityProviderR\x10identityProvider\x12;\n" +
-	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
-	"updateMask\"1\n" +
-	"\x1dVerifyIdentityProviderRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"1\n" +
-	"\x1dDeleteIdentityProviderRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid2\xac\x05\n" +
-	"\x18IdentityProvidersService\x12{\n" +
-	"\x15ListIdentityProviders\x12-.platform.iam.v2.ListIdentityProvidersRequest\x1a..platform.iam.v2.ListIdentityProvidersResponse\"\x03\x90\x02\x01\x12j\n" +
-	"\x13GetIdentityProvider\x12+.platform.iam.v2.GetIdentityProviderRequest\x1a!.platform.iam.v2.IdentityProvider\"\x03\x90\x02\x01\x12k\n" +
-	"\x16CreateIdentityProvider\x12..platform.iam.v2.CreateIdentityProviderRequest\x1a!.platform.iam.v2.IdentityProvider\x12k\n" +
-	"\x16UpdateIdentityProvider\x12..platform.iam.v2.UpdateIdentityProviderRequest\x1a!.platform.iam.v2.IdentityProvider\x12k\n" +
-	"\x16VerifyIdentityProvider\x12..platform.iam.v2.VerifyIdentityProviderRequest\x1a!.platform.iam.v2.IdentityProvider\x12`\n" +
-	"\x16DeleteIdentityProvider\x12..platform.iam.v2.DeleteIdentityProviderRequest\x1a\x16.google.protobuf.EmptyB\"Z atrium/gen/platform/iam/v2;iamv2b\x06proto3"
+	"\f_total_count\"W\n" +
+	"\x1aGetIdentityProviderRequest\x129\n" +
+	"\x03uid\x18\x01 \x01(\tB'\xe0A\x02\xfaA!\n" +
+	"\x1fiam.atrium.dev/IdentityProviderR\x03uid\"\xb5\x01\n" +
+	"\x1dCreateIdentityProviderRequest\x12?\n" +
+	"\x06parent\x18\x01 \x01(\tB'\xe0A\x02\xfaA!\x12\x1fiam.atrium.dev/IdentityProviderR\x06parent\x12S\n" +
+	"\x11identity_provider\x18\x02 \x01(\v2!.platform.iam.v2.IdentityProviderB\x03\xe0A\x02R\x10identityProvider\"\xb6\x01\n" +
+	"\x1dUpdateIdentityProviderRequest\x12S\n" +
+	"\x11identity_provider\x18\x01 \x01(\v2!.platform.iam.v2.IdentityProviderB\x03\xe0A\x02R\x10identityProvider\x12@\n" +
+	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskB\x03\xe0A\x01R\n" +
+	"updateMask\"Z\n" +
+	"\x1dVerifyIdentityProviderRequest\x129\n" +
+	"\x03uid\x18\x01 \x01(\tB'\xe0A\x02\xfaA!\n" +
+	"\x1fiam.atrium.dev/IdentityProviderR\x03uid\"Z\n" +
+	"\x1dDeleteIdentityProviderRequest\x129\n" +
+	"\x03uid\x18\x01 \x01(\tB'\xe0A\x02\xfaA!\n" +
+	"\x1fiam.atrium.dev/IdentityProviderR\x03uid2\xb9\b\n" +
+	"\x18IdentityProvidersService\x12\x9a\x01\n" +
+	"\x13GetIdentityProvider\x12+.platform.iam.v2.GetIdentityProviderRequest\x1a!.platform.iam.v2.IdentityProvider\"3\xdaA\x03uid\x82\xd3\xe4\x93\x02$\x12\"/iam/v2/identityProviders/{uid=**}\x90\x02\x01\x12\x9f\x01\n" +
+	"\x15ListIdentityProviders\x12-.platform.iam.v2.ListIdentityProvidersRequest\x1a..platform.iam.v2.ListIdentityProvidersResponse\"'\xdaA\x00\x82\xd3\xe4\x93\x02\x1b\x12\x19/iam/v2/identityProviders\x90\x02\x01\x12\xc8\x01\n" +
+	"\x16CreateIdentityProvider\x12..platform.iam.v2.CreateIdentityProviderRequest\x1a!.platform.iam.v2.IdentityProvider\"[\xdaA\x18parent,identity_provider\x82\xd3\xe4\x93\x02::\x11identity_provider\"%/iam/v2/identityProviders/{parent=**}\x12\xdc\x01\n" +
+	"\x16UpdateIdentityProvider\x12..platform.iam.v2.UpdateIdentityProviderRequest\x1a!.platform.iam.v2.IdentityProvider\"o\xdaA\x1didentity_provider,update_mask\x82\xd3\xe4\x93\x02I:\x11identity_provider24/iam/v2/identityProviders/{identity_provider.uid=**}\x12\x9e\x01\n" +
+	"\x16VerifyIdentityProvider\x12..platform.iam.v2.VerifyIdentityProviderRequest\x1a!.platform.iam.v2.IdentityProvider\"1\xdaA\x03uid\x82\xd3\xe4\x93\x02%:\x01*\" /iam/v2/identityProviders:verify\x12\x92\x01\n" +
+	"\x16DeleteIdentityProvider\x12..platform.iam.v2.DeleteIdentityProviderRequest\x1a\x16.google.protobuf.Empty\"0\xdaA\x03uid\x82\xd3\xe4\x93\x02$*\"/iam/v2/identityProviders/{uid=**}B\"Z atrium/gen/platform/iam/v2;iamv2b\x06proto3"
 
 var (
 	file_platform_iam_v2_identity_providers_proto_rawDescOnce sync.Once
@@ -843,14 +849,14 @@ var file_platform_iam_v2_identity_providers_proto_depIdxs = []int32{
 	1,  // 7: platform.iam.v2.UpdateIdentityProviderRequest.identity_provider:type_name -> platform.iam.v2.IdentityProvider
 	12, // 8: platform.iam.v2.UpdateIdentityProviderRequest.update_mask:type_name -> google.protobuf.FieldMask
 	0,  // 9: platform.iam.v2.IdentityProvider.OIDC.correlation_rule:type_name -> platform.iam.v2.IdentityProvider.OIDC.CorrelationRule
-	2,  // 10: platform.iam.v2.IdentityProvidersService.ListIdentityProviders:input_type -> platform.iam.v2.ListIdentityProvidersRequest
-	4,  // 11: platform.iam.v2.IdentityProvidersService.GetIdentityProvider:input_type -> platform.iam.v2.GetIdentityProviderRequest
+	4,  // 10: platform.iam.v2.IdentityProvidersService.GetIdentityProvider:input_type -> platform.iam.v2.GetIdentityProviderRequest
+	2,  // 11: platform.iam.v2.IdentityProvidersService.ListIdentityProviders:input_type -> platform.iam.v2.ListIdentityProvidersRequest
 	5,  // 12: platform.iam.v2.IdentityProvidersService.CreateIdentityProvider:input_type -> platform.iam.v2.CreateIdentityProviderRequest
 	6,  // 13: platform.iam.v2.IdentityProvidersService.UpdateIdentityProvider:input_type -> platform.iam.v2.UpdateIdentityProviderRequest
 	7,  // 14: platform.iam.v2.IdentityProvidersService.VerifyIdentityProvider:input_type -> platform.iam.v2.VerifyIdentityProviderRequest
 	8,  // 15: platform.iam.v2.IdentityProvidersService.DeleteIdentityProvider:input_type -> platform.iam.v2.DeleteIdentityProviderRequest
-	3,  // 16: platform.iam.v2.IdentityProvidersService.ListIdentityProviders:output_type -> platform.iam.v2.ListIdentityProvidersResponse
-	1,  // 17: platform.iam.v2.IdentityProvidersService.GetIdentityProvider:output_type -> platform.iam.v2.IdentityProvider
+	1,  // 16: platform.iam.v2.IdentityProvidersService.GetIdentityProvider:output_type -> platform.iam.v2.IdentityProvider
+	3,  // 17: platform.iam.v2.IdentityProvidersService.ListIdentityProviders:output_type -> platform.iam.v2.ListIdentityProvidersResponse
 	1,  // 18: platform.iam.v2.IdentityProvidersService.CreateIdentityProvider:output_type -> platform.iam.v2.IdentityProvider
 	1,  // 19: platform.iam.v2.IdentityProvidersService.UpdateIdentityProvider:output_type -> platform.iam.v2.IdentityProvider
 	1,  // 20: platform.iam.v2.IdentityProvidersService.VerifyIdentityProvider:output_type -> platform.iam.v2.IdentityProvider

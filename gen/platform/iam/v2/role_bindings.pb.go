@@ -8,6 +8,7 @@ package iamv2
 
 import (
 	v2 "atrium/gen/platform/uidp/v2"
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	emptypb "google.golang.org/protobuf/types/known/emptypb"
@@ -38,9 +39,9 @@ type RoleBinding struct {
 	Role *RoleBindingRole `protobuf:"bytes,4,opt,name=role,proto3" json:"role,omitempty"`
 	// Creation time. Output only.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// The uid of the identity. Input only.
+	// The uid of the identity. Required. Input only.
 	IdentityUid string `protobuf:"bytes,6,opt,name=identity_uid,json=identityUid,proto3" json:"identity_uid,omitempty"`
-	// The uid of the role. Input only.
+	// The uid of the role. Required. Input only.
 	RoleUid string `protobuf:"bytes,7,opt,name=role_uid,json=roleUid,proto3" json:"role_uid,omitempty"`
 	// From this time on the binding gives nothing. It must be in the future. Without it, the binding never expires.
 	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,100,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
@@ -878,79 +879,88 @@ var File_platform_iam_v2_role_bindings_proto protoreflect.FileDescriptor
 
 const file_platform_iam_v2_role_bindings_proto_rawDesc = "" +
 	"\n" +
-	"#platform/iam/v2/role_bindings.proto\x12\x0fplatform.iam.v2\x1a\x1bgoogle/protobuf/empty.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\x82\x04\n" +
-	"\vRoleBinding\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\x12@\n" +
-	"\bidentity\x18\x02 \x01(\v2$.platform.iam.v2.RoleBindingIdentityR\bidentity\x127\n" +
-	"\x05group\x18\x03 \x01(\v2!.platform.iam.v2.RoleBindingGroupR\x05group\x124\n" +
-	"\x04role\x18\x04 \x01(\v2 .platform.iam.v2.RoleBindingRoleR\x04role\x12;\n" +
-	"\vcreate_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\x12!\n" +
-	"\fidentity_uid\x18\x06 \x01(\tR\videntityUid\x12\x19\n" +
-	"\brole_uid\x18\a \x01(\tR\aroleUid\x12;\n" +
-	"\vexpire_time\x18d \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"expireTime\x12;\n" +
-	"\vreview_time\x18e \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"reviewTime\x12\x1a\n" +
-	"\breviewer\x18f \x01(\tR\breviewer\x12\x1f\n" +
-	"\vreview_note\x18g \x01(\tR\n" +
-	"reviewNote\"\xa5\x01\n" +
-	"\x13RoleBindingIdentity\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\x12\x18\n" +
-	"\asubject\x18\x04 \x01(\tR\asubject\x12\x16\n" +
-	"\x06issuer\x18\x05 \x01(\tR\x06issuer\x12\x14\n" +
-	"\x05email\x18\x06 \x01(\tR\x05email\"Z\n" +
-	"\x10RoleBindingGroup\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\"Y\n" +
-	"\x0fRoleBindingRole\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\"s\n" +
-	"\x18CreateRoleBindingRequest\x12\x16\n" +
-	"\x06parent\x18\x01 \x01(\tR\x06parent\x12?\n" +
-	"\frole_binding\x18\x02 \x01(\v2\x1c.platform.iam.v2.RoleBindingR\vroleBinding\",\n" +
-	"\x18DeleteRoleBindingRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\")\n" +
-	"\x15GetRoleBindingRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"\xfc\x01\n" +
-	"\x17ListRoleBindingsRequest\x120\n" +
-	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterR\x04uidp\x12\x1a\n" +
-	"\bidentity\x18\x02 \x01(\tR\bidentity\x12\x14\n" +
-	"\x05group\x18\x03 \x01(\tR\x05group\x12\x12\n" +
-	"\x04role\x18\x04 \x01(\tR\x04role\x12\x1b\n" +
-	"\tpage_size\x18\x05 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"#platform/iam/v2/role_bindings.proto\x12\x0fplatform.iam.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x17google/api/client.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\xc7\x05\n" +
+	"\vRoleBinding\x12\x15\n" +
+	"\x03uid\x18\x01 \x01(\tB\x03\xe0A\x03R\x03uid\x12E\n" +
+	"\bidentity\x18\x02 \x01(\v2$.platform.iam.v2.RoleBindingIdentityB\x03\xe0A\x03R\bidentity\x12<\n" +
+	"\x05group\x18\x03 \x01(\v2!.platform.iam.v2.RoleBindingGroupB\x03\xe0A\x03R\x05group\x129\n" +
+	"\x04role\x18\x04 \x01(\v2 .platform.iam.v2.RoleBindingRoleB\x03\xe0A\x03R\x04role\x12@\n" +
+	"\vcreate_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"createTime\x12E\n" +
+	"\fidentity_uid\x18\x06 \x01(\tB\"\xe0A\x02\xe0A\x04\xfaA\x19\n" +
+	"\x17iam.atrium.dev/IdentityR\videntityUid\x129\n" +
+	"\brole_uid\x18\a \x01(\tB\x1e\xe0A\x02\xe0A\x04\xfaA\x15\n" +
+	"\x13iam.atrium.dev/RoleR\aroleUid\x12@\n" +
+	"\vexpire_time\x18d \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\n" +
+	"expireTime\x12@\n" +
+	"\vreview_time\x18e \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"reviewTime\x12\x1f\n" +
+	"\breviewer\x18f \x01(\tB\x03\xe0A\x03R\breviewer\x12$\n" +
+	"\vreview_note\x18g \x01(\tB\x03\xe0A\x03R\n" +
+	"reviewNote:R\xeaAO\n" +
+	"\x1aiam.atrium.dev/RoleBinding\x12\x11{role_binding=**}\x1a\x03uid*\froleBindings2\vroleBinding\"\xc3\x01\n" +
+	"\x13RoleBindingIdentity\x12\x15\n" +
+	"\x03uid\x18\x01 \x01(\tB\x03\xe0A\x03R\x03uid\x12\x17\n" +
+	"\x04name\x18\x02 \x01(\tB\x03\xe0A\x03R\x04name\x12%\n" +
+	"\vdescription\x18\x03 \x01(\tB\x03\xe0A\x03R\vdescription\x12\x1d\n" +
+	"\asubject\x18\x04 \x01(\tB\x03\xe0A\x03R\asubject\x12\x1b\n" +
+	"\x06issuer\x18\x05 \x01(\tB\x03\xe0A\x03R\x06issuer\x12\x19\n" +
+	"\x05email\x18\x06 \x01(\tB\x03\xe0A\x03R\x05email\"i\n" +
+	"\x10RoleBindingGroup\x12\x15\n" +
+	"\x03uid\x18\x01 \x01(\tB\x03\xe0A\x03R\x03uid\x12\x17\n" +
+	"\x04name\x18\x02 \x01(\tB\x03\xe0A\x03R\x04name\x12%\n" +
+	"\vdescription\x18\x03 \x01(\tB\x03\xe0A\x03R\vdescription\"h\n" +
+	"\x0fRoleBindingRole\x12\x15\n" +
+	"\x03uid\x18\x01 \x01(\tB\x03\xe0A\x03R\x03uid\x12\x17\n" +
+	"\x04name\x18\x02 \x01(\tB\x03\xe0A\x03R\x04name\x12%\n" +
+	"\vdescription\x18\x03 \x01(\tB\x03\xe0A\x03R\vdescription\"\x9c\x01\n" +
+	"\x18CreateRoleBindingRequest\x12:\n" +
+	"\x06parent\x18\x01 \x01(\tB\"\xe0A\x02\xfaA\x1c\x12\x1aiam.atrium.dev/RoleBindingR\x06parent\x12D\n" +
+	"\frole_binding\x18\x02 \x01(\v2\x1c.platform.iam.v2.RoleBindingB\x03\xe0A\x02R\vroleBinding\"P\n" +
+	"\x18DeleteRoleBindingRequest\x124\n" +
+	"\x03uid\x18\x01 \x01(\tB\"\xe0A\x02\xfaA\x1c\n" +
+	"\x1aiam.atrium.dev/RoleBindingR\x03uid\"M\n" +
+	"\x15GetRoleBindingRequest\x124\n" +
+	"\x03uid\x18\x01 \x01(\tB\"\xe0A\x02\xfaA\x1c\n" +
+	"\x1aiam.atrium.dev/RoleBindingR\x03uid\"\xf1\x02\n" +
+	"\x17ListRoleBindingsRequest\x125\n" +
+	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterB\x03\xe0A\x01R\x04uidp\x12;\n" +
+	"\bidentity\x18\x02 \x01(\tB\x1f\xe0A\x01\xfaA\x19\n" +
+	"\x17iam.atrium.dev/IdentityR\bidentity\x122\n" +
+	"\x05group\x18\x03 \x01(\tB\x1c\xe0A\x01\xfaA\x16\n" +
+	"\x14iam.atrium.dev/GroupR\x05group\x12/\n" +
+	"\x04role\x18\x04 \x01(\tB\x1b\xe0A\x01\xfaA\x15\n" +
+	"\x13iam.atrium.dev/RoleR\x04role\x12 \n" +
+	"\tpage_size\x18\x05 \x01(\x05B\x03\xe0A\x01R\bpageSize\x12\"\n" +
 	"\n" +
-	"page_token\x18\x06 \x01(\tR\tpageToken\x12\x19\n" +
-	"\border_by\x18\a \x01(\tR\aorderBy\x12\x12\n" +
-	"\x04skip\x18\b \x01(\x05R\x04skip\"\xd5\x01\n" +
+	"page_token\x18\x06 \x01(\tB\x03\xe0A\x01R\tpageToken\x12\x1e\n" +
+	"\border_by\x18\a \x01(\tB\x03\xe0A\x01R\aorderBy\x12\x17\n" +
+	"\x04skip\x18\b \x01(\x05B\x03\xe0A\x01R\x04skip\"\xd5\x01\n" +
 	"\x18ListRoleBindingsResponse\x12A\n" +
 	"\rrole_bindings\x18\x01 \x03(\v2\x1c.platform.iam.v2.RoleBindingR\froleBindings\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12$\n" +
 	"\vtotal_count\x18\x03 \x01(\x03H\x00R\n" +
 	"totalCount\x88\x01\x01\x12\x18\n" +
 	"\askipped\x18\x04 \x01(\x05R\askippedB\x0e\n" +
-	"\f_total_count\"\x98\x01\n" +
-	"\x18UpdateRoleBindingRequest\x12?\n" +
-	"\frole_binding\x18\x01 \x01(\v2\x1c.platform.iam.v2.RoleBindingR\vroleBinding\x12;\n" +
-	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
-	"updateMask\"\x9a\x01\n" +
-	"\x1eBatchCreateRoleBindingsRequest\x12\x16\n" +
-	"\x06parent\x18\x01 \x01(\tR\x06parent\x12E\n" +
-	"\brequests\x18\x02 \x03(\v2).platform.iam.v2.CreateRoleBindingRequestR\brequests\x12\x19\n" +
-	"\brole_uid\x18\x03 \x01(\tR\aroleUid\"d\n" +
+	"\f_total_count\"\xa2\x01\n" +
+	"\x18UpdateRoleBindingRequest\x12D\n" +
+	"\frole_binding\x18\x01 \x01(\v2\x1c.platform.iam.v2.RoleBindingB\x03\xe0A\x02R\vroleBinding\x12@\n" +
+	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskB\x03\xe0A\x01R\n" +
+	"updateMask\"\xe0\x01\n" +
+	"\x1eBatchCreateRoleBindingsRequest\x12:\n" +
+	"\x06parent\x18\x01 \x01(\tB\"\xe0A\x02\xfaA\x1c\x12\x1aiam.atrium.dev/RoleBindingR\x06parent\x12J\n" +
+	"\brequests\x18\x02 \x03(\v2).platform.iam.v2.CreateRoleBindingRequestB\x03\xe0A\x02R\brequests\x126\n" +
+	"\brole_uid\x18\x03 \x01(\tB\x1b\xe0A\x01\xfaA\x15\n" +
+	"\x13iam.atrium.dev/RoleR\aroleUid\"d\n" +
 	"\x1fBatchCreateRoleBindingsResponse\x12A\n" +
-	"\rrole_bindings\x18\x01 \x03(\v2\x1c.platform.iam.v2.RoleBindingR\froleBindings2\xf2\x04\n" +
-	"\x13RoleBindingsService\x12[\n" +
-	"\x0eGetRoleBinding\x12&.platform.iam.v2.GetRoleBindingRequest\x1a\x1c.platform.iam.v2.RoleBinding\"\x03\x90\x02\x01\x12\\\n" +
-	"\x11CreateRoleBinding\x12).platform.iam.v2.CreateRoleBindingRequest\x1a\x1c.platform.iam.v2.RoleBinding\x12V\n" +
-	"\x11DeleteRoleBinding\x12).platform.iam.v2.DeleteRoleBindingRequest\x1a\x16.google.protobuf.Empty\x12l\n" +
-	"\x10ListRoleBindings\x12(.platform.iam.v2.ListRoleBindingsRequest\x1a).platform.iam.v2.ListRoleBindingsResponse\"\x03\x90\x02\x01\x12|\n" +
-	"\x17BatchCreateRoleBindings\x12/.platform.iam.v2.BatchCreateRoleBindingsRequest\x1a0.platform.iam.v2.BatchCreateRoleBindingsResponse\x12\\\n" +
-	"\x11UpdateRoleBinding\x12).platform.iam.v2.UpdateRoleBindingRequest\x1a\x1c.platform.iam.v2.RoleBindingB\"Z atrium/gen/platform/iam/v2;iamv2b\x06proto3"
+	"\rrole_bindings\x18\x01 \x03(\v2\x1c.platform.iam.v2.RoleBindingR\froleBindings2\xd9\a\n" +
+	"\x13RoleBindingsService\x12\x86\x01\n" +
+	"\x0eGetRoleBinding\x12&.platform.iam.v2.GetRoleBindingRequest\x1a\x1c.platform.iam.v2.RoleBinding\".\xdaA\x03uid\x82\xd3\xe4\x93\x02\x1f\x12\x1d/iam/v2/roleBindings/{uid=**}\x90\x02\x01\x12\xaa\x01\n" +
+	"\x11CreateRoleBinding\x12).platform.iam.v2.CreateRoleBindingRequest\x1a\x1c.platform.iam.v2.RoleBinding\"L\xdaA\x13parent,role_binding\x82\xd3\xe4\x93\x020:\frole_binding\" /iam/v2/roleBindings/{parent=**}\x12\x83\x01\n" +
+	"\x11DeleteRoleBinding\x12).platform.iam.v2.DeleteRoleBindingRequest\x1a\x16.google.protobuf.Empty\"+\xdaA\x03uid\x82\xd3\xe4\x93\x02\x1f*\x1d/iam/v2/roleBindings/{uid=**}\x12\x8b\x01\n" +
+	"\x10ListRoleBindings\x12(.platform.iam.v2.ListRoleBindingsRequest\x1a).platform.iam.v2.ListRoleBindingsResponse\"\"\xdaA\x00\x82\xd3\xe4\x93\x02\x16\x12\x14/iam/v2/roleBindings\x90\x02\x01\x12\xbb\x01\n" +
+	"\x17BatchCreateRoleBindings\x12/.platform.iam.v2.BatchCreateRoleBindingsRequest\x1a0.platform.iam.v2.BatchCreateRoleBindingsResponse\"=\xdaA\x0fparent,requests\x82\xd3\xe4\x93\x02%:\x01*\" /iam/v2/roleBindings:batchCreate\x12\xb9\x01\n" +
+	"\x11UpdateRoleBinding\x12).platform.iam.v2.UpdateRoleBindingRequest\x1a\x1c.platform.iam.v2.RoleBinding\"[\xdaA\x18role_binding,update_mask\x82\xd3\xe4\x93\x02::\frole_binding2*/iam/v2/roleBindings/{role_binding.uid=**}B\"Z atrium/gen/platform/iam/v2;iamv2b\x06proto3"
 
 var (
 	file_platform_iam_v2_role_bindings_proto_rawDescOnce sync.Once

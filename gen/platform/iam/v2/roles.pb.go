@@ -8,6 +8,7 @@ package iamv2
 
 import (
 	v2 "atrium/gen/platform/uidp/v2"
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	emptypb "google.golang.org/protobuf/types/known/emptypb"
@@ -497,27 +498,29 @@ var File_platform_iam_v2_roles_proto protoreflect.FileDescriptor
 
 const file_platform_iam_v2_roles_proto_rawDesc = "" +
 	"\n" +
-	"\x1bplatform/iam/v2/roles.proto\x12\x0fplatform.iam.v2\x1a\x1bgoogle/protobuf/empty.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a platform/iam/v2/capability.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\x89\x02\n" +
-	"\x04Role\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\x12?\n" +
-	"\fcapabilities\x18\x04 \x03(\x0e2\x1b.platform.iam.v2.CapabilityR\fcapabilities\x12;\n" +
-	"\vcreate_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\x12;\n" +
-	"\vupdate_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"updateTime\"\"\n" +
-	"\x0eGetRoleRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"\xe8\x01\n" +
-	"\x10ListRolesRequest\x120\n" +
-	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterR\x04uidp\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1b\n" +
-	"\tpage_size\x18\x03 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\x1bplatform/iam/v2/roles.proto\x12\x0fplatform.iam.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x17google/api/client.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a platform/iam/v2/capability.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\xde\x02\n" +
+	"\x04Role\x12\x15\n" +
+	"\x03uid\x18\x01 \x01(\tB\x03\xe0A\x03R\x03uid\x12\x17\n" +
+	"\x04name\x18\x02 \x01(\tB\x03\xe0A\x02R\x04name\x12%\n" +
+	"\vdescription\x18\x03 \x01(\tB\x03\xe0A\x01R\vdescription\x12D\n" +
+	"\fcapabilities\x18\x04 \x03(\x0e2\x1b.platform.iam.v2.CapabilityB\x03\xe0A\x01R\fcapabilities\x12@\n" +
+	"\vcreate_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"createTime\x12@\n" +
+	"\vupdate_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"updateTime:5\xeaA2\n" +
+	"\x13iam.atrium.dev/Role\x12\t{role=**}\x1a\x03uid*\x05roles2\x04role\"?\n" +
+	"\x0eGetRoleRequest\x12-\n" +
+	"\x03uid\x18\x01 \x01(\tB\x1b\xe0A\x02\xfaA\x15\n" +
+	"\x13iam.atrium.dev/RoleR\x03uid\"\x8b\x02\n" +
+	"\x10ListRolesRequest\x125\n" +
+	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterB\x03\xe0A\x01R\x04uidp\x12\x17\n" +
+	"\x04name\x18\x02 \x01(\tB\x03\xe0A\x01R\x04name\x12 \n" +
+	"\tpage_size\x18\x03 \x01(\x05B\x03\xe0A\x01R\bpageSize\x12\"\n" +
 	"\n" +
-	"page_token\x18\x04 \x01(\tR\tpageToken\x12\x19\n" +
-	"\border_by\x18\x05 \x01(\tR\aorderBy\x12\x12\n" +
-	"\x04skip\x18\x06 \x01(\x05R\x04skip\x12\x19\n" +
-	"\x05query\x18d \x01(\tH\x00R\x05query\x88\x01\x01B\b\n" +
+	"page_token\x18\x04 \x01(\tB\x03\xe0A\x01R\tpageToken\x12\x1e\n" +
+	"\border_by\x18\x05 \x01(\tB\x03\xe0A\x01R\aorderBy\x12\x17\n" +
+	"\x04skip\x18\x06 \x01(\x05B\x03\xe0A\x01R\x04skip\x12\x1e\n" +
+	"\x05query\x18d \x01(\tB\x03\xe0A\x01H\x00R\x05query\x88\x01\x01B\b\n" +
 	"\x06_query\"\xb8\x01\n" +
 	"\x11ListRolesResponse\x12+\n" +
 	"\x05roles\x18\x01 \x03(\v2\x15.platform.iam.v2.RoleR\x05roles\x12&\n" +
@@ -525,25 +528,26 @@ const file_platform_iam_v2_roles_proto_rawDesc = "" +
 	"\vtotal_count\x18\x03 \x01(\x03H\x00R\n" +
 	"totalCount\x88\x01\x01\x12\x18\n" +
 	"\askipped\x18\x04 \x01(\x05R\askippedB\x0e\n" +
-	"\f_total_count\"V\n" +
-	"\x11CreateRoleRequest\x12\x16\n" +
-	"\x06parent\x18\x01 \x01(\tR\x06parent\x12)\n" +
-	"\x04role\x18\x02 \x01(\v2\x15.platform.iam.v2.RoleR\x04role\"{\n" +
-	"\x11UpdateRoleRequest\x12)\n" +
-	"\x04role\x18\x01 \x01(\v2\x15.platform.iam.v2.RoleR\x04role\x12;\n" +
-	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
-	"updateMask\"%\n" +
-	"\x11DeleteRoleRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid2\x8b\x03\n" +
-	"\fRolesService\x12F\n" +
-	"\aGetRole\x12\x1f.platform.iam.v2.GetRoleRequest\x1a\x15.platform.iam.v2.Role\"\x03\x90\x02\x01\x12W\n" +
-	"\tListRoles\x12!.platform.iam.v2.ListRolesRequest\x1a\".platform.iam.v2.ListRolesResponse\"\x03\x90\x02\x01\x12G\n" +
+	"\f_total_count\"x\n" +
+	"\x11CreateRoleRequest\x123\n" +
+	"\x06parent\x18\x01 \x01(\tB\x1b\xe0A\x02\xfaA\x15\x12\x13iam.atrium.dev/RoleR\x06parent\x12.\n" +
+	"\x04role\x18\x02 \x01(\v2\x15.platform.iam.v2.RoleB\x03\xe0A\x02R\x04role\"\x85\x01\n" +
+	"\x11UpdateRoleRequest\x12.\n" +
+	"\x04role\x18\x01 \x01(\v2\x15.platform.iam.v2.RoleB\x03\xe0A\x02R\x04role\x12@\n" +
+	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskB\x03\xe0A\x01R\n" +
+	"updateMask\"B\n" +
+	"\x11DeleteRoleRequest\x12-\n" +
+	"\x03uid\x18\x01 \x01(\tB\x1b\xe0A\x02\xfaA\x15\n" +
+	"\x13iam.atrium.dev/RoleR\x03uid2\xe3\x04\n" +
+	"\fRolesService\x12j\n" +
+	"\aGetRole\x12\x1f.platform.iam.v2.GetRoleRequest\x1a\x15.platform.iam.v2.Role\"'\xdaA\x03uid\x82\xd3\xe4\x93\x02\x18\x12\x16/iam/v2/roles/{uid=**}\x90\x02\x01\x12o\n" +
+	"\tListRoles\x12!.platform.iam.v2.ListRolesRequest\x1a\".platform.iam.v2.ListRolesResponse\"\x1b\xdaA\x00\x82\xd3\xe4\x93\x02\x0f\x12\r/iam/v2/roles\x90\x02\x01\x12~\n" +
 	"\n" +
-	"CreateRole\x12\".platform.iam.v2.CreateRoleRequest\x1a\x15.platform.iam.v2.Role\x12G\n" +
+	"CreateRole\x12\".platform.iam.v2.CreateRoleRequest\x1a\x15.platform.iam.v2.Role\"5\xdaA\vparent,role\x82\xd3\xe4\x93\x02!:\x04role\"\x19/iam/v2/roles/{parent=**}\x12\x85\x01\n" +
 	"\n" +
-	"UpdateRole\x12\".platform.iam.v2.UpdateRoleRequest\x1a\x15.platform.iam.v2.Role\x12H\n" +
+	"UpdateRole\x12\".platform.iam.v2.UpdateRoleRequest\x1a\x15.platform.iam.v2.Role\"<\xdaA\x10role,update_mask\x82\xd3\xe4\x93\x02#:\x04role2\x1b/iam/v2/roles/{role.uid=**}\x12n\n" +
 	"\n" +
-	"DeleteRole\x12\".platform.iam.v2.DeleteRoleRequest\x1a\x16.google.protobuf.EmptyB\"Z atrium/gen/platform/iam/v2;iamv2b\x06proto3"
+	"DeleteRole\x12\".platform.iam.v2.DeleteRoleRequest\x1a\x16.google.protobuf.Empty\"$\xdaA\x03uid\x82\xd3\xe4\x93\x02\x18*\x16/iam/v2/roles/{uid=**}B\"Z atrium/gen/platform/iam/v2;iamv2b\x06proto3"
 
 var (
 	file_platform_iam_v2_roles_proto_rawDescOnce sync.Once

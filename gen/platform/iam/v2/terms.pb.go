@@ -7,6 +7,7 @@
 package iamv2
 
 import (
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
@@ -474,43 +475,48 @@ var File_platform_iam_v2_terms_proto protoreflect.FileDescriptor
 
 const file_platform_iam_v2_terms_proto_rawDesc = "" +
 	"\n" +
-	"\x1bplatform/iam/v2/terms.proto\x12\x0fplatform.iam.v2\x1a\x1fgoogle/protobuf/timestamp.proto\"M\n" +
-	"\x12AcceptTermsRequest\x12\x14\n" +
-	"\x05group\x18\x01 \x01(\tR\x05group\x12!\n" +
-	"\fdocument_ids\x18\x02 \x03(\tR\vdocumentIds\"N\n" +
-	"\x13AcceptTermsResponse\x12\x14\n" +
-	"\x05group\x18\x01 \x01(\tR\x05group\x12!\n" +
-	"\fdocument_ids\x18\x02 \x03(\tR\vdocumentIds\"\x9f\x01\n" +
-	"\x0fTermsAcceptance\x12\x15\n" +
-	"\x06doc_id\x18\x01 \x01(\tR\x05docId\x12\x1f\n" +
-	"\vaccepted_by\x18\x02 \x01(\tR\n" +
-	"acceptedBy\x12\x17\n" +
-	"\aorg_uid\x18\x03 \x01(\tR\x06orgUid\x12;\n" +
-	"\vcreate_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\"\x9e\x01\n" +
-	"\x1bListTermsAcceptancesRequest\x12\x14\n" +
-	"\x05group\x18\x01 \x01(\tR\x05group\x12\x1b\n" +
-	"\tpage_size\x18\x02 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\x1bplatform/iam/v2/terms.proto\x12\x0fplatform.iam.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x17google/api/client.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"p\n" +
+	"\x12AcceptTermsRequest\x122\n" +
+	"\x05group\x18\x01 \x01(\tB\x1c\xe0A\x02\xfaA\x16\n" +
+	"\x14iam.atrium.dev/GroupR\x05group\x12&\n" +
+	"\fdocument_ids\x18\x02 \x03(\tB\x03\xe0A\x02R\vdocumentIds\"i\n" +
+	"\x13AcceptTermsResponse\x12/\n" +
+	"\x05group\x18\x01 \x01(\tB\x19\xfaA\x16\n" +
+	"\x14iam.atrium.dev/GroupR\x05group\x12!\n" +
+	"\fdocument_ids\x18\x02 \x03(\tR\vdocumentIds\"\xe8\x01\n" +
+	"\x0fTermsAcceptance\x12\x1a\n" +
+	"\x06doc_id\x18\x01 \x01(\tB\x03\xe0A\x03R\x05docId\x12@\n" +
+	"\vaccepted_by\x18\x02 \x01(\tB\x1f\xe0A\x03\xfaA\x19\n" +
+	"\x17iam.atrium.dev/IdentityR\n" +
+	"acceptedBy\x125\n" +
+	"\aorg_uid\x18\x03 \x01(\tB\x1c\xe0A\x03\xfaA\x16\n" +
+	"\x14iam.atrium.dev/GroupR\x06orgUid\x12@\n" +
+	"\vcreate_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"createTime\"\xd0\x01\n" +
+	"\x1bListTermsAcceptancesRequest\x122\n" +
+	"\x05group\x18\x01 \x01(\tB\x1c\xe0A\x02\xfaA\x16\n" +
+	"\x14iam.atrium.dev/GroupR\x05group\x12 \n" +
+	"\tpage_size\x18\x02 \x01(\x05B\x03\xe0A\x01R\bpageSize\x12\"\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tR\tpageToken\x12\x19\n" +
-	"\border_by\x18\x04 \x01(\tR\aorderBy\x12\x12\n" +
-	"\x04skip\x18\x05 \x01(\x05R\x04skip\"\xe5\x01\n" +
+	"page_token\x18\x03 \x01(\tB\x03\xe0A\x01R\tpageToken\x12\x1e\n" +
+	"\border_by\x18\x04 \x01(\tB\x03\xe0A\x01R\aorderBy\x12\x17\n" +
+	"\x04skip\x18\x05 \x01(\x05B\x03\xe0A\x01R\x04skip\"\xe5\x01\n" +
 	"\x1cListTermsAcceptancesResponse\x12M\n" +
 	"\x11terms_acceptances\x18\x01 \x03(\v2 .platform.iam.v2.TermsAcceptanceR\x10termsAcceptances\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12$\n" +
 	"\vtotal_count\x18\x03 \x01(\x03H\x00R\n" +
 	"totalCount\x88\x01\x01\x12\x18\n" +
 	"\askipped\x18\x04 \x01(\x05R\askippedB\x0e\n" +
-	"\f_total_count\"I\n" +
-	"\x0fMissingDocument\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
-	"\x05label\x18\x02 \x01(\tR\x05label\x12\x10\n" +
-	"\x03url\x18\x03 \x01(\tR\x03url\"T\n" +
-	"\x16TermsNotAcceptedDetail\x12:\n" +
-	"\amissing\x18\x01 \x03(\v2 .platform.iam.v2.MissingDocumentR\amissing2\xe2\x01\n" +
-	"\fTermsService\x12X\n" +
-	"\vAcceptTerms\x12#.platform.iam.v2.AcceptTermsRequest\x1a$.platform.iam.v2.AcceptTermsResponse\x12x\n" +
-	"\x14ListTermsAcceptances\x12,.platform.iam.v2.ListTermsAcceptancesRequest\x1a-.platform.iam.v2.ListTermsAcceptancesResponse\"\x03\x90\x02\x01B\"Z atrium/gen/platform/iam/v2;iamv2b\x06proto3"
+	"\f_total_count\"X\n" +
+	"\x0fMissingDocument\x12\x13\n" +
+	"\x02id\x18\x01 \x01(\tB\x03\xe0A\x03R\x02id\x12\x19\n" +
+	"\x05label\x18\x02 \x01(\tB\x03\xe0A\x03R\x05label\x12\x15\n" +
+	"\x03url\x18\x03 \x01(\tB\x03\xe0A\x03R\x03url\"Y\n" +
+	"\x16TermsNotAcceptedDetail\x12?\n" +
+	"\amissing\x18\x01 \x03(\v2 .platform.iam.v2.MissingDocumentB\x03\xe0A\x03R\amissing2\xc6\x02\n" +
+	"\fTermsService\x12\x92\x01\n" +
+	"\vAcceptTerms\x12#.platform.iam.v2.AcceptTermsRequest\x1a$.platform.iam.v2.AcceptTermsResponse\"8\xdaA\x12group,document_ids\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/iam/v2/terms/{group=**}\x12\xa0\x01\n" +
+	"\x14ListTermsAcceptances\x12,.platform.iam.v2.ListTermsAcceptancesRequest\x1a-.platform.iam.v2.ListTermsAcceptancesResponse\"+\xdaA\x05group\x82\xd3\xe4\x93\x02\x1a\x12\x18/iam/v2/terms/{group=**}\x90\x02\x01B\"Z atrium/gen/platform/iam/v2;iamv2b\x06proto3"
 
 var (
 	file_platform_iam_v2_terms_proto_rawDescOnce sync.Once

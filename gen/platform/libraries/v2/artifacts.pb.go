@@ -7,6 +7,7 @@
 package librariesv2
 
 import (
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
@@ -772,69 +773,72 @@ var File_platform_libraries_v2_artifacts_proto protoreflect.FileDescriptor
 
 const file_platform_libraries_v2_artifacts_proto_rawDesc = "" +
 	"\n" +
-	"%platform/libraries/v2/artifacts.proto\x12\x15platform.libraries.v2\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd8\x02\n" +
-	"\bArtifact\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\x12>\n" +
-	"\tecosystem\x18\x04 \x01(\x0e2 .platform.libraries.v2.EcosystemR\tecosystem\x12%\n" +
-	"\x0elatest_version\x18\x05 \x01(\tR\rlatestVersion\x12#\n" +
-	"\rversion_count\x18\x06 \x01(\x05R\fversionCount\x12;\n" +
-	"\vcreate_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\x12;\n" +
-	"\vupdate_time\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"updateTime\"\x8c\x02\n" +
-	"\x0fArtifactVersion\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
-	"\aversion\x18\x03 \x01(\tR\aversion\x12 \n" +
-	"\vdescription\x18\x04 \x01(\tR\vdescription\x12;\n" +
-	"\vcreate_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\x12;\n" +
-	"\vupdate_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"updateTime\x12\x1d\n" +
+	"%platform/libraries/v2/artifacts.proto\x12\x15platform.libraries.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x17google/api/client.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xcd\x03\n" +
+	"\bArtifact\x12\x15\n" +
+	"\x03uid\x18\x01 \x01(\tB\x03\xe0A\x03R\x03uid\x12\x17\n" +
+	"\x04name\x18\x02 \x01(\tB\x03\xe0A\x03R\x04name\x12%\n" +
+	"\vdescription\x18\x03 \x01(\tB\x03\xe0A\x03R\vdescription\x12C\n" +
+	"\tecosystem\x18\x04 \x01(\x0e2 .platform.libraries.v2.EcosystemB\x03\xe0A\x03R\tecosystem\x12*\n" +
+	"\x0elatest_version\x18\x05 \x01(\tB\x03\xe0A\x03R\rlatestVersion\x12(\n" +
+	"\rversion_count\x18\x06 \x01(\x05B\x03\xe0A\x03R\fversionCount\x12@\n" +
+	"\vcreate_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"createTime\x12@\n" +
+	"\vupdate_time\x18\b \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"updateTime:K\xeaAH\n" +
+	"\x1dlibraries.atrium.dev/Artifact\x12\r{artifact=**}\x1a\x03uid*\tartifacts2\bartifact\"\x99\x03\n" +
+	"\x0fArtifactVersion\x12\x15\n" +
+	"\x03uid\x18\x01 \x01(\tB\x03\xe0A\x03R\x03uid\x12\x17\n" +
+	"\x04name\x18\x02 \x01(\tB\x03\xe0A\x03R\x04name\x12\x1d\n" +
+	"\aversion\x18\x03 \x01(\tB\x03\xe0A\x03R\aversion\x12%\n" +
+	"\vdescription\x18\x04 \x01(\tB\x03\xe0A\x03R\vdescription\x12@\n" +
+	"\vcreate_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"createTime\x12@\n" +
+	"\vupdate_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"updateTime\x12\"\n" +
 	"\n" +
-	"size_bytes\x18\a \x01(\x03R\tsizeBytes\"\xb2\x02\n" +
-	"\x14ListArtifactsRequest\x12@\n" +
+	"size_bytes\x18\a \x01(\x03B\x03\xe0A\x03R\tsizeBytes:h\xeaAe\n" +
+	"$libraries.atrium.dev/ArtifactVersion\x12\x15{artifact_version=**}\x1a\x03uid*\x10artifactVersions2\x0fartifactVersion\"\xda\x02\n" +
+	"\x14ListArtifactsRequest\x12E\n" +
 	"\n" +
-	"ecosystems\x18\x01 \x03(\x0e2 .platform.libraries.v2.EcosystemR\n" +
-	"ecosystems\x12\x14\n" +
-	"\x05query\x18\x02 \x01(\tR\x05query\x12&\n" +
-	"\fcuda_version\x18\x03 \x01(\tH\x00R\vcudaVersion\x88\x01\x01\x12\x1e\n" +
+	"ecosystems\x18\x01 \x03(\x0e2 .platform.libraries.v2.EcosystemB\x03\xe0A\x02R\n" +
+	"ecosystems\x12\x19\n" +
+	"\x05query\x18\x02 \x01(\tB\x03\xe0A\x01R\x05query\x12+\n" +
+	"\fcuda_version\x18\x03 \x01(\tB\x03\xe0A\x01H\x00R\vcudaVersion\x88\x01\x01\x12#\n" +
 	"\n" +
-	"remediated\x18\x04 \x01(\bR\n" +
-	"remediated\x12\x1b\n" +
+	"remediated\x18\x04 \x01(\bB\x03\xe0A\x01R\n" +
+	"remediated\x12 \n" +
 	"\tpage_size\x18\n" +
-	" \x01(\x05R\bpageSize\x12\x1d\n" +
+	" \x01(\x05B\x03\xe0A\x01R\bpageSize\x12\"\n" +
 	"\n" +
-	"page_token\x18\v \x01(\tR\tpageToken\x12\x12\n" +
-	"\x04skip\x18\f \x01(\x05R\x04skip\x12\x19\n" +
-	"\border_by\x18\r \x01(\tR\aorderByB\x0f\n" +
+	"page_token\x18\v \x01(\tB\x03\xe0A\x01R\tpageToken\x12\x17\n" +
+	"\x04skip\x18\f \x01(\x05B\x03\xe0A\x01R\x04skip\x12\x1e\n" +
+	"\border_by\x18\r \x01(\tB\x03\xe0A\x01R\aorderByB\x0f\n" +
 	"\r_cuda_version\"\xb9\x01\n" +
 	"\x15ListArtifactsResponse\x12=\n" +
 	"\tartifacts\x18\x01 \x03(\v2\x1f.platform.libraries.v2.ArtifactR\tartifacts\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1f\n" +
 	"\vtotal_count\x18\x03 \x01(\x03R\n" +
 	"totalCount\x12\x18\n" +
-	"\askipped\x18\x04 \x01(\x05R\askipped\"\xa9\x01\n" +
-	"\x1bListArtifactVersionsRequest\x12\x1f\n" +
-	"\vartifact_id\x18\x01 \x01(\tR\n" +
-	"artifactId\x12\x1b\n" +
+	"\askipped\x18\x04 \x01(\x05R\askipped\"\xe4\x01\n" +
+	"\x1bListArtifactVersionsRequest\x12F\n" +
+	"\vartifact_id\x18\x01 \x01(\tB%\xe0A\x02\xfaA\x1f\n" +
+	"\x1dlibraries.atrium.dev/ArtifactR\n" +
+	"artifactId\x12 \n" +
 	"\tpage_size\x18\n" +
-	" \x01(\x05R\bpageSize\x12\x1d\n" +
+	" \x01(\x05B\x03\xe0A\x01R\bpageSize\x12\"\n" +
 	"\n" +
-	"page_token\x18\v \x01(\tR\tpageToken\x12\x12\n" +
-	"\x04skip\x18\f \x01(\x05R\x04skip\x12\x19\n" +
-	"\border_by\x18\r \x01(\tR\aorderBy\"\xd6\x01\n" +
+	"page_token\x18\v \x01(\tB\x03\xe0A\x01R\tpageToken\x12\x17\n" +
+	"\x04skip\x18\f \x01(\x05B\x03\xe0A\x01R\x04skip\x12\x1e\n" +
+	"\border_by\x18\r \x01(\tB\x03\xe0A\x01R\aorderBy\"\xd6\x01\n" +
 	"\x1cListArtifactVersionsResponse\x12S\n" +
 	"\x11artifact_versions\x18\x01 \x03(\v2&.platform.libraries.v2.ArtifactVersionR\x10artifactVersions\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1f\n" +
 	"\vtotal_count\x18\x03 \x01(\x03R\n" +
 	"totalCount\x12\x18\n" +
-	"\askipped\x18\x04 \x01(\x05R\askipped\"[\n" +
-	"\x17GetArtifactCountRequest\x12@\n" +
+	"\askipped\x18\x04 \x01(\x05R\askipped\"`\n" +
+	"\x17GetArtifactCountRequest\x12E\n" +
 	"\n" +
-	"ecosystems\x18\x01 \x03(\x0e2 .platform.libraries.v2.EcosystemR\n" +
+	"ecosystems\x18\x01 \x03(\x0e2 .platform.libraries.v2.EcosystemB\x03\xe0A\x02R\n" +
 	"ecosystems\"\xe5\x01\n" +
 	"\x18GetArtifactCountResponse\x12V\n" +
 	"\x06counts\x18\x01 \x03(\v2>.platform.libraries.v2.GetArtifactCountResponse.EcosystemCountR\x06counts\x1aq\n" +
@@ -845,11 +849,13 @@ const file_platform_libraries_v2_artifacts_proto_rawDesc = "" +
 	"\tEcosystem\x12\x19\n" +
 	"\x15ECOSYSTEM_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eECOSYSTEM_JAVA\x10\x01\x12\x14\n" +
-	"\x10ECOSYSTEM_PYTHON\x10\x022\x84\x03\n" +
-	"\x10ArtifactsService\x12o\n" +
-	"\rListArtifacts\x12+.platform.libraries.v2.ListArtifactsRequest\x1a,.platform.libraries.v2.ListArtifactsResponse\"\x03\x90\x02\x01\x12\x84\x01\n" +
-	"\x14ListArtifactVersions\x122.platform.libraries.v2.ListArtifactVersionsRequest\x1a3.platform.libraries.v2.ListArtifactVersionsResponse\"\x03\x90\x02\x01\x12x\n" +
-	"\x10GetArtifactCount\x12..platform.libraries.v2.GetArtifactCountRequest\x1a/.platform.libraries.v2.GetArtifactCountResponse\"\x03\x90\x02\x01B.Z,atrium/gen/platform/libraries/v2;librariesv2b\x06proto3"
+	"\x10ECOSYSTEM_PYTHON\x10\x022\xaa\x04\n" +
+	"\x10ArtifactsService\x12\x9b\x01\n" +
+	"\rListArtifacts\x12+.platform.libraries.v2.ListArtifactsRequest\x1a,.platform.libraries.v2.ListArtifactsResponse\"/\xdaA\n" +
+	"ecosystems\x82\xd3\xe4\x93\x02\x19\x12\x17/libraries/v2/artifacts\x90\x02\x01\x12\xca\x01\n" +
+	"\x14ListArtifactVersions\x122.platform.libraries.v2.ListArtifactVersionsRequest\x1a3.platform.libraries.v2.ListArtifactVersionsResponse\"I\xdaA\vartifact_id\x82\xd3\xe4\x93\x022\x120/libraries/v2/artifacts/{artifact_id=*}/versions\x90\x02\x01\x12\xaa\x01\n" +
+	"\x10GetArtifactCount\x12..platform.libraries.v2.GetArtifactCountRequest\x1a/.platform.libraries.v2.GetArtifactCountResponse\"5\xdaA\n" +
+	"ecosystems\x82\xd3\xe4\x93\x02\x1f\x12\x1d/libraries/v2/artifacts/count\x90\x02\x01B.Z,atrium/gen/platform/libraries/v2;librariesv2b\x06proto3"
 
 var (
 	file_platform_libraries_v2_artifacts_proto_rawDescOnce sync.Once

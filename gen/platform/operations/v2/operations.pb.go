@@ -7,6 +7,7 @@
 package operationsv2
 
 import (
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	structpb "google.golang.org/protobuf/types/known/structpb"
@@ -389,41 +390,45 @@ var File_platform_operations_v2_operations_proto protoreflect.FileDescriptor
 
 const file_platform_operations_v2_operations_proto_rawDesc = "" +
 	"\n" +
-	"'platform/operations/v2/operations.proto\x12\x16platform.operations.v2\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc3\x04\n" +
-	"\tOperation\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x12\n" +
-	"\x04kind\x18\x02 \x01(\tR\x04kind\x12<\n" +
-	"\x05state\x18\x03 \x01(\x0e2&.platform.operations.v2.OperationStateR\x05state\x12\x12\n" +
-	"\x04done\x18\x04 \x01(\bR\x04done\x12\x18\n" +
-	"\arecords\x18\x05 \x01(\x05R\arecords\x12)\n" +
-	"\x10progress_percent\x18\x06 \x01(\x05R\x0fprogressPercent\x123\n" +
-	"\bresponse\x18\a \x01(\v2\x17.google.protobuf.StructR\bresponse\x12<\n" +
-	"\x05error\x18\b \x01(\v2&.platform.operations.v2.OperationErrorR\x05error\x12\x18\n" +
-	"\acreator\x18\t \x01(\tR\acreator\x12;\n" +
+	"'platform/operations/v2/operations.proto\x12\x16platform.operations.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x17google/api/client.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd6\x05\n" +
+	"\tOperation\x12\x15\n" +
+	"\x03uid\x18\x01 \x01(\tB\x03\xe0A\x03R\x03uid\x12\x17\n" +
+	"\x04kind\x18\x02 \x01(\tB\x03\xe0A\x03R\x04kind\x12A\n" +
+	"\x05state\x18\x03 \x01(\x0e2&.platform.operations.v2.OperationStateB\x03\xe0A\x03R\x05state\x12\x17\n" +
+	"\x04done\x18\x04 \x01(\bB\x03\xe0A\x03R\x04done\x12\x1d\n" +
+	"\arecords\x18\x05 \x01(\x05B\x03\xe0A\x03R\arecords\x12.\n" +
+	"\x10progress_percent\x18\x06 \x01(\x05B\x03\xe0A\x03R\x0fprogressPercent\x128\n" +
+	"\bresponse\x18\a \x01(\v2\x17.google.protobuf.StructB\x03\xe0A\x03R\bresponse\x12A\n" +
+	"\x05error\x18\b \x01(\v2&.platform.operations.v2.OperationErrorB\x03\xe0A\x03R\x05error\x12\x1d\n" +
+	"\acreator\x18\t \x01(\tB\x03\xe0A\x03R\acreator\x12@\n" +
 	"\vcreate_time\x18\n" +
-	" \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\x12;\n" +
-	"\vupdate_time\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"updateTime\x125\n" +
-	"\bend_time\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\aendTime\x12;\n" +
-	"\vexpire_time\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"expireTime\">\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"createTime\x12@\n" +
+	"\vupdate_time\x18\v \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"updateTime\x12:\n" +
+	"\bend_time\x18\f \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\aendTime\x12@\n" +
+	"\vexpire_time\x18\r \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"expireTime:P\xeaAM\n" +
+	"\x1foperations.atrium.dev/Operation\x12\x0e{operation=**}\x1a\x03uid*\n" +
+	"operations2\toperation\">\n" +
 	"\x0eOperationError\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\x05R\x04code\x12\x18\n" +
-	"\amessage\x18\x02 \x01(\tR\amessage\"'\n" +
-	"\x13GetOperationRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"*\n" +
-	"\x16CancelOperationRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid*\xa8\x01\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\"P\n" +
+	"\x13GetOperationRequest\x129\n" +
+	"\x03uid\x18\x01 \x01(\tB'\xe0A\x02\xfaA!\n" +
+	"\x1foperations.atrium.dev/OperationR\x03uid\"S\n" +
+	"\x16CancelOperationRequest\x129\n" +
+	"\x03uid\x18\x01 \x01(\tB'\xe0A\x02\xfaA!\n" +
+	"\x1foperations.atrium.dev/OperationR\x03uid*\xa8\x01\n" +
 	"\x0eOperationState\x12\x1f\n" +
 	"\x1bOPERATION_STATE_UNSPECIFIED\x10\x00\x12\x1b\n" +
 	"\x17OPERATION_STATE_RUNNING\x10\x01\x12\x1d\n" +
 	"\x19OPERATION_STATE_SUCCEEDED\x10\x02\x12\x1a\n" +
 	"\x16OPERATION_STATE_FAILED\x10\x03\x12\x1d\n" +
-	"\x19OPERATION_STATE_CANCELLED\x10\x042\xde\x01\n" +
-	"\x11OperationsService\x12c\n" +
-	"\fGetOperation\x12+.platform.operations.v2.GetOperationRequest\x1a!.platform.operations.v2.Operation\"\x03\x90\x02\x01\x12d\n" +
-	"\x0fCancelOperation\x12..platform.operations.v2.CancelOperationRequest\x1a!.platform.operations.v2.OperationB0Z.atrium/gen/platform/operations/v2;operationsv2b\x06proto3"
+	"\x19OPERATION_STATE_CANCELLED\x10\x042\xb3\x02\n" +
+	"\x11OperationsService\x12\x88\x01\n" +
+	"\fGetOperation\x12+.platform.operations.v2.GetOperationRequest\x1a!.platform.operations.v2.Operation\"(\xdaA\x03uid\x82\xd3\xe4\x93\x02\x19\x12\x17/operations/v2/{uid=**}\x90\x02\x01\x12\x92\x01\n" +
+	"\x0fCancelOperation\x12..platform.operations.v2.CancelOperationRequest\x1a!.platform.operations.v2.Operation\",\xdaA\x03uid\x82\xd3\xe4\x93\x02 \"\x1e/operations/v2/{uid=**}/cancelB0Z.atrium/gen/platform/operations/v2;operationsv2b\x06proto3"
 
 var (
 	file_platform_operations_v2_operations_proto_rawDescOnce sync.Once

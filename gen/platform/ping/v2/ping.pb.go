@@ -7,6 +7,7 @@
 package pingv2
 
 import (
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -108,12 +109,12 @@ var File_platform_ping_v2_ping_proto protoreflect.FileDescriptor
 
 const file_platform_ping_v2_ping_proto_rawDesc = "" +
 	"\n" +
-	"\x1bplatform/ping/v2/ping.proto\x12\x10platform.ping.v2\"\r\n" +
+	"\x1bplatform/ping/v2/ping.proto\x12\x10platform.ping.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x17google/api/client.proto\"\r\n" +
 	"\vPingRequest\"*\n" +
 	"\fPingResponse\x12\x1a\n" +
-	"\bresponse\x18\x01 \x01(\tR\bresponse2Y\n" +
-	"\vPingService\x12J\n" +
-	"\x04Ping\x12\x1d.platform.ping.v2.PingRequest\x1a\x1e.platform.ping.v2.PingResponse\"\x03\x90\x02\x01B$Z\"atrium/gen/platform/ping/v2;pingv2b\x06proto3"
+	"\bresponse\x18\x01 \x01(\tR\bresponse2q\n" +
+	"\vPingService\x12b\n" +
+	"\x04Ping\x12\x1d.platform.ping.v2.PingRequest\x1a\x1e.platform.ping.v2.PingResponse\"\x1b\xdaA\x00\x82\xd3\xe4\x93\x02\x0f\x12\r/ping/v2/ping\x90\x02\x01B$Z\"atrium/gen/platform/ping/v2;pingv2b\x06proto3"
 
 var (
 	file_platform_ping_v2_ping_proto_rawDescOnce sync.Once

@@ -8,6 +8,7 @@ package registryv2
 
 import (
 	v2 "atrium/gen/platform/vulnerabilities/v2"
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -685,25 +686,27 @@ var File_platform_registry_v2_batches_proto protoreflect.FileDescriptor
 
 const file_platform_registry_v2_batches_proto_rawDesc = "" +
 	"\n" +
-	"\"platform/registry/v2/batches.proto\x12\x14platform.registry.v2\x1a platform/registry/v2/repos.proto\x1a\x1fplatform/registry/v2/tags.proto\x1a*platform/vulnerabilities/v2/findings.proto\"^\n" +
-	"\x17BatchUpdateReposRequest\x12C\n" +
-	"\brequests\x18\x01 \x03(\v2'.platform.registry.v2.UpdateRepoRequestR\brequests\"L\n" +
+	"\"platform/registry/v2/batches.proto\x12\x14platform.registry.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x17google/api/client.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\x1a platform/registry/v2/repos.proto\x1a\x1fplatform/registry/v2/tags.proto\x1a*platform/vulnerabilities/v2/findings.proto\"c\n" +
+	"\x17BatchUpdateReposRequest\x12H\n" +
+	"\brequests\x18\x01 \x03(\v2'.platform.registry.v2.UpdateRepoRequestB\x03\xe0A\x02R\brequests\"L\n" +
 	"\x18BatchUpdateReposResponse\x120\n" +
-	"\x05repos\x18\x01 \x03(\v2\x1a.platform.registry.v2.RepoR\x05repos\"\\\n" +
-	"\x16BatchCreateTagsRequest\x12B\n" +
-	"\brequests\x18\x01 \x03(\v2&.platform.registry.v2.CreateTagRequestR\brequests\"H\n" +
+	"\x05repos\x18\x01 \x03(\v2\x1a.platform.registry.v2.RepoR\x05repos\"a\n" +
+	"\x16BatchCreateTagsRequest\x12G\n" +
+	"\brequests\x18\x01 \x03(\v2&.platform.registry.v2.CreateTagRequestB\x03\xe0A\x02R\brequests\"H\n" +
 	"\x17BatchCreateTagsResponse\x12-\n" +
-	"\x04tags\x18\x01 \x03(\v2\x19.platform.registry.v2.TagR\x04tags\",\n" +
-	"\x16BatchDeleteTagsRequest\x12\x12\n" +
-	"\x04uids\x18\x01 \x03(\tR\x04uids\"\x1a\n" +
+	"\x04tags\x18\x01 \x03(\v2\x19.platform.registry.v2.TagR\x04tags\"M\n" +
+	"\x16BatchDeleteTagsRequest\x123\n" +
+	"\x04uids\x18\x01 \x03(\tB\x1f\xe0A\x02\xfaA\x19\n" +
+	"\x17registry.atrium.dev/TagR\x04uids\"\x1a\n" +
 	"\x04UIDs\x12\x12\n" +
-	"\x04uids\x18\x01 \x03(\tR\x04uids\"7\n" +
-	"\tImageName\x12\x12\n" +
-	"\x04repo\x18\x01 \x01(\tR\x04repo\x12\x16\n" +
-	"\x06digest\x18\x02 \x01(\tR\x06digest\"|\n" +
-	"\x14CompareImagesRequest\x123\n" +
-	"\x04from\x18\x01 \x01(\v2\x1f.platform.registry.v2.ImageNameR\x04from\x12/\n" +
-	"\x02to\x18\x02 \x01(\v2\x1f.platform.registry.v2.ImageNameR\x02to\"m\n" +
+	"\x04uids\x18\x01 \x03(\tR\x04uids\"^\n" +
+	"\tImageName\x124\n" +
+	"\x04repo\x18\x01 \x01(\tB \xe0A\x02\xfaA\x1a\n" +
+	"\x18registry.atrium.dev/RepoR\x04repo\x12\x1b\n" +
+	"\x06digest\x18\x02 \x01(\tB\x03\xe0A\x02R\x06digest\"\x86\x01\n" +
+	"\x14CompareImagesRequest\x128\n" +
+	"\x04from\x18\x01 \x01(\v2\x1f.platform.registry.v2.ImageNameB\x03\xe0A\x02R\x04from\x124\n" +
+	"\x02to\x18\x02 \x01(\v2\x1f.platform.registry.v2.ImageNameB\x03\xe0A\x02R\x02to\"m\n" +
 	"\vHeldPackage\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1c\n" +
 	"\tecosystem\x18\x02 \x01(\tR\tecosystem\x12\x18\n" +
@@ -726,12 +729,12 @@ const file_platform_registry_v2_batches_proto_rawDesc = "" +
 	"\x13findings_gone_count\x18\b \x01(\x05R\x11findingsGoneCount\x12G\n" +
 	"\ffindings_new\x18\t \x03(\v2$.platform.vulnerabilities.v2.FindingR\vfindingsNew\x12,\n" +
 	"\x12findings_new_count\x18\n" +
-	" \x01(\x05R\x10findingsNewCount2\xc1\x03\n" +
-	"\x16RegistryBatchesService\x12q\n" +
-	"\x10BatchUpdateRepos\x12-.platform.registry.v2.BatchUpdateReposRequest\x1a..platform.registry.v2.BatchUpdateReposResponse\x12n\n" +
-	"\x0fBatchCreateTags\x12,.platform.registry.v2.BatchCreateTagsRequest\x1a-.platform.registry.v2.BatchCreateTagsResponse\x12[\n" +
-	"\x0fBatchDeleteTags\x12,.platform.registry.v2.BatchDeleteTagsRequest\x1a\x1a.platform.registry.v2.UIDs\x12g\n" +
-	"\rCompareImages\x12*.platform.registry.v2.CompareImagesRequest\x1a%.platform.registry.v2.ImageComparison\"\x03\x90\x02\x01B,Z*atrium/gen/platform/registry/v2;registryv2b\x06proto3"
+	" \x01(\x05R\x10findingsNewCount2\x91\x05\n" +
+	"\x16RegistryBatchesService\x12\xa7\x01\n" +
+	"\x10BatchUpdateRepos\x12-.platform.registry.v2.BatchUpdateReposRequest\x1a..platform.registry.v2.BatchUpdateReposResponse\"4\xdaA\brequests\x82\xd3\xe4\x93\x02#:\x01*\"\x1e/registry/v2/repos:batchUpdate\x12\xa3\x01\n" +
+	"\x0fBatchCreateTags\x12,.platform.registry.v2.BatchCreateTagsRequest\x1a-.platform.registry.v2.BatchCreateTagsResponse\"3\xdaA\brequests\x82\xd3\xe4\x93\x02\":\x01*\"\x1d/registry/v2/tags:batchCreate\x12\x8c\x01\n" +
+	"\x0fBatchDeleteTags\x12,.platform.registry.v2.BatchDeleteTagsRequest\x1a\x1a.platform.registry.v2.UIDs\"/\xdaA\x04uids\x82\xd3\xe4\x93\x02\":\x01*\"\x1d/registry/v2/tags:batchDelete\x12\x97\x01\n" +
+	"\rCompareImages\x12*.platform.registry.v2.CompareImagesRequest\x1a%.platform.registry.v2.ImageComparison\"3\xdaA\afrom,to\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/registry/v2/images:compare\x90\x02\x01B,Z*atrium/gen/platform/registry/v2;registryv2b\x06proto3"
 
 var (
 	file_platform_registry_v2_batches_proto_rawDescOnce sync.Once

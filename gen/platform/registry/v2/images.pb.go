@@ -7,6 +7,7 @@
 package registryv2
 
 import (
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -246,22 +247,24 @@ var File_platform_registry_v2_images_proto protoreflect.FileDescriptor
 
 const file_platform_registry_v2_images_proto_rawDesc = "" +
 	"\n" +
-	"!platform/registry/v2/images.proto\x12\x14platform.registry.v2\"L\n" +
-	"\x17GetArchitecturesRequest\x12\x19\n" +
-	"\brepo_uid\x18\x01 \x01(\tR\arepoUid\x12\x16\n" +
-	"\x06digest\x18\x02 \x01(\tR\x06digest\"5\n" +
+	"!platform/registry/v2/images.proto\x12\x14platform.registry.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x17google/api/client.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\"s\n" +
+	"\x17GetArchitecturesRequest\x12;\n" +
+	"\brepo_uid\x18\x01 \x01(\tB \xe0A\x02\xfaA\x1a\n" +
+	"\x18registry.atrium.dev/RepoR\arepoUid\x12\x1b\n" +
+	"\x06digest\x18\x02 \x01(\tB\x03\xe0A\x02R\x06digest\"5\n" +
 	"\rArchitectures\x12$\n" +
-	"\rarchitectures\x18\x01 \x03(\tR\rarchitectures\"g\n" +
-	"\x0eGetSizeRequest\x12\x19\n" +
-	"\brepo_uid\x18\x01 \x01(\tR\arepoUid\x12\x16\n" +
-	"\x06digest\x18\x02 \x01(\tR\x06digest\x12\"\n" +
-	"\farchitecture\x18\x03 \x01(\tR\farchitecture\">\n" +
+	"\rarchitectures\x18\x01 \x03(\tR\rarchitectures\"\x93\x01\n" +
+	"\x0eGetSizeRequest\x12;\n" +
+	"\brepo_uid\x18\x01 \x01(\tB \xe0A\x02\xfaA\x1a\n" +
+	"\x18registry.atrium.dev/RepoR\arepoUid\x12\x1b\n" +
+	"\x06digest\x18\x02 \x01(\tB\x03\xe0A\x02R\x06digest\x12'\n" +
+	"\farchitecture\x18\x03 \x01(\tB\x03\xe0A\x01R\farchitecture\">\n" +
 	"\x04Size\x12\x12\n" +
 	"\x04size\x18\x01 \x01(\x03R\x04size\x12\"\n" +
-	"\farchitecture\x18\x02 \x01(\tR\farchitecture2\xce\x01\n" +
-	"\rImagesService\x12k\n" +
-	"\x10GetArchitectures\x12-.platform.registry.v2.GetArchitecturesRequest\x1a#.platform.registry.v2.Architectures\"\x03\x90\x02\x01\x12P\n" +
-	"\aGetSize\x12$.platform.registry.v2.GetSizeRequest\x1a\x1a.platform.registry.v2.Size\"\x03\x90\x02\x01B,Z*atrium/gen/platform/registry/v2;registryv2b\x06proto3"
+	"\farchitecture\x18\x02 \x01(\tR\farchitecture2\xf9\x02\n" +
+	"\rImagesService\x12\xc4\x01\n" +
+	"\x10GetArchitectures\x12-.platform.registry.v2.GetArchitecturesRequest\x1a#.platform.registry.v2.Architectures\"\\\xdaA\x0frepo_uid,digest\x82\xd3\xe4\x93\x02A\x12?/registry/v2/repos/{repo_uid=**}/digests/{digest}/architectures\x90\x02\x01\x12\xa0\x01\n" +
+	"\aGetSize\x12$.platform.registry.v2.GetSizeRequest\x1a\x1a.platform.registry.v2.Size\"S\xdaA\x0frepo_uid,digest\x82\xd3\xe4\x93\x028\x126/registry/v2/repos/{repo_uid=**}/digests/{digest}/size\x90\x02\x01B,Z*atrium/gen/platform/registry/v2;registryv2b\x06proto3"
 
 var (
 	file_platform_registry_v2_images_proto_rawDescOnce sync.Once

@@ -7,6 +7,7 @@
 package registryv2
 
 import (
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -828,28 +829,31 @@ var File_platform_registry_v2_packages_proto protoreflect.FileDescriptor
 
 const file_platform_registry_v2_packages_proto_rawDesc = "" +
 	"\n" +
-	"#platform/registry/v2/packages.proto\x12\x14platform.registry.v2\"M\n" +
-	"\aPackage\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
-	"\tecosystem\x18\x03 \x01(\tR\tecosystem\"u\n" +
-	"\x0ePackageVersion\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x18\n" +
-	"\aversion\x18\x02 \x01(\tR\aversion\x127\n" +
-	"\apackage\x18\x03 \x01(\v2\x1d.platform.registry.v2.PackageR\apackage\"\x9f\x02\n" +
-	"\x13ListPackagesRequest\x12\x1b\n" +
-	"\tpage_size\x18\x01 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"#platform/registry/v2/packages.proto\x12\x14platform.registry.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x17google/api/client.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\"\xa4\x01\n" +
+	"\aPackage\x12\x15\n" +
+	"\x03uid\x18\x01 \x01(\tB\x03\xe0A\x03R\x03uid\x12\x17\n" +
+	"\x04name\x18\x02 \x01(\tB\x03\xe0A\x03R\x04name\x12!\n" +
+	"\tecosystem\x18\x03 \x01(\tB\x03\xe0A\x03R\tecosystem:F\xeaAC\n" +
+	"\x1bregistry.atrium.dev/Package\x12\f{package=**}\x1a\x03uid*\bpackages2\apackage\"\xe9\x01\n" +
+	"\x0ePackageVersion\x12\x15\n" +
+	"\x03uid\x18\x01 \x01(\tB\x03\xe0A\x03R\x03uid\x12\x1d\n" +
+	"\aversion\x18\x02 \x01(\tB\x03\xe0A\x03R\aversion\x12<\n" +
+	"\apackage\x18\x03 \x01(\v2\x1d.platform.registry.v2.PackageB\x03\xe0A\x03R\apackage:c\xeaA`\n" +
+	"\"registry.atrium.dev/PackageVersion\x12\x14{package_version=**}\x1a\x03uid*\x0fpackageVersions2\x0epackageVersion\"\xd2\x02\n" +
+	"\x13ListPackagesRequest\x12 \n" +
+	"\tpage_size\x18\x01 \x01(\x05B\x03\xe0A\x01R\bpageSize\x12\"\n" +
 	"\n" +
-	"page_token\x18\x02 \x01(\tR\tpageToken\x12\x19\n" +
-	"\border_by\x18\x03 \x01(\tR\aorderBy\x12\x12\n" +
-	"\x04skip\x18\x04 \x01(\x05R\x04skip\x12\x1b\n" +
-	"\x06within\x18\x05 \x01(\tH\x00R\x06within\x88\x01\x01\x12\x14\n" +
-	"\x05names\x18\x06 \x03(\tR\x05names\x12\x1e\n" +
+	"page_token\x18\x02 \x01(\tB\x03\xe0A\x01R\tpageToken\x12\x1e\n" +
+	"\border_by\x18\x03 \x01(\tB\x03\xe0A\x01R\aorderBy\x12\x17\n" +
+	"\x04skip\x18\x04 \x01(\x05B\x03\xe0A\x01R\x04skip\x12&\n" +
+	"\x06within\x18\x05 \x01(\tB\t\xe0A\x01\xfaA\x03\n" +
+	"\x01*H\x00R\x06within\x88\x01\x01\x12\x19\n" +
+	"\x05names\x18\x06 \x03(\tB\x03\xe0A\x01R\x05names\x12#\n" +
 	"\n" +
-	"ecosystems\x18\a \x03(\tR\n" +
-	"ecosystems\x12\x1a\n" +
-	"\blicenses\x18\b \x03(\tR\blicenses\x12\x19\n" +
-	"\x05query\x18\t \x01(\tH\x01R\x05query\x88\x01\x01B\t\n" +
+	"ecosystems\x18\a \x03(\tB\x03\xe0A\x01R\n" +
+	"ecosystems\x12\x1f\n" +
+	"\blicenses\x18\b \x03(\tB\x03\xe0A\x01R\blicenses\x12\x1e\n" +
+	"\x05query\x18\t \x01(\tB\x03\xe0A\x01H\x01R\x05query\x88\x01\x01B\t\n" +
 	"\a_withinB\b\n" +
 	"\x06_query\"\xc9\x01\n" +
 	"\x14ListPackagesResponse\x129\n" +
@@ -858,17 +862,19 @@ const file_platform_registry_v2_packages_proto_rawDesc = "" +
 	"\vtotal_count\x18\x03 \x01(\x03H\x00R\n" +
 	"totalCount\x88\x01\x01\x12\x18\n" +
 	"\askipped\x18\x04 \x01(\x05R\askippedB\x0e\n" +
-	"\f_total_count\"%\n" +
-	"\x11GetPackageRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"\xb5\x01\n" +
-	"\x14CountPackagesRequest\x12\x1b\n" +
-	"\x06within\x18\x01 \x01(\tH\x00R\x06within\x88\x01\x01\x12\x14\n" +
-	"\x05names\x18\x02 \x03(\tR\x05names\x12\x1e\n" +
+	"\f_total_count\"J\n" +
+	"\x11GetPackageRequest\x125\n" +
+	"\x03uid\x18\x01 \x01(\tB#\xe0A\x02\xfaA\x1d\n" +
+	"\x1bregistry.atrium.dev/PackageR\x03uid\"\xd4\x01\n" +
+	"\x14CountPackagesRequest\x12&\n" +
+	"\x06within\x18\x01 \x01(\tB\t\xe0A\x01\xfaA\x03\n" +
+	"\x01*H\x00R\x06within\x88\x01\x01\x12\x19\n" +
+	"\x05names\x18\x02 \x03(\tB\x03\xe0A\x01R\x05names\x12#\n" +
 	"\n" +
-	"ecosystems\x18\x03 \x03(\tR\n" +
-	"ecosystems\x12\x1a\n" +
-	"\blicenses\x18\x04 \x03(\tR\blicenses\x12\x19\n" +
-	"\x05query\x18\x05 \x01(\tH\x01R\x05query\x88\x01\x01B\t\n" +
+	"ecosystems\x18\x03 \x03(\tB\x03\xe0A\x01R\n" +
+	"ecosystems\x12\x1f\n" +
+	"\blicenses\x18\x04 \x03(\tB\x03\xe0A\x01R\blicenses\x12\x1e\n" +
+	"\x05query\x18\x05 \x01(\tB\x03\xe0A\x01H\x01R\x05query\x88\x01\x01B\t\n" +
 	"\a_withinB\b\n" +
 	"\x06_query\"9\n" +
 	"\vStringFacet\x12\x14\n" +
@@ -878,20 +884,22 @@ const file_platform_registry_v2_packages_proto_rawDesc = "" +
 	"\blicenses\x18\x01 \x03(\v2!.platform.registry.v2.StringFacetR\blicenses\x12A\n" +
 	"\n" +
 	"ecosystems\x18\x02 \x03(\v2!.platform.registry.v2.StringFacetR\n" +
-	"ecosystems\"\xce\x02\n" +
-	"\x1aListPackageVersionsRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x1b\n" +
-	"\tpage_size\x18\x02 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"ecosystems\"\xa6\x03\n" +
+	"\x1aListPackageVersionsRequest\x125\n" +
+	"\x03uid\x18\x01 \x01(\tB#\xe0A\x02\xfaA\x1d\n" +
+	"\x1bregistry.atrium.dev/PackageR\x03uid\x12 \n" +
+	"\tpage_size\x18\x02 \x01(\x05B\x03\xe0A\x01R\bpageSize\x12\"\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tR\tpageToken\x12\x19\n" +
-	"\border_by\x18\x04 \x01(\tR\aorderBy\x12\x12\n" +
-	"\x04skip\x18\x05 \x01(\x05R\x04skip\x12\x1b\n" +
-	"\x06within\x18\x06 \x01(\tH\x00R\x06within\x88\x01\x01\x12\x1a\n" +
-	"\bversions\x18\a \x03(\tR\bversions\x12\x1a\n" +
-	"\blicenses\x18\b \x03(\tR\blicenses\x12\x19\n" +
-	"\x05below\x18\t \x01(\tH\x01R\x05below\x88\x01\x01\x12 \n" +
+	"page_token\x18\x03 \x01(\tB\x03\xe0A\x01R\tpageToken\x12\x1e\n" +
+	"\border_by\x18\x04 \x01(\tB\x03\xe0A\x01R\aorderBy\x12\x17\n" +
+	"\x04skip\x18\x05 \x01(\x05B\x03\xe0A\x01R\x04skip\x12&\n" +
+	"\x06within\x18\x06 \x01(\tB\t\xe0A\x01\xfaA\x03\n" +
+	"\x01*H\x00R\x06within\x88\x01\x01\x12\x1f\n" +
+	"\bversions\x18\a \x03(\tB\x03\xe0A\x01R\bversions\x12\x1f\n" +
+	"\blicenses\x18\b \x03(\tB\x03\xe0A\x01R\blicenses\x12\x1e\n" +
+	"\x05below\x18\t \x01(\tB\x03\xe0A\x01H\x01R\x05below\x88\x01\x01\x12%\n" +
 	"\tnot_below\x18\n" +
-	" \x01(\tH\x02R\bnotBelow\x88\x01\x01B\t\n" +
+	" \x01(\tB\x03\xe0A\x01H\x02R\bnotBelow\x88\x01\x01B\t\n" +
 	"\a_withinB\b\n" +
 	"\x06_belowB\f\n" +
 	"\n" +
@@ -902,16 +910,17 @@ const file_platform_registry_v2_packages_proto_rawDesc = "" +
 	"\vtotal_count\x18\x03 \x01(\x03H\x00R\n" +
 	"totalCount\x88\x01\x01\x12\x18\n" +
 	"\askipped\x18\x04 \x01(\x05R\askippedB\x0e\n" +
-	"\f_total_count\",\n" +
-	"\x18GetPackageVersionRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid2\xb0\x04\n" +
-	"\x0fPackagesService\x12j\n" +
-	"\fListPackages\x12).platform.registry.v2.ListPackagesRequest\x1a*.platform.registry.v2.ListPackagesResponse\"\x03\x90\x02\x01\x12Y\n" +
+	"\f_total_count\"X\n" +
+	"\x18GetPackageVersionRequest\x12<\n" +
+	"\x03uid\x18\x01 \x01(\tB*\xe0A\x02\xfaA$\n" +
+	"\"registry.atrium.dev/PackageVersionR\x03uid2\x8f\x06\n" +
+	"\x0fPackagesService\x12\x85\x01\n" +
 	"\n" +
-	"GetPackage\x12'.platform.registry.v2.GetPackageRequest\x1a\x1d.platform.registry.v2.Package\"\x03\x90\x02\x01\x12e\n" +
-	"\rCountPackages\x12*.platform.registry.v2.CountPackagesRequest\x1a#.platform.registry.v2.PackageFacets\"\x03\x90\x02\x01\x12\x7f\n" +
-	"\x13ListPackageVersions\x120.platform.registry.v2.ListPackageVersionsRequest\x1a1.platform.registry.v2.ListPackageVersionsResponse\"\x03\x90\x02\x01\x12n\n" +
-	"\x11GetPackageVersion\x12..platform.registry.v2.GetPackageVersionRequest\x1a$.platform.registry.v2.PackageVersion\"\x03\x90\x02\x01B,Z*atrium/gen/platform/registry/v2;registryv2b\x06proto3"
+	"GetPackage\x12'.platform.registry.v2.GetPackageRequest\x1a\x1d.platform.registry.v2.Package\"/\xdaA\x03uid\x82\xd3\xe4\x93\x02 \x12\x1e/registry/v2/packages/{uid=**}\x90\x02\x01\x12\x8a\x01\n" +
+	"\fListPackages\x12).platform.registry.v2.ListPackagesRequest\x1a*.platform.registry.v2.ListPackagesResponse\"#\xdaA\x00\x82\xd3\xe4\x93\x02\x17\x12\x15/registry/v2/packages\x90\x02\x01\x12\x8b\x01\n" +
+	"\rCountPackages\x12*.platform.registry.v2.CountPackagesRequest\x1a#.platform.registry.v2.PackageFacets\")\xdaA\x00\x82\xd3\xe4\x93\x02\x1d\x12\x1b/registry/v2/packages:count\x90\x02\x01\x12\xb4\x01\n" +
+	"\x13ListPackageVersions\x120.platform.registry.v2.ListPackageVersionsRequest\x1a1.platform.registry.v2.ListPackageVersionsResponse\"8\xdaA\x03uid\x82\xd3\xe4\x93\x02)\x12'/registry/v2/packages/{uid=**}/versions\x90\x02\x01\x12\xa1\x01\n" +
+	"\x11GetPackageVersion\x12..platform.registry.v2.GetPackageVersionRequest\x1a$.platform.registry.v2.PackageVersion\"6\xdaA\x03uid\x82\xd3\xe4\x93\x02'\x12%/registry/v2/packageVersions/{uid=**}\x90\x02\x01B,Z*atrium/gen/platform/registry/v2;registryv2b\x06proto3"
 
 var (
 	file_platform_registry_v2_packages_proto_rawDescOnce sync.Once
@@ -945,13 +954,13 @@ var file_platform_registry_v2_packages_proto_depIdxs = []int32{
 	6,  // 2: platform.registry.v2.PackageFacets.licenses:type_name -> platform.registry.v2.StringFacet
 	6,  // 3: platform.registry.v2.PackageFacets.ecosystems:type_name -> platform.registry.v2.StringFacet
 	1,  // 4: platform.registry.v2.ListPackageVersionsResponse.package_versions:type_name -> platform.registry.v2.PackageVersion
-	2,  // 5: platform.registry.v2.PackagesService.ListPackages:input_type -> platform.registry.v2.ListPackagesRequest
-	4,  // 6: platform.registry.v2.PackagesService.GetPackage:input_type -> platform.registry.v2.GetPackageRequest
+	4,  // 5: platform.registry.v2.PackagesService.GetPackage:input_type -> platform.registry.v2.GetPackageRequest
+	2,  // 6: platform.registry.v2.PackagesService.ListPackages:input_type -> platform.registry.v2.ListPackagesRequest
 	5,  // 7: platform.registry.v2.PackagesService.CountPackages:input_type -> platform.registry.v2.CountPackagesRequest
 	8,  // 8: platform.registry.v2.PackagesService.ListPackageVersions:input_type -> platform.registry.v2.ListPackageVersionsRequest
 	10, // 9: platform.registry.v2.PackagesService.GetPackageVersion:input_type -> platform.registry.v2.GetPackageVersionRequest
-	3,  // 10: platform.registry.v2.PackagesService.ListPackages:output_type -> platform.registry.v2.ListPackagesResponse
-	0,  // 11: platform.registry.v2.PackagesService.GetPackage:output_type -> platform.registry.v2.Package
+	0,  // 10: platform.registry.v2.PackagesService.GetPackage:output_type -> platform.registry.v2.Package
+	3,  // 11: platform.registry.v2.PackagesService.ListPackages:output_type -> platform.registry.v2.ListPackagesResponse
 	7,  // 12: platform.registry.v2.PackagesService.CountPackages:output_type -> platform.registry.v2.PackageFacets
 	9,  // 13: platform.registry.v2.PackagesService.ListPackageVersions:output_type -> platform.registry.v2.ListPackageVersionsResponse
 	1,  // 14: platform.registry.v2.PackagesService.GetPackageVersion:output_type -> platform.registry.v2.PackageVersion

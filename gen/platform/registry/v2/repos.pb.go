@@ -8,6 +8,7 @@ package registryv2
 
 import (
 	v2 "atrium/gen/platform/uidp/v2"
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	emptypb "google.golang.org/protobuf/types/known/emptypb"
@@ -912,60 +913,63 @@ var File_platform_registry_v2_repos_proto protoreflect.FileDescriptor
 
 const file_platform_registry_v2_repos_proto_rawDesc = "" +
 	"\n" +
-	" platform/registry/v2/repos.proto\x12\x14platform.registry.v2\x1a\x1bgoogle/protobuf/empty.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\xa2\x04\n" +
-	"\x04Repo\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\x12D\n" +
-	"\fcatalog_tier\x18\x04 \x01(\x0e2!.platform.registry.v2.CatalogTierR\vcatalogTier\x12\x18\n" +
-	"\abundles\x18\x05 \x03(\tR\abundles\x12\x18\n" +
-	"\aaliases\x18\a \x03(\tR\aaliases\x12\x1f\n" +
-	"\vactive_tags\x18\b \x03(\tR\n" +
-	"activeTags\x12B\n" +
-	"\vsync_config\x18\t \x01(\v2 .platform.registry.v2.SyncConfigR\vsync_config\x12;\n" +
-	"\vcreate_time\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\x12;\n" +
-	"\vupdate_time\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"updateTime\x12>\n" +
-	"\x06labels\x18d \x03(\v2&.platform.registry.v2.Repo.LabelsEntryR\x06labels\x1a9\n" +
+	" platform/registry/v2/repos.proto\x12\x14platform.registry.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x17google/api/client.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\x95\x05\n" +
+	"\x04Repo\x12\x15\n" +
+	"\x03uid\x18\x01 \x01(\tB\x03\xe0A\x03R\x03uid\x12\x17\n" +
+	"\x04name\x18\x02 \x01(\tB\x03\xe0A\x02R\x04name\x12%\n" +
+	"\vdescription\x18\x03 \x01(\tB\x03\xe0A\x01R\vdescription\x12I\n" +
+	"\fcatalog_tier\x18\x04 \x01(\x0e2!.platform.registry.v2.CatalogTierB\x03\xe0A\x01R\vcatalogTier\x12\x1d\n" +
+	"\abundles\x18\x05 \x03(\tB\x03\xe0A\x01R\abundles\x12\x1d\n" +
+	"\aaliases\x18\a \x03(\tB\x03\xe0A\x01R\aaliases\x12$\n" +
+	"\vactive_tags\x18\b \x03(\tB\x03\xe0A\x01R\n" +
+	"activeTags\x12G\n" +
+	"\vsync_config\x18\t \x01(\v2 .platform.registry.v2.SyncConfigB\x03\xe0A\x01R\vsync_config\x12@\n" +
+	"\vcreate_time\x18\v \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"createTime\x12@\n" +
+	"\vupdate_time\x18\f \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"updateTime\x12C\n" +
+	"\x06labels\x18d \x03(\v2&.platform.registry.v2.Repo.LabelsEntryB\x03\xe0A\x01R\x06labels\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x96\x02\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01::\xeaA7\n" +
+	"\x18registry.atrium.dev/Repo\x12\t{repo=**}\x1a\x03uid*\x05repos2\x04repo\"\xbe\x02\n" +
 	"\n" +
-	"SyncConfig\x12\x16\n" +
-	"\x06source\x18\x01 \x01(\tR\x06source\x12\x1f\n" +
-	"\vunique_tags\x18\x02 \x01(\bR\n" +
-	"uniqueTags\x12C\n" +
-	"\x0fexpiration_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x0eexpirationTime\x12\x16\n" +
-	"\x06google\x18\x04 \x01(\tR\x06google\x12\x16\n" +
-	"\x06amazon\x18\x05 \x01(\tR\x06amazon\x12\x14\n" +
-	"\x05azure\x18\x06 \x01(\tR\x05azure\x12!\n" +
-	"\fapko_overlay\x18\a \x01(\tR\vapkoOverlay\x12!\n" +
-	"\fgrace_period\x18\b \x01(\bR\vgracePeriod\"\"\n" +
-	"\x0eGetRepoRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"%\n" +
-	"\x11DeleteRepoRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"[\n" +
-	"\x11CreateRepoRequest\x12\x16\n" +
-	"\x06parent\x18\x01 \x01(\tR\x06parent\x12.\n" +
-	"\x04repo\x18\x02 \x01(\v2\x1a.platform.registry.v2.RepoR\x04repo\"\x80\x01\n" +
-	"\x11UpdateRepoRequest\x12.\n" +
-	"\x04repo\x18\x01 \x01(\v2\x1a.platform.registry.v2.RepoR\x04repo\x12;\n" +
-	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
-	"updateMask\"\xfb\x02\n" +
-	"\x10ListReposRequest\x120\n" +
-	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterR\x04uidp\x12\x17\n" +
-	"\x04name\x18\x02 \x01(\tH\x00R\x04name\x88\x01\x01\x12\x1b\n" +
-	"\tpage_size\x18\x04 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"SyncConfig\x12\x1b\n" +
+	"\x06source\x18\x01 \x01(\tB\x03\xe0A\x02R\x06source\x12$\n" +
+	"\vunique_tags\x18\x02 \x01(\bB\x03\xe0A\x03R\n" +
+	"uniqueTags\x12H\n" +
+	"\x0fexpiration_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\x0eexpirationTime\x12\x1b\n" +
+	"\x06google\x18\x04 \x01(\tB\x03\xe0A\x01R\x06google\x12\x1b\n" +
+	"\x06amazon\x18\x05 \x01(\tB\x03\xe0A\x01R\x06amazon\x12\x19\n" +
+	"\x05azure\x18\x06 \x01(\tB\x03\xe0A\x01R\x05azure\x12&\n" +
+	"\fapko_overlay\x18\a \x01(\tB\x03\xe0A\x03R\vapkoOverlay\x12&\n" +
+	"\fgrace_period\x18\b \x01(\bB\x03\xe0A\x03R\vgracePeriod\"D\n" +
+	"\x0eGetRepoRequest\x122\n" +
+	"\x03uid\x18\x01 \x01(\tB \xe0A\x02\xfaA\x1a\n" +
+	"\x18registry.atrium.dev/RepoR\x03uid\"G\n" +
+	"\x11DeleteRepoRequest\x122\n" +
+	"\x03uid\x18\x01 \x01(\tB \xe0A\x02\xfaA\x1a\n" +
+	"\x18registry.atrium.dev/RepoR\x03uid\"\x82\x01\n" +
+	"\x11CreateRepoRequest\x128\n" +
+	"\x06parent\x18\x01 \x01(\tB \xe0A\x02\xfaA\x1a\x12\x18registry.atrium.dev/RepoR\x06parent\x123\n" +
+	"\x04repo\x18\x02 \x01(\v2\x1a.platform.registry.v2.RepoB\x03\xe0A\x02R\x04repo\"\x8a\x01\n" +
+	"\x11UpdateRepoRequest\x123\n" +
+	"\x04repo\x18\x01 \x01(\v2\x1a.platform.registry.v2.RepoB\x03\xe0A\x02R\x04repo\x12@\n" +
+	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskB\x03\xe0A\x01R\n" +
+	"updateMask\"\xb2\x03\n" +
+	"\x10ListReposRequest\x125\n" +
+	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterB\x03\xe0A\x01R\x04uidp\x12\x1c\n" +
+	"\x04name\x18\x02 \x01(\tB\x03\xe0A\x01H\x00R\x04name\x88\x01\x01\x12 \n" +
+	"\tpage_size\x18\x04 \x01(\x05B\x03\xe0A\x01R\bpageSize\x12\"\n" +
 	"\n" +
-	"page_token\x18\x05 \x01(\tR\tpageToken\x12\x19\n" +
-	"\border_by\x18\x06 \x01(\tR\aorderBy\x12\x12\n" +
-	"\x04skip\x18\a \x01(\x05R\x04skip\x12\x19\n" +
-	"\x05query\x18d \x01(\tH\x01R\x05query\x88\x01\x01\x127\n" +
-	"\x05tiers\x18e \x03(\x0e2!.platform.registry.v2.CatalogTierR\x05tiers\x12\x18\n" +
-	"\abundles\x18f \x03(\tR\abundles\x12\x18\n" +
-	"\aaliases\x18g \x03(\tR\aaliases\x12\x16\n" +
-	"\x06labels\x18h \x03(\tR\x06labelsB\a\n" +
+	"page_token\x18\x05 \x01(\tB\x03\xe0A\x01R\tpageToken\x12\x1e\n" +
+	"\border_by\x18\x06 \x01(\tB\x03\xe0A\x01R\aorderBy\x12\x17\n" +
+	"\x04skip\x18\a \x01(\x05B\x03\xe0A\x01R\x04skip\x12\x1e\n" +
+	"\x05query\x18d \x01(\tB\x03\xe0A\x01H\x01R\x05query\x88\x01\x01\x12<\n" +
+	"\x05tiers\x18e \x03(\x0e2!.platform.registry.v2.CatalogTierB\x03\xe0A\x01R\x05tiers\x12\x1d\n" +
+	"\abundles\x18f \x03(\tB\x03\xe0A\x01R\abundles\x12\x1d\n" +
+	"\aaliases\x18g \x03(\tB\x03\xe0A\x01R\aaliases\x12\x1b\n" +
+	"\x06labels\x18h \x03(\tB\x03\xe0A\x01R\x06labelsB\a\n" +
 	"\x05_nameB\b\n" +
 	"\x06_query\"\xbd\x01\n" +
 	"\x11ListReposResponse\x120\n" +
@@ -974,17 +978,18 @@ const file_platform_registry_v2_repos_proto_rawDesc = "" +
 	"\vtotal_count\x18\x03 \x01(\x03H\x00R\n" +
 	"totalCount\x88\x01\x01\x12\x18\n" +
 	"\askipped\x18\x04 \x01(\x05R\askippedB\x0e\n" +
-	"\f_total_count\"8\n" +
+	"\f_total_count\"B\n" +
 	"\n" +
-	"RepoReadme\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x18\n" +
-	"\acontent\x18\x02 \x01(\tR\acontent\"(\n" +
-	"\x14GetRepoReadmeRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"\x99\x01\n" +
-	"\x17UpdateRepoReadmeRequest\x12A\n" +
-	"\vrepo_readme\x18\x01 \x01(\v2 .platform.registry.v2.RepoReadmeR\n" +
-	"repoReadme\x12;\n" +
-	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
+	"RepoReadme\x12\x15\n" +
+	"\x03uid\x18\x01 \x01(\tB\x03\xe0A\x03R\x03uid\x12\x1d\n" +
+	"\acontent\x18\x02 \x01(\tB\x03\xe0A\x01R\acontent\"J\n" +
+	"\x14GetRepoReadmeRequest\x122\n" +
+	"\x03uid\x18\x01 \x01(\tB \xe0A\x02\xfaA\x1a\n" +
+	"\x18registry.atrium.dev/RepoR\x03uid\"\xa3\x01\n" +
+	"\x17UpdateRepoReadmeRequest\x12F\n" +
+	"\vrepo_readme\x18\x01 \x01(\v2 .platform.registry.v2.RepoReadmeB\x03\xe0A\x02R\n" +
+	"repoReadme\x12@\n" +
+	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskB\x03\xe0A\x01R\n" +
 	"updateMask*\xc4\x01\n" +
 	"\vCatalogTier\x12\x1c\n" +
 	"\x18CATALOG_TIER_UNSPECIFIED\x10\x00\x12\x1c\n" +
@@ -993,18 +998,18 @@ const file_platform_registry_v2_repos_proto_rawDesc = "" +
 	"\x11CATALOG_TIER_FIPS\x10\x03\x12\x13\n" +
 	"\x0fCATALOG_TIER_AI\x10\x04\x12\x19\n" +
 	"\x15CATALOG_TIER_DEVTOOLS\x10\x05\x12\x1b\n" +
-	"\x17CATALOG_TIER_COMMERCIAL\x10\x062\x81\x05\n" +
-	"\fReposService\x12P\n" +
-	"\aGetRepo\x12$.platform.registry.v2.GetRepoRequest\x1a\x1a.platform.registry.v2.Repo\"\x03\x90\x02\x01\x12Q\n" +
+	"\x17CATALOG_TIER_COMMERCIAL\x10\x062\x84\b\n" +
+	"\fReposService\x12y\n" +
+	"\aGetRepo\x12$.platform.registry.v2.GetRepoRequest\x1a\x1a.platform.registry.v2.Repo\",\xdaA\x03uid\x82\xd3\xe4\x93\x02\x1d\x12\x1b/registry/v2/repos/{uid=**}\x90\x02\x01\x12\x8d\x01\n" +
 	"\n" +
-	"CreateRepo\x12'.platform.registry.v2.CreateRepoRequest\x1a\x1a.platform.registry.v2.Repo\x12Q\n" +
+	"CreateRepo\x12'.platform.registry.v2.CreateRepoRequest\x1a\x1a.platform.registry.v2.Repo\":\xdaA\vparent,repo\x82\xd3\xe4\x93\x02&:\x04repo\"\x1e/registry/v2/repos/{parent=**}\x12\x94\x01\n" +
 	"\n" +
-	"UpdateRepo\x12'.platform.registry.v2.UpdateRepoRequest\x1a\x1a.platform.registry.v2.Repo\x12M\n" +
+	"UpdateRepo\x12'.platform.registry.v2.UpdateRepoRequest\x1a\x1a.platform.registry.v2.Repo\"A\xdaA\x10repo,update_mask\x82\xd3\xe4\x93\x02(:\x04repo2 /registry/v2/repos/{repo.uid=**}\x12x\n" +
 	"\n" +
-	"DeleteRepo\x12'.platform.registry.v2.DeleteRepoRequest\x1a\x16.google.protobuf.Empty\x12a\n" +
-	"\tListRepos\x12&.platform.registry.v2.ListReposRequest\x1a'.platform.registry.v2.ListReposResponse\"\x03\x90\x02\x01\x12b\n" +
-	"\rGetRepoReadme\x12*.platform.registry.v2.GetRepoReadmeRequest\x1a .platform.registry.v2.RepoReadme\"\x03\x90\x02\x01\x12c\n" +
-	"\x10UpdateRepoReadme\x12-.platform.registry.v2.UpdateRepoReadmeRequest\x1a .platform.registry.v2.RepoReadmeB,Z*atrium/gen/platform/registry/v2;registryv2b\x06proto3"
+	"DeleteRepo\x12'.platform.registry.v2.DeleteRepoRequest\x1a\x16.google.protobuf.Empty\")\xdaA\x03uid\x82\xd3\xe4\x93\x02\x1d*\x1b/registry/v2/repos/{uid=**}\x12~\n" +
+	"\tListRepos\x12&.platform.registry.v2.ListReposRequest\x1a'.platform.registry.v2.ListReposResponse\" \xdaA\x00\x82\xd3\xe4\x93\x02\x14\x12\x12/registry/v2/repos\x90\x02\x01\x12\x92\x01\n" +
+	"\rGetRepoReadme\x12*.platform.registry.v2.GetRepoReadmeRequest\x1a .platform.registry.v2.RepoReadme\"3\xdaA\x03uid\x82\xd3\xe4\x93\x02$\x12\"/registry/v2/repos/{uid=**}/readme\x90\x02\x01\x12\xc2\x01\n" +
+	"\x10UpdateRepoReadme\x12-.platform.registry.v2.UpdateRepoReadmeRequest\x1a .platform.registry.v2.RepoReadme\"]\xdaA\x17repo_readme,update_mask\x82\xd3\xe4\x93\x02=:\vrepo_readme2./registry/v2/repos/{repo_readme.uid=**}/readmeB,Z*atrium/gen/platform/registry/v2;registryv2b\x06proto3"
 
 var (
 	file_platform_registry_v2_repos_proto_rawDescOnce sync.Once

@@ -8,6 +8,7 @@ package registryv2
 
 import (
 	v2 "atrium/gen/platform/uidp/v2"
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	emptypb "google.golang.org/protobuf/types/known/emptypb"
@@ -485,39 +486,42 @@ var File_platform_registry_v2_tags_proto protoreflect.FileDescriptor
 
 const file_platform_registry_v2_tags_proto_rawDesc = "" +
 	"\n" +
-	"\x1fplatform/registry/v2/tags.proto\x12\x14platform.registry.v2\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\xba\x01\n" +
-	"\x03Tag\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x16\n" +
-	"\x06digest\x18\x03 \x01(\tR\x06digest\x12;\n" +
-	"\vupdate_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"updateTime\x12\x1e\n" +
+	"\x1fplatform/registry/v2/tags.proto\x12\x14platform.registry.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x17google/api/client.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\x90\x02\n" +
+	"\x03Tag\x12\x15\n" +
+	"\x03uid\x18\x01 \x01(\tB\x03\xe0A\x03R\x03uid\x12\x17\n" +
+	"\x04name\x18\x02 \x01(\tB\x03\xe0A\x02R\x04name\x12\x1b\n" +
+	"\x06digest\x18\x03 \x01(\tB\x03\xe0A\x02R\x06digest\x12@\n" +
+	"\vupdate_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"updateTime\x12#\n" +
 	"\n" +
-	"deprecated\x18\x05 \x01(\bR\n" +
-	"deprecated\x12\x18\n" +
-	"\abundles\x18\x06 \x03(\tR\abundles\"!\n" +
-	"\rGetTagRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"W\n" +
-	"\x10CreateTagRequest\x12\x16\n" +
-	"\x06parent\x18\x01 \x01(\tR\x06parent\x12+\n" +
-	"\x03tag\x18\x02 \x01(\v2\x19.platform.registry.v2.TagR\x03tag\"$\n" +
-	"\x10DeleteTagRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"\x83\x04\n" +
-	"\x0fListTagsRequest\x120\n" +
-	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterR\x04uidp\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12?\n" +
-	"\rupdated_since\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\fupdatedSince\x120\n" +
-	"\x11include_referrers\x18\x04 \x01(\bH\x00R\x10includeReferrers\x88\x01\x01\x12(\n" +
-	"\rinclude_dates\x18\x05 \x01(\bH\x01R\fincludeDates\x88\x01\x01\x12*\n" +
-	"\x0einclude_epochs\x18\x06 \x01(\bH\x02R\rincludeEpochs\x88\x01\x01\x12\x16\n" +
-	"\x06digest\x18\a \x01(\tR\x06digest\x12\x1b\n" +
+	"deprecated\x18\x05 \x01(\bB\x03\xe0A\x01R\n" +
+	"deprecated\x12\x1d\n" +
+	"\abundles\x18\x06 \x03(\tB\x03\xe0A\x01R\abundles:6\xeaA3\n" +
+	"\x17registry.atrium.dev/Tag\x12\b{tag=**}\x1a\x03uid*\x04tags2\x03tag\"B\n" +
+	"\rGetTagRequest\x121\n" +
+	"\x03uid\x18\x01 \x01(\tB\x1f\xe0A\x02\xfaA\x19\n" +
+	"\x17registry.atrium.dev/TagR\x03uid\"}\n" +
+	"\x10CreateTagRequest\x127\n" +
+	"\x06parent\x18\x01 \x01(\tB\x1f\xe0A\x02\xfaA\x19\x12\x17registry.atrium.dev/TagR\x06parent\x120\n" +
+	"\x03tag\x18\x02 \x01(\v2\x19.platform.registry.v2.TagB\x03\xe0A\x02R\x03tag\"E\n" +
+	"\x10DeleteTagRequest\x121\n" +
+	"\x03uid\x18\x01 \x01(\tB\x1f\xe0A\x02\xfaA\x19\n" +
+	"\x17registry.atrium.dev/TagR\x03uid\"\xbf\x04\n" +
+	"\x0fListTagsRequest\x125\n" +
+	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterB\x03\xe0A\x01R\x04uidp\x12\x17\n" +
+	"\x04name\x18\x02 \x01(\tB\x03\xe0A\x01R\x04name\x12D\n" +
+	"\rupdated_since\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\fupdatedSince\x125\n" +
+	"\x11include_referrers\x18\x04 \x01(\bB\x03\xe0A\x01H\x00R\x10includeReferrers\x88\x01\x01\x12-\n" +
+	"\rinclude_dates\x18\x05 \x01(\bB\x03\xe0A\x01H\x01R\fincludeDates\x88\x01\x01\x12/\n" +
+	"\x0einclude_epochs\x18\x06 \x01(\bB\x03\xe0A\x01H\x02R\rincludeEpochs\x88\x01\x01\x12\x1b\n" +
+	"\x06digest\x18\a \x01(\tB\x03\xe0A\x01R\x06digest\x12 \n" +
 	"\tpage_size\x18\n" +
-	" \x01(\x05R\bpageSize\x12\x1d\n" +
+	" \x01(\x05B\x03\xe0A\x01R\bpageSize\x12\"\n" +
 	"\n" +
-	"page_token\x18\v \x01(\tR\tpageToken\x12\x19\n" +
-	"\border_by\x18\f \x01(\tR\aorderBy\x12\x12\n" +
-	"\x04skip\x18\r \x01(\x05R\x04skip\x12\x19\n" +
-	"\x05query\x18d \x01(\tH\x03R\x05query\x88\x01\x01B\x14\n" +
+	"page_token\x18\v \x01(\tB\x03\xe0A\x01R\tpageToken\x12\x1e\n" +
+	"\border_by\x18\f \x01(\tB\x03\xe0A\x01R\aorderBy\x12\x17\n" +
+	"\x04skip\x18\r \x01(\x05B\x03\xe0A\x01R\x04skip\x12\x1e\n" +
+	"\x05query\x18d \x01(\tB\x03\xe0A\x01H\x03R\x05query\x88\x01\x01B\x14\n" +
 	"\x12_include_referrersB\x10\n" +
 	"\x0e_include_datesB\x11\n" +
 	"\x0f_include_epochsB\b\n" +
@@ -528,12 +532,13 @@ const file_platform_registry_v2_tags_proto_rawDesc = "" +
 	"\vtotal_count\x18\x03 \x01(\x03H\x00R\n" +
 	"totalCount\x88\x01\x01\x12\x18\n" +
 	"\askipped\x18\x04 \x01(\x05R\askippedB\x0e\n" +
-	"\f_total_count2\xd9\x02\n" +
-	"\vTagsService\x12M\n" +
-	"\x06GetTag\x12#.platform.registry.v2.GetTagRequest\x1a\x19.platform.registry.v2.Tag\"\x03\x90\x02\x01\x12^\n" +
-	"\bListTags\x12%.platform.registry.v2.ListTagsRequest\x1a&.platform.registry.v2.ListTagsResponse\"\x03\x90\x02\x01\x12N\n" +
-	"\tCreateTag\x12&.platform.registry.v2.CreateTagRequest\x1a\x19.platform.registry.v2.Tag\x12K\n" +
-	"\tDeleteTag\x12&.platform.registry.v2.DeleteTagRequest\x1a\x16.google.protobuf.EmptyB,Z*atrium/gen/platform/registry/v2;registryv2b\x06proto3"
+	"\f_total_count2\x81\x04\n" +
+	"\vTagsService\x12u\n" +
+	"\x06GetTag\x12#.platform.registry.v2.GetTagRequest\x1a\x19.platform.registry.v2.Tag\"+\xdaA\x03uid\x82\xd3\xe4\x93\x02\x1c\x12\x1a/registry/v2/tags/{uid=**}\x90\x02\x01\x12z\n" +
+	"\bListTags\x12%.platform.registry.v2.ListTagsRequest\x1a&.platform.registry.v2.ListTagsResponse\"\x1f\xdaA\x00\x82\xd3\xe4\x93\x02\x13\x12\x11/registry/v2/tags\x90\x02\x01\x12\x87\x01\n" +
+	"\tCreateTag\x12&.platform.registry.v2.CreateTagRequest\x1a\x19.platform.registry.v2.Tag\"7\xdaA\n" +
+	"parent,tag\x82\xd3\xe4\x93\x02$:\x03tag\"\x1d/registry/v2/tags/{parent=**}\x12u\n" +
+	"\tDeleteTag\x12&.platform.registry.v2.DeleteTagRequest\x1a\x16.google.protobuf.Empty\"(\xdaA\x03uid\x82\xd3\xe4\x93\x02\x1c*\x1a/registry/v2/tags/{uid=**}B,Z*atrium/gen/platform/registry/v2;registryv2b\x06proto3"
 
 var (
 	file_platform_registry_v2_tags_proto_rawDescOnce sync.Once

@@ -8,6 +8,7 @@ package sourcesv2
 
 import (
 	v2 "atrium/gen/platform/uidp/v2"
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	durationpb "google.golang.org/protobuf/types/known/durationpb"
@@ -1234,36 +1235,37 @@ var File_platform_sources_v2_sources_proto protoreflect.FileDescriptor
 
 const file_platform_sources_v2_sources_proto_rawDesc = "" +
 	"\n" +
-	"!platform/sources/v2/sources.proto\x12\x13platform.sources.v2\x1a\x1egoogle/protobuf/duration.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\xf2\x06\n" +
-	"\x06Source\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x123\n" +
-	"\x04type\x18\x03 \x01(\x0e2\x1f.platform.sources.v2.SourceTypeR\x04type\x12\x10\n" +
-	"\x03url\x18\x04 \x01(\tR\x03url\x12\x1e\n" +
+	"!platform/sources/v2/sources.proto\x12\x13platform.sources.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x17google/api/client.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\x94\b\n" +
+	"\x06Source\x12\x15\n" +
+	"\x03uid\x18\x01 \x01(\tB\x03\xe0A\x03R\x03uid\x12\x17\n" +
+	"\x04name\x18\x02 \x01(\tB\x03\xe0A\x02R\x04name\x128\n" +
+	"\x04type\x18\x03 \x01(\x0e2\x1f.platform.sources.v2.SourceTypeB\x03\xe0A\x02R\x04type\x12\x15\n" +
+	"\x03url\x18\x04 \x01(\tB\x03\xe0A\x01R\x03url\x12#\n" +
 	"\n" +
-	"ecosystems\x18\x05 \x03(\tR\n" +
-	"ecosystems\x12\x1a\n" +
-	"\bpatterns\x18\x06 \x03(\tR\bpatterns\x12\x14\n" +
-	"\x05prune\x18\a \x01(\bR\x05prune\x125\n" +
-	"\binterval\x18\b \x01(\v2\x19.google.protobuf.DurationR\binterval\x12H\n" +
-	"\vcredentials\x18\t \x01(\v2&.platform.sources.v2.SourceCredentialsR\vcredentials\x12\x16\n" +
+	"ecosystems\x18\x05 \x03(\tB\x03\xe0A\x01R\n" +
+	"ecosystems\x12\x1f\n" +
+	"\bpatterns\x18\x06 \x03(\tB\x03\xe0A\x01R\bpatterns\x12\x19\n" +
+	"\x05prune\x18\a \x01(\bB\x03\xe0A\x01R\x05prune\x12:\n" +
+	"\binterval\x18\b \x01(\v2\x19.google.protobuf.DurationB\x03\xe0A\x01R\binterval\x12M\n" +
+	"\vcredentials\x18\t \x01(\v2&.platform.sources.v2.SourceCredentialsB\x03\xe0A\x01R\vcredentials\x12\x1b\n" +
 	"\x06paused\x18\n" +
-	" \x01(\bR\x06paused\x12;\n" +
-	"\vcreate_time\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\x12;\n" +
-	"\vupdate_time\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"updateTime\x126\n" +
-	"\x05state\x18\r \x01(\x0e2 .platform.sources.v2.SourceStateR\x05state\x12>\n" +
-	"\rnext_run_time\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\vnextRunTime\x12>\n" +
-	"\rlast_run_time\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\vlastRunTime\x12F\n" +
-	"\x11last_success_time\x18\x10 \x01(\v2\x1a.google.protobuf.TimestampR\x0flastSuccessTime\x12?\n" +
-	"\rfailing_since\x18\x11 \x01(\v2\x1a.google.protobuf.TimestampR\ffailingSince\x12\x1a\n" +
-	"\bfailures\x18\x12 \x01(\x05R\bfailures\x129\n" +
-	"\blast_run\x18\x13 \x01(\v2\x1e.platform.sources.v2.SourceRunR\alastRun\"n\n" +
-	"\x11SourceCredentials\x12\x1a\n" +
-	"\busername\x18\x01 \x01(\tR\busername\x12\x1a\n" +
-	"\bpassword\x18\x02 \x01(\tR\bpassword\x12!\n" +
-	"\fhas_password\x18\x03 \x01(\bR\vhasPassword\"\xbe\x03\n" +
+	" \x01(\bB\x03\xe0A\x01R\x06paused\x12@\n" +
+	"\vcreate_time\x18\v \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"createTime\x12@\n" +
+	"\vupdate_time\x18\f \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"updateTime\x12;\n" +
+	"\x05state\x18\r \x01(\x0e2 .platform.sources.v2.SourceStateB\x03\xe0A\x03R\x05state\x12C\n" +
+	"\rnext_run_time\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\vnextRunTime\x12C\n" +
+	"\rlast_run_time\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\vlastRunTime\x12K\n" +
+	"\x11last_success_time\x18\x10 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\x0flastSuccessTime\x12D\n" +
+	"\rfailing_since\x18\x11 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\ffailingSince\x12\x1f\n" +
+	"\bfailures\x18\x12 \x01(\x05B\x03\xe0A\x03R\bfailures\x12>\n" +
+	"\blast_run\x18\x13 \x01(\v2\x1e.platform.sources.v2.SourceRunB\x03\xe0A\x03R\alastRun:A\xeaA>\n" +
+	"\x19sources.atrium.dev/Source\x12\v{source=**}\x1a\x03uid*\asources2\x06source\"}\n" +
+	"\x11SourceCredentials\x12\x1f\n" +
+	"\busername\x18\x01 \x01(\tB\x03\xe0A\x01R\busername\x12\x1f\n" +
+	"\bpassword\x18\x02 \x01(\tB\x03\xe0A\x01R\bpassword\x12&\n" +
+	"\fhas_password\x18\x03 \x01(\bB\x03\xe0A\x03R\vhasPassword\"\xbe\x03\n" +
 	"\tSourceRun\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x05R\x06number\x126\n" +
 	"\x05state\x18\x02 \x01(\x0e2 .platform.sources.v2.SourceStateR\x05state\x129\n" +
@@ -1286,17 +1288,17 @@ const file_platform_sources_v2_sources_proto_rawDesc = "" +
 	"\aupdated\x18\x03 \x01(\x05R\aupdated\x12\x1c\n" +
 	"\tunchanged\x18\x04 \x01(\x05R\tunchanged\x12\x16\n" +
 	"\x06failed\x18\x05 \x01(\x05R\x06failed\x12\x18\n" +
-	"\aremoved\x18\x06 \x01(\x05R\aremoved\"\xc0\x02\n" +
-	"\x12ListSourcesRequest\x120\n" +
-	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterR\x04uidp\x12\x17\n" +
-	"\x04name\x18\x02 \x01(\tH\x00R\x04name\x88\x01\x01\x123\n" +
-	"\x04type\x18\x03 \x01(\x0e2\x1f.platform.sources.v2.SourceTypeR\x04type\x126\n" +
-	"\x05state\x18\x04 \x01(\x0e2 .platform.sources.v2.SourceStateR\x05state\x12\x1b\n" +
-	"\tpage_size\x18\x05 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\aremoved\x18\x06 \x01(\x05R\aremoved\"\xe8\x02\n" +
+	"\x12ListSourcesRequest\x125\n" +
+	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterB\x03\xe0A\x01R\x04uidp\x12\x1c\n" +
+	"\x04name\x18\x02 \x01(\tB\x03\xe0A\x01H\x00R\x04name\x88\x01\x01\x128\n" +
+	"\x04type\x18\x03 \x01(\x0e2\x1f.platform.sources.v2.SourceTypeB\x03\xe0A\x01R\x04type\x12;\n" +
+	"\x05state\x18\x04 \x01(\x0e2 .platform.sources.v2.SourceStateB\x03\xe0A\x01R\x05state\x12 \n" +
+	"\tpage_size\x18\x05 \x01(\x05B\x03\xe0A\x01R\bpageSize\x12\"\n" +
 	"\n" +
-	"page_token\x18\x06 \x01(\tR\tpageToken\x12\x19\n" +
-	"\border_by\x18\a \x01(\tR\aorderBy\x12\x12\n" +
-	"\x04skip\x18\b \x01(\x05R\x04skipB\a\n" +
+	"page_token\x18\x06 \x01(\tB\x03\xe0A\x01R\tpageToken\x12\x1e\n" +
+	"\border_by\x18\a \x01(\tB\x03\xe0A\x01R\aorderBy\x12\x17\n" +
+	"\x04skip\x18\b \x01(\x05B\x03\xe0A\x01R\x04skipB\a\n" +
 	"\x05_name\"\xc4\x01\n" +
 	"\x13ListSourcesResponse\x125\n" +
 	"\asources\x18\x01 \x03(\v2\x1b.platform.sources.v2.SourceR\asources\x12&\n" +
@@ -1304,26 +1306,31 @@ const file_platform_sources_v2_sources_proto_rawDesc = "" +
 	"\vtotal_count\x18\x03 \x01(\x03H\x00R\n" +
 	"totalCount\x88\x01\x01\x12\x18\n" +
 	"\askipped\x18\x04 \x01(\x05R\askippedB\x0e\n" +
-	"\f_total_count\"$\n" +
-	"\x10GetSourceRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"b\n" +
-	"\x13CreateSourceRequest\x12\x16\n" +
-	"\x06parent\x18\x01 \x01(\tR\x06parent\x123\n" +
-	"\x06source\x18\x02 \x01(\v2\x1b.platform.sources.v2.SourceR\x06source\"\x87\x01\n" +
-	"\x13UpdateSourceRequest\x123\n" +
-	"\x06source\x18\x01 \x01(\v2\x1b.platform.sources.v2.SourceR\x06source\x12;\n" +
-	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
-	"updateMask\"$\n" +
-	"\x10RunSourceRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"'\n" +
-	"\x13CancelSourceRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"(\n" +
-	"\x14GetSourceRunsRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"K\n" +
+	"\f_total_count\"G\n" +
+	"\x10GetSourceRequest\x123\n" +
+	"\x03uid\x18\x01 \x01(\tB!\xe0A\x02\xfaA\x1b\n" +
+	"\x19sources.atrium.dev/SourceR\x03uid\"\x8a\x01\n" +
+	"\x13CreateSourceRequest\x129\n" +
+	"\x06parent\x18\x01 \x01(\tB!\xe0A\x02\xfaA\x1b\x12\x19sources.atrium.dev/SourceR\x06parent\x128\n" +
+	"\x06source\x18\x02 \x01(\v2\x1b.platform.sources.v2.SourceB\x03\xe0A\x02R\x06source\"\x91\x01\n" +
+	"\x13UpdateSourceRequest\x128\n" +
+	"\x06source\x18\x01 \x01(\v2\x1b.platform.sources.v2.SourceB\x03\xe0A\x02R\x06source\x12@\n" +
+	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskB\x03\xe0A\x01R\n" +
+	"updateMask\"G\n" +
+	"\x10RunSourceRequest\x123\n" +
+	"\x03uid\x18\x01 \x01(\tB!\xe0A\x02\xfaA\x1b\n" +
+	"\x19sources.atrium.dev/SourceR\x03uid\"J\n" +
+	"\x13CancelSourceRequest\x123\n" +
+	"\x03uid\x18\x01 \x01(\tB!\xe0A\x02\xfaA\x1b\n" +
+	"\x19sources.atrium.dev/SourceR\x03uid\"K\n" +
+	"\x14GetSourceRunsRequest\x123\n" +
+	"\x03uid\x18\x01 \x01(\tB!\xe0A\x02\xfaA\x1b\n" +
+	"\x19sources.atrium.dev/SourceR\x03uid\"K\n" +
 	"\x15GetSourceRunsResponse\x122\n" +
-	"\x04runs\x18\x01 \x03(\v2\x1e.platform.sources.v2.SourceRunR\x04runs\"'\n" +
-	"\x13DeleteSourceRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid*\xa9\x01\n" +
+	"\x04runs\x18\x01 \x03(\v2\x1e.platform.sources.v2.SourceRunR\x04runs\"J\n" +
+	"\x13DeleteSourceRequest\x123\n" +
+	"\x03uid\x18\x01 \x01(\tB!\xe0A\x02\xfaA\x1b\n" +
+	"\x19sources.atrium.dev/SourceR\x03uid*\xa9\x01\n" +
 	"\n" +
 	"SourceType\x12\x1b\n" +
 	"\x17SOURCE_TYPE_UNSPECIFIED\x10\x00\x12\x13\n" +
@@ -1339,16 +1346,16 @@ const file_platform_sources_v2_sources_proto_rawDesc = "" +
 	"\x14SOURCE_STATE_RUNNING\x10\x02\x12\x1a\n" +
 	"\x16SOURCE_STATE_SUCCEEDED\x10\x03\x12\x17\n" +
 	"\x13SOURCE_STATE_FAILED\x10\x04\x12\x1a\n" +
-	"\x16SOURCE_STATE_CANCELLED\x10\x052\xe2\x05\n" +
-	"\x0eSourcesService\x12e\n" +
-	"\vListSources\x12'.platform.sources.v2.ListSourcesRequest\x1a(.platform.sources.v2.ListSourcesResponse\"\x03\x90\x02\x01\x12T\n" +
-	"\tGetSource\x12%.platform.sources.v2.GetSourceRequest\x1a\x1b.platform.sources.v2.Source\"\x03\x90\x02\x01\x12U\n" +
-	"\fCreateSource\x12(.platform.sources.v2.CreateSourceRequest\x1a\x1b.platform.sources.v2.Source\x12U\n" +
-	"\fUpdateSource\x12(.platform.sources.v2.UpdateSourceRequest\x1a\x1b.platform.sources.v2.Source\x12O\n" +
-	"\tRunSource\x12%.platform.sources.v2.RunSourceRequest\x1a\x1b.platform.sources.v2.Source\x12U\n" +
-	"\fCancelSource\x12(.platform.sources.v2.CancelSourceRequest\x1a\x1b.platform.sources.v2.Source\x12k\n" +
-	"\rGetSourceRuns\x12).platform.sources.v2.GetSourceRunsRequest\x1a*.platform.sources.v2.GetSourceRunsResponse\"\x03\x90\x02\x01\x12P\n" +
-	"\fDeleteSource\x12(.platform.sources.v2.DeleteSourceRequest\x1a\x16.google.protobuf.EmptyB*Z(atrium/gen/platform/sources/v2;sourcesv2b\x06proto3"
+	"\x16SOURCE_STATE_CANCELLED\x10\x052\xec\b\n" +
+	"\x0eSourcesService\x12~\n" +
+	"\tGetSource\x12%.platform.sources.v2.GetSourceRequest\x1a\x1b.platform.sources.v2.Source\"-\xdaA\x03uid\x82\xd3\xe4\x93\x02\x1e\x12\x1c/sources/v2/sources/{uid=**}\x90\x02\x01\x12\x83\x01\n" +
+	"\vListSources\x12'.platform.sources.v2.ListSourcesRequest\x1a(.platform.sources.v2.ListSourcesResponse\"!\xdaA\x00\x82\xd3\xe4\x93\x02\x15\x12\x13/sources/v2/sources\x90\x02\x01\x12\x96\x01\n" +
+	"\fCreateSource\x12(.platform.sources.v2.CreateSourceRequest\x1a\x1b.platform.sources.v2.Source\"?\xdaA\rparent,source\x82\xd3\xe4\x93\x02):\x06source\"\x1f/sources/v2/sources/{parent=**}\x12\x9f\x01\n" +
+	"\fUpdateSource\x12(.platform.sources.v2.UpdateSourceRequest\x1a\x1b.platform.sources.v2.Source\"H\xdaA\x12source,update_mask\x82\xd3\xe4\x93\x02-:\x06source2#/sources/v2/sources/{source.uid=**}\x12y\n" +
+	"\tRunSource\x12%.platform.sources.v2.RunSourceRequest\x1a\x1b.platform.sources.v2.Source\"(\xdaA\x03uid\x82\xd3\xe4\x93\x02\x1c:\x01*\"\x17/sources/v2/sources:run\x12\x82\x01\n" +
+	"\fCancelSource\x12(.platform.sources.v2.CancelSourceRequest\x1a\x1b.platform.sources.v2.Source\"+\xdaA\x03uid\x82\xd3\xe4\x93\x02\x1f:\x01*\"\x1a/sources/v2/sources:cancel\x12\x9a\x01\n" +
+	"\rGetSourceRuns\x12).platform.sources.v2.GetSourceRunsRequest\x1a*.platform.sources.v2.GetSourceRunsResponse\"2\xdaA\x03uid\x82\xd3\xe4\x93\x02#\x12!/sources/v2/sources/{uid=**}/runs\x90\x02\x01\x12|\n" +
+	"\fDeleteSource\x12(.platform.sources.v2.DeleteSourceRequest\x1a\x16.google.protobuf.Empty\"*\xdaA\x03uid\x82\xd3\xe4\x93\x02\x1e*\x1c/sources/v2/sources/{uid=**}B*Z(atrium/gen/platform/sources/v2;sourcesv2b\x06proto3"
 
 var (
 	file_platform_sources_v2_sources_proto_rawDescOnce sync.Once
@@ -1411,16 +1418,16 @@ var file_platform_sources_v2_sources_proto_depIdxs = []int32{
 	2,  // 20: platform.sources.v2.UpdateSourceRequest.source:type_name -> platform.sources.v2.Source
 	19, // 21: platform.sources.v2.UpdateSourceRequest.update_mask:type_name -> google.protobuf.FieldMask
 	4,  // 22: platform.sources.v2.GetSourceRunsResponse.runs:type_name -> platform.sources.v2.SourceRun
-	6,  // 23: platform.sources.v2.SourcesService.ListSources:input_type -> platform.sources.v2.ListSourcesRequest
-	8,  // 24: platform.sources.v2.SourcesService.GetSource:input_type -> platform.sources.v2.GetSourceRequest
+	8,  // 23: platform.sources.v2.SourcesService.GetSource:input_type -> platform.sources.v2.GetSourceRequest
+	6,  // 24: platform.sources.v2.SourcesService.ListSources:input_type -> platform.sources.v2.ListSourcesRequest
 	9,  // 25: platform.sources.v2.SourcesService.CreateSource:input_type -> platform.sources.v2.CreateSourceRequest
 	10, // 26: platform.sources.v2.SourcesService.UpdateSource:input_type -> platform.sources.v2.UpdateSourceRequest
 	11, // 27: platform.sources.v2.SourcesService.RunSource:input_type -> platform.sources.v2.RunSourceRequest
 	12, // 28: platform.sources.v2.SourcesService.CancelSource:input_type -> platform.sources.v2.CancelSourceRequest
 	13, // 29: platform.sources.v2.SourcesService.GetSourceRuns:input_type -> platform.sources.v2.GetSourceRunsRequest
 	15, // 30: platform.sources.v2.SourcesService.DeleteSource:input_type -> platform.sources.v2.DeleteSourceRequest
-	7,  // 31: platform.sources.v2.SourcesService.ListSources:output_type -> platform.sources.v2.ListSourcesResponse
-	2,  // 32: platform.sources.v2.SourcesService.GetSource:output_type -> platform.sources.v2.Source
+	2,  // 31: platform.sources.v2.SourcesService.GetSource:output_type -> platform.sources.v2.Source
+	7,  // 32: platform.sources.v2.SourcesService.ListSources:output_type -> platform.sources.v2.ListSourcesResponse
 	2,  // 33: platform.sources.v2.SourcesService.CreateSource:output_type -> platform.sources.v2.Source
 	2,  // 34: platform.sources.v2.SourcesService.UpdateSource:output_type -> platform.sources.v2.Source
 	2,  // 35: platform.sources.v2.SourcesService.RunSource:output_type -> platform.sources.v2.Source

@@ -7,6 +7,7 @@
 package uidpv2
 
 import (
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -107,15 +108,19 @@ var File_platform_uidp_v2_uidp_proto protoreflect.FileDescriptor
 
 const file_platform_uidp_v2_uidp_proto_rawDesc = "" +
 	"\n" +
-	"\x1bplatform/uidp/v2/uidp.proto\x12\x10platform.uidp.v2\"\xa2\x01\n" +
+	"\x1bplatform/uidp/v2/uidp.proto\x12\x10platform.uidp.v2\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\"\xd3\x01\n" +
 	"\n" +
-	"UIDPFilter\x12!\n" +
-	"\fancestors_of\x18\x01 \x01(\tR\vancestorsOf\x12%\n" +
-	"\x0edescendants_of\x18\x02 \x01(\tR\rdescendantsOf\x12\x1f\n" +
-	"\vchildren_of\x18\x03 \x01(\tR\n" +
-	"childrenOf\x12\x17\n" +
-	"\ain_root\x18\x04 \x01(\bR\x06inRoot\x12\x10\n" +
-	"\x03ids\x18\x05 \x03(\tR\x03idsB$Z\"atrium/gen/platform/uidp/v2;uidpv2b\x06proto3"
+	"UIDPFilter\x12,\n" +
+	"\fancestors_of\x18\x01 \x01(\tB\t\xe0A\x01\xfaA\x03\n" +
+	"\x01*R\vancestorsOf\x120\n" +
+	"\x0edescendants_of\x18\x02 \x01(\tB\t\xe0A\x01\xfaA\x03\n" +
+	"\x01*R\rdescendantsOf\x12*\n" +
+	"\vchildren_of\x18\x03 \x01(\tB\t\xe0A\x01\xfaA\x03\n" +
+	"\x01*R\n" +
+	"childrenOf\x12\x1c\n" +
+	"\ain_root\x18\x04 \x01(\bB\x03\xe0A\x01R\x06inRoot\x12\x1b\n" +
+	"\x03ids\x18\x05 \x03(\tB\t\xe0A\x01\xfaA\x03\n" +
+	"\x01*R\x03idsB$Z\"atrium/gen/platform/uidp/v2;uidpv2b\x06proto3"
 
 var (
 	file_platform_uidp_v2_uidp_proto_rawDescOnce sync.Once

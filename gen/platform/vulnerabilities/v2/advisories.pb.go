@@ -8,6 +8,7 @@ package vulnerabilitiesv2
 
 import (
 	v2 "atrium/gen/platform/uidp/v2"
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
@@ -2155,40 +2156,42 @@ var File_platform_vulnerabilities_v2_advisories_proto protoreflect.FileDescripto
 
 const file_platform_vulnerabilities_v2_advisories_proto_rawDesc = "" +
 	"\n" +
-	",platform/vulnerabilities/v2/advisories.proto\x12\x1bplatform.vulnerabilities.v2\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\xd7\x06\n" +
-	"\bAdvisory\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x1f\n" +
-	"\vadvisory_id\x18\x02 \x01(\tR\n" +
-	"advisoryId\x12;\n" +
-	"\vcreate_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\x12;\n" +
-	"\vupdate_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"updateTime\x12@\n" +
-	"\vdelete_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampH\x00R\n" +
-	"deleteTime\x88\x01\x01\x12\x16\n" +
-	"\x06author\x18\x06 \x01(\tR\x06author\x12#\n" +
-	"\rartifact_name\x18\a \x01(\tR\fartifactName\x12#\n" +
-	"\rartifact_type\x18\b \x01(\tR\fartifactType\x123\n" +
-	"\x15artifact_architecture\x18\t \x01(\tR\x14artifactArchitecture\x12%\n" +
+	",platform/vulnerabilities/v2/advisories.proto\x12\x1bplatform.vulnerabilities.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x17google/api/client.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\xf6\a\n" +
+	"\bAdvisory\x12\x15\n" +
+	"\x03uid\x18\x01 \x01(\tB\x03\xe0A\x03R\x03uid\x12$\n" +
+	"\vadvisory_id\x18\x02 \x01(\tB\x03\xe0A\x03R\n" +
+	"advisoryId\x12@\n" +
+	"\vcreate_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"createTime\x12@\n" +
+	"\vupdate_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"updateTime\x12E\n" +
+	"\vdelete_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03H\x00R\n" +
+	"deleteTime\x88\x01\x01\x12\x1b\n" +
+	"\x06author\x18\x06 \x01(\tB\x03\xe0A\x02R\x06author\x12(\n" +
+	"\rartifact_name\x18\a \x01(\tB\x03\xe0A\x02R\fartifactName\x12(\n" +
+	"\rartifact_type\x18\b \x01(\tB\x03\xe0A\x02R\fartifactType\x128\n" +
+	"\x15artifact_architecture\x18\t \x01(\tB\x03\xe0A\x02R\x14artifactArchitecture\x12*\n" +
 	"\x0ecomponent_name\x18\n" +
-	" \x01(\tR\rcomponentName\x12-\n" +
-	"\x12component_location\x18\v \x01(\tR\x11componentLocation\x12%\n" +
-	"\x0ecomponent_type\x18\f \x01(\tR\rcomponentType\x12\x18\n" +
+	" \x01(\tB\x03\xe0A\x02R\rcomponentName\x122\n" +
+	"\x12component_location\x18\v \x01(\tB\x03\xe0A\x02R\x11componentLocation\x12*\n" +
+	"\x0ecomponent_type\x18\f \x01(\tB\x03\xe0A\x02R\rcomponentType\x12\x18\n" +
 	"\aaliases\x18\r \x03(\tR\aaliases\x12B\n" +
-	"\x06events\x18\x0e \x03(\v2*.platform.vulnerabilities.v2.AdvisoryEventR\x06events\x121\n" +
-	"\x12legacy_advisory_id\x18\x0f \x01(\tH\x01R\x10legacyAdvisoryId\x88\x01\x01\x12E\n" +
+	"\x06events\x18\x0e \x03(\v2*.platform.vulnerabilities.v2.AdvisoryEventR\x06events\x126\n" +
+	"\x12legacy_advisory_id\x18\x0f \x01(\tB\x03\xe0A\x03H\x01R\x10legacyAdvisoryId\x88\x01\x01\x12J\n" +
 	"\n" +
-	"severities\x18\x10 \x03(\v2%.platform.vulnerabilities.v2.SeverityR\n" +
-	"severities\x12I\n" +
-	"\bseverity\x18d \x01(\v2-.platform.vulnerabilities.v2.AdvisorySeverityR\bseverityB\x0e\n" +
+	"severities\x18\x10 \x03(\v2%.platform.vulnerabilities.v2.SeverityB\x03\xe0A\x03R\n" +
+	"severities\x12N\n" +
+	"\bseverity\x18d \x01(\v2-.platform.vulnerabilities.v2.AdvisorySeverityB\x03\xe0A\x03R\bseverity:R\xeaAO\n" +
+	"#vulnerabilities.atrium.dev/Advisory\x12\r{advisory=**}\x1a\x03uid*\n" +
+	"advisories2\badvisoryB\x0e\n" +
 	"\f_delete_timeB\x15\n" +
-	"\x13_legacy_advisory_id\"\xf3\x01\n" +
-	"\x10AdvisorySeverity\x12C\n" +
-	"\x06rating\x18\x01 \x01(\x0e2+.platform.vulnerabilities.v2.SeverityRatingR\x06rating\x12\x19\n" +
-	"\x05score\x18\x02 \x01(\x01H\x00R\x05score\x88\x01\x01\x12\x16\n" +
-	"\x06vector\x18\x03 \x01(\tR\x06vector\x12\x18\n" +
-	"\aversion\x18\x04 \x01(\tR\aversion\x12C\n" +
-	"\x06source\x18\x05 \x01(\x0e2+.platform.vulnerabilities.v2.SeveritySourceR\x06sourceB\b\n" +
+	"\x13_legacy_advisory_id\"\x8c\x02\n" +
+	"\x10AdvisorySeverity\x12H\n" +
+	"\x06rating\x18\x01 \x01(\x0e2+.platform.vulnerabilities.v2.SeverityRatingB\x03\xe0A\x03R\x06rating\x12\x1e\n" +
+	"\x05score\x18\x02 \x01(\x01B\x03\xe0A\x03H\x00R\x05score\x88\x01\x01\x12\x1b\n" +
+	"\x06vector\x18\x03 \x01(\tB\x03\xe0A\x03R\x06vector\x12\x1d\n" +
+	"\aversion\x18\x04 \x01(\tB\x03\xe0A\x03R\aversion\x12H\n" +
+	"\x06source\x18\x05 \x01(\x0e2+.platform.vulnerabilities.v2.SeveritySourceB\x03\xe0A\x03R\x06sourceB\b\n" +
 	"\x06_score\"\xb4\x01\n" +
 	"\bSeverity\x12>\n" +
 	"\x04type\x18\x01 \x01(\x0e2*.platform.vulnerabilities.v2.Severity.TypeR\x04type\x12\x14\n" +
@@ -2197,15 +2200,15 @@ const file_platform_vulnerabilities_v2_advisories_proto_rawDesc = "" +
 	"\x10TYPE_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fTYPE_CVSS_V2\x10\x01\x12\x10\n" +
 	"\fTYPE_CVSS_V3\x10\x02\x12\x10\n" +
-	"\fTYPE_CVSS_V4\x10\x03\"\x85\b\n" +
-	"\rAdvisoryEvent\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\x12;\n" +
-	"\vcreate_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"\fTYPE_CVSS_V4\x10\x03\"\x99\b\n" +
+	"\rAdvisoryEvent\x12\x15\n" +
+	"\x03uid\x18\x01 \x01(\tB\x03\xe0A\x03R\x03uid\x12@\n" +
+	"\vcreate_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
 	"createTime\x12\x1a\n" +
-	"\bfindings\x18\x03 \x01(\fR\bfindings\x12\x16\n" +
-	"\x06author\x18\x04 \x01(\tR\x06author\x12\x1a\n" +
-	"\breviewer\x18\x05 \x01(\tR\breviewer\x12K\n" +
-	"\freview_state\x18\x06 \x01(\x0e2(.platform.vulnerabilities.v2.ReviewStateR\vreviewState\x12\x19\n" +
+	"\bfindings\x18\x03 \x01(\fR\bfindings\x12\x1b\n" +
+	"\x06author\x18\x04 \x01(\tB\x03\xe0A\x02R\x06author\x12\x1a\n" +
+	"\breviewer\x18\x05 \x01(\tR\breviewer\x12P\n" +
+	"\freview_state\x18\x06 \x01(\x0e2(.platform.vulnerabilities.v2.ReviewStateB\x03\xe0A\x02R\vreviewState\x12\x19\n" +
 	"\x05issue\x18\a \x01(\tH\x01R\x05issue\x88\x01\x01\x12F\n" +
 	"\tdetection\x18\n" +
 	" \x01(\v2&.platform.vulnerabilities.v2.DetectionH\x00R\tdetection\x12:\n" +
@@ -2270,41 +2273,43 @@ const file_platform_vulnerabilities_v2_advisories_proto_rawDesc = "" +
 	"\x04note\x18\x01 \x01(\tR\x04note\"H\n" +
 	"\aPatched\x12)\n" +
 	"\x10patched_versions\x18\x01 \x03(\tR\x0fpatchedVersions\x12\x12\n" +
-	"\x04note\x18\x02 \x01(\tR\x04note\"&\n" +
-	"\x12GetAdvisoryRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"\xe6\t\n" +
-	"\x15ListAdvisoriesRequest\x120\n" +
-	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterR\x04uidp\x12!\n" +
-	"\fadvisory_ids\x18\x02 \x03(\tR\vadvisoryIds\x12.\n" +
-	"\x13legacy_advisory_ids\x18\x03 \x03(\tR\x11legacyAdvisoryIds\x12%\n" +
-	"\x0eartifact_names\x18\x04 \x03(\tR\rartifactNames\x12%\n" +
-	"\x0eartifact_types\x18\x05 \x03(\tR\rartifactTypes\x125\n" +
-	"\x16artifact_architectures\x18\x06 \x03(\tR\x15artifactArchitectures\x12'\n" +
-	"\x0fcomponent_names\x18\a \x03(\tR\x0ecomponentNames\x12'\n" +
-	"\x0fcomponent_types\x18\b \x03(\tR\x0ecomponentTypes\x12/\n" +
-	"\x13component_locations\x18\t \x03(\tR\x12componentLocations\x12\x18\n" +
+	"\x04note\x18\x02 \x01(\tR\x04note\"S\n" +
+	"\x12GetAdvisoryRequest\x12=\n" +
+	"\x03uid\x18\x01 \x01(\tB+\xe0A\x02\xfaA%\n" +
+	"#vulnerabilities.atrium.dev/AdvisoryR\x03uid\"\xe8\n" +
+	"\n" +
+	"\x15ListAdvisoriesRequest\x125\n" +
+	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterB\x03\xe0A\x01R\x04uidp\x12&\n" +
+	"\fadvisory_ids\x18\x02 \x03(\tB\x03\xe0A\x01R\vadvisoryIds\x123\n" +
+	"\x13legacy_advisory_ids\x18\x03 \x03(\tB\x03\xe0A\x01R\x11legacyAdvisoryIds\x12*\n" +
+	"\x0eartifact_names\x18\x04 \x03(\tB\x03\xe0A\x01R\rartifactNames\x12*\n" +
+	"\x0eartifact_types\x18\x05 \x03(\tB\x03\xe0A\x01R\rartifactTypes\x12:\n" +
+	"\x16artifact_architectures\x18\x06 \x03(\tB\x03\xe0A\x01R\x15artifactArchitectures\x12,\n" +
+	"\x0fcomponent_names\x18\a \x03(\tB\x03\xe0A\x01R\x0ecomponentNames\x12,\n" +
+	"\x0fcomponent_types\x18\b \x03(\tB\x03\xe0A\x01R\x0ecomponentTypes\x124\n" +
+	"\x13component_locations\x18\t \x03(\tB\x03\xe0A\x01R\x12componentLocations\x12\x1d\n" +
 	"\aaliases\x18\n" +
-	" \x03(\tR\aaliases\x12\x1b\n" +
-	"\x06origin\x18\v \x01(\tH\x00R\x06origin\x88\x01\x01\x12X\n" +
-	"\x13event_review_states\x18\x15 \x03(\x0e2(.platform.vulnerabilities.v2.ReviewStateR\x11eventReviewStates\x12#\n" +
-	"\revent_authors\x18\x16 \x03(\tR\feventAuthors\x122\n" +
-	"\x15exclude_event_authors\x18\x17 \x03(\tR\x13excludeEventAuthors\x12'\n" +
-	"\x0fevent_reviewers\x18\x18 \x03(\tR\x0eeventReviewers\x12M\n" +
-	"\vevent_types\x18\x19 \x03(\x0e2,.platform.vulnerabilities.v2.EventTypeFilterR\n" +
-	"eventTypes\x12]\n" +
-	"\x11latest_event_type\x18\x1a \x01(\x0e2,.platform.vulnerabilities.v2.EventTypeFilterH\x01R\x0flatestEventType\x88\x01\x01\x12\x1b\n" +
-	"\tpage_size\x18\x1e \x01(\x05R\bpageSize\x12\x1d\n" +
+	" \x03(\tB\x03\xe0A\x01R\aaliases\x12 \n" +
+	"\x06origin\x18\v \x01(\tB\x03\xe0A\x01H\x00R\x06origin\x88\x01\x01\x12]\n" +
+	"\x13event_review_states\x18\x15 \x03(\x0e2(.platform.vulnerabilities.v2.ReviewStateB\x03\xe0A\x01R\x11eventReviewStates\x12(\n" +
+	"\revent_authors\x18\x16 \x03(\tB\x03\xe0A\x01R\feventAuthors\x127\n" +
+	"\x15exclude_event_authors\x18\x17 \x03(\tB\x03\xe0A\x01R\x13excludeEventAuthors\x12,\n" +
+	"\x0fevent_reviewers\x18\x18 \x03(\tB\x03\xe0A\x01R\x0eeventReviewers\x12R\n" +
+	"\vevent_types\x18\x19 \x03(\x0e2,.platform.vulnerabilities.v2.EventTypeFilterB\x03\xe0A\x01R\n" +
+	"eventTypes\x12b\n" +
+	"\x11latest_event_type\x18\x1a \x01(\x0e2,.platform.vulnerabilities.v2.EventTypeFilterB\x03\xe0A\x01H\x01R\x0flatestEventType\x88\x01\x01\x12 \n" +
+	"\tpage_size\x18\x1e \x01(\x05B\x03\xe0A\x01R\bpageSize\x12\"\n" +
 	"\n" +
-	"page_token\x18\x1f \x01(\tR\tpageToken\x12\x19\n" +
-	"\border_by\x18  \x01(\tR\aorderBy\x12\x12\n" +
-	"\x04skip\x18\" \x01(\x05R\x04skip\x12\x14\n" +
-	"\x05query\x18# \x01(\tR\x05query\x12K\n" +
+	"page_token\x18\x1f \x01(\tB\x03\xe0A\x01R\tpageToken\x12\x1e\n" +
+	"\border_by\x18  \x01(\tB\x03\xe0A\x01R\aorderBy\x12\x17\n" +
+	"\x04skip\x18\" \x01(\x05B\x03\xe0A\x01R\x04skip\x12\x19\n" +
+	"\x05query\x18# \x01(\tB\x03\xe0A\x01R\x05query\x12P\n" +
 	"\n" +
-	"severities\x18d \x03(\x0e2+.platform.vulnerabilities.v2.SeverityRatingR\n" +
-	"severities\x12 \n" +
-	"\tmin_score\x18e \x01(\x01H\x02R\bminScore\x88\x01\x01\x12\x1c\n" +
-	"\twithdrawn\x18f \x01(\bR\twithdrawn\x12B\n" +
-	"\x06states\x18g \x03(\x0e2*.platform.vulnerabilities.v2.AdvisoryStateR\x06statesB\t\n" +
+	"severities\x18d \x03(\x0e2+.platform.vulnerabilities.v2.SeverityRatingB\x03\xe0A\x01R\n" +
+	"severities\x12%\n" +
+	"\tmin_score\x18e \x01(\x01B\x03\xe0A\x01H\x02R\bminScore\x88\x01\x01\x12!\n" +
+	"\twithdrawn\x18f \x01(\bB\x03\xe0A\x01R\twithdrawn\x12G\n" +
+	"\x06states\x18g \x03(\x0e2*.platform.vulnerabilities.v2.AdvisoryStateB\x03\xe0A\x01R\x06statesB\t\n" +
 	"\a_originB\x14\n" +
 	"\x12_latest_event_typeB\f\n" +
 	"\n" +
@@ -2351,10 +2356,10 @@ const file_platform_vulnerabilities_v2_advisories_proto_rawDesc = "" +
 	"&EVENT_TYPE_FILTER_ANALYSIS_NOT_PLANNED\x10\x05\x12%\n" +
 	"!EVENT_TYPE_FILTER_FIX_NOT_PLANNED\x10\x06\x12*\n" +
 	"&EVENT_TYPE_FILTER_PENDING_UPSTREAM_FIX\x10\a\x12\x1d\n" +
-	"\x19EVENT_TYPE_FILTER_PATCHED\x10\b2\xff\x01\n" +
-	"\x11AdvisoriesService\x12j\n" +
-	"\vGetAdvisory\x12/.platform.vulnerabilities.v2.GetAdvisoryRequest\x1a%.platform.vulnerabilities.v2.Advisory\"\x03\x90\x02\x01\x12~\n" +
-	"\x0eListAdvisories\x122.platform.vulnerabilities.v2.ListAdvisoriesRequest\x1a3.platform.vulnerabilities.v2.ListAdvisoriesResponse\"\x03\x90\x02\x01B:Z8atrium/gen/platform/vulnerabilities/v2;vulnerabilitiesv2b\x06proto3"
+	"\x19EVENT_TYPE_FILTER_PATCHED\x10\b2\xdf\x02\n" +
+	"\x11AdvisoriesService\x12\x9f\x01\n" +
+	"\vGetAdvisory\x12/.platform.vulnerabilities.v2.GetAdvisoryRequest\x1a%.platform.vulnerabilities.v2.Advisory\"8\xdaA\x03uid\x82\xd3\xe4\x93\x02)\x12'/vulnerabilities/v2/advisories/{uid=**}\x90\x02\x01\x12\xa7\x01\n" +
+	"\x0eListAdvisories\x122.platform.vulnerabilities.v2.ListAdvisoriesRequest\x1a3.platform.vulnerabilities.v2.ListAdvisoriesResponse\",\xdaA\x00\x82\xd3\xe4\x93\x02 \x12\x1e/vulnerabilities/v2/advisories\x90\x02\x01B:Z8atrium/gen/platform/vulnerabilities/v2;vulnerabilitiesv2b\x06proto3"
 
 var (
 	file_platform_vulnerabilities_v2_advisories_proto_rawDescOnce sync.Once

@@ -8,6 +8,7 @@ package vulnerabilitiesv2
 
 import (
 	v2 "atrium/gen/platform/advisory/v2"
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
@@ -466,9 +467,9 @@ var File_platform_vulnerabilities_v2_exposures_proto protoreflect.FileDescriptor
 
 const file_platform_vulnerabilities_v2_exposures_proto_rawDesc = "" +
 	"\n" +
-	"+platform/vulnerabilities/v2/exposures.proto\x12\x1bplatform.vulnerabilities.v2\x1a\x1fgoogle/protobuf/timestamp.proto\x1a#platform/advisory/v2/advisory.proto\x1a*platform/vulnerabilities/v2/findings.proto\"1\n" +
-	"\x1fGetVulnerabilityExposureRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\"\xc2\x02\n" +
+	"+platform/vulnerabilities/v2/exposures.proto\x12\x1bplatform.vulnerabilities.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x17google/api/client.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a#platform/advisory/v2/advisory.proto\x1a*platform/vulnerabilities/v2/findings.proto\"6\n" +
+	"\x1fGetVulnerabilityExposureRequest\x12\x13\n" +
+	"\x02id\x18\x01 \x01(\tB\x03\xe0A\x02R\x02id\"\xc2\x02\n" +
 	"\x15VulnerabilityExposure\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05names\x18\x02 \x03(\tR\x05names\x12G\n" +
@@ -476,30 +477,32 @@ const file_platform_vulnerabilities_v2_exposures_proto_rawDesc = "" +
 	"\x14known_exploited_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x12knownExploitedTime\x12\x17\n" +
 	"\x04epss\x18\x05 \x01(\x01H\x00R\x04epss\x88\x01\x01\x12F\n" +
 	"\bfindings\x18\x06 \x01(\v2*.platform.vulnerabilities.v2.FindingFacetsR\bfindingsB\a\n" +
-	"\x05_epss\"D\n" +
-	"\x1aSummarizeAdvisoriesRequest\x12\x1b\n" +
-	"\x06within\x18\x01 \x01(\tH\x00R\x06within\x88\x01\x01B\t\n" +
+	"\x05_epss\"b\n" +
+	"\x1aSummarizeAdvisoriesRequest\x129\n" +
+	"\x06within\x18\x01 \x01(\tB\x1c\xe0A\x01\xfaA\x16\n" +
+	"\x14iam.atrium.dev/GroupH\x00R\x06within\x88\x01\x01B\t\n" +
 	"\a_within\"\xe2\x01\n" +
 	"\x0fAdvisorySummary\x12>\n" +
 	"\x04open\x18\x01 \x01(\v2*.platform.vulnerabilities.v2.SeverityCountR\x04open\x12@\n" +
 	"\x05fixed\x18\x02 \x01(\v2*.platform.vulnerabilities.v2.SeverityCountR\x05fixed\x12M\n" +
-	"\fnot_affected\x18\x03 \x01(\v2*.platform.vulnerabilities.v2.SeverityCountR\vnotAffected\"\xc9\x01\n" +
-	"\x1aGetAdvisoryActivityRequest\x12\x16\n" +
-	"\x06within\x18\x01 \x01(\tR\x06within\x12\x1a\n" +
-	"\binterval\x18\x02 \x01(\tR\binterval\x12.\n" +
-	"\x04from\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x04from\x12*\n" +
-	"\x02to\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x02to\x12\x1b\n" +
-	"\ttime_zone\x18\x05 \x01(\tR\btimeZone\"p\n" +
+	"\fnot_affected\x18\x03 \x01(\v2*.platform.vulnerabilities.v2.SeverityCountR\vnotAffected\"\xe8\x01\n" +
+	"\x1aGetAdvisoryActivityRequest\x12!\n" +
+	"\x06within\x18\x01 \x01(\tB\t\xe0A\x02\xfaA\x03\n" +
+	"\x01*R\x06within\x12\x1f\n" +
+	"\binterval\x18\x02 \x01(\tB\x03\xe0A\x01R\binterval\x123\n" +
+	"\x04from\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\x04from\x12/\n" +
+	"\x02to\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\x02to\x12 \n" +
+	"\ttime_zone\x18\x05 \x01(\tB\x03\xe0A\x01R\btimeZone\"p\n" +
 	"\x10AdvisoryActivity\x12.\n" +
 	"\x04time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x16\n" +
 	"\x06opened\x18\x02 \x01(\x05R\x06opened\x12\x14\n" +
 	"\x05fixed\x18\x03 \x01(\x05R\x05fixed\"h\n" +
 	"\x1bGetAdvisoryActivityResponse\x12I\n" +
-	"\bactivity\x18\x01 \x03(\v2-.platform.vulnerabilities.v2.AdvisoryActivityR\bactivity2\xba\x03\n" +
-	"\x10ExposuresService\x12\x91\x01\n" +
-	"\x18GetVulnerabilityExposure\x12<.platform.vulnerabilities.v2.GetVulnerabilityExposureRequest\x1a2.platform.vulnerabilities.v2.VulnerabilityExposure\"\x03\x90\x02\x01\x12\x81\x01\n" +
-	"\x13SummarizeAdvisories\x127.platform.vulnerabilities.v2.SummarizeAdvisoriesRequest\x1a,.platform.vulnerabilities.v2.AdvisorySummary\"\x03\x90\x02\x01\x12\x8d\x01\n" +
-	"\x13GetAdvisoryActivity\x127.platform.vulnerabilities.v2.GetAdvisoryActivityRequest\x1a8.platform.vulnerabilities.v2.GetAdvisoryActivityResponse\"\x03\x90\x02\x01B:Z8atrium/gen/platform/vulnerabilities/v2;vulnerabilitiesv2b\x06proto3"
+	"\bactivity\x18\x01 \x03(\v2-.platform.vulnerabilities.v2.AdvisoryActivityR\bactivity2\xcf\x04\n" +
+	"\x10ExposuresService\x12\xbb\x01\n" +
+	"\x18GetVulnerabilityExposure\x12<.platform.vulnerabilities.v2.GetVulnerabilityExposureRequest\x1a2.platform.vulnerabilities.v2.VulnerabilityExposure\"-\xdaA\x02id\x82\xd3\xe4\x93\x02\x1f\x12\x1d/vulnerabilities/v2/exposures\x90\x02\x01\x12\xb4\x01\n" +
+	"\x13SummarizeAdvisories\x127.platform.vulnerabilities.v2.SummarizeAdvisoriesRequest\x1a,.platform.vulnerabilities.v2.AdvisorySummary\"6\xdaA\x00\x82\xd3\xe4\x93\x02*\x12(/vulnerabilities/v2/advisories:summarize\x90\x02\x01\x12\xc5\x01\n" +
+	"\x13GetAdvisoryActivity\x127.platform.vulnerabilities.v2.GetAdvisoryActivityRequest\x1a8.platform.vulnerabilities.v2.GetAdvisoryActivityResponse\";\xdaA\x06within\x82\xd3\xe4\x93\x02)\x12'/vulnerabilities/v2/advisories:activity\x90\x02\x01B:Z8atrium/gen/platform/vulnerabilities/v2;vulnerabilitiesv2b\x06proto3"
 
 var (
 	file_platform_vulnerabilities_v2_exposures_proto_rawDescOnce sync.Once

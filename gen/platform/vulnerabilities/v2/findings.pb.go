@@ -8,6 +8,7 @@ package vulnerabilitiesv2
 
 import (
 	v2 "atrium/gen/platform/uidp/v2"
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	emptypb "google.golang.org/protobuf/types/known/emptypb"
@@ -4663,92 +4664,98 @@ var File_platform_vulnerabilities_v2_findings_proto protoreflect.FileDescriptor
 
 const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\n" +
-	"*platform/vulnerabilities/v2/findings.proto\x12\x1bplatform.vulnerabilities.v2\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\x1a,platform/vulnerabilities/v2/advisories.proto\"\x8b\n" +
-	"\n" +
-	"\aFinding\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x12\n" +
-	"\x04repo\x18\x02 \x01(\tR\x04repo\x12\x16\n" +
-	"\x06digest\x18\x03 \x01(\tR\x06digest\x12\x1a\n" +
-	"\badvisory\x18\x04 \x01(\tR\badvisory\x12\x18\n" +
-	"\asources\x18\x05 \x03(\tR\asources\x12\x1f\n" +
-	"\vdisputed_by\x18\x06 \x03(\tR\n" +
-	"disputedBy\x12)\n" +
-	"\x10vulnerability_id\x18\a \x01(\tR\x0fvulnerabilityId\x12\x18\n" +
-	"\apackage\x18\b \x01(\tR\apackage\x12\x1c\n" +
-	"\tecosystem\x18\t \x01(\tR\tecosystem\x12+\n" +
+	"*platform/vulnerabilities/v2/findings.proto\x12\x1bplatform.vulnerabilities.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x17google/api/client.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\x1a,platform/vulnerabilities/v2/advisories.proto\"\xcc\f\n" +
+	"\aFinding\x12\x15\n" +
+	"\x03uid\x18\x01 \x01(\tB\x03\xe0A\x03R\x03uid\x124\n" +
+	"\x04repo\x18\x02 \x01(\tB \xe0A\x03\xfaA\x1a\n" +
+	"\x18registry.atrium.dev/RepoR\x04repo\x12\x1b\n" +
+	"\x06digest\x18\x03 \x01(\tB\x03\xe0A\x03R\x06digest\x12G\n" +
+	"\badvisory\x18\x04 \x01(\tB+\xe0A\x03\xfaA%\n" +
+	"#vulnerabilities.atrium.dev/AdvisoryR\badvisory\x12\x1d\n" +
+	"\asources\x18\x05 \x03(\tB\x03\xe0A\x03R\asources\x12$\n" +
+	"\vdisputed_by\x18\x06 \x03(\tB\x03\xe0A\x03R\n" +
+	"disputedBy\x12.\n" +
+	"\x10vulnerability_id\x18\a \x01(\tB\x03\xe0A\x03R\x0fvulnerabilityId\x12\x1d\n" +
+	"\apackage\x18\b \x01(\tB\x03\xe0A\x03R\apackage\x12!\n" +
+	"\tecosystem\x18\t \x01(\tB\x03\xe0A\x03R\tecosystem\x120\n" +
 	"\x11installed_version\x18\n" +
-	" \x01(\tR\x10installedVersion\x12S\n" +
-	"\x0fbinary_packages\x18\v \x03(\v2*.platform.vulnerabilities.v2.BinaryPackageR\x0ebinaryPackages\x12?\n" +
-	"\x05scope\x18\f \x01(\x0e2).platform.vulnerabilities.v2.PackageScopeR\x05scope\x12\x1b\n" +
-	"\x06direct\x18\r \x01(\bH\x00R\x06direct\x88\x01\x01\x12%\n" +
-	"\x0efixed_versions\x18\x0e \x03(\tR\rfixedVersions\x12I\n" +
-	"\bseverity\x18\x0f \x01(\v2-.platform.vulnerabilities.v2.AdvisorySeverityR\bseverity\x12'\n" +
-	"\x0fknown_exploited\x18\x10 \x01(\bR\x0eknownExploited\x12\x17\n" +
-	"\x04epss\x18\x11 \x01(\x01H\x01R\x04epss\x88\x01\x01\x12?\n" +
-	"\x05basis\x18\x12 \x01(\x0e2).platform.vulnerabilities.v2.FindingBasisR\x05basis\x12?\n" +
-	"\x05state\x18\x13 \x01(\x0e2).platform.vulnerabilities.v2.FindingStateR\x05state\x12$\n" +
-	"\rjustification\x18\x14 \x01(\tR\rjustification\x12\x12\n" +
-	"\x04note\x18\x15 \x01(\tR\x04note\x12\x1a\n" +
-	"\bassignee\x18\x16 \x01(\tR\bassignee\x125\n" +
-	"\bdue_time\x18\x17 \x01(\v2\x1a.google.protobuf.TimestampR\adueTime\x12;\n" +
-	"\vexpire_time\x18\x18 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"expireTime\x12B\n" +
-	"\x0ffirst_seen_time\x18\x19 \x01(\v2\x1a.google.protobuf.TimestampR\rfirstSeenTime\x12?\n" +
-	"\rresolved_time\x18\x1a \x01(\v2\x1a.google.protobuf.TimestampR\fresolvedTime\x12;\n" +
-	"\vupdate_time\x18\x1b \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"updateTime\x12#\n" +
-	"\vnew_in_repo\x18\x1c \x01(\bH\x02R\tnewInRepo\x88\x01\x01\x12\x1d\n" +
+	" \x01(\tB\x03\xe0A\x03R\x10installedVersion\x12X\n" +
+	"\x0fbinary_packages\x18\v \x03(\v2*.platform.vulnerabilities.v2.BinaryPackageB\x03\xe0A\x03R\x0ebinaryPackages\x12D\n" +
+	"\x05scope\x18\f \x01(\x0e2).platform.vulnerabilities.v2.PackageScopeB\x03\xe0A\x03R\x05scope\x12 \n" +
+	"\x06direct\x18\r \x01(\bB\x03\xe0A\x03H\x00R\x06direct\x88\x01\x01\x12*\n" +
+	"\x0efixed_versions\x18\x0e \x03(\tB\x03\xe0A\x03R\rfixedVersions\x12N\n" +
+	"\bseverity\x18\x0f \x01(\v2-.platform.vulnerabilities.v2.AdvisorySeverityB\x03\xe0A\x03R\bseverity\x12,\n" +
+	"\x0fknown_exploited\x18\x10 \x01(\bB\x03\xe0A\x03R\x0eknownExploited\x12\x1c\n" +
+	"\x04epss\x18\x11 \x01(\x01B\x03\xe0A\x03H\x01R\x04epss\x88\x01\x01\x12D\n" +
+	"\x05basis\x18\x12 \x01(\x0e2).platform.vulnerabilities.v2.FindingBasisB\x03\xe0A\x03R\x05basis\x12D\n" +
+	"\x05state\x18\x13 \x01(\x0e2).platform.vulnerabilities.v2.FindingStateB\x03\xe0A\x01R\x05state\x12)\n" +
+	"\rjustification\x18\x14 \x01(\tB\x03\xe0A\x01R\rjustification\x12\x17\n" +
+	"\x04note\x18\x15 \x01(\tB\x03\xe0A\x01R\x04note\x12;\n" +
+	"\bassignee\x18\x16 \x01(\tB\x1f\xe0A\x01\xfaA\x19\n" +
+	"\x17iam.atrium.dev/IdentityR\bassignee\x12:\n" +
+	"\bdue_time\x18\x17 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\adueTime\x12@\n" +
+	"\vexpire_time\x18\x18 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\n" +
+	"expireTime\x12G\n" +
+	"\x0ffirst_seen_time\x18\x19 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\rfirstSeenTime\x12D\n" +
+	"\rresolved_time\x18\x1a \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\fresolvedTime\x12@\n" +
+	"\vupdate_time\x18\x1b \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"updateTime\x12(\n" +
+	"\vnew_in_repo\x18\x1c \x01(\bB\x03\xe0A\x03H\x02R\tnewInRepo\x88\x01\x01\x12\"\n" +
 	"\n" +
-	"decided_by\x18\x1d \x01(\tR\tdecidedByB\t\n" +
+	"decided_by\x18\x1d \x01(\tB\x03\xe0A\x03R\tdecidedBy:M\xeaAJ\n" +
+	"\"vulnerabilities.atrium.dev/Finding\x12\f{finding=**}\x1a\x03uid*\bfindings2\afindingB\t\n" +
 	"\a_directB\a\n" +
 	"\x05_epssB\x0e\n" +
 	"\f_new_in_repo\"=\n" +
 	"\rBinaryPackage\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
-	"\aversion\x18\x02 \x01(\tR\aversion\"\xf0\f\n" +
-	"\rFindingFilter\x12K\n" +
+	"\aversion\x18\x02 \x01(\tR\aversion\"\x80\x0f\n" +
+	"\rFindingFilter\x12P\n" +
 	"\n" +
-	"severities\x18\x01 \x03(\x0e2+.platform.vulnerabilities.v2.SeverityRatingR\n" +
-	"severities\x12 \n" +
-	"\tmin_score\x18\x02 \x01(\x01H\x00R\bminScore\x88\x01\x01\x12A\n" +
-	"\x06states\x18\x03 \x03(\x0e2).platform.vulnerabilities.v2.FindingStateR\x06states\x12?\n" +
-	"\x05basis\x18\x04 \x03(\x0e2).platform.vulnerabilities.v2.FindingBasisR\x05basis\x12\x1d\n" +
-	"\afixable\x18\x05 \x01(\bH\x01R\afixable\x88\x01\x01\x12,\n" +
-	"\x0fknown_exploited\x18\x06 \x01(\bH\x02R\x0eknownExploited\x88\x01\x01\x12\x1e\n" +
-	"\bmin_epss\x18\a \x01(\x01H\x03R\aminEpss\x88\x01\x01\x12+\n" +
-	"\x11vulnerability_ids\x18\b \x03(\tR\x10vulnerabilityIds\x12\x1a\n" +
-	"\bpackages\x18\t \x03(\tR\bpackages\x12\x1e\n" +
+	"severities\x18\x01 \x03(\x0e2+.platform.vulnerabilities.v2.SeverityRatingB\x03\xe0A\x01R\n" +
+	"severities\x12%\n" +
+	"\tmin_score\x18\x02 \x01(\x01B\x03\xe0A\x01H\x00R\bminScore\x88\x01\x01\x12F\n" +
+	"\x06states\x18\x03 \x03(\x0e2).platform.vulnerabilities.v2.FindingStateB\x03\xe0A\x01R\x06states\x12D\n" +
+	"\x05basis\x18\x04 \x03(\x0e2).platform.vulnerabilities.v2.FindingBasisB\x03\xe0A\x01R\x05basis\x12\"\n" +
+	"\afixable\x18\x05 \x01(\bB\x03\xe0A\x01H\x01R\afixable\x88\x01\x01\x121\n" +
+	"\x0fknown_exploited\x18\x06 \x01(\bB\x03\xe0A\x01H\x02R\x0eknownExploited\x88\x01\x01\x12#\n" +
+	"\bmin_epss\x18\a \x01(\x01B\x03\xe0A\x01H\x03R\aminEpss\x88\x01\x01\x120\n" +
+	"\x11vulnerability_ids\x18\b \x03(\tB\x03\xe0A\x01R\x10vulnerabilityIds\x12\x1f\n" +
+	"\bpackages\x18\t \x03(\tB\x03\xe0A\x01R\bpackages\x12#\n" +
 	"\n" +
 	"ecosystems\x18\n" +
-	" \x03(\tR\n" +
-	"ecosystems\x12\x19\n" +
-	"\x05query\x18\v \x01(\tH\x04R\x05query\x88\x01\x01\x12\x1f\n" +
-	"\bassignee\x18\f \x01(\tH\x05R\bassignee\x88\x01\x01\x12D\n" +
-	"\x10first_seen_since\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\x0efirstSeenSince\x12F\n" +
-	"\x11first_seen_before\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\x0ffirstSeenBefore\x12A\n" +
-	"\x0eresolved_since\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\rresolvedSince\x12?\n" +
-	"\rupdated_since\x18\x10 \x01(\v2\x1a.google.protobuf.TimestampR\fupdatedSince\x129\n" +
+	" \x03(\tB\x03\xe0A\x01R\n" +
+	"ecosystems\x12\x1e\n" +
+	"\x05query\x18\v \x01(\tB\x03\xe0A\x01H\x04R\x05query\x88\x01\x01\x12@\n" +
+	"\bassignee\x18\f \x01(\tB\x1f\xe0A\x01\xfaA\x19\n" +
+	"\x17iam.atrium.dev/IdentityH\x05R\bassignee\x88\x01\x01\x12I\n" +
+	"\x10first_seen_since\x18\r \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\x0efirstSeenSince\x12K\n" +
+	"\x11first_seen_before\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\x0ffirstSeenBefore\x12F\n" +
+	"\x0eresolved_since\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\rresolvedSince\x12D\n" +
+	"\rupdated_since\x18\x10 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\fupdatedSince\x12>\n" +
 	"\n" +
-	"due_before\x18\x11 \x01(\v2\x1a.google.protobuf.TimestampR\tdueBefore\x12A\n" +
-	"\x06scopes\x18\x12 \x03(\x0e2).platform.vulnerabilities.v2.PackageScopeR\x06scopes\x12\x1b\n" +
-	"\x06direct\x18\x13 \x01(\bH\x06R\x06direct\x88\x01\x01\x12#\n" +
-	"\vnew_in_repo\x18\x14 \x01(\bH\aR\tnewInRepo\x88\x01\x01\x12?\n" +
-	"\rexpire_before\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\fexpireBefore\x12\"\n" +
+	"due_before\x18\x11 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\tdueBefore\x12F\n" +
+	"\x06scopes\x18\x12 \x03(\x0e2).platform.vulnerabilities.v2.PackageScopeB\x03\xe0A\x01R\x06scopes\x12 \n" +
+	"\x06direct\x18\x13 \x01(\bB\x03\xe0A\x01H\x06R\x06direct\x88\x01\x01\x12(\n" +
+	"\vnew_in_repo\x18\x14 \x01(\bB\x03\xe0A\x01H\aR\tnewInRepo\x88\x01\x01\x12D\n" +
+	"\rexpire_before\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\fexpireBefore\x12'\n" +
 	"\n" +
-	"decided_by\x18\x16 \x01(\tH\bR\tdecidedBy\x88\x01\x01\x12\x1b\n" +
-	"\ttag_names\x18\x17 \x03(\tR\btagNames\x12*\n" +
-	"\x11without_live_tags\x18\x18 \x01(\bR\x0fwithoutLiveTags\x12\x18\n" +
-	"\adigests\x18\x19 \x03(\tR\adigests\x12\x1e\n" +
+	"decided_by\x18\x16 \x01(\tB\x03\xe0A\x01H\bR\tdecidedBy\x88\x01\x01\x12 \n" +
+	"\ttag_names\x18\x17 \x03(\tB\x03\xe0A\x01R\btagNames\x12/\n" +
+	"\x11without_live_tags\x18\x18 \x01(\bB\x03\xe0A\x01R\x0fwithoutLiveTags\x12\x1d\n" +
+	"\adigests\x18\x19 \x03(\tB\x03\xe0A\x01R\adigests\x12K\n" +
 	"\n" +
-	"advisories\x18\x1a \x03(\tR\n" +
-	"advisories\x12\x18\n" +
-	"\adecided\x18\x1b \x01(\bR\adecided\x12\x16\n" +
-	"\x06labels\x18\x1c \x03(\tR\x06labels\x12:\n" +
-	"\x02or\x18\x1d \x03(\v2*.platform.vulnerabilities.v2.FindingFilterR\x02or\x12<\n" +
-	"\x03not\x18\x1e \x01(\v2*.platform.vulnerabilities.v2.FindingFilterR\x03not\x12\x12\n" +
-	"\x04uids\x18\x1f \x03(\tR\x04uids\x12\x1f\n" +
-	"\bassigned\x18  \x01(\bH\tR\bassigned\x88\x01\x01\x12%\n" +
-	"\fhas_due_time\x18! \x01(\bH\n" +
+	"advisories\x18\x1a \x03(\tB+\xe0A\x01\xfaA%\n" +
+	"#vulnerabilities.atrium.dev/AdvisoryR\n" +
+	"advisories\x12\x1d\n" +
+	"\adecided\x18\x1b \x01(\bB\x03\xe0A\x01R\adecided\x12\x1b\n" +
+	"\x06labels\x18\x1c \x03(\tB\x03\xe0A\x01R\x06labels\x12?\n" +
+	"\x02or\x18\x1d \x03(\v2*.platform.vulnerabilities.v2.FindingFilterB\x03\xe0A\x01R\x02or\x12A\n" +
+	"\x03not\x18\x1e \x01(\v2*.platform.vulnerabilities.v2.FindingFilterB\x03\xe0A\x01R\x03not\x12>\n" +
+	"\x04uids\x18\x1f \x03(\tB*\xe0A\x01\xfaA$\n" +
+	"\"vulnerabilities.atrium.dev/FindingR\x04uids\x12$\n" +
+	"\bassigned\x18  \x01(\bB\x03\xe0A\x01H\tR\bassigned\x88\x01\x01\x12*\n" +
+	"\fhas_due_time\x18! \x01(\bB\x03\xe0A\x01H\n" +
 	"R\n" +
 	"hasDueTime\x88\x01\x01B\f\n" +
 	"\n" +
@@ -4763,53 +4770,55 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\f_new_in_repoB\r\n" +
 	"\v_decided_byB\v\n" +
 	"\t_assignedB\x0f\n" +
-	"\r_has_due_time\"\x85\r\n" +
-	"\x13ListFindingsRequest\x120\n" +
-	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterR\x04uidp\x12\x1b\n" +
-	"\tpage_size\x18\x02 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\r_has_due_time\"\xf8\x0e\n" +
+	"\x13ListFindingsRequest\x125\n" +
+	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterB\x03\xe0A\x01R\x04uidp\x12 \n" +
+	"\tpage_size\x18\x02 \x01(\x05B\x03\xe0A\x01R\bpageSize\x12\"\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tR\tpageToken\x12\x19\n" +
-	"\border_by\x18\x04 \x01(\tR\aorderBy\x12\x12\n" +
-	"\x04skip\x18\x05 \x01(\x05R\x04skip\x12K\n" +
+	"page_token\x18\x03 \x01(\tB\x03\xe0A\x01R\tpageToken\x12\x1e\n" +
+	"\border_by\x18\x04 \x01(\tB\x03\xe0A\x01R\aorderBy\x12\x17\n" +
+	"\x04skip\x18\x05 \x01(\x05B\x03\xe0A\x01R\x04skip\x12P\n" +
 	"\n" +
-	"severities\x18\x06 \x03(\x0e2+.platform.vulnerabilities.v2.SeverityRatingR\n" +
-	"severities\x12 \n" +
-	"\tmin_score\x18\a \x01(\x01H\x00R\bminScore\x88\x01\x01\x12A\n" +
-	"\x06states\x18\b \x03(\x0e2).platform.vulnerabilities.v2.FindingStateR\x06states\x12?\n" +
-	"\x05basis\x18\t \x03(\x0e2).platform.vulnerabilities.v2.FindingBasisR\x05basis\x12\x1d\n" +
+	"severities\x18\x06 \x03(\x0e2+.platform.vulnerabilities.v2.SeverityRatingB\x03\xe0A\x01R\n" +
+	"severities\x12%\n" +
+	"\tmin_score\x18\a \x01(\x01B\x03\xe0A\x01H\x00R\bminScore\x88\x01\x01\x12F\n" +
+	"\x06states\x18\b \x03(\x0e2).platform.vulnerabilities.v2.FindingStateB\x03\xe0A\x01R\x06states\x12D\n" +
+	"\x05basis\x18\t \x03(\x0e2).platform.vulnerabilities.v2.FindingBasisB\x03\xe0A\x01R\x05basis\x12\"\n" +
 	"\afixable\x18\n" +
-	" \x01(\bH\x01R\afixable\x88\x01\x01\x12,\n" +
-	"\x0fknown_exploited\x18\v \x01(\bH\x02R\x0eknownExploited\x88\x01\x01\x12\x1e\n" +
-	"\bmin_epss\x18\f \x01(\x01H\x03R\aminEpss\x88\x01\x01\x12+\n" +
-	"\x11vulnerability_ids\x18\r \x03(\tR\x10vulnerabilityIds\x12\x1a\n" +
-	"\bpackages\x18\x0e \x03(\tR\bpackages\x12\x1e\n" +
+	" \x01(\bB\x03\xe0A\x01H\x01R\afixable\x88\x01\x01\x121\n" +
+	"\x0fknown_exploited\x18\v \x01(\bB\x03\xe0A\x01H\x02R\x0eknownExploited\x88\x01\x01\x12#\n" +
+	"\bmin_epss\x18\f \x01(\x01B\x03\xe0A\x01H\x03R\aminEpss\x88\x01\x01\x120\n" +
+	"\x11vulnerability_ids\x18\r \x03(\tB\x03\xe0A\x01R\x10vulnerabilityIds\x12\x1f\n" +
+	"\bpackages\x18\x0e \x03(\tB\x03\xe0A\x01R\bpackages\x12#\n" +
 	"\n" +
-	"ecosystems\x18\x0f \x03(\tR\n" +
-	"ecosystems\x12\x19\n" +
-	"\x05query\x18\x10 \x01(\tH\x04R\x05query\x88\x01\x01\x12\x1f\n" +
-	"\bassignee\x18\x11 \x01(\tH\x05R\bassignee\x88\x01\x01\x12D\n" +
-	"\x10first_seen_since\x18\x12 \x01(\v2\x1a.google.protobuf.TimestampR\x0efirstSeenSince\x12F\n" +
-	"\x11first_seen_before\x18\x13 \x01(\v2\x1a.google.protobuf.TimestampR\x0ffirstSeenBefore\x12A\n" +
-	"\x0eresolved_since\x18\x14 \x01(\v2\x1a.google.protobuf.TimestampR\rresolvedSince\x12?\n" +
-	"\rupdated_since\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\fupdatedSince\x129\n" +
+	"ecosystems\x18\x0f \x03(\tB\x03\xe0A\x01R\n" +
+	"ecosystems\x12\x1e\n" +
+	"\x05query\x18\x10 \x01(\tB\x03\xe0A\x01H\x04R\x05query\x88\x01\x01\x12@\n" +
+	"\bassignee\x18\x11 \x01(\tB\x1f\xe0A\x01\xfaA\x19\n" +
+	"\x17iam.atrium.dev/IdentityH\x05R\bassignee\x88\x01\x01\x12I\n" +
+	"\x10first_seen_since\x18\x12 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\x0efirstSeenSince\x12K\n" +
+	"\x11first_seen_before\x18\x13 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\x0ffirstSeenBefore\x12F\n" +
+	"\x0eresolved_since\x18\x14 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\rresolvedSince\x12D\n" +
+	"\rupdated_since\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\fupdatedSince\x12>\n" +
 	"\n" +
-	"due_before\x18\x16 \x01(\v2\x1a.google.protobuf.TimestampR\tdueBefore\x12A\n" +
-	"\x06scopes\x18\x17 \x03(\x0e2).platform.vulnerabilities.v2.PackageScopeR\x06scopes\x12\x1b\n" +
-	"\x06direct\x18\x18 \x01(\bH\x06R\x06direct\x88\x01\x01\x12#\n" +
-	"\vnew_in_repo\x18\x19 \x01(\bH\aR\tnewInRepo\x88\x01\x01\x12?\n" +
-	"\rexpire_before\x18\x1a \x01(\v2\x1a.google.protobuf.TimestampR\fexpireBefore\x12\"\n" +
+	"due_before\x18\x16 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\tdueBefore\x12F\n" +
+	"\x06scopes\x18\x17 \x03(\x0e2).platform.vulnerabilities.v2.PackageScopeB\x03\xe0A\x01R\x06scopes\x12 \n" +
+	"\x06direct\x18\x18 \x01(\bB\x03\xe0A\x01H\x06R\x06direct\x88\x01\x01\x12(\n" +
+	"\vnew_in_repo\x18\x19 \x01(\bB\x03\xe0A\x01H\aR\tnewInRepo\x88\x01\x01\x12D\n" +
+	"\rexpire_before\x18\x1a \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\fexpireBefore\x12'\n" +
 	"\n" +
-	"decided_by\x18\x1b \x01(\tH\bR\tdecidedBy\x88\x01\x01\x12\x1b\n" +
-	"\ttag_names\x18\x1c \x03(\tR\btagNames\x12*\n" +
-	"\x11without_live_tags\x18\x1d \x01(\bR\x0fwithoutLiveTags\x12\x18\n" +
-	"\adigests\x18\x1e \x03(\tR\adigests\x12\x1e\n" +
+	"decided_by\x18\x1b \x01(\tB\x03\xe0A\x01H\bR\tdecidedBy\x88\x01\x01\x12 \n" +
+	"\ttag_names\x18\x1c \x03(\tB\x03\xe0A\x01R\btagNames\x12/\n" +
+	"\x11without_live_tags\x18\x1d \x01(\bB\x03\xe0A\x01R\x0fwithoutLiveTags\x12\x1d\n" +
+	"\adigests\x18\x1e \x03(\tB\x03\xe0A\x01R\adigests\x12K\n" +
 	"\n" +
-	"advisories\x18\x1f \x03(\tR\n" +
-	"advisories\x12\x18\n" +
-	"\adecided\x18  \x01(\bR\adecided\x12\x16\n" +
-	"\x06labels\x18! \x03(\tR\x06labels\x12\x1f\n" +
-	"\bassigned\x18\" \x01(\bH\tR\bassigned\x88\x01\x01\x12%\n" +
-	"\fhas_due_time\x18# \x01(\bH\n" +
+	"advisories\x18\x1f \x03(\tB+\xe0A\x01\xfaA%\n" +
+	"#vulnerabilities.atrium.dev/AdvisoryR\n" +
+	"advisories\x12\x1d\n" +
+	"\adecided\x18  \x01(\bB\x03\xe0A\x01R\adecided\x12\x1b\n" +
+	"\x06labels\x18! \x03(\tB\x03\xe0A\x01R\x06labels\x12$\n" +
+	"\bassigned\x18\" \x01(\bB\x03\xe0A\x01H\tR\bassigned\x88\x01\x01\x12*\n" +
+	"\fhas_due_time\x18# \x01(\bB\x03\xe0A\x01H\n" +
 	"R\n" +
 	"hasDueTime\x88\x01\x01B\f\n" +
 	"\n" +
@@ -4831,11 +4840,13 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\vtotal_count\x18\x03 \x01(\x03H\x00R\n" +
 	"totalCount\x88\x01\x01\x12\x18\n" +
 	"\askipped\x18\x04 \x01(\x05R\askippedB\x0e\n" +
-	"\f_total_count\"%\n" +
-	"\x11GetFindingRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"B\n" +
-	"\x18SummarizeFindingsRequest\x12\x1b\n" +
-	"\x06within\x18\x01 \x01(\tH\x00R\x06within\x88\x01\x01B\t\n" +
+	"\f_total_count\"Q\n" +
+	"\x11GetFindingRequest\x12<\n" +
+	"\x03uid\x18\x01 \x01(\tB*\xe0A\x02\xfaA$\n" +
+	"\"vulnerabilities.atrium.dev/FindingR\x03uid\"M\n" +
+	"\x18SummarizeFindingsRequest\x12&\n" +
+	"\x06within\x18\x01 \x01(\tB\t\xe0A\x01\xfaA\x03\n" +
+	"\x01*H\x00R\x06within\x88\x01\x01B\t\n" +
 	"\a_within\"\xad\x01\n" +
 	"\rSeverityCount\x12\x14\n" +
 	"\x05total\x18\x01 \x01(\x05R\x05total\x12\x1a\n" +
@@ -4866,48 +4877,50 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\x10unknown_packages\x18\b \x01(\x05R\x0funknownPackages\x12\x18\n" +
 	"\aoverdue\x18\t \x01(\x05R\aoverdue\x12:\n" +
 	"\vfeeds_as_of\x18\n" +
-	" \x01(\v2\x1a.google.protobuf.TimestampR\tfeedsAsOf\"\x9b\f\n" +
-	"\x14CountFindingsRequest\x120\n" +
-	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterR\x04uidp\x12K\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampR\tfeedsAsOf\"\xfa\r\n" +
+	"\x14CountFindingsRequest\x125\n" +
+	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterB\x03\xe0A\x01R\x04uidp\x12P\n" +
 	"\n" +
-	"severities\x18\x02 \x03(\x0e2+.platform.vulnerabilities.v2.SeverityRatingR\n" +
-	"severities\x12 \n" +
-	"\tmin_score\x18\x03 \x01(\x01H\x00R\bminScore\x88\x01\x01\x12A\n" +
-	"\x06states\x18\x04 \x03(\x0e2).platform.vulnerabilities.v2.FindingStateR\x06states\x12?\n" +
-	"\x05basis\x18\x05 \x03(\x0e2).platform.vulnerabilities.v2.FindingBasisR\x05basis\x12\x1d\n" +
-	"\afixable\x18\x06 \x01(\bH\x01R\afixable\x88\x01\x01\x12,\n" +
-	"\x0fknown_exploited\x18\a \x01(\bH\x02R\x0eknownExploited\x88\x01\x01\x12\x1e\n" +
-	"\bmin_epss\x18\b \x01(\x01H\x03R\aminEpss\x88\x01\x01\x12+\n" +
-	"\x11vulnerability_ids\x18\t \x03(\tR\x10vulnerabilityIds\x12\x1a\n" +
+	"severities\x18\x02 \x03(\x0e2+.platform.vulnerabilities.v2.SeverityRatingB\x03\xe0A\x01R\n" +
+	"severities\x12%\n" +
+	"\tmin_score\x18\x03 \x01(\x01B\x03\xe0A\x01H\x00R\bminScore\x88\x01\x01\x12F\n" +
+	"\x06states\x18\x04 \x03(\x0e2).platform.vulnerabilities.v2.FindingStateB\x03\xe0A\x01R\x06states\x12D\n" +
+	"\x05basis\x18\x05 \x03(\x0e2).platform.vulnerabilities.v2.FindingBasisB\x03\xe0A\x01R\x05basis\x12\"\n" +
+	"\afixable\x18\x06 \x01(\bB\x03\xe0A\x01H\x01R\afixable\x88\x01\x01\x121\n" +
+	"\x0fknown_exploited\x18\a \x01(\bB\x03\xe0A\x01H\x02R\x0eknownExploited\x88\x01\x01\x12#\n" +
+	"\bmin_epss\x18\b \x01(\x01B\x03\xe0A\x01H\x03R\aminEpss\x88\x01\x01\x120\n" +
+	"\x11vulnerability_ids\x18\t \x03(\tB\x03\xe0A\x01R\x10vulnerabilityIds\x12\x1f\n" +
 	"\bpackages\x18\n" +
-	" \x03(\tR\bpackages\x12\x1e\n" +
+	" \x03(\tB\x03\xe0A\x01R\bpackages\x12#\n" +
 	"\n" +
-	"ecosystems\x18\v \x03(\tR\n" +
-	"ecosystems\x12\x19\n" +
-	"\x05query\x18\f \x01(\tH\x04R\x05query\x88\x01\x01\x12\x1f\n" +
-	"\bassignee\x18\r \x01(\tH\x05R\bassignee\x88\x01\x01\x12D\n" +
-	"\x10first_seen_since\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\x0efirstSeenSince\x12F\n" +
-	"\x11first_seen_before\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\x0ffirstSeenBefore\x12A\n" +
-	"\x0eresolved_since\x18\x10 \x01(\v2\x1a.google.protobuf.TimestampR\rresolvedSince\x12?\n" +
-	"\rupdated_since\x18\x11 \x01(\v2\x1a.google.protobuf.TimestampR\fupdatedSince\x129\n" +
+	"ecosystems\x18\v \x03(\tB\x03\xe0A\x01R\n" +
+	"ecosystems\x12\x1e\n" +
+	"\x05query\x18\f \x01(\tB\x03\xe0A\x01H\x04R\x05query\x88\x01\x01\x12@\n" +
+	"\bassignee\x18\r \x01(\tB\x1f\xe0A\x01\xfaA\x19\n" +
+	"\x17iam.atrium.dev/IdentityH\x05R\bassignee\x88\x01\x01\x12I\n" +
+	"\x10first_seen_since\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\x0efirstSeenSince\x12K\n" +
+	"\x11first_seen_before\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\x0ffirstSeenBefore\x12F\n" +
+	"\x0eresolved_since\x18\x10 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\rresolvedSince\x12D\n" +
+	"\rupdated_since\x18\x11 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\fupdatedSince\x12>\n" +
 	"\n" +
-	"due_before\x18\x12 \x01(\v2\x1a.google.protobuf.TimestampR\tdueBefore\x12A\n" +
-	"\x06scopes\x18\x13 \x03(\x0e2).platform.vulnerabilities.v2.PackageScopeR\x06scopes\x12\x1b\n" +
-	"\x06direct\x18\x14 \x01(\bH\x06R\x06direct\x88\x01\x01\x12#\n" +
-	"\vnew_in_repo\x18\x15 \x01(\bH\aR\tnewInRepo\x88\x01\x01\x12?\n" +
-	"\rexpire_before\x18\x16 \x01(\v2\x1a.google.protobuf.TimestampR\fexpireBefore\x12\"\n" +
+	"due_before\x18\x12 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\tdueBefore\x12F\n" +
+	"\x06scopes\x18\x13 \x03(\x0e2).platform.vulnerabilities.v2.PackageScopeB\x03\xe0A\x01R\x06scopes\x12 \n" +
+	"\x06direct\x18\x14 \x01(\bB\x03\xe0A\x01H\x06R\x06direct\x88\x01\x01\x12(\n" +
+	"\vnew_in_repo\x18\x15 \x01(\bB\x03\xe0A\x01H\aR\tnewInRepo\x88\x01\x01\x12D\n" +
+	"\rexpire_before\x18\x16 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\fexpireBefore\x12'\n" +
 	"\n" +
-	"decided_by\x18\x17 \x01(\tH\bR\tdecidedBy\x88\x01\x01\x12\x1b\n" +
-	"\ttag_names\x18\x18 \x03(\tR\btagNames\x12*\n" +
-	"\x11without_live_tags\x18\x19 \x01(\bR\x0fwithoutLiveTags\x12\x18\n" +
-	"\adigests\x18\x1a \x03(\tR\adigests\x12\x1e\n" +
+	"decided_by\x18\x17 \x01(\tB\x03\xe0A\x01H\bR\tdecidedBy\x88\x01\x01\x12 \n" +
+	"\ttag_names\x18\x18 \x03(\tB\x03\xe0A\x01R\btagNames\x12/\n" +
+	"\x11without_live_tags\x18\x19 \x01(\bB\x03\xe0A\x01R\x0fwithoutLiveTags\x12\x1d\n" +
+	"\adigests\x18\x1a \x03(\tB\x03\xe0A\x01R\adigests\x12K\n" +
 	"\n" +
-	"advisories\x18\x1b \x03(\tR\n" +
-	"advisories\x12\x18\n" +
-	"\adecided\x18\x1c \x01(\bR\adecided\x12\x16\n" +
-	"\x06labels\x18\x1d \x03(\tR\x06labels\x12\x1f\n" +
-	"\bassigned\x18\x1e \x01(\bH\tR\bassigned\x88\x01\x01\x12%\n" +
-	"\fhas_due_time\x18\x1f \x01(\bH\n" +
+	"advisories\x18\x1b \x03(\tB+\xe0A\x01\xfaA%\n" +
+	"#vulnerabilities.atrium.dev/AdvisoryR\n" +
+	"advisories\x12\x1d\n" +
+	"\adecided\x18\x1c \x01(\bB\x03\xe0A\x01R\adecided\x12\x1b\n" +
+	"\x06labels\x18\x1d \x03(\tB\x03\xe0A\x01R\x06labels\x12$\n" +
+	"\bassigned\x18\x1e \x01(\bB\x03\xe0A\x01H\tR\bassigned\x88\x01\x01\x12*\n" +
+	"\fhas_due_time\x18\x1f \x01(\bB\x03\xe0A\x01H\n" +
 	"R\n" +
 	"hasDueTime\x88\x01\x01B\f\n" +
 	"\n" +
@@ -4931,9 +4944,10 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\x05count\x18\x02 \x01(\x05R\x05count\"9\n" +
 	"\vStringFacet\x12\x14\n" +
 	"\x05value\x18\x01 \x01(\tR\x05value\x12\x14\n" +
-	"\x05count\x18\x02 \x01(\x05R\x05count\"6\n" +
-	"\bUIDFacet\x12\x14\n" +
-	"\x05value\x18\x01 \x01(\tR\x05value\x12\x14\n" +
+	"\x05count\x18\x02 \x01(\x05R\x05count\">\n" +
+	"\bUIDFacet\x12\x1c\n" +
+	"\x05value\x18\x01 \x01(\tB\x06\xfaA\x03\n" +
+	"\x01*R\x05value\x12\x14\n" +
 	"\x05count\x18\x02 \x01(\x05R\x05count\"\xef\x02\n" +
 	"\rFindingFacets\x12P\n" +
 	"\n" +
@@ -4944,24 +4958,26 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"ecosystems\x18\x03 \x03(\v2(.platform.vulnerabilities.v2.StringFacetR\n" +
 	"ecosystems\x12;\n" +
 	"\x05repos\x18\x04 \x03(\v2%.platform.vulnerabilities.v2.UIDFacetR\x05repos\x12=\n" +
-	"\x06groups\x18\x05 \x03(\v2%.platform.vulnerabilities.v2.UIDFacetR\x06groups\"\xc8\x01\n" +
-	"\x19GetFindingActivityRequest\x12\x16\n" +
-	"\x06within\x18\x01 \x01(\tR\x06within\x12\x1a\n" +
-	"\binterval\x18\x02 \x01(\tR\binterval\x12.\n" +
-	"\x04from\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x04from\x12*\n" +
-	"\x02to\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x02to\x12\x1b\n" +
-	"\ttime_zone\x18\x05 \x01(\tR\btimeZone\"\x81\x01\n" +
+	"\x06groups\x18\x05 \x03(\v2%.platform.vulnerabilities.v2.UIDFacetR\x06groups\"\xe7\x01\n" +
+	"\x19GetFindingActivityRequest\x12!\n" +
+	"\x06within\x18\x01 \x01(\tB\t\xe0A\x02\xfaA\x03\n" +
+	"\x01*R\x06within\x12\x1f\n" +
+	"\binterval\x18\x02 \x01(\tB\x03\xe0A\x01R\binterval\x123\n" +
+	"\x04from\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\x04from\x12/\n" +
+	"\x02to\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\x02to\x12 \n" +
+	"\ttime_zone\x18\x05 \x01(\tB\x03\xe0A\x01R\btimeZone\"\x81\x01\n" +
 	"\x0fFindingActivity\x12.\n" +
 	"\x04time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12>\n" +
 	"\x04open\x18\x02 \x01(\v2*.platform.vulnerabilities.v2.SeverityCountR\x04open\"f\n" +
 	"\x1aGetFindingActivityResponse\x12H\n" +
-	"\bactivity\x18\x01 \x03(\v2,.platform.vulnerabilities.v2.FindingActivityR\bactivity\"\xcc\x01\n" +
-	"\x1dGetRemediationActivityRequest\x12\x16\n" +
-	"\x06within\x18\x01 \x01(\tR\x06within\x12\x1a\n" +
-	"\binterval\x18\x02 \x01(\tR\binterval\x12.\n" +
-	"\x04from\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x04from\x12*\n" +
-	"\x02to\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x02to\x12\x1b\n" +
-	"\ttime_zone\x18\x05 \x01(\tR\btimeZone\"\xa4\x01\n" +
+	"\bactivity\x18\x01 \x03(\v2,.platform.vulnerabilities.v2.FindingActivityR\bactivity\"\xeb\x01\n" +
+	"\x1dGetRemediationActivityRequest\x12!\n" +
+	"\x06within\x18\x01 \x01(\tB\t\xe0A\x02\xfaA\x03\n" +
+	"\x01*R\x06within\x12\x1f\n" +
+	"\binterval\x18\x02 \x01(\tB\x03\xe0A\x01R\binterval\x123\n" +
+	"\x04from\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\x04from\x12/\n" +
+	"\x02to\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\x02to\x12 \n" +
+	"\ttime_zone\x18\x05 \x01(\tB\x03\xe0A\x01R\btimeZone\"\xa4\x01\n" +
 	"\tTimeToFix\x12C\n" +
 	"\x06rating\x18\x01 \x01(\x0e2+.platform.vulnerabilities.v2.SeverityRatingR\x06rating\x12\x14\n" +
 	"\x05count\x18\x02 \x01(\x05R\x05count\x12\x1b\n" +
@@ -4978,50 +4994,52 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\ftimes_to_fix\x18\a \x03(\v2&.platform.vulnerabilities.v2.TimeToFixR\n" +
 	"timesToFix\"f\n" +
 	"\x1eGetRemediationActivityResponse\x12D\n" +
-	"\bactivity\x18\x01 \x03(\v2(.platform.vulnerabilities.v2.RemediationR\bactivity\"\xc9\f\n" +
-	"\x1cGetTopVulnerabilitiesRequest\x120\n" +
-	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterR\x04uidp\x12K\n" +
+	"\bactivity\x18\x01 \x03(\v2(.platform.vulnerabilities.v2.RemediationR\bactivity\"\xb2\x0e\n" +
+	"\x1cGetTopVulnerabilitiesRequest\x125\n" +
+	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterB\x03\xe0A\x01R\x04uidp\x12P\n" +
 	"\n" +
-	"severities\x18\x02 \x03(\x0e2+.platform.vulnerabilities.v2.SeverityRatingR\n" +
-	"severities\x12 \n" +
-	"\tmin_score\x18\x03 \x01(\x01H\x00R\bminScore\x88\x01\x01\x12A\n" +
-	"\x06states\x18\x04 \x03(\x0e2).platform.vulnerabilities.v2.FindingStateR\x06states\x12?\n" +
-	"\x05basis\x18\x05 \x03(\x0e2).platform.vulnerabilities.v2.FindingBasisR\x05basis\x12\x1d\n" +
-	"\afixable\x18\x06 \x01(\bH\x01R\afixable\x88\x01\x01\x12,\n" +
-	"\x0fknown_exploited\x18\a \x01(\bH\x02R\x0eknownExploited\x88\x01\x01\x12\x1e\n" +
-	"\bmin_epss\x18\b \x01(\x01H\x03R\aminEpss\x88\x01\x01\x12+\n" +
-	"\x11vulnerability_ids\x18\t \x03(\tR\x10vulnerabilityIds\x12\x1a\n" +
+	"severities\x18\x02 \x03(\x0e2+.platform.vulnerabilities.v2.SeverityRatingB\x03\xe0A\x01R\n" +
+	"severities\x12%\n" +
+	"\tmin_score\x18\x03 \x01(\x01B\x03\xe0A\x01H\x00R\bminScore\x88\x01\x01\x12F\n" +
+	"\x06states\x18\x04 \x03(\x0e2).platform.vulnerabilities.v2.FindingStateB\x03\xe0A\x01R\x06states\x12D\n" +
+	"\x05basis\x18\x05 \x03(\x0e2).platform.vulnerabilities.v2.FindingBasisB\x03\xe0A\x01R\x05basis\x12\"\n" +
+	"\afixable\x18\x06 \x01(\bB\x03\xe0A\x01H\x01R\afixable\x88\x01\x01\x121\n" +
+	"\x0fknown_exploited\x18\a \x01(\bB\x03\xe0A\x01H\x02R\x0eknownExploited\x88\x01\x01\x12#\n" +
+	"\bmin_epss\x18\b \x01(\x01B\x03\xe0A\x01H\x03R\aminEpss\x88\x01\x01\x120\n" +
+	"\x11vulnerability_ids\x18\t \x03(\tB\x03\xe0A\x01R\x10vulnerabilityIds\x12\x1f\n" +
 	"\bpackages\x18\n" +
-	" \x03(\tR\bpackages\x12\x1e\n" +
+	" \x03(\tB\x03\xe0A\x01R\bpackages\x12#\n" +
 	"\n" +
-	"ecosystems\x18\v \x03(\tR\n" +
-	"ecosystems\x12\x19\n" +
-	"\x05query\x18\f \x01(\tH\x04R\x05query\x88\x01\x01\x12\x1f\n" +
-	"\bassignee\x18\r \x01(\tH\x05R\bassignee\x88\x01\x01\x12D\n" +
-	"\x10first_seen_since\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\x0efirstSeenSince\x12F\n" +
-	"\x11first_seen_before\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\x0ffirstSeenBefore\x12A\n" +
-	"\x0eresolved_since\x18\x10 \x01(\v2\x1a.google.protobuf.TimestampR\rresolvedSince\x12?\n" +
-	"\rupdated_since\x18\x11 \x01(\v2\x1a.google.protobuf.TimestampR\fupdatedSince\x129\n" +
+	"ecosystems\x18\v \x03(\tB\x03\xe0A\x01R\n" +
+	"ecosystems\x12\x1e\n" +
+	"\x05query\x18\f \x01(\tB\x03\xe0A\x01H\x04R\x05query\x88\x01\x01\x12@\n" +
+	"\bassignee\x18\r \x01(\tB\x1f\xe0A\x01\xfaA\x19\n" +
+	"\x17iam.atrium.dev/IdentityH\x05R\bassignee\x88\x01\x01\x12I\n" +
+	"\x10first_seen_since\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\x0efirstSeenSince\x12K\n" +
+	"\x11first_seen_before\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\x0ffirstSeenBefore\x12F\n" +
+	"\x0eresolved_since\x18\x10 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\rresolvedSince\x12D\n" +
+	"\rupdated_since\x18\x11 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\fupdatedSince\x12>\n" +
 	"\n" +
-	"due_before\x18\x12 \x01(\v2\x1a.google.protobuf.TimestampR\tdueBefore\x12A\n" +
-	"\x06scopes\x18\x13 \x03(\x0e2).platform.vulnerabilities.v2.PackageScopeR\x06scopes\x12\x1b\n" +
-	"\x06direct\x18\x14 \x01(\bH\x06R\x06direct\x88\x01\x01\x12#\n" +
-	"\vnew_in_repo\x18\x15 \x01(\bH\aR\tnewInRepo\x88\x01\x01\x12?\n" +
-	"\rexpire_before\x18\x16 \x01(\v2\x1a.google.protobuf.TimestampR\fexpireBefore\x12\"\n" +
+	"due_before\x18\x12 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\tdueBefore\x12F\n" +
+	"\x06scopes\x18\x13 \x03(\x0e2).platform.vulnerabilities.v2.PackageScopeB\x03\xe0A\x01R\x06scopes\x12 \n" +
+	"\x06direct\x18\x14 \x01(\bB\x03\xe0A\x01H\x06R\x06direct\x88\x01\x01\x12(\n" +
+	"\vnew_in_repo\x18\x15 \x01(\bB\x03\xe0A\x01H\aR\tnewInRepo\x88\x01\x01\x12D\n" +
+	"\rexpire_before\x18\x16 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\fexpireBefore\x12'\n" +
 	"\n" +
-	"decided_by\x18\x17 \x01(\tH\bR\tdecidedBy\x88\x01\x01\x12\x1b\n" +
-	"\ttag_names\x18\x18 \x03(\tR\btagNames\x12*\n" +
-	"\x11without_live_tags\x18\x19 \x01(\bR\x0fwithoutLiveTags\x12\x18\n" +
-	"\adigests\x18\x1a \x03(\tR\adigests\x12\x1e\n" +
+	"decided_by\x18\x17 \x01(\tB\x03\xe0A\x01H\bR\tdecidedBy\x88\x01\x01\x12 \n" +
+	"\ttag_names\x18\x18 \x03(\tB\x03\xe0A\x01R\btagNames\x12/\n" +
+	"\x11without_live_tags\x18\x19 \x01(\bB\x03\xe0A\x01R\x0fwithoutLiveTags\x12\x1d\n" +
+	"\adigests\x18\x1a \x03(\tB\x03\xe0A\x01R\adigests\x12K\n" +
 	"\n" +
-	"advisories\x18\x1b \x03(\tR\n" +
-	"advisories\x12\x18\n" +
-	"\adecided\x18\x1c \x01(\bR\adecided\x12\x16\n" +
-	"\x06labels\x18\x1d \x03(\tR\x06labels\x12\x0e\n" +
-	"\x02by\x18\x1e \x01(\tR\x02by\x12\x14\n" +
-	"\x05first\x18\x1f \x01(\x05R\x05first\x12\x1f\n" +
-	"\bassigned\x18  \x01(\bH\tR\bassigned\x88\x01\x01\x12%\n" +
-	"\fhas_due_time\x18! \x01(\bH\n" +
+	"advisories\x18\x1b \x03(\tB+\xe0A\x01\xfaA%\n" +
+	"#vulnerabilities.atrium.dev/AdvisoryR\n" +
+	"advisories\x12\x1d\n" +
+	"\adecided\x18\x1c \x01(\bB\x03\xe0A\x01R\adecided\x12\x1b\n" +
+	"\x06labels\x18\x1d \x03(\tB\x03\xe0A\x01R\x06labels\x12\x13\n" +
+	"\x02by\x18\x1e \x01(\tB\x03\xe0A\x01R\x02by\x12\x19\n" +
+	"\x05first\x18\x1f \x01(\x05B\x03\xe0A\x01R\x05first\x12$\n" +
+	"\bassigned\x18  \x01(\bB\x03\xe0A\x01H\tR\bassigned\x88\x01\x01\x12*\n" +
+	"\fhas_due_time\x18! \x01(\bB\x03\xe0A\x01H\n" +
 	"R\n" +
 	"hasDueTime\x88\x01\x01B\f\n" +
 	"\n" +
@@ -5036,50 +5054,52 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\f_new_in_repoB\r\n" +
 	"\v_decided_byB\v\n" +
 	"\t_assignedB\x0f\n" +
-	"\r_has_due_time\"\xc2\f\n" +
-	"\x15GetTopPackagesRequest\x120\n" +
-	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterR\x04uidp\x12K\n" +
+	"\r_has_due_time\"\xab\x0e\n" +
+	"\x15GetTopPackagesRequest\x125\n" +
+	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterB\x03\xe0A\x01R\x04uidp\x12P\n" +
 	"\n" +
-	"severities\x18\x02 \x03(\x0e2+.platform.vulnerabilities.v2.SeverityRatingR\n" +
-	"severities\x12 \n" +
-	"\tmin_score\x18\x03 \x01(\x01H\x00R\bminScore\x88\x01\x01\x12A\n" +
-	"\x06states\x18\x04 \x03(\x0e2).platform.vulnerabilities.v2.FindingStateR\x06states\x12?\n" +
-	"\x05basis\x18\x05 \x03(\x0e2).platform.vulnerabilities.v2.FindingBasisR\x05basis\x12\x1d\n" +
-	"\afixable\x18\x06 \x01(\bH\x01R\afixable\x88\x01\x01\x12,\n" +
-	"\x0fknown_exploited\x18\a \x01(\bH\x02R\x0eknownExploited\x88\x01\x01\x12\x1e\n" +
-	"\bmin_epss\x18\b \x01(\x01H\x03R\aminEpss\x88\x01\x01\x12+\n" +
-	"\x11vulnerability_ids\x18\t \x03(\tR\x10vulnerabilityIds\x12\x1a\n" +
+	"severities\x18\x02 \x03(\x0e2+.platform.vulnerabilities.v2.SeverityRatingB\x03\xe0A\x01R\n" +
+	"severities\x12%\n" +
+	"\tmin_score\x18\x03 \x01(\x01B\x03\xe0A\x01H\x00R\bminScore\x88\x01\x01\x12F\n" +
+	"\x06states\x18\x04 \x03(\x0e2).platform.vulnerabilities.v2.FindingStateB\x03\xe0A\x01R\x06states\x12D\n" +
+	"\x05basis\x18\x05 \x03(\x0e2).platform.vulnerabilities.v2.FindingBasisB\x03\xe0A\x01R\x05basis\x12\"\n" +
+	"\afixable\x18\x06 \x01(\bB\x03\xe0A\x01H\x01R\afixable\x88\x01\x01\x121\n" +
+	"\x0fknown_exploited\x18\a \x01(\bB\x03\xe0A\x01H\x02R\x0eknownExploited\x88\x01\x01\x12#\n" +
+	"\bmin_epss\x18\b \x01(\x01B\x03\xe0A\x01H\x03R\aminEpss\x88\x01\x01\x120\n" +
+	"\x11vulnerability_ids\x18\t \x03(\tB\x03\xe0A\x01R\x10vulnerabilityIds\x12\x1f\n" +
 	"\bpackages\x18\n" +
-	" \x03(\tR\bpackages\x12\x1e\n" +
+	" \x03(\tB\x03\xe0A\x01R\bpackages\x12#\n" +
 	"\n" +
-	"ecosystems\x18\v \x03(\tR\n" +
-	"ecosystems\x12\x19\n" +
-	"\x05query\x18\f \x01(\tH\x04R\x05query\x88\x01\x01\x12\x1f\n" +
-	"\bassignee\x18\r \x01(\tH\x05R\bassignee\x88\x01\x01\x12D\n" +
-	"\x10first_seen_since\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\x0efirstSeenSince\x12F\n" +
-	"\x11first_seen_before\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\x0ffirstSeenBefore\x12A\n" +
-	"\x0eresolved_since\x18\x10 \x01(\v2\x1a.google.protobuf.TimestampR\rresolvedSince\x12?\n" +
-	"\rupdated_since\x18\x11 \x01(\v2\x1a.google.protobuf.TimestampR\fupdatedSince\x129\n" +
+	"ecosystems\x18\v \x03(\tB\x03\xe0A\x01R\n" +
+	"ecosystems\x12\x1e\n" +
+	"\x05query\x18\f \x01(\tB\x03\xe0A\x01H\x04R\x05query\x88\x01\x01\x12@\n" +
+	"\bassignee\x18\r \x01(\tB\x1f\xe0A\x01\xfaA\x19\n" +
+	"\x17iam.atrium.dev/IdentityH\x05R\bassignee\x88\x01\x01\x12I\n" +
+	"\x10first_seen_since\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\x0efirstSeenSince\x12K\n" +
+	"\x11first_seen_before\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\x0ffirstSeenBefore\x12F\n" +
+	"\x0eresolved_since\x18\x10 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\rresolvedSince\x12D\n" +
+	"\rupdated_since\x18\x11 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\fupdatedSince\x12>\n" +
 	"\n" +
-	"due_before\x18\x12 \x01(\v2\x1a.google.protobuf.TimestampR\tdueBefore\x12A\n" +
-	"\x06scopes\x18\x13 \x03(\x0e2).platform.vulnerabilities.v2.PackageScopeR\x06scopes\x12\x1b\n" +
-	"\x06direct\x18\x14 \x01(\bH\x06R\x06direct\x88\x01\x01\x12#\n" +
-	"\vnew_in_repo\x18\x15 \x01(\bH\aR\tnewInRepo\x88\x01\x01\x12?\n" +
-	"\rexpire_before\x18\x16 \x01(\v2\x1a.google.protobuf.TimestampR\fexpireBefore\x12\"\n" +
+	"due_before\x18\x12 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\tdueBefore\x12F\n" +
+	"\x06scopes\x18\x13 \x03(\x0e2).platform.vulnerabilities.v2.PackageScopeB\x03\xe0A\x01R\x06scopes\x12 \n" +
+	"\x06direct\x18\x14 \x01(\bB\x03\xe0A\x01H\x06R\x06direct\x88\x01\x01\x12(\n" +
+	"\vnew_in_repo\x18\x15 \x01(\bB\x03\xe0A\x01H\aR\tnewInRepo\x88\x01\x01\x12D\n" +
+	"\rexpire_before\x18\x16 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\fexpireBefore\x12'\n" +
 	"\n" +
-	"decided_by\x18\x17 \x01(\tH\bR\tdecidedBy\x88\x01\x01\x12\x1b\n" +
-	"\ttag_names\x18\x18 \x03(\tR\btagNames\x12*\n" +
-	"\x11without_live_tags\x18\x19 \x01(\bR\x0fwithoutLiveTags\x12\x18\n" +
-	"\adigests\x18\x1a \x03(\tR\adigests\x12\x1e\n" +
+	"decided_by\x18\x17 \x01(\tB\x03\xe0A\x01H\bR\tdecidedBy\x88\x01\x01\x12 \n" +
+	"\ttag_names\x18\x18 \x03(\tB\x03\xe0A\x01R\btagNames\x12/\n" +
+	"\x11without_live_tags\x18\x19 \x01(\bB\x03\xe0A\x01R\x0fwithoutLiveTags\x12\x1d\n" +
+	"\adigests\x18\x1a \x03(\tB\x03\xe0A\x01R\adigests\x12K\n" +
 	"\n" +
-	"advisories\x18\x1b \x03(\tR\n" +
-	"advisories\x12\x18\n" +
-	"\adecided\x18\x1c \x01(\bR\adecided\x12\x16\n" +
-	"\x06labels\x18\x1d \x03(\tR\x06labels\x12\x0e\n" +
-	"\x02by\x18\x1e \x01(\tR\x02by\x12\x14\n" +
-	"\x05first\x18\x1f \x01(\x05R\x05first\x12\x1f\n" +
-	"\bassigned\x18  \x01(\bH\tR\bassigned\x88\x01\x01\x12%\n" +
-	"\fhas_due_time\x18! \x01(\bH\n" +
+	"advisories\x18\x1b \x03(\tB+\xe0A\x01\xfaA%\n" +
+	"#vulnerabilities.atrium.dev/AdvisoryR\n" +
+	"advisories\x12\x1d\n" +
+	"\adecided\x18\x1c \x01(\bB\x03\xe0A\x01R\adecided\x12\x1b\n" +
+	"\x06labels\x18\x1d \x03(\tB\x03\xe0A\x01R\x06labels\x12\x13\n" +
+	"\x02by\x18\x1e \x01(\tB\x03\xe0A\x01R\x02by\x12\x19\n" +
+	"\x05first\x18\x1f \x01(\x05B\x03\xe0A\x01R\x05first\x12$\n" +
+	"\bassigned\x18  \x01(\bB\x03\xe0A\x01H\tR\bassigned\x88\x01\x01\x12*\n" +
+	"\fhas_due_time\x18! \x01(\bB\x03\xe0A\x01H\n" +
 	"R\n" +
 	"hasDueTime\x88\x01\x01B\f\n" +
 	"\n" +
@@ -5111,65 +5131,73 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\x0eFindingRanking\x12\x1f\n" +
 	"\vtotal_count\x18\x01 \x01(\x05R\n" +
 	"totalCount\x12?\n" +
-	"\x04rows\x18\x02 \x03(\v2+.platform.vulnerabilities.v2.RankedFindingsR\x04rows\"\xf6\x01\n" +
-	"\x15UpdateFindingsRequest\x12\x12\n" +
-	"\x04uids\x18\x01 \x03(\tR\x04uids\x12\x1b\n" +
-	"\x06within\x18\x02 \x01(\tH\x00R\x06within\x88\x01\x01\x12@\n" +
-	"\x05where\x18\x03 \x01(\v2*.platform.vulnerabilities.v2.FindingFilterR\x05where\x12>\n" +
-	"\afinding\x18\x04 \x01(\v2$.platform.vulnerabilities.v2.FindingR\afinding\x12\x1f\n" +
-	"\vupdate_mask\x18\x05 \x01(\tR\n" +
+	"\x04rows\x18\x02 \x03(\v2+.platform.vulnerabilities.v2.RankedFindingsR\x04rows\"\xbc\x02\n" +
+	"\x15UpdateFindingsRequest\x12>\n" +
+	"\x04uids\x18\x01 \x03(\tB*\xe0A\x01\xfaA$\n" +
+	"\"vulnerabilities.atrium.dev/FindingR\x04uids\x12&\n" +
+	"\x06within\x18\x02 \x01(\tB\t\xe0A\x01\xfaA\x03\n" +
+	"\x01*H\x00R\x06within\x88\x01\x01\x12E\n" +
+	"\x05where\x18\x03 \x01(\v2*.platform.vulnerabilities.v2.FindingFilterB\x03\xe0A\x01R\x05where\x12C\n" +
+	"\afinding\x18\x04 \x01(\v2$.platform.vulnerabilities.v2.FindingB\x03\xe0A\x01R\afinding\x12$\n" +
+	"\vupdate_mask\x18\x05 \x01(\tB\x03\xe0A\x01R\n" +
 	"updateMaskB\t\n" +
 	"\a_within\"\x7f\n" +
 	"\x16UpdateFindingsResponse\x12#\n" +
 	"\rupdated_count\x18\x01 \x01(\x05R\fupdatedCount\x12@\n" +
-	"\bfindings\x18\x02 \x03(\v2$.platform.vulnerabilities.v2.FindingR\bfindings\"\x83\x03\n" +
-	"\x0eFindingPattern\x12N\n" +
-	"\fmax_severity\x18\x01 \x01(\x0e2+.platform.vulnerabilities.v2.SeverityRatingR\vmaxSeverity\x12\"\n" +
+	"\bfindings\x18\x02 \x03(\v2$.platform.vulnerabilities.v2.FindingR\bfindings\"\xab\x03\n" +
+	"\x0eFindingPattern\x12S\n" +
+	"\fmax_severity\x18\x01 \x01(\x0e2+.platform.vulnerabilities.v2.SeverityRatingB\x03\xe0A\x01R\vmaxSeverity\x12'\n" +
 	"\n" +
-	"epss_below\x18\x02 \x01(\x01H\x00R\tepssBelow\x88\x01\x01\x12\x1f\n" +
-	"\vwithout_fix\x18\x03 \x01(\bR\n" +
-	"withoutFix\x12\x1a\n" +
-	"\bpackages\x18\x04 \x03(\tR\bpackages\x12\x1e\n" +
+	"epss_below\x18\x02 \x01(\x01B\x03\xe0A\x01H\x00R\tepssBelow\x88\x01\x01\x12$\n" +
+	"\vwithout_fix\x18\x03 \x01(\bB\x03\xe0A\x01R\n" +
+	"withoutFix\x12\x1f\n" +
+	"\bpackages\x18\x04 \x03(\tB\x03\xe0A\x01R\bpackages\x12#\n" +
 	"\n" +
-	"ecosystems\x18\x05 \x03(\tR\n" +
-	"ecosystems\x12A\n" +
-	"\x06scopes\x18\x06 \x03(\x0e2).platform.vulnerabilities.v2.PackageScopeR\x06scopes\x12\x16\n" +
-	"\x06labels\x18\a \x03(\tR\x06labels\x126\n" +
-	"\x17include_known_exploited\x18\b \x01(\bR\x15includeKnownExploitedB\r\n" +
-	"\v_epss_below\"\xb2\x02\n" +
-	"\x0eAcceptanceRule\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x16\n" +
-	"\x06within\x18\x02 \x01(\tR\x06within\x12A\n" +
-	"\x05where\x18\x03 \x01(\v2+.platform.vulnerabilities.v2.FindingPatternR\x05where\x12\x12\n" +
-	"\x04note\x18\x04 \x01(\tR\x04note\x12;\n" +
-	"\vexpire_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"expireTime\x12;\n" +
-	"\vcreate_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\x12%\n" +
-	"\x0eaccepted_count\x18\a \x01(\x05R\racceptedCount\"3\n" +
-	"\x19GetAcceptanceRulesRequest\x12\x16\n" +
-	"\x06within\x18\x01 \x01(\tR\x06within\"t\n" +
+	"ecosystems\x18\x05 \x03(\tB\x03\xe0A\x01R\n" +
+	"ecosystems\x12F\n" +
+	"\x06scopes\x18\x06 \x03(\x0e2).platform.vulnerabilities.v2.PackageScopeB\x03\xe0A\x01R\x06scopes\x12\x1b\n" +
+	"\x06labels\x18\a \x03(\tB\x03\xe0A\x01R\x06labels\x12;\n" +
+	"\x17include_known_exploited\x18\b \x01(\bB\x03\xe0A\x01R\x15includeKnownExploitedB\r\n" +
+	"\v_epss_below\"\xc7\x03\n" +
+	"\x0eAcceptanceRule\x12\x15\n" +
+	"\x03uid\x18\x01 \x01(\tB\x03\xe0A\x03R\x03uid\x12!\n" +
+	"\x06within\x18\x02 \x01(\tB\t\xe0A\x03\xfaA\x03\n" +
+	"\x01*R\x06within\x12F\n" +
+	"\x05where\x18\x03 \x01(\v2+.platform.vulnerabilities.v2.FindingPatternB\x03\xe0A\x02R\x05where\x12\x17\n" +
+	"\x04note\x18\x04 \x01(\tB\x03\xe0A\x02R\x04note\x12@\n" +
+	"\vexpire_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x02R\n" +
+	"expireTime\x12@\n" +
+	"\vcreate_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
+	"createTime\x12*\n" +
+	"\x0eaccepted_count\x18\a \x01(\x05B\x03\xe0A\x03R\racceptedCount:j\xeaAg\n" +
+	")vulnerabilities.atrium.dev/AcceptanceRule\x12\x14{acceptance_rule=**}\x1a\x03uid*\x0facceptanceRules2\x0eacceptanceRule\">\n" +
+	"\x19GetAcceptanceRulesRequest\x12!\n" +
+	"\x06within\x18\x01 \x01(\tB\t\xe0A\x02\xfaA\x03\n" +
+	"\x01*R\x06within\"t\n" +
 	"\x1aGetAcceptanceRulesResponse\x12V\n" +
-	"\x10acceptance_rules\x18\x01 \x03(\v2+.platform.vulnerabilities.v2.AcceptanceRuleR\x0facceptanceRules\"\x8b\x01\n" +
-	"\x1bCreateAcceptanceRuleRequest\x12\x16\n" +
-	"\x06parent\x18\x01 \x01(\tR\x06parent\x12T\n" +
-	"\x0facceptance_rule\x18\x02 \x01(\v2+.platform.vulnerabilities.v2.AcceptanceRuleR\x0eacceptanceRule\"\xb5\x01\n" +
-	"\x1cPreviewAcceptanceRuleRequest\x12\x16\n" +
-	"\x06within\x18\x01 \x01(\tR\x06within\x12A\n" +
-	"\x05where\x18\x02 \x01(\v2+.platform.vulnerabilities.v2.FindingPatternR\x05where\x12\x1b\n" +
-	"\tpage_size\x18\x03 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\x10acceptance_rules\x18\x01 \x03(\v2+.platform.vulnerabilities.v2.AcceptanceRuleR\x0facceptanceRules\"\xc3\x01\n" +
+	"\x1bCreateAcceptanceRuleRequest\x12I\n" +
+	"\x06parent\x18\x01 \x01(\tB1\xe0A\x02\xfaA+\x12)vulnerabilities.atrium.dev/AcceptanceRuleR\x06parent\x12Y\n" +
+	"\x0facceptance_rule\x18\x02 \x01(\v2+.platform.vulnerabilities.v2.AcceptanceRuleB\x03\xe0A\x02R\x0eacceptanceRule\"\xcf\x01\n" +
+	"\x1cPreviewAcceptanceRuleRequest\x12!\n" +
+	"\x06within\x18\x01 \x01(\tB\t\xe0A\x02\xfaA\x03\n" +
+	"\x01*R\x06within\x12F\n" +
+	"\x05where\x18\x02 \x01(\v2+.platform.vulnerabilities.v2.FindingPatternB\x03\xe0A\x02R\x05where\x12 \n" +
+	"\tpage_size\x18\x03 \x01(\x05B\x03\xe0A\x01R\bpageSize\x12\"\n" +
 	"\n" +
-	"page_token\x18\x04 \x01(\tR\tpageToken\"\xaa\x01\n" +
+	"page_token\x18\x04 \x01(\tB\x03\xe0A\x01R\tpageToken\"\xaa\x01\n" +
 	"\x1dPreviewAcceptanceRuleResponse\x12@\n" +
 	"\bfindings\x18\x01 \x03(\v2$.platform.vulnerabilities.v2.FindingR\bfindings\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1f\n" +
 	"\vtotal_count\x18\x03 \x01(\x03R\n" +
-	"totalCount\"/\n" +
-	"\x1bDeleteAcceptanceRuleRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"\xff\x02\n" +
-	"\tDuePolicy\x12\x16\n" +
-	"\x06within\x18\x01 \x01(\tR\x06within\x12;\n" +
-	"\vupdate_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"totalCount\"b\n" +
+	"\x1bDeleteAcceptanceRuleRequest\x12C\n" +
+	"\x03uid\x18\x01 \x01(\tB1\xe0A\x02\xfaA+\n" +
+	")vulnerabilities.atrium.dev/AcceptanceRuleR\x03uid\"\x8c\x03\n" +
+	"\tDuePolicy\x12\x1e\n" +
+	"\x06within\x18\x01 \x01(\tB\x06\xfaA\x03\n" +
+	"\x01*R\x06within\x12@\n" +
+	"\vupdate_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
 	"updateTime\x125\n" +
 	"\x14known_exploited_days\x18\x03 \x01(\x05H\x00R\x12knownExploitedDays\x88\x01\x01\x12(\n" +
 	"\rcritical_days\x18\x04 \x01(\x05H\x01R\fcriticalDays\x88\x01\x01\x12 \n" +
@@ -5182,17 +5210,19 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\n" +
 	"_high_daysB\x0e\n" +
 	"\f_medium_daysB\v\n" +
-	"\t_low_days\"-\n" +
-	"\x13GetDuePolicyRequest\x12\x16\n" +
-	"\x06within\x18\x01 \x01(\tR\x06within\"\xcc\x02\n" +
-	"\x13SetDuePolicyRequest\x12\x16\n" +
-	"\x06within\x18\x01 \x01(\tR\x06within\x125\n" +
-	"\x14known_exploited_days\x18\x02 \x01(\x05H\x00R\x12knownExploitedDays\x88\x01\x01\x12(\n" +
-	"\rcritical_days\x18\x03 \x01(\x05H\x01R\fcriticalDays\x88\x01\x01\x12 \n" +
-	"\thigh_days\x18\x04 \x01(\x05H\x02R\bhighDays\x88\x01\x01\x12$\n" +
-	"\vmedium_days\x18\x05 \x01(\x05H\x03R\n" +
-	"mediumDays\x88\x01\x01\x12\x1e\n" +
-	"\blow_days\x18\x06 \x01(\x05H\x04R\alowDays\x88\x01\x01B\x17\n" +
+	"\t_low_days\"8\n" +
+	"\x13GetDuePolicyRequest\x12!\n" +
+	"\x06within\x18\x01 \x01(\tB\t\xe0A\x02\xfaA\x03\n" +
+	"\x01*R\x06within\"\xf0\x02\n" +
+	"\x13SetDuePolicyRequest\x12!\n" +
+	"\x06within\x18\x01 \x01(\tB\t\xe0A\x02\xfaA\x03\n" +
+	"\x01*R\x06within\x12:\n" +
+	"\x14known_exploited_days\x18\x02 \x01(\x05B\x03\xe0A\x01H\x00R\x12knownExploitedDays\x88\x01\x01\x12-\n" +
+	"\rcritical_days\x18\x03 \x01(\x05B\x03\xe0A\x01H\x01R\fcriticalDays\x88\x01\x01\x12%\n" +
+	"\thigh_days\x18\x04 \x01(\x05B\x03\xe0A\x01H\x02R\bhighDays\x88\x01\x01\x12)\n" +
+	"\vmedium_days\x18\x05 \x01(\x05B\x03\xe0A\x01H\x03R\n" +
+	"mediumDays\x88\x01\x01\x12#\n" +
+	"\blow_days\x18\x06 \x01(\x05B\x03\xe0A\x01H\x04R\alowDays\x88\x01\x01B\x17\n" +
 	"\x15_known_exploited_daysB\x10\n" +
 	"\x0e_critical_daysB\f\n" +
 	"\n" +
@@ -5216,24 +5246,24 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\x19PACKAGE_SCOPE_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16PACKAGE_SCOPE_REQUIRED\x10\x01\x12\x1a\n" +
 	"\x16PACKAGE_SCOPE_OPTIONAL\x10\x02\x12\x1d\n" +
-	"\x19PACKAGE_SCOPE_DEVELOPMENT\x10\x032\xfc\x0e\n" +
-	"\x0fFindingsService\x12x\n" +
-	"\fListFindings\x120.platform.vulnerabilities.v2.ListFindingsRequest\x1a1.platform.vulnerabilities.v2.ListFindingsResponse\"\x03\x90\x02\x01\x12g\n" +
+	"\x19PACKAGE_SCOPE_DEVELOPMENT\x10\x032\xdd\x15\n" +
+	"\x0fFindingsService\x12\x9a\x01\n" +
 	"\n" +
-	"GetFinding\x12..platform.vulnerabilities.v2.GetFindingRequest\x1a$.platform.vulnerabilities.v2.Finding\"\x03\x90\x02\x01\x12|\n" +
-	"\x11SummarizeFindings\x125.platform.vulnerabilities.v2.SummarizeFindingsRequest\x1a+.platform.vulnerabilities.v2.FindingSummary\"\x03\x90\x02\x01\x12s\n" +
-	"\rCountFindings\x121.platform.vulnerabilities.v2.CountFindingsRequest\x1a*.platform.vulnerabilities.v2.FindingFacets\"\x03\x90\x02\x01\x12\x8a\x01\n" +
-	"\x12GetFindingActivity\x126.platform.vulnerabilities.v2.GetFindingActivityRequest\x1a7.platform.vulnerabilities.v2.GetFindingActivityResponse\"\x03\x90\x02\x01\x12\x96\x01\n" +
-	"\x16GetRemediationActivity\x12:.platform.vulnerabilities.v2.GetRemediationActivityRequest\x1a;.platform.vulnerabilities.v2.GetRemediationActivityResponse\"\x03\x90\x02\x01\x12\x84\x01\n" +
-	"\x15GetTopVulnerabilities\x129.platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest\x1a+.platform.vulnerabilities.v2.FindingRanking\"\x03\x90\x02\x01\x12v\n" +
-	"\x0eGetTopPackages\x122.platform.vulnerabilities.v2.GetTopPackagesRequest\x1a+.platform.vulnerabilities.v2.FindingRanking\"\x03\x90\x02\x01\x12y\n" +
-	"\x0eUpdateFindings\x122.platform.vulnerabilities.v2.UpdateFindingsRequest\x1a3.platform.vulnerabilities.v2.UpdateFindingsResponse\x12\x8a\x01\n" +
-	"\x12GetAcceptanceRules\x126.platform.vulnerabilities.v2.GetAcceptanceRulesRequest\x1a7.platform.vulnerabilities.v2.GetAcceptanceRulesResponse\"\x03\x90\x02\x01\x12}\n" +
-	"\x14CreateAcceptanceRule\x128.platform.vulnerabilities.v2.CreateAcceptanceRuleRequest\x1a+.platform.vulnerabilities.v2.AcceptanceRule\x12\x93\x01\n" +
-	"\x15PreviewAcceptanceRule\x129.platform.vulnerabilities.v2.PreviewAcceptanceRuleRequest\x1a:.platform.vulnerabilities.v2.PreviewAcceptanceRuleResponse\"\x03\x90\x02\x01\x12h\n" +
-	"\x14DeleteAcceptanceRule\x128.platform.vulnerabilities.v2.DeleteAcceptanceRuleRequest\x1a\x16.google.protobuf.Empty\x12u\n" +
-	"\fGetDuePolicy\x120.platform.vulnerabilities.v2.GetDuePolicyRequest\x1a..platform.vulnerabilities.v2.DuePolicyResponse\"\x03\x90\x02\x01\x12p\n" +
-	"\fSetDuePolicy\x120.platform.vulnerabilities.v2.SetDuePolicyRequest\x1a..platform.vulnerabilities.v2.DuePolicyResponseB:Z8atrium/gen/platform/vulnerabilities/v2;vulnerabilitiesv2b\x06proto3"
+	"GetFinding\x12..platform.vulnerabilities.v2.GetFindingRequest\x1a$.platform.vulnerabilities.v2.Finding\"6\xdaA\x03uid\x82\xd3\xe4\x93\x02'\x12%/vulnerabilities/v2/findings/{uid=**}\x90\x02\x01\x12\x9f\x01\n" +
+	"\fListFindings\x120.platform.vulnerabilities.v2.ListFindingsRequest\x1a1.platform.vulnerabilities.v2.ListFindingsResponse\"*\xdaA\x00\x82\xd3\xe4\x93\x02\x1e\x12\x1c/vulnerabilities/v2/findings\x90\x02\x01\x12\xad\x01\n" +
+	"\x11SummarizeFindings\x125.platform.vulnerabilities.v2.SummarizeFindingsRequest\x1a+.platform.vulnerabilities.v2.FindingSummary\"4\xdaA\x00\x82\xd3\xe4\x93\x02(\x12&/vulnerabilities/v2/findings:summarize\x90\x02\x01\x12\xa0\x01\n" +
+	"\rCountFindings\x121.platform.vulnerabilities.v2.CountFindingsRequest\x1a*.platform.vulnerabilities.v2.FindingFacets\"0\xdaA\x00\x82\xd3\xe4\x93\x02$\x12\"/vulnerabilities/v2/findings:count\x90\x02\x01\x12\xc0\x01\n" +
+	"\x12GetFindingActivity\x126.platform.vulnerabilities.v2.GetFindingActivityRequest\x1a7.platform.vulnerabilities.v2.GetFindingActivityResponse\"9\xdaA\x06within\x82\xd3\xe4\x93\x02'\x12%/vulnerabilities/v2/findings:activity\x90\x02\x01\x12\xd7\x01\n" +
+	"\x16GetRemediationActivity\x12:.platform.vulnerabilities.v2.GetRemediationActivityRequest\x1a;.platform.vulnerabilities.v2.GetRemediationActivityResponse\"D\xdaA\x06within\x82\xd3\xe4\x93\x022\x120/vulnerabilities/v2/findings:remediationActivity\x90\x02\x01\x12\xbe\x01\n" +
+	"\x15GetTopVulnerabilities\x129.platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest\x1a+.platform.vulnerabilities.v2.FindingRanking\"=\xdaA\x00\x82\xd3\xe4\x93\x021\x12//vulnerabilities/v2/findings:topVulnerabilities\x90\x02\x01\x12\xa9\x01\n" +
+	"\x0eGetTopPackages\x122.platform.vulnerabilities.v2.GetTopPackagesRequest\x1a+.platform.vulnerabilities.v2.FindingRanking\"6\xdaA\x00\x82\xd3\xe4\x93\x02*\x12(/vulnerabilities/v2/findings:topPackages\x90\x02\x01\x12\xb7\x01\n" +
+	"\x0eUpdateFindings\x122.platform.vulnerabilities.v2.UpdateFindingsRequest\x1a3.platform.vulnerabilities.v2.UpdateFindingsResponse\"<\xdaA\vupdate_mask\x82\xd3\xe4\x93\x02(:\x01*\"#/vulnerabilities/v2/findings:update\x12\xbe\x01\n" +
+	"\x12GetAcceptanceRules\x126.platform.vulnerabilities.v2.GetAcceptanceRulesRequest\x1a7.platform.vulnerabilities.v2.GetAcceptanceRulesResponse\"7\xdaA\x06within\x82\xd3\xe4\x93\x02%\x12#/vulnerabilities/v2/acceptanceRules\x90\x02\x01\x12\xe0\x01\n" +
+	"\x14CreateAcceptanceRule\x128.platform.vulnerabilities.v2.CreateAcceptanceRuleRequest\x1a+.platform.vulnerabilities.v2.AcceptanceRule\"a\xdaA\x16parent,acceptance_rule\x82\xd3\xe4\x93\x02B:\x0facceptance_rule\"//vulnerabilities/v2/acceptanceRules/{parent=**}\x12\xd8\x01\n" +
+	"\x15PreviewAcceptanceRule\x129.platform.vulnerabilities.v2.PreviewAcceptanceRuleRequest\x1a:.platform.vulnerabilities.v2.PreviewAcceptanceRuleResponse\"H\xdaA\fwithin,where\x82\xd3\xe4\x93\x020:\x01*\"+/vulnerabilities/v2/acceptanceRules:preview\x90\x02\x01\x12\xa4\x01\n" +
+	"\x14DeleteAcceptanceRule\x128.platform.vulnerabilities.v2.DeleteAcceptanceRuleRequest\x1a\x16.google.protobuf.Empty\":\xdaA\x03uid\x82\xd3\xe4\x93\x02.*,/vulnerabilities/v2/acceptanceRules/{uid=**}\x12\xa3\x01\n" +
+	"\fGetDuePolicy\x120.platform.vulnerabilities.v2.GetDuePolicyRequest\x1a..platform.vulnerabilities.v2.DuePolicyResponse\"1\xdaA\x06within\x82\xd3\xe4\x93\x02\x1f\x12\x1d/vulnerabilities/v2/duePolicy\x90\x02\x01\x12\xa7\x01\n" +
+	"\fSetDuePolicy\x120.platform.vulnerabilities.v2.SetDuePolicyRequest\x1a..platform.vulnerabilities.v2.DuePolicyResponse\"5\xdaA\x06within\x82\xd3\xe4\x93\x02&:\x01*\"!/vulnerabilities/v2/duePolicy:setB:Z8atrium/gen/platform/vulnerabilities/v2;vulnerabilitiesv2b\x06proto3"
 
 var (
 	file_platform_vulnerabilities_v2_findings_proto_rawDescOnce sync.Once
@@ -5411,8 +5441,8 @@ var file_platform_vulnerabilities_v2_findings_proto_depIdxs = []int32{
 	3,   // 107: platform.vulnerabilities.v2.PreviewAcceptanceRuleResponse.findings:type_name -> platform.vulnerabilities.v2.Finding
 	45,  // 108: platform.vulnerabilities.v2.DuePolicy.update_time:type_name -> google.protobuf.Timestamp
 	40,  // 109: platform.vulnerabilities.v2.DuePolicyResponse.policy:type_name -> platform.vulnerabilities.v2.DuePolicy
-	6,   // 110: platform.vulnerabilities.v2.FindingsService.ListFindings:input_type -> platform.vulnerabilities.v2.ListFindingsRequest
-	8,   // 111: platform.vulnerabilities.v2.FindingsService.GetFinding:input_type -> platform.vulnerabilities.v2.GetFindingRequest
+	8,   // 110: platform.vulnerabilities.v2.FindingsService.GetFinding:input_type -> platform.vulnerabilities.v2.GetFindingRequest
+	6,   // 111: platform.vulnerabilities.v2.FindingsService.ListFindings:input_type -> platform.vulnerabilities.v2.ListFindingsRequest
 	9,   // 112: platform.vulnerabilities.v2.FindingsService.SummarizeFindings:input_type -> platform.vulnerabilities.v2.SummarizeFindingsRequest
 	13,  // 113: platform.vulnerabilities.v2.FindingsService.CountFindings:input_type -> platform.vulnerabilities.v2.CountFindingsRequest
 	19,  // 114: platform.vulnerabilities.v2.FindingsService.GetFindingActivity:input_type -> platform.vulnerabilities.v2.GetFindingActivityRequest
@@ -5426,8 +5456,8 @@ var file_platform_vulnerabilities_v2_findings_proto_depIdxs = []int32{
 	39,  // 122: platform.vulnerabilities.v2.FindingsService.DeleteAcceptanceRule:input_type -> platform.vulnerabilities.v2.DeleteAcceptanceRuleRequest
 	41,  // 123: platform.vulnerabilities.v2.FindingsService.GetDuePolicy:input_type -> platform.vulnerabilities.v2.GetDuePolicyRequest
 	42,  // 124: platform.vulnerabilities.v2.FindingsService.SetDuePolicy:input_type -> platform.vulnerabilities.v2.SetDuePolicyRequest
-	7,   // 125: platform.vulnerabilities.v2.FindingsService.ListFindings:output_type -> platform.vulnerabilities.v2.ListFindingsResponse
-	3,   // 126: platform.vulnerabilities.v2.FindingsService.GetFinding:output_type -> platform.vulnerabilities.v2.Finding
+	3,   // 125: platform.vulnerabilities.v2.FindingsService.GetFinding:output_type -> platform.vulnerabilities.v2.Finding
+	7,   // 126: platform.vulnerabilities.v2.FindingsService.ListFindings:output_type -> platform.vulnerabilities.v2.ListFindingsResponse
 	12,  // 127: platform.vulnerabilities.v2.FindingsService.SummarizeFindings:output_type -> platform.vulnerabilities.v2.FindingSummary
 	18,  // 128: platform.vulnerabilities.v2.FindingsService.CountFindings:output_type -> platform.vulnerabilities.v2.FindingFacets
 	21,  // 129: platform.vulnerabilities.v2.FindingsService.GetFindingActivity:output_type -> platform.vulnerabilities.v2.GetFindingActivityResponse

@@ -34,12 +34,12 @@ const (
 // reflection-formatted method names, remove the leading slash and convert the remaining slash to a
 // period.
 const (
-	// IdentityProvidersServiceListIdentityProvidersProcedure is the fully-qualified name of the
-	// IdentityProvidersService's ListIdentityProviders RPC.
-	IdentityProvidersServiceListIdentityProvidersProcedure = "/platform.iam.v2.IdentityProvidersService/ListIdentityProviders"
 	// IdentityProvidersServiceGetIdentityProviderProcedure is the fully-qualified name of the
 	// IdentityProvidersService's GetIdentityProvider RPC.
 	IdentityProvidersServiceGetIdentityProviderProcedure = "/platform.iam.v2.IdentityProvidersService/GetIdentityProvider"
+	// IdentityProvidersServiceListIdentityProvidersProcedure is the fully-qualified name of the
+	// IdentityProvidersService's ListIdentityProviders RPC.
+	IdentityProvidersServiceListIdentityProvidersProcedure = "/platform.iam.v2.IdentityProvidersService/ListIdentityProviders"
 	// IdentityProvidersServiceCreateIdentityProviderProcedure is the fully-qualified name of the
 	// IdentityProvidersService's CreateIdentityProvider RPC.
 	IdentityProvidersServiceCreateIdentityProviderProcedure = "/platform.iam.v2.IdentityProvidersService/CreateIdentityProvider"
@@ -57,10 +57,10 @@ const (
 // IdentityProvidersServiceClient is a client for the platform.iam.v2.IdentityProvidersService
 // service.
 type IdentityProvidersServiceClient interface {
-	// Lists identity providers. Needs CAP_IAM_IDENTITY_PROVIDERS_LIST.
-	ListIdentityProviders(context.Context, *v2.ListIdentityProvidersRequest) (*v2.ListIdentityProvidersResponse, error)
 	// Reads an identity provider. Needs CAP_IAM_IDENTITY_PROVIDERS_LIST.
 	GetIdentityProvider(context.Context, *v2.GetIdentityProviderRequest) (*v2.IdentityProvider, error)
+	// Lists identity providers. Needs CAP_IAM_IDENTITY_PROVIDERS_LIST.
+	ListIdentityProviders(context.Context, *v2.ListIdentityProvidersRequest) (*v2.ListIdentityProvidersResponse, error)
 	// Creates an identity provider. Needs CAP_IAM_IDENTITY_PROVIDERS_CREATE and
 	// CAP_IAM_ROLE_BINDINGS_CREATE.
 	CreateIdentityProvider(context.Context, *v2.CreateIdentityProviderRequest) (*v2.IdentityProvider, error)
@@ -88,17 +88,17 @@ func NewIdentityProvidersServiceClient(httpClient connect.HTTPClient, baseURL st
 	baseURL = strings.TrimRight(baseURL, "/")
 	identityProvidersServiceMethods := v2.File_platform_iam_v2_identity_providers_proto.Services().ByName("IdentityProvidersService").Methods()
 	return &identityProvidersServiceClient{
-		listIdentityProviders: connect.NewClient[v2.ListIdentityProvidersRequest, v2.ListIdentityProvidersResponse](
-			httpClient,
-			baseURL+IdentityProvidersServiceListIdentityProvidersProcedure,
-			connect.WithSchema(identityProvidersServiceMethods.ByName("ListIdentityProviders")),
-			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
-			connect.WithClientOptions(opts...),
-		),
 		getIdentityProvider: connect.NewClient[v2.GetIdentityProviderRequest, v2.IdentityProvider](
 			httpClient,
 			baseURL+IdentityProvidersServiceGetIdentityProviderProcedure,
 			connect.WithSchema(identityProvidersServiceMethods.ByName("GetIdentityProvider")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		listIdentityProviders: connect.NewClient[v2.ListIdentityProvidersRequest, v2.ListIdentityProvidersResponse](
+			httpClient,
+			baseURL+IdentityProvidersServiceListIdentityProvidersProcedure,
+			connect.WithSchema(identityProvidersServiceMethods.ByName("ListIdentityProviders")),
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
@@ -131,26 +131,26 @@ func NewIdentityProvidersServiceClient(httpClient connect.HTTPClient, baseURL st
 
 // identityProvidersServiceClient implements IdentityProvidersServiceClient.
 type identityProvidersServiceClient struct {
-	listIdentityProviders  *connect.Client[v2.ListIdentityProvidersRequest, v2.ListIdentityProvidersResponse]
 	getIdentityProvider    *connect.Client[v2.GetIdentityProviderRequest, v2.IdentityProvider]
+	listIdentityProviders  *connect.Client[v2.ListIdentityProvidersRequest, v2.ListIdentityProvidersResponse]
 	createIdentityProvider *connect.Client[v2.CreateIdentityProviderRequest, v2.IdentityProvider]
 	updateIdentityProvider *connect.Client[v2.UpdateIdentityProviderRequest, v2.IdentityProvider]
 	verifyIdentityProvider *connect.Client[v2.VerifyIdentityProviderRequest, v2.IdentityProvider]
 	deleteIdentityProvider *connect.Client[v2.DeleteIdentityProviderRequest, emptypb.Empty]
 }
 
-// ListIdentityProviders calls platform.iam.v2.IdentityProvidersService.ListIdentityProviders.
-func (c *identityProvidersServiceClient) ListIdentityProviders(ctx context.Context, req *v2.ListIdentityProvidersRequest) (*v2.ListIdentityProvidersResponse, error) {
-	response, err := c.listIdentityProviders.CallUnary(ctx, connect.NewRequest(req))
+// GetIdentityProvider calls platform.iam.v2.IdentityProvidersService.GetIdentityProvider.
+func (c *identityProvidersServiceClient) GetIdentityProvider(ctx context.Context, req *v2.GetIdentityProviderRequest) (*v2.IdentityProvider, error) {
+	response, err := c.getIdentityProvider.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
 	return nil, err
 }
 
-// GetIdentityProvider calls platform.iam.v2.IdentityProvidersService.GetIdentityProvider.
-func (c *identityProvidersServiceClient) GetIdentityProvider(ctx context.Context, req *v2.GetIdentityProviderRequest) (*v2.IdentityProvider, error) {
-	response, err := c.getIdentityProvider.CallUnary(ctx, connect.NewRequest(req))
+// ListIdentityProviders calls platform.iam.v2.IdentityProvidersService.ListIdentityProviders.
+func (c *identityProvidersServiceClient) ListIdentityProviders(ctx context.Context, req *v2.ListIdentityProvidersRequest) (*v2.ListIdentityProvidersResponse, error) {
+	response, err := c.listIdentityProviders.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -196,10 +196,10 @@ func (c *identityProvidersServiceClient) DeleteIdentityProvider(ctx context.Cont
 // IdentityProvidersServiceHandler is an implementation of the
 // platform.iam.v2.IdentityProvidersService service.
 type IdentityProvidersServiceHandler interface {
-	// Lists identity providers. Needs CAP_IAM_IDENTITY_PROVIDERS_LIST.
-	ListIdentityProviders(context.Context, *v2.ListIdentityProvidersRequest) (*v2.ListIdentityProvidersResponse, error)
 	// Reads an identity provider. Needs CAP_IAM_IDENTITY_PROVIDERS_LIST.
 	GetIdentityProvider(context.Context, *v2.GetIdentityProviderRequest) (*v2.IdentityProvider, error)
+	// Lists identity providers. Needs CAP_IAM_IDENTITY_PROVIDERS_LIST.
+	ListIdentityProviders(context.Context, *v2.ListIdentityProvidersRequest) (*v2.ListIdentityProvidersResponse, error)
 	// Creates an identity provider. Needs CAP_IAM_IDENTITY_PROVIDERS_CREATE and
 	// CAP_IAM_ROLE_BINDINGS_CREATE.
 	CreateIdentityProvider(context.Context, *v2.CreateIdentityProviderRequest) (*v2.IdentityProvider, error)
@@ -223,17 +223,17 @@ type IdentityProvidersServiceHandler interface {
 // and JSON codecs. They also support gzip compression.
 func NewIdentityProvidersServiceHandler(svc IdentityProvidersServiceHandler, opts ...connect.HandlerOption) (string, http.Handler) {
 	identityProvidersServiceMethods := v2.File_platform_iam_v2_identity_providers_proto.Services().ByName("IdentityProvidersService").Methods()
-	identityProvidersServiceListIdentityProvidersHandler := connect.NewUnaryHandlerSimple(
-		IdentityProvidersServiceListIdentityProvidersProcedure,
-		svc.ListIdentityProviders,
-		connect.WithSchema(identityProvidersServiceMethods.ByName("ListIdentityProviders")),
-		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
-		connect.WithHandlerOptions(opts...),
-	)
 	identityProvidersServiceGetIdentityProviderHandler := connect.NewUnaryHandlerSimple(
 		IdentityProvidersServiceGetIdentityProviderProcedure,
 		svc.GetIdentityProvider,
 		connect.WithSchema(identityProvidersServiceMethods.ByName("GetIdentityProvider")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	identityProvidersServiceListIdentityProvidersHandler := connect.NewUnaryHandlerSimple(
+		IdentityProvidersServiceListIdentityProvidersProcedure,
+		svc.ListIdentityProviders,
+		connect.WithSchema(identityProvidersServiceMethods.ByName("ListIdentityProviders")),
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
@@ -263,10 +263,10 @@ func NewIdentityProvidersServiceHandler(svc IdentityProvidersServiceHandler, opt
 	)
 	return "/platform.iam.v2.IdentityProvidersService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
-		case IdentityProvidersServiceListIdentityProvidersProcedure:
-			identityProvidersServiceListIdentityProvidersHandler.ServeHTTP(w, r)
 		case IdentityProvidersServiceGetIdentityProviderProcedure:
 			identityProvidersServiceGetIdentityProviderHandler.ServeHTTP(w, r)
+		case IdentityProvidersServiceListIdentityProvidersProcedure:
+			identityProvidersServiceListIdentityProvidersHandler.ServeHTTP(w, r)
 		case IdentityProvidersServiceCreateIdentityProviderProcedure:
 			identityProvidersServiceCreateIdentityProviderHandler.ServeHTTP(w, r)
 		case IdentityProvidersServiceUpdateIdentityProviderProcedure:
@@ -284,12 +284,12 @@ func NewIdentityProvidersServiceHandler(svc IdentityProvidersServiceHandler, opt
 // UnimplementedIdentityProvidersServiceHandler returns CodeUnimplemented from all methods.
 type UnimplementedIdentityProvidersServiceHandler struct{}
 
-func (UnimplementedIdentityProvidersServiceHandler) ListIdentityProviders(context.Context, *v2.ListIdentityProvidersRequest) (*v2.ListIdentityProvidersResponse, error) {
-	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("platform.iam.v2.IdentityProvidersService.ListIdentityProviders is not implemented"))
-}
-
 func (UnimplementedIdentityProvidersServiceHandler) GetIdentityProvider(context.Context, *v2.GetIdentityProviderRequest) (*v2.IdentityProvider, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("platform.iam.v2.IdentityProvidersService.GetIdentityProvider is not implemented"))
+}
+
+func (UnimplementedIdentityProvidersServiceHandler) ListIdentityProviders(context.Context, *v2.ListIdentityProvidersRequest) (*v2.ListIdentityProvidersResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("platform.iam.v2.IdentityProvidersService.ListIdentityProviders is not implemented"))
 }
 
 func (UnimplementedIdentityProvidersServiceHandler) CreateIdentityProvider(context.Context, *v2.CreateIdentityProviderRequest) (*v2.IdentityProvider, error) {

@@ -33,12 +33,12 @@ const (
 // reflection-formatted method names, remove the leading slash and convert the remaining slash to a
 // period.
 const (
-	// PackagesServiceListPackagesProcedure is the fully-qualified name of the PackagesService's
-	// ListPackages RPC.
-	PackagesServiceListPackagesProcedure = "/platform.registry.v2.PackagesService/ListPackages"
 	// PackagesServiceGetPackageProcedure is the fully-qualified name of the PackagesService's
 	// GetPackage RPC.
 	PackagesServiceGetPackageProcedure = "/platform.registry.v2.PackagesService/GetPackage"
+	// PackagesServiceListPackagesProcedure is the fully-qualified name of the PackagesService's
+	// ListPackages RPC.
+	PackagesServiceListPackagesProcedure = "/platform.registry.v2.PackagesService/ListPackages"
 	// PackagesServiceCountPackagesProcedure is the fully-qualified name of the PackagesService's
 	// CountPackages RPC.
 	PackagesServiceCountPackagesProcedure = "/platform.registry.v2.PackagesService/CountPackages"
@@ -52,10 +52,10 @@ const (
 
 // PackagesServiceClient is a client for the platform.registry.v2.PackagesService service.
 type PackagesServiceClient interface {
-	// Lists the packages that images hold. Needs CAP_MANIFEST_METADATA_LIST and CAP_TAG_LIST.
-	ListPackages(context.Context, *v2.ListPackagesRequest) (*v2.ListPackagesResponse, error)
 	// Reads a package. Needs CAP_MANIFEST_METADATA_LIST and CAP_TAG_LIST.
 	GetPackage(context.Context, *v2.GetPackageRequest) (*v2.Package, error)
+	// Lists the packages that images hold. Needs CAP_MANIFEST_METADATA_LIST and CAP_TAG_LIST.
+	ListPackages(context.Context, *v2.ListPackagesRequest) (*v2.ListPackagesResponse, error)
 	// Counts the packages of a list by their values. Needs CAP_MANIFEST_METADATA_LIST and CAP_TAG_LIST.
 	CountPackages(context.Context, *v2.CountPackagesRequest) (*v2.PackageFacets, error)
 	// Lists the versions of a package that images hold, in the order of its ecosystem. Needs CAP_MANIFEST_METADATA_LIST and CAP_TAG_LIST.
@@ -75,17 +75,17 @@ func NewPackagesServiceClient(httpClient connect.HTTPClient, baseURL string, opt
 	baseURL = strings.TrimRight(baseURL, "/")
 	packagesServiceMethods := v2.File_platform_registry_v2_packages_proto.Services().ByName("PackagesService").Methods()
 	return &packagesServiceClient{
-		listPackages: connect.NewClient[v2.ListPackagesRequest, v2.ListPackagesResponse](
-			httpClient,
-			baseURL+PackagesServiceListPackagesProcedure,
-			connect.WithSchema(packagesServiceMethods.ByName("ListPackages")),
-			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
-			connect.WithClientOptions(opts...),
-		),
 		getPackage: connect.NewClient[v2.GetPackageRequest, v2.Package](
 			httpClient,
 			baseURL+PackagesServiceGetPackageProcedure,
 			connect.WithSchema(packagesServiceMethods.ByName("GetPackage")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		listPackages: connect.NewClient[v2.ListPackagesRequest, v2.ListPackagesResponse](
+			httpClient,
+			baseURL+PackagesServiceListPackagesProcedure,
+			connect.WithSchema(packagesServiceMethods.ByName("ListPackages")),
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
@@ -115,25 +115,25 @@ func NewPackagesServiceClient(httpClient connect.HTTPClient, baseURL string, opt
 
 // packagesServiceClient implements PackagesServiceClient.
 type packagesServiceClient struct {
-	listPackages        *connect.Client[v2.ListPackagesRequest, v2.ListPackagesResponse]
 	getPackage          *connect.Client[v2.GetPackageRequest, v2.Package]
+	listPackages        *connect.Client[v2.ListPackagesRequest, v2.ListPackagesResponse]
 	countPackages       *connect.Client[v2.CountPackagesRequest, v2.PackageFacets]
 	listPackageVersions *connect.Client[v2.ListPackageVersionsRequest, v2.ListPackageVersionsResponse]
 	getPackageVersion   *connect.Client[v2.GetPackageVersionRequest, v2.PackageVersion]
 }
 
-// ListPackages calls platform.registry.v2.PackagesService.ListPackages.
-func (c *packagesServiceClient) ListPackages(ctx context.Context, req *v2.ListPackagesRequest) (*v2.ListPackagesResponse, error) {
-	response, err := c.listPackages.CallUnary(ctx, connect.NewRequest(req))
+// GetPackage calls platform.registry.v2.PackagesService.GetPackage.
+func (c *packagesServiceClient) GetPackage(ctx context.Context, req *v2.GetPackageRequest) (*v2.Package, error) {
+	response, err := c.getPackage.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
 	return nil, err
 }
 
-// GetPackage calls platform.registry.v2.PackagesService.GetPackage.
-func (c *packagesServiceClient) GetPackage(ctx context.Context, req *v2.GetPackageRequest) (*v2.Package, error) {
-	response, err := c.getPackage.CallUnary(ctx, connect.NewRequest(req))
+// ListPackages calls platform.registry.v2.PackagesService.ListPackages.
+func (c *packagesServiceClient) ListPackages(ctx context.Context, req *v2.ListPackagesRequest) (*v2.ListPackagesResponse, error) {
+	response, err := c.listPackages.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -169,10 +169,10 @@ func (c *packagesServiceClient) GetPackageVersion(ctx context.Context, req *v2.G
 
 // PackagesServiceHandler is an implementation of the platform.registry.v2.PackagesService service.
 type PackagesServiceHandler interface {
-	// Lists the packages that images hold. Needs CAP_MANIFEST_METADATA_LIST and CAP_TAG_LIST.
-	ListPackages(context.Context, *v2.ListPackagesRequest) (*v2.ListPackagesResponse, error)
 	// Reads a package. Needs CAP_MANIFEST_METADATA_LIST and CAP_TAG_LIST.
 	GetPackage(context.Context, *v2.GetPackageRequest) (*v2.Package, error)
+	// Lists the packages that images hold. Needs CAP_MANIFEST_METADATA_LIST and CAP_TAG_LIST.
+	ListPackages(context.Context, *v2.ListPackagesRequest) (*v2.ListPackagesResponse, error)
 	// Counts the packages of a list by their values. Needs CAP_MANIFEST_METADATA_LIST and CAP_TAG_LIST.
 	CountPackages(context.Context, *v2.CountPackagesRequest) (*v2.PackageFacets, error)
 	// Lists the versions of a package that images hold, in the order of its ecosystem. Needs CAP_MANIFEST_METADATA_LIST and CAP_TAG_LIST.
@@ -188,17 +188,17 @@ type PackagesServiceHandler interface {
 // and JSON codecs. They also support gzip compression.
 func NewPackagesServiceHandler(svc PackagesServiceHandler, opts ...connect.HandlerOption) (string, http.Handler) {
 	packagesServiceMethods := v2.File_platform_registry_v2_packages_proto.Services().ByName("PackagesService").Methods()
-	packagesServiceListPackagesHandler := connect.NewUnaryHandlerSimple(
-		PackagesServiceListPackagesProcedure,
-		svc.ListPackages,
-		connect.WithSchema(packagesServiceMethods.ByName("ListPackages")),
-		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
-		connect.WithHandlerOptions(opts...),
-	)
 	packagesServiceGetPackageHandler := connect.NewUnaryHandlerSimple(
 		PackagesServiceGetPackageProcedure,
 		svc.GetPackage,
 		connect.WithSchema(packagesServiceMethods.ByName("GetPackage")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	packagesServiceListPackagesHandler := connect.NewUnaryHandlerSimple(
+		PackagesServiceListPackagesProcedure,
+		svc.ListPackages,
+		connect.WithSchema(packagesServiceMethods.ByName("ListPackages")),
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
@@ -225,10 +225,10 @@ func NewPackagesServiceHandler(svc PackagesServiceHandler, opts ...connect.Handl
 	)
 	return "/platform.registry.v2.PackagesService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
-		case PackagesServiceListPackagesProcedure:
-			packagesServiceListPackagesHandler.ServeHTTP(w, r)
 		case PackagesServiceGetPackageProcedure:
 			packagesServiceGetPackageHandler.ServeHTTP(w, r)
+		case PackagesServiceListPackagesProcedure:
+			packagesServiceListPackagesHandler.ServeHTTP(w, r)
 		case PackagesServiceCountPackagesProcedure:
 			packagesServiceCountPackagesHandler.ServeHTTP(w, r)
 		case PackagesServiceListPackageVersionsProcedure:
@@ -244,12 +244,12 @@ func NewPackagesServiceHandler(svc PackagesServiceHandler, opts ...connect.Handl
 // UnimplementedPackagesServiceHandler returns CodeUnimplemented from all methods.
 type UnimplementedPackagesServiceHandler struct{}
 
-func (UnimplementedPackagesServiceHandler) ListPackages(context.Context, *v2.ListPackagesRequest) (*v2.ListPackagesResponse, error) {
-	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("platform.registry.v2.PackagesService.ListPackages is not implemented"))
-}
-
 func (UnimplementedPackagesServiceHandler) GetPackage(context.Context, *v2.GetPackageRequest) (*v2.Package, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("platform.registry.v2.PackagesService.GetPackage is not implemented"))
+}
+
+func (UnimplementedPackagesServiceHandler) ListPackages(context.Context, *v2.ListPackagesRequest) (*v2.ListPackagesResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("platform.registry.v2.PackagesService.ListPackages is not implemented"))
 }
 
 func (UnimplementedPackagesServiceHandler) CountPackages(context.Context, *v2.CountPackagesRequest) (*v2.PackageFacets, error) {

@@ -34,12 +34,12 @@ const (
 // reflection-formatted method names, remove the leading slash and convert the remaining slash to a
 // period.
 const (
-	// SourcesServiceListSourcesProcedure is the fully-qualified name of the SourcesService's
-	// ListSources RPC.
-	SourcesServiceListSourcesProcedure = "/platform.sources.v2.SourcesService/ListSources"
 	// SourcesServiceGetSourceProcedure is the fully-qualified name of the SourcesService's GetSource
 	// RPC.
 	SourcesServiceGetSourceProcedure = "/platform.sources.v2.SourcesService/GetSource"
+	// SourcesServiceListSourcesProcedure is the fully-qualified name of the SourcesService's
+	// ListSources RPC.
+	SourcesServiceListSourcesProcedure = "/platform.sources.v2.SourcesService/ListSources"
 	// SourcesServiceCreateSourceProcedure is the fully-qualified name of the SourcesService's
 	// CreateSource RPC.
 	SourcesServiceCreateSourceProcedure = "/platform.sources.v2.SourcesService/CreateSource"
@@ -62,10 +62,10 @@ const (
 
 // SourcesServiceClient is a client for the platform.sources.v2.SourcesService service.
 type SourcesServiceClient interface {
-	// Lists sources. Needs CAP_SOURCES_LIST.
-	ListSources(context.Context, *v2.ListSourcesRequest) (*v2.ListSourcesResponse, error)
 	// Reads a source. Needs CAP_SOURCES_LIST.
 	GetSource(context.Context, *v2.GetSourceRequest) (*v2.Source, error)
+	// Lists sources. Needs CAP_SOURCES_LIST.
+	ListSources(context.Context, *v2.ListSourcesRequest) (*v2.ListSourcesResponse, error)
 	// Creates a source, which is read as soon as a server is free. Needs CAP_SOURCES_CREATE, and what
 	// importing the same needs: CAP_ADVISORIES_IMPORT, CAP_VEX_IMPORT, CAP_SBOMS_IMPORT, or the latter
 	// and CAP_REGISTRY_IMPORT.
@@ -96,17 +96,17 @@ func NewSourcesServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 	baseURL = strings.TrimRight(baseURL, "/")
 	sourcesServiceMethods := v2.File_platform_sources_v2_sources_proto.Services().ByName("SourcesService").Methods()
 	return &sourcesServiceClient{
-		listSources: connect.NewClient[v2.ListSourcesRequest, v2.ListSourcesResponse](
-			httpClient,
-			baseURL+SourcesServiceListSourcesProcedure,
-			connect.WithSchema(sourcesServiceMethods.ByName("ListSources")),
-			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
-			connect.WithClientOptions(opts...),
-		),
 		getSource: connect.NewClient[v2.GetSourceRequest, v2.Source](
 			httpClient,
 			baseURL+SourcesServiceGetSourceProcedure,
 			connect.WithSchema(sourcesServiceMethods.ByName("GetSource")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		listSources: connect.NewClient[v2.ListSourcesRequest, v2.ListSourcesResponse](
+			httpClient,
+			baseURL+SourcesServiceListSourcesProcedure,
+			connect.WithSchema(sourcesServiceMethods.ByName("ListSources")),
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
@@ -152,8 +152,8 @@ func NewSourcesServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 
 // sourcesServiceClient implements SourcesServiceClient.
 type sourcesServiceClient struct {
-	listSources   *connect.Client[v2.ListSourcesRequest, v2.ListSourcesResponse]
 	getSource     *connect.Client[v2.GetSourceRequest, v2.Source]
+	listSources   *connect.Client[v2.ListSourcesRequest, v2.ListSourcesResponse]
 	createSource  *connect.Client[v2.CreateSourceRequest, v2.Source]
 	updateSource  *connect.Client[v2.UpdateSourceRequest, v2.Source]
 	runSource     *connect.Client[v2.RunSourceRequest, v2.Source]
@@ -162,18 +162,18 @@ type sourcesServiceClient struct {
 	deleteSource  *connect.Client[v2.DeleteSourceRequest, emptypb.Empty]
 }
 
-// ListSources calls platform.sources.v2.SourcesService.ListSources.
-func (c *sourcesServiceClient) ListSources(ctx context.Context, req *v2.ListSourcesRequest) (*v2.ListSourcesResponse, error) {
-	response, err := c.listSources.CallUnary(ctx, connect.NewRequest(req))
+// GetSource calls platform.sources.v2.SourcesService.GetSource.
+func (c *sourcesServiceClient) GetSource(ctx context.Context, req *v2.GetSourceRequest) (*v2.Source, error) {
+	response, err := c.getSource.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
 	return nil, err
 }
 
-// GetSource calls platform.sources.v2.SourcesService.GetSource.
-func (c *sourcesServiceClient) GetSource(ctx context.Context, req *v2.GetSourceRequest) (*v2.Source, error) {
-	response, err := c.getSource.CallUnary(ctx, connect.NewRequest(req))
+// ListSources calls platform.sources.v2.SourcesService.ListSources.
+func (c *sourcesServiceClient) ListSources(ctx context.Context, req *v2.ListSourcesRequest) (*v2.ListSourcesResponse, error) {
+	response, err := c.listSources.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -236,10 +236,10 @@ func (c *sourcesServiceClient) DeleteSource(ctx context.Context, req *v2.DeleteS
 
 // SourcesServiceHandler is an implementation of the platform.sources.v2.SourcesService service.
 type SourcesServiceHandler interface {
-	// Lists sources. Needs CAP_SOURCES_LIST.
-	ListSources(context.Context, *v2.ListSourcesRequest) (*v2.ListSourcesResponse, error)
 	// Reads a source. Needs CAP_SOURCES_LIST.
 	GetSource(context.Context, *v2.GetSourceRequest) (*v2.Source, error)
+	// Lists sources. Needs CAP_SOURCES_LIST.
+	ListSources(context.Context, *v2.ListSourcesRequest) (*v2.ListSourcesResponse, error)
 	// Creates a source, which is read as soon as a server is free. Needs CAP_SOURCES_CREATE, and what
 	// importing the same needs: CAP_ADVISORIES_IMPORT, CAP_VEX_IMPORT, CAP_SBOMS_IMPORT, or the latter
 	// and CAP_REGISTRY_IMPORT.
@@ -266,17 +266,17 @@ type SourcesServiceHandler interface {
 // and JSON codecs. They also support gzip compression.
 func NewSourcesServiceHandler(svc SourcesServiceHandler, opts ...connect.HandlerOption) (string, http.Handler) {
 	sourcesServiceMethods := v2.File_platform_sources_v2_sources_proto.Services().ByName("SourcesService").Methods()
-	sourcesServiceListSourcesHandler := connect.NewUnaryHandlerSimple(
-		SourcesServiceListSourcesProcedure,
-		svc.ListSources,
-		connect.WithSchema(sourcesServiceMethods.ByName("ListSources")),
-		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
-		connect.WithHandlerOptions(opts...),
-	)
 	sourcesServiceGetSourceHandler := connect.NewUnaryHandlerSimple(
 		SourcesServiceGetSourceProcedure,
 		svc.GetSource,
 		connect.WithSchema(sourcesServiceMethods.ByName("GetSource")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	sourcesServiceListSourcesHandler := connect.NewUnaryHandlerSimple(
+		SourcesServiceListSourcesProcedure,
+		svc.ListSources,
+		connect.WithSchema(sourcesServiceMethods.ByName("ListSources")),
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
@@ -319,10 +319,10 @@ func NewSourcesServiceHandler(svc SourcesServiceHandler, opts ...connect.Handler
 	)
 	return "/platform.sources.v2.SourcesService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
-		case SourcesServiceListSourcesProcedure:
-			sourcesServiceListSourcesHandler.ServeHTTP(w, r)
 		case SourcesServiceGetSourceProcedure:
 			sourcesServiceGetSourceHandler.ServeHTTP(w, r)
+		case SourcesServiceListSourcesProcedure:
+			sourcesServiceListSourcesHandler.ServeHTTP(w, r)
 		case SourcesServiceCreateSourceProcedure:
 			sourcesServiceCreateSourceHandler.ServeHTTP(w, r)
 		case SourcesServiceUpdateSourceProcedure:
@@ -344,12 +344,12 @@ func NewSourcesServiceHandler(svc SourcesServiceHandler, opts ...connect.Handler
 // UnimplementedSourcesServiceHandler returns CodeUnimplemented from all methods.
 type UnimplementedSourcesServiceHandler struct{}
 
-func (UnimplementedSourcesServiceHandler) ListSources(context.Context, *v2.ListSourcesRequest) (*v2.ListSourcesResponse, error) {
-	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("platform.sources.v2.SourcesService.ListSources is not implemented"))
-}
-
 func (UnimplementedSourcesServiceHandler) GetSource(context.Context, *v2.GetSourceRequest) (*v2.Source, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("platform.sources.v2.SourcesService.GetSource is not implemented"))
+}
+
+func (UnimplementedSourcesServiceHandler) ListSources(context.Context, *v2.ListSourcesRequest) (*v2.ListSourcesResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("platform.sources.v2.SourcesService.ListSources is not implemented"))
 }
 
 func (UnimplementedSourcesServiceHandler) CreateSource(context.Context, *v2.CreateSourceRequest) (*v2.Source, error) {

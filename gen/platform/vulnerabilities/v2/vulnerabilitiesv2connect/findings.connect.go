@@ -34,12 +34,12 @@ const (
 // reflection-formatted method names, remove the leading slash and convert the remaining slash to a
 // period.
 const (
-	// FindingsServiceListFindingsProcedure is the fully-qualified name of the FindingsService's
-	// ListFindings RPC.
-	FindingsServiceListFindingsProcedure = "/platform.vulnerabilities.v2.FindingsService/ListFindings"
 	// FindingsServiceGetFindingProcedure is the fully-qualified name of the FindingsService's
 	// GetFinding RPC.
 	FindingsServiceGetFindingProcedure = "/platform.vulnerabilities.v2.FindingsService/GetFinding"
+	// FindingsServiceListFindingsProcedure is the fully-qualified name of the FindingsService's
+	// ListFindings RPC.
+	FindingsServiceListFindingsProcedure = "/platform.vulnerabilities.v2.FindingsService/ListFindings"
 	// FindingsServiceSummarizeFindingsProcedure is the fully-qualified name of the FindingsService's
 	// SummarizeFindings RPC.
 	FindingsServiceSummarizeFindingsProcedure = "/platform.vulnerabilities.v2.FindingsService/SummarizeFindings"
@@ -83,10 +83,10 @@ const (
 
 // FindingsServiceClient is a client for the platform.vulnerabilities.v2.FindingsService service.
 type FindingsServiceClient interface {
-	// Lists findings, the worst first. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST.
-	ListFindings(context.Context, *v2.ListFindingsRequest) (*v2.ListFindingsResponse, error)
 	// Reads a finding. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST.
 	GetFinding(context.Context, *v2.GetFindingRequest) (*v2.Finding, error)
+	// Lists findings, the worst first. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST.
+	ListFindings(context.Context, *v2.ListFindingsRequest) (*v2.ListFindingsResponse, error)
 	// Counts the findings of a group or repo, from counters. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST.
 	SummarizeFindings(context.Context, *v2.SummarizeFindingsRequest) (*v2.FindingSummary, error)
 	// Counts the findings of a list by their values. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST.
@@ -126,17 +126,17 @@ func NewFindingsServiceClient(httpClient connect.HTTPClient, baseURL string, opt
 	baseURL = strings.TrimRight(baseURL, "/")
 	findingsServiceMethods := v2.File_platform_vulnerabilities_v2_findings_proto.Services().ByName("FindingsService").Methods()
 	return &findingsServiceClient{
-		listFindings: connect.NewClient[v2.ListFindingsRequest, v2.ListFindingsResponse](
-			httpClient,
-			baseURL+FindingsServiceListFindingsProcedure,
-			connect.WithSchema(findingsServiceMethods.ByName("ListFindings")),
-			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
-			connect.WithClientOptions(opts...),
-		),
 		getFinding: connect.NewClient[v2.GetFindingRequest, v2.Finding](
 			httpClient,
 			baseURL+FindingsServiceGetFindingProcedure,
 			connect.WithSchema(findingsServiceMethods.ByName("GetFinding")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		listFindings: connect.NewClient[v2.ListFindingsRequest, v2.ListFindingsResponse](
+			httpClient,
+			baseURL+FindingsServiceListFindingsProcedure,
+			connect.WithSchema(findingsServiceMethods.ByName("ListFindings")),
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
@@ -232,8 +232,8 @@ func NewFindingsServiceClient(httpClient connect.HTTPClient, baseURL string, opt
 
 // findingsServiceClient implements FindingsServiceClient.
 type findingsServiceClient struct {
-	listFindings           *connect.Client[v2.ListFindingsRequest, v2.ListFindingsResponse]
 	getFinding             *connect.Client[v2.GetFindingRequest, v2.Finding]
+	listFindings           *connect.Client[v2.ListFindingsRequest, v2.ListFindingsResponse]
 	summarizeFindings      *connect.Client[v2.SummarizeFindingsRequest, v2.FindingSummary]
 	countFindings          *connect.Client[v2.CountFindingsRequest, v2.FindingFacets]
 	getFindingActivity     *connect.Client[v2.GetFindingActivityRequest, v2.GetFindingActivityResponse]
@@ -249,18 +249,18 @@ type findingsServiceClient struct {
 	setDuePolicy           *connect.Client[v2.SetDuePolicyRequest, v2.DuePolicyResponse]
 }
 
-// ListFindings calls platform.vulnerabilities.v2.FindingsService.ListFindings.
-func (c *findingsServiceClient) ListFindings(ctx context.Context, req *v2.ListFindingsRequest) (*v2.ListFindingsResponse, error) {
-	response, err := c.listFindings.CallUnary(ctx, connect.NewRequest(req))
+// GetFinding calls platform.vulnerabilities.v2.FindingsService.GetFinding.
+func (c *findingsServiceClient) GetFinding(ctx context.Context, req *v2.GetFindingRequest) (*v2.Finding, error) {
+	response, err := c.getFinding.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
 	return nil, err
 }
 
-// GetFinding calls platform.vulnerabilities.v2.FindingsService.GetFinding.
-func (c *findingsServiceClient) GetFinding(ctx context.Context, req *v2.GetFindingRequest) (*v2.Finding, error) {
-	response, err := c.getFinding.CallUnary(ctx, connect.NewRequest(req))
+// ListFindings calls platform.vulnerabilities.v2.FindingsService.ListFindings.
+func (c *findingsServiceClient) ListFindings(ctx context.Context, req *v2.ListFindingsRequest) (*v2.ListFindingsResponse, error) {
+	response, err := c.listFindings.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -387,10 +387,10 @@ func (c *findingsServiceClient) SetDuePolicy(ctx context.Context, req *v2.SetDue
 // FindingsServiceHandler is an implementation of the platform.vulnerabilities.v2.FindingsService
 // service.
 type FindingsServiceHandler interface {
-	// Lists findings, the worst first. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST.
-	ListFindings(context.Context, *v2.ListFindingsRequest) (*v2.ListFindingsResponse, error)
 	// Reads a finding. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST.
 	GetFinding(context.Context, *v2.GetFindingRequest) (*v2.Finding, error)
+	// Lists findings, the worst first. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST.
+	ListFindings(context.Context, *v2.ListFindingsRequest) (*v2.ListFindingsResponse, error)
 	// Counts the findings of a group or repo, from counters. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST.
 	SummarizeFindings(context.Context, *v2.SummarizeFindingsRequest) (*v2.FindingSummary, error)
 	// Counts the findings of a list by their values. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST.
@@ -426,17 +426,17 @@ type FindingsServiceHandler interface {
 // and JSON codecs. They also support gzip compression.
 func NewFindingsServiceHandler(svc FindingsServiceHandler, opts ...connect.HandlerOption) (string, http.Handler) {
 	findingsServiceMethods := v2.File_platform_vulnerabilities_v2_findings_proto.Services().ByName("FindingsService").Methods()
-	findingsServiceListFindingsHandler := connect.NewUnaryHandlerSimple(
-		FindingsServiceListFindingsProcedure,
-		svc.ListFindings,
-		connect.WithSchema(findingsServiceMethods.ByName("ListFindings")),
-		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
-		connect.WithHandlerOptions(opts...),
-	)
 	findingsServiceGetFindingHandler := connect.NewUnaryHandlerSimple(
 		FindingsServiceGetFindingProcedure,
 		svc.GetFinding,
 		connect.WithSchema(findingsServiceMethods.ByName("GetFinding")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	findingsServiceListFindingsHandler := connect.NewUnaryHandlerSimple(
+		FindingsServiceListFindingsProcedure,
+		svc.ListFindings,
+		connect.WithSchema(findingsServiceMethods.ByName("ListFindings")),
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
@@ -529,10 +529,10 @@ func NewFindingsServiceHandler(svc FindingsServiceHandler, opts ...connect.Handl
 	)
 	return "/platform.vulnerabilities.v2.FindingsService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
-		case FindingsServiceListFindingsProcedure:
-			findingsServiceListFindingsHandler.ServeHTTP(w, r)
 		case FindingsServiceGetFindingProcedure:
 			findingsServiceGetFindingHandler.ServeHTTP(w, r)
+		case FindingsServiceListFindingsProcedure:
+			findingsServiceListFindingsHandler.ServeHTTP(w, r)
 		case FindingsServiceSummarizeFindingsProcedure:
 			findingsServiceSummarizeFindingsHandler.ServeHTTP(w, r)
 		case FindingsServiceCountFindingsProcedure:
@@ -568,12 +568,12 @@ func NewFindingsServiceHandler(svc FindingsServiceHandler, opts ...connect.Handl
 // UnimplementedFindingsServiceHandler returns CodeUnimplemented from all methods.
 type UnimplementedFindingsServiceHandler struct{}
 
-func (UnimplementedFindingsServiceHandler) ListFindings(context.Context, *v2.ListFindingsRequest) (*v2.ListFindingsResponse, error) {
-	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("platform.vulnerabilities.v2.FindingsService.ListFindings is not implemented"))
-}
-
 func (UnimplementedFindingsServiceHandler) GetFinding(context.Context, *v2.GetFindingRequest) (*v2.Finding, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("platform.vulnerabilities.v2.FindingsService.GetFinding is not implemented"))
+}
+
+func (UnimplementedFindingsServiceHandler) ListFindings(context.Context, *v2.ListFindingsRequest) (*v2.ListFindingsResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("platform.vulnerabilities.v2.FindingsService.ListFindings is not implemented"))
 }
 
 func (UnimplementedFindingsServiceHandler) SummarizeFindings(context.Context, *v2.SummarizeFindingsRequest) (*v2.FindingSummary, error) {
