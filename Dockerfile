@@ -13,6 +13,8 @@ COPY internal/web ./internal/web
 RUN internal/web/build.sh && test -e internal/web/dist/main.js.gz && test -e internal/web/dist/console/main.js.gz && test -e internal/web/dist/reference/swagger-ui-bundle.js.gz
 
 FROM docker.io/library/golang:1.26.8-bookworm@sha256:a688600ca24f8a4d3ca77f95b0dd40704a9fc787c826660eb7ba0b641b8b175d AS files
+# The version of Go is the one of go.mod: if the image has an older one, Go downloads it and checks its checksum.
+ENV GOTOOLCHAIN=auto
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download

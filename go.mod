@@ -2,6 +2,8 @@ module atrium
 
 go 1.26.3
 
+toolchain go1.26.11
+
 require (
 	connectrpc.com/connect v1.21.1
 	connectrpc.com/grpchealth v1.5.0

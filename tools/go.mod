@@ -4,6 +4,8 @@ module atrium/tools
 
 go 1.26.3
 
+toolchain go1.26.11
+
 require atrium v0.0.0
 
 replace atrium => ../

@@ -61,6 +61,34 @@ func TestTheToolsHaveTheVersionsOfTheProgram(t *testing.T) {
 	}
 }
 
+// The line `toolchain` says which Go builds releases and what the scanner of vulnerabilities looks at: setup-go and Go itself read it.
+// It may be newer than the line `go`, which says what a machine must have at least. The image of the Dockerfile downloads it.
+func TestOneToolchainBuildsEveryModule(t *testing.T) {
+	t.Parallel()
+	toolchain := regexp.MustCompile(`(?m)^toolchain (go\S+)$`)
+	want := toolchain.FindString(read(t, "go.mod"))
+	if want == "" {
+		t.Fatal("go.mod has no toolchain; `go mod edit -toolchain=go1.26.11` writes one")
+	}
+	walk(t, func(file string) {
+		if path.Base(file) != "go.mod" {
+			return
+		}
+		if got := toolchain.FindString(read(t, file)); got != want {
+			t.Errorf("%s has the line %q, want %q as in go.mod", file, got, want)
+		}
+	})
+	if !strings.Contains(read(t, "Dockerfile"), "\nENV GOTOOLCHAIN=auto\n") {
+		t.Error("the Dockerfile builds with the Go of its image; it needs ENV GOTOOLCHAIN=auto, because the image says `local`")
+	}
+	for _, file := range []string{"ci", "release", "security"} {
+		workflow := read(t, ".github/workflows/"+file+".yaml")
+		if uses, reads := strings.Count(workflow, "actions/setup-go@"), strings.Count(workflow, "go-version-file: go.mod\n"); uses == 0 || uses != reads {
+			t.Errorf("%s.yaml sets Go up %d times, and takes its version from go.mod %d times", file, uses, reads)
+		}
+	}
+}
+
 // Dependabot looks only into the folders that it is told, and fails for those without a module.
 func TestDependabotKnowsEveryModule(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,8 @@ module atrium/tools/actionlint
 
 go 1.26.0
 
+toolchain go1.26.11
+
 tool github.com/rhysd/actionlint/cmd/actionlint
 
 require (

@@ -3,6 +3,8 @@ module atrium/tools/contents
 
 go 1.26.0
 
+toolchain go1.26.11
+
 tool github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
 
 require (

@@ -4,6 +4,8 @@ module atrium/tools/goreleaser
 
 go 1.26.0
 
+toolchain go1.26.11
+
 tool github.com/goreleaser/goreleaser/v2
 
 require github.com/goreleaser/goreleaser/v2 v2.13.3

@@ -4,6 +4,8 @@ module atrium/tools/grpc
 
 go 1.26.3
 
+toolchain go1.26.11
+
 require (
 	atrium v0.0.0
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20261110000943-09e21b237f2c

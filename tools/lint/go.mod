@@ -4,6 +4,8 @@ module atrium/tools/lint
 
 go 1.26.0
 
+toolchain go1.26.11
+
 tool github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
 require (

@@ -4,6 +4,8 @@ module atrium/tools/osvcompare
 
 go 1.26.5
 
+toolchain go1.26.11
+
 require (
 	atrium v0.0.0
 	github.com/google/osv-scalibr v0.5.3

@@ -3,6 +3,8 @@ module atrium/tools/packages
 
 go 1.26.0
 
+toolchain go1.26.11
+
 require (
 	github.com/CycloneDX/cyclonedx-go v0.12.0
 	github.com/compose-spec/compose-go/v2 v2.16.2

@@ -4,6 +4,8 @@ module atrium/tools/proto
 
 go 1.26.7
 
+toolchain go1.26.11
+
 tool github.com/bufbuild/buf/cmd/buf
 
 require (

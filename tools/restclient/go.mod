@@ -3,6 +3,8 @@ module atrium/tools/restclient
 
 go 1.26.0
 
+toolchain go1.26.11
+
 tool github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen
 
 // The generated client imports it, which go mod tidy does not see.

@@ -3,6 +3,8 @@ module atrium/tools/vulnerabilities
 
 go 1.26.0
 
+toolchain go1.26.11
+
 tool golang.org/x/vuln/cmd/govulncheck
 
 require (
