@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/go-jose/go-jose/v4"
-	lru "github.com/hashicorp/golang-lru/v2"
 
+	"atrium/internal/lru"
 	"atrium/platform/core"
 	"atrium/platform/iam"
 )
@@ -33,7 +33,7 @@ func (v *Verifier) findStaticIdentities(ctx context.Context, t *token, c iam.Cla
 
 // staticKeys caches the static keys that have verified tokens, to recognise further tokens of
 // the same claimants. The database still decides whether these keys are valid.
-type staticKeys = *lru.Cache[staticKey, crypto.PublicKey]
+type staticKeys = *lru.Shared[staticKey, crypto.PublicKey]
 
 // A staticKey is how a token names a static key.
 type staticKey struct {
@@ -51,11 +51,7 @@ func staticKeyOf(t *token, c iam.Claims) staticKey {
 const maxCachedStatic = 4096
 
 func newStaticKeys() staticKeys {
-	keys, err := lru.New[staticKey, crypto.PublicKey](maxCachedStatic)
-	if err != nil {
-		panic(err) // fails only if the size is not positive
-	}
-	return keys
+	return lru.NewShared[staticKey, crypto.PublicKey](maxCachedStatic)
 }
 
 // readStaticKeys reads the keys of an identity that t can name, at most maxNamedKeys. Keys

@@ -8,8 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
-
+	"atrium/internal/lru"
 	"atrium/platform/core"
 	"atrium/platform/iam"
 )
@@ -41,12 +40,12 @@ type verifiedToken struct {
 type verifiedTokens struct {
 	lock  sync.Mutex
 	bytes int
-	used  *simplelru.LRU[[sha256.Size]byte, *verifiedToken]
+	used  *lru.Cache[[sha256.Size]byte, *verifiedToken]
 }
 
 func newVerifiedTokens() *verifiedTokens {
 	v := &verifiedTokens{}
-	v.used, _ = simplelru.NewLRU(maxVerified, func(_ [sha256.Size]byte, t *verifiedToken) { v.bytes -= t.bytes }) // the size is above 0
+	v.used = lru.New(maxVerified, func(_ [sha256.Size]byte, t *verifiedToken) { v.bytes -= t.bytes })
 	return v
 }
 

@@ -139,7 +139,7 @@ func TestTheCacheOfTokensIsLimited(t *testing.T) {
 			cached.add(sha256.Sum256([]byte{byte(i), byte(i >> 8)}), &token{raw: strings.Repeat("x", 700), claims: claims}, iam.Claims{}, key)
 		}
 		n, size := cached.used.Len(), 0
-		for _, t := range cached.used.Values() {
+		for t := range cached.used.Values() {
 			size += t.bytes
 		}
 		if size != cached.bytes || size > maxVerifiedBytes || n > maxVerified || n == 0 {

@@ -3,12 +3,12 @@ package export
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"time"
-
-	"github.com/google/uuid"
 
 	"atrium/internal/vex"
 	"atrium/platform"
@@ -31,13 +31,21 @@ func VEX(ctx context.Context, p *platform.Platform, to io.Writer, o VEXOptions) 
 		return err
 	}
 	out := bufio.NewWriter(to)
-	all, id, now := statements(decided), uuid.New().URN(), time.Now().UTC().Truncate(time.Second)
+	all, id, now := statements(decided), newURN(), time.Now().UTC().Truncate(time.Second)
 	if o.Format == "cyclonedx" {
 		err = vex.WriteCycloneDX(out, id, now, all)
 	} else {
 		err = vex.WriteOpenVEX(out, o.Author, id, now, all)
 	}
 	return errors.Join(err, out.Flush())
+}
+
+// newURN returns a random UUID (version 4 of RFC 9562) as the name of a document.
+func newURN() string {
+	var id [16]byte
+	_, _ = rand.Read(id[:]) // never fails
+	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
+	return fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }
 
 // statements returns what was decided: the rules, those that count less first, and then single findings.

@@ -7,15 +7,16 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"atrium/internal/lru"
 )
 
 // organisations count the requests of each organisation. A scrape gets only those that have sent most lately, because
 // every series costs memory in Prometheus; their counters go on if they come back later.
 type organisations struct {
 	lock   sync.Mutex
-	counts *simplelru.LRU[string, *organisation]
+	counts *lru.Cache[string, *organisation]
 }
 
 // An organisation has the counters of one organisation.
@@ -36,11 +37,7 @@ const (
 )
 
 func newOrganisations() *organisations {
-	counts, err := simplelru.NewLRU[string, *organisation](maxOrganisations, nil)
-	if err != nil {
-		panic(err) // fails only if the size is not positive
-	}
-	return &organisations{counts: counts}
+	return &organisations{counts: lru.New[string, *organisation](maxOrganisations, nil)}
 }
 
 // CountOrganisation counts a request of an organisation. took is 0 for a stream. An empty name is not counted.
@@ -76,7 +73,7 @@ func (o *organisation) scoreAt(now time.Time) float64 {
 func (o *organisations) largest(now time.Time) []organisation {
 	o.lock.Lock()
 	all := make([]organisation, 0, o.counts.Len())
-	for _, one := range o.counts.Values() {
+	for one := range o.counts.Values() {
 		all = append(all, *one)
 	}
 	o.lock.Unlock() // Requests wait for it.

@@ -11,11 +11,11 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"atrium/internal/lru"
 	"atrium/platform/core"
 	"atrium/store/pgpool"
 	"atrium/store/sqlstore/dbconn"
@@ -26,8 +26,8 @@ import (
 
 // A preparedConn holds the prepared statements of one connection, and buffers.
 type preparedConn struct {
-	statements *simplelru.LRU[string, *preparedStatement] // prepared statements by their SQL
-	dropped    []string                                   // names of statements that the server still has
+	statements *lru.Cache[string, *preparedStatement] // prepared statements by their SQL
+	dropped    []string                               // names of statements that the server still has
 
 	text    []byte
 	values  [][]byte
@@ -54,7 +54,7 @@ func preparedOf(conn *pgconn.PgConn) *preparedConn {
 	}
 	// text is never nil, because an empty argument at its start would be nil, which is NULL.
 	p := &preparedConn{text: make([]byte, 0, 512)}
-	p.statements, _ = simplelru.NewLRU(maxPrepared, func(_ string, s *preparedStatement) { p.dropped = append(p.dropped, s.Name) }) // the size is above 0
+	p.statements = lru.New(maxPrepared, func(_ string, s *preparedStatement) { p.dropped = append(p.dropped, s.Name) })
 	conn.CustomData()[preparedKey] = p
 	return p
 }

@@ -5,8 +5,9 @@ import (
 	"database/sql"
 	"database/sql/driver"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"modernc.org/sqlite"
+
+	"atrium/internal/lru"
 )
 
 // To parse and to plan a statement takes SQLite longer than to run most of them. So each connection keeps the statements
@@ -33,8 +34,8 @@ func (c preparingConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn := &preparingConn{driverConn: opened.(driverConn)}                                                 //nolint:forcetypeassert // the driver documents these interfaces
-	conn.statements, _ = simplelru.NewLRU(maxPrepared, func(_ string, s driverStatement) { _ = s.Close() }) // the size is above 0
+	conn := &preparingConn{driverConn: opened.(driverConn)} //nolint:forcetypeassert // the driver documents these interfaces
+	conn.statements = lru.New(maxPrepared, func(_ string, s driverStatement) { _ = s.Close() })
 	return conn, nil
 }
 
@@ -57,7 +58,7 @@ type driverStatement interface {
 // A preparingConn is a connection with the statements that it has prepared, by their SQL.
 type preparingConn struct {
 	driverConn
-	statements *simplelru.LRU[string, driverStatement]
+	statements *lru.Cache[string, driverStatement]
 }
 
 func (c *preparingConn) prepare(ctx context.Context, query string) (driverStatement, error) {
@@ -93,6 +94,6 @@ func (c *preparingConn) ExecContext(ctx context.Context, query string, args []dr
 
 // Close ends the statements and the connection.
 func (c *preparingConn) Close() error {
-	c.statements.Purge()
+	c.statements.Clear()
 	return c.driverConn.Close()
 }

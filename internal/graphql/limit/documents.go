@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/99designs/gqlgen/graphql/handler/lru"
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
@@ -22,6 +21,7 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
 	"atrium/internal/graphql/refusal"
+	"atrium/internal/lru"
 )
 
 // PersistedQuery is the extension of a request that names its document:
@@ -132,16 +132,21 @@ const (
 )
 
 // A documentCache caches values by the most recent documents or their hashes.
-type documentCache[T any] struct{ *lru.LRU[T] }
+type documentCache[T any] struct{ kept *lru.Shared[string, T] }
 
 func newDocumentCache[T any]() *documentCache[T] {
-	return &documentCache[T]{lru.New[T](keptDocuments)}
+	return &documentCache[T]{lru.NewShared[string, T](keptDocuments)}
+}
+
+// Get returns the value of a document or of its hash.
+func (c *documentCache[T]) Get(_ context.Context, key string) (value T, ok bool) {
+	return c.kept.Get(key)
 }
 
 // Add caches a value, unless the key is the text of a large document.
-func (c *documentCache[T]) Add(ctx context.Context, key string, value T) {
+func (c *documentCache[T]) Add(_ context.Context, key string, value T) {
 	if len(key) <= maxKeptBytes {
-		c.LRU.Add(ctx, key, value)
+		c.kept.Add(key, value)
 	}
 }
 

@@ -5,8 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
-
+	"atrium/internal/lru"
 	"atrium/platform/core"
 )
 
@@ -16,7 +15,7 @@ type callers struct {
 	seed maphash.Seed // hides the hashes of tokens, so that nobody can search for equal ones
 
 	lock  sync.Mutex
-	known *simplelru.LRU[tokenHash, *caller]
+	known *lru.Cache[tokenHash, *caller]
 }
 
 // A tokenHash identifies a token, which is a secret and is not kept.
@@ -32,11 +31,7 @@ type caller struct {
 const maxCallers = 1 << 14
 
 func newCallers() *callers {
-	known, err := simplelru.NewLRU[tokenHash, *caller](maxCallers, nil)
-	if err != nil {
-		panic(err) // fails only if the size is not positive
-	}
-	return &callers{seed: maphash.MakeSeed(), known: known}
+	return &callers{seed: maphash.MakeSeed(), known: lru.New[tokenHash, *caller](maxCallers, nil)}
 }
 
 func (c *callers) hash(token string) tokenHash { return tokenHash(maphash.String(c.seed, token)) }

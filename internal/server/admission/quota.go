@@ -10,9 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
-
 	"atrium/internal/auth"
+	"atrium/internal/lru"
 	"atrium/platform/core"
 )
 
@@ -23,7 +22,7 @@ type quotas struct {
 	sharedPolicy          []string // the same for a shared identity
 
 	lock   sync.Mutex
-	counts *simplelru.LRU[string, *quota]
+	counts *lru.Cache[string, *quota]
 }
 
 // A quota holds the recent requests of one caller.
@@ -52,11 +51,7 @@ func (c *Controller) PeopleOf(actor *core.Actor) int {
 const maxQuotas = 1 << 16
 
 func newQuotas(perSecond, burst, inFlight int) *quotas {
-	counts, err := simplelru.NewLRU[string, *quota](maxQuotas, nil)
-	if err != nil {
-		panic(err) // fails only if the size is not positive
-	}
-	l := &quotas{rate: perSecond, burst: burst, inFlight: inFlight, counts: counts}
+	l := &quotas{rate: perSecond, burst: burst, inFlight: inFlight, counts: lru.New[string, *quota](maxQuotas, nil)}
 	l.policy, l.sharedPolicy = []string{l.joinPolicy(1)}, []string{l.joinPolicy(peopleOfShared)}
 	return l
 }
