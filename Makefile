@@ -68,7 +68,7 @@ images: $(LICENCES) ## Build the container images for amd64 and arm64 into the f
 GORELEASER := VERSION=$(VERSION) go tool -modfile=tools/goreleaser/go.mod goreleaser
 
 .PHONY: packages
-packages: ## Build archives, Debian and RPM packages, SBOMs and checksums into bin/packages
+packages: ## Build archives, packages of Debian, RPM and Alpine, SBOMs and checksums into bin/packages
 	$(GORELEASER) check
 	$(GORELEASER) release --snapshot --clean --skip=sign
 
@@ -79,6 +79,7 @@ release-check: build ## Check everything that a release consists of, without a n
 
 .PHONY: release
 release: ## Publish the release of the tag at this commit (needs GITHUB_TOKEN)
+	@! grep -q '^ADDRESS=.*@localhost$$' project.env || { echo "project.env has no address of the maintainer, whom packages name"; exit 1; }
 	$(GORELEASER) release --clean
 
 # Many tests wait for a timer or another process, so more of them run at once than there are cores.

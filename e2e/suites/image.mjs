@@ -42,6 +42,9 @@ await check('its configuration has the user, the command and the health check', 
   assert.deepEqual(Object.keys(config.Volumes), ['/var/lib/atrium']);
   assert.equal(config.WorkingDir, '/var/lib/atrium');
   assert.equal(config.Labels['org.opencontainers.image.version'], version);
+  const names = Object.fromEntries([...readFileSync(join(import.meta.dirname, '../../project.env'), 'utf8').matchAll(/^(\w+)="?(.*?)"?$/gm)].map(([, name, value]) => [name, value]));
+  const wanted = { title: names.TITLE, description: names.DESCRIPTION, licenses: names.LICENCE, vendor: names.MAINTAINER };
+  for (const [name, value] of Object.entries(wanted)) assert.equal(config.Labels[`org.opencontainers.image.${name}`], value);
   assert.match(config.Labels['org.opencontainers.image.source'], /^https:\/\/github\.com\//);
   assert.match(config.Labels['org.opencontainers.image.revision'], /^[0-9a-f]{40}$/);
   assert.match(config.Labels['org.opencontainers.image.created'], /^\d{4}-\d\d-\d\dT/);

@@ -63,6 +63,7 @@ await check('the chart of a release has its version, and names its image by the 
   await accepts(run('tar', ['-xzf', path, '-C', folder]));
   const read = (name) => readFileSync(join(folder, 'atrium', name), 'utf8');
   assert.match(read('Chart.yaml'), /^appVersion: v1\.2\.3$[^]*^version: 1\.2\.3$/m);
+  assert.ok(read('Chart.yaml').includes(`    - name: atrium\n      image: ${image}\n`) && read('Chart.yaml').includes('artifacthub.io/prerelease: "false"'));
   assert.ok(read('values.yaml').includes('\n  repository: ghcr.io/acme/atrium\n') && read('values.yaml').includes('\n  digest: sha256:0123'));
   assert.ok(read('files/alerts.yaml').includes('AtriumDown') && read('files/dashboard.json').includes('"Atrium"'));
   await refuses(packages('archive', chart, 'v1.2.3', 'ghcr.io/acme/atrium:v1.2.3', folder), /must have a digest/);

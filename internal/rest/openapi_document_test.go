@@ -52,7 +52,7 @@ func describe(table []route) *description {
 		OpenAPI: "3.1.0",
 		Info: &openapi3.Info{
 			Title: "Atrium", Version: versionMark, Description: d.text("the API"),
-			Contact: &openapi3.Contact{Name: "Atrium"},
+			Contact: &openapi3.Contact{Name: "Atrium", URL: "https://github.com/atrium/atrium"},
 			License: &openapi3.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
 		},
 		Servers:  openapi3.Servers{{URL: "/", Description: d.text("the server")}},

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
 	"helm.sh/helm/v3/pkg/chart"
@@ -22,6 +23,12 @@ func archiveChart(folder, version, image, target string) error {
 		return fmt.Errorf("%s must have a digest, as in registry.example.com/atrium@sha256:...", image)
 	}
 	loaded.Metadata.Version, loaded.Metadata.AppVersion = strings.TrimPrefix(version, "v"), version
+	// Artifact Hub scans these images, and hides what is before a release from those who do not ask for it.
+	if loaded.Metadata.Annotations == nil {
+		loaded.Metadata.Annotations = map[string]string{}
+	}
+	loaded.Metadata.Annotations["artifacthub.io/images"] = "- name: atrium\n  image: " + image + "\n"
+	loaded.Metadata.Annotations["artifacthub.io/prerelease"] = strconv.FormatBool(strings.Contains(version, "-"))
 	for _, file := range loaded.Raw {
 		if file.Name == chartutil.ValuesfileName {
 			if err := setImage(file, repository, digest); err != nil {
