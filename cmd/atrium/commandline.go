@@ -30,6 +30,7 @@ type commandLine struct {
 	} `cmd:"" help:"Manage the servers that you are signed in to."`
 
 	Serve     serveCommand     `cmd:"" help:"Serve the API."`
+	Demo      demoCommand      `cmd:"" help:"Serve a demonstration, and print a link that signs a browser in."`
 	Token     tokenCommand     `cmd:"" help:"Print a token for a server in development mode."`
 	Bootstrap bootstrapCommand `cmd:"" help:"Create an organisation with its first owner."`
 	Import    struct {

@@ -24,6 +24,9 @@ func (c *serveCommand) greet(p program, at server.Start) error {
 	if c.Console {
 		text += "Console        " + url + "/console\n"
 	}
+	if c.Console && at.SignIn != "" {
+		text += "Sign in        " + at.SignIn + " (works once, in a browser on any machine that reaches this one)\n"
+	}
 	text += "Guide          " + url + "/guide\nReference      " + url + "/docs\n"
 	token := c.tokenCommand(p.name)
 	if at.Organisation == "" {

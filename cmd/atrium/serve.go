@@ -129,6 +129,11 @@ func (c *serveCommand) checkReadURLs(f *faults) {
 
 // run serves until ctx ends.
 func (c *serveCommand) run(ctx context.Context, p program) error {
+	return c.serve(ctx, p, func(*server.Config) {})
+}
+
+// serve is run with a configuration that change has changed.
+func (c *serveCommand) serve(ctx context.Context, p program, change func(*server.Config)) error {
 	if !c.Migrate { // starting the server would create a database
 		if err := c.exists(); err != nil {
 			return err
@@ -139,6 +144,7 @@ func (c *serveCommand) run(ctx context.Context, p program) error {
 	logs := newLogBuffer(terminalOf(p.stderr))
 	defer logs.flush()
 	config := c.config(p, c.logger(logs, isTerminal(p.stderr)))
+	change(&config)
 	config.Metrics.WatchLog(logs.lost.Load)
 	traces, end, err := startTraces(ctx, p, config.Logger)
 	if err != nil {

@@ -7,7 +7,7 @@ import { createSign, generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { browser, violations } from '../browser.mjs';
+import { browser, newContext, violations } from '../browser.mjs';
 import { eventually, loaded, look, newPage, program, reads, text, watchPage } from '../console.mjs';
 import { check, finish, run, temporary, temporaryFolder } from '../lib.mjs';
 
@@ -442,6 +442,27 @@ await check('a provider whose discovery document is that of another one is not a
   assert.equal(evil.log.length, before);
   await tab.close();
 }, 60);
+
+await check('the link of a demonstration signs one browser of another machine in, once, on every page and after a reload', async () => {
+  const server = start(program, ['demo', '--addr', '127.0.0.1:0', '--metrics-addr=', '--database-url', `sqlite:${join(temporaryFolder(), 'demo.db')}`]);
+  const [, at, hash] = await eventually(() => server.said.match(/Sign in +http:\/\/127\.0\.0\.1(:\d+)\/console(#demonstration=\S+)/), () => server.said);
+  const there = `http://demo.example.com${at}`, context = await newContext(), page = await context.newPage();
+  await page.goto(there + '/console');
+  await page.getByLabel('Bearer token').waitFor(); // Without the link, it is nobody.
+  await page.goto(there + '/console' + hash);
+  for (const again of [false, true]) {
+    if (again) await page.reload();
+    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    await page.waitForURL(there + '/console/acme'); // The console goes on to the organisation, and the code is gone.
+  }
+  await page.goto(there + '/playground/small');
+  assert.match(await page.evaluate(() => JSON.parse(document.getElementById('settings').textContent).token), /^[\w-]+\.[\w-]+\.[\w-]+$/);
+  const other = await (await newContext()).newPage();
+  await other.goto(there + '/console' + hash);
+  await other.getByText('This link was used before').waitFor();
+  await other.getByLabel('Bearer token').waitFor();
+  await Promise.all([context, other.context()].map((one) => one.close()));
+});
 
 await check('who signs out also ends the session at the provider', async () => {
   const tab = await page.context().browser().newContext().then((context) => context.newPage());

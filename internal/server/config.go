@@ -52,6 +52,9 @@ type Config struct {
 	// also accepts tokens that anyone who can read the database can create.
 	Development bool
 
+	// Demonstration refuses a database in development mode that has no demonstration.
+	Demonstration bool
+
 	Audience       []string       // names of this service in the aud of tokens
 	TrustedIssuers []string       // issuers that are trusted in addition to those in the database
 	PrivateIssuers []string       // host:port of issuers that may have private addresses or use plain http
@@ -165,6 +168,7 @@ func (c *Config) guard(exempt []string) *auth.Guard {
 type Start struct {
 	URL          string
 	Organisation core.UID // the demonstration organisation; "" if there is none
+	SignIn       string   // the link that signs a browser in to it, once; "" outside development mode
 }
 
 // Run starts a server and serves until ctx ends. Then it shuts down gracefully.
@@ -220,6 +224,7 @@ func (c *Config) run(ctx context.Context, end func(), last *shutdown) error {
 	url := c.url(listener.Addr())
 	deliver, read := c.delivery(p, c.issuer(url)), c.reading(p)
 	front.show(c.handler(p, dev, c.issuer(url), closing))
+	c.warnOfReach(listener.Addr(), dev)
 	go debug.FreeOSMemory() // What only the start needs is a third of what an idle server has.
 	if err := c.announceStart(url, dev); err != nil {
 		return abandon(err)
@@ -268,8 +273,18 @@ func (c *Config) announceStart(url string, dev *development) error {
 	s := Start{URL: url}
 	if dev != nil {
 		s.Organisation = dev.organisation
+		if dev.organisation != "" && !c.NoConsole {
+			s.SignIn = dev.link.URL(url)
+		}
 	}
 	return c.Started(s)
+}
+
+// warnOfReach warns that others on the network reach a server in development mode.
+func (c *Config) warnOfReach(address net.Addr, dev *development) {
+	if tcp, ok := address.(*net.TCPAddr); dev != nil && ok && !tcp.IP.IsLoopback() {
+		c.Logger.Warn("development mode: other machines reach this server. Whoever has the link that it prints, or a token of it, is the owner of all data", "address", address.String())
+	}
 }
 
 // url returns the URL of a server at address, for a browser on this machine.

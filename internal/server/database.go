@@ -10,6 +10,7 @@ import (
 	"atrium/internal/auth"
 	"atrium/internal/demo"
 	"atrium/internal/telemetry"
+	"atrium/internal/web"
 	"atrium/platform"
 	"atrium/platform/core"
 	"atrium/store"
@@ -149,7 +150,18 @@ func (c *Config) warnOfSlowSearch(ctx context.Context, s interface {
 type development struct {
 	issuer       *auth.Issuer // the issuer whose tokens are accepted
 	organisation core.UID     // the demonstration organisation; "" if the database has none
+	link         *web.SignInLink
 }
+
+// signInLink returns the link of a server in development mode, and nil for any other.
+func (d *development) signInLink() *web.SignInLink {
+	if d == nil {
+		return nil
+	}
+	return d.link
+}
+
+var errNoDemonstration = errors.New("the database has data of others, to which development mode would let in whoever can read it: name another with --database-url")
 
 // development fills an empty database and creates the development issuer. It returns
 // nil outside development mode.
@@ -165,8 +177,11 @@ func (c *Config) development(ctx context.Context, p *platform.Platform) (*develo
 	if err != nil {
 		return nil, err
 	}
+	if c.Demonstration && organisation == "" {
+		return nil, errNoDemonstration
+	}
 	issuer, err := DevelopmentIssuer(ctx, p)
-	return &development{issuer, organisation}, err
+	return &development{issuer, organisation, web.NewSignInLink()}, err
 }
 
 // DevelopmentIssuer returns the issuer of tokens for development servers on the

@@ -31,18 +31,18 @@ func (c *Config) playground(dev *development) http.Handler {
 	if dev != nil {
 		organisation = dev.organisation
 	}
-	return web.Playground(web.Options{Token: c.pageToken(dev), Examples: demo.Examples(organisation), Hidden: c.NoPlayground, Console: !c.NoConsole})
+	return web.Playground(web.Options{Token: c.pageToken(dev), Link: dev.signInLink(), Examples: demo.Examples(organisation), Hidden: c.NoPlayground, Console: !c.NoConsole})
 }
 
 // reference returns the handler of the REST reference, which contains the same token.
 func (c *Config) reference(dev *development) http.Handler {
-	return web.Reference(web.ReferenceOptions{Document: "/openapi.json", Endpoint: graphPath, Token: c.pageToken(dev), Playground: !c.NoPlayground, Console: !c.NoConsole})
+	return web.Reference(web.ReferenceOptions{Document: "/openapi.json", Endpoint: graphPath, Token: c.pageToken(dev), Link: dev.signInLink(), Playground: !c.NoPlayground, Console: !c.NoConsole})
 }
 
 // console returns the handler of the console, which contains the same token.
 func (c *Config) console(dev *development) http.Handler {
 	return web.Console(web.ConsoleOptions{
-		Endpoint: graphPath, Token: c.pageToken(dev), Roles: c.demonstrationRoles(dev),
+		Endpoint: graphPath, Token: c.pageToken(dev), Roles: c.demonstrationRoles(dev), Link: dev.signInLink(),
 		Providers: c.ConsoleProviders, Audience: c.Audience, Playground: !c.NoPlayground,
 	})
 }

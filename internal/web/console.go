@@ -35,6 +35,9 @@ type ConsoleOptions struct {
 	// called as Token is.
 	Roles func(*http.Request) map[string]string
 
+	// Link signs in browsers of other machines, to whose pages Token and Roles apply too; nil means that there is none.
+	Link *SignInLink
+
 	// Providers are the OpenID providers at which people can sign in. If there are none, they enter a token.
 	Providers []SignInProvider
 
@@ -91,6 +94,9 @@ func newConsole(opts ConsoleOptions, files fs.FS) http.Handler {
 	mux.Handle("GET /console", serve)
 	mux.Handle("GET /console/", serve)
 	mux.Handle("GET "+consoleAssets, http.NotFoundHandler())
+	if opts.Link != nil {
+		mux.Handle("POST "+linkPath, opts.Link)
+	}
 	return addSecurityHeaders(restrictConsole(mux, opts.Providers))
 }
 
@@ -153,15 +159,15 @@ func namesOfAddress(address string) []consoleName {
 	return names
 }
 
-// newConsolePage serves the named template with the settings. It adds the token for a local browser only.
+// newConsolePage serves the named template with the settings. It adds the token for a local browser, and for one that has used the link.
 func newConsolePage(opts ConsoleOptions, name string, modules []string, status int) http.Handler {
 	parsed := template.Must(template.ParseFS(consoleFiles, name))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := consoleSettings{Endpoint: opts.Endpoint, Providers: append([]SignInProvider{}, opts.Providers...), Audience: opts.Audience, Playground: opts.Playground}
-		if opts.Token != nil && isLocal(r) {
+		if opts.Token != nil && opts.Link.mayHoldToken(r) {
 			s.Token = opts.Token(r)
 		}
-		if opts.Roles != nil && isLocal(r) {
+		if opts.Roles != nil && opts.Link.mayHoldToken(r) {
 			s.Roles = opts.Roles(r)
 		}
 		var html bytes.Buffer

@@ -22,6 +22,9 @@ type ReferenceOptions struct {
 	// Token returns a bearer token to fill in, as in Options.
 	Token func(*http.Request) string
 
+	// Link signs in browsers of other machines, as in Options.
+	Link *SignInLink
+
 	// If Playground is set, the header links to the playground.
 	Playground bool
 
@@ -54,13 +57,13 @@ func newReference(opts ReferenceOptions, files fs.FS) http.Handler {
 	return addSecurityHeaders(mux)
 }
 
-// newReferencePage serves the named template with a token for a local browser only.
+// newReferencePage serves the named template with a token for a local browser, and for one that has used the link.
 func newReferencePage(opts ReferenceOptions, name string, status int) http.Handler {
 	parsed := template.Must(template.ParseFS(embedded, "builtin/shared.html"))
 	template.Must(parsed.ParseFS(referenceFiles, "reference/"+name))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := settings{Endpoint: opts.Endpoint, Document: opts.Document}
-		if opts.Token != nil && isLocal(r) {
+		if opts.Token != nil && opts.Link.mayHoldToken(r) {
 			s.Token = opts.Token(r)
 		}
 		var html bytes.Buffer

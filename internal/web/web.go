@@ -35,8 +35,11 @@ type Options struct {
 
 	// Token returns a bearer token to fill in, or "" for none. It may be nil. Set it in development mode only,
 	// because anyone who can read the page has the token. It is called only if the request came over the loopback
-	// interface and for a loopback host.
+	// interface and for a loopback host, or from a browser that has used the link.
 	Token func(*http.Request) string
+
+	// Link signs in browsers of other machines; nil means that there is none.
+	Link *SignInLink
 
 	// Examples are shown as tabs, in this order; the first is open at the start.
 	Examples []Example
@@ -105,12 +108,12 @@ func newPlayground(opts Options, files fs.FS) http.Handler {
 	return addSecurityHeaders(mux)
 }
 
-// newPage serves the named template with the settings. It adds the token for a local browser only.
+// newPage serves the named template with the settings. It adds the token for a local browser, and for one that has used the link.
 func newPage(files fs.FS, name string, s settings, opts Options) http.Handler {
 	parsed := template.Must(template.ParseFS(files, name, "builtin/shared.html"))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := s
-		if opts.Token != nil && isLocal(r) {
+		if opts.Token != nil && opts.Link.mayHoldToken(r) {
 			s.Token = opts.Token(r)
 		}
 		var html bytes.Buffer

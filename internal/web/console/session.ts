@@ -170,11 +170,27 @@ function keepInvite() {
   history.replaceState(history.state, '', location.pathname + location.search);
 }
 // In a page that is open already, only the part after the # changes.
-addEventListener('hashchange', () => { if (location.hash.startsWith('#invite=')) location.reload(); });
+addEventListener('hashchange', () => { if (/^#(invite|demonstration)=/.test(location.hash)) location.reload(); });
+
+/**
+ * Follows the link that a demonstration prints when it starts, and says whether that was its end. The server takes the code once, and
+ * gives the browser a cookie with which its pages contain tokens. A browser on the machine of the server has them anyway.
+ */
+async function followLink(): Promise<boolean> {
+  const code = new URLSearchParams(location.hash.slice(1)).get('demonstration');
+  if (!code) return false;
+  history.replaceState(history.state, '', location.pathname + location.search);
+  if (settings.token) return false;
+  const response = await fetch('/console/~demonstration', { method: 'POST', body: code }).catch(() => undefined);
+  if (response?.ok) location.reload();
+  else stayOut('This link was used before, or the server has been started again since. A server prints a new link when it starts.');
+  return true;
+}
 
 /** Finds out who is signed in. It runs when the page opens. */
 export async function start() {
   keepInvite();
+  if (await followLink()) return;
   if (location.pathname.startsWith(redirectPath)) {
     const kept = JSON.parse(sessionStorage.getItem(underWay) ?? 'null') as SignInUnderWay | null;
     sessionStorage.removeItem(underWay);
