@@ -105,7 +105,7 @@ func TestAnUnknownTypeIsNamedAndTheTypesAreListedOnce(t *testing.T) {
 		_, ofActivity := w.p.AuditLog.Activity(acme.owner, core.ActivityRequest{Within: acme.uid}, wrong)
 		ofExport := w.p.AuditLog.Export(w.Context(), events.AuditRequest{Types: wrong}, nil)
 		_, ofSubscription := w.p.Subscriptions.Create(acme.owner, acme.uid, body[*webhooks.Subscription](`{"sink": "https://example.com/hook", "types": ["iam.group.created", "iam.group.made", "IAM_GROUP_MADE"]}`))
-		for name, err := range map[string]error{"types": ofLog, "types of a feed": ofFeed, "types of an activity": ofActivity, "types of an export": ofExport, "types of a subscription": ofSubscription} {
+		for name, err := range map[string]error{"kinds": ofLog, "kinds of a feed": ofFeed, "kinds of an activity": ofActivity, "kinds of an export": ofExport, "types of a subscription": ofSubscription} {
 			field, _, _ := strings.Cut(name, " ")
 			if got := violationFields(err); got != field+"[1] "+field+"[2]" {
 				t.Errorf("%s: it names %s", name, got)
@@ -122,7 +122,7 @@ func TestAnUnknownTypeIsNamedAndTheTypesAreListedOnce(t *testing.T) {
 			}
 		}
 		_, err := w.p.Events.Open(acme.owner, events.EventRequest{Types: []string{}})
-		if got := violationFields(err); got != "types" {
+		if got := violationFields(err); got != "kinds" {
 			t.Errorf("a feed of nothing names %q", got)
 		}
 		_, err = w.p.AuditLog.List(acme.owner, events.AuditRequest{})

@@ -70,6 +70,14 @@ func TestTheActivityOfFindingsIsWhatWasOpenThen(t *testing.T) {
 			req.Interval, req.To = core.EachWeek, core.At(start.Add(8*day))
 			w.expect("the weeks of "+string(within), show(acme.owner, req), strings.Join([]string{"0/0", days[4], days[4]}, " "))
 		}
+		groups := []core.UID{team, acme.uid}
+		each, errs := w.p.Activities.ListFindingActivityOf(acme.owner, core.ActivityRequest{Interval: core.EachDay, From: from, To: to}, groups)
+		for i, group := range groups {
+			must(t, errs[i])
+			for day, a := range each[i] {
+				w.expect("a day of a group among others", describe(a.Open), said[group][day])
+			}
+		}
 		// What changed on a day in UTC, at its beginning, changed in the evening before in New York, and on the same day in Kathmandu.
 		for zone, want := range map[string]string{"America/New_York": said[acme.uid][1] + " " + said[acme.uid][2], "Asia/Kathmandu": said[acme.uid][0] + " " + said[acme.uid][1]} {
 			w.expect("days in "+zone, show(acme.owner, core.ActivityRequest{Within: acme.uid, Interval: core.EachDay, From: core.At(start.Add(day / 2)), To: core.At(start.Add(day + day/2)), TimeZone: &zone}), want)
@@ -83,6 +91,9 @@ func TestTheActivityOfFindingsIsWhatWasOpenThen(t *testing.T) {
 		req.Within = tools
 		_, err = w.p.Activities.ListFindingActivity(ofTeam, req)
 		expectRefused(t, "the activity of another group", err, core.CodePermissionDenied)
+		_, errs = w.p.Activities.ListFindingActivityOf(ofTeam, req, []core.UID{team, w.group(acme.uid)})
+		must(t, errs[0])
+		expectRefused(t, "that of another group among some", errs[1], core.CodePermissionDenied)
 		req.Within = ""
 		_, err = w.p.Activities.ListFindingActivity(acme.owner, req)
 		expectRefused(t, "an activity of nothing", err, core.CodeInvalidArgument)

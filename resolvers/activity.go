@@ -20,7 +20,7 @@ func (q queries) FindingActivity(ctx context.Context, within core.UID, interval 
 
 func (q queries) EventActivity(ctx context.Context, within core.UID, interval core.ActivityInterval, from, to *core.Time, timeZone string, kinds []string) ([]*events.EventActivity, error) {
 	activity, err := q.p.AuditLog.Activity(ctx, core.ActivityRequest{Within: within, Interval: interval, From: valueOrZero(from), To: valueOrZero(to), TimeZone: &timeZone}, kinds)
-	return pointers(activity), renameField(err, "types", "kinds")
+	return pointers(activity), err
 }
 
 // pointers returns a pointer to each element of a list.

@@ -20,6 +20,10 @@ func (r findingSummaries) Overdue(ctx context.Context, all []*inventory.FindingS
 	return mapEach(counts, func(n int64) int { return int(n) }), err
 }
 
+func (r findingSummaries) OpenByAge(ctx context.Context, all []*inventory.FindingSummary, days []int) ([][]*inventory.FindingAge, error) {
+	return r.p.Findings.CountAges(ctx, all, days)
+}
+
 // FeedsAsOf is the same for all summaries.
 func (r findingSummaries) FeedsAsOf(ctx context.Context, all []*inventory.FindingSummary) ([]*core.Time, error) {
 	asOf, err := r.p.Sources.FeedsAsOf(ctx)

@@ -25,7 +25,7 @@ var edgesBeside = map[string]string{
 	"Finding.digest": "image", "Finding.decidedBy": "decider", "Tag.digest": "image", "ImagePackage.purl": "packageVersion", "IntroducingPackage.purl": "packageVersion", "PackageVersion.purl": "package",
 	"Event.subject": "resource", "EventActor.subject": "identity", "EventConditions.actors": "actorIdentities", "Operation.creator": "creatorIdentity",
 	"TermsAcceptance.acceptedBy": "acceptedByIdentity", "TermsAcceptance.orgUid": "group",
-	"RepoFacet.value": "repo", "RoleFacet.value": "role", "GroupFacet.value": "group", "IdentityFacet.value": "identity",
+	"RepoFacet.value": "repo", "RoleFacet.value": "role", "GroupFacet.value": "group", "IdentityFacet.value": "identity", "VulnerabilityFacet.value": "vulnerability", "ActorFacet.value": "identity",
 	"ChangedFinding.vulnerabilityId": "finding", "ChangedFinding.package": "finding", "ChangedFinding.decidedBy": "finding",
 }
 
@@ -49,7 +49,7 @@ var edgeless = map[string]string{
 	"Repo.activeTags":                       "they are names, some of tags that are not there yet; Repo.tag(name:) reads one",
 	"ReportedImageRef.tags":                 "it is a name; repo { tag(name:) } reads the tag",
 	"SyncConfig.source":                     "it is free text",
-	"ValueFacet.value":                      "it is a text; topVulnerabilities and topPackages lead to theirs",
+	"ValueFacet.value":                      "it is a text; topPackages leads to packages",
 	"FindingChange.repoUid":                 "Event.resource is the repo",
 	"FindingChange.digest":                  "the findings of the change lead to the image",
 	"FindingRule.vulnerabilityId":           "it is a condition, which findings are compared with",

@@ -22,7 +22,7 @@ func (f liveFeeds) Events(ctx context.Context, within *core.UID, kinds []string,
 	req := events.EventRequest{DescendantsOf: valueOrZero(within), Types: kinds, Actor: valueOrZero(actor), Findings: findings, After: after, First: valueOrZero(first)}
 	feed, err := f.p.Events.Open(ctx, req)
 	if err != nil {
-		return nil, renameField(err, "types", "kinds")
+		return nil, err
 	}
 	stream := make(chan *core.Event)
 	go func() {

@@ -3,6 +3,7 @@ package resolvers
 import (
 	"context"
 
+	"atrium/graph"
 	"atrium/graph/scalar"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
@@ -68,6 +69,15 @@ func (r findingConnections) Facets(ctx context.Context, all []*scalar.FindingCon
 	}
 	found, err := r.p.Findings.Facets(ctx, mapEach(all, (*scalar.FindingConnection).Page), parts)
 	return facetsOf(found, scalar.NewFindingFacets, err)
+}
+
+// vulnerabilityFacets resolves the fields of counts by vulnerability.
+type vulnerabilityFacets struct{}
+
+func (root) VulnerabilityFacet() graph.VulnerabilityFacetResolver { return vulnerabilityFacets{} }
+
+func (vulnerabilityFacets) Vulnerability(ctx context.Context, all []*scalar.VulnerabilityFacet) ([]*inventory.NamedVulnerability, error) {
+	return followVulnerability(ctx, all, func(f *scalar.VulnerabilityFacet) string { return f.Value })
 }
 
 func (repoFacets) Repo(ctx context.Context, all []*scalar.RepoFacet) ([]*inventory.Repo, error) {

@@ -22,7 +22,7 @@ import (
 var (
 	// They cost as much as reading all rows of the list.
 	scannedConditions = strings.Fields(`
-		aliases artifactArchitectures artifactTypes assigned assignee basis below bundles capabilities capability componentLocations componentNames
+		aliases artifactArchitectures artifactTypes assigned assignedToMe assignee basis below bundles capabilities capability componentLocations componentNames
 		componentTypes createdSince cudaVersion decidedBy deprecatedTags digests direct dueBefore ecosystems epssBelow event eventReviewStates eventTypes excludeClasses expireBefore expired expiring hasDueTime
 		externalGroupId firstSeenBefore firstSeenSince group identity identityKinds identityLastSeenBefore identityProvider
 		includeKnownExploited keyId labels lastSeenBefore latestEventType legacyAdvisoryIds licenses maxSeverity minEpss minScore neverSeen newInRepo notBelow
@@ -51,7 +51,7 @@ var (
 	freeScalars = strings.Fields(`
 		Image.size ImageSbom.cyclonedx ImageSbom.spdx PackageVersion.purl Query.ping Viewer.can Viewer.capabilities Viewer.id`)
 	shortLists = strings.Fields(`
-		Advisory.relatedVulnerabilities Advisory.vulnerabilities EventConditions.actorIdentities EventConditions.within FindingConditions.within GitHubAccount.appInstallations Group.labels Group.resourceLimits PlatformServices.services Query.advisoryActivity Query.artifactCounts
+		Advisory.relatedVulnerabilities Advisory.vulnerabilities EventConditions.actorIdentities EventConditions.within FindingConditions.within FindingSummary.openByAge GitHubAccount.appInstallations Group.findingActivity Group.labels Group.resourceLimits PlatformServices.services Query.advisoryActivity Query.artifactCounts
 		Query.eventActivity Query.findingActivity Query.nodes Query.remediationActivity Query.resolvedVulnerabilities Repo.labels Viewer.identities
 		VulnerabilityMetadata.relatedVulnerabilities VulnerabilityMetadata.upstreamVulnerabilities`)
 )

@@ -12,6 +12,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
+	"atrium/platform/reports"
 )
 
 // groups resolves the fields of groups.
@@ -213,6 +214,12 @@ func (r groups) AdvisorySummary(ctx context.Context, all []*iam.Group) ([]*inven
 
 func (r groups) Findings(ctx context.Context, all []*iam.Group, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.FindingConnection, error) {
 	return listFindingsIn(ctx, r.p, descendantScopes(all, valueOrZero(where).ByUID), where, window)
+}
+
+func (r groups) FindingActivity(ctx context.Context, all []*iam.Group, interval core.ActivityInterval, from, to *core.Time, timeZone string) ([][]*reports.FindingActivity, error) {
+	req := core.ActivityRequest{Interval: interval, From: valueOrZero(from), To: valueOrZero(to), TimeZone: &timeZone}
+	activity, errs := r.p.Activities.ListFindingActivityOf(ctx, req, mapEach(all, groupUID))
+	return mapEach(activity, pointers), joinErrors(errs)
 }
 
 func (r groups) FindingSummary(ctx context.Context, all []*iam.Group) ([]*inventory.FindingSummary, error) {

@@ -165,6 +165,9 @@ func (w *dashboard) answers() map[string][]any {
 		"T34": {"findings.totalCount", 1, "findings.nodes.*.vulnerabilityId", "CVE-1"},
 		"T35": {"findingSummary.images", 4, "findingSummary.knownImages", 3, "tags.totalCount", 1},
 		"T36": {"findings.totalCount", 3, "findings.nodes.*.decider.name", "owner owner owner"},
+		"T37": {"findingSummary.openByAge.*.fromDays", "0 7 30 90", "findingSummary.openByAge.*.open.total", "2 0 1 0", "findingSummary.openByAge.*.open.critical", "1 0 0 0", "findingSummary.openByAge.3.toDays", nil},
+		"T38": {"findings.totalCount", 1, "findings.nodes.*.vulnerabilityId", "CVE-5"},
+		"T39": {"groups.totalCount", 2, "groups.nodes.*.path", "acme/lab acme/shop", "groups.nodes.*.findingActivity.*.open.total", "2 0 3 3"},
 
 		"A1":  {"group.whoCan.totalCount", 2, "group.whoCan.edges.*.node.name", "ada owner", "group.whoCan.edges.*.role.name", "editor owner", "group.whoCan.edges.0.binding.group.name", "acme"},
 		"A2":  {"identity.name", "bot", "identity.roleBindings.nodes.*.group.path", "acme/lab", "identity.roleBindings.nodes.0.role.capabilities", []any{"GROUPS_DELETE", "REPO_DELETE"}, "identity.effectiveCapabilities", []any{}},
@@ -181,6 +184,7 @@ func (w *dashboard) answers() map[string][]any {
 		"A11": {"all.totalCount", 3, "left.totalCount", 3, "left.nodes.*.identity.name", anyOrder("guest owner shopper")},
 		"A12": {"roleBindings.totalCount", 1, "roleBindings.nodes.*.identity.name", "owner"},
 		"A13": {"roleBindings.totalCount", 3, "roleBindings.facets.identities.*.identity.name", anyOrder("guest owner shopper")},
+		"A14": {"auditLogSummary.complete", true, "auditLogSummary.refused", 0, "auditLogSummary.actors.0.identity.name", "owner"},
 	}
 }
 

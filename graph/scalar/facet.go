@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"atrium/platform/core"
+	"atrium/platform/events"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
 )
@@ -16,12 +17,16 @@ type Facet any
 type (
 	// A ValueFacet counts the rows with a value that names no object.
 	ValueFacet core.TextFacet
+	// A VulnerabilityFacet counts the rows of a vulnerability.
+	VulnerabilityFacet core.TextFacet
 	// A RepoFacet counts the rows of a repo.
 	RepoFacet core.TextFacet
 	// A GroupFacet counts the rows of a group.
 	GroupFacet core.TextFacet
 	// A RoleFacet counts the rows of a role.
 	RoleFacet core.TextFacet
+	// An ActorFacet counts the events of an actor.
+	ActorFacet events.AuditActor
 	// An IdentityFacet counts the rows of an identity.
 	IdentityFacet core.TextFacet
 )
@@ -58,10 +63,11 @@ func facetsOf[F ~struct {
 type (
 	// FindingFacets are those of findings.
 	FindingFacets struct {
-		Severities, States, Ecosystems, Vulnerabilities, Packages, Labels []ValueFacet
-		Repos                                                             []RepoFacet
-		Groups                                                            []GroupFacet
-		Assignees                                                         []IdentityFacet
+		Severities, States, Ecosystems, Packages, Labels []ValueFacet
+		Vulnerabilities                                  []VulnerabilityFacet
+		Repos                                            []RepoFacet
+		Groups                                           []GroupFacet
+		Assignees                                        []IdentityFacet
 	}
 	// RepoFacets are those of repos.
 	RepoFacets struct {
@@ -92,10 +98,29 @@ type (
 func NewFindingFacets(f *inventory.FindingFacets) *FindingFacets {
 	return &FindingFacets{
 		Severities: facetsOf[ValueFacet](f.Severities, "SEVERITY_RATING_"), States: facetsOf[ValueFacet](f.States, "FINDING_STATE_"),
-		Ecosystems: facetsOf[ValueFacet](f.Ecosystems, ""), Vulnerabilities: facetsOf[ValueFacet](f.Vulnerabilities, ""),
+		Ecosystems: facetsOf[ValueFacet](f.Ecosystems, ""), Vulnerabilities: facetsOf[VulnerabilityFacet](f.Vulnerabilities, ""),
 		Packages: facetsOf[ValueFacet](f.Packages, ""), Labels: facetsOf[ValueFacet](f.Labels, ""),
 		Repos: facetsOf[RepoFacet](f.Repos, ""), Groups: facetsOf[GroupFacet](f.Groups, ""), Assignees: facetsOf[IdentityFacet](f.Assignees, ""),
 	}
+}
+
+// AuditLogSummary counts events of the audit log.
+type AuditLogSummary struct {
+	Made, Refused int64
+	Complete      bool
+	CountedSince  core.Time
+	Actors        []ActorFacet
+	Kinds         []ValueFacet
+	Groups        []GroupFacet
+}
+
+// NewAuditLogSummary returns a summary in the form of the graph.
+func NewAuditLogSummary(s *events.AuditSummary) *AuditLogSummary {
+	actors := make([]ActorFacet, len(s.Actors))
+	for i, by := range s.Actors {
+		actors[i] = ActorFacet(by)
+	}
+	return &AuditLogSummary{s.Made, s.Refused, s.Complete, s.Since, actors, facetsOf[ValueFacet](s.Kinds, ""), facetsOf[GroupFacet](s.Groups, "")}
 }
 
 // NewRepoFacets returns facets of repos in the form of the graph.

@@ -19,6 +19,14 @@ var _ = newKind(kind{
 			"severities": []fields{{"value": "SEVERITY_RATING_UNKNOWN", "count": 1}}, "states": []fields{{"value": "FINDING_STATE_OPEN", "count": 1}},
 			"ecosystems": []fields{{"value": "", "count": 1}}, "repos": []fields{{"value": "{finding.repo}", "count": 1}}, "groups": []fields{{"value": "{group}", "count": 1}},
 		})},
+		{name: "count by what reads each", setup: []call{getFinding}, do: call{rpc: "CountFindings", params: fields{"uidp.children_of": "{finding.repo}", "facets": []string{"FINDING_FACET_PACKAGES", "FINDING_FACET_VULNERABILITIES", "FINDING_FACET_ASSIGNEES", "FINDING_FACET_LABELS"}}}, want: resource(fields{
+			"severities": []fields{{"value": "SEVERITY_RATING_UNKNOWN", "count": 1}}, "states": []fields{{"value": "FINDING_STATE_OPEN", "count": 1}},
+			"ecosystems": []fields{{"value": "", "count": 1}}, "repos": []fields{{"value": "{finding.repo}", "count": 1}}, "groups": []fields{{"value": "{group}", "count": 1}},
+			"vulnerabilities": []fields{{"value": "{finding.vulnerabilityId}", "count": 1}}, "packages": []fields{{"value": "{finding.package}", "count": 1}}, "assignees": []fields{{"value": "", "count": 1}},
+		})},
+		{name: "summary by age", setup: []call{getFinding}, do: call{rpc: "SummarizeFindings", target: "{finding.repo}", params: fields{"within": "{finding.repo}", "days": []any{1, 30}}},
+			want: resource(summaryOf(1, 0, 0).with(fields{"openByAge": []fields{{"fromDays": 0, "toDays": 1, "open": ofUnknown(1)}, {"fromDays": 1, "toDays": 30, "open": ofUnknown(0)}, {"fromDays": 30, "open": ofUnknown(0)}}}))},
+		{name: "summary by no age", do: call{rpc: "SummarizeFindings", target: "{finding.repo}", params: fields{"within": "{finding.repo}", "days": []any{30, 7}}}, want: invalid("days")},
 		{name: "top vulnerabilities", setup: []call{getFinding}, do: call{rpc: "GetTopVulnerabilities", params: fields{"uidp.descendants_of": "{finding.repo}", "by": "severity"}},
 			want: resource(fields{"totalCount": 1, "rows": []fields{rowOfRanking(fields{"vulnerabilityId": "{finding.vulnerabilityId}"})}})},
 		{name: "top packages", setup: []call{getFinding}, do: call{rpc: "GetTopPackages", params: fields{"uidp.descendants_of": "{finding.repo}", "states": []string{"FINDING_STATE_OPEN"}}},
@@ -52,7 +60,7 @@ var _ = newKind(kind{
 		filters: []filterCase{
 			{fields{"packages": []string{"alpha", "delta"}}, "a b"}, {fields{"vulnerabilityIds": []string{"CVE-2026-3"}}, "c"}, {fields{"query": "bet"}, "d"},
 			{fields{"states": []string{"FINDING_STATE_OPEN"}}, "a b c d"}, {fields{"fixable": true}, ""}, {fields{"basis": []string{"FINDING_BASIS_NAME"}}, "a b c d"},
-			{fields{"knownExploited": false}, "a b c d"}, {fields{"minScore": 1.5}, ""}, {fields{"firstSeenSince": "2999-01-01T00:00:00.000Z"}, ""},
+			{fields{"assignedToMe": true}, ""}, {fields{"assignedToMe": false}, "a b c d"}, {fields{"knownExploited": false}, "a b c d"}, {fields{"minScore": 1.5}, ""}, {fields{"firstSeenSince": "2999-01-01T00:00:00.000Z"}, ""},
 		},
 		badParams: []badInput{{name: "score", fields: fields{"minScore": 11}, violations: "minScore"}, {name: "ids", fields: fields{"uidp.ids": []string{"x"}}, violations: "uidp.ids"}},
 	},
@@ -101,11 +109,14 @@ func rowOfRanking(of fields) fields {
 	return of.with(fields{"severity": fields{"rating": "SEVERITY_RATING_UNKNOWN"}, "knownExploited": false, "findings": 1, "fixable": 0, "images": 1, "repos": 1})
 }
 
+// ofUnknown counts findings without a rating.
+func ofUnknown(n int) fields {
+	return fields{"total": n, "critical": 0, "high": 0, "medium": 0, "low": 0, "none": 0, "unknown": n}
+}
+
 // summaryOf counts findings of one image of a repo.
 func summaryOf(open, accepted, notAffected int) fields {
-	count := func(n int) fields {
-		return fields{"total": n, "critical": 0, "high": 0, "medium": 0, "low": 0, "none": 0, "unknown": n, "fixable": 0, "knownExploited": 0}
-	}
+	count := func(n int) fields { return ofUnknown(n).with(fields{"fixable": 0, "knownExploited": 0}) }
 	return fields{"open": count(open), "accepted": count(accepted), "notAffected": count(notAffected), "affectedRepos": open, "affectedImages": open, "images": 1, "knownImages": 0, "unknownPackages": 0, "overdue": 0}
 }
 

@@ -8,14 +8,22 @@ import (
 // wireDocuments has the documents of the operations of package wire, which have names of their own in the schema.
 var wireDocuments = map[string]func(graphQL, call) document{
 	"SummarizeFindings": func(p graphQL, c call) document {
-		return document{"query", "findingSummary", inCamelCase(c.params), p.selection("FindingSummary"), readObject("FindingSummary")}
+		selection := p.selection("FindingSummary")
+		if days := c.params["days"]; days != nil {
+			selection = strings.TrimSuffix(selection, "}") + "openByAge" + literals(fields{"days": days}) + " " + p.selection("FindingAge") + " }"
+		}
+		return document{"query", "findingSummary", inCamelCase(c.params.without("days")), selection, readObject("FindingSummary")}
 	},
 	"CountFindings": func(p graphQL, c call) document {
-		const selection = "{ facets { severities { value count } states { value count } ecosystems { value count } repos { value count } groups { value count } } }"
-		return document{"query", "findings", p.listArguments("ListFindings", p.schema.Query.Fields.ForName("findings"), c.params), selection, func(p graphQL, value any, _ call) answer {
+		selection := "{ facets { severities { value count } states { value count } ecosystems { value count } repos { value count } groups { value count }"
+		facets, _ := normalise(c.params["facets"]).([]any)
+		for _, facet := range facets {
+			selection += " " + strings.ToLower(strings.TrimPrefix(fmt.Sprint(facet), "FINDING_FACET_")) + " { value count }"
+		}
+		return document{"query", "findings", p.listArguments("ListFindings", p.schema.Query.Fields.ForName("findings"), c.params.without("facets")), selection + " } }", func(p graphQL, value any, _ call) answer {
 			connection, _ := value.(map[string]any)
 			counted := asFields(p.toREST("FindingFacets", connection["facets"]))
-			for of, prefix := range map[string]string{"ecosystems": "", "severities": "SEVERITY_RATING_", "states": "FINDING_STATE_"} {
+			for of, prefix := range map[string]string{"ecosystems": "", "assignees": "", "severities": "SEVERITY_RATING_", "states": "FINDING_STATE_"} {
 				list, _ := counted[of].([]any)
 				for _, facet := range list { // REST has no null, and the names of enums in full
 					facet := facet.(fields)
@@ -46,7 +54,11 @@ var wireDocuments = map[string]func(graphQL, call) document{
 	},
 	"GetAdvisoryActivity": activityDocument("advisoryActivity"),
 	"GetEventActivity":    activityDocument("eventActivity"),
-	"GetAuditLog":         succeeding("query", "auditLog", "{ nodes { id } }", func(c call) fields { return c.params }),
+	"GetAuditLogSummary": func(_ graphQL, c call) document {
+		const selection = "{ made refused complete countedSince actors { value count made refused } kinds { value count } groups { value count } }"
+		return document{"query", "auditLogSummary", c.params, selection, readObject("AuditLogSummary")}
+	},
+	"GetAuditLog": succeeding("query", "auditLog", "{ nodes { id } }", func(c call) fields { return c.params }),
 	"ListEffectiveRoleBindings": func(p graphQL, c call) document {
 		arguments := p.listArguments(c.rpc, p.schema.Types["Group"].Fields.ForName("effectiveBindings"), c.params)
 		return document{"query", "group", fields{"uid": c.target}, "{ effectiveBindings" + literals(arguments) + " " + p.connection("RoleBinding") + " }", func(p graphQL, value any, _ call) answer {
@@ -60,7 +72,13 @@ var wireDocuments = map[string]func(graphQL, call) document{
 	"GetAccessAt":      succeeding("query", "accessAt", "{ nodes { bindingUid } }", func(c call) fields { return c.params }),
 	"GetAccessChanges": succeeding("query", "accessChanges", "{ nodes { kind } }", func(c call) fields { return c.params }),
 	"ConfirmRoleBindings": succeeding("mutation", "confirmRoleBindings", "{ roleBindings { uid } }", func(c call) fields {
-		return fields{"input": fields{"requests": c.fields["roleBindings"], "note": c.fields["note"]}}
+		seen, _ := normalise(c.fields["roleBindings"]).([]any)
+		for i, one := range seen {
+			if binding := one.(fields); binding["neverExpires"] == true && binding["expireTime"] == nil { // null says it there
+				seen[i] = binding.without("neverExpires").with(fields{"expireTime": nil})
+			}
+		}
+		return fields{"input": fields{"requests": seen, "note": c.fields["note"]}}
 	}),
 	"Search":                   succeeding("query", "search", "{ nodes { __typename } }", func(c call) fields { return c.params }),
 	"CompareImages":            succeeding("query", "compareImages", "{ addedCount }", func(c call) fields { return c.fields }),

@@ -162,7 +162,7 @@ var shownEmpty = map[protoreflect.FullName]bool{
 // isShownEmpty reports whether a field is a number or a flag of an answer of package wire, all of which REST shows.
 func isShownEmpty(f protoreflect.FieldDescriptor) bool {
 	_, isOurs := ownFiles[path.Base(f.ParentFile().Path())]
-	if f.Name() == "value" && f.Parent().Name() == "StringFacet" {
+	if of := f.Parent().Name(); f.Name() == "value" && (of == "StringFacet" || of == "UIDFacet") {
 		return true
 	}
 	isPlain := f.Kind() == protoreflect.Int32Kind || f.Kind() == protoreflect.BoolKind || f.Kind() == protoreflect.DoubleKind

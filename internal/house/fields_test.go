@@ -215,7 +215,7 @@ func nextFieldNumber(message string) int {
 
 // internalConditions lists the fields of filters that only other operations use, or that
 // contracts offer in another form.
-var internalConditions = map[string]bool{"Affecting": true, "Among": true, "Capability": true, "CreatedBefore": true, "Decided": true, "EPSSBelow": true, "Feed": true, "Held": true, "Holds": true, "Lacks": true, "LacksFix": true, "Lasting": true, "Names": true, "Representatives": true, "Undecided": true, "Without": true, "WithoutLiveTags": true}
+var internalConditions = map[string]bool{"Affecting": true, "Among": true, "Capability": true, "CreatedBefore": true, "Decided": true, "EPSSBelow": true, "Feed": true, "Held": true, "Holds": true, "Lacks": true, "LacksFix": true, "Lasting": true, "Me": true, "Names": true, "Representatives": true, "Undecided": true, "Without": true, "WithoutLiveTags": true}
 
 // inputOnly lists fields that the object does not show: only a request or a payload has
 // them.

@@ -23,8 +23,12 @@ func findingsRoutes(p *platform.Platform) []route {
 	return []route{
 		list(path, p.Findings, findingFilters()...),
 		get(path+"/{uid=**}", p.Findings),
-		ask("SummarizeFindings", path+":summarize", w.SummarizeFindings, []filter[wire.Place]{place()}, read...),
-		ask("CountFindings", path+":count", w.CountFindings, ofList(conditions, func(q *findingRequest) *findingRequest { return q }), read...),
+		ask("SummarizeFindings", path+":summarize", w.SummarizeFindings, []filter[wire.SummarizeFindingsRequest]{
+			value("within", parseText[core.UID], func(q *wire.SummarizeFindingsRequest) *core.UID { return &q.Within }),
+			values("days", parseNumber, func(q *wire.SummarizeFindingsRequest) *[]int { return &q.Days }),
+		}, read...),
+		ask("CountFindings", path+":count", w.CountFindings, append(ofList(conditions, func(q *wire.CountFindingsRequest) *findingRequest { return &q.ListRequest }),
+			values("facets", parseText[inventory.FindingFacet], func(q *wire.CountFindingsRequest) *[]inventory.FindingFacet { return &q.Facets })), read...),
 		ask("GetFindingActivity", path+":activity", w.GetFindingActivity, activity, read...),
 		ask("GetRemediationActivity", path+":remediationActivity", w.GetRemediationActivity, activity, read...),
 		ask("GetTopVulnerabilities", path+":topVulnerabilities", w.GetTopVulnerabilities, ranking(conditions), read...),
@@ -67,6 +71,7 @@ func findingFilters() []filter[findingRequest] {
 		textFilter("query", func(f *finding) *string { return &f.Query }),
 		textFilter("assignee", func(f *finding) *core.UID { return &f.Assignee }),
 		choiceFilter("assigned", func(f *finding) **bool { return &f.Assigned }),
+		choiceFilter("assignedToMe", func(f *finding) **bool { return &f.AssignedToMe }),
 		choiceFilter("hasDueTime", func(f *finding) **bool { return &f.HasDueTime }),
 		timeFilter("firstSeenSince", func(f *finding) *core.Time { return &f.FirstSeenSince }),
 		timeFilter("firstSeenBefore", func(f *finding) *core.Time { return &f.FirstSeenBefore }),

@@ -57,6 +57,10 @@ func (s events) GetAuditLog(ctx context.Context, r *eventsv2.GetAuditLogRequest)
 	return ask[eventsv2.GetAuditLogResponse](ctx, r, s.Operations.GetAuditLog)
 }
 
+func (s events) GetAuditLogSummary(ctx context.Context, r *eventsv2.GetAuditLogSummaryRequest) (*eventsv2.AuditLogSummary, error) {
+	return ask[eventsv2.AuditLogSummary](ctx, r, s.Operations.GetAuditLogSummary)
+}
+
 func (s events) GetEventActivity(ctx context.Context, r *eventsv2.GetEventActivityRequest) (*eventsv2.GetEventActivityResponse, error) {
 	return ask[eventsv2.GetEventActivityResponse](ctx, r, s.Operations.GetEventActivity)
 }

@@ -75,7 +75,7 @@ func emptyTexts(r proto.Message) (found []fieldmask.Violation) {
 }
 
 // notConditions are the fields of requests of lists that are no conditions.
-var notConditions = []string{"uidp", "pageSize", "pageToken", "orderBy", "skip", "by", "first", "within"}
+var notConditions = []string{"uidp", "pageSize", "pageToken", "orderBy", "skip", "by", "first", "within", "facets"}
 
 // listBy returns the request of a list whose conditions are the fields of a message.
 func listBy[F any](r proto.Message) core.ListRequest[*F] {

@@ -13,6 +13,7 @@ import (
 	registryv2 "atrium/gen/platform/registry/v2"
 	vulnerabilitiesv2 "atrium/gen/platform/vulnerabilities/v2"
 	"atrium/internal/wire"
+	platformevents "atrium/platform/events"
 	"atrium/platform/inventory"
 	"atrium/platform/reports"
 )
@@ -25,6 +26,7 @@ func TestMessagesHaveAllFieldsOfTheirJSON(t *testing.T) {
 		message proto.Message
 	}{
 		{wire.FindingSummary{}, &vulnerabilitiesv2.FindingSummary{}}, {inventory.FindingFacets{}, &vulnerabilitiesv2.FindingFacets{}}, {reports.FindingRanking{}, &vulnerabilitiesv2.FindingRanking{}},
+		{wire.SummarizeFindingsRequest{}, &vulnerabilitiesv2.SummarizeFindingsRequest{}},
 		{wire.GetFindingActivityResponse{}, &vulnerabilitiesv2.GetFindingActivityResponse{}}, {wire.GetRemediationActivityResponse{}, &vulnerabilitiesv2.GetRemediationActivityResponse{}},
 		{wire.UpdateFindingsRequest{}, &vulnerabilitiesv2.UpdateFindingsRequest{}}, {wire.UpdateFindingsResponse{}, &vulnerabilitiesv2.UpdateFindingsResponse{}},
 		{wire.GetAcceptanceRulesResponse{}, &vulnerabilitiesv2.GetAcceptanceRulesResponse{}}, {wire.PreviewAcceptanceRuleRequest{}, &vulnerabilitiesv2.PreviewAcceptanceRuleRequest{}},
@@ -45,6 +47,7 @@ func TestMessagesHaveAllFieldsOfTheirJSON(t *testing.T) {
 		{wire.ConfirmRoleBindingsRequest{}, &iamv2.ConfirmRoleBindingsRequest{}}, {wire.ConfirmRoleBindingsResponse{}, &iamv2.ConfirmRoleBindingsResponse{}},
 		{wire.BatchDeleteRoleBindingsRequest{}, &iamv2.BatchDeleteRoleBindingsRequest{}}, {wire.SearchRequest{}, &iamv2.SearchRequest{}}, {wire.SearchResponse{}, &iamv2.SearchResponse{}},
 		{wire.GetAuditLogRequest{}, &eventsv2.GetAuditLogRequest{}}, {wire.GetAuditLogResponse{}, &eventsv2.GetAuditLogResponse{}},
+		{wire.GetAuditLogSummaryRequest{}, &eventsv2.GetAuditLogSummaryRequest{}}, {platformevents.AuditSummary{}, &eventsv2.AuditLogSummary{}},
 		{wire.EventInterval{}, &eventsv2.GetEventActivityRequest{}}, {wire.GetEventActivityResponse{}, &eventsv2.GetEventActivityResponse{}},
 		{wire.RedeliverRequest{}, &eventsv2.RedeliverRequest{}}, {wire.RedeliverResponse{}, &eventsv2.RedeliverResponse{}},
 		{wire.BatchCreateSubscriptionsRequest{}, &eventsv2.BatchCreateSubscriptionsRequest{}}, {wire.BatchCreateSubscriptionsResponse{}, &eventsv2.BatchCreateSubscriptionsResponse{}},
@@ -54,7 +57,7 @@ func TestMessagesHaveAllFieldsOfTheirJSON(t *testing.T) {
 }
 
 // outsideLists are fields of filters that lists take in another way.
-var outsideLists = map[string]bool{"or": true, "not": true, "uids": true}
+var outsideLists = map[string]bool{"or": true, "not": true, "uids": true, "facets": true}
 
 func requireFields(t *testing.T, object reflect.Type, message protoreflect.MessageDescriptor, seen map[reflect.Type]bool) {
 	t.Helper()

@@ -11,6 +11,7 @@ import (
 	"atrium/internal/wire"
 	"atrium/platform"
 	"atrium/platform/core"
+	"atrium/platform/inventory"
 	"atrium/platform/webhooks"
 )
 
@@ -29,7 +30,18 @@ func (s subscriptions) GetSubscription(ctx context.Context, r *eventsv2.GetSubsc
 }
 
 func (s subscriptions) CreateSubscription(ctx context.Context, r *eventsv2.CreateSubscriptionRequest) (*eventsv2.Subscription, error) {
-	return convert(subscription)(s.operations.Create(ctx, core.UID(r.GetParent()), input[*webhooks.Subscription](r.GetSubscription(), nil)))
+	var conditions *webhooks.EventConditions
+	if c := r.GetConditions(); c != nil {
+		conditions = &webhooks.EventConditions{Within: texts[core.UID](c.GetWithin()), Actors: c.GetActors(), IncludeDenied: c.GetIncludeDenied()}
+	}
+	var findings *inventory.FindingConditions
+	if c := r.GetFindings(); c != nil {
+		findings = &inventory.FindingConditions{KnownExploited: c.GetKnownExploited(), Within: texts[core.UID](c.GetWithin())}
+		if rating := c.GetMinSeverity(); rating != 0 {
+			findings.MinSeverity = core.SeverityRating(rating.String())
+		}
+	}
+	return convert(subscription)(s.operations.CreateConditional(ctx, core.UID(r.GetParent()), input[*webhooks.Subscription](r.GetSubscription(), nil), conditions, findings))
 }
 
 func (s subscriptions) ListSubscriptions(ctx context.Context, r *eventsv2.ListSubscriptionsRequest) (*eventsv2.ListSubscriptionsResponse, error) {

@@ -34,7 +34,10 @@ func (s findings) SummarizeFindings(ctx context.Context, r *v2.SummarizeFindings
 }
 
 func (s findings) CountFindings(ctx context.Context, r *v2.CountFindingsRequest) (*v2.FindingFacets, error) {
-	req := listBy[inventory.FindingFilter](r)
+	req := wire.CountFindingsRequest{ListRequest: listBy[inventory.FindingFilter](r)}
+	for _, facet := range r.GetFacets() {
+		req.Facets = append(req.Facets, inventory.FindingFacet(facet.String()))
+	}
 	return encodeMessage[v2.FindingFacets](s.Operations.CountFindings(ctx, &req))
 }
 

@@ -24,7 +24,7 @@ import (
 // begin at 100.
 var (
 	ourFields = []string{
-		"Subscription.types", "Subscription.secret", "Subscription.create_time", "Subscription.update_time", "Subscription.format", "Subscription.digest", "ResolvedVulnsReport.image_ref",
+		"Subscription.types", "Subscription.secret", "Subscription.create_time", "Subscription.update_time", "Subscription.format", "Subscription.digest", "CreateSubscriptionRequest.conditions", "CreateSubscriptionRequest.findings", "ResolvedVulnsReport.image_ref",
 		"RoleBinding.expire_time", "RoleBinding.review_time", "RoleBinding.reviewer", "RoleBinding.review_note", "IdentityProvider.issuer_verified", "IdentityProvider.issuer_verify_time",
 		"Advisory.severity", "ListAdvisoriesRequest.severities", "ListAdvisoriesRequest.min_score", "ListAdvisoriesRequest.withdrawn", "ListAdvisoriesRequest.states",
 		"ListDocumentsRequest.page_size", "ListDocumentsRequest.page_token", "ListDocumentsRequest.order_by", "ListDocumentsRequest.skip",

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"atrium/platform/core"
@@ -143,6 +144,9 @@ type (
 		IdentityUID core.UID  `json:"identityUid,omitempty"`
 		RoleUID     core.UID  `json:"roleUid,omitempty"`
 		ExpireTime  core.Time `json:"expireTime,omitzero"`
+
+		// NeverExpires compares that the binding never expires, which no time says.
+		NeverExpires bool `json:"neverExpires,omitempty"`
 	}
 	// ConfirmRoleBindingsResponse has the bindings that were confirmed.
 	ConfirmRoleBindingsResponse struct {
@@ -161,18 +165,25 @@ type (
 
 // ConfirmRoleBindings notes that the caller has reviewed role bindings, and that they stay.
 func (o Operations) ConfirmRoleBindings(ctx context.Context, in *ConfirmRoleBindingsRequest) (*ConfirmRoleBindingsResponse, error) {
+	var v core.Violations
 	seen := make([]core.BatchRequest[*iam.RoleBinding], len(in.RoleBindings))
 	for i, b := range in.RoleBindings {
 		fields := []string{}
+		if b.NeverExpires && !b.ExpireTime.IsZero() {
+			v.Add(fmt.Sprintf("requests[%d].neverExpires", i), "cannot be combined with expireTime")
+		}
 		for _, given := range []struct {
 			name    string
 			isGiven bool
-		}{{"identityUid", b.IdentityUID != ""}, {"roleUid", b.RoleUID != ""}, {"expireTime", !b.ExpireTime.IsZero()}} {
+		}{{"identityUid", b.IdentityUID != ""}, {"roleUid", b.RoleUID != ""}, {"expireTime", b.NeverExpires || !b.ExpireTime.IsZero()}} {
 			if given.isGiven {
 				fields = append(fields, given.name)
 			}
 		}
 		seen[i] = core.BatchRequest[*iam.RoleBinding]{UID: b.UID, Input: fieldmask.TypedInput(&iam.RoleBinding{IdentityUID: b.IdentityUID, RoleUID: b.RoleUID, ExpireTime: b.ExpireTime}, fields...)}
+	}
+	if err := v.Err(); err != nil {
+		return nil, core.InArea(core.AreaIAM, err)
 	}
 	confirmed, err := o.p.RoleBindings.Confirm(ctx, seen, in.Note)
 	return &ConfirmRoleBindingsResponse{confirmed}, err

@@ -69,10 +69,10 @@ func (o Operations) GetRemediationActivity(ctx context.Context, in *Interval) (*
 }
 
 type (
-	// EventInterval asks for an activity of events of some types.
+	// EventInterval asks for an activity of events of some kinds.
 	EventInterval struct {
 		Interval
-		Types []string `json:"types,omitempty"`
+		Kinds []string `json:"kinds,omitempty"`
 	}
 	// GetEventActivityResponse has the intervals of an activity of events.
 	GetEventActivityResponse struct {
@@ -82,6 +82,6 @@ type (
 
 // GetEventActivity counts the changes that were made and denied in each interval.
 func (o Operations) GetEventActivity(ctx context.Context, in *EventInterval) (*GetEventActivityResponse, error) {
-	activity, err := o.p.AuditLog.Activity(ctx, in.request(core.EachDay), in.Types)
+	activity, err := o.p.AuditLog.Activity(ctx, in.request(core.EachDay), in.Kinds)
 	return &GetEventActivityResponse{activity}, err
 }

@@ -74,6 +74,9 @@ type (
 	NewSubscription struct {
 		Parent       core.UID        `json:"parent"`
 		Subscription json.RawMessage `json:"subscription"`
+
+		Conditions *webhooks.EventConditions    `json:"conditions,omitempty"`
+		Findings   *inventory.FindingConditions `json:"findings,omitempty"`
 	}
 	// BatchCreateSubscriptionsResponse has the subscriptions, with their secrets.
 	BatchCreateSubscriptionsResponse struct {
@@ -135,6 +138,7 @@ func (o Operations) BatchCreateGroupInvites(ctx context.Context, in *BatchCreate
 func (o Operations) BatchCreateSubscriptions(ctx context.Context, in *BatchCreateSubscriptionsRequest) (*BatchCreateSubscriptionsResponse, error) {
 	requests := make([]webhooks.SubscriptionRequest, len(in.Requests))
 	for i, n := range in.Requests {
+		requests[i].Conditions, requests[i].Findings = n.Conditions, n.Findings
 		requests[i].BatchRequest = core.BatchRequest[*webhooks.Subscription]{UID: n.Parent, Input: fieldmask.JSONInput[*webhooks.Subscription](objectOf(n.Subscription), nil)}
 	}
 	made, err := o.p.Subscriptions.CreateBatch(ctx, requests)

@@ -16,7 +16,7 @@ type (
 		Actor     string    `json:"actor,omitempty"`
 		Subject   core.UID  `json:"subject,omitempty"`
 		Target    core.UID  `json:"target,omitempty"`
-		Types     []string  `json:"types,omitempty"`
+		Kinds     []string  `json:"kinds,omitempty"`
 		Since     core.Time `json:"since,omitzero"`
 		Until     core.Time `json:"until,omitzero"`
 		Denied    *bool     `json:"denied,omitempty"`
@@ -52,7 +52,7 @@ type (
 // GetAuditLog reads a page of the audit log, the newest events first.
 func (o Operations) GetAuditLog(ctx context.Context, in *GetAuditLogRequest) (*GetAuditLogResponse, error) {
 	page, err := o.p.AuditLog.List(ctx, events.AuditRequest{
-		DescendantsOf: in.Within, Actor: in.Actor, Subject: in.Subject, Target: in.Target, Types: in.Types, Since: in.Since, Until: in.Until, Denied: in.Denied,
+		DescendantsOf: in.Within, Actor: in.Actor, Subject: in.Subject, Target: in.Target, Types: in.Kinds, Since: in.Since, Until: in.Until, Denied: in.Denied,
 		PageSize: in.PageSize, After: in.PageToken,
 	})
 	if err != nil {
@@ -67,6 +67,25 @@ func (o Operations) GetAuditLog(ctx context.Context, in *GetAuditLogRequest) (*G
 		answer.NextPageToken = shown[len(shown)-1].ID
 	}
 	return answer, nil
+}
+
+// A GetAuditLogSummaryRequest asks how often things happened.
+type GetAuditLogSummaryRequest struct {
+	Within  core.UID  `json:"within"`
+	Actor   string    `json:"actor,omitempty"`
+	Subject core.UID  `json:"subject,omitempty"`
+	Target  core.UID  `json:"target,omitempty"`
+	Kinds   []string  `json:"kinds,omitempty"`
+	Since   core.Time `json:"since"`
+	Until   core.Time `json:"until,omitzero"`
+	Denied  *bool     `json:"denied,omitempty"`
+}
+
+// GetAuditLogSummary counts the newest events of the audit log.
+func (o Operations) GetAuditLogSummary(ctx context.Context, in *GetAuditLogSummaryRequest) (*events.AuditSummary, error) {
+	return o.p.AuditLog.Summarize(ctx, events.AuditRequest{
+		DescendantsOf: in.Within, Actor: in.Actor, Subject: in.Subject, Target: in.Target, Types: in.Kinds, Since: in.Since, Until: in.Until, Denied: in.Denied,
+	})
 }
 
 func newEvent(e *core.Event) *Event {

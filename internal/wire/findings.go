@@ -15,12 +15,19 @@ import (
 // FindingSummary counts findings, and says how recent that is.
 type FindingSummary struct {
 	*inventory.FindingSummary
-	Overdue   int64     `json:"overdue"`
-	FeedsAsOf core.Time `json:"feedsAsOf,omitzero"`
+	Overdue   int64                   `json:"overdue"`
+	FeedsAsOf core.Time               `json:"feedsAsOf,omitzero"`
+	OpenByAge []*inventory.FindingAge `json:"openByAge,omitempty"`
+}
+
+// A SummarizeFindingsRequest asks for the counts of findings in a place, and of those that are open by age, if days divide the ages.
+type SummarizeFindingsRequest struct {
+	Place
+	Days []int `json:"days,omitempty"`
 }
 
 // SummarizeFindings counts the findings in a group or repo.
-func (o Operations) SummarizeFindings(ctx context.Context, in *Place) (*FindingSummary, error) {
+func (o Operations) SummarizeFindings(ctx context.Context, in *SummarizeFindingsRequest) (*FindingSummary, error) {
 	summary, err := o.p.Findings.Summarize(ctx, in.Within)
 	if err != nil {
 		return nil, err
@@ -29,14 +36,32 @@ func (o Operations) SummarizeFindings(ctx context.Context, in *Place) (*FindingS
 	if err != nil {
 		return nil, err
 	}
-	asOf, err := o.p.Sources.FeedsAsOf(ctx)
-	return &FindingSummary{summary, overdue[0], asOf}, err
+	answer := &FindingSummary{FindingSummary: summary, Overdue: overdue[0]}
+	if len(in.Days) > 0 {
+		ages, err := o.p.Findings.CountAges(ctx, []*inventory.FindingSummary{summary}, in.Days)
+		if err != nil {
+			return nil, err
+		}
+		answer.OpenByAge = ages[0]
+	}
+	answer.FeedsAsOf, err = o.p.Sources.FeedsAsOf(ctx)
+	return answer, err
+}
+
+// A CountFindingsRequest asks how many findings of a list have which values.
+type CountFindingsRequest struct {
+	core.ListRequest[*inventory.FindingFilter]
+	Facets []inventory.FindingFacet
 }
 
 // CountFindings counts the findings of a list by their values.
-func (o Operations) CountFindings(ctx context.Context, req *core.ListRequest[*inventory.FindingFilter]) (*inventory.FindingFacets, error) {
-	return countRows(ctx, req, o.p.Findings.List, func(ctx context.Context, pages []core.Page[*inventory.Finding]) ([]*inventory.FindingFacets, error) {
-		return o.p.Findings.Facets(ctx, pages, inventory.FindingFacetsSummed)
+func (o Operations) CountFindings(ctx context.Context, req *CountFindingsRequest) (*inventory.FindingFacets, error) {
+	parts, err := inventory.FacetPartsOf(req.Facets)
+	if err != nil {
+		return nil, err
+	}
+	return countRows(ctx, &req.ListRequest, o.p.Findings.List, func(ctx context.Context, pages []core.Page[*inventory.Finding]) ([]*inventory.FindingFacets, error) {
+		return o.p.Findings.Facets(ctx, pages, parts)
 	})
 }
 

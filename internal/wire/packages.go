@@ -85,7 +85,7 @@ func (o Operations) GetVulnerabilityExposure(ctx context.Context, in *NamedVulne
 	if err != nil {
 		return nil, err
 	}
-	counted, err := o.CountFindings(ctx, &core.ListRequest[*inventory.FindingFilter]{Filter: &inventory.FindingFilter{VulnerabilityIDs: v.Names}})
+	counted, err := o.CountFindings(ctx, &CountFindingsRequest{ListRequest: core.ListRequest[*inventory.FindingFilter]{Filter: &inventory.FindingFilter{VulnerabilityIDs: v.Names}}})
 	if err != nil {
 		return nil, err
 	}

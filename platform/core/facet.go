@@ -20,8 +20,8 @@ type (
 	TextFacet = Facet[string]
 )
 
-// maxFacets limits the values of one field.
-const maxFacets = 100
+// MaxFacets limits the values of one field.
+const MaxFacets = 100
 
 // FacetEach counts the rows of the lists that the pages belong to, with one read for the lists with the same filter,
 // which are all of them unless they have page tokens. The function sort sorts what was counted.
@@ -61,5 +61,14 @@ func SortFacets[V cmp.Ordered](facets []Facet[V]) []Facet[V] {
 	slices.SortFunc(facets, func(a, b Facet[V]) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Value, b.Value))
 	})
-	return append([]Facet[V]{}, facets[:min(len(facets), maxFacets)]...)
+	return append([]Facet[V]{}, facets[:min(len(facets), MaxFacets)]...)
+}
+
+// FacetsOf returns facets of counts by value.
+func FacetsOf[V cmp.Ordered](counts map[V]int64) []Facet[V] {
+	facets := make([]Facet[V], 0, len(counts))
+	for value, n := range counts {
+		facets = append(facets, Facet[V]{value, n})
+	}
+	return SortFacets(facets)
 }

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -90,6 +91,16 @@ func NewFilter[F any]() F {
 func FillFilter[F Filter](f F) F {
 	if reflect.ValueOf(f).IsNil() {
 		return NewFilter[F]()
+	}
+	return f
+}
+
+// filterFor returns the filter of a request, as its caller means it. A filter that says "me" has a method ForCaller, which returns one
+// that names the caller.
+func filterFor[F Filter](ctx context.Context, f F) F {
+	f = FillFilter(f)
+	if personal, ok := any(f).(interface{ ForCaller(a *Actor) F }); ok {
+		return personal.ForCaller(ActorOf(ctx))
 	}
 	return f
 }

@@ -101,7 +101,7 @@ func ListReferring[T any, F Filter](ctx context.Context, r *Collection[T, F], re
 	pages, errs := make([]Page[T], n), make([]error, n)
 	requests, scopes := make([]ListRequest[F], n), make([]Scope, n)
 	// Only scopes of whole subtrees can be narrowed to the rows that refer to an object.
-	req.Filter = FillFilter(req.Filter)
+	req.Filter = filterFor(ctx, req.Filter)
 	nothing := MatchesNothing(req.Filter)
 	separately := !nothing && (req.PageToken != "" || req.UIDP.IsNarrow())
 	var q Query[F]
@@ -284,7 +284,7 @@ func (r *Collection[T, F]) BuildQuery(ctx context.Context, req ListRequest[F]) (
 	if _, err := RequireCaller(ctx); err != nil {
 		return Query[F]{}, err
 	}
-	req.Filter = FillFilter(req.Filter)
+	req.Filter = filterFor(ctx, req.Filter)
 	v := Violations(slices.Clone(req.Malformed))
 	req.UIDP.Check(&v)
 	req.Filter.Check(&v)

@@ -31,7 +31,7 @@ func (s AuditLog) Activity(ctx context.Context, req core.ActivityRequest, types 
 
 func (s AuditLog) activity(ctx context.Context, req core.ActivityRequest, types []string) ([]EventActivity, error) {
 	in, err := core.CheckActivity(ctx, req, s.area.Now(), func(v *core.Violations) {
-		s.area.Types.Check(v, "types", types)
+		s.area.Types.Check(v, "kinds", types)
 	})
 	if err != nil {
 		return nil, err

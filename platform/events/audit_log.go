@@ -18,6 +18,10 @@ type AuditStore interface {
 	// EventActivity counts changes and denials per interval.
 	EventActivity(ctx context.Context, q core.ActivityQuery) ([]EventCount, error)
 
+	// CountEvents counts the events of the page that EventLog reads, with one more than the limit, by what they have in common. The scope
+	// has one branch.
+	CountEvents(ctx context.Context, q AuditQuery) ([]AuditCount, error)
+
 	// FirstBindingChanges reads, of each role binding on the groups of a query that has changed
 	// since its time, the first event since then. It leaves out bindings that were made since then.
 	// The events are in the order of their subjects, and up to the limit.
@@ -205,7 +209,7 @@ func (r AuditRequest) buildQuery(types *Types, v *core.Violations) AuditQuery {
 			v.Add("target", "cannot be combined with subject")
 		}
 	}
-	types.Check(v, "types", r.Types)
+	types.Check(v, "kinds", r.Types)
 	v.CheckTimes("since", r.Since, "until", r.Until)
 	if r.After != "" && !core.IsEventID(r.After) {
 		v.Add("page_token", "is not a cursor of this log")

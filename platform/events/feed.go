@@ -94,9 +94,9 @@ func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
 	if req.First < 0 {
 		v.Add("first", "must not be negative")
 	}
-	s.area.Types.Check(&v, "types", req.Types)
+	s.area.Types.Check(&v, "kinds", req.Types)
 	if req.Types != nil && len(req.Types) == 0 {
-		v.Add("types", "must not be empty; leave it out for all types")
+		v.Add("kinds", "must not be empty; leave it out for all kinds")
 	}
 	if err := v.Err(); err != nil {
 		return nil, err

@@ -2,7 +2,6 @@ package inventory
 
 import (
 	"context"
-	"slices"
 
 	"atrium/platform/core"
 )
@@ -118,18 +117,12 @@ func (s Findings) DuePolicy(ctx context.Context, within core.UID) (*DuePolicy, e
 
 // CountOverdue counts, for each summary, the findings to look after that are due already, with one read.
 func (s Findings) CountOverdue(ctx context.Context, summaries []*FindingSummary) ([]int64, error) {
-	counts, scopes := make([]int64, len(summaries)), make([]core.Scope, len(summaries))
-	for i, of := range summaries {
-		q, err := s.rows.Query(ctx, core.ListRequest[*FindingFilter]{UIDP: core.UIDFilter{DescendantsOf: of.scope.Repo}})
-		if err != nil {
-			return nil, s.rows.Kind.AddArea(err)
-		}
-		for _, b := range q.Scope.Branches {
-			b.Digest = of.scope.Digest
-			scopes[i].Branches = append(scopes[i].Branches, b)
-		}
+	counts := make([]int64, len(summaries))
+	scopes, err := s.scopesOf(ctx, summaries)
+	if err != nil {
+		return nil, s.rows.Kind.AddArea(err)
 	}
-	filter := &FindingFilter{DueBefore: s.area.Now(), States: slices.Clone(findingStates[:2])}
+	filter := &FindingFilter{DueBefore: s.area.Now(), States: OpenStates()}
 	found, err := s.area.tables.Findings.ListEach(ctx, s.area.Store, core.Query[*FindingFilter]{Filter: filter, Order: s.rows.Kind.DefaultOrder, Parts: core.PartTotal}, scopes)
 	for i, rows := range found {
 		counts[i] = rows.Total

@@ -106,6 +106,9 @@ var findingStates = []FindingState{FindingOpen, FindingInTriage, FindingAccepted
 // FindingStates lists the states.
 func FindingStates() []FindingState { return slices.Clone(findingStates) }
 
+// OpenStates lists the states of the findings that somebody must look after.
+func OpenStates() []FindingState { return []FindingState{FindingOpen, FindingInTriage} }
+
 // Values lists the states.
 func (FindingState) Values() []string { return fieldmask.Texts(findingStates) }
 
@@ -127,7 +130,9 @@ type FindingFilter struct {
 	Ecosystems       []string              `json:"ecosystems,omitempty"` // with or without the release
 	Query            string                `json:"query,omitempty"`      // words of the id or the package
 	Assignee         core.UID              `json:"assignee,omitempty"`
-	Assigned         *bool                 `json:"assigned,omitempty"` // whether somebody looks after it
+	Assigned         *bool                 `json:"assigned,omitempty"`     // whether somebody looks after it
+	AssignedToMe     *bool                 `json:"assignedToMe,omitempty"` // whether the caller does
+	Me               []core.UID            `json:"-" excludes:""`          // the identities of the caller: see ForCaller
 	FirstSeenSince   core.Time             `json:"firstSeenSince,omitzero"`
 	FirstSeenBefore  core.Time             `json:"firstSeenBefore,omitzero"`
 	ResolvedSince    core.Time             `json:"resolvedSince,omitzero"`
@@ -294,6 +299,10 @@ type FindingQueries interface {
 
 	// SummarizeImageFindings counts those of images, with one statement.
 	SummarizeImageFindings(ctx context.Context, on core.Conn, keys ImageKeys) ([]*FindingSummary, error)
+
+	// CountFindingAges counts the findings of each scope that somebody must look after, by their age and rating, with one statement. The
+	// i-th age is that of findings which were first seen later than since[i], and not later than since[i-1].
+	CountFindingAges(ctx context.Context, on core.Conn, scopes []core.Scope, since []core.Time, add func(scope, age int, rating core.SeverityRating, n int64)) error
 
 	// FacetFindings counts the findings of each scope by the selected facets, with one round trip.
 	FacetFindings(ctx context.Context, on core.Conn, filter *FindingFilter, scopes []core.Scope, parts FindingFacetParts) ([]*FindingFacets, error)

@@ -3,6 +3,7 @@ package inventory
 import (
 	"fmt"
 	"iter"
+	"slices"
 
 	"atrium/platform/core"
 )
@@ -35,6 +36,25 @@ func (f *FindingFilter) anyPart(is func(*FindingFilter) bool) bool {
 		}
 	}
 	return false
+}
+
+// ForCaller returns the filter with the identities of a caller in each part that asks for what is assigned to them.
+func (f *FindingFilter) ForCaller(a *core.Actor) *FindingFilter {
+	asks := func(f *FindingFilter) bool { return f.AssignedToMe != nil }
+	if a == nil || !asks(f) && !f.anyPart(asks) {
+		return f
+	}
+	own := *f
+	own.Me, own.Or = a.Identities, slices.Clone(f.Or)
+	for i, part := range f.Or {
+		if part != nil {
+			own.Or[i] = part.ForCaller(a)
+		}
+	}
+	if f.Not != nil {
+		own.Not = f.Not.ForCaller(a)
+	}
+	return &own
 }
 
 // checkParts checks the filters inside.

@@ -2,8 +2,10 @@ package inventory
 
 import (
 	"context"
+	"slices"
 
 	"atrium/platform/core"
+	"atrium/platform/fieldmask"
 )
 
 // A FindingCount counts findings by severity, and those that are special among them.
@@ -131,10 +133,10 @@ type FindingFacets struct {
 	Repos      []core.UIDFacet  `json:"repos"`
 	Groups     []core.UIDFacet  `json:"groups"` // the groups of the repos
 
-	Vulnerabilities []core.TextFacet `json:"-"`
-	Packages        []core.TextFacet `json:"-"`
-	Assignees       []core.UIDFacet  `json:"-"` // "" is for findings that nobody looks after
-	Labels          []core.TextFacet `json:"-"` // labels of the repos, as key=value
+	Vulnerabilities []core.TextFacet `json:"vulnerabilities,omitempty"`
+	Packages        []core.TextFacet `json:"packages,omitempty"`
+	Assignees       []core.UIDFacet  `json:"assignees,omitempty"` // "" is for findings that nobody looks after
+	Labels          []core.TextFacet `json:"labels,omitempty"`    // labels of the repos, as key=value
 }
 
 // The facets of findings.
@@ -159,6 +161,34 @@ const (
 	FindingFacetsByAssignee
 	FindingFacetsByLabel
 )
+
+// A FindingFacet names a facet that reads each finding.
+type FindingFacet string
+
+// The facets that read each finding.
+const (
+	FacetVulnerabilities FindingFacet = "FINDING_FACET_VULNERABILITIES"
+	FacetPackages        FindingFacet = "FINDING_FACET_PACKAGES"
+	FacetAssignees       FindingFacet = "FINDING_FACET_ASSIGNEES"
+	FacetLabels          FindingFacet = "FINDING_FACET_LABELS"
+)
+
+// findingFacets lists the facets in the order of their parts, after the first one.
+var findingFacets = []FindingFacet{FacetVulnerabilities, FacetPackages, FacetAssignees, FacetLabels}
+
+// Values lists the facets.
+func (FindingFacet) Values() []string { return fieldmask.Texts(findingFacets) }
+
+// FacetPartsOf returns the parts that are summed, and those of the named facets.
+func FacetPartsOf(named []FindingFacet) (FindingFacetParts, error) {
+	var v core.Violations
+	parts := FindingFacetsSummed
+	for _, facet := range named {
+		core.CheckOneOf(&v, "facets", facet, findingFacets)
+		parts |= FindingFacetsSummed << (slices.Index(findingFacets, facet) + 1)
+	}
+	return parts, FindingKind.AddArea(v.Err())
+}
 
 // Facets counts all findings of the lists that the pages belong to, by the selected facets.
 func (s Findings) Facets(ctx context.Context, pages []core.Page[*Finding], parts FindingFacetParts) ([]*FindingFacets, error) {

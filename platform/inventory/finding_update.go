@@ -284,10 +284,11 @@ func (s Findings) choose(ctx context.Context, tx core.Tx, u *FindingUpdate) ([]*
 	}
 	var rows core.Rows[*Finding]
 	var err error
-	if !core.MatchesNothing(u.Where) {
+	where := u.Where.ForCaller(core.ActorOf(ctx))
+	if !core.MatchesNothing(where) {
 		rows, err = s.area.tables.Findings.List(ctx, tx, core.Query[*FindingFilter]{
 			Scope:  s.rows.Kind.NarrowScope(core.UIDFilter{DescendantsOf: u.Within, IDs: u.Among}, []core.UID{u.Within}),
-			Filter: u.Where, Order: core.Order{Field: "uid"}, Limit: MaxUpdatedFindings, Parts: core.PartItems | core.PartMore,
+			Filter: where, Order: core.Order{Field: "uid"}, Limit: MaxUpdatedFindings, Parts: core.PartItems | core.PartMore,
 		})
 	}
 	switch {

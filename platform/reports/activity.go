@@ -2,6 +2,7 @@ package reports
 
 import (
 	"context"
+	"errors"
 
 	"atrium/platform/core"
 	"atrium/platform/inventory"
@@ -11,12 +12,6 @@ import (
 type FindingActivity struct {
 	Time core.Time               `json:"time"` // start of the interval
 	Open inventory.SeverityCount `json:"open"`
-}
-
-// An OpenChange is by how much the number of open findings changed in one step of a query.
-type OpenChange struct {
-	Step int // position of the step of a query, from 0; those after the last one are included
-	By   inventory.OpenCounts
 }
 
 // An AdvisoryActivity counts the advisories that were opened and fixed in one
@@ -39,9 +34,9 @@ type ActivityQueries interface {
 	// were fixed.
 	AdvisoryActivity(ctx context.Context, on core.Conn, q core.ActivityQuery) ([]AdvisoryCount, error)
 
-	// FindingActivity sums the changes of the number of open findings from the first interval until now. The
-	// query has whole days.
-	FindingActivity(ctx context.Context, on core.Conn, q core.ActivityQuery) ([]OpenChange, error)
+	// FindingActivity sums the changes of the number of open findings of each scope in each step from the first one until now, with one
+	// statement. Steps after the last one of the query are included. The query has whole days.
+	FindingActivity(ctx context.Context, on core.Conn, q core.ActivityQuery, scopes []core.Scope, add func(scope, step int, by inventory.OpenCounts)) error
 }
 
 // Activities tell how many findings and advisories there were by interval.
@@ -58,41 +53,81 @@ func newActivities(area *Area) Activities {
 // ListFindingActivity returns how many findings were open at the end of each interval in the repos of a group, or in a repo, which
 // exist today: as their summary counted them then.
 func (s Activities) ListFindingActivity(ctx context.Context, req core.ActivityRequest) ([]FindingActivity, error) {
-	activity, err := s.listFindingActivity(ctx, req)
-	return activity, s.findings.Kind.AddArea(err)
+	activity, err := s.listFindingActivity(ctx, req, []core.UID{req.Within}, func() ([]*inventory.FindingSummary, error) {
+		now, err := s.area.inventory.Findings.Summarize(ctx, req.Within)
+		return []*inventory.FindingSummary{now}, err
+	})
+	if err != nil {
+		return nil, s.findings.Kind.AddArea(err)
+	}
+	return activity[0], nil
 }
 
-func (s Activities) listFindingActivity(ctx context.Context, req core.ActivityRequest) ([]FindingActivity, error) {
+// ListFindingActivityOf is ListFindingActivity of each of some groups, which must exist, with one read of summaries and one of changes.
+func (s Activities) ListFindingActivityOf(ctx context.Context, req core.ActivityRequest, groups []core.UID) ([][]FindingActivity, []error) {
+	check := func(group core.UID) error {
+		_, err := s.findingScope(ctx, group)
+		return s.findings.Kind.AddArea(err)
+	}
+	return core.ReadPermitted(groups, check, func(groups []core.UID) ([][]FindingActivity, error) {
+		req.Within = groups[0] // all have the same intervals
+		activity, err := s.listFindingActivity(ctx, req, groups, func() ([]*inventory.FindingSummary, error) {
+			now, errs := s.area.inventory.Findings.SummarizeEach(ctx, groups)
+			return now, errors.Join(errs...)
+		})
+		return activity, s.findings.Kind.AddArea(err)
+	})
+}
+
+// listFindingActivity reads the activity in each of some places. The function summarize reads how many findings they have now.
+func (s Activities) listFindingActivity(ctx context.Context, req core.ActivityRequest, within []core.UID, summarize func() ([]*inventory.FindingSummary, error)) ([][]FindingActivity, error) {
 	in, err := core.CheckActivity(ctx, req, s.area.Now(), nil)
 	if err != nil {
 		return nil, err
 	}
-	q, err := s.findings.Query(ctx, core.ListRequest[*inventory.FindingFilter]{UIDP: core.UIDFilter{DescendantsOf: req.Within}})
+	scopes := make([]core.Scope, len(within))
+	for i, uid := range within {
+		if scopes[i], err = s.findingScope(ctx, uid); err != nil {
+			return nil, err
+		}
+	}
+	now, err := summarize()
 	if err != nil {
 		return nil, err
 	}
-	now, err := s.area.inventory.Findings.Summarize(ctx, req.Within)
-	if err != nil {
-		return nil, err
+	steps := req.Query(in, core.Scope{})
+	after := make([][]inventory.OpenCounts, len(within))
+	for i := range after {
+		after[i] = make([]inventory.OpenCounts, len(in.Starts)+1)
 	}
-	steps := req.Query(in, q.Scope)
-	changes, err := s.area.tables.FindingActivity(ctx, s.area.Store, steps)
-	if err != nil {
-		return nil, err
+	err = s.area.tables.FindingActivity(ctx, s.area.Store, steps, scopes, func(scope, step int, by inventory.OpenCounts) {
+		at := in.Position(steps, step)
+		after[scope][at] = after[scope][at].Plus(by)
+	})
+	all := make([][]FindingActivity, len(within))
+	for i, of := range now {
+		all[i] = countBack(in.Starts, after[i], of.Open.SeverityCount)
 	}
-	after := make([]inventory.OpenCounts, len(in.Starts)+1)
-	for _, c := range changes {
-		at := in.Position(steps, c.Step)
-		after[at] = after[at].Plus(c.By)
-	}
-	activity, open := make([]FindingActivity, len(in.Starts)), now.Open.SeverityCount
-	for i := len(in.Starts) - 1; i >= 0; i-- {
+	return all, err
+}
+
+// findingScope returns the scope of the findings in a group or repo.
+func (s Activities) findingScope(ctx context.Context, within core.UID) (core.Scope, error) {
+	q, err := s.findings.Query(ctx, core.ListRequest[*inventory.FindingFilter]{UIDP: core.UIDFilter{DescendantsOf: within}})
+	return q.Scope, err
+}
+
+// countBack returns how many findings were open at the end of each interval, by how many are now, and by how many there were more or
+// less after it.
+func countBack(starts []core.Time, after []inventory.OpenCounts, open inventory.SeverityCount) []FindingActivity {
+	activity := make([]FindingActivity, len(starts))
+	for i := len(starts) - 1; i >= 0; i-- {
 		for rank, n := range after[i+1] {
 			open.Add(core.RatingOfRank(rank), -n)
 		}
-		activity[i] = FindingActivity{in.Starts[i], open}
+		activity[i] = FindingActivity{starts[i], open}
 	}
-	return activity, nil
+	return activity
 }
 
 // ListAdvisoryActivity counts, per interval, the advisories of a group or a repo that were

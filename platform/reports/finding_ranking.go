@@ -100,7 +100,7 @@ func (s FindingRankings) rank(ctx context.Context, req RankingRequest, ofPackage
 	}
 	filter := core.EditFilter(req.Filter, func(f *inventory.FindingFilter) {
 		if f.WantedStates() == nil {
-			f.States = []inventory.FindingState{inventory.FindingOpen, inventory.FindingInTriage}
+			f.States = inventory.OpenStates()
 		}
 	})
 	q, err := s.lists.Query(ctx, core.ListRequest[*inventory.FindingFilter]{UIDP: req.Within, Filter: filter, Malformed: malformed})

@@ -39,27 +39,34 @@ func (queries) AdvisoryActivity(ctx context.Context, on core.Conn, a core.Activi
 
 // FindingActivity sums the changes of the number of open findings per step, from the first one until now. It counts in quarters of
 // an hour, which is exact for all zones of today.
-func (queries) FindingActivity(ctx context.Context, on core.Conn, a core.ActivityQuery) (changes []reports.OpenChange, err error) {
+func (queries) FindingActivity(ctx context.Context, on core.Conn, a core.ActivityQuery, scopes []core.Scope, add func(scope, step int, by inventory.OpenCounts)) error {
 	s := tablesOf(on)
-	first, length := quarterNumber(a.From), max(int64(a.Length/quarter), 1)
-	var run []*dbconn.Statement
-	for _, b := range a.Scope.Branches {
-		q := table.NewStatement(s.Dialect).AddSlow("SELECT (t.quarter - ?) / ?", first, length)
-		for rank := range len(inventory.OpenCounts{}) {
-			q.Add(fmt.Sprintf(", CAST(SUM(t.r%d) AS BIGINT)", rank))
+	places := dbconn.ParentColumn{Name: "scope"}
+	var indices []int
+	for i, scope := range scopes {
+		for _, b := range scope.Branches {
+			indices, places.Bytes = append(indices, i), append(places.Bytes, table.PackUID(b.UID))
 		}
-		q.Add(" FROM open_finding_change t WHERE t.scope = ? AND t.quarter >= ? GROUP BY 1", b.UID, first)
-		run = append(run, q.Build(func(scan func(...any) error) error {
-			var c reports.OpenChange
-			err := scan(&c.Step, &c.By[0], &c.By[1], &c.By[2], &c.By[3], &c.By[4], &c.By[5])
-			changes = append(changes, c)
+	}
+	if len(indices) == 0 {
+		return nil
+	}
+	first, length := quarterNumber(a.From), max(int64(a.Length/quarter), 1)
+	q := table.NewStatement(s.Dialect).AddSlow("SELECT p.i, (t.quarter - ?) / ?", first, length)
+	for rank := range len(inventory.OpenCounts{}) {
+		q.Add(fmt.Sprintf(", CAST(SUM(t.r%d) AS BIGINT)", rank))
+	}
+	q.Add(" FROM " + q.Parents(places) + " CROSS JOIN open_finding_change t WHERE t.scope = p.scope")
+	q.Add(" AND t.quarter >= ? GROUP BY 1, 2", first)
+	return s.Reads.Run(ctx, q.Build(func(scan func(...any) error) error {
+		var place, step int64
+		var by inventory.OpenCounts
+		if err := scan(&place, &step, &by[0], &by[1], &by[2], &by[3], &by[4], &by[5]); err != nil {
 			return err
-		}))
-	}
-	if len(run) == 0 {
-		return nil, nil
-	}
-	return changes, s.Reads.Run(ctx, run...)
+		}
+		add(indices[place-1], int(step), by)
+		return nil
+	}))
 }
 
 // quarter is the time for which the changes of open findings are counted together. Days of all zones begin with one.

@@ -183,6 +183,9 @@ func addConditions(f *inventory.FindingFilter, s *table.Statement) {
 	if f.Assigned != nil {
 		s.Add(" AND COALESCE(length(t.assignee), 0) " + map[bool]string{true: ">", false: "="}[*f.Assigned] + " 0")
 	}
+	if f.AssignedToMe != nil {
+		addAssignedTo(s, f.Me, *f.AssignedToMe)
+	}
 	if f.HasDueTime != nil {
 		s.Add(" AND t.due_time "+map[bool]string{true: "<", false: "="}[*f.HasDueTime]+" ?", core.NoDeadline)
 	}
@@ -299,26 +302,6 @@ func splitFindings(f *inventory.FindingFilter) []*inventory.FindingFilter {
 	resolved.States = []inventory.FindingState{inventory.FindingResolved}
 	others.States = slices.DeleteFunc(slices.Clone(f.WantedStates()), func(s inventory.FindingState) bool { return s == inventory.FindingResolved })
 	return []*inventory.FindingFilter{&others, &resolved}
-}
-
-// addAnyEcosystem adds the condition that an ecosystem is one of names, or a release of one. SQLite allows a depth of 1,000 for
-// an expression, so the names are in groups.
-func addAnyEcosystem(s *table.Statement, names []string) {
-	if len(names) == 0 {
-		return
-	}
-	const perGroup = 50
-	s.Add(" AND (t.ecosystem ?", table.Values(names))
-	for group := range slices.Chunk(names, perGroup) {
-		s.Add(" OR (1 = 0")
-		for _, name := range group {
-			if !strings.Contains(name, ":") {
-				s.Add(" OR t.ecosystem >= ? AND t.ecosystem < ?", name+":", name+";") // ';' follows ':'
-			}
-		}
-		s.Add(")")
-	}
-	s.Add(")")
 }
 
 // The class of a finding determines its counter. It is 0 for findings of images that are not live, and negative for

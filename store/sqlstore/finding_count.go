@@ -6,6 +6,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"atrium/platform/core"
@@ -114,6 +115,22 @@ func (s tables) countFindingsBy(filter *inventory.FindingFilter, scopes []core.S
 	count(inventory.FindingFacetsByPackage, "", "t.package", func(f *inventory.FindingFacets) *[]core.TextFacet { return &f.Packages })
 	count(inventory.FindingFacetsByLabel, " JOIN repo_label v ON v.uid = "+table.WithoutIndex("t.parent")+" AND v.alias LIKE '%=%'", "v.alias", func(f *inventory.FindingFacets) *[]core.TextFacet { return &f.Labels })
 	return run
+}
+
+// CountFindingAges counts findings by age and rating.
+func (queries) CountFindingAges(ctx context.Context, on core.Conn, scopes []core.Scope, since []core.Time, add func(scope, age int, rating core.SeverityRating, n int64)) error {
+	s := tablesOf(on)
+	q, age := table.NewStatement(s.Dialect), "CASE"
+	for i, at := range since {
+		age += " WHEN t.first_seen_time > " + q.Arg(at) + " THEN " + strconv.Itoa(i)
+	}
+	age += " ELSE " + strconv.Itoa(len(since)) + " END"
+	var position int64
+	var rank string
+	return s.RunAll(ctx, findings.Reader(s).CountIn(q, &inventory.FindingFilter{States: inventory.OpenStates()}, scopes, "", []string{age, "substr(t.severity, 1, 1)"}, []any{&position, &rank}, func(scope int, n int64) {
+		rating, _ := inventory.ParseSeverityKey(rank)
+		add(scope, int(position), rating, n)
+	}))
 }
 
 // facetSums are the facets of findings of each scope.

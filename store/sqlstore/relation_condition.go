@@ -1,6 +1,9 @@
 package sqlstore
 
 import (
+	"slices"
+	"strings"
+
 	"atrium/platform/core"
 	"atrium/store/sqlstore/table"
 )
@@ -50,6 +53,38 @@ func addLabels(s *table.Statement, from, column string, labels []string) {
 	for _, label := range labels {
 		s.AddSlow(" AND EXISTS (SELECT 1 FROM "+from+" l WHERE l.alias = ? AND l.uid = "+column+")", label)
 	}
+}
+
+// addAssignedTo adds the condition that one of identities looks after a finding, or that none of them does.
+func addAssignedTo(s *table.Statement, identities []core.UID, does bool) {
+	switch {
+	case len(identities) > 0 && does:
+		s.Add(" AND t.assignee ?", table.UIDValues(identities))
+	case len(identities) > 0:
+		s.Add(" AND (t.assignee ?) IS NOT TRUE", table.UIDValues(identities))
+	case does:
+		s.Add(" AND 1 = 0")
+	}
+}
+
+// addAnyEcosystem adds the condition that an ecosystem is one of names, or a release of one. SQLite allows a depth of 1,000 for
+// an expression, so the names are in groups.
+func addAnyEcosystem(s *table.Statement, names []string) {
+	if len(names) == 0 {
+		return
+	}
+	const perGroup = 50
+	s.Add(" AND (t.ecosystem ?", table.Values(names))
+	for group := range slices.Chunk(names, perGroup) {
+		s.Add(" OR (1 = 0")
+		for _, name := range group {
+			if !strings.Contains(name, ":") {
+				s.Add(" OR t.ecosystem >= ? AND t.ecosystem < ?", name+":", name+";") // ';' follows ':'
+			}
+		}
+		s.Add(")")
+	}
+	s.Add(")")
 }
 
 // addRepoCondition adds the condition that a group holds such a repo.

@@ -31,7 +31,9 @@ import (
 var pricedReads = map[string][]string{
 	"Query.finding":                    {`finding(uid: $absent) { uid }`},
 	"Query.findings":                   {`findings(first: 0) { facets { vulnerabilities { value } labels { value } } }`, pageOf("findings", "", "uid package"), readFiltered("findings", `query: "no such text"`), readFiltered("findings", `packages: ["none"]`), readFiltered("findings", `labels: ["none=such"]`), readFiltered("findings", `firstSeenBefore: "2000-01-01T00:00:00Z"`), readFiltered("findings", `vulnerabilityIds: ["none"]`), `findings(first: 1) { facets { severities { value } } }`},
-	"Query.findingSummary":             {`findingSummary { open { total } }`, `findingSummary { overdue }`, `groups(first: 50) { nodes { findingSummary { overdue } } }`},
+	"Query.findingSummary":             {`findingSummary { open { total } }`, `findingSummary { overdue }`, `groups(first: 50) { nodes { findingSummary { overdue } } }`, `findingSummary { openByAge { open { total } } }`, `groups(first: 10) { nodes { findingSummary { openByAge { open { total } } } } }`},
+	"Query.auditLogSummary":            {`auditLogSummary(within: $root, since: "2026-01-01T00:00:00Z") { made actors { value } }`, `auditLogSummary(within: $root, since: "2026-01-01T00:00:00Z", kinds: [IAM_ROLE_DELETED]) { made }`, `auditLogSummary(within: $deep, since: "2026-01-01T00:00:00Z", denied: true) { refused }`},
+	"Group.findingActivity":            {`groups(first: 50) { nodes { findingActivity(interval: WEEK) { time open { total } } } }`},
 	"Query.packages":                   {pageOf("packages", "", "uid name"), readFiltered("packages", `query: "no such text"`)},
 	"Query.package":                    {`package(uid: $absent) { uid }`},
 	"Query.packageVersion":             {`packageVersion(uid: $absent) { uid }`},

@@ -129,12 +129,15 @@ func (p logPart) addMentions(q *table.Statement, uid core.UID) {
 // logPage builds a statement that reads a page from several parts. Each part returns at
 // most as many rows as the page can need.
 func (l Log) logPage(a events.AuditQuery, parts []logPart) *table.Statement {
-	q := NewStatement(l.source.Dialect)
+	return addPage(NewStatement(l.source.Dialect).Add(SelectTo+longOfEvents(a.Without)+SelectFrom+"event e WHERE "), a, parts)
+}
+
+// addPage adds the condition, the order and the limit of a page.
+func addPage(q *table.Statement, a events.AuditQuery, parts []logPart) *table.Statement {
 	order, limit := " ORDER BY e.id DESC LIMIT ?", int64(a.Limit)+1
 	if a.Backward {
 		order = " ORDER BY e.id LIMIT ?"
 	}
-	q.Add(SelectTo + longOfEvents(a.Without) + SelectFrom + "event e WHERE ")
 	if len(parts) == 1 {
 		AddConditions(q, parts[0].query, parts[0].branch) // one part has no resource
 		return q.Add(order, limit)
@@ -149,6 +152,22 @@ func (l Log) logPage(a events.AuditQuery, parts []logPart) *table.Statement {
 		q.Add(strings.ReplaceAll(order, "e.id", "id")+") e", limit)
 	}
 	return q.Add(") e"+order+")"+order, limit, limit)
+}
+
+// CountEvents counts the events of a page by what they have in common.
+func (l Log) CountEvents(ctx context.Context, a events.AuditQuery) (counts []events.AuditCount, err error) {
+	q := NewStatement(l.source.Dialect).Add("SELECT e.actor_subject, e.type, e.grp, CASE WHEN e.denied = '' THEN 0 ELSE 1 END, COUNT(*), CAST(SUM(e.times) AS BIGINT), MIN(e.time)")
+	q.Add(" FROM (SELECT e.actor_subject, e.type, e.grp, e.denied, e.times, e.time FROM event e WHERE ")
+	addPage(q, a, splitLog(a)).Add(") e GROUP BY 1, 2, 3, 4")
+	err = l.source.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
+		var c events.AuditCount
+		var denied int64
+		err := scan(&c.Actor, &c.Type, (*string)(&c.Group), &denied, &c.Rows, &c.Count, table.TimeOf(&c.Oldest))
+		c.Denied = denied == 1
+		counts = append(counts, c)
+		return err
+	}))
+	return counts, err
 }
 
 // longOfEvents returns the columns of long texts, with empty values instead of those

@@ -14,9 +14,14 @@ import (
 // add is called, the destinations hold the values of a group of the i-th scope, which has n rows. joined is SQL that
 // joins t with the table of the columns, if a row can have several values, or the same one several times.
 func (r *Reader[T, F]) CountBy(filter F, scopes []core.Scope, joined string, columns []string, destinations []any, add func(i int, n int64)) []*dbconn.Statement {
+	return r.CountIn(NewStatement(r.Dialect), filter, scopes, joined, columns, destinations, add)
+}
+
+// CountIn is CountBy with columns that contain placeholders of arguments of q.
+func (r *Reader[T, F]) CountIn(q *Statement, filter F, scopes []core.Scope, joined string, columns []string, destinations []any, add func(i int, n int64)) []*dbconn.Statement {
 	how, grouped := r.accessPath("", filter), strings.Join(columns, ", ")
 	parts, rest := r.parts(scopes, how)
-	q, counted, counter := NewStatement(r.Dialect), 0, "COUNT(*)"
+	counted, counter := 0, "COUNT(*)"
 	if joined != "" {
 		counter = "COUNT(DISTINCT t.uid)"
 	}
