@@ -2,12 +2,11 @@
 
 import assert from 'node:assert/strict';
 import http from 'node:http';
-import { composeServices } from '@apollo/composition';
-import { composeServices as composeWithGuild } from '@theguild/federation-composition';
-import { buildSubgraphSchema } from '@apollo/subgraph';
-import { parse } from 'graphql';
-import { createHandler } from 'graphql-http/lib/use/http';
+import require from './graphql-16/require.mjs';
 import { check, data, dataOf, endpoint, someRepos } from './lib.mjs';
+
+const { composeServices } = require('@apollo/composition'), { composeServices: composeWithGuild } = require('@theguild/federation-composition');
+const { buildSubgraphSchema } = require('@apollo/subgraph'), { createHandler } = require('graphql-http/lib/use/http'), { parse } = require('graphql');
 
 const notes = parse(`
   extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key"])
@@ -35,13 +34,13 @@ export function composeAll(subgraphs) {
 
 /** Serves the other subgraph until the suite ends, and returns its URL. */
 export async function startNotes() {
-  const schema = buildSubgraphSchema({
+  const schema = buildSubgraphSchema([{
     typeDefs: notes,
     resolvers: {
       Query: { noted: (_, { uids }) => uids.map((uid) => ({ uid })) },
       Repo: { __resolveReference: (repo) => repo, note: ({ uid }) => `note on ${uid}` },
     },
-  });
+  }]);
   const server = http.createServer(createHandler({ schema }));
   await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
   return `http://127.0.0.1:${server.address().port}/graphql`;

@@ -71,6 +71,9 @@ export function temporary(name, text) {
   return path;
 }
 
+/** The newest compiler of TypeScript, which node runs. Packages that generate code find an older one. */
+export const tsc = join(import.meta.dirname, 'node_modules/typescript-7/bin/tsc');
+
 /** Runs a program in this folder or another one. Returns its exit code, its whole output as text, and its standard output as out. */
 export const run = (program, args, env = {}, cwd = import.meta.dirname) => new Promise((done, reject) => {
   const child = spawn(program, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -1,9 +1,10 @@
 // This suite runs @apollo/gateway with Atrium and another subgraph.
 
-import { ApolloGateway, RemoteGraphQLDataSource } from '@apollo/gateway';
-import { ApolloServer } from '@apollo/server';
 import { checkGateway, compose, startNotes } from '../federation.mjs';
+import require from '../graphql-16/require.mjs';
 import { endpoint, finish, headers } from '../lib.mjs';
+
+const { ApolloGateway, RemoteGraphQLDataSource } = require('@apollo/gateway'), { ApolloServer } = require('@apollo/server');
 
 const sent = [];
 

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import compiler from 'relay-compiler';
-import { check, endpoint, finish, headers, read, run } from '../lib.mjs';
+import { check, endpoint, finish, headers, read, run, tsc } from '../lib.mjs';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/graphql.md'), 'utf8');
 const block = (kind, language = 'ts') => page.match(new RegExp(`^\`\`\`${language} ${kind}\n(.*?)^\`\`\`$`, 'ms'))?.[1] ?? assert.fail(`the page has no block ${kind}`);
@@ -58,7 +58,7 @@ export async function names(endpoint: string, token: string): Promise<string[]> 
 `);
 write('src/page.ts', `
 import { graphql } from './gql';
-import type { ErrorExtensions, EventDetail } from './gql/graphql';
+import type { ErrorExtensions, EventDetail } from './schema';
 /** Returns what is wrong, by the name of the field of a form. */
 export const faults = ({ reason, fields }: ErrorExtensions): Record<string, string> =>
   reason === 'INVALID_ARGUMENT' ? Object.fromEntries((fields ?? []).map(({ path, message }) => [path.slice(1).join('.'), message])) : {};
@@ -164,11 +164,11 @@ await check('relay-compiler accepts the configuration of the page', async () => 
   mkdirSync(join(folder, 'relay/__generated__'), { recursive: true });
   await must(compiler, 'relay.config.json');
 }, 60);
-await check('Relay, Apollo Client and urql compile with what they generate', async () => { await must(join(programs, 'tsc'), '-p', '.'); }, 90);
+await check('Relay, Apollo Client and urql compile with what they generate', async () => { await must(process.execPath, tsc, '-p', '.'); }, 90);
 await check('all clients join three pages of each of two lists', async () => (await must(process.execPath, 'out/src/main.js')).replaceAll('\n', ', '), 60);
 await check('the types reject an unknown field and a wrong type', async () => {
   write('src/main.ts', main.replace('edge.node.name', 'edge.node.title').replace('const time: string', 'const time: number'));
-  const { code, text } = await run(join(programs, 'tsc'), ['-p', '.', '--noEmit'], {}, folder);
+  const { code, text } = await run(process.execPath, [tsc, '-p', '.', '--noEmit'], {}, folder);
   assert.notEqual(code, 0);
   assert.match(text, /'title' does not exist/);
   assert.match(text, /'string' is not assignable to type 'number'/);

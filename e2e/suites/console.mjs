@@ -5,13 +5,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { browser, violations } from '../browser.mjs';
 import { enter, eventually, follow, loaded, look, maxRequests, newPage, open, reads, text, token, watchPage } from '../console.mjs';
-import { check, data, finish, run, site } from '../lib.mjs';
+import { check, data, finish, run, site, tsc } from '../lib.mjs';
 
 const web = join(import.meta.dirname, '../../internal/web');
 
 // These programs take some time, and run while the browser works.
 const generating = run(process.execPath, ['console/generate.mjs', '--check'], {}, web);
-const typing = run(process.execPath, [join(import.meta.dirname, '../node_modules/typescript/bin/tsc'), '-p', join(web, 'console')]);
+const typing = run(process.execPath, [tsc, '-p', join(web, 'console')]);
 
 const { subscriptions: { nodes: [hook] } } = await data('{ subscriptions(first: 1) { nodes { uid } } }');
 const pages = { overview: '/console', group: '/console/acme/engineering/shop', repos: '/console/acme/~repos', repo: '/console/acme/engineering/shop/checkout', 'repo-findings': '/console/acme/engineering/shop/checkout?tab=findings', 'repo-packages': '/console/acme/engineering/shop/checkout?tab=packages', 'repo-readme': '/console/acme/engineering/shop/checkout?tab=readme', 'repo-compare': '/console/acme/engineering/shop/checkout?tab=compare&from=4.2.7&to=5.0.2', findings: '/console/acme/~findings', packages: '/console/acme/~packages', package: '/console/acme/~packages?name=express&ecosystem=npm', advisory: '/console/acme/~advisories?id=ACME-2026-0102', advisories: '/console/acme/~advisories?severity=HIGH', access: '/console/acme/engineering/~access', 'access-table': '/console/acme/engineering/~access?show=table', 'access-review': '/console/acme/~access?show=review&left=no', 'access-changes': '/console/acme/~access?show=changes', 'access-day': `/console/acme/~access?show=day&on=${new Date().toISOString().slice(0, 10)}`, activity: '/console/acme/~activity', log: '/console/acme/~activity?show=log', roles: '/console/acme/engineering/~roles', providers: '/console/acme/~identities?show=providers', webhooks: '/console/acme/~webhooks', webhook: '/console/acme/~webhooks?hook=' + hook.uid, identities: '/console/acme/~identities', invites: '/console/acme/~identities?show=invites' };

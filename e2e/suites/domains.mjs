@@ -5,12 +5,12 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ApolloGateway, RemoteGraphQLDataSource } from '@apollo/gateway';
-import { ApolloServer } from '@apollo/server';
-import { createGatewayRuntime } from '@graphql-hive/gateway-runtime';
-import { buildSchema, lexicographicSortSchema, parse, printSchema } from 'graphql';
 import { composeAll } from '../federation.mjs';
+import require from '../graphql-16/require.mjs';
 import { check, dataOf, finish, run, temporaryFolder } from '../lib.mjs';
+
+const { ApolloGateway, RemoteGraphQLDataSource } = require('@apollo/gateway'), { ApolloServer } = require('@apollo/server');
+const { createGatewayRuntime } = require('@graphql-hive/gateway-runtime'), { buildSchema, lexicographicSortSchema, parse, printSchema } = require('graphql');
 
 const root = join(import.meta.dirname, '../..');
 if (!process.env.ATRIUM_TEST_POSTGRES) {

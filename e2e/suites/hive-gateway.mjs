@@ -1,9 +1,11 @@
 // This suite runs the Hive gateway with Atrium and another subgraph. This gateway also supports subscriptions.
 
 import assert from 'node:assert/strict';
-import { createGatewayRuntime } from '@graphql-hive/gateway-runtime';
 import { checkGateway, compose, startNotes } from '../federation.mjs';
+import require from '../graphql-16/require.mjs';
 import { ask, check, endpoint, finish, headers } from '../lib.mjs';
+
+const { createGatewayRuntime } = require('@graphql-hive/gateway-runtime');
 
 const sent = [];
 const { supergraphSdl } = await compose(await startNotes());

@@ -3,12 +3,11 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { check, finish, read, run, temporary, temporaryFolder } from '../lib.mjs';
+import { check, finish, read, run, temporary, temporaryFolder, tsc } from '../lib.mjs';
 
 const here = join(import.meta.dirname, '..'), folder = temporaryFolder();
 symlinkSync(join(here, 'node_modules'), join(folder, 'node_modules'));
 copyFileSync(join(here, 'openapi/client.mts'), join(folder, 'client.mts'));
-const program = (name) => join(here, 'node_modules/.bin', name);
 
 async function succeeds(name, args) {
   const { code, text } = await run(name, args, {}, folder);
@@ -16,11 +15,11 @@ async function succeeds(name, args) {
 }
 
 await check('openapi-typescript accepts the document', async () => {
-  await succeeds(program('openapi-typescript'), [temporary('openapi.json', await read('/openapi.json')), '--output', join(folder, 'schema.d.ts')]);
+  await succeeds(join(here, 'node_modules/.bin/openapi-typescript'), [temporary('openapi.json', await read('/openapi.json')), '--output', join(folder, 'schema.d.ts')]);
 }, 150);
 
 await check('the client compiles, and requests that the document forbids do not', async () => {
-  await succeeds(program('tsc'), ['--strict', '--noUncheckedIndexedAccess', '--target', 'es2022', '--module', 'nodenext', '--lib', 'es2022,dom', '--types', 'node', '--skipLibCheck', 'client.mts']);
+  await succeeds(process.execPath, [tsc, '--strict', '--noUncheckedIndexedAccess', '--target', 'es2022', '--module', 'nodenext', '--lib', 'es2022,dom', '--types', 'node', '--skipLibCheck', 'client.mts']);
 }, 150);
 
 await check('the client lists, pages and patches', async () => {

@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import graphqlESLint from '@graphql-eslint/eslint-plugin';
-import { ESLint } from 'eslint';
 import { parse, print, printSchema, visit } from 'graphql';
+import require from '../graphql-16/require.mjs';
 import { check, clientSchema, finish } from '../lib.mjs';
+
+const { default: graphqlESLint } = require('@graphql-eslint/eslint-plugin'), { ESLint } = require('eslint');
 
 const folder = mkdtempSync(join(tmpdir(), 'atrium-lint-'));
 const file = join(folder, 'schema.graphql');
@@ -42,15 +42,15 @@ await check('the Relay rules of @graphql-eslint', async () => {
   const lines = readFileSync(file, 'utf8').split('\n');
   // So is a change of access, and what somebody had at a time is read from the log.
   // An advisory of a document and a package of an image are parts of them: they have no id of their own.
-  const isEntry = ({ line, ruleId }) => ruleId.endsWith('relay-edge-types') && /type (AuditLog|DocumentAdvisory|ImagePackage|AccessGrant|AccessChange)Edge /.test(lines[line - 1]);
+  const isEntry = ({ line, ruleId }) => ruleId?.endsWith('relay-edge-types') && /type (AuditLog|DocumentAdvisory|ImagePackage|AccessGrant|AccessChange)Edge /.test(lines[line - 1]);
   // A search returns the best hits first, and the tags with a fix begin with the newest. Neither has backward paging.
-  const isForward = ({ line, ruleId }) => ruleId.endsWith('relay-arguments') && /^  (search|fixedIn)\(/.test(lines[line - 1]);
+  const isForward = ({ line, ruleId }) => ruleId?.endsWith('relay-arguments') && /^  (search|fixedIn)\(/.test(lines[line - 1]);
   const broken = messages.filter((m) => !isEntry(m) && !isForward(m));
   assert.deepEqual(broken.map(({ line, ruleId, message }) => `${line} ${ruleId}: ${message}`), []);
 }, 60);
 
 await check('the Relay rules of graphql-schema-linter', () => {
-  const linter = createRequire(import.meta.url).resolve('graphql-schema-linter').replace(/lib\/.*/, 'lib/cli.js');
+  const linter = require.resolve('graphql-schema-linter').replace(/lib\/.*/, 'lib/cli.js');
   const rules = 'relay-connection-types-spec,relay-connection-arguments-spec,relay-page-info-spec';
   const { stdout, stderr } = spawnSync(process.execPath, [linter, '--format', 'json', '--rules', rules, file], { cwd: folder, encoding: 'utf8' });
   assert.match(stdout, /^\s*\{/, stdout + stderr);

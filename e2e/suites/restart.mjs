@@ -4,13 +4,13 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ApolloClient, ApolloLink, gql, InMemoryCache } from '@apollo/client/core/index.js';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions/index.js';
 import { Client, subscriptionExchange } from '@urql/core';
 import relay from 'relay-runtime';
-import ts from 'typescript';
 import WebSocket from 'ws';
 import { check, finish, run, start, temporaryFolder, until } from '../lib.mjs';
 
@@ -22,7 +22,7 @@ process.on('exit', () => rmSync(snippets, { recursive: true, force: true }));
 const load = (kind) => {
   const text = page.match(new RegExp(`^\`\`\`ts ${kind}\n(.*?)^\`\`\`$`, 'ms'))?.[1] ?? assert.fail(`the page has no block ${kind}`);
   const path = join(snippets, `${kind}.mjs`);
-  writeFileSync(path, ts.transpileModule(text, { compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 } }).outputText);
+  writeFileSync(path, stripTypeScriptTypes(text));
   return import(pathToFileURL(path));
 };
 const { feed } = await load('feed'), { patientFetch } = await load('retry');
