@@ -21,13 +21,13 @@ var enumPrefixes = map[string]string{
 	"FalsePositiveType": "TYPE_", "SeverityType": "TYPE_", "ReferenceType": "TYPE_",
 	"CorrelationRule": "CORRELATION_RULE_", "ArtifactEcosystem": "ECOSYSTEM_",
 	"FindingBasis": "FINDING_BASIS_", "FindingState": "FINDING_STATE_", "FindingDecision": "FINDING_STATE_", "PackageScope": "PACKAGE_SCOPE_",
-	"SourceType": "SOURCE_TYPE_", "SourceState": "SOURCE_STATE_",
+	"SourceType": "SOURCE_TYPE_", "GroupSourceType": "SOURCE_TYPE_", "SourceState": "SOURCE_STATE_",
 }
 
 // fieldNames has the names in REST, and "" for fields that REST does not have.
 var fieldNames = map[string]string{
 	"Repo.syncConfig": "sync_config", "VulnerabilityMetadata.vulnerabilityId": "id", "AdvisoryEvent.type": "", "AdvisoryEvent.raw": "findings", "Severity.vector": "score", "ReportedImageRef.repoUid": "repo", "ReportedImageRef.repo": "", "PlatformServices.services": "",
-	"AcceptanceRule.withinUid": "within", "AcceptanceRule.within": "", "DuePolicy.withinUid": "within", "DuePolicy.within": "",
+	"EventActivity.made": "changes", "EventActivity.refused": "denials", "AcceptanceRule.withinUid": "within", "AcceptanceRule.within": "", "DuePolicy.withinUid": "within", "DuePolicy.within": "",
 	"IdentityProvider.defaultRoleUid": "defaultRole", "ExternalGroupRoleMapping.scopeUid": "scope",
 	"AdvisoryDocument.documentId": "id", "DocumentAdvisory.advisoryId": "id", "DocumentEvent.type": "", "ResolvedVulnerability.advisoryId": "id",
 }
