@@ -43,13 +43,11 @@ func TestEveryOperationHasACase(t *testing.T) {
 	}
 }
 
-// rightsElsewhere lists operations whose rights do not follow from one UID: the tests of platform ask for them with each right.
+// rightsElsewhere lists operations that the rules of the matrix do not fit: what is counted below a group is counted for who may see a part
+// of it too, what the log or a policy says is said of a group that is gone, and others need rights on several resources or on none.
 var rightsElsewhere = map[string]bool{
 	"ListPackages": true, "GetPackage": true, "CountPackages": true, "ListPackageVersions": true, "GetPackageVersion": true, "GetVulnerabilityExposure": true, "CompareImages": true,
-	"GetAuditLog": true, "GetAuditLogSummary": true, "GetEventActivity": true, "Redeliver": true, "RotateSubscriptionSecret": true, "EnableSubscription": true, "GetAccessAt": true, "GetAccessChanges": true,
-	"ConfirmRoleBindings": true, "BatchDeleteRoleBindings": true, "BatchCreateIdentities": true, "BatchDeleteIdentities": true, "BatchCreateGroupInvites": true, "BatchDeleteGroupInvites": true,
-	"BatchUpdateRepos": true, "BatchCreateTags": true, "BatchDeleteTags": true, "BatchCreateSubscriptions": true, "BatchDeleteSubscriptions": true,
-	"SummarizeFindings": true, "CountFindings": true, "GetTopVulnerabilities": true, "GetTopPackages": true, "UpdateFindings": true, "GetFindingActivity": true, "GetRemediationActivity": true,
-	"GetAcceptanceRules": true, "GetDuePolicy": true,
-	"SummarizeAdvisories": true, "GetAdvisoryActivity": true, "ListEffectiveRoleBindings": true, "GetEffectiveCapabilities": true, "Search": true,
+	"SummarizeFindings": true, "CountFindings": true, "GetTopVulnerabilities": true, "GetTopPackages": true, "GetFindingActivity": true, "GetRemediationActivity": true,
+	"SummarizeAdvisories": true, "GetAdvisoryActivity": true, "GetAcceptanceRules": true, "GetDuePolicy": true, "GetAuditLog": true, "GetAuditLogSummary": true, "GetEventActivity": true, "GetAccessAt": true, "GetAccessChanges": true,
+	"Redeliver": true, "ConfirmRoleBindings": true, "ListEffectiveRoleBindings": true, "GetEffectiveCapabilities": true, "Search": true,
 }

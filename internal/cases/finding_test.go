@@ -9,7 +9,9 @@ import (
 var _ = newKind(kind{
 	name: "Finding", plural: "Findings", ref: "finding", area: "vulnerabilities", parent: "registry/Repo", in: "{group}", put: putFinding,
 	minimal: fields{"package": "package-{n}", "id": "CVE-2026-{n}"}, full: fields{"package": "package-{n}", "id": "CVE-2026-{n}"},
-	extra: []call{setDuePolicy("{group}", 7), acceptFindings("{group}"), previewRule("{group}")},
+	extra: []call{
+		setDuePolicy("{group}", 7), acceptFindings("{group}"), previewRule("{group}"), decideFindings(fields{"state": "FINDING_STATE_ACCEPTED"}),
+	},
 	rows: []row{
 		{name: "summary", setup: []call{getFinding}, do: askPlace("SummarizeFindings", "{finding.repo}"), want: resource(summaryOf(1, 0, 0))},
 		{name: "summary of what is decided", setup: []call{decideFindings(fields{"state": "FINDING_STATE_ACCEPTED"})}, do: askPlace("SummarizeFindings", "{finding.repo}"), want: resource(summaryOf(0, 1, 0))},
@@ -33,7 +35,7 @@ var _ = newKind(kind{
 			want: resource(fields{"totalCount": 1, "rows": []fields{rowOfRanking(fields{"package": "{finding.package}"})}})},
 		{name: "top packages by nothing", do: call{rpc: "GetTopPackages", params: fields{"by": "nothing"}}, want: invalid("by"), instead: typedAnswer},
 		{name: "decide", do: decideFindings(fields{"state": "FINDING_STATE_NOT_AFFECTED", "justification": "component_not_present", "note": "gone"}),
-			want: anySuccess{}},
+			want: having{"updatedCount": 1, "findings": []fields{{"uid": "{finding}", "state": "FINDING_STATE_NOT_AFFECTED", "justification": "component_not_present", "note": "gone"}}}},
 		{name: "decide nothing", do: decideFindings(fields{}), want: invalid("state")},
 		{name: "decide what cannot be", do: decideFindings(fields{"state": "FINDING_STATE_NOT_AFFECTED"}), want: invalid("justification")},
 		{name: "decide about a missing one", do: call{rpc: "UpdateFindings", fields: fields{"uids": []string{"{repo}/00000000000000ff"}, "finding": fields{"note": "a"}}},
@@ -42,13 +44,13 @@ var _ = newKind(kind{
 			"expireTime": "2999-01-01T00:00:00.000Z", "createTime": "<time>", "acceptedCount": 0})},
 		{name: "rules", setup: []call{acceptFindings("{group}")}, do: askPlace("GetAcceptanceRules", "{group}"), want: resource(fields{"acceptanceRules": []fields{{
 			"uid": "<uid>", "within": "{group}", "where": fields{"packages": []string{"nothing-has-it"}}, "note": "fine", "expireTime": "2999-01-01T00:00:00.000Z", "createTime": "<time>", "acceptedCount": 0}}})},
-		{name: "preview", do: previewRule("{group}"), want: anySuccess{}},
+		{name: "preview", do: previewRule("{group}"), want: having{"findings": []fields{}}},
 		{name: "a due policy", do: setDuePolicy("{group}", 7), want: resource(fields{"policy": fields{"within": "{group}", "criticalDays": 7, "updateTime": "<time>"}})},
 		{name: "a due policy that is set", setup: []call{setDuePolicy("{group}", 9)}, do: askPlace("GetDuePolicy", "{group}"), want: resource(fields{"policy": fields{"within": "{group}", "criticalDays": 9, "updateTime": "<time>"}})},
 		{name: "a due policy of no day", do: setDuePolicy("{group}", 0), want: invalid("criticalDays")},
-		{name: "activity", do: askPlace("GetFindingActivity", "{group}"), want: anySuccess{}},
+		{name: "activity", setup: []call{getFinding}, do: askPlace("GetFindingActivity", "{finding.repo}"), want: having{"activity": []fields{{"time": "<time>", "open": fields{"total": 1, "unknown": 1}}}}},
 		{name: "activity of no interval", do: call{rpc: "GetFindingActivity", params: fields{"within": "{group}", "time_zone": "Moon"}}, want: invalid("timeZone")},
-		{name: "remediation", do: askPlace("GetRemediationActivity", "{group}"), want: anySuccess{}},
+		{name: "remediation", setup: []call{getFinding}, do: askPlace("GetRemediationActivity", "{finding.repo}"), want: having{"activity": []fields{{"time": "<time>", "opened": fields{"total": 1}, "fixed": fields{"total": 0}}}}},
 	},
 	library: library{
 		items: []item{
@@ -89,7 +91,7 @@ func askPlace(rpc, within string) call {
 }
 
 func decideFindings(finding fields) call {
-	return call{rpc: "UpdateFindings", target: "{finding}", fields: fields{"uids": []string{"{finding}"}, "finding": finding}}
+	return call{rpc: "UpdateFindings", target: "{finding}", onParent: true, fields: fields{"uids": []string{"{finding}"}, "finding": finding}}
 }
 
 func acceptFindings(within string) call {

@@ -48,7 +48,7 @@ var wireDocuments = map[string]func(graphQL, call) document{
 			return p.readPage("PackageVersion", held["versions"])
 		}}
 	},
-	"GetVulnerabilityExposure": succeeding("query", "vulnerability", "{ name }", func(c call) fields { return c.params }),
+	"GetVulnerabilityExposure": showing("query", "vulnerability", "{ name names }", func(c call) fields { return c.params }),
 	"SummarizeAdvisories": func(p graphQL, c call) document {
 		return document{"query", "advisorySummary", inCamelCase(c.params), p.selection("AdvisorySummary"), readObject("AdvisorySummary")}
 	},
@@ -58,7 +58,7 @@ var wireDocuments = map[string]func(graphQL, call) document{
 		const selection = "{ made refused complete countedSince actors { value count made refused } kinds { value count } groups { value count } }"
 		return document{"query", "auditLogSummary", c.params, selection, readObject("AuditLogSummary")}
 	},
-	"GetAuditLog": succeeding("query", "auditLog", "{ nodes { id } }", func(c call) fields { return c.params }),
+	"GetAuditLog": showing("query", "auditLog", "{ events: nodes { type subject time count } }", func(c call) fields { return c.params }),
 	"ListEffectiveRoleBindings": func(p graphQL, c call) document {
 		arguments := p.listArguments(c.rpc, p.schema.Types["Group"].Fields.ForName("effectiveBindings"), c.params)
 		return document{"query", "group", fields{"uid": c.target}, "{ effectiveBindings" + literals(arguments) + " " + p.connection("RoleBinding") + " }", func(p graphQL, value any, _ call) answer {
@@ -69,9 +69,9 @@ var wireDocuments = map[string]func(graphQL, call) document{
 	"GetEffectiveCapabilities": func(_ graphQL, c call) document {
 		return document{"query", "viewer", nil, fmt.Sprintf("{ capabilities(within: %q) }", c.params["within"]), readObject("Viewer")}
 	},
-	"GetAccessAt":      succeeding("query", "accessAt", "{ nodes { bindingUid } }", func(c call) fields { return c.params }),
-	"GetAccessChanges": succeeding("query", "accessChanges", "{ nodes { kind } }", func(c call) fields { return c.params }),
-	"ConfirmRoleBindings": succeeding("mutation", "confirmRoleBindings", "{ roleBindings { uid } }", func(c call) fields {
+	"GetAccessAt":      showing("query", "accessAt", "{ grants: nodes { bindingUid } }", func(c call) fields { return c.params }),
+	"GetAccessChanges": showing("query", "accessChanges", "{ changes: nodes { after { groupUid roleName } } }", func(c call) fields { return c.params }),
+	"ConfirmRoleBindings": showing("mutation", "confirmRoleBindings", "{ roleBindings { uid } }", func(c call) fields {
 		seen, _ := normalise(c.fields["roleBindings"]).([]any)
 		for i, one := range seen {
 			if binding := one.(fields); binding["neverExpires"] == true && binding["expireTime"] == nil { // null says it there
@@ -80,13 +80,13 @@ var wireDocuments = map[string]func(graphQL, call) document{
 		}
 		return fields{"input": fields{"requests": seen, "note": c.fields["note"]}}
 	}),
-	"Search":                   succeeding("query", "search", "{ nodes { __typename } }", func(c call) fields { return c.params }),
-	"CompareImages":            succeeding("query", "compareImages", "{ addedCount }", func(c call) fields { return c.fields }),
-	"BatchUpdateRepos":         batchDocument("batchUpdateRepos", "repo", "{ repos { uid } }"),
-	"BatchCreateTags":          batchDocument("batchCreateTags", "tag", "{ tags { uid } }"),
-	"BatchCreateIdentities":    batchDocument("batchCreateIdentities", "identity", "{ identities { uid } }"),
-	"BatchCreateGroupInvites":  batchDocument("batchCreateGroupInvites", "groupInvite", "{ groupInvites { uid } }"),
-	"BatchCreateSubscriptions": batchDocument("batchCreateSubscriptions", "subscription", "{ subscriptions { uid } }"),
+	"Search":                   showing("query", "search", "{ hits: nodes { ... on Group { uid name } } }", func(c call) fields { return c.params }),
+	"CompareImages":            showing("query", "compareImages", "{ addedCount removedCount changedCount findingsGoneCount findingsNewCount }", func(c call) fields { return c.fields }),
+	"BatchUpdateRepos":         batchDocument("batchUpdateRepos", "repo", "{ repos { uid description } }"),
+	"BatchCreateTags":          batchDocument("batchCreateTags", "tag", "{ tags { name digest } }"),
+	"BatchCreateIdentities":    batchDocument("batchCreateIdentities", "identity", "{ identities { uid createTime } }"),
+	"BatchCreateGroupInvites":  batchDocument("batchCreateGroupInvites", "groupInvite", "{ groupInvites { uid roleUid } }"),
+	"BatchCreateSubscriptions": batchDocument("batchCreateSubscriptions", "subscription", "{ subscriptions { uid createTime } }"),
 	"BatchDeleteTags":          deletionDocument("batchDeleteTags"),
 	"BatchDeleteIdentities":    deletionDocument("batchDeleteIdentities"),
 	"BatchDeleteGroupInvites":  deletionDocument("batchDeleteGroupInvites"),
@@ -111,9 +111,9 @@ var wireDocuments = map[string]func(graphQL, call) document{
 	},
 	"PreviewAcceptanceRule": func(p graphQL, c call) document {
 		where := p.input(p.schema.Types["AcceptanceConditionsInput"], normalise(c.fields["where"]).(fields))
-		return document{"query", "acceptanceRulePreview", fields{"within": c.fields["within"], "where": where}, "{ nodes " + p.selection("Finding") + " totalCount }", func(_ graphQL, value any, _ call) answer {
+		return document{"query", "acceptanceRulePreview", fields{"within": c.fields["within"], "where": where}, "{ nodes " + p.selection("Finding") + " totalCount }", func(p graphQL, value any, _ call) answer {
 			connection, _ := value.(map[string]any)
-			return answer{resource: fields{"totalCount": connection["totalCount"]}}
+			return answer{resource: fields{"totalCount": fmt.Sprint(connection["totalCount"]), "findings": normalise(p.toREST("Finding", connection["nodes"]))}}
 		}}
 	},
 	"GetDuePolicy": func(p graphQL, c call) document {
@@ -179,12 +179,14 @@ func readWhole(member, typeName string) func(graphQL, any, call) answer {
 	}
 }
 
-// succeeding returns the document of an operation of which the row expects only that it succeeds, or how it fails.
-func succeeding(operation, field, selection string, arguments func(call) fields) func(graphQL, call) document {
+// showing returns the document of an operation whose selection has the names of REST.
+func showing(operation, field, selection string, arguments func(call) fields) func(graphQL, call) document {
 	return func(_ graphQL, c call) document {
-		return document{operation, field, arguments(c), selection, func(graphQL, any, call) answer { return answer{resource: fields{}} }}
+		return document{operation, field, arguments(c), selection, readShown}
 	}
 }
+
+func readShown(_ graphQL, value any, _ call) answer { return answer{resource: asFields(value)} }
 
 // batchDocument returns the document of a batch, whose requests have the fields of the body instead of the body.
 func batchDocument(field, body, selection string) func(graphQL, call) document {
@@ -197,7 +199,7 @@ func batchDocument(field, body, selection string) func(graphQL, call) document {
 			requests = append(requests, whole.without(body).with(inner))
 		}
 		input := p.input(p.inputType(field), fields{"requests": requests})
-		return document{"mutation", field, fields{"input": input}, selection, func(graphQL, any, call) answer { return answer{resource: fields{}} }}
+		return document{"mutation", field, fields{"input": input}, selection, readShown}
 	}
 }
 

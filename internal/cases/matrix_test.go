@@ -31,6 +31,14 @@ func (c party) holds(w *world, capabilities []string, uid string) bool {
 	return c.has(w, capabilities) && liesWithin(uid, c.group)
 }
 
+// place returns the UID on which a call needs its capabilities.
+func (c call) place() string {
+	if c.onParent {
+		return parentOf(c.target)
+	}
+	return c.target
+}
+
 func liesWithin(uid, scope string) bool { return uid == scope || strings.HasPrefix(uid, scope+"/") }
 
 // parties returns the callers, relative to {group}.
@@ -137,7 +145,7 @@ func (j judge) judge(c call) {
 	got := j.p.do(j.who.token, c)
 	isList, isGraph := c.params["uidp.ids"] != nil, j.p.name() == "graphql"
 	has := j.who.has(j.w, j.rpc.capabilities)
-	holds := j.who.holds(j.w, j.rpc.capabilities, c.target) || has && j.k.library.hasNoScopes
+	holds := j.who.holds(j.w, j.rpc.capabilities, c.place()) || has && j.k.library.hasNoScopes
 	switch {
 	case c.rpc == "Ping":
 		j.expectAllowed(c, got)
@@ -176,6 +184,9 @@ func (j judge) judge(c call) {
 func (j judge) judgeMissing(c call, got answer, holds bool) {
 	j.Helper()
 	uid, gone := c.target, c.target+"/00000000000000ff"
+	if c.onParent {
+		gone = parentOf(uid) + "/00000000000000ff"
+	}
 	missing := c
 	missing.target, missing.fields, missing.params = gone, replaceUID(c.fields, uid, gone).(fields), replaceUID(c.params, uid, gone).(fields)
 	missingAnswer := j.p.do(j.who.token, missing)
@@ -263,7 +274,7 @@ func (j judge) expectDenied(c call, got answer, somewhere bool) {
 		needed = append([]string{"CAP_TAG_LIST"}, needed...) // Such an image is read through a tag.
 	}
 	names := func(wire string) bool { return j.w.dotted[wire] == got.failure.capability }
-	if !slices.ContainsFunc(needed, names) || somewhere && got.failure.scope != c.target {
+	if !slices.ContainsFunc(needed, names) || somewhere && got.failure.scope != c.place() {
 		j.Errorf("%s: names %q on %q, needed is %s: %s", j.what(c), got.failure.capability, got.failure.scope, needed, got.raw)
 	}
 }

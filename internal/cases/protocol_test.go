@@ -13,11 +13,12 @@ type fields map[string]any
 
 // A call is a call of an operation.
 type call struct {
-	rpc    string   // This is the name in the ledger, such as CreateRepo.
-	target string   // This is the UID, parent or repo that the call names.
-	fields fields   // These are the fields of the body.
-	mask   []string // This is the mask of an update; nil means none.
-	params fields   // These are the parameters of a list or a read, by their names in the ledger.
+	rpc      string   // This is the name in the ledger, such as CreateRepo.
+	target   string   // This is the UID, parent or repo that the call names.
+	fields   fields   // These are the fields of the body.
+	mask     []string // This is the mask of an update; nil means none.
+	params   fields   // These are the parameters of a list or a read, by their names in the ledger.
+	onParent bool     // The rights on the parent of the target count.
 
 	ifMatch, key string // These are conditions of a change; "" means none.
 	validateOnly bool

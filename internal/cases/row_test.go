@@ -51,6 +51,10 @@ type rejectedInput struct{}
 // An anySuccess expects that a call succeeds, with any answer.
 type anySuccess struct{}
 
+// A having expects that an answer, or an item of a list, has at least these fields. A list has at least what is listed, and nothing if
+// nothing is.
+type having fields
+
 // An expectedResource is a complete resource. Texts such as <uid> and <time> stand for
 // any value of that form.
 type expectedResource struct {
@@ -99,6 +103,26 @@ func matches(got, want any) bool {
 		return ok && slices.EqualFunc(list, want, matches)
 	default:
 		return reflect.DeepEqual(got, want)
+	}
+}
+
+// has reports whether an answer has at least what is expected.
+func has(got, want any) bool {
+	switch want := want.(type) {
+	case fields:
+		object, ok := got.(fields)
+		for name := range want {
+			ok = ok && has(object[name], want[name])
+		}
+		return ok
+	case []any:
+		list, _ := got.([]any) // nil is an empty list
+		isMissing := func(one any) bool {
+			return !slices.ContainsFunc(list, func(other any) bool { return has(other, one) })
+		}
+		return !slices.ContainsFunc(want, isMissing) && (len(want) > 0 || len(list) == 0)
+	default:
+		return matches(got, want)
 	}
 }
 
@@ -166,6 +190,13 @@ func (e *env) check(k *kind, c call, got answer, want any) {
 		return
 	}
 	if _, ok := want.(anySuccess); ok {
+		return
+	}
+	if part, ok := want.(having); ok {
+		want := e.fill(normalise(fields(part)))
+		if !slices.ContainsFunc(append(got.items, got.resource), func(one fields) bool { return has(normalise(one), want) }) {
+			e.Errorf("%s on %s with %s %s:\ngot  %s\nwant at least %s", c.rpc, c.target, asJSON(c.fields), asJSON(c.params), got.raw, asJSON(want))
+		}
 		return
 	}
 	if want == nil {

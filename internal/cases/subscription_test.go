@@ -31,7 +31,7 @@ var subscriptions = newKind(kind{
 		{name: "test a missing one", do: testCall("{group}/00000000000000ff"), want: notFound("events/Subscription", "{group}/00000000000000ff")},
 		{name: "test no UID", do: testCall("nope"), want: invalid("uid")},
 	},
-	extra: []call{testCall("{subscription}")},
+	extra: []call{testCall("{subscription}"), rotateSecret, enableSubscription},
 	twin:  fields{"sink": "{subscription.sink}"}, misplaced: []string{"{repo}", "{role}"},
 
 	library: library{
@@ -47,3 +47,8 @@ var subscriptions = newKind(kind{
 func testCall(subscription string) call {
 	return call{rpc: "TestSubscription", target: subscription, fields: fields{"uid": subscription}}
 }
+
+var (
+	rotateSecret       = call{rpc: "RotateSubscriptionSecret", target: "{subscription}", fields: fields{"uid": "{subscription}"}}
+	enableSubscription = call{rpc: "EnableSubscription", target: "{subscription}", fields: fields{"uid": "{subscription}"}}
+)
