@@ -99,6 +99,7 @@ type Platform struct {
 	Activities              reports.Activities
 	AdvisoryDocuments       reports.AdvisoryDocuments
 	ResolvedVulnerabilities reports.ResolvedVulnerabilities
+	ImageChecks             reports.ImageChecks
 	ImageComparisons        reports.ImageComparisons
 	SBOMs                   reports.SBOMs
 	Exports                 reports.Exports
@@ -161,6 +162,7 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	p.LongRunning = operations.New(p.core, tables.Operations)
 	p.Registry = registry.New(p.core, tables.Registry, p.inventory)
 	report := reports.New(p.core, tables.Reports, p.iam, p.inventory)
+	p.ImageChecks = report.ImageChecks
 	p.AdvisoryDocuments, p.ResolvedVulnerabilities, p.ImageComparisons, p.Exports, p.SBOMs = report.AdvisoryDocuments, report.ResolvedVulnerabilities, report.ImageComparisons, report.Exports, report.SBOMs
 	p.FindingRankings, p.Remediations = report.FindingRankings, report.Remediations
 	p.PackageOrigins, p.Activities = report.PackageOrigins, report.Activities

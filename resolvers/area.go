@@ -20,7 +20,7 @@ var areas = areasOf(platform.Kinds())
 
 func areasOf(kinds []core.KindInfo) map[string]string {
 	areas := map[string]string{
-		"capability": "iam", "terms": "iam", "viewer": "iam", "image": "registry",
+		"capability": "iam", "terms": "iam", "viewer": "iam", "image": "registry", "image_check": "vulnerabilities",
 		"advisory_document": "advisory", "resolved_vulnerability": "advisory", "vulnerability": "advisory",
 		"search": "registry", "access": "iam", "audit_log": "events", "event": "events", "eventActivity": "events", "auditLogSummary": "events", "advisoryActivity": "vulnerabilities", "findingActivity": "vulnerabilities",
 		"due_policy": "vulnerabilities", "operation": "operations", "finding_triage": "vulnerabilities", "finding_ranking": "vulnerabilities", "remediation": "vulnerabilities",

@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"context"
+	"slices"
 
 	"atrium/graph"
 	"atrium/graph/scalar"
@@ -26,11 +27,16 @@ func (r findingSummaries) OpenByAge(ctx context.Context, all []*inventory.Findin
 
 // FeedsAsOf is the same for all summaries.
 func (r findingSummaries) FeedsAsOf(ctx context.Context, all []*inventory.FindingSummary) ([]*core.Time, error) {
-	asOf, err := r.p.Sources.FeedsAsOf(ctx)
+	return feedsAsOf(ctx, r.p, len(all))
+}
+
+// feedsAsOf returns the time as of which all feeds are known, as often as it is asked for.
+func feedsAsOf(ctx context.Context, p *platform.Platform, times int) ([]*core.Time, error) {
+	asOf, err := p.Sources.FeedsAsOf(ctx)
 	if err != nil || asOf.IsZero() {
-		return make([]*core.Time, len(all)), err
+		return make([]*core.Time, times), err
 	}
-	return mapEach(all, func(*inventory.FindingSummary) *core.Time { return &asOf }), nil
+	return slices.Repeat([]*core.Time{&asOf}, times), nil
 }
 
 // duePolicies resolves the fields of policies.

@@ -17,7 +17,7 @@ var longFields = map[string]int{
 	"Repo.readme": 16, "VulnerabilityMetadata.details": 4, "AdvisoryEvent.raw": 4, "Event.body": 4,
 	"EventChange.before": 1, "PackageVersion.licenses": 4, "EventChange.after": 1, "Group.path": 1, "Repo.path": 1,
 	"Identity.effectiveCapabilities": 1, "AccessGrant.capabilities": 1, "AccessChange.addedCapabilities": 1, "AccessChange.removedCapabilities": 1, "Identity.can": 1, "Query.lookupIdentity": 1, "Query.feedPosition": 1,
-	"AcceptanceRule.acceptedCount": 20, "FindingSummary.overdue": 20, "FindingSummary.feedsAsOf": 4,
+	"AcceptanceRule.acceptedCount": 20, "FindingSummary.overdue": 20, "FindingSummary.feedsAsOf": 4, "ImageCheck.feedsAsOf": 4,
 }
 
 // withCapabilities returns costs with that of viewerCapabilities, a list, for each type

@@ -91,7 +91,7 @@ func TestEveryQueryAnswers(t *testing.T) {
 	w := newWorld(t)
 	variables := w.furnish()
 	// node_test.go, finding_test.go, package_test.go and internal/cases test these.
-	asked := map[string]bool{"operation": true, "_service": true, "_entities": true, "findingSummary": true, "vulnerability": true, "compareImages": true}
+	asked := map[string]bool{"operation": true, "_service": true, "_entities": true, "findingSummary": true, "vulnerability": true, "compareImages": true, "checkImage": true}
 	for _, c := range everyQuery {
 		asked[c.field] = true
 		got := w.ask(c.query, variables...)

@@ -58,7 +58,7 @@ const scriptOf = (yaml) => ours(yaml).split(/^ *(?:run: \||script:)\n/m)[1].repl
 const digest = (n) => 'sha256:' + String(n).padStart(64, '0');
 const component = (name, version) => ({ type: 'library', name, version, purl: `pkg:npm/${name}@${version}` });
 writeFileSync(join(folder, 'sbom.json'), JSON.stringify({ bomFormat: 'CycloneDX', specVersion: '1.5', metadata: { component: { type: 'container', name: 'checkout' } }, components: [component('left-pad', '1.3.0'), component('other', '2.0.0')] }));
-writeFileSync(join(folder, 'advisory.json'), JSON.stringify({ id: 'CVE-2026-12345', modified: '2026-03-27T13:55:00Z', affected: [{ package: { ecosystem: 'npm', name: 'left-pad' }, ranges: [{ type: 'SEMVER', events: [{ introduced: '0' }, { fixed: '1.3.1' }] }] }] }));
+writeFileSync(join(folder, 'advisory.json'), JSON.stringify({ id: 'CVE-2026-12345', modified: '2026-03-27T13:55:00Z', severity: [{ type: 'CVSS_V3', score: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H' }], affected: [{ package: { ecosystem: 'npm', name: 'left-pad' }, ranges: [{ type: 'SEMVER', events: [{ introduced: '0' }, { fixed: '1.3.1' }] }] }] }));
 writeFileSync(join(folder, 'decisions.openvex.json'), JSON.stringify({ '@context': 'https://openvex.dev/ns/v0.2.0', '@id': 'https://example.com/vex/1', author: 'acme', timestamp: '2026-03-27T13:55:00Z', version: 1, statements: [{ vulnerability: { name: 'CVE-2026-12345' }, products: [{ '@id': 'pkg:npm/left-pad@1.3.0' }], status: 'not_affected', justification: 'vulnerable_code_not_in_execute_path' }] }));
 
 let organisation, owner, shop;
@@ -106,6 +106,13 @@ await check('a job of GitLab hands in its SBOM with the program', async () => {
   const { code, text } = await bash(scriptOf(block('yaml from-ci-gitlab')), { ATRIUM_URL: site, ATRIUM_TOKEN: pipeline, SHOP: shop, CI_COMMIT_TAG: '1.4', DIGEST: digest(2) });
   assert.equal(code, 0, text);
   assert.match(text, /2 packages; 1 findings opened, 0 resolved; 1 open/);
+});
+
+await check('a gate ends the build, and names the finding and the fix', async () => {
+  const gate = () => bash(ours(block('sh from-ci-gate')), { token: pipeline, SHOP: shop });
+  const failed = await gate();
+  assert.notEqual(failed.code, 0, failed.text);
+  assert.match(failed.text, /CVE-2026-12345 in left-pad 1\.3\.0, fixed in 1\.3\.1/);
 });
 
 await check('the pipeline reads the findings, and hands in a decision', async () => {

@@ -300,6 +300,21 @@ func UnmarshalDeliveryState(v any) (webhooks.DeliveryState, error) {
 	return value[webhooks.DeliveryState]("", v)
 }
 
+// AppendCheckVerdict appends a verdict of a check as JSON.
+func AppendCheckVerdict(b []byte, v reports.CheckVerdict, _ bool) []byte {
+	return appendEnum(b, "CHECK_VERDICT_", v)
+}
+
+// MarshalCheckVerdict returns the marshaler of a verdict of a check.
+func MarshalCheckVerdict(v reports.CheckVerdict) graphql.Marshaler {
+	return marshal(AppendCheckVerdict(nil, v, true))
+}
+
+// UnmarshalCheckVerdict reads a verdict of a check.
+func UnmarshalCheckVerdict(v any) (reports.CheckVerdict, error) {
+	return value[reports.CheckVerdict]("CHECK_VERDICT_", v)
+}
+
 // AppendFindingBasis appends a basis of a finding as JSON.
 func AppendFindingBasis(b []byte, v inventory.FindingBasis, _ bool) []byte {
 	return appendEnum(b, "FINDING_BASIS_", v)

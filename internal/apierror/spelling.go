@@ -9,7 +9,7 @@ import (
 var AreasWithV1 = []string{"iam", "registry", "vulnerabilities", "libraries", "advisory"}
 
 // otherAreas are what paths can begin with besides.
-var otherAreas = []string{"events", "ping", "operations", "graphql", "export", "import"}
+var otherAreas = []string{"events", "ping", "operations", "graphql", "export", "import", "check"}
 
 // AreaOf returns the service area of a path, such as registry for /registry/v2/repos and
 // for /platform.registry.v2.ReposService/GetRepo, or "" if the path lies in none.

@@ -82,6 +82,7 @@ var wireDocuments = map[string]func(graphQL, call) document{
 	}),
 	"Search":                   showing("query", "search", "{ hits: nodes { ... on Group { uid name } } }", func(c call) fields { return c.params }),
 	"CompareImages":            showing("query", "compareImages", "{ addedCount removedCount changedCount findingsGoneCount findingsNewCount }", func(c call) fields { return c.fields }),
+	"CheckImage":               showing("query", "checkImage", "{ verdict reason failing { total } findings { vulnerabilityId } upgrades { to } feedsAsOf }", func(c call) fields { return c.params }),
 	"BatchUpdateRepos":         batchDocument("batchUpdateRepos", "repo", "{ repos { uid description } }"),
 	"BatchCreateTags":          batchDocument("batchCreateTags", "tag", "{ tags { name digest } }"),
 	"BatchCreateIdentities":    batchDocument("batchCreateIdentities", "identity", "{ identities { uid createTime } }"),

@@ -41,7 +41,7 @@ var rules = map[string]rule{
 	"platform/inventory":         {[]string{"platform/core", "platform/iam", "platform/affected", "platform/ecosystem", "platform/fieldmask"}, order},
 	"platform/feeds":             {[]string{"platform/core", "platform/iam", "platform/inventory", "platform/ecosystem"}, order},
 	"platform/registry":          {[]string{"platform/core", "platform/inventory", "platform/ecosystem"}, order},
-	"platform/reports":           {[]string{"platform/core", "platform/iam", "platform/inventory", "platform/ecosystem", "platform/fieldmask"}, order},
+	"platform/reports":           {[]string{"platform/core", "platform/iam", "platform/inventory", "platform/affected", "platform/ecosystem", "platform/fieldmask"}, order},
 	"platform/events":            {[]string{"platform/core", "platform/iam", "platform/inventory", "platform/fieldmask"}, order},
 	"platform/webhooks":          {[]string{"platform/core", "platform/secrets", "platform/iam", "platform/inventory", "platform/events", "platform/fieldmask"}, order},
 	"platform/operations":        {[]string{"platform/core"}, order},

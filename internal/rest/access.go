@@ -81,11 +81,7 @@ func pages[Q any](at func(*Q) (size *int, token *string)) []filter[Q] {
 
 // choice is a parameter that is true or false. Without it, both match.
 func choice[Q any](name string, at func(*Q) **bool) filter[Q] {
-	return filter[Q]{parameter{name: name, valueType: reflect.TypeFor[bool]()}, func(q *Q, s string) error {
-		is, err := parseBool(s)
-		*at(q) = &is
-		return err
-	}}
+	return optional(name, parseBool, at)
 }
 
 // listEffective returns the route that lists the role bindings that count on the group in the path.

@@ -99,14 +99,19 @@ func enumsFilter[F any, E interface {
 	~string
 	Values() []string
 }](name string, at func(F) *[]E) filter[core.ListRequest[F]] {
-	parse := func(s string) (E, error) {
-		value, err := parseText[E](s)
-		if whole := fieldmask.EnumPrefix(value.Values()) + s; slices.Contains(value.Values(), whole) {
-			return E(whole), nil
-		}
-		return value, err
+	return values(name, parseEnum[E], func(l *core.ListRequest[F]) *[]E { return at(l.Filter) })
+}
+
+// parseEnum reads a value of an enum, in full or as a CSV file has it.
+func parseEnum[E interface {
+	~string
+	Values() []string
+}](s string) (E, error) {
+	value, err := parseText[E](s)
+	if whole := fieldmask.EnumPrefix(value.Values()) + s; slices.Contains(value.Values(), whole) {
+		return E(whole), nil
 	}
-	return values(name, parse, func(l *core.ListRequest[F]) *[]E { return at(l.Filter) })
+	return value, err
 }
 
 // An exportBody is the body of a file. Its headers are set when its first part is sent.

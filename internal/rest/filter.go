@@ -140,6 +140,15 @@ func value[R, V any](name string, parse func(string) (V, error), at func(*R) *V)
 	}}
 }
 
+// optional is a parameter with one value, of which it is known whether it was given.
+func optional[R, V any](name string, parse func(string) (V, error), at func(*R) **V) filter[R] {
+	return filter[R]{parameter{name: name, valueType: reflect.TypeFor[V]()}, func(in *R, s string) error {
+		is, err := parse(s)
+		*at(in) = &is
+		return err
+	}}
+}
+
 // values is a parameter with several values.
 func values[R, V any](name string, parse func(string) (V, error), at func(*R) *[]V) filter[R] {
 	return filter[R]{parameter{name: name, valueType: reflect.TypeFor[V](), repeated: true}, func(in *R, s string) error {

@@ -8,6 +8,7 @@ import (
 	"atrium/platform"
 	"atrium/platform/core"
 	"atrium/platform/inventory"
+	"atrium/platform/reports"
 )
 
 type findingRequest = core.ListRequest[*inventory.FindingFilter]
@@ -27,6 +28,9 @@ func findingsRoutes(p *platform.Platform) []route {
 			value("within", parseText[core.UID], func(q *wire.SummarizeFindingsRequest) *core.UID { return &q.Within }),
 			values("days", parseNumber, func(q *wire.SummarizeFindingsRequest) *[]int { return &q.Days }),
 		}, read...),
+		ask("CheckImage", "/vulnerabilities/v2/images:check", w.CheckImage, append([]filter[reports.CheckRequest]{
+			value("image", parseText[string], func(q *reports.CheckRequest) *string { return &q.Image }).asRequired(),
+		}, checkFilters()...), read...),
 		ask("CountFindings", path+":count", w.CountFindings, append(ofList(conditions, func(q *wire.CountFindingsRequest) *findingRequest { return &q.ListRequest }),
 			values("facets", parseText[inventory.FindingFacet], func(q *wire.CountFindingsRequest) *[]inventory.FindingFacet { return &q.Facets })), read...),
 		ask("GetFindingActivity", path+":activity", w.GetFindingActivity, activity, read...),
@@ -44,6 +48,18 @@ func findingsRoutes(p *platform.Platform) []route {
 		},
 		ask("GetDuePolicy", policy, w.GetDuePolicy, required, read...),
 		send("SetDuePolicy", policy+":set", w.SetDuePolicy, decide...),
+	}
+}
+
+// checkFilters are the parameters of checks of images and of SBOMs, beside the image.
+func checkFilters() []filter[reports.CheckRequest] {
+	type check = reports.CheckRequest
+	return []filter[check]{
+		optional("group", parseText[core.UID], func(q *check) **core.UID { return &q.Group }),
+		value("failOn", parseEnum[core.SeverityRating], func(q *check) *core.SeverityRating { return &q.FailOn }),
+		value("fixableOnly", parseBool, func(q *check) *bool { return &q.FixableOnly }).withDefault(false),
+		value("knownExploitedOnly", parseBool, func(q *check) *bool { return &q.KnownExploitedOnly }).withDefault(false),
+		optional("newSince", parseOptional, func(q *check) **string { return &q.NewSince }),
 	}
 }
 

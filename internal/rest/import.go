@@ -28,6 +28,7 @@ func importRoutes(p *platform.Platform, o Options) []route {
 		importRoute(p, limiter, ingest.DeliverVEX, "ImportVEX", group.asRequired()),
 		importRoute(p, limiter, ingest.DeliverOSV, "ImportOSV", group.asRequired()),
 		importRoute(p, limiter, ingest.DeliverRegistry, "ImportRegistry", group.asRequired(), events.withDefault(false)),
+		checkRoute(p, limiter),
 	}
 }
 
@@ -62,14 +63,23 @@ func importRoute(p *platform.Platform, limiter *uploadLimiter, kind ingest.Deliv
 // answerWithin is how long a request waits for its import. Then it is answered with an operation, which goes on.
 const answerWithin = 25 * time.Second
 
-// run receives a body and imports it. From here on the handler runs once.
+// run receives a body and imports it.
 func (u *uploadLimiter) run(r *request, p *platform.Platform, job *ingest.Job) (any, error) {
-	if err := core.Prove(r.Context()); err != nil {
+	upload, end, err := u.receive(r)
+	if err != nil {
 		return nil, err
+	}
+	return u.start(r.Context(), job, upload, end).answer(r, p, job)
+}
+
+// receive receives a body, and counts it as an upload until end is called. From here on the handler runs once.
+func (u *uploadLimiter) receive(r *request) (upload *ingest.Upload, end func(), err error) {
+	if err := core.Prove(r.Context()); err != nil {
+		return nil, nil, err
 	}
 	leave, err := u.enter()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if u.LeaveWork != nil {
 		u.LeaveWork(r.writer)
@@ -77,17 +87,17 @@ func (u *uploadLimiter) run(r *request, p *platform.Platform, job *ingest.Job) (
 	upload, release, err := u.read(r)
 	if err != nil {
 		leave()
-		return nil, err
+		return nil, nil, err
 	}
-	end := func() { release(); leave() }
+	end = func() { release(); leave() }
 	if err := checkContent(r, upload.Content()); err != nil {
 		end()
-		return nil, err
+		return nil, nil, err
 	}
 	if u.Charge != nil {
 		u.Charge(r.writer, upload.Size)
 	}
-	return u.start(r.Context(), job, upload, end).answer(r, p, job)
+	return upload, end, nil
 }
 
 // An importing is an import that goes on, perhaps longer than its request.

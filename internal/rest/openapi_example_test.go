@@ -129,6 +129,9 @@ var importExamples = map[string]any{
 		"bomFormat": "CycloneDX", "specVersion": "1.5", "metadata": map[string]any{"component": map[string]any{"type": "container", "name": "checkout"}},
 		"components": []any{map[string]any{"type": "library", "name": "left-pad", "version": "1.3.0", "purl": "pkg:npm/left-pad@1.3.0"}},
 	},
+	"CheckSBOM": map[string]any{
+		"bomFormat": "CycloneDX", "specVersion": "1.5", "components": []any{map[string]any{"type": "library", "name": "left-pad", "version": "1.3.0", "purl": "pkg:npm/left-pad@1.3.0"}},
+	},
 	"ImportVEX": map[string]any{
 		"@context": "https://openvex.dev/ns/v0.2.0", "@id": "https://example.com/vex/1", "author": "acme", "timestamp": "2026-03-27T13:55:00Z", "version": 1,
 		"statements": []any{map[string]any{

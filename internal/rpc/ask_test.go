@@ -34,6 +34,7 @@ func TestMessagesHaveAllFieldsOfTheirJSON(t *testing.T) {
 		{wire.Interval{}, &vulnerabilitiesv2.GetFindingActivityRequest{}}, {wire.Interval{}, &vulnerabilitiesv2.GetRemediationActivityRequest{}}, {wire.Interval{}, &vulnerabilitiesv2.GetAdvisoryActivityRequest{}},
 		{wire.GetAdvisoryActivityResponse{}, &vulnerabilitiesv2.GetAdvisoryActivityResponse{}}, {inventory.AdvisorySummary{}, &vulnerabilitiesv2.AdvisorySummary{}},
 		{wire.VulnerabilityExposure{}, &vulnerabilitiesv2.VulnerabilityExposure{}}, {inventory.FindingFilter{}, &vulnerabilitiesv2.ListFindingsRequest{}},
+		{wire.ImageCheck{}, &vulnerabilitiesv2.ImageCheck{}}, {reports.CheckRequest{}, &vulnerabilitiesv2.CheckImageRequest{}},
 		{inventory.FindingFilter{}, &vulnerabilitiesv2.CountFindingsRequest{}}, {inventory.FindingFilter{}, &vulnerabilitiesv2.GetTopPackagesRequest{}}, {inventory.FindingFilter{}, &vulnerabilitiesv2.GetTopVulnerabilitiesRequest{}},
 		{inventory.PackageFilter{}, &registryv2.ListPackagesRequest{}}, {inventory.PackageFilter{}, &registryv2.CountPackagesRequest{}}, {inventory.PackageVersionFilter{}, &registryv2.ListPackageVersionsRequest{}},
 		{inventory.PackageFacets{}, &registryv2.PackageFacets{}}, {wire.ImageComparison{}, &registryv2.ImageComparison{}}, {wire.CompareImagesRequest{}, &registryv2.CompareImagesRequest{}},

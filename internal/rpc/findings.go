@@ -33,6 +33,10 @@ func (s findings) SummarizeFindings(ctx context.Context, r *v2.SummarizeFindings
 	return ask[v2.FindingSummary](ctx, r, s.Operations.SummarizeFindings)
 }
 
+func (s findings) CheckImage(ctx context.Context, r *v2.CheckImageRequest) (*v2.ImageCheck, error) {
+	return ask[v2.ImageCheck](ctx, r, s.Operations.CheckImage)
+}
+
 func (s findings) CountFindings(ctx context.Context, r *v2.CountFindingsRequest) (*v2.FindingFacets, error) {
 	req := wire.CountFindingsRequest{ListRequest: listBy[inventory.FindingFilter](r)}
 	for _, facet := range r.GetFacets() {

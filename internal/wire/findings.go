@@ -54,6 +54,27 @@ type CountFindingsRequest struct {
 	Facets []inventory.FindingFacet
 }
 
+// An ImageCheck is a check of an image, and says how recent what it follows from is.
+type ImageCheck struct {
+	*reports.ImageCheck
+	FeedsAsOf core.Time `json:"feedsAsOf,omitzero"`
+}
+
+// CheckImage decides whether an image passes a policy.
+func (o Operations) CheckImage(ctx context.Context, in *reports.CheckRequest) (*ImageCheck, error) {
+	check, err := o.p.ImageChecks.Check(ctx, *in)
+	if err != nil {
+		return nil, err
+	}
+	return o.ShowCheck(ctx, check)
+}
+
+// ShowCheck adds as of when the feeds are known.
+func (o Operations) ShowCheck(ctx context.Context, check *reports.ImageCheck) (*ImageCheck, error) {
+	asOf, err := o.p.Sources.FeedsAsOf(ctx)
+	return &ImageCheck{check, asOf}, err
+}
+
 // CountFindings counts the findings of a list by their values.
 func (o Operations) CountFindings(ctx context.Context, req *CountFindingsRequest) (*inventory.FindingFacets, error) {
 	parts, err := inventory.FacetPartsOf(req.Facets)

@@ -311,7 +311,10 @@ type FindingQueries interface {
 	RulesOf(ctx context.Context, on core.Conn, scopes []core.UID) ([]*TriageRule, error)
 
 	// HeldInRepo returns those of representatives of which an image of a repo that counts has a finding that is not resolved.
-	HeldInRepo(ctx context.Context, tx core.Tx, repo core.UID, representatives []core.UID) ([]core.UID, error)
+	HeldInRepo(ctx context.Context, on core.Conn, repo core.UID, representatives []core.UID) ([]core.UID, error)
+
+	// HasFindingTask reports whether a task is about an image of a repo, or about all of its images, whichever the advisory.
+	HasFindingTask(ctx context.Context, on core.Conn, image core.ImageKey) (bool, error)
 
 	// NextFindingRoot returns the first organisation after another one that has tasks, in the order
 	// of UIDs, or "" if there is none.
@@ -345,11 +348,11 @@ type FindingQueries interface {
 
 	// Holders lists the live images of a repo that hold packages with one of the normal names,
 	// with their versions of these.
-	Holders(ctx context.Context, tx core.Tx, repo core.UID, names []string) ([]Holder, error)
+	Holders(ctx context.Context, on core.Conn, repo core.UID, names []string) ([]Holder, error)
 
 	// AdvisoriesNamed reads the advisories for a repo that are not withdrawn and whose artifacts
 	// have one of the normal names.
-	AdvisoriesNamed(ctx context.Context, tx core.Tx, repo core.UID, names []string) ([]*Advisory, error)
+	AdvisoriesNamed(ctx context.Context, on core.Conn, repo core.UID, names []string) ([]*Advisory, error)
 
 	// ReposOfAdvisories lists, for each advisory, the repos of an organisation (of all if root is "") that hold a
 	// package with one of its names, that have an image with its digest, or that have findings

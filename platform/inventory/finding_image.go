@@ -243,13 +243,13 @@ func (f *ImageFacts) usedBefore(byUID map[core.UID]*Component) map[core.UID][]st
 }
 
 // versionsByUID reads versions of packages.
-func (s Findings) versionsByUID(ctx context.Context, tx core.Tx, uids []core.UID) (map[core.UID]*PackageVersion, error) {
+func (s Findings) versionsByUID(ctx context.Context, on core.Conn, uids []core.UID) (map[core.UID]*PackageVersion, error) {
 	byUID := make(map[core.UID]*PackageVersion, len(uids))
 	if len(uids) == 0 {
 		return byUID, nil
 	}
 	slices.Sort(uids)
-	found, err := s.area.tables.PackageVersions.Get(ctx, tx, core.Keys{UIDs: slices.Compact(uids)})
+	found, err := s.area.tables.PackageVersions.Get(ctx, on, core.Keys{UIDs: slices.Compact(uids)})
 	for _, v := range found {
 		byUID[v.UID] = v
 	}

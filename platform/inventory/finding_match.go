@@ -95,6 +95,29 @@ func (a *Advisory) fixedVersions() (fixed []string) {
 	return fixed
 }
 
+// A matcher finds what advisories say of images.
+type matcher struct {
+	byName  map[string][]*Advisory   // those that count, by the normal names of their artifacts
+	members map[core.UID][]*Advisory // these by those that represent them
+}
+
+func newMatcher(advisories []*Advisory) matcher {
+	m := matcher{map[string][]*Advisory{}, map[core.UID][]*Advisory{}}
+	for _, a := range countingAdvisories(advisories) {
+		m.byName[a.NormalName()] = append(m.byName[a.NormalName()], a)
+		m.members[a.Representative] = append(m.members[a.Representative], a)
+	}
+	return m
+}
+
+// find returns the findings of an image, without what is decided about them.
+func (m matcher) find(c *content, repo core.UID) (found []*Finding) {
+	for _, of := range groupMatches(c.findMatches(m.byName)) {
+		found = append(found, newFinding(of, m.members[of[0].advisory.Representative], repo, c.status.Digest))
+	}
+	return found
+}
+
 // write replaces the findings of images by those that follow from advisories, and updates the
 // statuses of the images, the counts of the repo, and the events to record. known has the findings that there
 // are of these images and advisories.
@@ -104,11 +127,9 @@ func (s Findings) write(ctx context.Context, tx core.Tx, repo *Repo, contents []
 		changes.representatives[a.UID], changes.representatives[a.Representative] = a.Representative, a.Representative
 		changes.superseded[a.Representative] = a.IsBundle() && a.DeleteTime.IsZero()
 	}
-	byName, members := map[string][]*Advisory{}, map[core.UID][]*Advisory{}
-	for _, a := range countingAdvisories(advisories) {
-		byName[a.NormalName()] = append(byName[a.NormalName()], a)
-		members[a.Representative] = append(members[a.Representative], a)
-		changes.superseded[a.Representative] = false
+	m := newMatcher(advisories)
+	for representative := range m.members {
+		changes.superseded[representative] = false
 	}
 	before := map[string][]*Finding{}
 	for _, f := range known {
@@ -124,9 +145,7 @@ func (s Findings) write(ctx context.Context, tx core.Tx, repo *Repo, contents []
 	for _, c := range contents {
 		var wanted []*Finding
 		if c.status.IsLive {
-			for _, of := range groupMatches(c.findMatches(byName)) {
-				wanted = append(wanted, newFinding(of, members[of[0].advisory.Representative], repo.UID, c.status.Digest))
-			}
+			wanted = m.find(c, repo.UID)
 		}
 		changes.compare(c, before[c.status.Digest], wanted, rules)
 		changes.statuses = append(changes.statuses, c.status)

@@ -12,7 +12,7 @@ import (
 // TriageRuleQueries read and write triage rules in other ways than a Table does.
 type TriageRuleQueries interface {
 	// RulesAndPolicies reads the policies of scopes too, with the same round trip as TriageRules.
-	RulesAndPolicies(ctx context.Context, tx core.Tx, scopes []core.UID, vulnerabilities []string) ([]*TriageRule, []*DuePolicy, error)
+	RulesAndPolicies(ctx context.Context, on core.Conn, scopes []core.UID, vulnerabilities []string) ([]*TriageRule, []*DuePolicy, error)
 
 	// DuePolicies reads the policies of scopes.
 	DuePolicies(ctx context.Context, on core.Conn, scopes []core.UID) ([]*DuePolicy, error)
@@ -27,7 +27,7 @@ type TriageRuleQueries interface {
 	OtherNames(ctx context.Context, tx core.Tx, root core.UID, vulnerability string) ([]string, error)
 
 	// TagSources lists the sources of the tags of a repo.
-	TagSources(ctx context.Context, tx core.Tx, repo core.UID) ([]string, error)
+	TagSources(ctx context.Context, on core.Conn, repo core.UID) ([]string, error)
 
 	// DecidingRules lists the rules that decide about findings of vulnerabilities in a group or a repo, by any names of these.
 	DecidingRules(ctx context.Context, on core.Conn, scope core.UID, vulnerabilities []string) ([]core.UID, error)

@@ -186,7 +186,7 @@ func (r *TriageRule) detail() int {
 }
 
 // locate finds the repos and the images that rules name. contents are images whose packages may not be stored yet.
-func (s Findings) locate(ctx context.Context, tx core.Tx, rules []*TriageRule, repos []*Repo, contents []*content) error {
+func (s Findings) locate(ctx context.Context, on core.Conn, rules []*TriageRule, repos []*Repo, contents []*content) error {
 	var names []string
 	hasImages := false
 	for _, r := range rules {
@@ -200,7 +200,7 @@ func (s Findings) locate(ctx context.Context, tx core.Tx, rules []*TriageRule, r
 			r.repos[repo.UID] = r.Pattern != nil && r.Pattern.isLabelled(repo)
 		}
 		if hasImages {
-			sources, err := s.area.tables.TagSources(ctx, tx, repo.UID)
+			sources, err := s.area.tables.TagSources(ctx, on, repo.UID)
 			if err != nil {
 				return err
 			}
@@ -211,7 +211,7 @@ func (s Findings) locate(ctx context.Context, tx core.Tx, rules []*TriageRule, r
 		if names == nil {
 			continue
 		}
-		held, err := s.holding(ctx, tx, repo.UID, names, contents)
+		held, err := s.holding(ctx, on, repo.UID, names, contents)
 		if err != nil {
 			return err
 		}
@@ -225,8 +225,8 @@ func (s Findings) locate(ctx context.Context, tx core.Tx, rules []*TriageRule, r
 }
 
 // holding reads which versions of packages with normal names the live images of a repo hold, by their digests.
-func (s Findings) holding(ctx context.Context, tx core.Tx, repo core.UID, names []string, contents []*content) (map[string][]*PackageVersion, error) {
-	holders, err := s.area.tables.Holders(ctx, tx, repo, names)
+func (s Findings) holding(ctx context.Context, on core.Conn, repo core.UID, names []string, contents []*content) (map[string][]*PackageVersion, error) {
+	holders, err := s.area.tables.Holders(ctx, on, repo, names)
 	if err != nil {
 		return nil, err
 	}
@@ -234,7 +234,7 @@ func (s Findings) holding(ctx context.Context, tx core.Tx, repo core.UID, names 
 	for i, h := range holders {
 		uids[i] = h.Version
 	}
-	versions, err := s.versionsByUID(ctx, tx, uids)
+	versions, err := s.versionsByUID(ctx, on, uids)
 	for _, h := range holders {
 		if v := versions[h.Version]; v != nil {
 			held[h.Digest] = append(held[h.Digest], v)
@@ -249,7 +249,7 @@ func (s Findings) holding(ctx context.Context, tx core.Tx, repo core.UID, names 
 }
 
 // readRules reads the rules for findings of advisories in repos.
-func (s Findings) readRules(ctx context.Context, tx core.Tx, repos []*Repo, advisories []*Advisory, contents []*content) (triageRules, error) {
+func (s Findings) readRules(ctx context.Context, on core.Conn, repos []*Repo, advisories []*Advisory, contents []*content) (triageRules, error) {
 	var names []string
 	for _, a := range advisories {
 		names = append(names, a.AllNames()...)
@@ -263,9 +263,9 @@ func (s Findings) readRules(ctx context.Context, tx core.Tx, repos []*Repo, advi
 	for i, repo := range repos {
 		uids[i] = repo.UID
 	}
-	found, policies, err := s.area.tables.RulesAndPolicies(ctx, tx, scopesAround(uids), slices.Compact(names))
+	found, policies, err := s.area.tables.RulesAndPolicies(ctx, on, scopesAround(uids), slices.Compact(names))
 	if err == nil {
-		err = s.locate(ctx, tx, found, repos, contents)
+		err = s.locate(ctx, on, found, repos, contents)
 	}
 	rules := triageRules{naming: map[core.UID][]namingRule{}, policies: policies}
 	if err != nil || len(found) == 0 {

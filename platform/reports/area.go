@@ -19,6 +19,7 @@ type Area struct {
 	AdvisoryDocuments       AdvisoryDocuments
 	Exports                 Exports
 	FindingRankings         FindingRankings
+	ImageChecks             ImageChecks
 	Remediations            Remediations
 	ImageComparisons        ImageComparisons
 	PackageOrigins          PackageOrigins
@@ -34,6 +35,7 @@ func New(c *core.Core, tables Tables, iam *iam.Area, inventory *inventory.Area) 
 	area.Exports = Exports{area}
 	area.FindingRankings = FindingRankings{area, newFindingLists(c)}
 	area.Remediations = Remediations{area, newFindingLists(c)}
+	area.ImageChecks = ImageChecks{area}
 	area.ImageComparisons, area.PackageOrigins, area.SBOMs = ImageComparisons{area}, PackageOrigins{area}, SBOMs{area}
 	area.ResolvedVulnerabilities = ResolvedVulnerabilities{area, core.NewCollection[*ResolvedVulnerabilityReport, *ResolvedVulnerabilityFilter](c, &resolvedReportKind, nil, nil)}
 	return area

@@ -365,6 +365,11 @@ func parseImage(text string, v *core.Violations) imageReference {
 
 // findImage finds the image that a reference names. Whoever may not see that its repo is there learns that there is no such image.
 func (s SBOMs) findImage(ctx context.Context, actor *core.Actor, ref imageReference) (core.ImageKey, error) {
+	return s.findImageFor(ctx, actor, ref, core.CapRepoList, core.CapManifestMetadataList)
+}
+
+// findImageFor finds an image for those who have capabilities on its repo.
+func (s SBOMs) findImageFor(ctx context.Context, actor *core.Actor, ref imageReference, needed ...core.Capability) (core.ImageKey, error) {
 	if ref.repo == "" {
 		tag, err := s.area.inventory.Tags.Get(ctx, core.UID(ref.text))
 		if err != nil {
@@ -380,7 +385,7 @@ func (s SBOMs) findImage(ctx context.Context, actor *core.Actor, ref imageRefere
 		}
 		repo = found.UID
 	}
-	if _, err := core.Require(ctx, repo, core.CapRepoList, core.CapManifestMetadataList); err != nil {
+	if _, err := core.Require(ctx, repo, needed...); err != nil {
 		return core.ImageKey{}, s.hide(actor, repo, ref.text, err)
 	}
 	if ref.digest != "" {

@@ -41,17 +41,25 @@ func (queries) AddFindingTasks(_ context.Context, in core.Tx, tasks []inventory.
 }
 
 // HeldInRepo reads the first finding of each representative.
-func (queries) HeldInRepo(ctx context.Context, in core.Tx, repo core.UID, representatives []core.UID) (held []core.UID, err error) {
-	tx := transactionOf(in)
+func (queries) HeldInRepo(ctx context.Context, on core.Conn, repo core.UID, representatives []core.UID) (held []core.UID, err error) {
+	s := tablesOf(on)
 	packed := make([][]byte, len(representatives))
 	for i, uid := range representatives {
 		packed[i] = table.PackUID(uid)
 	}
-	q := table.NewStatement(tx.Dialect)
+	q := table.NewStatement(s.Dialect)
 	q.Add("SELECT p.k FROM ").Add(q.Parents(dbconn.ParentColumn{Name: "k", Bytes: packed}))
 	q.Add(" WHERE (SELECT 1 FROM finding f WHERE f.representative = p.k AND f.parent = ? AND f.count_class > 0 LIMIT 1) = 1", repo)
-	err = tx.Conn.Run(ctx, q.Build(collectUIDs(&held)))
+	err = s.Reads.Run(ctx, q.Build(collectUIDs(&held)))
 	return held, err
+}
+
+// HasFindingTask looks for a task among those of an organisation.
+func (queries) HasFindingTask(ctx context.Context, on core.Conn, image core.ImageKey) (has bool, err error) {
+	s := tablesOf(on)
+	q := table.NewStatement(s.Dialect).Add("SELECT 1 FROM finding_task WHERE root = ? AND subject = ? AND digest IN ('', ?) LIMIT 1", image.Repo.Root(), image.Repo, image.Digest)
+	err = s.Reads.Run(ctx, q.Build(func(scan func(...any) error) error { var one int64; has = true; return scan(&one) }))
+	return has, err
 }
 
 // NextFindingRoot returns the first organisation after another one that has tasks.
@@ -244,15 +252,15 @@ func (queries) ShiftOpenFindings(in core.Tx, repo *inventory.Repo, by inventory.
 }
 
 // Holders lists the live images of a repo that hold packages with one of normal names.
-func (queries) Holders(ctx context.Context, in core.Tx, repo core.UID, names []string) ([]inventory.Holder, error) {
-	tx := transactionOf(in)
+func (queries) Holders(ctx context.Context, on core.Conn, repo core.UID, names []string) ([]inventory.Holder, error) {
+	s := tablesOf(on)
 	var holders []inventory.Holder
 	packed := table.PackUID(repo.Root())
-	q := table.NewStatement(tx.Dialect)
+	q := table.NewStatement(s.Dialect)
 	q.Add("SELECT m.digest, u.package, u.version FROM package k CROSS JOIN package_use u CROSS JOIN ").AddElements("u.images").Add(" CROSS JOIN image_status m")
 	q.Add(" WHERE k.root = ?", repo.Root()).Add(" AND k.normal_name ?", table.Values(names))
 	q.Add(" AND u.parent = ? AND u.package = substr(k.uid, 21, 8) AND m.parent = u.parent AND m.number = CAST(e.value AS BIGINT)", repo)
-	err := tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
+	err := s.Reads.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var h inventory.Holder
 		var of, version []byte
 		if err := scan(&h.Digest, &of, &version); err != nil {
@@ -350,18 +358,18 @@ func (tx *transaction) reposHolding(ctx context.Context, root core.UID, names []
 }
 
 // AdvisoriesNamed reads the advisories for a repo by the normal names of their artifacts.
-func (queries) AdvisoriesNamed(ctx context.Context, in core.Tx, repo core.UID, names []string) ([]*inventory.Advisory, error) {
-	tx := transactionOf(in)
+func (queries) AdvisoriesNamed(ctx context.Context, on core.Conn, repo core.UID, names []string) ([]*inventory.Advisory, error) {
+	s := tablesOf(on)
 	if len(names) == 0 {
 		return nil, nil
 	}
 	p := advisories.ProjectAll()
-	q := table.NewStatement(tx.Dialect)
+	q := table.NewStatement(s.Dialect)
 	parents := q.Parents(dbconn.ParentColumn{Name: "k", Texts: names})
 	q.Add("SELECT " + p.Selected + " FROM " + parents + " CROSS JOIN advisory t WHERE t.normal_name = p.k AND t.count_class > 0")
 	q.Add(" AND t.parent ?", table.UIDValues(append(repo.Ancestors(), inventory.FeedGroup)))
 	var found []*inventory.Advisory
-	err := tx.Conn.Run(ctx, q.Build(p.Collect(&found)))
+	err := s.Reads.Run(ctx, q.Build(p.Collect(&found)))
 	return found, err
 }
 

@@ -36,9 +36,9 @@ func (queries) TriageRules(ctx context.Context, in core.Tx, scopes []core.UID, v
 }
 
 // RulesAndPolicies reads rules and policies at once.
-func (queries) RulesAndPolicies(ctx context.Context, in core.Tx, scopes []core.UID, vulnerabilities []string) (found []*inventory.TriageRule, policies []*inventory.DuePolicy, err error) {
-	tx := transactionOf(in)
-	err = tx.Conn.Run(ctx, selectRules(tx.Dialect, scopes, vulnerabilities, &found), selectPolicies(tx.Dialect, scopes, &policies))
+func (queries) RulesAndPolicies(ctx context.Context, on core.Conn, scopes []core.UID, vulnerabilities []string) (found []*inventory.TriageRule, policies []*inventory.DuePolicy, err error) {
+	s := tablesOf(on)
+	err = s.Reads.Run(ctx, selectRules(s.Dialect, scopes, vulnerabilities, &found), selectPolicies(s.Dialect, scopes, &policies))
 	return found, policies, err
 }
 
@@ -77,11 +77,11 @@ func (queries) PutDuePolicy(in core.Tx, p *inventory.DuePolicy) {
 }
 
 // TagSources lists the sources of the tags of a repo.
-func (queries) TagSources(ctx context.Context, in core.Tx, repo core.UID) ([]string, error) {
-	tx := transactionOf(in)
+func (queries) TagSources(ctx context.Context, on core.Conn, repo core.UID) ([]string, error) {
+	s := tablesOf(on)
 	var sources []string
-	q := table.NewStatement(tx.Dialect).Add("SELECT DISTINCT t.source FROM tag t WHERE t.parent = ? AND t.source <> ''", repo)
-	err := tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
+	q := table.NewStatement(s.Dialect).Add("SELECT DISTINCT t.source FROM tag t WHERE t.parent = ? AND t.source <> ''", repo)
+	err := s.Reads.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var source string
 		err := scan(&source)
 		sources = append(sources, source)

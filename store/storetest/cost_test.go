@@ -39,6 +39,7 @@ var pricedReads = map[string][]string{
 	"Query.packageVersion":             {`packageVersion(uid: $absent) { uid }`},
 	"Query.vulnerability":              {`vulnerability(id: "none") { name }`},
 	"Query.compareImages":              {`compareImages(from: {repo: $repo, digest: "sha256:0000000000000000000000000000000000000000000000000000000000000000"}, to: {repo: $repo, digest: "sha256:0000000000000000000000000000000000000000000000000000000000000001"}) { addedCount findingsNewCount }`},
+	"Query.checkImage":                 {`checkImage(image: "acme/none:1") { verdict }`},
 	"Repo.findings":                    {`repos(first: 50) { nodes { findings(first: 4) { totalCount nodes { uid } } } }`},
 	"Tag.findings":                     {`tags(first: 50) { nodes { findings(first: 4) { totalCount nodes { uid } } } }`},
 	"Advisory.findings":                {`advisories(first: 50) { nodes { findings(first: 4) { totalCount nodes { uid } } } }`},
