@@ -50,6 +50,7 @@ type commandLine struct {
 		VEX      exportVEXCommand      `cmd:"" name:"vex" help:"Print what was decided about findings as a VEX document."`
 		Audit    exportAuditCommand    `cmd:"" help:"Print the audit log as JSON lines."`
 	} `cmd:"" help:"Export data for other systems."`
+	Check  checkCommand `cmd:"" help:"Decide whether images may be released: the gate of a pipeline."`
 	Query  queryCommand `cmd:"" help:"Send a GraphQL document to a running server."`
 	Events struct {
 		Tail eventsTailCommand `cmd:"" help:"Print the events of a running server as they happen."`

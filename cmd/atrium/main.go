@@ -81,15 +81,18 @@ type loggedError struct{ error }
 // Unwrap returns the error.
 func (e loggedError) Unwrap() error { return e.error }
 
-// exitCode returns 2 for an error in the command line, 1 for any other error, and 0 for
-// none.
+// exitCode returns 2 for an error in the command line, 3 for a gate about which nothing could be decided, 1 for any other error,
+// and 0 for none.
 func exitCode(err error) int {
 	var usage usageError
+	var undecided undecidedError
 	switch {
 	case err == nil:
 		return 0
 	case errors.As(err, &usage):
 		return 2
+	case errors.As(err, &undecided):
+		return 3
 	default:
 		return 1
 	}

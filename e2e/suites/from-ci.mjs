@@ -113,6 +113,11 @@ await check('a gate ends the build, and names the finding and the fix', async ()
   const failed = await gate();
   assert.notEqual(failed.code, 0, failed.text);
   assert.match(failed.text, /CVE-2026-12345 in left-pad 1\.3\.0, fixed in 1\.3\.1/);
+  const ended = await bash('atrium check --group "$SHOP" --fail-on critical --sbom sbom.json', { ATRIUM_URL: site, ATRIUM_TOKEN: pipeline, SHOP: shop });
+  assert.equal(ended.code, 1, ended.text);
+  assert.match(ended.text, /upgrade left-pad 1\.3\.0 to 1\.3\.1/);
+  const unknown = await bash('atrium check --group "$SHOP" checkout:none', { ATRIUM_URL: site, ATRIUM_TOKEN: pipeline, SHOP: shop });
+  assert.equal(unknown.code, 3, unknown.text);
 });
 
 await check('the pipeline reads the findings, and hands in a decision', async () => {

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"atrium/internal/gate"
+	"atrium/platform/core"
+)
+
+type checkCommand struct {
+	clientFlags
+	FailOn         string        `placeholder:"RATING" help:"Only findings that are rated so or worse fail an image: critical, high, medium, low, none or unknown. Default: all."`
+	Fixable        bool          `help:"Only findings with a version that fixes them fail an image."`
+	KnownExploited bool          `help:"Only findings that the catalog of known exploited vulnerabilities (KEV) has fail an image."`
+	NewSince       string        `placeholder:"TAG|TIME" help:"Only what the build brings fails an image: what the image of this tag of the repo does not have, or what images have brought into the repo since this time (RFC 3339)."`
+	SBOM           string        `name:"sbom" placeholder:"FILE" help:"SPDX or CycloneDX document in JSON of an image that is not stored; - for the standard input. The server decides about it, and stores nothing."`
+	Wait           time.Duration `help:"How long to wait until it is known what the images hold, such as 2m."`
+	Group          string        `placeholder:"UID" help:"Group that has the repos; IMAGE then names a repo in it."`
+	Format         string        `default:"table" enum:"table,json,sarif,junit,github,markdown" help:"Format: table, json, sarif, junit, github (annotations of GitHub Actions) or markdown."`
+	Image          []string      `arg:"" optional:"" help:"Images: the path of a repo with a digest or a tag (acme/shop/checkout:1.4). With --sbom at most one, which may be a repo alone."`
+}
+
+// Help returns the detailed help.
+func (c *checkCommand) Help() string {
+	return `Decides whether images may be released. A finding fails an image if somebody has to look after it and it meets all conditions that the flags
+name; what is accepted or does not affect the image never does. It names the findings, the versions that fix them, and the upgrades to make.
+
+The exit status is 0 if all images pass, 1 if one fails, 2 if the command line is wrong, and 3 if nothing could be decided about one of them and none
+fails: nobody knows what it holds, or the server cannot be asked.
+
+Examples:
+  atrium check --fail-on high --fixable acme/shop/checkout:1.4
+  atrium check --new-since latest --format github acme/shop/checkout@sha256:1111111111111111111111111111111111111111111111111111111111111111
+  syft -o cyclonedx-json checkout | atrium check --group UID --fail-on critical --sbom - checkout`
+}
+
+func (c *checkCommand) check(f *faults) {
+	c.clientFlags.check(f)
+	if c.FailOn != "" && !slices.Contains(core.SeverityRatings(), c.rating()) {
+		f.add("fail-on", "must be critical, high, medium, low, none or unknown")
+	}
+	if c.Group != "" {
+		checkUID(f, "group", c.Group)
+	}
+	switch {
+	case c.Wait < 0:
+		f.add("wait", "must not be negative")
+	case c.SBOM != "" && c.Wait > 0:
+		f.add("wait", "cannot be given with --sbom, which says what the image holds")
+	case c.SBOM != "" && len(c.Image) > 1:
+		f.add("sbom", "is about one image, and not about %d", len(c.Image))
+	case c.SBOM != "" && len(c.Image) == 0 && c.Group == "":
+		f.add("group", "is required with --sbom, unless IMAGE names the repo by its path")
+	case c.SBOM == "" && len(c.Image) == 0:
+		f.add("sbom", "is required, unless images are named")
+	}
+}
+
+func (c *checkCommand) rating() core.SeverityRating {
+	return core.SeverityRating("SEVERITY_RATING_" + strings.ToUpper(c.FailOn))
+}
+
+// An undecidedError is the error of a gate about which nothing could be decided.
+type undecidedError struct{ error }
+
+// Unwrap returns the error.
+func (e undecidedError) Unwrap() error { return e.error }
+
+var errGateFailed = errors.New("the gate has failed; see the findings above")
+
+func (c *checkCommand) run(ctx context.Context, p program) error {
+	client, err := c.client(ctx)
+	if err != nil {
+		return undecidedError{err}
+	}
+	var results []gate.Result
+	images := c.Image
+	if c.SBOM != "" && len(images) == 0 {
+		images = []string{""}
+	}
+	for _, image := range images {
+		result, err := c.decide(ctx, p, client, image)
+		if err != nil {
+			result = gate.Result{Image: image, Error: explain(err)}
+		}
+		results = append(results, result)
+	}
+	if err := gate.Write(p.stdout, gate.Format(c.Format), results); err != nil {
+		return undecidedError{err}
+	}
+	if slices.ContainsFunc(results, gate.Result.HasFailed) {
+		return errGateFailed
+	}
+	for _, r := range results {
+		if !r.IsDecided() {
+			return undecidedError{fmt.Errorf("nothing could be decided about %s: %s", r.Image, escapeLine(r.Reason()))}
+		}
+	}
+	return nil
+}
+
+// pollChecks is how often a server is asked about an image that it does not know yet.
+const pollChecks = 2 * time.Second
+
+// decide asks about an image, until something is known of it or the time to wait is over.
+func (c *checkCommand) decide(ctx context.Context, p program, client *graphqlClient, image string) (gate.Result, error) {
+	if c.SBOM != "" {
+		return c.decideSBOM(ctx, p, client, image)
+	}
+	end := time.Now().Add(c.Wait)
+	for {
+		result, err := c.ask(ctx, client, image, http.MethodGet, "vulnerabilities/v2/images:check", http.NoBody)
+		isOpen := err == nil && !result.IsDecided() || isTemporary(err) || core.AsError(err).Code == core.CodeNotFound
+		if !isOpen || time.Until(end) < pollChecks {
+			return result, err
+		}
+		select {
+		case <-ctx.Done():
+			return result, ctx.Err()
+		case <-time.After(pollChecks):
+		}
+	}
+}
+
+func (c *checkCommand) decideSBOM(ctx context.Context, p program, client *graphqlClient, image string) (gate.Result, error) {
+	body := p.stdin
+	if c.SBOM != "-" {
+		file, err := os.Open(c.SBOM)
+		if err != nil {
+			return gate.Result{}, err
+		}
+		defer file.Close()
+		body = file
+	}
+	return c.ask(ctx, client, image, http.MethodPost, "check/sbom", body)
+}
+
+// ask sends one request about an image, and reads the answer.
+func (c *checkCommand) ask(ctx context.Context, client *graphqlClient, image, method, path string, body io.Reader) (gate.Result, error) {
+	target := client.server.JoinPath(path)
+	target.RawQuery = c.query(image).Encode()
+	request, err := http.NewRequestWithContext(ctx, method, target.String(), body)
+	if err != nil {
+		return gate.Result{}, err
+	}
+	if err := client.authorize(request); err != nil {
+		return gate.Result{}, err
+	}
+	if method == http.MethodPost {
+		request.Header.Set("Content-Type", "application/octet-stream")
+	}
+	response, err := client.http.Do(request)
+	if err != nil {
+		return gate.Result{}, core.Unavailable("the server cannot be reached, or the connection was lost", err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return gate.Result{}, client.refusal(response)
+	}
+	raw, err := io.ReadAll(response.Body)
+	if err != nil {
+		return gate.Result{}, connectionLostError(err)
+	}
+	name := image
+	if name == "" {
+		name = c.SBOM
+	}
+	return gate.NewResult(name, raw)
+}
+
+func (c *checkCommand) query(image string) url.Values {
+	query := queryOf("image", image, "group", c.Group, "failOn", strings.ToUpper(c.FailOn), "newSince", c.NewSince)
+	if c.Fixable {
+		query.Set("fixableOnly", "true")
+	}
+	if c.KnownExploited {
+		query.Set("knownExploitedOnly", "true")
+	}
+	return query
+}
