@@ -108,6 +108,28 @@ export async function until(found, child) {
   }
 }
 
+/** Serves demonstration data of the suite's own, from a server that can be stopped and started again at the same address. */
+export async function serveDemo(...flags) {
+  const program = requireVariable('ATRIUM_TEST_PROGRAM'), database = ['--database-url', `sqlite:${temporaryFolder()}/demo.db`];
+  let address = '127.0.0.1:0', server;
+  const demo = {
+    site: '',
+    async start() {
+      server = start(program, ['serve', '--dev', '--addr', address, '--metrics-addr', '', ...flags, ...database]);
+      [demo.site] = await until(() => server.said.match(/http:\/\/127[^\s"]+/), server);
+      address = new URL(demo.site).host;
+      await until(async () => (await fetch(demo.site + '/readyz').catch(() => ({}))).ok, server);
+    },
+    async stop() {
+      server.kill();
+      await until(() => server.exitCode !== null || server.signalCode !== null);
+    },
+    token: async (role) => (await run(program, ['token', '--as', role, ...database])).out.trim(),
+  };
+  await demo.start();
+  return demo;
+}
+
 /** How long a suite waits for what must come, in seconds. It comes soon, unless the machine is busy. */
 export const patience = 120;
 

@@ -12,9 +12,8 @@ import { GraphQLWsLink } from '@apollo/client/link/subscriptions/index.js';
 import { Client, subscriptionExchange } from '@urql/core';
 import relay from 'relay-runtime';
 import WebSocket from 'ws';
-import { check, finish, run, start, temporaryFolder, until } from '../lib.mjs';
+import { check, finish, serveDemo, until } from '../lib.mjs';
 
-const program = process.env.ATRIUM_TEST_PROGRAM ?? assert.fail('ATRIUM_TEST_PROGRAM is not set');
 const page = readFileSync(join(import.meta.dirname, '../../docs/graphql.md'), 'utf8');
 const snippets = join(import.meta.dirname, `../bin/restart-${process.pid}`); // where modules of npm are found
 mkdirSync(snippets, { recursive: true });
@@ -27,17 +26,7 @@ const load = (kind) => {
 };
 const { feed } = await load('feed'), { patientFetch } = await load('retry');
 
-const database = ['--database-url', `sqlite:${temporaryFolder()}/restart.db`];
-let address = '127.0.0.1:0', server, site;
-/** Starts the server, at the same address as before. */
-async function serve() {
-  server = start(program, ['serve', '--dev', '--addr', address, '--metrics-addr', '', ...database]);
-  [site] = await until(() => server.said.match(/http:\/\/127[^\s"]+/), server);
-  address = new URL(site).host;
-  await until(async () => (await fetch(site + '/readyz').catch(() => ({}))).ok, server);
-}
-await serve();
-const token = async (role) => (await run(program, ['token', '--as', role, ...database])).out.trim();
+const demo = await serveDemo(), { token, site } = demo;
 const owner = await token('owner'), viewer = await token('viewer');
 const ask = async (bearer, query, variables) => (await (await fetch(site + '/graphql', { method: 'POST', headers: { 'Content-Type': 'application/json', Authorization: 'Bearer ' + bearer }, body: JSON.stringify({ query, variables }) })).json());
 const { groups, feedPosition } = (await ask(viewer, '{ groups(first: 1) { nodes { uid } } feedPosition }')).data;
@@ -66,10 +55,9 @@ const allHear = async (...more) => {
 };
 await check('each client hears what happened after the page was read and before it subscribed', () => allHear('before the subscription'));
 await check('each client goes on after the server was away for three seconds, and misses nothing', async () => {
-  server.kill();
-  await until(() => server.exitCode !== null || server.signalCode !== null);
+  await demo.stop();
   await new Promise((go) => setTimeout(go, 3000)); // the case: longer than the first attempts of the clients
-  await serve();
+  await demo.start();
   await change('in the gap');
   await change('after it');
   await allHear('in the gap', 'after it');
