@@ -2,7 +2,6 @@ package rest
 
 import (
 	"net/http"
-	"reflect"
 	"slices"
 
 	"atrium/internal/wire"
