@@ -355,6 +355,22 @@ func fieldsAccountAssociationEdge(_ ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsActorFacet(resolvers ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "ActorFacet", Satisfies: []string{"ActorFacet", "Facet"}, Fields: map[string]*execute.Field{
+		"value": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*scalar.ActorFacet).Actor, true)
+		}},
+		"count":   {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*scalar.ActorFacet).Count) }},
+		"made":    {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*scalar.ActorFacet).Made) }},
+		"refused": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*scalar.ActorFacet).Refused) }},
+		"identity": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.ActorFacet().Identity(ctx, execute.Parents[scalar.ActorFacet](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+	}}
+}
+
 func fieldsAdvisory(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Advisory", Satisfies: []string{"Advisory", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
@@ -987,6 +1003,30 @@ func fieldsAuditLogEdge(_ ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsAuditLogSummary(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "AuditLogSummary", Satisfies: []string{"AuditLogSummary"}, Fields: map[string]*execute.Field{
+		"made": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*scalar.AuditLogSummary).Made)
+		}},
+		"refused": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*scalar.AuditLogSummary).Refused)
+		}},
+		"complete": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendBoolean(b, parent.(*scalar.AuditLogSummary).Complete)
+		}},
+		"countedSince": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*scalar.AuditLogSummary).CountedSince, false)
+		}},
+		"actors": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*scalar.AuditLogSummary).Actors)
+		}},
+		"kinds": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*scalar.AuditLogSummary).Kinds) }},
+		"groups": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*scalar.AuditLogSummary).Groups)
+		}},
+	}}
+}
+
 func fieldsAzureAccount(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AzureAccount", Satisfies: []string{"AzureAccount"}, Fields: map[string]*execute.Field{
 		"tenantId": {Append: func(b []byte, parent any) []byte {
@@ -1194,6 +1234,47 @@ func fieldsChangedFinding(resolvers ResolverRoot) *execute.Object {
 		}},
 		"newInRepo": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendBoolean(b, parent.(*inventory.Finding).IsNewInRepo)
+		}},
+	}}
+}
+
+func fieldsCheckedFinding(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "CheckedFinding", Satisfies: []string{"CheckedFinding"}, Fields: map[string]*execute.Field{
+		"finding": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*reports.CheckedFinding).Finding)
+		}},
+		"vulnerabilityId": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*reports.CheckedFinding).VulnerabilityID, false)
+		}},
+		"sources": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*reports.CheckedFinding).Sources, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+		}},
+		"package": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*reports.CheckedFinding).Package, false)
+		}},
+		"ecosystem": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*reports.CheckedFinding).Ecosystem, true)
+		}},
+		"installedVersion": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*reports.CheckedFinding).InstalledVersion, true)
+		}},
+		"fixedVersions": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*reports.CheckedFinding).FixedVersions, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+		}},
+		"severity": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(&parent.(*reports.CheckedFinding).Severity)
+		}},
+		"knownExploited": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendBoolean(b, parent.(*reports.CheckedFinding).KnownExploited)
+		}},
+		"epss": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendPointer(b, parent.(*reports.CheckedFinding).EPSS, func(b []byte, v float64) []byte { return scalar.AppendFloat(b, v, true) })
+		}},
+		"basis": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendFindingBasis(b, parent.(*reports.CheckedFinding).Basis, false)
+		}},
+		"direct": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendPointer(b, parent.(*reports.CheckedFinding).Direct, func(b []byte, v bool) []byte { return execute.AppendBoolean(b, v) })
 		}},
 	}}
 }
@@ -2489,6 +2570,18 @@ func fieldsFindingActivity(_ ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsFindingAge(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "FindingAge", Satisfies: []string{"FindingAge"}, Fields: map[string]*execute.Field{
+		"fromDays": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt(b, parent.(*inventory.FindingAge).FromDays, false)
+		}},
+		"toDays": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendPointer(b, parent.(*inventory.FindingAge).ToDays, func(b []byte, v int) []byte { return scalar.AppendInt(b, v, true) })
+		}},
+		"open": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(&parent.(*inventory.FindingAge).Open) }},
+	}}
+}
+
 func fieldsFindingChange(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "FindingChange", Satisfies: []string{"FindingChange", "EventDetail"}, Fields: map[string]*execute.Field{
 		"repoUid": {Append: func(b []byte, parent any) []byte {
@@ -2713,6 +2806,12 @@ func fieldsFindingSummary(resolvers ResolverRoot) *execute.Object {
 		},
 			AppendValue: func(b []byte, value any) []byte { return scalar.AppendInt(b, value.(int), false) },
 		},
+		"openByAge": {Arguments: field_FindingSummary_openByAge_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.FindingSummary().OpenByAge(ctx, execute.Parents[inventory.FindingSummary](parents), arguments["days"].([]int))
+				return execute.Each(values, err, execute.Pointers)
+			},
+		},
 		"feedsAsOf": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 			values, err := resolvers.FindingSummary().FeedsAsOf(ctx, execute.Parents[inventory.FindingSummary](parents))
 			return execute.Each(values, err, execute.Value)
@@ -2919,6 +3018,12 @@ func fieldsGroup(resolvers ResolverRoot) *execute.Object {
 			values, err := resolvers.Group().FindingSummary(ctx, execute.Parents[iam.Group](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
+		},
+		"findingActivity": {Arguments: field_Group_findingActivity_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Group().FindingActivity(ctx, execute.Parents[iam.Group](parents), arguments["interval"].(core.ActivityInterval), arguments["from"].(*core.Time), arguments["to"].(*core.Time), arguments["timeZone"].(string))
+				return execute.Each(values, err, func(list []*reports.FindingActivity) any { return execute.Nullable(list, execute.Pointers) })
+			},
 		},
 		"identityProviders": {Arguments: field_Group_identityProviders_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
@@ -3445,6 +3550,52 @@ func fieldsImage(resolvers ResolverRoot) *execute.Object {
 			values, err := resolvers.Image().FindingSummary(ctx, execute.Parents[inventory.Image](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
+		},
+	}}
+}
+
+func fieldsImageCheck(resolvers ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "ImageCheck", Satisfies: []string{"ImageCheck"}, Fields: map[string]*execute.Field{
+		"verdict": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendCheckVerdict(b, parent.(*reports.ImageCheck).Verdict, false)
+		}},
+		"reason": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*reports.ImageCheck).Reason, true)
+		}},
+		"repo": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.ImageCheck().Repo(ctx, execute.Parents[reports.ImageCheck](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+		"repoUid": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendUID(b, parent.(*reports.ImageCheck).Repo, false)
+		}},
+		"digest": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*reports.ImageCheck).Digest, false)
+		}},
+		"packages": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*reports.ImageCheck).Packages)
+		}},
+		"unknownPackages": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*reports.ImageCheck).UnknownPackages)
+		}},
+		"open": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(&parent.(*reports.ImageCheck).Open) }},
+		"accepted": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*reports.ImageCheck).Accepted)
+		}},
+		"notAffected": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*reports.ImageCheck).NotAffected)
+		}},
+		"failing":  {Get: func(parent any, _ map[string]any) any { return execute.Pointer(&parent.(*reports.ImageCheck).Failing) }},
+		"findings": {Get: func(parent any, _ map[string]any) any { return execute.Pointers(parent.(*reports.ImageCheck).Findings) }},
+		"upgrades": {Get: func(parent any, _ map[string]any) any { return execute.Pointers(parent.(*reports.ImageCheck).Upgrades) }},
+		"feedsAsOf": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.ImageCheck().FeedsAsOf(ctx, execute.Parents[reports.ImageCheck](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte {
+				return execute.AppendPointer(b, value.(*core.Time), func(b []byte, v core.Time) []byte { return scalar.AppendDateTime(b, v, true) })
+			},
 		},
 	}}
 }
@@ -4209,6 +4360,26 @@ func fieldsPackageFacets(_ ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsPackageUpgrade(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "PackageUpgrade", Satisfies: []string{"PackageUpgrade"}, Fields: map[string]*execute.Field{
+		"package": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*reports.PackageUpgrade).Package, false)
+		}},
+		"ecosystem": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*reports.PackageUpgrade).Ecosystem, true)
+		}},
+		"from": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*reports.PackageUpgrade).From, true)
+		}},
+		"to": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*reports.PackageUpgrade).To, false)
+		}},
+		"findings": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*reports.PackageUpgrade).Findings)
+		}},
+	}}
+}
+
 func fieldsPackageVersion(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "PackageVersion", Satisfies: []string{"PackageVersion", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
@@ -4471,6 +4642,12 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
+		"auditLogSummary": {Arguments: field_Query_auditLogSummary_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Query().AuditLogSummary(ctx, arguments["within"].(core.UID), arguments["actor"].(*string), arguments["subject"].(*core.UID), arguments["target"].(*core.UID), arguments["kinds"].([]string), arguments["since"].(core.Time), arguments["until"].(*core.Time), arguments["denied"].(*bool))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
 		"duePolicy": {Arguments: field_Query_duePolicy_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Query().DuePolicy(ctx, arguments["within"].(core.UID))
@@ -4605,6 +4782,12 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		"compareImages": {Arguments: field_Query_compareImages_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Query().CompareImages(ctx, arguments["from"].(ImageInput), arguments["to"].(ImageInput))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
+		"checkImage": {Arguments: field_Query_checkImage_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Query().CheckImage(ctx, arguments["image"].(string), arguments["group"].(*core.UID), arguments["failOn"].(*core.SeverityRating), arguments["fixableOnly"].(bool), arguments["knownExploitedOnly"].(bool), arguments["newSince"].(*string))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -6069,6 +6252,22 @@ func fieldsVulnerabilityExposure(resolvers ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsVulnerabilityFacet(resolvers ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "VulnerabilityFacet", Satisfies: []string{"VulnerabilityFacet", "Facet"}, Fields: map[string]*execute.Field{
+		"value": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*scalar.VulnerabilityFacet).Value, true)
+		}},
+		"count": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*scalar.VulnerabilityFacet).Count)
+		}},
+		"vulnerability": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.VulnerabilityFacet().Vulnerability(ctx, execute.Parents[scalar.VulnerabilityFacet](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+	}}
+}
+
 func fieldsVulnerabilityMetadata(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "VulnerabilityMetadata", Satisfies: []string{"VulnerabilityMetadata", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
@@ -6374,6 +6573,8 @@ func typeOfEventDetail(object any) string {
 
 func typeOfFacet(object any) string {
 	switch object.(type) {
+	case *scalar.VulnerabilityFacet:
+		return "VulnerabilityFacet"
 	case *scalar.ValueFacet:
 		return "ValueFacet"
 	case *scalar.RoleFacet:
@@ -6384,6 +6585,8 @@ func typeOfFacet(object any) string {
 		return "IdentityFacet"
 	case *scalar.GroupFacet:
 		return "GroupFacet"
+	case *scalar.ActorFacet:
+		return "ActorFacet"
 	}
 	return ""
 }

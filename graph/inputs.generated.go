@@ -452,6 +452,16 @@ func field_ExternalGroupRoleMapping_viewerCan_args(ctx context.Context, raw map[
 	return arguments, nil
 }
 
+func field_FindingSummary_openByAge_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["days"], err = graphql.ProcessArgField(ctx, raw, "days", ec.unmarshalNInt2ᚕintᚄ); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Finding_fixedIn_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 2)
@@ -636,6 +646,25 @@ func field_Group_effectiveBindings_args(ctx context.Context, raw map[string]any)
 		return nil, err
 	}
 	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Group_findingActivity_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 4)
+	var err error
+	if arguments["interval"], err = graphql.ProcessArgField(ctx, raw, "interval", ec.unmarshalNActivityInterval2atriumᚋplatformᚋcoreᚐActivityInterval); err != nil {
+		return nil, err
+	}
+	if arguments["from"], err = graphql.ProcessArgField(ctx, raw, "from", ec.unmarshalODateTime2ᚖatriumᚋplatformᚋcoreᚐTime); err != nil {
+		return nil, err
+	}
+	if arguments["to"], err = graphql.ProcessArgField(ctx, raw, "to", ec.unmarshalODateTime2ᚖatriumᚋplatformᚋcoreᚐTime); err != nil {
+		return nil, err
+	}
+	if arguments["timeZone"], err = graphql.ProcessArgField(ctx, raw, "timeZone", ec.unmarshalNString2string); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2235,6 +2264,37 @@ func field_Query_artifacts_args(ctx context.Context, raw map[string]any) (map[st
 	return arguments, nil
 }
 
+func field_Query_auditLogSummary_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 8)
+	var err error
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+		return nil, err
+	}
+	if arguments["actor"], err = graphql.ProcessArgField(ctx, raw, "actor", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["subject"], err = graphql.ProcessArgField(ctx, raw, "subject", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+		return nil, err
+	}
+	if arguments["target"], err = graphql.ProcessArgField(ctx, raw, "target", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+		return nil, err
+	}
+	if arguments["kinds"], err = graphql.ProcessArgField(ctx, raw, "kinds", ec.unmarshalOEventKind2ᚕstringᚄ); err != nil {
+		return nil, err
+	}
+	if arguments["since"], err = graphql.ProcessArgField(ctx, raw, "since", ec.unmarshalNDateTime2atriumᚋplatformᚋcoreᚐTime); err != nil {
+		return nil, err
+	}
+	if arguments["until"], err = graphql.ProcessArgField(ctx, raw, "until", ec.unmarshalODateTime2ᚖatriumᚋplatformᚋcoreᚐTime); err != nil {
+		return nil, err
+	}
+	if arguments["denied"], err = graphql.ProcessArgField(ctx, raw, "denied", ec.unmarshalOBoolean2ᚖbool); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Query_auditLog_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 12)
@@ -2273,6 +2333,31 @@ func field_Query_auditLog_args(ctx context.Context, raw map[string]any) (map[str
 		return nil, err
 	}
 	if arguments["before"], err = graphql.ProcessArgField(ctx, raw, "before", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Query_checkImage_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 6)
+	var err error
+	if arguments["image"], err = graphql.ProcessArgField(ctx, raw, "image", ec.unmarshalNString2string); err != nil {
+		return nil, err
+	}
+	if arguments["group"], err = graphql.ProcessArgField(ctx, raw, "group", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+		return nil, err
+	}
+	if arguments["failOn"], err = graphql.ProcessArgField(ctx, raw, "failOn", ec.unmarshalOSeverityRating2ᚖatriumᚋplatformᚋcoreᚐSeverityRating); err != nil {
+		return nil, err
+	}
+	if arguments["fixableOnly"], err = graphql.ProcessArgField(ctx, raw, "fixableOnly", ec.unmarshalNBoolean2bool); err != nil {
+		return nil, err
+	}
+	if arguments["knownExploitedOnly"], err = graphql.ProcessArgField(ctx, raw, "knownExploitedOnly", ec.unmarshalNBoolean2bool); err != nil {
+		return nil, err
+	}
+	if arguments["newSince"], err = graphql.ProcessArgField(ctx, raw, "newSince", ec.unmarshalOString2ᚖstring); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -5086,7 +5171,7 @@ func (ec *executionContext) unmarshalInputCreateSourceInput(ctx context.Context,
 	}
 	if v, ok := given["type"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("type"))
-		if it["type"], err = ec.unmarshalNSourceType2atriumᚋplatformᚋintakeᚐSourceType(ctx, v); err != nil {
+		if it["type"], err = ec.unmarshalNGroupSourceType2atriumᚋplatformᚋintakeᚐSourceType(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5995,6 +6080,12 @@ func (ec *executionContext) unmarshalInputFindingFilter(ctx context.Context, val
 	if v, ok := given["assigned"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("assigned"))
 		if it.Assigned, err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["assignedToMe"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("assignedToMe"))
+		if it.AssignedToMe, err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -8735,6 +8826,11 @@ func (ec *executionContext) unmarshalNCatalogTier2atriumᚋplatformᚋcoreᚐCat
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNCheckVerdict2atriumᚋplatformᚋreportsᚐCheckVerdict(ctx context.Context, v any) (reports.CheckVerdict, error) {
+	value, err := scalar.UnmarshalCheckVerdict(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNConfirmRoleBindingsInput2map(ctx context.Context, v any) (map[string]any, error) {
 	value, err := ec.unmarshalInputConfirmRoleBindingsInput(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -9163,6 +9259,11 @@ func (ec *executionContext) unmarshalNGroupOrder2ᚖatriumᚋgraphᚋscalarᚐOr
 
 func (ec *executionContext) unmarshalNGroupOrderField2string(ctx context.Context, v any) (string, error) {
 	value, err := scalar.UnmarshalOrderField(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNGroupSourceType2atriumᚋplatformᚋintakeᚐSourceType(ctx context.Context, v any) (intake.SourceType, error) {
+	value, err := scalar.UnmarshalSourceType(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -11059,6 +11160,14 @@ func (ec *executionContext) unmarshalOSeverityRating2ᚕatriumᚋplatformᚋcore
 		}
 	}
 	return all, nil
+}
+
+func (ec *executionContext) unmarshalOSeverityRating2ᚖatriumᚋplatformᚋcoreᚐSeverityRating(ctx context.Context, v any) (*core.SeverityRating, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := scalar.UnmarshalSeverityRating(v)
+	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalOSeveritySource2atriumᚋplatformᚋinventoryᚐSeveritySource(ctx context.Context, v any) (inventory.SeveritySource, error) {

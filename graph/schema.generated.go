@@ -45,6 +45,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"AccountAssociation":                          fieldsAccountAssociation(resolvers),
 		"AccountAssociationConnection":                fieldsAccountAssociationConnection(resolvers),
 		"AccountAssociationEdge":                      fieldsAccountAssociationEdge(resolvers),
+		"ActorFacet":                                  fieldsActorFacet(resolvers),
 		"Advisory":                                    fieldsAdvisory(resolvers),
 		"AdvisoryActivity":                            fieldsAdvisoryActivity(resolvers),
 		"AdvisoryAnalysisNotPlanned":                  fieldsAdvisoryAnalysisNotPlanned(resolvers),
@@ -78,6 +79,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"ArtifactVersionEdge":                         fieldsArtifactVersionEdge(resolvers),
 		"AuditLogConnection":                          fieldsAuditLogConnection(resolvers),
 		"AuditLogEdge":                                fieldsAuditLogEdge(resolvers),
+		"AuditLogSummary":                             fieldsAuditLogSummary(resolvers),
 		"AzureAccount":                                fieldsAzureAccount(resolvers),
 		"BatchCreateGroupInvitesPayload":              fieldsBatchCreateGroupInvitesPayload(resolvers),
 		"BatchCreateIdentitiesPayload":                fieldsBatchCreateIdentitiesPayload(resolvers),
@@ -95,6 +97,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"CancelOperationPayload":                      fieldsCancelOperationPayload(resolvers),
 		"CancelSourcePayload":                         fieldsCancelSourcePayload(resolvers),
 		"ChangedFinding":                              fieldsChangedFinding(resolvers),
+		"CheckedFinding":                              fieldsCheckedFinding(resolvers),
 		"ClaimMatch":                                  fieldsClaimMatch(resolvers),
 		"ConfirmRoleBindingsPayload":                  fieldsConfirmRoleBindingsPayload(resolvers),
 		"CreateAcceptanceRulePayload":                 fieldsCreateAcceptanceRulePayload(resolvers),
@@ -153,6 +156,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"FieldViolation":                              fieldsFieldViolation(resolvers),
 		"Finding":                                     fieldsFinding(resolvers),
 		"FindingActivity":                             fieldsFindingActivity(resolvers),
+		"FindingAge":                                  fieldsFindingAge(resolvers),
 		"FindingChange":                               fieldsFindingChange(resolvers),
 		"FindingChangeCount":                          fieldsFindingChangeCount(resolvers),
 		"FindingConditions":                           fieldsFindingConditions(resolvers),
@@ -185,6 +189,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"IdentityProviderConnection":                  fieldsIdentityProviderConnection(resolvers),
 		"IdentityProviderEdge":                        fieldsIdentityProviderEdge(resolvers),
 		"Image":                                       fieldsImage(resolvers),
+		"ImageCheck":                                  fieldsImageCheck(resolvers),
 		"ImageComparison":                             fieldsImageComparison(resolvers),
 		"ImageConnection":                             fieldsImageConnection(resolvers),
 		"ImageEdge":                                   fieldsImageEdge(resolvers),
@@ -204,6 +209,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"PackageConnection":                           fieldsPackageConnection(resolvers),
 		"PackageEdge":                                 fieldsPackageEdge(resolvers),
 		"PackageFacets":                               fieldsPackageFacets(resolvers),
+		"PackageUpgrade":                              fieldsPackageUpgrade(resolvers),
 		"PackageVersion":                              fieldsPackageVersion(resolvers),
 		"PackageVersionConnection":                    fieldsPackageVersionConnection(resolvers),
 		"PackageVersionEdge":                          fieldsPackageVersionEdge(resolvers),
@@ -274,6 +280,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"VerifyIdentityProviderPayload":               fieldsVerifyIdentityProviderPayload(resolvers),
 		"Viewer":                                      fieldsViewer(resolvers),
 		"VulnerabilityExposure":                       fieldsVulnerabilityExposure(resolvers),
+		"VulnerabilityFacet":                          fieldsVulnerabilityFacet(resolvers),
 		"VulnerabilityMetadata":                       fieldsVulnerabilityMetadata(resolvers),
 		"VulnerabilityMetadataConnection":             fieldsVulnerabilityMetadataConnection(resolvers),
 		"VulnerabilityMetadataEdge":                   fieldsVulnerabilityMetadataEdge(resolvers),
@@ -294,6 +301,7 @@ type ResolverRoot interface {
 	AccessChange() AccessChangeResolver
 	AccessGrant() AccessGrantResolver
 	AccountAssociation() AccountAssociationResolver
+	ActorFacet() ActorFacetResolver
 	Advisory() AdvisoryResolver
 	AdvisoryDocument() AdvisoryDocumentResolver
 	AdvisoryEvent() AdvisoryEventResolver
@@ -326,6 +334,7 @@ type ResolverRoot interface {
 	IdentityFacet() IdentityFacetResolver
 	IdentityProvider() IdentityProviderResolver
 	Image() ImageResolver
+	ImageCheck() ImageCheckResolver
 	ImagePackage() ImagePackageResolver
 	ImageSbom() ImageSbomResolver
 	IntroducingPackage() IntroducingPackageResolver
@@ -356,6 +365,7 @@ type ResolverRoot interface {
 	TopVulnerability() TopVulnerabilityResolver
 	Viewer() ViewerResolver
 	VulnerabilityExposure() VulnerabilityExposureResolver
+	VulnerabilityFacet() VulnerabilityFacetResolver
 	VulnerabilityMetadata() VulnerabilityMetadataResolver
 }
 
@@ -390,6 +400,11 @@ type AccountAssociationResolver interface {
 	Group(ctx context.Context, objs []*iam.AccountAssociation) ([]*iam.Group, error)
 	ViewerCan(ctx context.Context, objs []*iam.AccountAssociation, capabilities []core.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*iam.AccountAssociation) ([][]core.Capability, error)
+}
+
+// A ActorFacetResolver reads the fields of ActorFacet that its objects do not hold.
+type ActorFacetResolver interface {
+	Identity(ctx context.Context, objs []*scalar.ActorFacet) ([]*iam.Identity, error)
 }
 
 // A AdvisoryResolver reads the fields of Advisory that its objects do not hold.
@@ -553,6 +568,7 @@ type FindingConnectionResolver interface {
 // A FindingSummaryResolver reads the fields of FindingSummary that its objects do not hold.
 type FindingSummaryResolver interface {
 	Overdue(ctx context.Context, objs []*inventory.FindingSummary) ([]int, error)
+	OpenByAge(ctx context.Context, objs []*inventory.FindingSummary, days []int) ([][]*inventory.FindingAge, error)
 	FeedsAsOf(ctx context.Context, objs []*inventory.FindingSummary) ([]*core.Time, error)
 }
 
@@ -588,6 +604,7 @@ type GroupResolver interface {
 	AdvisorySummary(ctx context.Context, objs []*iam.Group) ([]*inventory.AdvisorySummary, error)
 	Findings(ctx context.Context, objs []*iam.Group, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.Connection[*inventory.Finding], error)
 	FindingSummary(ctx context.Context, objs []*iam.Group) ([]*inventory.FindingSummary, error)
+	FindingActivity(ctx context.Context, objs []*iam.Group, interval core.ActivityInterval, from *core.Time, to *core.Time, timeZone string) ([][]*reports.FindingActivity, error)
 	IdentityProviders(ctx context.Context, objs []*iam.Group, window scalar.Window, directOnly *bool, where *scalar.IdentityProviderFilter) ([]*scalar.Connection[*iam.IdentityProvider], error)
 	AccountAssociation(ctx context.Context, objs []*iam.Group) ([]*iam.AccountAssociation, error)
 	Invites(ctx context.Context, objs []*iam.Group, window scalar.Window, directOnly *bool, where *scalar.GroupInviteFilter) ([]*scalar.Connection[*iam.GroupInvite], error)
@@ -663,6 +680,12 @@ type ImageResolver interface {
 	Tags(ctx context.Context, objs []*inventory.Image, window scalar.Window, where *scalar.TagFilter) ([]*scalar.Connection[*inventory.Tag], error)
 	Findings(ctx context.Context, objs []*inventory.Image, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.Connection[*inventory.Finding], error)
 	FindingSummary(ctx context.Context, objs []*inventory.Image) ([]*inventory.FindingSummary, error)
+}
+
+// A ImageCheckResolver reads the fields of ImageCheck that its objects do not hold.
+type ImageCheckResolver interface {
+	Repo(ctx context.Context, objs []*reports.ImageCheck) ([]*inventory.Repo, error)
+	FeedsAsOf(ctx context.Context, objs []*reports.ImageCheck) ([]*core.Time, error)
 }
 
 // A ImagePackageResolver reads the fields of ImagePackage that its objects do not hold.
@@ -807,6 +830,7 @@ type QueryResolver interface {
 	Artifacts(ctx context.Context, window scalar.Window, where libraries.ArtifactFilter) (*scalar.Connection[*libraries.Artifact], error)
 	ArtifactCounts(ctx context.Context, ecosystems []libraries.Ecosystem) ([]*libraries.EcosystemCount, error)
 	AuditLog(ctx context.Context, window scalar.Window, within *core.UID, actor *string, subject *core.UID, target *core.UID, kinds []string, since *core.Time, until *core.Time, denied *bool) (*scalar.RecordConnection[*core.Event], error)
+	AuditLogSummary(ctx context.Context, within core.UID, actor *string, subject *core.UID, target *core.UID, kinds []string, since core.Time, until *core.Time, denied *bool) (*scalar.AuditLogSummary, error)
 	DuePolicy(ctx context.Context, within core.UID) (*inventory.DuePolicy, error)
 	FeedPosition(ctx context.Context) (*string, error)
 	ExternalGroupRoleMapping(ctx context.Context, uid core.UID) (*iam.ExternalGroupRoleMapping, error)
@@ -829,6 +853,7 @@ type QueryResolver interface {
 	IdentityProvider(ctx context.Context, uid core.UID) (*iam.IdentityProvider, error)
 	IdentityProviders(ctx context.Context, window scalar.Window, within *core.UID, directOnly *bool, where *scalar.IdentityProviderFilter) (*scalar.Connection[*iam.IdentityProvider], error)
 	CompareImages(ctx context.Context, from ImageInput, to ImageInput) (*reports.ImageComparison, error)
+	CheckImage(ctx context.Context, image string, group *core.UID, failOn *core.SeverityRating, fixableOnly bool, knownExploitedOnly bool, newSince *string) (*reports.ImageCheck, error)
 	Operation(ctx context.Context, uid core.UID) (*operations.Operation, error)
 	Packages(ctx context.Context, window scalar.Window, within *core.UID, where *inventory.PackageFilter) (*scalar.Connection[*inventory.Package], error)
 	Package(ctx context.Context, uid core.UID) (*inventory.Package, error)
@@ -991,6 +1016,11 @@ type VulnerabilityExposureResolver interface {
 	Tags(ctx context.Context, objs []*inventory.NamedVulnerability, window scalar.Window, where *scalar.TagFilter) ([]*scalar.Connection[*inventory.Tag], error)
 	Repos(ctx context.Context, objs []*inventory.NamedVulnerability, window scalar.Window, where *scalar.RepoFilter) ([]*scalar.Connection[*inventory.Repo], error)
 	Advisories(ctx context.Context, objs []*inventory.NamedVulnerability, window scalar.Window, where *scalar.AdvisoryFilter) ([]*scalar.Connection[*inventory.Advisory], error)
+}
+
+// A VulnerabilityFacetResolver reads the fields of VulnerabilityFacet that its objects do not hold.
+type VulnerabilityFacetResolver interface {
+	Vulnerability(ctx context.Context, objs []*scalar.VulnerabilityFacet) ([]*inventory.NamedVulnerability, error)
 }
 
 // A VulnerabilityMetadataResolver reads the fields of VulnerabilityMetadata that its objects do not hold.

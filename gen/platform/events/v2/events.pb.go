@@ -35,8 +35,8 @@ type GetAuditLogRequest struct {
 	Subject *string `protobuf:"bytes,3,opt,name=subject,proto3,oneof" json:"subject,omitempty"`
 	// Only what happened to this resource. Not together with subject.
 	Target *string `protobuf:"bytes,4,opt,name=target,proto3,oneof" json:"target,omitempty"`
-	// Only events of these types.
-	Types []string `protobuf:"bytes,5,rep,name=types,proto3" json:"types,omitempty"`
+	// Only events of these kinds, such as IAM_GROUP_CREATED, or of these types.
+	Kinds []string `protobuf:"bytes,5,rep,name=kinds,proto3" json:"kinds,omitempty"`
 	// Only what happened at this time or later.
 	Since *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=since,proto3" json:"since,omitempty"`
 	// Only what happened before this time.
@@ -109,9 +109,9 @@ func (x *GetAuditLogRequest) GetTarget() string {
 	return ""
 }
 
-func (x *GetAuditLogRequest) GetTypes() []string {
+func (x *GetAuditLogRequest) GetKinds() []string {
 	if x != nil {
-		return x.Types
+		return x.Kinds
 	}
 	return nil
 }
@@ -206,6 +206,398 @@ func (x *GetAuditLogResponse) GetNextPageToken() string {
 	return ""
 }
 
+// Asks how often things happened.
+type GetAuditLogSummaryRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. UID of a group, for what happened there and below.
+	Within string `protobuf:"bytes,1,opt,name=within,proto3" json:"within,omitempty"`
+	// Only what this one did: UID of an identity, or name of an operator's command.
+	Actor *string `protobuf:"bytes,2,opt,name=actor,proto3,oneof" json:"actor,omitempty"`
+	// Only what happened to this resource or was done by it.
+	Subject *string `protobuf:"bytes,3,opt,name=subject,proto3,oneof" json:"subject,omitempty"`
+	// Only what happened to this resource. Not together with subject.
+	Target *string `protobuf:"bytes,4,opt,name=target,proto3,oneof" json:"target,omitempty"`
+	// Only events of these kinds, such as IAM_GROUP_CREATED, or of these types.
+	Kinds []string `protobuf:"bytes,5,rep,name=kinds,proto3" json:"kinds,omitempty"`
+	// Required. Only what happened at this time or later.
+	Since *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=since,proto3" json:"since,omitempty"`
+	// Only what happened before this time; now where it is absent.
+	Until *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=until,proto3" json:"until,omitempty"`
+	// Only what was denied, or only what was done.
+	Denied        *bool `protobuf:"varint,8,opt,name=denied,proto3,oneof" json:"denied,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetAuditLogSummaryRequest) Reset() {
+	*x = GetAuditLogSummaryRequest{}
+	mi := &file_platform_events_v2_events_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetAuditLogSummaryRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetAuditLogSummaryRequest) ProtoMessage() {}
+
+func (x *GetAuditLogSummaryRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_platform_events_v2_events_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetAuditLogSummaryRequest.ProtoReflect.Descriptor instead.
+func (*GetAuditLogSummaryRequest) Descriptor() ([]byte, []int) {
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *GetAuditLogSummaryRequest) GetWithin() string {
+	if x != nil {
+		return x.Within
+	}
+	return ""
+}
+
+func (x *GetAuditLogSummaryRequest) GetActor() string {
+	if x != nil && x.Actor != nil {
+		return *x.Actor
+	}
+	return ""
+}
+
+func (x *GetAuditLogSummaryRequest) GetSubject() string {
+	if x != nil && x.Subject != nil {
+		return *x.Subject
+	}
+	return ""
+}
+
+func (x *GetAuditLogSummaryRequest) GetTarget() string {
+	if x != nil && x.Target != nil {
+		return *x.Target
+	}
+	return ""
+}
+
+func (x *GetAuditLogSummaryRequest) GetKinds() []string {
+	if x != nil {
+		return x.Kinds
+	}
+	return nil
+}
+
+func (x *GetAuditLogSummaryRequest) GetSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Since
+	}
+	return nil
+}
+
+func (x *GetAuditLogSummaryRequest) GetUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Until
+	}
+	return nil
+}
+
+func (x *GetAuditLogSummaryRequest) GetDenied() bool {
+	if x != nil && x.Denied != nil {
+		return *x.Denied
+	}
+	return false
+}
+
+// How often things happened, as the audit log has them.
+type AuditLogSummary struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many changes were made.
+	Made int32 `protobuf:"varint,1,opt,name=made,proto3" json:"made,omitempty"`
+	// How many changes were refused.
+	Refused int32 `protobuf:"varint,2,opt,name=refused,proto3" json:"refused,omitempty"`
+	// Whether all events were counted: false where there are 10,000 or more.
+	Complete bool `protobuf:"varint,3,opt,name=complete,proto3" json:"complete,omitempty"`
+	// All events since then are counted.
+	CountedSince *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=counted_since,json=countedSince,proto3" json:"counted_since,omitempty"`
+	// Counts by who caused the events, at most 100.
+	Actors []*ActorCount `protobuf:"bytes,5,rep,name=actors,proto3" json:"actors,omitempty"`
+	// Counts by kind, at most 100.
+	Kinds []*KindCount `protobuf:"bytes,6,rep,name=kinds,proto3" json:"kinds,omitempty"`
+	// Counts by the group of what changed, at most 100.
+	Groups        []*GroupCount `protobuf:"bytes,7,rep,name=groups,proto3" json:"groups,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AuditLogSummary) Reset() {
+	*x = AuditLogSummary{}
+	mi := &file_platform_events_v2_events_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AuditLogSummary) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AuditLogSummary) ProtoMessage() {}
+
+func (x *AuditLogSummary) ProtoReflect() protoreflect.Message {
+	mi := &file_platform_events_v2_events_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AuditLogSummary.ProtoReflect.Descriptor instead.
+func (*AuditLogSummary) Descriptor() ([]byte, []int) {
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *AuditLogSummary) GetMade() int32 {
+	if x != nil {
+		return x.Made
+	}
+	return 0
+}
+
+func (x *AuditLogSummary) GetRefused() int32 {
+	if x != nil {
+		return x.Refused
+	}
+	return 0
+}
+
+func (x *AuditLogSummary) GetComplete() bool {
+	if x != nil {
+		return x.Complete
+	}
+	return false
+}
+
+func (x *AuditLogSummary) GetCountedSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CountedSince
+	}
+	return nil
+}
+
+func (x *AuditLogSummary) GetActors() []*ActorCount {
+	if x != nil {
+		return x.Actors
+	}
+	return nil
+}
+
+func (x *AuditLogSummary) GetKinds() []*KindCount {
+	if x != nil {
+		return x.Kinds
+	}
+	return nil
+}
+
+func (x *AuditLogSummary) GetGroups() []*GroupCount {
+	if x != nil {
+		return x.Groups
+	}
+	return nil
+}
+
+// How often one actor has changed something, or was refused to.
+type ActorCount struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// UID of an identity, or name of an operator's command; empty for nobody.
+	Value string `protobuf:"bytes,1,opt,name=value,proto3" json:"value,omitempty"`
+	// How often in all.
+	Count int32 `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`
+	// How many changes the actor has made.
+	Made int32 `protobuf:"varint,3,opt,name=made,proto3" json:"made,omitempty"`
+	// How many changes the actor was refused.
+	Refused       int32 `protobuf:"varint,4,opt,name=refused,proto3" json:"refused,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ActorCount) Reset() {
+	*x = ActorCount{}
+	mi := &file_platform_events_v2_events_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ActorCount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ActorCount) ProtoMessage() {}
+
+func (x *ActorCount) ProtoReflect() protoreflect.Message {
+	mi := &file_platform_events_v2_events_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ActorCount.ProtoReflect.Descriptor instead.
+func (*ActorCount) Descriptor() ([]byte, []int) {
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ActorCount) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
+func (x *ActorCount) GetCount() int32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *ActorCount) GetMade() int32 {
+	if x != nil {
+		return x.Made
+	}
+	return 0
+}
+
+func (x *ActorCount) GetRefused() int32 {
+	if x != nil {
+		return x.Refused
+	}
+	return 0
+}
+
+// How often something of one kind happened.
+type KindCount struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The kind, such as IAM_GROUP_CREATED.
+	Value string `protobuf:"bytes,1,opt,name=value,proto3" json:"value,omitempty"`
+	// How often.
+	Count         int32 `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *KindCount) Reset() {
+	*x = KindCount{}
+	mi := &file_platform_events_v2_events_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KindCount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KindCount) ProtoMessage() {}
+
+func (x *KindCount) ProtoReflect() protoreflect.Message {
+	mi := &file_platform_events_v2_events_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KindCount.ProtoReflect.Descriptor instead.
+func (*KindCount) Descriptor() ([]byte, []int) {
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *KindCount) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
+func (x *KindCount) GetCount() int32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+// How often something happened in one group.
+type GroupCount struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// UID of the group.
+	Value string `protobuf:"bytes,1,opt,name=value,proto3" json:"value,omitempty"`
+	// How often.
+	Count         int32 `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GroupCount) Reset() {
+	*x = GroupCount{}
+	mi := &file_platform_events_v2_events_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GroupCount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GroupCount) ProtoMessage() {}
+
+func (x *GroupCount) ProtoReflect() protoreflect.Message {
+	mi := &file_platform_events_v2_events_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GroupCount.ProtoReflect.Descriptor instead.
+func (*GroupCount) Descriptor() ([]byte, []int) {
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *GroupCount) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
+func (x *GroupCount) GetCount() int32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
 // A change that was made, or one that was denied.
 type Event struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -235,7 +627,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_platform_events_v2_events_proto_msgTypes[2]
+	mi := &file_platform_events_v2_events_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -247,7 +639,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_events_v2_events_proto_msgTypes[2]
+	mi := &file_platform_events_v2_events_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -260,7 +652,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{2}
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Event) GetId() string {
@@ -346,7 +738,7 @@ type EventActor struct {
 
 func (x *EventActor) Reset() {
 	*x = EventActor{}
-	mi := &file_platform_events_v2_events_proto_msgTypes[3]
+	mi := &file_platform_events_v2_events_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -358,7 +750,7 @@ func (x *EventActor) String() string {
 func (*EventActor) ProtoMessage() {}
 
 func (x *EventActor) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_events_v2_events_proto_msgTypes[3]
+	mi := &file_platform_events_v2_events_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -371,7 +763,7 @@ func (x *EventActor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventActor.ProtoReflect.Descriptor instead.
 func (*EventActor) Descriptor() ([]byte, []int) {
-	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{3}
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *EventActor) GetSubject() string {
@@ -403,7 +795,7 @@ type EventChange struct {
 
 func (x *EventChange) Reset() {
 	*x = EventChange{}
-	mi := &file_platform_events_v2_events_proto_msgTypes[4]
+	mi := &file_platform_events_v2_events_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -415,7 +807,7 @@ func (x *EventChange) String() string {
 func (*EventChange) ProtoMessage() {}
 
 func (x *EventChange) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_events_v2_events_proto_msgTypes[4]
+	mi := &file_platform_events_v2_events_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -428,7 +820,7 @@ func (x *EventChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventChange.ProtoReflect.Descriptor instead.
 func (*EventChange) Descriptor() ([]byte, []int) {
-	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{4}
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *EventChange) GetField() string {
@@ -465,15 +857,15 @@ type GetEventActivityRequest struct {
 	To *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=to,proto3" json:"to,omitempty"`
 	// Time zone in which days begin and end, by its name in the IANA database; without it, UTC.
 	TimeZone string `protobuf:"bytes,5,opt,name=time_zone,json=timeZone,proto3" json:"time_zone,omitempty"`
-	// Only events of these types.
-	Types         []string `protobuf:"bytes,6,rep,name=types,proto3" json:"types,omitempty"`
+	// Only events of these kinds, such as IAM_GROUP_CREATED, or of these types.
+	Kinds         []string `protobuf:"bytes,6,rep,name=kinds,proto3" json:"kinds,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetEventActivityRequest) Reset() {
 	*x = GetEventActivityRequest{}
-	mi := &file_platform_events_v2_events_proto_msgTypes[5]
+	mi := &file_platform_events_v2_events_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -485,7 +877,7 @@ func (x *GetEventActivityRequest) String() string {
 func (*GetEventActivityRequest) ProtoMessage() {}
 
 func (x *GetEventActivityRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_events_v2_events_proto_msgTypes[5]
+	mi := &file_platform_events_v2_events_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -498,7 +890,7 @@ func (x *GetEventActivityRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetEventActivityRequest.ProtoReflect.Descriptor instead.
 func (*GetEventActivityRequest) Descriptor() ([]byte, []int) {
-	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{5}
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GetEventActivityRequest) GetWithin() string {
@@ -536,9 +928,9 @@ func (x *GetEventActivityRequest) GetTimeZone() string {
 	return ""
 }
 
-func (x *GetEventActivityRequest) GetTypes() []string {
+func (x *GetEventActivityRequest) GetKinds() []string {
 	if x != nil {
-		return x.Types
+		return x.Kinds
 	}
 	return nil
 }
@@ -558,7 +950,7 @@ type EventActivity struct {
 
 func (x *EventActivity) Reset() {
 	*x = EventActivity{}
-	mi := &file_platform_events_v2_events_proto_msgTypes[6]
+	mi := &file_platform_events_v2_events_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -570,7 +962,7 @@ func (x *EventActivity) String() string {
 func (*EventActivity) ProtoMessage() {}
 
 func (x *EventActivity) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_events_v2_events_proto_msgTypes[6]
+	mi := &file_platform_events_v2_events_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -583,7 +975,7 @@ func (x *EventActivity) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventActivity.ProtoReflect.Descriptor instead.
 func (*EventActivity) Descriptor() ([]byte, []int) {
-	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{6}
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *EventActivity) GetTime() *timestamppb.Timestamp {
@@ -618,7 +1010,7 @@ type GetEventActivityResponse struct {
 
 func (x *GetEventActivityResponse) Reset() {
 	*x = GetEventActivityResponse{}
-	mi := &file_platform_events_v2_events_proto_msgTypes[7]
+	mi := &file_platform_events_v2_events_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -630,7 +1022,7 @@ func (x *GetEventActivityResponse) String() string {
 func (*GetEventActivityResponse) ProtoMessage() {}
 
 func (x *GetEventActivityResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_events_v2_events_proto_msgTypes[7]
+	mi := &file_platform_events_v2_events_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -643,7 +1035,7 @@ func (x *GetEventActivityResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetEventActivityResponse.ProtoReflect.Descriptor instead.
 func (*GetEventActivityResponse) Descriptor() ([]byte, []int) {
-	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{7}
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GetEventActivityResponse) GetActivity() []*EventActivity {
@@ -664,7 +1056,7 @@ type RedeliverRequest struct {
 
 func (x *RedeliverRequest) Reset() {
 	*x = RedeliverRequest{}
-	mi := &file_platform_events_v2_events_proto_msgTypes[8]
+	mi := &file_platform_events_v2_events_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -676,7 +1068,7 @@ func (x *RedeliverRequest) String() string {
 func (*RedeliverRequest) ProtoMessage() {}
 
 func (x *RedeliverRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_events_v2_events_proto_msgTypes[8]
+	mi := &file_platform_events_v2_events_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -689,7 +1081,7 @@ func (x *RedeliverRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RedeliverRequest.ProtoReflect.Descriptor instead.
 func (*RedeliverRequest) Descriptor() ([]byte, []int) {
-	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{8}
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *RedeliverRequest) GetUids() []string {
@@ -710,7 +1102,7 @@ type RedeliverResponse struct {
 
 func (x *RedeliverResponse) Reset() {
 	*x = RedeliverResponse{}
-	mi := &file_platform_events_v2_events_proto_msgTypes[9]
+	mi := &file_platform_events_v2_events_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -722,7 +1114,7 @@ func (x *RedeliverResponse) String() string {
 func (*RedeliverResponse) ProtoMessage() {}
 
 func (x *RedeliverResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_events_v2_events_proto_msgTypes[9]
+	mi := &file_platform_events_v2_events_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -735,7 +1127,7 @@ func (x *RedeliverResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RedeliverResponse.ProtoReflect.Descriptor instead.
 func (*RedeliverResponse) Descriptor() ([]byte, []int) {
-	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{9}
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *RedeliverResponse) GetUids() []string {
@@ -756,7 +1148,7 @@ type RotateSubscriptionSecretRequest struct {
 
 func (x *RotateSubscriptionSecretRequest) Reset() {
 	*x = RotateSubscriptionSecretRequest{}
-	mi := &file_platform_events_v2_events_proto_msgTypes[10]
+	mi := &file_platform_events_v2_events_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -768,7 +1160,7 @@ func (x *RotateSubscriptionSecretRequest) String() string {
 func (*RotateSubscriptionSecretRequest) ProtoMessage() {}
 
 func (x *RotateSubscriptionSecretRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_events_v2_events_proto_msgTypes[10]
+	mi := &file_platform_events_v2_events_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -781,7 +1173,7 @@ func (x *RotateSubscriptionSecretRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RotateSubscriptionSecretRequest.ProtoReflect.Descriptor instead.
 func (*RotateSubscriptionSecretRequest) Descriptor() ([]byte, []int) {
-	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{10}
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *RotateSubscriptionSecretRequest) GetUid() string {
@@ -802,7 +1194,7 @@ type EnableSubscriptionRequest struct {
 
 func (x *EnableSubscriptionRequest) Reset() {
 	*x = EnableSubscriptionRequest{}
-	mi := &file_platform_events_v2_events_proto_msgTypes[11]
+	mi := &file_platform_events_v2_events_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -814,7 +1206,7 @@ func (x *EnableSubscriptionRequest) String() string {
 func (*EnableSubscriptionRequest) ProtoMessage() {}
 
 func (x *EnableSubscriptionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_events_v2_events_proto_msgTypes[11]
+	mi := &file_platform_events_v2_events_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -827,7 +1219,7 @@ func (x *EnableSubscriptionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EnableSubscriptionRequest.ProtoReflect.Descriptor instead.
 func (*EnableSubscriptionRequest) Descriptor() ([]byte, []int) {
-	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{11}
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *EnableSubscriptionRequest) GetUid() string {
@@ -848,7 +1240,7 @@ const file_platform_events_v2_events_proto_rawDesc = "" +
 	"\x05actor\x18\x02 \x01(\tB\x03\xe0A\x01H\x01R\x05actor\x88\x01\x01\x12\"\n" +
 	"\asubject\x18\x03 \x01(\tB\x03\xe0A\x01H\x02R\asubject\x88\x01\x01\x12 \n" +
 	"\x06target\x18\x04 \x01(\tB\x03\xe0A\x01H\x03R\x06target\x88\x01\x01\x12\x19\n" +
-	"\x05types\x18\x05 \x03(\tB\x03\xe0A\x01R\x05types\x125\n" +
+	"\x05kinds\x18\x05 \x03(\tB\x03\xe0A\x01R\x05kinds\x125\n" +
 	"\x05since\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\x05since\x125\n" +
 	"\x05until\x18\a \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\x05until\x12 \n" +
 	"\x06denied\x18\b \x01(\bB\x03\xe0A\x01H\x04R\x06denied\x88\x01\x01\x12 \n" +
@@ -864,7 +1256,43 @@ const file_platform_events_v2_events_proto_rawDesc = "" +
 	"\a_denied\"p\n" +
 	"\x13GetAuditLogResponse\x121\n" +
 	"\x06events\x18\x01 \x03(\v2\x19.platform.events.v2.EventR\x06events\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xf9\x02\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x8e\x03\n" +
+	"\x19GetAuditLogSummaryRequest\x124\n" +
+	"\x06within\x18\x01 \x01(\tB\x1c\xe0A\x02\xfaA\x16\n" +
+	"\x14iam.atrium.dev/GroupR\x06within\x12\x1e\n" +
+	"\x05actor\x18\x02 \x01(\tB\x03\xe0A\x01H\x00R\x05actor\x88\x01\x01\x12\"\n" +
+	"\asubject\x18\x03 \x01(\tB\x03\xe0A\x01H\x01R\asubject\x88\x01\x01\x12 \n" +
+	"\x06target\x18\x04 \x01(\tB\x03\xe0A\x01H\x02R\x06target\x88\x01\x01\x12\x19\n" +
+	"\x05kinds\x18\x05 \x03(\tB\x03\xe0A\x01R\x05kinds\x125\n" +
+	"\x05since\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x02R\x05since\x125\n" +
+	"\x05until\x18\a \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\x05until\x12 \n" +
+	"\x06denied\x18\b \x01(\bB\x03\xe0A\x01H\x03R\x06denied\x88\x01\x01B\b\n" +
+	"\x06_actorB\n" +
+	"\n" +
+	"\b_subjectB\t\n" +
+	"\a_targetB\t\n" +
+	"\a_denied\"\xc1\x02\n" +
+	"\x0fAuditLogSummary\x12\x12\n" +
+	"\x04made\x18\x01 \x01(\x05R\x04made\x12\x18\n" +
+	"\arefused\x18\x02 \x01(\x05R\arefused\x12\x1a\n" +
+	"\bcomplete\x18\x03 \x01(\bR\bcomplete\x12?\n" +
+	"\rcounted_since\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\fcountedSince\x126\n" +
+	"\x06actors\x18\x05 \x03(\v2\x1e.platform.events.v2.ActorCountR\x06actors\x123\n" +
+	"\x05kinds\x18\x06 \x03(\v2\x1d.platform.events.v2.KindCountR\x05kinds\x126\n" +
+	"\x06groups\x18\a \x03(\v2\x1e.platform.events.v2.GroupCountR\x06groups\"f\n" +
+	"\n" +
+	"ActorCount\x12\x14\n" +
+	"\x05value\x18\x01 \x01(\tR\x05value\x12\x14\n" +
+	"\x05count\x18\x02 \x01(\x05R\x05count\x12\x12\n" +
+	"\x04made\x18\x03 \x01(\x05R\x04made\x12\x18\n" +
+	"\arefused\x18\x04 \x01(\x05R\arefused\"7\n" +
+	"\tKindCount\x12\x14\n" +
+	"\x05value\x18\x01 \x01(\tR\x05value\x12\x14\n" +
+	"\x05count\x18\x02 \x01(\x05R\x05count\"8\n" +
+	"\n" +
+	"GroupCount\x12\x14\n" +
+	"\x05value\x18\x01 \x01(\tR\x05value\x12\x14\n" +
+	"\x05count\x18\x02 \x01(\x05R\x05count\"\xf9\x02\n" +
 	"\x05Event\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12 \n" +
@@ -897,7 +1325,7 @@ const file_platform_events_v2_events_proto_rawDesc = "" +
 	"\x04from\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\x04from\x12/\n" +
 	"\x02to\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\x02to\x12 \n" +
 	"\ttime_zone\x18\x05 \x01(\tB\x03\xe0A\x01R\btimeZone\x12\x19\n" +
-	"\x05types\x18\x06 \x03(\tB\x03\xe0A\x01R\x05types\"s\n" +
+	"\x05kinds\x18\x06 \x03(\tB\x03\xe0A\x01R\x05kinds\"s\n" +
 	"\rEventActivity\x12.\n" +
 	"\x04time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x18\n" +
 	"\achanges\x18\x02 \x01(\x05R\achanges\x12\x18\n" +
@@ -913,9 +1341,10 @@ const file_platform_events_v2_events_proto_rawDesc = "" +
 	"\x1eevents.atrium.dev/SubscriptionR\x03uid\"U\n" +
 	"\x19EnableSubscriptionRequest\x128\n" +
 	"\x03uid\x18\x01 \x01(\tB&\xe0A\x02\xfaA \n" +
-	"\x1eevents.atrium.dev/SubscriptionR\x03uid2\x84\x06\n" +
+	"\x1eevents.atrium.dev/SubscriptionR\x03uid2\xa6\a\n" +
 	"\rEventsService\x12\x7f\n" +
-	"\vGetAuditLog\x12&.platform.events.v2.GetAuditLogRequest\x1a'.platform.events.v2.GetAuditLogResponse\"\x1f\xdaA\x00\x82\xd3\xe4\x93\x02\x13\x12\x11/events/v2/events\x90\x02\x01\x12\x9d\x01\n" +
+	"\vGetAuditLog\x12&.platform.events.v2.GetAuditLogRequest\x1a'.platform.events.v2.GetAuditLogResponse\"\x1f\xdaA\x00\x82\xd3\xe4\x93\x02\x13\x12\x11/events/v2/events\x90\x02\x01\x12\x9f\x01\n" +
+	"\x12GetAuditLogSummary\x12-.platform.events.v2.GetAuditLogSummaryRequest\x1a#.platform.events.v2.AuditLogSummary\"5\xdaA\fwithin,since\x82\xd3\xe4\x93\x02\x1d\x12\x1b/events/v2/events:summarize\x90\x02\x01\x12\x9d\x01\n" +
 	"\x10GetEventActivity\x12+.platform.events.v2.GetEventActivityRequest\x1a,.platform.events.v2.GetEventActivityResponse\".\xdaA\x06within\x82\xd3\xe4\x93\x02\x1c\x12\x1a/events/v2/events:activity\x90\x02\x01\x12\x8b\x01\n" +
 	"\tRedeliver\x12$.platform.events.v2.RedeliverRequest\x1a%.platform.events.v2.RedeliverResponse\"1\xdaA\x04uids\x82\xd3\xe4\x93\x02$:\x01*\"\x1f/events/v2/deliveries:redeliver\x12\xa9\x01\n" +
 	"\x18RotateSubscriptionSecret\x123.platform.events.v2.RotateSubscriptionSecretRequest\x1a .platform.events.v2.Subscription\"6\xdaA\x03uid\x82\xd3\xe4\x93\x02*:\x01*\"%/events/v2/subscriptions:rotateSecret\x12\x97\x01\n" +
@@ -933,55 +1362,68 @@ func file_platform_events_v2_events_proto_rawDescGZIP() []byte {
 	return file_platform_events_v2_events_proto_rawDescData
 }
 
-var file_platform_events_v2_events_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_platform_events_v2_events_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_platform_events_v2_events_proto_goTypes = []any{
 	(*GetAuditLogRequest)(nil),              // 0: platform.events.v2.GetAuditLogRequest
 	(*GetAuditLogResponse)(nil),             // 1: platform.events.v2.GetAuditLogResponse
-	(*Event)(nil),                           // 2: platform.events.v2.Event
-	(*EventActor)(nil),                      // 3: platform.events.v2.EventActor
-	(*EventChange)(nil),                     // 4: platform.events.v2.EventChange
-	(*GetEventActivityRequest)(nil),         // 5: platform.events.v2.GetEventActivityRequest
-	(*EventActivity)(nil),                   // 6: platform.events.v2.EventActivity
-	(*GetEventActivityResponse)(nil),        // 7: platform.events.v2.GetEventActivityResponse
-	(*RedeliverRequest)(nil),                // 8: platform.events.v2.RedeliverRequest
-	(*RedeliverResponse)(nil),               // 9: platform.events.v2.RedeliverResponse
-	(*RotateSubscriptionSecretRequest)(nil), // 10: platform.events.v2.RotateSubscriptionSecretRequest
-	(*EnableSubscriptionRequest)(nil),       // 11: platform.events.v2.EnableSubscriptionRequest
-	nil,                                     // 12: platform.events.v2.EventActor.ActEntry
-	(*timestamppb.Timestamp)(nil),           // 13: google.protobuf.Timestamp
-	(*structpb.Value)(nil),                  // 14: google.protobuf.Value
-	(*Subscription)(nil),                    // 15: platform.events.v2.Subscription
+	(*GetAuditLogSummaryRequest)(nil),       // 2: platform.events.v2.GetAuditLogSummaryRequest
+	(*AuditLogSummary)(nil),                 // 3: platform.events.v2.AuditLogSummary
+	(*ActorCount)(nil),                      // 4: platform.events.v2.ActorCount
+	(*KindCount)(nil),                       // 5: platform.events.v2.KindCount
+	(*GroupCount)(nil),                      // 6: platform.events.v2.GroupCount
+	(*Event)(nil),                           // 7: platform.events.v2.Event
+	(*EventActor)(nil),                      // 8: platform.events.v2.EventActor
+	(*EventChange)(nil),                     // 9: platform.events.v2.EventChange
+	(*GetEventActivityRequest)(nil),         // 10: platform.events.v2.GetEventActivityRequest
+	(*EventActivity)(nil),                   // 11: platform.events.v2.EventActivity
+	(*GetEventActivityResponse)(nil),        // 12: platform.events.v2.GetEventActivityResponse
+	(*RedeliverRequest)(nil),                // 13: platform.events.v2.RedeliverRequest
+	(*RedeliverResponse)(nil),               // 14: platform.events.v2.RedeliverResponse
+	(*RotateSubscriptionSecretRequest)(nil), // 15: platform.events.v2.RotateSubscriptionSecretRequest
+	(*EnableSubscriptionRequest)(nil),       // 16: platform.events.v2.EnableSubscriptionRequest
+	nil,                                     // 17: platform.events.v2.EventActor.ActEntry
+	(*timestamppb.Timestamp)(nil),           // 18: google.protobuf.Timestamp
+	(*structpb.Value)(nil),                  // 19: google.protobuf.Value
+	(*Subscription)(nil),                    // 20: platform.events.v2.Subscription
 }
 var file_platform_events_v2_events_proto_depIdxs = []int32{
-	13, // 0: platform.events.v2.GetAuditLogRequest.since:type_name -> google.protobuf.Timestamp
-	13, // 1: platform.events.v2.GetAuditLogRequest.until:type_name -> google.protobuf.Timestamp
-	2,  // 2: platform.events.v2.GetAuditLogResponse.events:type_name -> platform.events.v2.Event
-	13, // 3: platform.events.v2.Event.time:type_name -> google.protobuf.Timestamp
-	3,  // 4: platform.events.v2.Event.actor:type_name -> platform.events.v2.EventActor
-	14, // 5: platform.events.v2.Event.body:type_name -> google.protobuf.Value
-	4,  // 6: platform.events.v2.Event.changes:type_name -> platform.events.v2.EventChange
-	12, // 7: platform.events.v2.EventActor.act:type_name -> platform.events.v2.EventActor.ActEntry
-	14, // 8: platform.events.v2.EventChange.before:type_name -> google.protobuf.Value
-	14, // 9: platform.events.v2.EventChange.after:type_name -> google.protobuf.Value
-	13, // 10: platform.events.v2.GetEventActivityRequest.from:type_name -> google.protobuf.Timestamp
-	13, // 11: platform.events.v2.GetEventActivityRequest.to:type_name -> google.protobuf.Timestamp
-	13, // 12: platform.events.v2.EventActivity.time:type_name -> google.protobuf.Timestamp
-	6,  // 13: platform.events.v2.GetEventActivityResponse.activity:type_name -> platform.events.v2.EventActivity
-	0,  // 14: platform.events.v2.EventsService.GetAuditLog:input_type -> platform.events.v2.GetAuditLogRequest
-	5,  // 15: platform.events.v2.EventsService.GetEventActivity:input_type -> platform.events.v2.GetEventActivityRequest
-	8,  // 16: platform.events.v2.EventsService.Redeliver:input_type -> platform.events.v2.RedeliverRequest
-	10, // 17: platform.events.v2.EventsService.RotateSubscriptionSecret:input_type -> platform.events.v2.RotateSubscriptionSecretRequest
-	11, // 18: platform.events.v2.EventsService.EnableSubscription:input_type -> platform.events.v2.EnableSubscriptionRequest
-	1,  // 19: platform.events.v2.EventsService.GetAuditLog:output_type -> platform.events.v2.GetAuditLogResponse
-	7,  // 20: platform.events.v2.EventsService.GetEventActivity:output_type -> platform.events.v2.GetEventActivityResponse
-	9,  // 21: platform.events.v2.EventsService.Redeliver:output_type -> platform.events.v2.RedeliverResponse
-	15, // 22: platform.events.v2.EventsService.RotateSubscriptionSecret:output_type -> platform.events.v2.Subscription
-	15, // 23: platform.events.v2.EventsService.EnableSubscription:output_type -> platform.events.v2.Subscription
-	19, // [19:24] is the sub-list for method output_type
-	14, // [14:19] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	18, // 0: platform.events.v2.GetAuditLogRequest.since:type_name -> google.protobuf.Timestamp
+	18, // 1: platform.events.v2.GetAuditLogRequest.until:type_name -> google.protobuf.Timestamp
+	7,  // 2: platform.events.v2.GetAuditLogResponse.events:type_name -> platform.events.v2.Event
+	18, // 3: platform.events.v2.GetAuditLogSummaryRequest.since:type_name -> google.protobuf.Timestamp
+	18, // 4: platform.events.v2.GetAuditLogSummaryRequest.until:type_name -> google.protobuf.Timestamp
+	18, // 5: platform.events.v2.AuditLogSummary.counted_since:type_name -> google.protobuf.Timestamp
+	4,  // 6: platform.events.v2.AuditLogSummary.actors:type_name -> platform.events.v2.ActorCount
+	5,  // 7: platform.events.v2.AuditLogSummary.kinds:type_name -> platform.events.v2.KindCount
+	6,  // 8: platform.events.v2.AuditLogSummary.groups:type_name -> platform.events.v2.GroupCount
+	18, // 9: platform.events.v2.Event.time:type_name -> google.protobuf.Timestamp
+	8,  // 10: platform.events.v2.Event.actor:type_name -> platform.events.v2.EventActor
+	19, // 11: platform.events.v2.Event.body:type_name -> google.protobuf.Value
+	9,  // 12: platform.events.v2.Event.changes:type_name -> platform.events.v2.EventChange
+	17, // 13: platform.events.v2.EventActor.act:type_name -> platform.events.v2.EventActor.ActEntry
+	19, // 14: platform.events.v2.EventChange.before:type_name -> google.protobuf.Value
+	19, // 15: platform.events.v2.EventChange.after:type_name -> google.protobuf.Value
+	18, // 16: platform.events.v2.GetEventActivityRequest.from:type_name -> google.protobuf.Timestamp
+	18, // 17: platform.events.v2.GetEventActivityRequest.to:type_name -> google.protobuf.Timestamp
+	18, // 18: platform.events.v2.EventActivity.time:type_name -> google.protobuf.Timestamp
+	11, // 19: platform.events.v2.GetEventActivityResponse.activity:type_name -> platform.events.v2.EventActivity
+	0,  // 20: platform.events.v2.EventsService.GetAuditLog:input_type -> platform.events.v2.GetAuditLogRequest
+	2,  // 21: platform.events.v2.EventsService.GetAuditLogSummary:input_type -> platform.events.v2.GetAuditLogSummaryRequest
+	10, // 22: platform.events.v2.EventsService.GetEventActivity:input_type -> platform.events.v2.GetEventActivityRequest
+	13, // 23: platform.events.v2.EventsService.Redeliver:input_type -> platform.events.v2.RedeliverRequest
+	15, // 24: platform.events.v2.EventsService.RotateSubscriptionSecret:input_type -> platform.events.v2.RotateSubscriptionSecretRequest
+	16, // 25: platform.events.v2.EventsService.EnableSubscription:input_type -> platform.events.v2.EnableSubscriptionRequest
+	1,  // 26: platform.events.v2.EventsService.GetAuditLog:output_type -> platform.events.v2.GetAuditLogResponse
+	3,  // 27: platform.events.v2.EventsService.GetAuditLogSummary:output_type -> platform.events.v2.AuditLogSummary
+	12, // 28: platform.events.v2.EventsService.GetEventActivity:output_type -> platform.events.v2.GetEventActivityResponse
+	14, // 29: platform.events.v2.EventsService.Redeliver:output_type -> platform.events.v2.RedeliverResponse
+	20, // 30: platform.events.v2.EventsService.RotateSubscriptionSecret:output_type -> platform.events.v2.Subscription
+	20, // 31: platform.events.v2.EventsService.EnableSubscription:output_type -> platform.events.v2.Subscription
+	26, // [26:32] is the sub-list for method output_type
+	20, // [20:26] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_platform_events_v2_events_proto_init() }
@@ -991,13 +1433,14 @@ func file_platform_events_v2_events_proto_init() {
 	}
 	file_platform_events_v2_subscriptions_proto_init()
 	file_platform_events_v2_events_proto_msgTypes[0].OneofWrappers = []any{}
+	file_platform_events_v2_events_proto_msgTypes[2].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_platform_events_v2_events_proto_rawDesc), len(file_platform_events_v2_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

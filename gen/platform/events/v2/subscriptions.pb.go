@@ -306,7 +306,11 @@ type CreateSubscriptionRequest struct {
 	// UID of the parent group of the new resource. Required.
 	Parent string `protobuf:"bytes,1,opt,name=parent,proto3" json:"parent,omitempty"`
 	// The new subscription. Required.
-	Subscription  *Subscription `protobuf:"bytes,2,opt,name=subscription,proto3" json:"subscription,omitempty"`
+	Subscription *Subscription `protobuf:"bytes,2,opt,name=subscription,proto3" json:"subscription,omitempty"`
+	// Which events it sends; without conditions, all that are not denied.
+	Conditions *EventConditions `protobuf:"bytes,100,opt,name=conditions,proto3" json:"conditions,omitempty"`
+	// Which events about findings it sends; without conditions, all.
+	Findings      *FindingConditions `protobuf:"bytes,101,opt,name=findings,proto3" json:"findings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -351,6 +355,20 @@ func (x *CreateSubscriptionRequest) GetParent() string {
 func (x *CreateSubscriptionRequest) GetSubscription() *Subscription {
 	if x != nil {
 		return x.Subscription
+	}
+	return nil
+}
+
+func (x *CreateSubscriptionRequest) GetConditions() *EventConditions {
+	if x != nil {
+		return x.Conditions
+	}
+	return nil
+}
+
+func (x *CreateSubscriptionRequest) GetFindings() *FindingConditions {
+	if x != nil {
+		return x.Findings
 	}
 	return nil
 }
@@ -688,7 +706,7 @@ var File_platform_events_v2_subscriptions_proto protoreflect.FileDescriptor
 
 const file_platform_events_v2_subscriptions_proto_rawDesc = "" +
 	"\n" +
-	"&platform/events/v2/subscriptions.proto\x12\x12platform.events.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x17google/api/client.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\xde\x03\n" +
+	"&platform/events/v2/subscriptions.proto\x12\x12platform.events.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x17google/api/client.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a#platform/events/v2/conditions.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\xde\x03\n" +
 	"\fSubscription\x12\x15\n" +
 	"\x03uid\x18\x01 \x01(\tB\x03\xe0A\x03R\x03uid\x12\x17\n" +
 	"\x04sink\x18\x02 \x01(\tB\x03\xe0A\x02R\x04sink\x12\x19\n" +
@@ -703,10 +721,14 @@ const file_platform_events_v2_subscriptions_proto_rawDesc = "" +
 	"\x1eevents.atrium.dev/Subscription\x12\x11{subscription=**}\x1a\x03uid*\rsubscriptions2\fsubscription\"R\n" +
 	"\x16GetSubscriptionRequest\x128\n" +
 	"\x03uid\x18\x01 \x01(\tB&\xe0A\x02\xfaA \n" +
-	"\x1eevents.atrium.dev/SubscriptionR\x03uid\"\xa6\x01\n" +
+	"\x1eevents.atrium.dev/SubscriptionR\x03uid\"\xb8\x02\n" +
 	"\x19CreateSubscriptionRequest\x12>\n" +
 	"\x06parent\x18\x01 \x01(\tB&\xe0A\x02\xfaA \x12\x1eevents.atrium.dev/SubscriptionR\x06parent\x12I\n" +
-	"\fsubscription\x18\x02 \x01(\v2 .platform.events.v2.SubscriptionB\x03\xe0A\x02R\fsubscription\"\xd0\x01\n" +
+	"\fsubscription\x18\x02 \x01(\v2 .platform.events.v2.SubscriptionB\x03\xe0A\x02R\fsubscription\x12H\n" +
+	"\n" +
+	"conditions\x18d \x01(\v2#.platform.events.v2.EventConditionsB\x03\xe0A\x01R\n" +
+	"conditions\x12F\n" +
+	"\bfindings\x18e \x01(\v2%.platform.events.v2.FindingConditionsB\x03\xe0A\x01R\bfindings\"\xd0\x01\n" +
 	"\x18ListSubscriptionsRequest\x125\n" +
 	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterB\x03\xe0A\x01R\x04uidp\x12 \n" +
 	"\tpage_size\x18\x02 \x01(\x05B\x03\xe0A\x01R\bpageSize\x12\"\n" +
@@ -777,8 +799,10 @@ var file_platform_events_v2_subscriptions_proto_goTypes = []any{
 	(*TestSubscriptionRequest)(nil),   // 8: platform.events.v2.TestSubscriptionRequest
 	(*TestSubscriptionResponse)(nil),  // 9: platform.events.v2.TestSubscriptionResponse
 	(*timestamppb.Timestamp)(nil),     // 10: google.protobuf.Timestamp
-	(*v2.UIDPFilter)(nil),             // 11: platform.uidp.v2.UIDPFilter
-	(*emptypb.Empty)(nil),             // 12: google.protobuf.Empty
+	(*EventConditions)(nil),           // 11: platform.events.v2.EventConditions
+	(*FindingConditions)(nil),         // 12: platform.events.v2.FindingConditions
+	(*v2.UIDPFilter)(nil),             // 13: platform.uidp.v2.UIDPFilter
+	(*emptypb.Empty)(nil),             // 14: google.protobuf.Empty
 }
 var file_platform_events_v2_subscriptions_proto_depIdxs = []int32{
 	10, // 0: platform.events.v2.Subscription.create_time:type_name -> google.protobuf.Timestamp
@@ -786,23 +810,25 @@ var file_platform_events_v2_subscriptions_proto_depIdxs = []int32{
 	0,  // 2: platform.events.v2.Subscription.format:type_name -> platform.events.v2.SubscriptionFormat
 	1,  // 3: platform.events.v2.Subscription.digest:type_name -> platform.events.v2.SubscriptionDigest
 	2,  // 4: platform.events.v2.CreateSubscriptionRequest.subscription:type_name -> platform.events.v2.Subscription
-	11, // 5: platform.events.v2.ListSubscriptionsRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
-	2,  // 6: platform.events.v2.ListSubscriptionsResponse.subscriptions:type_name -> platform.events.v2.Subscription
-	3,  // 7: platform.events.v2.SubscriptionsService.GetSubscription:input_type -> platform.events.v2.GetSubscriptionRequest
-	4,  // 8: platform.events.v2.SubscriptionsService.CreateSubscription:input_type -> platform.events.v2.CreateSubscriptionRequest
-	5,  // 9: platform.events.v2.SubscriptionsService.ListSubscriptions:input_type -> platform.events.v2.ListSubscriptionsRequest
-	7,  // 10: platform.events.v2.SubscriptionsService.DeleteSubscription:input_type -> platform.events.v2.DeleteSubscriptionRequest
-	8,  // 11: platform.events.v2.SubscriptionsService.TestSubscription:input_type -> platform.events.v2.TestSubscriptionRequest
-	2,  // 12: platform.events.v2.SubscriptionsService.GetSubscription:output_type -> platform.events.v2.Subscription
-	2,  // 13: platform.events.v2.SubscriptionsService.CreateSubscription:output_type -> platform.events.v2.Subscription
-	6,  // 14: platform.events.v2.SubscriptionsService.ListSubscriptions:output_type -> platform.events.v2.ListSubscriptionsResponse
-	12, // 15: platform.events.v2.SubscriptionsService.DeleteSubscription:output_type -> google.protobuf.Empty
-	9,  // 16: platform.events.v2.SubscriptionsService.TestSubscription:output_type -> platform.events.v2.TestSubscriptionResponse
-	12, // [12:17] is the sub-list for method output_type
-	7,  // [7:12] is the sub-list for method input_type
-	7,  // [7:7] is the sub-list for extension type_name
-	7,  // [7:7] is the sub-list for extension extendee
-	0,  // [0:7] is the sub-list for field type_name
+	11, // 5: platform.events.v2.CreateSubscriptionRequest.conditions:type_name -> platform.events.v2.EventConditions
+	12, // 6: platform.events.v2.CreateSubscriptionRequest.findings:type_name -> platform.events.v2.FindingConditions
+	13, // 7: platform.events.v2.ListSubscriptionsRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
+	2,  // 8: platform.events.v2.ListSubscriptionsResponse.subscriptions:type_name -> platform.events.v2.Subscription
+	3,  // 9: platform.events.v2.SubscriptionsService.GetSubscription:input_type -> platform.events.v2.GetSubscriptionRequest
+	4,  // 10: platform.events.v2.SubscriptionsService.CreateSubscription:input_type -> platform.events.v2.CreateSubscriptionRequest
+	5,  // 11: platform.events.v2.SubscriptionsService.ListSubscriptions:input_type -> platform.events.v2.ListSubscriptionsRequest
+	7,  // 12: platform.events.v2.SubscriptionsService.DeleteSubscription:input_type -> platform.events.v2.DeleteSubscriptionRequest
+	8,  // 13: platform.events.v2.SubscriptionsService.TestSubscription:input_type -> platform.events.v2.TestSubscriptionRequest
+	2,  // 14: platform.events.v2.SubscriptionsService.GetSubscription:output_type -> platform.events.v2.Subscription
+	2,  // 15: platform.events.v2.SubscriptionsService.CreateSubscription:output_type -> platform.events.v2.Subscription
+	6,  // 16: platform.events.v2.SubscriptionsService.ListSubscriptions:output_type -> platform.events.v2.ListSubscriptionsResponse
+	14, // 17: platform.events.v2.SubscriptionsService.DeleteSubscription:output_type -> google.protobuf.Empty
+	9,  // 18: platform.events.v2.SubscriptionsService.TestSubscription:output_type -> platform.events.v2.TestSubscriptionResponse
+	14, // [14:19] is the sub-list for method output_type
+	9,  // [9:14] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_platform_events_v2_subscriptions_proto_init() }
@@ -810,6 +836,7 @@ func file_platform_events_v2_subscriptions_proto_init() {
 	if File_platform_events_v2_subscriptions_proto != nil {
 		return
 	}
+	file_platform_events_v2_conditions_proto_init()
 	file_platform_events_v2_subscriptions_proto_msgTypes[4].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

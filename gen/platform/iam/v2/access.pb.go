@@ -935,7 +935,9 @@ type ConfirmedBinding struct {
 	// UID of its role.
 	RoleUid string `protobuf:"bytes,3,opt,name=role_uid,json=roleUid,proto3" json:"role_uid,omitempty"`
 	// When it ends.
-	ExpireTime    *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
+	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
+	// Whether it is compared that it never ends. Not together with expire_time.
+	NeverExpires  bool `protobuf:"varint,5,opt,name=never_expires,json=neverExpires,proto3" json:"never_expires,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -996,6 +998,13 @@ func (x *ConfirmedBinding) GetExpireTime() *timestamppb.Timestamp {
 		return x.ExpireTime
 	}
 	return nil
+}
+
+func (x *ConfirmedBinding) GetNeverExpires() bool {
+	if x != nil {
+		return x.NeverExpires
+	}
+	return false
 }
 
 // What was confirmed.
@@ -1455,7 +1464,7 @@ const file_platform_iam_v2_access_proto_rawDesc = "" +
 	"\bcomplete\x18\x04 \x01(\bR\bcomplete\"\x82\x01\n" +
 	"\x1aConfirmRoleBindingsRequest\x12K\n" +
 	"\rrole_bindings\x18\x01 \x03(\v2!.platform.iam.v2.ConfirmedBindingB\x03\xe0A\x02R\froleBindings\x12\x17\n" +
-	"\x04note\x18\x02 \x01(\tB\x03\xe0A\x01R\x04note\"\x86\x02\n" +
+	"\x04note\x18\x02 \x01(\tB\x03\xe0A\x01R\x04note\"\xb0\x02\n" +
 	"\x10ConfirmedBinding\x124\n" +
 	"\x03uid\x18\x01 \x01(\tB\"\xe0A\x02\xfaA\x1c\n" +
 	"\x1aiam.atrium.dev/RoleBindingR\x03uid\x12B\n" +
@@ -1464,7 +1473,8 @@ const file_platform_iam_v2_access_proto_rawDesc = "" +
 	"\brole_uid\x18\x03 \x01(\tB\x1b\xe0A\x01\xfaA\x15\n" +
 	"\x13iam.atrium.dev/RoleR\aroleUid\x12@\n" +
 	"\vexpire_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\n" +
-	"expireTime\"`\n" +
+	"expireTime\x12(\n" +
+	"\rnever_expires\x18\x05 \x01(\bB\x03\xe0A\x01R\fneverExpires\"`\n" +
 	"\x1bConfirmRoleBindingsResponse\x12A\n" +
 	"\rrole_bindings\x18\x01 \x03(\v2\x1c.platform.iam.v2.RoleBindingR\froleBindings\"q\n" +
 	"\x1eBatchDeleteRoleBindingsRequest\x126\n" +

@@ -143,6 +143,67 @@ func (FindingState) EnumDescriptor() ([]byte, []int) {
 	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{1}
 }
 
+// A count of findings that reads each of them.
+type FindingFacet int32
+
+const (
+	// Not given.
+	FindingFacet_FINDING_FACET_UNSPECIFIED FindingFacet = 0
+	// By vulnerability.
+	FindingFacet_FINDING_FACET_VULNERABILITIES FindingFacet = 1
+	// By the name of the package.
+	FindingFacet_FINDING_FACET_PACKAGES FindingFacet = 2
+	// By the identity that looks after them.
+	FindingFacet_FINDING_FACET_ASSIGNEES FindingFacet = 3
+	// By label of the repo.
+	FindingFacet_FINDING_FACET_LABELS FindingFacet = 4
+)
+
+// Enum value maps for FindingFacet.
+var (
+	FindingFacet_name = map[int32]string{
+		0: "FINDING_FACET_UNSPECIFIED",
+		1: "FINDING_FACET_VULNERABILITIES",
+		2: "FINDING_FACET_PACKAGES",
+		3: "FINDING_FACET_ASSIGNEES",
+		4: "FINDING_FACET_LABELS",
+	}
+	FindingFacet_value = map[string]int32{
+		"FINDING_FACET_UNSPECIFIED":     0,
+		"FINDING_FACET_VULNERABILITIES": 1,
+		"FINDING_FACET_PACKAGES":        2,
+		"FINDING_FACET_ASSIGNEES":       3,
+		"FINDING_FACET_LABELS":          4,
+	}
+)
+
+func (x FindingFacet) Enum() *FindingFacet {
+	p := new(FindingFacet)
+	*p = x
+	return p
+}
+
+func (x FindingFacet) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (FindingFacet) Descriptor() protoreflect.EnumDescriptor {
+	return file_platform_vulnerabilities_v2_findings_proto_enumTypes[2].Descriptor()
+}
+
+func (FindingFacet) Type() protoreflect.EnumType {
+	return &file_platform_vulnerabilities_v2_findings_proto_enumTypes[2]
+}
+
+func (x FindingFacet) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use FindingFacet.Descriptor instead.
+func (FindingFacet) EnumDescriptor() ([]byte, []int) {
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{2}
+}
+
 // What an image needs a package for.
 type PackageScope int32
 
@@ -184,11 +245,11 @@ func (x PackageScope) String() string {
 }
 
 func (PackageScope) Descriptor() protoreflect.EnumDescriptor {
-	return file_platform_vulnerabilities_v2_findings_proto_enumTypes[2].Descriptor()
+	return file_platform_vulnerabilities_v2_findings_proto_enumTypes[3].Descriptor()
 }
 
 func (PackageScope) Type() protoreflect.EnumType {
-	return &file_platform_vulnerabilities_v2_findings_proto_enumTypes[2]
+	return &file_platform_vulnerabilities_v2_findings_proto_enumTypes[3]
 }
 
 func (x PackageScope) Number() protoreflect.EnumNumber {
@@ -197,7 +258,64 @@ func (x PackageScope) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PackageScope.Descriptor instead.
 func (PackageScope) EnumDescriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{2}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{3}
+}
+
+// What came of a check.
+type CheckVerdict int32
+
+const (
+	// Never sent.
+	CheckVerdict_CHECK_VERDICT_UNSPECIFIED CheckVerdict = 0
+	// No finding fails the image.
+	CheckVerdict_CHECK_VERDICT_PASSED CheckVerdict = 1
+	// Findings fail the image.
+	CheckVerdict_CHECK_VERDICT_FAILED CheckVerdict = 2
+	// It is not known what the image holds, or what the image holds that it is compared with.
+	CheckVerdict_CHECK_VERDICT_NOT_KNOWN CheckVerdict = 3
+)
+
+// Enum value maps for CheckVerdict.
+var (
+	CheckVerdict_name = map[int32]string{
+		0: "CHECK_VERDICT_UNSPECIFIED",
+		1: "CHECK_VERDICT_PASSED",
+		2: "CHECK_VERDICT_FAILED",
+		3: "CHECK_VERDICT_NOT_KNOWN",
+	}
+	CheckVerdict_value = map[string]int32{
+		"CHECK_VERDICT_UNSPECIFIED": 0,
+		"CHECK_VERDICT_PASSED":      1,
+		"CHECK_VERDICT_FAILED":      2,
+		"CHECK_VERDICT_NOT_KNOWN":   3,
+	}
+)
+
+func (x CheckVerdict) Enum() *CheckVerdict {
+	p := new(CheckVerdict)
+	*p = x
+	return p
+}
+
+func (x CheckVerdict) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (CheckVerdict) Descriptor() protoreflect.EnumDescriptor {
+	return file_platform_vulnerabilities_v2_findings_proto_enumTypes[4].Descriptor()
+}
+
+func (CheckVerdict) Type() protoreflect.EnumType {
+	return &file_platform_vulnerabilities_v2_findings_proto_enumTypes[4]
+}
+
+func (x CheckVerdict) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use CheckVerdict.Descriptor instead.
+func (CheckVerdict) EnumDescriptor() ([]byte, []int) {
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{4}
 }
 
 // A vulnerability in a package of an image.
@@ -621,7 +739,9 @@ type FindingFilter struct {
 	// Only those that somebody looks after (true), or nobody (false).
 	Assigned *bool `protobuf:"varint,32,opt,name=assigned,proto3,oneof" json:"assigned,omitempty"`
 	// Only those with (true), or without (false), a time by which they are to be fixed.
-	HasDueTime    *bool `protobuf:"varint,33,opt,name=has_due_time,json=hasDueTime,proto3,oneof" json:"has_due_time,omitempty"`
+	HasDueTime *bool `protobuf:"varint,33,opt,name=has_due_time,json=hasDueTime,proto3,oneof" json:"has_due_time,omitempty"`
+	// Only those that the caller looks after (true), or does not (false).
+	AssignedToMe  *bool `protobuf:"varint,34,opt,name=assigned_to_me,json=assignedToMe,proto3,oneof" json:"assigned_to_me,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -887,6 +1007,13 @@ func (x *FindingFilter) GetHasDueTime() bool {
 	return false
 }
 
+func (x *FindingFilter) GetAssignedToMe() bool {
+	if x != nil && x.AssignedToMe != nil {
+		return *x.AssignedToMe
+	}
+	return false
+}
+
 // Asks for findings.
 type ListFindingsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -959,7 +1086,9 @@ type ListFindingsRequest struct {
 	// Only those that somebody looks after (true), or nobody (false).
 	Assigned *bool `protobuf:"varint,34,opt,name=assigned,proto3,oneof" json:"assigned,omitempty"`
 	// Only those with (true), or without (false), a time by which they are to be fixed.
-	HasDueTime    *bool `protobuf:"varint,35,opt,name=has_due_time,json=hasDueTime,proto3,oneof" json:"has_due_time,omitempty"`
+	HasDueTime *bool `protobuf:"varint,35,opt,name=has_due_time,json=hasDueTime,proto3,oneof" json:"has_due_time,omitempty"`
+	// Only those that the caller looks after (true), or does not (false).
+	AssignedToMe  *bool `protobuf:"varint,36,opt,name=assigned_to_me,json=assignedToMe,proto3,oneof" json:"assigned_to_me,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1239,6 +1368,13 @@ func (x *ListFindingsRequest) GetHasDueTime() bool {
 	return false
 }
 
+func (x *ListFindingsRequest) GetAssignedToMe() bool {
+	if x != nil && x.AssignedToMe != nil {
+		return *x.AssignedToMe
+	}
+	return false
+}
+
 // One page of findings.
 type ListFindingsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1362,7 +1498,9 @@ func (x *GetFindingRequest) GetUid() string {
 type SummarizeFindingsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UID of a group or repo; without it, all that the caller may see.
-	Within        *string `protobuf:"bytes,1,opt,name=within,proto3,oneof" json:"within,omitempty"`
+	Within *string `protobuf:"bytes,1,opt,name=within,proto3,oneof" json:"within,omitempty"`
+	// Days that divide the ages in open_by_age, ascending: at most 10, from 1 to 3650. Without them, nothing is counted by age.
+	Days          []int32 `protobuf:"varint,2,rep,packed,name=days,proto3" json:"days,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1402,6 +1540,13 @@ func (x *SummarizeFindingsRequest) GetWithin() string {
 		return *x.Within
 	}
 	return ""
+}
+
+func (x *SummarizeFindingsRequest) GetDays() []int32 {
+	if x != nil {
+		return x.Days
+	}
+	return nil
 }
 
 // Counts by rating.
@@ -1644,7 +1789,9 @@ type FindingSummary struct {
 	// How many findings to look after should be fixed by now.
 	Overdue int32 `protobuf:"varint,9,opt,name=overdue,proto3" json:"overdue,omitempty"`
 	// As of when the feeds of the operator are known; absent if they were never read.
-	FeedsAsOf     *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=feeds_as_of,json=feedsAsOf,proto3" json:"feeds_as_of,omitempty"`
+	FeedsAsOf *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=feeds_as_of,json=feedsAsOf,proto3" json:"feeds_as_of,omitempty"`
+	// The open findings by age, the youngest first, if the request has days.
+	OpenByAge     []*FindingAge `protobuf:"bytes,11,rep,name=open_by_age,json=openByAge,proto3" json:"open_by_age,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1749,6 +1896,549 @@ func (x *FindingSummary) GetFeedsAsOf() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *FindingSummary) GetOpenByAge() []*FindingAge {
+	if x != nil {
+		return x.OpenByAge
+	}
+	return nil
+}
+
+// The open findings of one age.
+type FindingAge struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// They were first seen at least this many days ago.
+	FromDays int32 `protobuf:"varint,1,opt,name=from_days,json=fromDays,proto3" json:"from_days,omitempty"`
+	// They were first seen less than this many days ago; absent for the oldest.
+	ToDays *int32 `protobuf:"varint,2,opt,name=to_days,json=toDays,proto3,oneof" json:"to_days,omitempty"`
+	// How many they are.
+	Open          *SeverityCount `protobuf:"bytes,3,opt,name=open,proto3" json:"open,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FindingAge) Reset() {
+	*x = FindingAge{}
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FindingAge) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FindingAge) ProtoMessage() {}
+
+func (x *FindingAge) ProtoReflect() protoreflect.Message {
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FindingAge.ProtoReflect.Descriptor instead.
+func (*FindingAge) Descriptor() ([]byte, []int) {
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *FindingAge) GetFromDays() int32 {
+	if x != nil {
+		return x.FromDays
+	}
+	return 0
+}
+
+func (x *FindingAge) GetToDays() int32 {
+	if x != nil && x.ToDays != nil {
+		return *x.ToDays
+	}
+	return 0
+}
+
+func (x *FindingAge) GetOpen() *SeverityCount {
+	if x != nil {
+		return x.Open
+	}
+	return nil
+}
+
+// Asks whether an image passes a policy. A finding fails it if somebody has to look after it and it meets all conditions.
+type CheckImageRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// PATH@DIGEST or PATH:TAG, with the path or the uid of the repo, or the uid of a tag. Required.
+	Image string `protobuf:"bytes,1,opt,name=image,proto3" json:"image,omitempty"`
+	// UID of a group; the path is then the name of a repo in it.
+	Group *string `protobuf:"bytes,2,opt,name=group,proto3,oneof" json:"group,omitempty"`
+	// Only findings rated so or worse.
+	FailOn SeverityRating `protobuf:"varint,3,opt,name=fail_on,json=failOn,proto3,enum=platform.vulnerabilities.v2.SeverityRating" json:"fail_on,omitempty"`
+	// Only findings with a version that fixes them.
+	FixableOnly bool `protobuf:"varint,4,opt,name=fixable_only,json=fixableOnly,proto3" json:"fixable_only,omitempty"`
+	// Only findings that the catalog of known exploited vulnerabilities has.
+	KnownExploitedOnly bool `protobuf:"varint,5,opt,name=known_exploited_only,json=knownExploitedOnly,proto3" json:"known_exploited_only,omitempty"`
+	// Only findings that the image of this tag of the repo does not have, or that images have brought since this time (RFC 3339).
+	NewSince      *string `protobuf:"bytes,6,opt,name=new_since,json=newSince,proto3,oneof" json:"new_since,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CheckImageRequest) Reset() {
+	*x = CheckImageRequest{}
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CheckImageRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CheckImageRequest) ProtoMessage() {}
+
+func (x *CheckImageRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CheckImageRequest.ProtoReflect.Descriptor instead.
+func (*CheckImageRequest) Descriptor() ([]byte, []int) {
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *CheckImageRequest) GetImage() string {
+	if x != nil {
+		return x.Image
+	}
+	return ""
+}
+
+func (x *CheckImageRequest) GetGroup() string {
+	if x != nil && x.Group != nil {
+		return *x.Group
+	}
+	return ""
+}
+
+func (x *CheckImageRequest) GetFailOn() SeverityRating {
+	if x != nil {
+		return x.FailOn
+	}
+	return SeverityRating_SEVERITY_RATING_UNSPECIFIED
+}
+
+func (x *CheckImageRequest) GetFixableOnly() bool {
+	if x != nil {
+		return x.FixableOnly
+	}
+	return false
+}
+
+func (x *CheckImageRequest) GetKnownExploitedOnly() bool {
+	if x != nil {
+		return x.KnownExploitedOnly
+	}
+	return false
+}
+
+func (x *CheckImageRequest) GetNewSince() string {
+	if x != nil && x.NewSince != nil {
+		return *x.NewSince
+	}
+	return ""
+}
+
+// Whether an image passes a policy, and what to do if it does not.
+type ImageCheck struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// UID of the repo.
+	Repo string `protobuf:"bytes,1,opt,name=repo,proto3" json:"repo,omitempty"`
+	// Digest of the image.
+	Digest string `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"`
+	// What came of it.
+	Verdict CheckVerdict `protobuf:"varint,3,opt,name=verdict,proto3,enum=platform.vulnerabilities.v2.CheckVerdict" json:"verdict,omitempty"`
+	// Why it is not known.
+	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	// How many packages the SBOMs of the image have.
+	Packages int32 `protobuf:"varint,5,opt,name=packages,proto3" json:"packages,omitempty"`
+	// How many of these no advisory can find.
+	UnknownPackages int32 `protobuf:"varint,6,opt,name=unknown_packages,json=unknownPackages,proto3" json:"unknown_packages,omitempty"`
+	// All findings to look after.
+	Open *FindingCount `protobuf:"bytes,7,opt,name=open,proto3" json:"open,omitempty"`
+	// How many findings are accepted.
+	Accepted int32 `protobuf:"varint,8,opt,name=accepted,proto3" json:"accepted,omitempty"`
+	// How many findings do not affect the image.
+	NotAffected int32 `protobuf:"varint,9,opt,name=not_affected,json=notAffected,proto3" json:"not_affected,omitempty"`
+	// The findings that fail the image.
+	Failing *FindingCount `protobuf:"bytes,10,opt,name=failing,proto3" json:"failing,omitempty"`
+	// The first 100 of these, the worst first.
+	Findings []*CheckedFinding `protobuf:"bytes,11,rep,name=findings,proto3" json:"findings,omitempty"`
+	// Upgrades that do away with failing findings, at most 100.
+	Upgrades []*PackageUpgrade `protobuf:"bytes,12,rep,name=upgrades,proto3" json:"upgrades,omitempty"`
+	// As of when the feeds of the operator are known; absent if one was never read.
+	FeedsAsOf     *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=feeds_as_of,json=feedsAsOf,proto3" json:"feeds_as_of,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImageCheck) Reset() {
+	*x = ImageCheck{}
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImageCheck) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImageCheck) ProtoMessage() {}
+
+func (x *ImageCheck) ProtoReflect() protoreflect.Message {
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImageCheck.ProtoReflect.Descriptor instead.
+func (*ImageCheck) Descriptor() ([]byte, []int) {
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *ImageCheck) GetRepo() string {
+	if x != nil {
+		return x.Repo
+	}
+	return ""
+}
+
+func (x *ImageCheck) GetDigest() string {
+	if x != nil {
+		return x.Digest
+	}
+	return ""
+}
+
+func (x *ImageCheck) GetVerdict() CheckVerdict {
+	if x != nil {
+		return x.Verdict
+	}
+	return CheckVerdict_CHECK_VERDICT_UNSPECIFIED
+}
+
+func (x *ImageCheck) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *ImageCheck) GetPackages() int32 {
+	if x != nil {
+		return x.Packages
+	}
+	return 0
+}
+
+func (x *ImageCheck) GetUnknownPackages() int32 {
+	if x != nil {
+		return x.UnknownPackages
+	}
+	return 0
+}
+
+func (x *ImageCheck) GetOpen() *FindingCount {
+	if x != nil {
+		return x.Open
+	}
+	return nil
+}
+
+func (x *ImageCheck) GetAccepted() int32 {
+	if x != nil {
+		return x.Accepted
+	}
+	return 0
+}
+
+func (x *ImageCheck) GetNotAffected() int32 {
+	if x != nil {
+		return x.NotAffected
+	}
+	return 0
+}
+
+func (x *ImageCheck) GetFailing() *FindingCount {
+	if x != nil {
+		return x.Failing
+	}
+	return nil
+}
+
+func (x *ImageCheck) GetFindings() []*CheckedFinding {
+	if x != nil {
+		return x.Findings
+	}
+	return nil
+}
+
+func (x *ImageCheck) GetUpgrades() []*PackageUpgrade {
+	if x != nil {
+		return x.Upgrades
+	}
+	return nil
+}
+
+func (x *ImageCheck) GetFeedsAsOf() *timestamppb.Timestamp {
+	if x != nil {
+		return x.FeedsAsOf
+	}
+	return nil
+}
+
+// A finding that fails an image.
+type CheckedFinding struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// UID of the finding; empty if it is not stored.
+	Uid string `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
+	// The CVE, or an id of an advisory.
+	VulnerabilityId string `protobuf:"bytes,2,opt,name=vulnerability_id,json=vulnerabilityId,proto3" json:"vulnerability_id,omitempty"`
+	// The ids of the advisories that say it.
+	Sources []string `protobuf:"bytes,3,rep,name=sources,proto3" json:"sources,omitempty"`
+	// The package that has it.
+	Package string `protobuf:"bytes,4,opt,name=package,proto3" json:"package,omitempty"`
+	// The ecosystem of the package.
+	Ecosystem string `protobuf:"bytes,5,opt,name=ecosystem,proto3" json:"ecosystem,omitempty"`
+	// The version that is installed.
+	InstalledVersion string `protobuf:"bytes,6,opt,name=installed_version,json=installedVersion,proto3" json:"installed_version,omitempty"`
+	// Versions without the vulnerability, the next one first.
+	FixedVersions []string `protobuf:"bytes,7,rep,name=fixed_versions,json=fixedVersions,proto3" json:"fixed_versions,omitempty"`
+	// How bad it is.
+	Severity *AdvisorySeverity `protobuf:"bytes,8,opt,name=severity,proto3" json:"severity,omitempty"`
+	// Whether the catalog of known exploited vulnerabilities has it.
+	KnownExploited bool `protobuf:"varint,9,opt,name=known_exploited,json=knownExploited,proto3" json:"known_exploited,omitempty"`
+	// Probability that it is exploited within 30 days, from 0 to 1.
+	Epss *float64 `protobuf:"fixed64,10,opt,name=epss,proto3,oneof" json:"epss,omitempty"`
+	// Why it is a finding.
+	Basis FindingBasis `protobuf:"varint,11,opt,name=basis,proto3,enum=platform.vulnerabilities.v2.FindingBasis" json:"basis,omitempty"`
+	// Whether the project depends on the package itself.
+	Direct        *bool `protobuf:"varint,12,opt,name=direct,proto3,oneof" json:"direct,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CheckedFinding) Reset() {
+	*x = CheckedFinding{}
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CheckedFinding) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CheckedFinding) ProtoMessage() {}
+
+func (x *CheckedFinding) ProtoReflect() protoreflect.Message {
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CheckedFinding.ProtoReflect.Descriptor instead.
+func (*CheckedFinding) Descriptor() ([]byte, []int) {
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *CheckedFinding) GetUid() string {
+	if x != nil {
+		return x.Uid
+	}
+	return ""
+}
+
+func (x *CheckedFinding) GetVulnerabilityId() string {
+	if x != nil {
+		return x.VulnerabilityId
+	}
+	return ""
+}
+
+func (x *CheckedFinding) GetSources() []string {
+	if x != nil {
+		return x.Sources
+	}
+	return nil
+}
+
+func (x *CheckedFinding) GetPackage() string {
+	if x != nil {
+		return x.Package
+	}
+	return ""
+}
+
+func (x *CheckedFinding) GetEcosystem() string {
+	if x != nil {
+		return x.Ecosystem
+	}
+	return ""
+}
+
+func (x *CheckedFinding) GetInstalledVersion() string {
+	if x != nil {
+		return x.InstalledVersion
+	}
+	return ""
+}
+
+func (x *CheckedFinding) GetFixedVersions() []string {
+	if x != nil {
+		return x.FixedVersions
+	}
+	return nil
+}
+
+func (x *CheckedFinding) GetSeverity() *AdvisorySeverity {
+	if x != nil {
+		return x.Severity
+	}
+	return nil
+}
+
+func (x *CheckedFinding) GetKnownExploited() bool {
+	if x != nil {
+		return x.KnownExploited
+	}
+	return false
+}
+
+func (x *CheckedFinding) GetEpss() float64 {
+	if x != nil && x.Epss != nil {
+		return *x.Epss
+	}
+	return 0
+}
+
+func (x *CheckedFinding) GetBasis() FindingBasis {
+	if x != nil {
+		return x.Basis
+	}
+	return FindingBasis_FINDING_BASIS_UNSPECIFIED
+}
+
+func (x *CheckedFinding) GetDirect() bool {
+	if x != nil && x.Direct != nil {
+		return *x.Direct
+	}
+	return false
+}
+
+// The version of a package that does away with failing findings.
+type PackageUpgrade struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The package to upgrade.
+	Package string `protobuf:"bytes,1,opt,name=package,proto3" json:"package,omitempty"`
+	// Its ecosystem.
+	Ecosystem string `protobuf:"bytes,2,opt,name=ecosystem,proto3" json:"ecosystem,omitempty"`
+	// The version that the image holds.
+	From string `protobuf:"bytes,3,opt,name=from,proto3" json:"from,omitempty"`
+	// The first version in which all of these findings are fixed.
+	To string `protobuf:"bytes,4,opt,name=to,proto3" json:"to,omitempty"`
+	// How many failing findings it does away with.
+	Findings      int32 `protobuf:"varint,5,opt,name=findings,proto3" json:"findings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PackageUpgrade) Reset() {
+	*x = PackageUpgrade{}
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PackageUpgrade) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PackageUpgrade) ProtoMessage() {}
+
+func (x *PackageUpgrade) ProtoReflect() protoreflect.Message {
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PackageUpgrade.ProtoReflect.Descriptor instead.
+func (*PackageUpgrade) Descriptor() ([]byte, []int) {
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *PackageUpgrade) GetPackage() string {
+	if x != nil {
+		return x.Package
+	}
+	return ""
+}
+
+func (x *PackageUpgrade) GetEcosystem() string {
+	if x != nil {
+		return x.Ecosystem
+	}
+	return ""
+}
+
+func (x *PackageUpgrade) GetFrom() string {
+	if x != nil {
+		return x.From
+	}
+	return ""
+}
+
+func (x *PackageUpgrade) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
+func (x *PackageUpgrade) GetFindings() int32 {
+	if x != nil {
+		return x.Findings
+	}
+	return 0
+}
+
 // Asks how many findings of a list have which values.
 type CountFindingsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1813,14 +2503,18 @@ type CountFindingsRequest struct {
 	// Only those that somebody looks after (true), or nobody (false).
 	Assigned *bool `protobuf:"varint,30,opt,name=assigned,proto3,oneof" json:"assigned,omitempty"`
 	// Only those with (true), or without (false), a time by which they are to be fixed.
-	HasDueTime    *bool `protobuf:"varint,31,opt,name=has_due_time,json=hasDueTime,proto3,oneof" json:"has_due_time,omitempty"`
+	HasDueTime *bool `protobuf:"varint,31,opt,name=has_due_time,json=hasDueTime,proto3,oneof" json:"has_due_time,omitempty"`
+	// Only those that the caller looks after (true), or does not (false).
+	AssignedToMe *bool `protobuf:"varint,32,opt,name=assigned_to_me,json=assignedToMe,proto3,oneof" json:"assigned_to_me,omitempty"`
+	// Which counts to add to those that are always there. Each reads all of the findings.
+	Facets        []FindingFacet `protobuf:"varint,33,rep,packed,name=facets,proto3,enum=platform.vulnerabilities.v2.FindingFacet" json:"facets,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CountFindingsRequest) Reset() {
 	*x = CountFindingsRequest{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[10]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1832,7 +2526,7 @@ func (x *CountFindingsRequest) String() string {
 func (*CountFindingsRequest) ProtoMessage() {}
 
 func (x *CountFindingsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[10]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1845,7 +2539,7 @@ func (x *CountFindingsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountFindingsRequest.ProtoReflect.Descriptor instead.
 func (*CountFindingsRequest) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{10}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *CountFindingsRequest) GetUidp() *v2.UIDPFilter {
@@ -2065,6 +2759,20 @@ func (x *CountFindingsRequest) GetHasDueTime() bool {
 	return false
 }
 
+func (x *CountFindingsRequest) GetAssignedToMe() bool {
+	if x != nil && x.AssignedToMe != nil {
+		return *x.AssignedToMe
+	}
+	return false
+}
+
+func (x *CountFindingsRequest) GetFacets() []FindingFacet {
+	if x != nil {
+		return x.Facets
+	}
+	return nil
+}
+
 // How many rows have a value.
 type SeverityRatingFacet struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2078,7 +2786,7 @@ type SeverityRatingFacet struct {
 
 func (x *SeverityRatingFacet) Reset() {
 	*x = SeverityRatingFacet{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[11]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2090,7 +2798,7 @@ func (x *SeverityRatingFacet) String() string {
 func (*SeverityRatingFacet) ProtoMessage() {}
 
 func (x *SeverityRatingFacet) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[11]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2103,7 +2811,7 @@ func (x *SeverityRatingFacet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SeverityRatingFacet.ProtoReflect.Descriptor instead.
 func (*SeverityRatingFacet) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{11}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *SeverityRatingFacet) GetValue() SeverityRating {
@@ -2133,7 +2841,7 @@ type FindingStateFacet struct {
 
 func (x *FindingStateFacet) Reset() {
 	*x = FindingStateFacet{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[12]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2145,7 +2853,7 @@ func (x *FindingStateFacet) String() string {
 func (*FindingStateFacet) ProtoMessage() {}
 
 func (x *FindingStateFacet) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[12]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2158,7 +2866,7 @@ func (x *FindingStateFacet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindingStateFacet.ProtoReflect.Descriptor instead.
 func (*FindingStateFacet) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{12}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *FindingStateFacet) GetValue() FindingState {
@@ -2188,7 +2896,7 @@ type StringFacet struct {
 
 func (x *StringFacet) Reset() {
 	*x = StringFacet{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[13]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2200,7 +2908,7 @@ func (x *StringFacet) String() string {
 func (*StringFacet) ProtoMessage() {}
 
 func (x *StringFacet) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[13]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2213,7 +2921,7 @@ func (x *StringFacet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StringFacet.ProtoReflect.Descriptor instead.
 func (*StringFacet) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{13}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *StringFacet) GetValue() string {
@@ -2243,7 +2951,7 @@ type UIDFacet struct {
 
 func (x *UIDFacet) Reset() {
 	*x = UIDFacet{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[14]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2255,7 +2963,7 @@ func (x *UIDFacet) String() string {
 func (*UIDFacet) ProtoMessage() {}
 
 func (x *UIDFacet) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[14]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2268,7 +2976,7 @@ func (x *UIDFacet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UIDFacet.ProtoReflect.Descriptor instead.
 func (*UIDFacet) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{14}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *UIDFacet) GetValue() string {
@@ -2297,14 +3005,22 @@ type FindingFacets struct {
 	// Counts by repo.
 	Repos []*UIDFacet `protobuf:"bytes,4,rep,name=repos,proto3" json:"repos,omitempty"`
 	// Counts by the group that the repo is directly in.
-	Groups        []*UIDFacet `protobuf:"bytes,5,rep,name=groups,proto3" json:"groups,omitempty"`
+	Groups []*UIDFacet `protobuf:"bytes,5,rep,name=groups,proto3" json:"groups,omitempty"`
+	// Counts by vulnerability, if the request asks for it.
+	Vulnerabilities []*StringFacet `protobuf:"bytes,6,rep,name=vulnerabilities,proto3" json:"vulnerabilities,omitempty"`
+	// Counts by the name of the package, if the request asks for it.
+	Packages []*StringFacet `protobuf:"bytes,7,rep,name=packages,proto3" json:"packages,omitempty"`
+	// Counts by the identity that looks after them, if the request asks for it; the empty text is for nobody.
+	Assignees []*UIDFacet `protobuf:"bytes,8,rep,name=assignees,proto3" json:"assignees,omitempty"`
+	// Counts by label of the repo as `key=value`, if the request asks for it.
+	Labels        []*StringFacet `protobuf:"bytes,9,rep,name=labels,proto3" json:"labels,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *FindingFacets) Reset() {
 	*x = FindingFacets{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[15]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2316,7 +3032,7 @@ func (x *FindingFacets) String() string {
 func (*FindingFacets) ProtoMessage() {}
 
 func (x *FindingFacets) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[15]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2329,7 +3045,7 @@ func (x *FindingFacets) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindingFacets.ProtoReflect.Descriptor instead.
 func (*FindingFacets) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{15}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *FindingFacets) GetSeverities() []*SeverityRatingFacet {
@@ -2367,6 +3083,34 @@ func (x *FindingFacets) GetGroups() []*UIDFacet {
 	return nil
 }
 
+func (x *FindingFacets) GetVulnerabilities() []*StringFacet {
+	if x != nil {
+		return x.Vulnerabilities
+	}
+	return nil
+}
+
+func (x *FindingFacets) GetPackages() []*StringFacet {
+	if x != nil {
+		return x.Packages
+	}
+	return nil
+}
+
+func (x *FindingFacets) GetAssignees() []*UIDFacet {
+	if x != nil {
+		return x.Assignees
+	}
+	return nil
+}
+
+func (x *FindingFacets) GetLabels() []*StringFacet {
+	if x != nil {
+		return x.Labels
+	}
+	return nil
+}
+
 // Asks for counts by interval.
 type GetFindingActivityRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2386,7 +3130,7 @@ type GetFindingActivityRequest struct {
 
 func (x *GetFindingActivityRequest) Reset() {
 	*x = GetFindingActivityRequest{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[16]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2398,7 +3142,7 @@ func (x *GetFindingActivityRequest) String() string {
 func (*GetFindingActivityRequest) ProtoMessage() {}
 
 func (x *GetFindingActivityRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[16]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2411,7 +3155,7 @@ func (x *GetFindingActivityRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetFindingActivityRequest.ProtoReflect.Descriptor instead.
 func (*GetFindingActivityRequest) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{16}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *GetFindingActivityRequest) GetWithin() string {
@@ -2462,7 +3206,7 @@ type FindingActivity struct {
 
 func (x *FindingActivity) Reset() {
 	*x = FindingActivity{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[17]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2474,7 +3218,7 @@ func (x *FindingActivity) String() string {
 func (*FindingActivity) ProtoMessage() {}
 
 func (x *FindingActivity) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[17]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2487,7 +3231,7 @@ func (x *FindingActivity) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindingActivity.ProtoReflect.Descriptor instead.
 func (*FindingActivity) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{17}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *FindingActivity) GetTime() *timestamppb.Timestamp {
@@ -2515,7 +3259,7 @@ type GetFindingActivityResponse struct {
 
 func (x *GetFindingActivityResponse) Reset() {
 	*x = GetFindingActivityResponse{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[18]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2527,7 +3271,7 @@ func (x *GetFindingActivityResponse) String() string {
 func (*GetFindingActivityResponse) ProtoMessage() {}
 
 func (x *GetFindingActivityResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[18]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2540,7 +3284,7 @@ func (x *GetFindingActivityResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetFindingActivityResponse.ProtoReflect.Descriptor instead.
 func (*GetFindingActivityResponse) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{18}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *GetFindingActivityResponse) GetActivity() []*FindingActivity {
@@ -2569,7 +3313,7 @@ type GetRemediationActivityRequest struct {
 
 func (x *GetRemediationActivityRequest) Reset() {
 	*x = GetRemediationActivityRequest{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[19]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2581,7 +3325,7 @@ func (x *GetRemediationActivityRequest) String() string {
 func (*GetRemediationActivityRequest) ProtoMessage() {}
 
 func (x *GetRemediationActivityRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[19]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2594,7 +3338,7 @@ func (x *GetRemediationActivityRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRemediationActivityRequest.ProtoReflect.Descriptor instead.
 func (*GetRemediationActivityRequest) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{19}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *GetRemediationActivityRequest) GetWithin() string {
@@ -2649,7 +3393,7 @@ type TimeToFix struct {
 
 func (x *TimeToFix) Reset() {
 	*x = TimeToFix{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[20]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2661,7 +3405,7 @@ func (x *TimeToFix) String() string {
 func (*TimeToFix) ProtoMessage() {}
 
 func (x *TimeToFix) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[20]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2674,7 +3418,7 @@ func (x *TimeToFix) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeToFix.ProtoReflect.Descriptor instead.
 func (*TimeToFix) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{20}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *TimeToFix) GetRating() SeverityRating {
@@ -2728,7 +3472,7 @@ type Remediation struct {
 
 func (x *Remediation) Reset() {
 	*x = Remediation{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[21]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2740,7 +3484,7 @@ func (x *Remediation) String() string {
 func (*Remediation) ProtoMessage() {}
 
 func (x *Remediation) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[21]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2753,7 +3497,7 @@ func (x *Remediation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Remediation.ProtoReflect.Descriptor instead.
 func (*Remediation) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{21}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Remediation) GetTime() *timestamppb.Timestamp {
@@ -2816,7 +3560,7 @@ type GetRemediationActivityResponse struct {
 
 func (x *GetRemediationActivityResponse) Reset() {
 	*x = GetRemediationActivityResponse{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[22]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2828,7 +3572,7 @@ func (x *GetRemediationActivityResponse) String() string {
 func (*GetRemediationActivityResponse) ProtoMessage() {}
 
 func (x *GetRemediationActivityResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[22]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2841,7 +3585,7 @@ func (x *GetRemediationActivityResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRemediationActivityResponse.ProtoReflect.Descriptor instead.
 func (*GetRemediationActivityResponse) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{22}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *GetRemediationActivityResponse) GetActivity() []*Remediation {
@@ -2919,14 +3663,16 @@ type GetTopVulnerabilitiesRequest struct {
 	// Only those that somebody looks after (true), or nobody (false).
 	Assigned *bool `protobuf:"varint,32,opt,name=assigned,proto3,oneof" json:"assigned,omitempty"`
 	// Only those with (true), or without (false), a time by which they are to be fixed.
-	HasDueTime    *bool `protobuf:"varint,33,opt,name=has_due_time,json=hasDueTime,proto3,oneof" json:"has_due_time,omitempty"`
+	HasDueTime *bool `protobuf:"varint,33,opt,name=has_due_time,json=hasDueTime,proto3,oneof" json:"has_due_time,omitempty"`
+	// Only those that the caller looks after (true), or does not (false).
+	AssignedToMe  *bool `protobuf:"varint,34,opt,name=assigned_to_me,json=assignedToMe,proto3,oneof" json:"assigned_to_me,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetTopVulnerabilitiesRequest) Reset() {
 	*x = GetTopVulnerabilitiesRequest{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[23]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2938,7 +3684,7 @@ func (x *GetTopVulnerabilitiesRequest) String() string {
 func (*GetTopVulnerabilitiesRequest) ProtoMessage() {}
 
 func (x *GetTopVulnerabilitiesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[23]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2951,7 +3697,7 @@ func (x *GetTopVulnerabilitiesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTopVulnerabilitiesRequest.ProtoReflect.Descriptor instead.
 func (*GetTopVulnerabilitiesRequest) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{23}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *GetTopVulnerabilitiesRequest) GetUidp() *v2.UIDPFilter {
@@ -3185,6 +3931,13 @@ func (x *GetTopVulnerabilitiesRequest) GetHasDueTime() bool {
 	return false
 }
 
+func (x *GetTopVulnerabilitiesRequest) GetAssignedToMe() bool {
+	if x != nil && x.AssignedToMe != nil {
+		return *x.AssignedToMe
+	}
+	return false
+}
+
 // Asks what findings are of most.
 type GetTopPackagesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3253,14 +4006,16 @@ type GetTopPackagesRequest struct {
 	// Only those that somebody looks after (true), or nobody (false).
 	Assigned *bool `protobuf:"varint,32,opt,name=assigned,proto3,oneof" json:"assigned,omitempty"`
 	// Only those with (true), or without (false), a time by which they are to be fixed.
-	HasDueTime    *bool `protobuf:"varint,33,opt,name=has_due_time,json=hasDueTime,proto3,oneof" json:"has_due_time,omitempty"`
+	HasDueTime *bool `protobuf:"varint,33,opt,name=has_due_time,json=hasDueTime,proto3,oneof" json:"has_due_time,omitempty"`
+	// Only those that the caller looks after (true), or does not (false).
+	AssignedToMe  *bool `protobuf:"varint,34,opt,name=assigned_to_me,json=assignedToMe,proto3,oneof" json:"assigned_to_me,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetTopPackagesRequest) Reset() {
 	*x = GetTopPackagesRequest{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[24]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3272,7 +4027,7 @@ func (x *GetTopPackagesRequest) String() string {
 func (*GetTopPackagesRequest) ProtoMessage() {}
 
 func (x *GetTopPackagesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[24]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3285,7 +4040,7 @@ func (x *GetTopPackagesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTopPackagesRequest.ProtoReflect.Descriptor instead.
 func (*GetTopPackagesRequest) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{24}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *GetTopPackagesRequest) GetUidp() *v2.UIDPFilter {
@@ -3519,6 +4274,13 @@ func (x *GetTopPackagesRequest) GetHasDueTime() bool {
 	return false
 }
 
+func (x *GetTopPackagesRequest) GetAssignedToMe() bool {
+	if x != nil && x.AssignedToMe != nil {
+		return *x.AssignedToMe
+	}
+	return false
+}
+
 // The findings of one vulnerability, or those about one package.
 type RankedFindings struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3548,7 +4310,7 @@ type RankedFindings struct {
 
 func (x *RankedFindings) Reset() {
 	*x = RankedFindings{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[25]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3560,7 +4322,7 @@ func (x *RankedFindings) String() string {
 func (*RankedFindings) ProtoMessage() {}
 
 func (x *RankedFindings) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[25]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3573,7 +4335,7 @@ func (x *RankedFindings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RankedFindings.ProtoReflect.Descriptor instead.
 func (*RankedFindings) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{25}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *RankedFindings) GetVulnerabilityId() string {
@@ -3659,7 +4421,7 @@ type FindingRanking struct {
 
 func (x *FindingRanking) Reset() {
 	*x = FindingRanking{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[26]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3671,7 +4433,7 @@ func (x *FindingRanking) String() string {
 func (*FindingRanking) ProtoMessage() {}
 
 func (x *FindingRanking) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[26]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3684,7 +4446,7 @@ func (x *FindingRanking) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindingRanking.ProtoReflect.Descriptor instead.
 func (*FindingRanking) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{26}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *FindingRanking) GetTotalCount() int32 {
@@ -3720,7 +4482,7 @@ type UpdateFindingsRequest struct {
 
 func (x *UpdateFindingsRequest) Reset() {
 	*x = UpdateFindingsRequest{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[27]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3732,7 +4494,7 @@ func (x *UpdateFindingsRequest) String() string {
 func (*UpdateFindingsRequest) ProtoMessage() {}
 
 func (x *UpdateFindingsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[27]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3745,7 +4507,7 @@ func (x *UpdateFindingsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateFindingsRequest.ProtoReflect.Descriptor instead.
 func (*UpdateFindingsRequest) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{27}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *UpdateFindingsRequest) GetUids() []string {
@@ -3796,7 +4558,7 @@ type UpdateFindingsResponse struct {
 
 func (x *UpdateFindingsResponse) Reset() {
 	*x = UpdateFindingsResponse{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[28]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3808,7 +4570,7 @@ func (x *UpdateFindingsResponse) String() string {
 func (*UpdateFindingsResponse) ProtoMessage() {}
 
 func (x *UpdateFindingsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[28]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3821,7 +4583,7 @@ func (x *UpdateFindingsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateFindingsResponse.ProtoReflect.Descriptor instead.
 func (*UpdateFindingsResponse) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{28}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *UpdateFindingsResponse) GetUpdatedCount() int32 {
@@ -3863,7 +4625,7 @@ type FindingPattern struct {
 
 func (x *FindingPattern) Reset() {
 	*x = FindingPattern{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[29]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3875,7 +4637,7 @@ func (x *FindingPattern) String() string {
 func (*FindingPattern) ProtoMessage() {}
 
 func (x *FindingPattern) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[29]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3888,7 +4650,7 @@ func (x *FindingPattern) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindingPattern.ProtoReflect.Descriptor instead.
 func (*FindingPattern) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{29}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *FindingPattern) GetMaxSeverity() SeverityRating {
@@ -3970,7 +4732,7 @@ type AcceptanceRule struct {
 
 func (x *AcceptanceRule) Reset() {
 	*x = AcceptanceRule{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[30]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3982,7 +4744,7 @@ func (x *AcceptanceRule) String() string {
 func (*AcceptanceRule) ProtoMessage() {}
 
 func (x *AcceptanceRule) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[30]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3995,7 +4757,7 @@ func (x *AcceptanceRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AcceptanceRule.ProtoReflect.Descriptor instead.
 func (*AcceptanceRule) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{30}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *AcceptanceRule) GetUid() string {
@@ -4058,7 +4820,7 @@ type GetAcceptanceRulesRequest struct {
 
 func (x *GetAcceptanceRulesRequest) Reset() {
 	*x = GetAcceptanceRulesRequest{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[31]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4070,7 +4832,7 @@ func (x *GetAcceptanceRulesRequest) String() string {
 func (*GetAcceptanceRulesRequest) ProtoMessage() {}
 
 func (x *GetAcceptanceRulesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[31]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4083,7 +4845,7 @@ func (x *GetAcceptanceRulesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetAcceptanceRulesRequest.ProtoReflect.Descriptor instead.
 func (*GetAcceptanceRulesRequest) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{31}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *GetAcceptanceRulesRequest) GetWithin() string {
@@ -4104,7 +4866,7 @@ type GetAcceptanceRulesResponse struct {
 
 func (x *GetAcceptanceRulesResponse) Reset() {
 	*x = GetAcceptanceRulesResponse{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[32]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4116,7 +4878,7 @@ func (x *GetAcceptanceRulesResponse) String() string {
 func (*GetAcceptanceRulesResponse) ProtoMessage() {}
 
 func (x *GetAcceptanceRulesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[32]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4129,7 +4891,7 @@ func (x *GetAcceptanceRulesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetAcceptanceRulesResponse.ProtoReflect.Descriptor instead.
 func (*GetAcceptanceRulesResponse) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{32}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *GetAcceptanceRulesResponse) GetAcceptanceRules() []*AcceptanceRule {
@@ -4152,7 +4914,7 @@ type CreateAcceptanceRuleRequest struct {
 
 func (x *CreateAcceptanceRuleRequest) Reset() {
 	*x = CreateAcceptanceRuleRequest{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[33]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4164,7 +4926,7 @@ func (x *CreateAcceptanceRuleRequest) String() string {
 func (*CreateAcceptanceRuleRequest) ProtoMessage() {}
 
 func (x *CreateAcceptanceRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[33]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4177,7 +4939,7 @@ func (x *CreateAcceptanceRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateAcceptanceRuleRequest.ProtoReflect.Descriptor instead.
 func (*CreateAcceptanceRuleRequest) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{33}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *CreateAcceptanceRuleRequest) GetParent() string {
@@ -4211,7 +4973,7 @@ type PreviewAcceptanceRuleRequest struct {
 
 func (x *PreviewAcceptanceRuleRequest) Reset() {
 	*x = PreviewAcceptanceRuleRequest{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[34]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4223,7 +4985,7 @@ func (x *PreviewAcceptanceRuleRequest) String() string {
 func (*PreviewAcceptanceRuleRequest) ProtoMessage() {}
 
 func (x *PreviewAcceptanceRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[34]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4236,7 +4998,7 @@ func (x *PreviewAcceptanceRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewAcceptanceRuleRequest.ProtoReflect.Descriptor instead.
 func (*PreviewAcceptanceRuleRequest) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{34}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *PreviewAcceptanceRuleRequest) GetWithin() string {
@@ -4282,7 +5044,7 @@ type PreviewAcceptanceRuleResponse struct {
 
 func (x *PreviewAcceptanceRuleResponse) Reset() {
 	*x = PreviewAcceptanceRuleResponse{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[35]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4294,7 +5056,7 @@ func (x *PreviewAcceptanceRuleResponse) String() string {
 func (*PreviewAcceptanceRuleResponse) ProtoMessage() {}
 
 func (x *PreviewAcceptanceRuleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[35]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4307,7 +5069,7 @@ func (x *PreviewAcceptanceRuleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewAcceptanceRuleResponse.ProtoReflect.Descriptor instead.
 func (*PreviewAcceptanceRuleResponse) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{35}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *PreviewAcceptanceRuleResponse) GetFindings() []*Finding {
@@ -4342,7 +5104,7 @@ type DeleteAcceptanceRuleRequest struct {
 
 func (x *DeleteAcceptanceRuleRequest) Reset() {
 	*x = DeleteAcceptanceRuleRequest{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[36]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4354,7 +5116,7 @@ func (x *DeleteAcceptanceRuleRequest) String() string {
 func (*DeleteAcceptanceRuleRequest) ProtoMessage() {}
 
 func (x *DeleteAcceptanceRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[36]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4367,7 +5129,7 @@ func (x *DeleteAcceptanceRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteAcceptanceRuleRequest.ProtoReflect.Descriptor instead.
 func (*DeleteAcceptanceRuleRequest) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{36}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *DeleteAcceptanceRuleRequest) GetUid() string {
@@ -4400,7 +5162,7 @@ type DuePolicy struct {
 
 func (x *DuePolicy) Reset() {
 	*x = DuePolicy{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[37]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4412,7 +5174,7 @@ func (x *DuePolicy) String() string {
 func (*DuePolicy) ProtoMessage() {}
 
 func (x *DuePolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[37]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4425,7 +5187,7 @@ func (x *DuePolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DuePolicy.ProtoReflect.Descriptor instead.
 func (*DuePolicy) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{37}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *DuePolicy) GetWithin() string {
@@ -4488,7 +5250,7 @@ type GetDuePolicyRequest struct {
 
 func (x *GetDuePolicyRequest) Reset() {
 	*x = GetDuePolicyRequest{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[38]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4500,7 +5262,7 @@ func (x *GetDuePolicyRequest) String() string {
 func (*GetDuePolicyRequest) ProtoMessage() {}
 
 func (x *GetDuePolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[38]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4513,7 +5275,7 @@ func (x *GetDuePolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetDuePolicyRequest.ProtoReflect.Descriptor instead.
 func (*GetDuePolicyRequest) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{38}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *GetDuePolicyRequest) GetWithin() string {
@@ -4544,7 +5306,7 @@ type SetDuePolicyRequest struct {
 
 func (x *SetDuePolicyRequest) Reset() {
 	*x = SetDuePolicyRequest{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[39]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4556,7 +5318,7 @@ func (x *SetDuePolicyRequest) String() string {
 func (*SetDuePolicyRequest) ProtoMessage() {}
 
 func (x *SetDuePolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[39]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4569,7 +5331,7 @@ func (x *SetDuePolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetDuePolicyRequest.ProtoReflect.Descriptor instead.
 func (*SetDuePolicyRequest) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{39}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *SetDuePolicyRequest) GetWithin() string {
@@ -4625,7 +5387,7 @@ type DuePolicyResponse struct {
 
 func (x *DuePolicyResponse) Reset() {
 	*x = DuePolicyResponse{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[40]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4637,7 +5399,7 @@ func (x *DuePolicyResponse) String() string {
 func (*DuePolicyResponse) ProtoMessage() {}
 
 func (x *DuePolicyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[40]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4650,7 +5412,7 @@ func (x *DuePolicyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DuePolicyResponse.ProtoReflect.Descriptor instead.
 func (*DuePolicyResponse) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{40}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *DuePolicyResponse) GetPolicy() *DuePolicy {
@@ -4709,7 +5471,7 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\f_new_in_repo\"=\n" +
 	"\rBinaryPackage\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
-	"\aversion\x18\x02 \x01(\tR\aversion\"\x80\x0f\n" +
+	"\aversion\x18\x02 \x01(\tR\aversion\"\xc3\x0f\n" +
 	"\rFindingFilter\x12P\n" +
 	"\n" +
 	"severities\x18\x01 \x03(\x0e2+.platform.vulnerabilities.v2.SeverityRatingB\x03\xe0A\x01R\n" +
@@ -4757,7 +5519,8 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\bassigned\x18  \x01(\bB\x03\xe0A\x01H\tR\bassigned\x88\x01\x01\x12*\n" +
 	"\fhas_due_time\x18! \x01(\bB\x03\xe0A\x01H\n" +
 	"R\n" +
-	"hasDueTime\x88\x01\x01B\f\n" +
+	"hasDueTime\x88\x01\x01\x12.\n" +
+	"\x0eassigned_to_me\x18\" \x01(\bB\x03\xe0A\x01H\vR\fassignedToMe\x88\x01\x01B\f\n" +
 	"\n" +
 	"_min_scoreB\n" +
 	"\n" +
@@ -4770,7 +5533,8 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\f_new_in_repoB\r\n" +
 	"\v_decided_byB\v\n" +
 	"\t_assignedB\x0f\n" +
-	"\r_has_due_time\"\xf8\x0e\n" +
+	"\r_has_due_timeB\x11\n" +
+	"\x0f_assigned_to_me\"\xbb\x0f\n" +
 	"\x13ListFindingsRequest\x125\n" +
 	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterB\x03\xe0A\x01R\x04uidp\x12 \n" +
 	"\tpage_size\x18\x02 \x01(\x05B\x03\xe0A\x01R\bpageSize\x12\"\n" +
@@ -4820,7 +5584,8 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\bassigned\x18\" \x01(\bB\x03\xe0A\x01H\tR\bassigned\x88\x01\x01\x12*\n" +
 	"\fhas_due_time\x18# \x01(\bB\x03\xe0A\x01H\n" +
 	"R\n" +
-	"hasDueTime\x88\x01\x01B\f\n" +
+	"hasDueTime\x88\x01\x01\x12.\n" +
+	"\x0eassigned_to_me\x18$ \x01(\bB\x03\xe0A\x01H\vR\fassignedToMe\x88\x01\x01B\f\n" +
 	"\n" +
 	"_min_scoreB\n" +
 	"\n" +
@@ -4833,7 +5598,8 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\f_new_in_repoB\r\n" +
 	"\v_decided_byB\v\n" +
 	"\t_assignedB\x0f\n" +
-	"\r_has_due_time\"\xd0\x01\n" +
+	"\r_has_due_timeB\x11\n" +
+	"\x0f_assigned_to_me\"\xd0\x01\n" +
 	"\x14ListFindingsResponse\x12@\n" +
 	"\bfindings\x18\x01 \x03(\v2$.platform.vulnerabilities.v2.FindingR\bfindings\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12$\n" +
@@ -4843,10 +5609,11 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\f_total_count\"Q\n" +
 	"\x11GetFindingRequest\x12<\n" +
 	"\x03uid\x18\x01 \x01(\tB*\xe0A\x02\xfaA$\n" +
-	"\"vulnerabilities.atrium.dev/FindingR\x03uid\"M\n" +
+	"\"vulnerabilities.atrium.dev/FindingR\x03uid\"f\n" +
 	"\x18SummarizeFindingsRequest\x12&\n" +
 	"\x06within\x18\x01 \x01(\tB\t\xe0A\x01\xfaA\x03\n" +
-	"\x01*H\x00R\x06within\x88\x01\x01B\t\n" +
+	"\x01*H\x00R\x06within\x88\x01\x01\x12\x17\n" +
+	"\x04days\x18\x02 \x03(\x05B\x03\xe0A\x01R\x04daysB\t\n" +
 	"\a_within\"\xad\x01\n" +
 	"\rSeverityCount\x12\x14\n" +
 	"\x05total\x18\x01 \x01(\x05R\x05total\x12\x1a\n" +
@@ -4865,7 +5632,7 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\x04none\x18\x06 \x01(\x05R\x04none\x12\x18\n" +
 	"\aunknown\x18\a \x01(\x05R\aunknown\x12\x18\n" +
 	"\afixable\x18\b \x01(\x05R\afixable\x12'\n" +
-	"\x0fknown_exploited\x18\t \x01(\x05R\x0eknownExploited\"\xf0\x03\n" +
+	"\x0fknown_exploited\x18\t \x01(\x05R\x0eknownExploited\"\xb9\x04\n" +
 	"\x0eFindingSummary\x12=\n" +
 	"\x04open\x18\x01 \x01(\v2).platform.vulnerabilities.v2.FindingCountR\x04open\x12E\n" +
 	"\baccepted\x18\x02 \x01(\v2).platform.vulnerabilities.v2.FindingCountR\baccepted\x12L\n" +
@@ -4877,7 +5644,65 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\x10unknown_packages\x18\b \x01(\x05R\x0funknownPackages\x12\x18\n" +
 	"\aoverdue\x18\t \x01(\x05R\aoverdue\x12:\n" +
 	"\vfeeds_as_of\x18\n" +
-	" \x01(\v2\x1a.google.protobuf.TimestampR\tfeedsAsOf\"\xfa\r\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampR\tfeedsAsOf\x12G\n" +
+	"\vopen_by_age\x18\v \x03(\v2'.platform.vulnerabilities.v2.FindingAgeR\topenByAge\"\x93\x01\n" +
+	"\n" +
+	"FindingAge\x12\x1b\n" +
+	"\tfrom_days\x18\x01 \x01(\x05R\bfromDays\x12\x1c\n" +
+	"\ato_days\x18\x02 \x01(\x05H\x00R\x06toDays\x88\x01\x01\x12>\n" +
+	"\x04open\x18\x03 \x01(\v2*.platform.vulnerabilities.v2.SeverityCountR\x04openB\n" +
+	"\n" +
+	"\b_to_days\"\xd0\x02\n" +
+	"\x11CheckImageRequest\x12\x19\n" +
+	"\x05image\x18\x01 \x01(\tB\x03\xe0A\x02R\x05image\x127\n" +
+	"\x05group\x18\x02 \x01(\tB\x1c\xe0A\x01\xfaA\x16\n" +
+	"\x14iam.atrium.dev/GroupH\x00R\x05group\x88\x01\x01\x12I\n" +
+	"\afail_on\x18\x03 \x01(\x0e2+.platform.vulnerabilities.v2.SeverityRatingB\x03\xe0A\x01R\x06failOn\x12&\n" +
+	"\ffixable_only\x18\x04 \x01(\bB\x03\xe0A\x01R\vfixableOnly\x125\n" +
+	"\x14known_exploited_only\x18\x05 \x01(\bB\x03\xe0A\x01R\x12knownExploitedOnly\x12%\n" +
+	"\tnew_since\x18\x06 \x01(\tB\x03\xe0A\x01H\x01R\bnewSince\x88\x01\x01B\b\n" +
+	"\x06_groupB\f\n" +
+	"\n" +
+	"_new_since\"\x8c\x05\n" +
+	"\n" +
+	"ImageCheck\x121\n" +
+	"\x04repo\x18\x01 \x01(\tB\x1d\xfaA\x1a\n" +
+	"\x18registry.atrium.dev/RepoR\x04repo\x12\x16\n" +
+	"\x06digest\x18\x02 \x01(\tR\x06digest\x12C\n" +
+	"\averdict\x18\x03 \x01(\x0e2).platform.vulnerabilities.v2.CheckVerdictR\averdict\x12\x16\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\x12\x1a\n" +
+	"\bpackages\x18\x05 \x01(\x05R\bpackages\x12)\n" +
+	"\x10unknown_packages\x18\x06 \x01(\x05R\x0funknownPackages\x12=\n" +
+	"\x04open\x18\a \x01(\v2).platform.vulnerabilities.v2.FindingCountR\x04open\x12\x1a\n" +
+	"\baccepted\x18\b \x01(\x05R\baccepted\x12!\n" +
+	"\fnot_affected\x18\t \x01(\x05R\vnotAffected\x12C\n" +
+	"\afailing\x18\n" +
+	" \x01(\v2).platform.vulnerabilities.v2.FindingCountR\afailing\x12G\n" +
+	"\bfindings\x18\v \x03(\v2+.platform.vulnerabilities.v2.CheckedFindingR\bfindings\x12G\n" +
+	"\bupgrades\x18\f \x03(\v2+.platform.vulnerabilities.v2.PackageUpgradeR\bupgrades\x12:\n" +
+	"\vfeeds_as_of\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\tfeedsAsOf\"\xf2\x03\n" +
+	"\x0eCheckedFinding\x12\x10\n" +
+	"\x03uid\x18\x01 \x01(\tR\x03uid\x12)\n" +
+	"\x10vulnerability_id\x18\x02 \x01(\tR\x0fvulnerabilityId\x12\x18\n" +
+	"\asources\x18\x03 \x03(\tR\asources\x12\x18\n" +
+	"\apackage\x18\x04 \x01(\tR\apackage\x12\x1c\n" +
+	"\tecosystem\x18\x05 \x01(\tR\tecosystem\x12+\n" +
+	"\x11installed_version\x18\x06 \x01(\tR\x10installedVersion\x12%\n" +
+	"\x0efixed_versions\x18\a \x03(\tR\rfixedVersions\x12I\n" +
+	"\bseverity\x18\b \x01(\v2-.platform.vulnerabilities.v2.AdvisorySeverityR\bseverity\x12'\n" +
+	"\x0fknown_exploited\x18\t \x01(\bR\x0eknownExploited\x12\x17\n" +
+	"\x04epss\x18\n" +
+	" \x01(\x01H\x00R\x04epss\x88\x01\x01\x12?\n" +
+	"\x05basis\x18\v \x01(\x0e2).platform.vulnerabilities.v2.FindingBasisR\x05basis\x12\x1b\n" +
+	"\x06direct\x18\f \x01(\bH\x01R\x06direct\x88\x01\x01B\a\n" +
+	"\x05_epssB\t\n" +
+	"\a_direct\"\x88\x01\n" +
+	"\x0ePackageUpgrade\x12\x18\n" +
+	"\apackage\x18\x01 \x01(\tR\apackage\x12\x1c\n" +
+	"\tecosystem\x18\x02 \x01(\tR\tecosystem\x12\x12\n" +
+	"\x04from\x18\x03 \x01(\tR\x04from\x12\x0e\n" +
+	"\x02to\x18\x04 \x01(\tR\x02to\x12\x1a\n" +
+	"\bfindings\x18\x05 \x01(\x05R\bfindings\"\x85\x0f\n" +
 	"\x14CountFindingsRequest\x125\n" +
 	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterB\x03\xe0A\x01R\x04uidp\x12P\n" +
 	"\n" +
@@ -4922,7 +5747,9 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\bassigned\x18\x1e \x01(\bB\x03\xe0A\x01H\tR\bassigned\x88\x01\x01\x12*\n" +
 	"\fhas_due_time\x18\x1f \x01(\bB\x03\xe0A\x01H\n" +
 	"R\n" +
-	"hasDueTime\x88\x01\x01B\f\n" +
+	"hasDueTime\x88\x01\x01\x12.\n" +
+	"\x0eassigned_to_me\x18  \x01(\bB\x03\xe0A\x01H\vR\fassignedToMe\x88\x01\x01\x12F\n" +
+	"\x06facets\x18! \x03(\x0e2).platform.vulnerabilities.v2.FindingFacetB\x03\xe0A\x01R\x06facetsB\f\n" +
 	"\n" +
 	"_min_scoreB\n" +
 	"\n" +
@@ -4935,7 +5762,8 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\f_new_in_repoB\r\n" +
 	"\v_decided_byB\v\n" +
 	"\t_assignedB\x0f\n" +
-	"\r_has_due_time\"n\n" +
+	"\r_has_due_timeB\x11\n" +
+	"\x0f_assigned_to_me\"n\n" +
 	"\x13SeverityRatingFacet\x12A\n" +
 	"\x05value\x18\x01 \x01(\x0e2+.platform.vulnerabilities.v2.SeverityRatingR\x05value\x12\x14\n" +
 	"\x05count\x18\x02 \x01(\x05R\x05count\"j\n" +
@@ -4948,7 +5776,7 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\bUIDFacet\x12\x1c\n" +
 	"\x05value\x18\x01 \x01(\tB\x06\xfaA\x03\n" +
 	"\x01*R\x05value\x12\x14\n" +
-	"\x05count\x18\x02 \x01(\x05R\x05count\"\xef\x02\n" +
+	"\x05count\x18\x02 \x01(\x05R\x05count\"\x90\x05\n" +
 	"\rFindingFacets\x12P\n" +
 	"\n" +
 	"severities\x18\x01 \x03(\v20.platform.vulnerabilities.v2.SeverityRatingFacetR\n" +
@@ -4958,7 +5786,11 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"ecosystems\x18\x03 \x03(\v2(.platform.vulnerabilities.v2.StringFacetR\n" +
 	"ecosystems\x12;\n" +
 	"\x05repos\x18\x04 \x03(\v2%.platform.vulnerabilities.v2.UIDFacetR\x05repos\x12=\n" +
-	"\x06groups\x18\x05 \x03(\v2%.platform.vulnerabilities.v2.UIDFacetR\x06groups\"\xe7\x01\n" +
+	"\x06groups\x18\x05 \x03(\v2%.platform.vulnerabilities.v2.UIDFacetR\x06groups\x12R\n" +
+	"\x0fvulnerabilities\x18\x06 \x03(\v2(.platform.vulnerabilities.v2.StringFacetR\x0fvulnerabilities\x12D\n" +
+	"\bpackages\x18\a \x03(\v2(.platform.vulnerabilities.v2.StringFacetR\bpackages\x12C\n" +
+	"\tassignees\x18\b \x03(\v2%.platform.vulnerabilities.v2.UIDFacetR\tassignees\x12@\n" +
+	"\x06labels\x18\t \x03(\v2(.platform.vulnerabilities.v2.StringFacetR\x06labels\"\xe7\x01\n" +
 	"\x19GetFindingActivityRequest\x12!\n" +
 	"\x06within\x18\x01 \x01(\tB\t\xe0A\x02\xfaA\x03\n" +
 	"\x01*R\x06within\x12\x1f\n" +
@@ -4994,7 +5826,7 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\ftimes_to_fix\x18\a \x03(\v2&.platform.vulnerabilities.v2.TimeToFixR\n" +
 	"timesToFix\"f\n" +
 	"\x1eGetRemediationActivityResponse\x12D\n" +
-	"\bactivity\x18\x01 \x03(\v2(.platform.vulnerabilities.v2.RemediationR\bactivity\"\xb2\x0e\n" +
+	"\bactivity\x18\x01 \x03(\v2(.platform.vulnerabilities.v2.RemediationR\bactivity\"\xf5\x0e\n" +
 	"\x1cGetTopVulnerabilitiesRequest\x125\n" +
 	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterB\x03\xe0A\x01R\x04uidp\x12P\n" +
 	"\n" +
@@ -5041,7 +5873,8 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\bassigned\x18  \x01(\bB\x03\xe0A\x01H\tR\bassigned\x88\x01\x01\x12*\n" +
 	"\fhas_due_time\x18! \x01(\bB\x03\xe0A\x01H\n" +
 	"R\n" +
-	"hasDueTime\x88\x01\x01B\f\n" +
+	"hasDueTime\x88\x01\x01\x12.\n" +
+	"\x0eassigned_to_me\x18\" \x01(\bB\x03\xe0A\x01H\vR\fassignedToMe\x88\x01\x01B\f\n" +
 	"\n" +
 	"_min_scoreB\n" +
 	"\n" +
@@ -5054,7 +5887,8 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\f_new_in_repoB\r\n" +
 	"\v_decided_byB\v\n" +
 	"\t_assignedB\x0f\n" +
-	"\r_has_due_time\"\xab\x0e\n" +
+	"\r_has_due_timeB\x11\n" +
+	"\x0f_assigned_to_me\"\xee\x0e\n" +
 	"\x15GetTopPackagesRequest\x125\n" +
 	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterB\x03\xe0A\x01R\x04uidp\x12P\n" +
 	"\n" +
@@ -5101,7 +5935,8 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\bassigned\x18  \x01(\bB\x03\xe0A\x01H\tR\bassigned\x88\x01\x01\x12*\n" +
 	"\fhas_due_time\x18! \x01(\bB\x03\xe0A\x01H\n" +
 	"R\n" +
-	"hasDueTime\x88\x01\x01B\f\n" +
+	"hasDueTime\x88\x01\x01\x12.\n" +
+	"\x0eassigned_to_me\x18\" \x01(\bB\x03\xe0A\x01H\vR\fassignedToMe\x88\x01\x01B\f\n" +
 	"\n" +
 	"_min_scoreB\n" +
 	"\n" +
@@ -5114,7 +5949,8 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\f_new_in_repoB\r\n" +
 	"\v_decided_byB\v\n" +
 	"\t_assignedB\x0f\n" +
-	"\r_has_due_time\"\xed\x02\n" +
+	"\r_has_due_timeB\x11\n" +
+	"\x0f_assigned_to_me\"\xed\x02\n" +
 	"\x0eRankedFindings\x12)\n" +
 	"\x10vulnerability_id\x18\x01 \x01(\tR\x0fvulnerabilityId\x12\x18\n" +
 	"\apackage\x18\x02 \x01(\tR\apackage\x12\x1c\n" +
@@ -5241,17 +6077,30 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\x17FINDING_STATE_IN_TRIAGE\x10\x02\x12\x1a\n" +
 	"\x16FINDING_STATE_ACCEPTED\x10\x03\x12\x1e\n" +
 	"\x1aFINDING_STATE_NOT_AFFECTED\x10\x04\x12\x1a\n" +
-	"\x16FINDING_STATE_RESOLVED\x10\x05*\x84\x01\n" +
+	"\x16FINDING_STATE_RESOLVED\x10\x05*\xa3\x01\n" +
+	"\fFindingFacet\x12\x1d\n" +
+	"\x19FINDING_FACET_UNSPECIFIED\x10\x00\x12!\n" +
+	"\x1dFINDING_FACET_VULNERABILITIES\x10\x01\x12\x1a\n" +
+	"\x16FINDING_FACET_PACKAGES\x10\x02\x12\x1b\n" +
+	"\x17FINDING_FACET_ASSIGNEES\x10\x03\x12\x18\n" +
+	"\x14FINDING_FACET_LABELS\x10\x04*\x84\x01\n" +
 	"\fPackageScope\x12\x1d\n" +
 	"\x19PACKAGE_SCOPE_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16PACKAGE_SCOPE_REQUIRED\x10\x01\x12\x1a\n" +
 	"\x16PACKAGE_SCOPE_OPTIONAL\x10\x02\x12\x1d\n" +
-	"\x19PACKAGE_SCOPE_DEVELOPMENT\x10\x032\xdd\x15\n" +
+	"\x19PACKAGE_SCOPE_DEVELOPMENT\x10\x03*~\n" +
+	"\fCheckVerdict\x12\x1d\n" +
+	"\x19CHECK_VERDICT_UNSPECIFIED\x10\x00\x12\x18\n" +
+	"\x14CHECK_VERDICT_PASSED\x10\x01\x12\x18\n" +
+	"\x14CHECK_VERDICT_FAILED\x10\x02\x12\x1b\n" +
+	"\x17CHECK_VERDICT_NOT_KNOWN\x10\x032\xfa\x16\n" +
 	"\x0fFindingsService\x12\x9a\x01\n" +
 	"\n" +
 	"GetFinding\x12..platform.vulnerabilities.v2.GetFindingRequest\x1a$.platform.vulnerabilities.v2.Finding\"6\xdaA\x03uid\x82\xd3\xe4\x93\x02'\x12%/vulnerabilities/v2/findings/{uid=**}\x90\x02\x01\x12\x9f\x01\n" +
 	"\fListFindings\x120.platform.vulnerabilities.v2.ListFindingsRequest\x1a1.platform.vulnerabilities.v2.ListFindingsResponse\"*\xdaA\x00\x82\xd3\xe4\x93\x02\x1e\x12\x1c/vulnerabilities/v2/findings\x90\x02\x01\x12\xad\x01\n" +
-	"\x11SummarizeFindings\x125.platform.vulnerabilities.v2.SummarizeFindingsRequest\x1a+.platform.vulnerabilities.v2.FindingSummary\"4\xdaA\x00\x82\xd3\xe4\x93\x02(\x12&/vulnerabilities/v2/findings:summarize\x90\x02\x01\x12\xa0\x01\n" +
+	"\x11SummarizeFindings\x125.platform.vulnerabilities.v2.SummarizeFindingsRequest\x1a+.platform.vulnerabilities.v2.FindingSummary\"4\xdaA\x00\x82\xd3\xe4\x93\x02(\x12&/vulnerabilities/v2/findings:summarize\x90\x02\x01\x12\x9a\x01\n" +
+	"\n" +
+	"CheckImage\x12..platform.vulnerabilities.v2.CheckImageRequest\x1a'.platform.vulnerabilities.v2.ImageCheck\"3\xdaA\x05image\x82\xd3\xe4\x93\x02\"\x12 /vulnerabilities/v2/images:check\x90\x02\x01\x12\xa0\x01\n" +
 	"\rCountFindings\x121.platform.vulnerabilities.v2.CountFindingsRequest\x1a*.platform.vulnerabilities.v2.FindingFacets\"0\xdaA\x00\x82\xd3\xe4\x93\x02$\x12\"/vulnerabilities/v2/findings:count\x90\x02\x01\x12\xc0\x01\n" +
 	"\x12GetFindingActivity\x126.platform.vulnerabilities.v2.GetFindingActivityRequest\x1a7.platform.vulnerabilities.v2.GetFindingActivityResponse\"9\xdaA\x06within\x82\xd3\xe4\x93\x02'\x12%/vulnerabilities/v2/findings:activity\x90\x02\x01\x12\xd7\x01\n" +
 	"\x16GetRemediationActivity\x12:.platform.vulnerabilities.v2.GetRemediationActivityRequest\x1a;.platform.vulnerabilities.v2.GetRemediationActivityResponse\"D\xdaA\x06within\x82\xd3\xe4\x93\x022\x120/vulnerabilities/v2/findings:remediationActivity\x90\x02\x01\x12\xbe\x01\n" +
@@ -5277,205 +6126,230 @@ func file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP() []byte {
 	return file_platform_vulnerabilities_v2_findings_proto_rawDescData
 }
 
-var file_platform_vulnerabilities_v2_findings_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_platform_vulnerabilities_v2_findings_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
+var file_platform_vulnerabilities_v2_findings_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
+var file_platform_vulnerabilities_v2_findings_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
 var file_platform_vulnerabilities_v2_findings_proto_goTypes = []any{
 	(FindingBasis)(0),                      // 0: platform.vulnerabilities.v2.FindingBasis
 	(FindingState)(0),                      // 1: platform.vulnerabilities.v2.FindingState
-	(PackageScope)(0),                      // 2: platform.vulnerabilities.v2.PackageScope
-	(*Finding)(nil),                        // 3: platform.vulnerabilities.v2.Finding
-	(*BinaryPackage)(nil),                  // 4: platform.vulnerabilities.v2.BinaryPackage
-	(*FindingFilter)(nil),                  // 5: platform.vulnerabilities.v2.FindingFilter
-	(*ListFindingsRequest)(nil),            // 6: platform.vulnerabilities.v2.ListFindingsRequest
-	(*ListFindingsResponse)(nil),           // 7: platform.vulnerabilities.v2.ListFindingsResponse
-	(*GetFindingRequest)(nil),              // 8: platform.vulnerabilities.v2.GetFindingRequest
-	(*SummarizeFindingsRequest)(nil),       // 9: platform.vulnerabilities.v2.SummarizeFindingsRequest
-	(*SeverityCount)(nil),                  // 10: platform.vulnerabilities.v2.SeverityCount
-	(*FindingCount)(nil),                   // 11: platform.vulnerabilities.v2.FindingCount
-	(*FindingSummary)(nil),                 // 12: platform.vulnerabilities.v2.FindingSummary
-	(*CountFindingsRequest)(nil),           // 13: platform.vulnerabilities.v2.CountFindingsRequest
-	(*SeverityRatingFacet)(nil),            // 14: platform.vulnerabilities.v2.SeverityRatingFacet
-	(*FindingStateFacet)(nil),              // 15: platform.vulnerabilities.v2.FindingStateFacet
-	(*StringFacet)(nil),                    // 16: platform.vulnerabilities.v2.StringFacet
-	(*UIDFacet)(nil),                       // 17: platform.vulnerabilities.v2.UIDFacet
-	(*FindingFacets)(nil),                  // 18: platform.vulnerabilities.v2.FindingFacets
-	(*GetFindingActivityRequest)(nil),      // 19: platform.vulnerabilities.v2.GetFindingActivityRequest
-	(*FindingActivity)(nil),                // 20: platform.vulnerabilities.v2.FindingActivity
-	(*GetFindingActivityResponse)(nil),     // 21: platform.vulnerabilities.v2.GetFindingActivityResponse
-	(*GetRemediationActivityRequest)(nil),  // 22: platform.vulnerabilities.v2.GetRemediationActivityRequest
-	(*TimeToFix)(nil),                      // 23: platform.vulnerabilities.v2.TimeToFix
-	(*Remediation)(nil),                    // 24: platform.vulnerabilities.v2.Remediation
-	(*GetRemediationActivityResponse)(nil), // 25: platform.vulnerabilities.v2.GetRemediationActivityResponse
-	(*GetTopVulnerabilitiesRequest)(nil),   // 26: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest
-	(*GetTopPackagesRequest)(nil),          // 27: platform.vulnerabilities.v2.GetTopPackagesRequest
-	(*RankedFindings)(nil),                 // 28: platform.vulnerabilities.v2.RankedFindings
-	(*FindingRanking)(nil),                 // 29: platform.vulnerabilities.v2.FindingRanking
-	(*UpdateFindingsRequest)(nil),          // 30: platform.vulnerabilities.v2.UpdateFindingsRequest
-	(*UpdateFindingsResponse)(nil),         // 31: platform.vulnerabilities.v2.UpdateFindingsResponse
-	(*FindingPattern)(nil),                 // 32: platform.vulnerabilities.v2.FindingPattern
-	(*AcceptanceRule)(nil),                 // 33: platform.vulnerabilities.v2.AcceptanceRule
-	(*GetAcceptanceRulesRequest)(nil),      // 34: platform.vulnerabilities.v2.GetAcceptanceRulesRequest
-	(*GetAcceptanceRulesResponse)(nil),     // 35: platform.vulnerabilities.v2.GetAcceptanceRulesResponse
-	(*CreateAcceptanceRuleRequest)(nil),    // 36: platform.vulnerabilities.v2.CreateAcceptanceRuleRequest
-	(*PreviewAcceptanceRuleRequest)(nil),   // 37: platform.vulnerabilities.v2.PreviewAcceptanceRuleRequest
-	(*PreviewAcceptanceRuleResponse)(nil),  // 38: platform.vulnerabilities.v2.PreviewAcceptanceRuleResponse
-	(*DeleteAcceptanceRuleRequest)(nil),    // 39: platform.vulnerabilities.v2.DeleteAcceptanceRuleRequest
-	(*DuePolicy)(nil),                      // 40: platform.vulnerabilities.v2.DuePolicy
-	(*GetDuePolicyRequest)(nil),            // 41: platform.vulnerabilities.v2.GetDuePolicyRequest
-	(*SetDuePolicyRequest)(nil),            // 42: platform.vulnerabilities.v2.SetDuePolicyRequest
-	(*DuePolicyResponse)(nil),              // 43: platform.vulnerabilities.v2.DuePolicyResponse
-	(*AdvisorySeverity)(nil),               // 44: platform.vulnerabilities.v2.AdvisorySeverity
-	(*timestamppb.Timestamp)(nil),          // 45: google.protobuf.Timestamp
-	(SeverityRating)(0),                    // 46: platform.vulnerabilities.v2.SeverityRating
-	(*v2.UIDPFilter)(nil),                  // 47: platform.uidp.v2.UIDPFilter
-	(*emptypb.Empty)(nil),                  // 48: google.protobuf.Empty
+	(FindingFacet)(0),                      // 2: platform.vulnerabilities.v2.FindingFacet
+	(PackageScope)(0),                      // 3: platform.vulnerabilities.v2.PackageScope
+	(CheckVerdict)(0),                      // 4: platform.vulnerabilities.v2.CheckVerdict
+	(*Finding)(nil),                        // 5: platform.vulnerabilities.v2.Finding
+	(*BinaryPackage)(nil),                  // 6: platform.vulnerabilities.v2.BinaryPackage
+	(*FindingFilter)(nil),                  // 7: platform.vulnerabilities.v2.FindingFilter
+	(*ListFindingsRequest)(nil),            // 8: platform.vulnerabilities.v2.ListFindingsRequest
+	(*ListFindingsResponse)(nil),           // 9: platform.vulnerabilities.v2.ListFindingsResponse
+	(*GetFindingRequest)(nil),              // 10: platform.vulnerabilities.v2.GetFindingRequest
+	(*SummarizeFindingsRequest)(nil),       // 11: platform.vulnerabilities.v2.SummarizeFindingsRequest
+	(*SeverityCount)(nil),                  // 12: platform.vulnerabilities.v2.SeverityCount
+	(*FindingCount)(nil),                   // 13: platform.vulnerabilities.v2.FindingCount
+	(*FindingSummary)(nil),                 // 14: platform.vulnerabilities.v2.FindingSummary
+	(*FindingAge)(nil),                     // 15: platform.vulnerabilities.v2.FindingAge
+	(*CheckImageRequest)(nil),              // 16: platform.vulnerabilities.v2.CheckImageRequest
+	(*ImageCheck)(nil),                     // 17: platform.vulnerabilities.v2.ImageCheck
+	(*CheckedFinding)(nil),                 // 18: platform.vulnerabilities.v2.CheckedFinding
+	(*PackageUpgrade)(nil),                 // 19: platform.vulnerabilities.v2.PackageUpgrade
+	(*CountFindingsRequest)(nil),           // 20: platform.vulnerabilities.v2.CountFindingsRequest
+	(*SeverityRatingFacet)(nil),            // 21: platform.vulnerabilities.v2.SeverityRatingFacet
+	(*FindingStateFacet)(nil),              // 22: platform.vulnerabilities.v2.FindingStateFacet
+	(*StringFacet)(nil),                    // 23: platform.vulnerabilities.v2.StringFacet
+	(*UIDFacet)(nil),                       // 24: platform.vulnerabilities.v2.UIDFacet
+	(*FindingFacets)(nil),                  // 25: platform.vulnerabilities.v2.FindingFacets
+	(*GetFindingActivityRequest)(nil),      // 26: platform.vulnerabilities.v2.GetFindingActivityRequest
+	(*FindingActivity)(nil),                // 27: platform.vulnerabilities.v2.FindingActivity
+	(*GetFindingActivityResponse)(nil),     // 28: platform.vulnerabilities.v2.GetFindingActivityResponse
+	(*GetRemediationActivityRequest)(nil),  // 29: platform.vulnerabilities.v2.GetRemediationActivityRequest
+	(*TimeToFix)(nil),                      // 30: platform.vulnerabilities.v2.TimeToFix
+	(*Remediation)(nil),                    // 31: platform.vulnerabilities.v2.Remediation
+	(*GetRemediationActivityResponse)(nil), // 32: platform.vulnerabilities.v2.GetRemediationActivityResponse
+	(*GetTopVulnerabilitiesRequest)(nil),   // 33: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest
+	(*GetTopPackagesRequest)(nil),          // 34: platform.vulnerabilities.v2.GetTopPackagesRequest
+	(*RankedFindings)(nil),                 // 35: platform.vulnerabilities.v2.RankedFindings
+	(*FindingRanking)(nil),                 // 36: platform.vulnerabilities.v2.FindingRanking
+	(*UpdateFindingsRequest)(nil),          // 37: platform.vulnerabilities.v2.UpdateFindingsRequest
+	(*UpdateFindingsResponse)(nil),         // 38: platform.vulnerabilities.v2.UpdateFindingsResponse
+	(*FindingPattern)(nil),                 // 39: platform.vulnerabilities.v2.FindingPattern
+	(*AcceptanceRule)(nil),                 // 40: platform.vulnerabilities.v2.AcceptanceRule
+	(*GetAcceptanceRulesRequest)(nil),      // 41: platform.vulnerabilities.v2.GetAcceptanceRulesRequest
+	(*GetAcceptanceRulesResponse)(nil),     // 42: platform.vulnerabilities.v2.GetAcceptanceRulesResponse
+	(*CreateAcceptanceRuleRequest)(nil),    // 43: platform.vulnerabilities.v2.CreateAcceptanceRuleRequest
+	(*PreviewAcceptanceRuleRequest)(nil),   // 44: platform.vulnerabilities.v2.PreviewAcceptanceRuleRequest
+	(*PreviewAcceptanceRuleResponse)(nil),  // 45: platform.vulnerabilities.v2.PreviewAcceptanceRuleResponse
+	(*DeleteAcceptanceRuleRequest)(nil),    // 46: platform.vulnerabilities.v2.DeleteAcceptanceRuleRequest
+	(*DuePolicy)(nil),                      // 47: platform.vulnerabilities.v2.DuePolicy
+	(*GetDuePolicyRequest)(nil),            // 48: platform.vulnerabilities.v2.GetDuePolicyRequest
+	(*SetDuePolicyRequest)(nil),            // 49: platform.vulnerabilities.v2.SetDuePolicyRequest
+	(*DuePolicyResponse)(nil),              // 50: platform.vulnerabilities.v2.DuePolicyResponse
+	(*AdvisorySeverity)(nil),               // 51: platform.vulnerabilities.v2.AdvisorySeverity
+	(*timestamppb.Timestamp)(nil),          // 52: google.protobuf.Timestamp
+	(SeverityRating)(0),                    // 53: platform.vulnerabilities.v2.SeverityRating
+	(*v2.UIDPFilter)(nil),                  // 54: platform.uidp.v2.UIDPFilter
+	(*emptypb.Empty)(nil),                  // 55: google.protobuf.Empty
 }
 var file_platform_vulnerabilities_v2_findings_proto_depIdxs = []int32{
-	4,   // 0: platform.vulnerabilities.v2.Finding.binary_packages:type_name -> platform.vulnerabilities.v2.BinaryPackage
-	2,   // 1: platform.vulnerabilities.v2.Finding.scope:type_name -> platform.vulnerabilities.v2.PackageScope
-	44,  // 2: platform.vulnerabilities.v2.Finding.severity:type_name -> platform.vulnerabilities.v2.AdvisorySeverity
+	6,   // 0: platform.vulnerabilities.v2.Finding.binary_packages:type_name -> platform.vulnerabilities.v2.BinaryPackage
+	3,   // 1: platform.vulnerabilities.v2.Finding.scope:type_name -> platform.vulnerabilities.v2.PackageScope
+	51,  // 2: platform.vulnerabilities.v2.Finding.severity:type_name -> platform.vulnerabilities.v2.AdvisorySeverity
 	0,   // 3: platform.vulnerabilities.v2.Finding.basis:type_name -> platform.vulnerabilities.v2.FindingBasis
 	1,   // 4: platform.vulnerabilities.v2.Finding.state:type_name -> platform.vulnerabilities.v2.FindingState
-	45,  // 5: platform.vulnerabilities.v2.Finding.due_time:type_name -> google.protobuf.Timestamp
-	45,  // 6: platform.vulnerabilities.v2.Finding.expire_time:type_name -> google.protobuf.Timestamp
-	45,  // 7: platform.vulnerabilities.v2.Finding.first_seen_time:type_name -> google.protobuf.Timestamp
-	45,  // 8: platform.vulnerabilities.v2.Finding.resolved_time:type_name -> google.protobuf.Timestamp
-	45,  // 9: platform.vulnerabilities.v2.Finding.update_time:type_name -> google.protobuf.Timestamp
-	46,  // 10: platform.vulnerabilities.v2.FindingFilter.severities:type_name -> platform.vulnerabilities.v2.SeverityRating
+	52,  // 5: platform.vulnerabilities.v2.Finding.due_time:type_name -> google.protobuf.Timestamp
+	52,  // 6: platform.vulnerabilities.v2.Finding.expire_time:type_name -> google.protobuf.Timestamp
+	52,  // 7: platform.vulnerabilities.v2.Finding.first_seen_time:type_name -> google.protobuf.Timestamp
+	52,  // 8: platform.vulnerabilities.v2.Finding.resolved_time:type_name -> google.protobuf.Timestamp
+	52,  // 9: platform.vulnerabilities.v2.Finding.update_time:type_name -> google.protobuf.Timestamp
+	53,  // 10: platform.vulnerabilities.v2.FindingFilter.severities:type_name -> platform.vulnerabilities.v2.SeverityRating
 	1,   // 11: platform.vulnerabilities.v2.FindingFilter.states:type_name -> platform.vulnerabilities.v2.FindingState
 	0,   // 12: platform.vulnerabilities.v2.FindingFilter.basis:type_name -> platform.vulnerabilities.v2.FindingBasis
-	45,  // 13: platform.vulnerabilities.v2.FindingFilter.first_seen_since:type_name -> google.protobuf.Timestamp
-	45,  // 14: platform.vulnerabilities.v2.FindingFilter.first_seen_before:type_name -> google.protobuf.Timestamp
-	45,  // 15: platform.vulnerabilities.v2.FindingFilter.resolved_since:type_name -> google.protobuf.Timestamp
-	45,  // 16: platform.vulnerabilities.v2.FindingFilter.updated_since:type_name -> google.protobuf.Timestamp
-	45,  // 17: platform.vulnerabilities.v2.FindingFilter.due_before:type_name -> google.protobuf.Timestamp
-	2,   // 18: platform.vulnerabilities.v2.FindingFilter.scopes:type_name -> platform.vulnerabilities.v2.PackageScope
-	45,  // 19: platform.vulnerabilities.v2.FindingFilter.expire_before:type_name -> google.protobuf.Timestamp
-	5,   // 20: platform.vulnerabilities.v2.FindingFilter.or:type_name -> platform.vulnerabilities.v2.FindingFilter
-	5,   // 21: platform.vulnerabilities.v2.FindingFilter.not:type_name -> platform.vulnerabilities.v2.FindingFilter
-	47,  // 22: platform.vulnerabilities.v2.ListFindingsRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
-	46,  // 23: platform.vulnerabilities.v2.ListFindingsRequest.severities:type_name -> platform.vulnerabilities.v2.SeverityRating
+	52,  // 13: platform.vulnerabilities.v2.FindingFilter.first_seen_since:type_name -> google.protobuf.Timestamp
+	52,  // 14: platform.vulnerabilities.v2.FindingFilter.first_seen_before:type_name -> google.protobuf.Timestamp
+	52,  // 15: platform.vulnerabilities.v2.FindingFilter.resolved_since:type_name -> google.protobuf.Timestamp
+	52,  // 16: platform.vulnerabilities.v2.FindingFilter.updated_since:type_name -> google.protobuf.Timestamp
+	52,  // 17: platform.vulnerabilities.v2.FindingFilter.due_before:type_name -> google.protobuf.Timestamp
+	3,   // 18: platform.vulnerabilities.v2.FindingFilter.scopes:type_name -> platform.vulnerabilities.v2.PackageScope
+	52,  // 19: platform.vulnerabilities.v2.FindingFilter.expire_before:type_name -> google.protobuf.Timestamp
+	7,   // 20: platform.vulnerabilities.v2.FindingFilter.or:type_name -> platform.vulnerabilities.v2.FindingFilter
+	7,   // 21: platform.vulnerabilities.v2.FindingFilter.not:type_name -> platform.vulnerabilities.v2.FindingFilter
+	54,  // 22: platform.vulnerabilities.v2.ListFindingsRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
+	53,  // 23: platform.vulnerabilities.v2.ListFindingsRequest.severities:type_name -> platform.vulnerabilities.v2.SeverityRating
 	1,   // 24: platform.vulnerabilities.v2.ListFindingsRequest.states:type_name -> platform.vulnerabilities.v2.FindingState
 	0,   // 25: platform.vulnerabilities.v2.ListFindingsRequest.basis:type_name -> platform.vulnerabilities.v2.FindingBasis
-	45,  // 26: platform.vulnerabilities.v2.ListFindingsRequest.first_seen_since:type_name -> google.protobuf.Timestamp
-	45,  // 27: platform.vulnerabilities.v2.ListFindingsRequest.first_seen_before:type_name -> google.protobuf.Timestamp
-	45,  // 28: platform.vulnerabilities.v2.ListFindingsRequest.resolved_since:type_name -> google.protobuf.Timestamp
-	45,  // 29: platform.vulnerabilities.v2.ListFindingsRequest.updated_since:type_name -> google.protobuf.Timestamp
-	45,  // 30: platform.vulnerabilities.v2.ListFindingsRequest.due_before:type_name -> google.protobuf.Timestamp
-	2,   // 31: platform.vulnerabilities.v2.ListFindingsRequest.scopes:type_name -> platform.vulnerabilities.v2.PackageScope
-	45,  // 32: platform.vulnerabilities.v2.ListFindingsRequest.expire_before:type_name -> google.protobuf.Timestamp
-	3,   // 33: platform.vulnerabilities.v2.ListFindingsResponse.findings:type_name -> platform.vulnerabilities.v2.Finding
-	11,  // 34: platform.vulnerabilities.v2.FindingSummary.open:type_name -> platform.vulnerabilities.v2.FindingCount
-	11,  // 35: platform.vulnerabilities.v2.FindingSummary.accepted:type_name -> platform.vulnerabilities.v2.FindingCount
-	11,  // 36: platform.vulnerabilities.v2.FindingSummary.not_affected:type_name -> platform.vulnerabilities.v2.FindingCount
-	45,  // 37: platform.vulnerabilities.v2.FindingSummary.feeds_as_of:type_name -> google.protobuf.Timestamp
-	47,  // 38: platform.vulnerabilities.v2.CountFindingsRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
-	46,  // 39: platform.vulnerabilities.v2.CountFindingsRequest.severities:type_name -> platform.vulnerabilities.v2.SeverityRating
-	1,   // 40: platform.vulnerabilities.v2.CountFindingsRequest.states:type_name -> platform.vulnerabilities.v2.FindingState
-	0,   // 41: platform.vulnerabilities.v2.CountFindingsRequest.basis:type_name -> platform.vulnerabilities.v2.FindingBasis
-	45,  // 42: platform.vulnerabilities.v2.CountFindingsRequest.first_seen_since:type_name -> google.protobuf.Timestamp
-	45,  // 43: platform.vulnerabilities.v2.CountFindingsRequest.first_seen_before:type_name -> google.protobuf.Timestamp
-	45,  // 44: platform.vulnerabilities.v2.CountFindingsRequest.resolved_since:type_name -> google.protobuf.Timestamp
-	45,  // 45: platform.vulnerabilities.v2.CountFindingsRequest.updated_since:type_name -> google.protobuf.Timestamp
-	45,  // 46: platform.vulnerabilities.v2.CountFindingsRequest.due_before:type_name -> google.protobuf.Timestamp
-	2,   // 47: platform.vulnerabilities.v2.CountFindingsRequest.scopes:type_name -> platform.vulnerabilities.v2.PackageScope
-	45,  // 48: platform.vulnerabilities.v2.CountFindingsRequest.expire_before:type_name -> google.protobuf.Timestamp
-	46,  // 49: platform.vulnerabilities.v2.SeverityRatingFacet.value:type_name -> platform.vulnerabilities.v2.SeverityRating
-	1,   // 50: platform.vulnerabilities.v2.FindingStateFacet.value:type_name -> platform.vulnerabilities.v2.FindingState
-	14,  // 51: platform.vulnerabilities.v2.FindingFacets.severities:type_name -> platform.vulnerabilities.v2.SeverityRatingFacet
-	15,  // 52: platform.vulnerabilities.v2.FindingFacets.states:type_name -> platform.vulnerabilities.v2.FindingStateFacet
-	16,  // 53: platform.vulnerabilities.v2.FindingFacets.ecosystems:type_name -> platform.vulnerabilities.v2.StringFacet
-	17,  // 54: platform.vulnerabilities.v2.FindingFacets.repos:type_name -> platform.vulnerabilities.v2.UIDFacet
-	17,  // 55: platform.vulnerabilities.v2.FindingFacets.groups:type_name -> platform.vulnerabilities.v2.UIDFacet
-	45,  // 56: platform.vulnerabilities.v2.GetFindingActivityRequest.from:type_name -> google.protobuf.Timestamp
-	45,  // 57: platform.vulnerabilities.v2.GetFindingActivityRequest.to:type_name -> google.protobuf.Timestamp
-	45,  // 58: platform.vulnerabilities.v2.FindingActivity.time:type_name -> google.protobuf.Timestamp
-	10,  // 59: platform.vulnerabilities.v2.FindingActivity.open:type_name -> platform.vulnerabilities.v2.SeverityCount
-	20,  // 60: platform.vulnerabilities.v2.GetFindingActivityResponse.activity:type_name -> platform.vulnerabilities.v2.FindingActivity
-	45,  // 61: platform.vulnerabilities.v2.GetRemediationActivityRequest.from:type_name -> google.protobuf.Timestamp
-	45,  // 62: platform.vulnerabilities.v2.GetRemediationActivityRequest.to:type_name -> google.protobuf.Timestamp
-	46,  // 63: platform.vulnerabilities.v2.TimeToFix.rating:type_name -> platform.vulnerabilities.v2.SeverityRating
-	45,  // 64: platform.vulnerabilities.v2.Remediation.time:type_name -> google.protobuf.Timestamp
-	10,  // 65: platform.vulnerabilities.v2.Remediation.opened:type_name -> platform.vulnerabilities.v2.SeverityCount
-	10,  // 66: platform.vulnerabilities.v2.Remediation.fixed:type_name -> platform.vulnerabilities.v2.SeverityCount
-	10,  // 67: platform.vulnerabilities.v2.Remediation.resolved:type_name -> platform.vulnerabilities.v2.SeverityCount
-	10,  // 68: platform.vulnerabilities.v2.Remediation.removed:type_name -> platform.vulnerabilities.v2.SeverityCount
-	23,  // 69: platform.vulnerabilities.v2.Remediation.time_to_fix:type_name -> platform.vulnerabilities.v2.TimeToFix
-	23,  // 70: platform.vulnerabilities.v2.Remediation.times_to_fix:type_name -> platform.vulnerabilities.v2.TimeToFix
-	24,  // 71: platform.vulnerabilities.v2.GetRemediationActivityResponse.activity:type_name -> platform.vulnerabilities.v2.Remediation
-	47,  // 72: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
-	46,  // 73: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.severities:type_name -> platform.vulnerabilities.v2.SeverityRating
-	1,   // 74: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.states:type_name -> platform.vulnerabilities.v2.FindingState
-	0,   // 75: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.basis:type_name -> platform.vulnerabilities.v2.FindingBasis
-	45,  // 76: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.first_seen_since:type_name -> google.protobuf.Timestamp
-	45,  // 77: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.first_seen_before:type_name -> google.protobuf.Timestamp
-	45,  // 78: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.resolved_since:type_name -> google.protobuf.Timestamp
-	45,  // 79: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.updated_since:type_name -> google.protobuf.Timestamp
-	45,  // 80: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.due_before:type_name -> google.protobuf.Timestamp
-	2,   // 81: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.scopes:type_name -> platform.vulnerabilities.v2.PackageScope
-	45,  // 82: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.expire_before:type_name -> google.protobuf.Timestamp
-	47,  // 83: platform.vulnerabilities.v2.GetTopPackagesRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
-	46,  // 84: platform.vulnerabilities.v2.GetTopPackagesRequest.severities:type_name -> platform.vulnerabilities.v2.SeverityRating
-	1,   // 85: platform.vulnerabilities.v2.GetTopPackagesRequest.states:type_name -> platform.vulnerabilities.v2.FindingState
-	0,   // 86: platform.vulnerabilities.v2.GetTopPackagesRequest.basis:type_name -> platform.vulnerabilities.v2.FindingBasis
-	45,  // 87: platform.vulnerabilities.v2.GetTopPackagesRequest.first_seen_since:type_name -> google.protobuf.Timestamp
-	45,  // 88: platform.vulnerabilities.v2.GetTopPackagesRequest.first_seen_before:type_name -> google.protobuf.Timestamp
-	45,  // 89: platform.vulnerabilities.v2.GetTopPackagesRequest.resolved_since:type_name -> google.protobuf.Timestamp
-	45,  // 90: platform.vulnerabilities.v2.GetTopPackagesRequest.updated_since:type_name -> google.protobuf.Timestamp
-	45,  // 91: platform.vulnerabilities.v2.GetTopPackagesRequest.due_before:type_name -> google.protobuf.Timestamp
-	2,   // 92: platform.vulnerabilities.v2.GetTopPackagesRequest.scopes:type_name -> platform.vulnerabilities.v2.PackageScope
-	45,  // 93: platform.vulnerabilities.v2.GetTopPackagesRequest.expire_before:type_name -> google.protobuf.Timestamp
-	44,  // 94: platform.vulnerabilities.v2.RankedFindings.severity:type_name -> platform.vulnerabilities.v2.AdvisorySeverity
-	28,  // 95: platform.vulnerabilities.v2.FindingRanking.rows:type_name -> platform.vulnerabilities.v2.RankedFindings
-	5,   // 96: platform.vulnerabilities.v2.UpdateFindingsRequest.where:type_name -> platform.vulnerabilities.v2.FindingFilter
-	3,   // 97: platform.vulnerabilities.v2.UpdateFindingsRequest.finding:type_name -> platform.vulnerabilities.v2.Finding
-	3,   // 98: platform.vulnerabilities.v2.UpdateFindingsResponse.findings:type_name -> platform.vulnerabilities.v2.Finding
-	46,  // 99: platform.vulnerabilities.v2.FindingPattern.max_severity:type_name -> platform.vulnerabilities.v2.SeverityRating
-	2,   // 100: platform.vulnerabilities.v2.FindingPattern.scopes:type_name -> platform.vulnerabilities.v2.PackageScope
-	32,  // 101: platform.vulnerabilities.v2.AcceptanceRule.where:type_name -> platform.vulnerabilities.v2.FindingPattern
-	45,  // 102: platform.vulnerabilities.v2.AcceptanceRule.expire_time:type_name -> google.protobuf.Timestamp
-	45,  // 103: platform.vulnerabilities.v2.AcceptanceRule.create_time:type_name -> google.protobuf.Timestamp
-	33,  // 104: platform.vulnerabilities.v2.GetAcceptanceRulesResponse.acceptance_rules:type_name -> platform.vulnerabilities.v2.AcceptanceRule
-	33,  // 105: platform.vulnerabilities.v2.CreateAcceptanceRuleRequest.acceptance_rule:type_name -> platform.vulnerabilities.v2.AcceptanceRule
-	32,  // 106: platform.vulnerabilities.v2.PreviewAcceptanceRuleRequest.where:type_name -> platform.vulnerabilities.v2.FindingPattern
-	3,   // 107: platform.vulnerabilities.v2.PreviewAcceptanceRuleResponse.findings:type_name -> platform.vulnerabilities.v2.Finding
-	45,  // 108: platform.vulnerabilities.v2.DuePolicy.update_time:type_name -> google.protobuf.Timestamp
-	40,  // 109: platform.vulnerabilities.v2.DuePolicyResponse.policy:type_name -> platform.vulnerabilities.v2.DuePolicy
-	8,   // 110: platform.vulnerabilities.v2.FindingsService.GetFinding:input_type -> platform.vulnerabilities.v2.GetFindingRequest
-	6,   // 111: platform.vulnerabilities.v2.FindingsService.ListFindings:input_type -> platform.vulnerabilities.v2.ListFindingsRequest
-	9,   // 112: platform.vulnerabilities.v2.FindingsService.SummarizeFindings:input_type -> platform.vulnerabilities.v2.SummarizeFindingsRequest
-	13,  // 113: platform.vulnerabilities.v2.FindingsService.CountFindings:input_type -> platform.vulnerabilities.v2.CountFindingsRequest
-	19,  // 114: platform.vulnerabilities.v2.FindingsService.GetFindingActivity:input_type -> platform.vulnerabilities.v2.GetFindingActivityRequest
-	22,  // 115: platform.vulnerabilities.v2.FindingsService.GetRemediationActivity:input_type -> platform.vulnerabilities.v2.GetRemediationActivityRequest
-	26,  // 116: platform.vulnerabilities.v2.FindingsService.GetTopVulnerabilities:input_type -> platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest
-	27,  // 117: platform.vulnerabilities.v2.FindingsService.GetTopPackages:input_type -> platform.vulnerabilities.v2.GetTopPackagesRequest
-	30,  // 118: platform.vulnerabilities.v2.FindingsService.UpdateFindings:input_type -> platform.vulnerabilities.v2.UpdateFindingsRequest
-	34,  // 119: platform.vulnerabilities.v2.FindingsService.GetAcceptanceRules:input_type -> platform.vulnerabilities.v2.GetAcceptanceRulesRequest
-	36,  // 120: platform.vulnerabilities.v2.FindingsService.CreateAcceptanceRule:input_type -> platform.vulnerabilities.v2.CreateAcceptanceRuleRequest
-	37,  // 121: platform.vulnerabilities.v2.FindingsService.PreviewAcceptanceRule:input_type -> platform.vulnerabilities.v2.PreviewAcceptanceRuleRequest
-	39,  // 122: platform.vulnerabilities.v2.FindingsService.DeleteAcceptanceRule:input_type -> platform.vulnerabilities.v2.DeleteAcceptanceRuleRequest
-	41,  // 123: platform.vulnerabilities.v2.FindingsService.GetDuePolicy:input_type -> platform.vulnerabilities.v2.GetDuePolicyRequest
-	42,  // 124: platform.vulnerabilities.v2.FindingsService.SetDuePolicy:input_type -> platform.vulnerabilities.v2.SetDuePolicyRequest
-	3,   // 125: platform.vulnerabilities.v2.FindingsService.GetFinding:output_type -> platform.vulnerabilities.v2.Finding
-	7,   // 126: platform.vulnerabilities.v2.FindingsService.ListFindings:output_type -> platform.vulnerabilities.v2.ListFindingsResponse
-	12,  // 127: platform.vulnerabilities.v2.FindingsService.SummarizeFindings:output_type -> platform.vulnerabilities.v2.FindingSummary
-	18,  // 128: platform.vulnerabilities.v2.FindingsService.CountFindings:output_type -> platform.vulnerabilities.v2.FindingFacets
-	21,  // 129: platform.vulnerabilities.v2.FindingsService.GetFindingActivity:output_type -> platform.vulnerabilities.v2.GetFindingActivityResponse
-	25,  // 130: platform.vulnerabilities.v2.FindingsService.GetRemediationActivity:output_type -> platform.vulnerabilities.v2.GetRemediationActivityResponse
-	29,  // 131: platform.vulnerabilities.v2.FindingsService.GetTopVulnerabilities:output_type -> platform.vulnerabilities.v2.FindingRanking
-	29,  // 132: platform.vulnerabilities.v2.FindingsService.GetTopPackages:output_type -> platform.vulnerabilities.v2.FindingRanking
-	31,  // 133: platform.vulnerabilities.v2.FindingsService.UpdateFindings:output_type -> platform.vulnerabilities.v2.UpdateFindingsResponse
-	35,  // 134: platform.vulnerabilities.v2.FindingsService.GetAcceptanceRules:output_type -> platform.vulnerabilities.v2.GetAcceptanceRulesResponse
-	33,  // 135: platform.vulnerabilities.v2.FindingsService.CreateAcceptanceRule:output_type -> platform.vulnerabilities.v2.AcceptanceRule
-	38,  // 136: platform.vulnerabilities.v2.FindingsService.PreviewAcceptanceRule:output_type -> platform.vulnerabilities.v2.PreviewAcceptanceRuleResponse
-	48,  // 137: platform.vulnerabilities.v2.FindingsService.DeleteAcceptanceRule:output_type -> google.protobuf.Empty
-	43,  // 138: platform.vulnerabilities.v2.FindingsService.GetDuePolicy:output_type -> platform.vulnerabilities.v2.DuePolicyResponse
-	43,  // 139: platform.vulnerabilities.v2.FindingsService.SetDuePolicy:output_type -> platform.vulnerabilities.v2.DuePolicyResponse
-	125, // [125:140] is the sub-list for method output_type
-	110, // [110:125] is the sub-list for method input_type
-	110, // [110:110] is the sub-list for extension type_name
-	110, // [110:110] is the sub-list for extension extendee
-	0,   // [0:110] is the sub-list for field type_name
+	52,  // 26: platform.vulnerabilities.v2.ListFindingsRequest.first_seen_since:type_name -> google.protobuf.Timestamp
+	52,  // 27: platform.vulnerabilities.v2.ListFindingsRequest.first_seen_before:type_name -> google.protobuf.Timestamp
+	52,  // 28: platform.vulnerabilities.v2.ListFindingsRequest.resolved_since:type_name -> google.protobuf.Timestamp
+	52,  // 29: platform.vulnerabilities.v2.ListFindingsRequest.updated_since:type_name -> google.protobuf.Timestamp
+	52,  // 30: platform.vulnerabilities.v2.ListFindingsRequest.due_before:type_name -> google.protobuf.Timestamp
+	3,   // 31: platform.vulnerabilities.v2.ListFindingsRequest.scopes:type_name -> platform.vulnerabilities.v2.PackageScope
+	52,  // 32: platform.vulnerabilities.v2.ListFindingsRequest.expire_before:type_name -> google.protobuf.Timestamp
+	5,   // 33: platform.vulnerabilities.v2.ListFindingsResponse.findings:type_name -> platform.vulnerabilities.v2.Finding
+	13,  // 34: platform.vulnerabilities.v2.FindingSummary.open:type_name -> platform.vulnerabilities.v2.FindingCount
+	13,  // 35: platform.vulnerabilities.v2.FindingSummary.accepted:type_name -> platform.vulnerabilities.v2.FindingCount
+	13,  // 36: platform.vulnerabilities.v2.FindingSummary.not_affected:type_name -> platform.vulnerabilities.v2.FindingCount
+	52,  // 37: platform.vulnerabilities.v2.FindingSummary.feeds_as_of:type_name -> google.protobuf.Timestamp
+	15,  // 38: platform.vulnerabilities.v2.FindingSummary.open_by_age:type_name -> platform.vulnerabilities.v2.FindingAge
+	12,  // 39: platform.vulnerabilities.v2.FindingAge.open:type_name -> platform.vulnerabilities.v2.SeverityCount
+	53,  // 40: platform.vulnerabilities.v2.CheckImageRequest.fail_on:type_name -> platform.vulnerabilities.v2.SeverityRating
+	4,   // 41: platform.vulnerabilities.v2.ImageCheck.verdict:type_name -> platform.vulnerabilities.v2.CheckVerdict
+	13,  // 42: platform.vulnerabilities.v2.ImageCheck.open:type_name -> platform.vulnerabilities.v2.FindingCount
+	13,  // 43: platform.vulnerabilities.v2.ImageCheck.failing:type_name -> platform.vulnerabilities.v2.FindingCount
+	18,  // 44: platform.vulnerabilities.v2.ImageCheck.findings:type_name -> platform.vulnerabilities.v2.CheckedFinding
+	19,  // 45: platform.vulnerabilities.v2.ImageCheck.upgrades:type_name -> platform.vulnerabilities.v2.PackageUpgrade
+	52,  // 46: platform.vulnerabilities.v2.ImageCheck.feeds_as_of:type_name -> google.protobuf.Timestamp
+	51,  // 47: platform.vulnerabilities.v2.CheckedFinding.severity:type_name -> platform.vulnerabilities.v2.AdvisorySeverity
+	0,   // 48: platform.vulnerabilities.v2.CheckedFinding.basis:type_name -> platform.vulnerabilities.v2.FindingBasis
+	54,  // 49: platform.vulnerabilities.v2.CountFindingsRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
+	53,  // 50: platform.vulnerabilities.v2.CountFindingsRequest.severities:type_name -> platform.vulnerabilities.v2.SeverityRating
+	1,   // 51: platform.vulnerabilities.v2.CountFindingsRequest.states:type_name -> platform.vulnerabilities.v2.FindingState
+	0,   // 52: platform.vulnerabilities.v2.CountFindingsRequest.basis:type_name -> platform.vulnerabilities.v2.FindingBasis
+	52,  // 53: platform.vulnerabilities.v2.CountFindingsRequest.first_seen_since:type_name -> google.protobuf.Timestamp
+	52,  // 54: platform.vulnerabilities.v2.CountFindingsRequest.first_seen_before:type_name -> google.protobuf.Timestamp
+	52,  // 55: platform.vulnerabilities.v2.CountFindingsRequest.resolved_since:type_name -> google.protobuf.Timestamp
+	52,  // 56: platform.vulnerabilities.v2.CountFindingsRequest.updated_since:type_name -> google.protobuf.Timestamp
+	52,  // 57: platform.vulnerabilities.v2.CountFindingsRequest.due_before:type_name -> google.protobuf.Timestamp
+	3,   // 58: platform.vulnerabilities.v2.CountFindingsRequest.scopes:type_name -> platform.vulnerabilities.v2.PackageScope
+	52,  // 59: platform.vulnerabilities.v2.CountFindingsRequest.expire_before:type_name -> google.protobuf.Timestamp
+	2,   // 60: platform.vulnerabilities.v2.CountFindingsRequest.facets:type_name -> platform.vulnerabilities.v2.FindingFacet
+	53,  // 61: platform.vulnerabilities.v2.SeverityRatingFacet.value:type_name -> platform.vulnerabilities.v2.SeverityRating
+	1,   // 62: platform.vulnerabilities.v2.FindingStateFacet.value:type_name -> platform.vulnerabilities.v2.FindingState
+	21,  // 63: platform.vulnerabilities.v2.FindingFacets.severities:type_name -> platform.vulnerabilities.v2.SeverityRatingFacet
+	22,  // 64: platform.vulnerabilities.v2.FindingFacets.states:type_name -> platform.vulnerabilities.v2.FindingStateFacet
+	23,  // 65: platform.vulnerabilities.v2.FindingFacets.ecosystems:type_name -> platform.vulnerabilities.v2.StringFacet
+	24,  // 66: platform.vulnerabilities.v2.FindingFacets.repos:type_name -> platform.vulnerabilities.v2.UIDFacet
+	24,  // 67: platform.vulnerabilities.v2.FindingFacets.groups:type_name -> platform.vulnerabilities.v2.UIDFacet
+	23,  // 68: platform.vulnerabilities.v2.FindingFacets.vulnerabilities:type_name -> platform.vulnerabilities.v2.StringFacet
+	23,  // 69: platform.vulnerabilities.v2.FindingFacets.packages:type_name -> platform.vulnerabilities.v2.StringFacet
+	24,  // 70: platform.vulnerabilities.v2.FindingFacets.assignees:type_name -> platform.vulnerabilities.v2.UIDFacet
+	23,  // 71: platform.vulnerabilities.v2.FindingFacets.labels:type_name -> platform.vulnerabilities.v2.StringFacet
+	52,  // 72: platform.vulnerabilities.v2.GetFindingActivityRequest.from:type_name -> google.protobuf.Timestamp
+	52,  // 73: platform.vulnerabilities.v2.GetFindingActivityRequest.to:type_name -> google.protobuf.Timestamp
+	52,  // 74: platform.vulnerabilities.v2.FindingActivity.time:type_name -> google.protobuf.Timestamp
+	12,  // 75: platform.vulnerabilities.v2.FindingActivity.open:type_name -> platform.vulnerabilities.v2.SeverityCount
+	27,  // 76: platform.vulnerabilities.v2.GetFindingActivityResponse.activity:type_name -> platform.vulnerabilities.v2.FindingActivity
+	52,  // 77: platform.vulnerabilities.v2.GetRemediationActivityRequest.from:type_name -> google.protobuf.Timestamp
+	52,  // 78: platform.vulnerabilities.v2.GetRemediationActivityRequest.to:type_name -> google.protobuf.Timestamp
+	53,  // 79: platform.vulnerabilities.v2.TimeToFix.rating:type_name -> platform.vulnerabilities.v2.SeverityRating
+	52,  // 80: platform.vulnerabilities.v2.Remediation.time:type_name -> google.protobuf.Timestamp
+	12,  // 81: platform.vulnerabilities.v2.Remediation.opened:type_name -> platform.vulnerabilities.v2.SeverityCount
+	12,  // 82: platform.vulnerabilities.v2.Remediation.fixed:type_name -> platform.vulnerabilities.v2.SeverityCount
+	12,  // 83: platform.vulnerabilities.v2.Remediation.resolved:type_name -> platform.vulnerabilities.v2.SeverityCount
+	12,  // 84: platform.vulnerabilities.v2.Remediation.removed:type_name -> platform.vulnerabilities.v2.SeverityCount
+	30,  // 85: platform.vulnerabilities.v2.Remediation.time_to_fix:type_name -> platform.vulnerabilities.v2.TimeToFix
+	30,  // 86: platform.vulnerabilities.v2.Remediation.times_to_fix:type_name -> platform.vulnerabilities.v2.TimeToFix
+	31,  // 87: platform.vulnerabilities.v2.GetRemediationActivityResponse.activity:type_name -> platform.vulnerabilities.v2.Remediation
+	54,  // 88: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
+	53,  // 89: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.severities:type_name -> platform.vulnerabilities.v2.SeverityRating
+	1,   // 90: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.states:type_name -> platform.vulnerabilities.v2.FindingState
+	0,   // 91: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.basis:type_name -> platform.vulnerabilities.v2.FindingBasis
+	52,  // 92: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.first_seen_since:type_name -> google.protobuf.Timestamp
+	52,  // 93: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.first_seen_before:type_name -> google.protobuf.Timestamp
+	52,  // 94: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.resolved_since:type_name -> google.protobuf.Timestamp
+	52,  // 95: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.updated_since:type_name -> google.protobuf.Timestamp
+	52,  // 96: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.due_before:type_name -> google.protobuf.Timestamp
+	3,   // 97: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.scopes:type_name -> platform.vulnerabilities.v2.PackageScope
+	52,  // 98: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.expire_before:type_name -> google.protobuf.Timestamp
+	54,  // 99: platform.vulnerabilities.v2.GetTopPackagesRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
+	53,  // 100: platform.vulnerabilities.v2.GetTopPackagesRequest.severities:type_name -> platform.vulnerabilities.v2.SeverityRating
+	1,   // 101: platform.vulnerabilities.v2.GetTopPackagesRequest.states:type_name -> platform.vulnerabilities.v2.FindingState
+	0,   // 102: platform.vulnerabilities.v2.GetTopPackagesRequest.basis:type_name -> platform.vulnerabilities.v2.FindingBasis
+	52,  // 103: platform.vulnerabilities.v2.GetTopPackagesRequest.first_seen_since:type_name -> google.protobuf.Timestamp
+	52,  // 104: platform.vulnerabilities.v2.GetTopPackagesRequest.first_seen_before:type_name -> google.protobuf.Timestamp
+	52,  // 105: platform.vulnerabilities.v2.GetTopPackagesRequest.resolved_since:type_name -> google.protobuf.Timestamp
+	52,  // 106: platform.vulnerabilities.v2.GetTopPackagesRequest.updated_since:type_name -> google.protobuf.Timestamp
+	52,  // 107: platform.vulnerabilities.v2.GetTopPackagesRequest.due_before:type_name -> google.protobuf.Timestamp
+	3,   // 108: platform.vulnerabilities.v2.GetTopPackagesRequest.scopes:type_name -> platform.vulnerabilities.v2.PackageScope
+	52,  // 109: platform.vulnerabilities.v2.GetTopPackagesRequest.expire_before:type_name -> google.protobuf.Timestamp
+	51,  // 110: platform.vulnerabilities.v2.RankedFindings.severity:type_name -> platform.vulnerabilities.v2.AdvisorySeverity
+	35,  // 111: platform.vulnerabilities.v2.FindingRanking.rows:type_name -> platform.vulnerabilities.v2.RankedFindings
+	7,   // 112: platform.vulnerabilities.v2.UpdateFindingsRequest.where:type_name -> platform.vulnerabilities.v2.FindingFilter
+	5,   // 113: platform.vulnerabilities.v2.UpdateFindingsRequest.finding:type_name -> platform.vulnerabilities.v2.Finding
+	5,   // 114: platform.vulnerabilities.v2.UpdateFindingsResponse.findings:type_name -> platform.vulnerabilities.v2.Finding
+	53,  // 115: platform.vulnerabilities.v2.FindingPattern.max_severity:type_name -> platform.vulnerabilities.v2.SeverityRating
+	3,   // 116: platform.vulnerabilities.v2.FindingPattern.scopes:type_name -> platform.vulnerabilities.v2.PackageScope
+	39,  // 117: platform.vulnerabilities.v2.AcceptanceRule.where:type_name -> platform.vulnerabilities.v2.FindingPattern
+	52,  // 118: platform.vulnerabilities.v2.AcceptanceRule.expire_time:type_name -> google.protobuf.Timestamp
+	52,  // 119: platform.vulnerabilities.v2.AcceptanceRule.create_time:type_name -> google.protobuf.Timestamp
+	40,  // 120: platform.vulnerabilities.v2.GetAcceptanceRulesResponse.acceptance_rules:type_name -> platform.vulnerabilities.v2.AcceptanceRule
+	40,  // 121: platform.vulnerabilities.v2.CreateAcceptanceRuleRequest.acceptance_rule:type_name -> platform.vulnerabilities.v2.AcceptanceRule
+	39,  // 122: platform.vulnerabilities.v2.PreviewAcceptanceRuleRequest.where:type_name -> platform.vulnerabilities.v2.FindingPattern
+	5,   // 123: platform.vulnerabilities.v2.PreviewAcceptanceRuleResponse.findings:type_name -> platform.vulnerabilities.v2.Finding
+	52,  // 124: platform.vulnerabilities.v2.DuePolicy.update_time:type_name -> google.protobuf.Timestamp
+	47,  // 125: platform.vulnerabilities.v2.DuePolicyResponse.policy:type_name -> platform.vulnerabilities.v2.DuePolicy
+	10,  // 126: platform.vulnerabilities.v2.FindingsService.GetFinding:input_type -> platform.vulnerabilities.v2.GetFindingRequest
+	8,   // 127: platform.vulnerabilities.v2.FindingsService.ListFindings:input_type -> platform.vulnerabilities.v2.ListFindingsRequest
+	11,  // 128: platform.vulnerabilities.v2.FindingsService.SummarizeFindings:input_type -> platform.vulnerabilities.v2.SummarizeFindingsRequest
+	16,  // 129: platform.vulnerabilities.v2.FindingsService.CheckImage:input_type -> platform.vulnerabilities.v2.CheckImageRequest
+	20,  // 130: platform.vulnerabilities.v2.FindingsService.CountFindings:input_type -> platform.vulnerabilities.v2.CountFindingsRequest
+	26,  // 131: platform.vulnerabilities.v2.FindingsService.GetFindingActivity:input_type -> platform.vulnerabilities.v2.GetFindingActivityRequest
+	29,  // 132: platform.vulnerabilities.v2.FindingsService.GetRemediationActivity:input_type -> platform.vulnerabilities.v2.GetRemediationActivityRequest
+	33,  // 133: platform.vulnerabilities.v2.FindingsService.GetTopVulnerabilities:input_type -> platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest
+	34,  // 134: platform.vulnerabilities.v2.FindingsService.GetTopPackages:input_type -> platform.vulnerabilities.v2.GetTopPackagesRequest
+	37,  // 135: platform.vulnerabilities.v2.FindingsService.UpdateFindings:input_type -> platform.vulnerabilities.v2.UpdateFindingsRequest
+	41,  // 136: platform.vulnerabilities.v2.FindingsService.GetAcceptanceRules:input_type -> platform.vulnerabilities.v2.GetAcceptanceRulesRequest
+	43,  // 137: platform.vulnerabilities.v2.FindingsService.CreateAcceptanceRule:input_type -> platform.vulnerabilities.v2.CreateAcceptanceRuleRequest
+	44,  // 138: platform.vulnerabilities.v2.FindingsService.PreviewAcceptanceRule:input_type -> platform.vulnerabilities.v2.PreviewAcceptanceRuleRequest
+	46,  // 139: platform.vulnerabilities.v2.FindingsService.DeleteAcceptanceRule:input_type -> platform.vulnerabilities.v2.DeleteAcceptanceRuleRequest
+	48,  // 140: platform.vulnerabilities.v2.FindingsService.GetDuePolicy:input_type -> platform.vulnerabilities.v2.GetDuePolicyRequest
+	49,  // 141: platform.vulnerabilities.v2.FindingsService.SetDuePolicy:input_type -> platform.vulnerabilities.v2.SetDuePolicyRequest
+	5,   // 142: platform.vulnerabilities.v2.FindingsService.GetFinding:output_type -> platform.vulnerabilities.v2.Finding
+	9,   // 143: platform.vulnerabilities.v2.FindingsService.ListFindings:output_type -> platform.vulnerabilities.v2.ListFindingsResponse
+	14,  // 144: platform.vulnerabilities.v2.FindingsService.SummarizeFindings:output_type -> platform.vulnerabilities.v2.FindingSummary
+	17,  // 145: platform.vulnerabilities.v2.FindingsService.CheckImage:output_type -> platform.vulnerabilities.v2.ImageCheck
+	25,  // 146: platform.vulnerabilities.v2.FindingsService.CountFindings:output_type -> platform.vulnerabilities.v2.FindingFacets
+	28,  // 147: platform.vulnerabilities.v2.FindingsService.GetFindingActivity:output_type -> platform.vulnerabilities.v2.GetFindingActivityResponse
+	32,  // 148: platform.vulnerabilities.v2.FindingsService.GetRemediationActivity:output_type -> platform.vulnerabilities.v2.GetRemediationActivityResponse
+	36,  // 149: platform.vulnerabilities.v2.FindingsService.GetTopVulnerabilities:output_type -> platform.vulnerabilities.v2.FindingRanking
+	36,  // 150: platform.vulnerabilities.v2.FindingsService.GetTopPackages:output_type -> platform.vulnerabilities.v2.FindingRanking
+	38,  // 151: platform.vulnerabilities.v2.FindingsService.UpdateFindings:output_type -> platform.vulnerabilities.v2.UpdateFindingsResponse
+	42,  // 152: platform.vulnerabilities.v2.FindingsService.GetAcceptanceRules:output_type -> platform.vulnerabilities.v2.GetAcceptanceRulesResponse
+	40,  // 153: platform.vulnerabilities.v2.FindingsService.CreateAcceptanceRule:output_type -> platform.vulnerabilities.v2.AcceptanceRule
+	45,  // 154: platform.vulnerabilities.v2.FindingsService.PreviewAcceptanceRule:output_type -> platform.vulnerabilities.v2.PreviewAcceptanceRuleResponse
+	55,  // 155: platform.vulnerabilities.v2.FindingsService.DeleteAcceptanceRule:output_type -> google.protobuf.Empty
+	50,  // 156: platform.vulnerabilities.v2.FindingsService.GetDuePolicy:output_type -> platform.vulnerabilities.v2.DuePolicyResponse
+	50,  // 157: platform.vulnerabilities.v2.FindingsService.SetDuePolicy:output_type -> platform.vulnerabilities.v2.DuePolicyResponse
+	142, // [142:158] is the sub-list for method output_type
+	126, // [126:142] is the sub-list for method input_type
+	126, // [126:126] is the sub-list for extension type_name
+	126, // [126:126] is the sub-list for extension extendee
+	0,   // [0:126] is the sub-list for field type_name
 }
 
 func init() { file_platform_vulnerabilities_v2_findings_proto_init() }
@@ -5490,20 +6364,23 @@ func file_platform_vulnerabilities_v2_findings_proto_init() {
 	file_platform_vulnerabilities_v2_findings_proto_msgTypes[4].OneofWrappers = []any{}
 	file_platform_vulnerabilities_v2_findings_proto_msgTypes[6].OneofWrappers = []any{}
 	file_platform_vulnerabilities_v2_findings_proto_msgTypes[10].OneofWrappers = []any{}
-	file_platform_vulnerabilities_v2_findings_proto_msgTypes[23].OneofWrappers = []any{}
-	file_platform_vulnerabilities_v2_findings_proto_msgTypes[24].OneofWrappers = []any{}
-	file_platform_vulnerabilities_v2_findings_proto_msgTypes[25].OneofWrappers = []any{}
-	file_platform_vulnerabilities_v2_findings_proto_msgTypes[27].OneofWrappers = []any{}
+	file_platform_vulnerabilities_v2_findings_proto_msgTypes[11].OneofWrappers = []any{}
+	file_platform_vulnerabilities_v2_findings_proto_msgTypes[13].OneofWrappers = []any{}
+	file_platform_vulnerabilities_v2_findings_proto_msgTypes[15].OneofWrappers = []any{}
+	file_platform_vulnerabilities_v2_findings_proto_msgTypes[28].OneofWrappers = []any{}
 	file_platform_vulnerabilities_v2_findings_proto_msgTypes[29].OneofWrappers = []any{}
-	file_platform_vulnerabilities_v2_findings_proto_msgTypes[37].OneofWrappers = []any{}
-	file_platform_vulnerabilities_v2_findings_proto_msgTypes[39].OneofWrappers = []any{}
+	file_platform_vulnerabilities_v2_findings_proto_msgTypes[30].OneofWrappers = []any{}
+	file_platform_vulnerabilities_v2_findings_proto_msgTypes[32].OneofWrappers = []any{}
+	file_platform_vulnerabilities_v2_findings_proto_msgTypes[34].OneofWrappers = []any{}
+	file_platform_vulnerabilities_v2_findings_proto_msgTypes[42].OneofWrappers = []any{}
+	file_platform_vulnerabilities_v2_findings_proto_msgTypes[44].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_platform_vulnerabilities_v2_findings_proto_rawDesc), len(file_platform_vulnerabilities_v2_findings_proto_rawDesc)),
-			NumEnums:      3,
-			NumMessages:   41,
+			NumEnums:      5,
+			NumMessages:   46,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -36,6 +36,9 @@ const (
 	// EventsServiceGetAuditLogProcedure is the fully-qualified name of the EventsService's GetAuditLog
 	// RPC.
 	EventsServiceGetAuditLogProcedure = "/platform.events.v2.EventsService/GetAuditLog"
+	// EventsServiceGetAuditLogSummaryProcedure is the fully-qualified name of the EventsService's
+	// GetAuditLogSummary RPC.
+	EventsServiceGetAuditLogSummaryProcedure = "/platform.events.v2.EventsService/GetAuditLogSummary"
 	// EventsServiceGetEventActivityProcedure is the fully-qualified name of the EventsService's
 	// GetEventActivity RPC.
 	EventsServiceGetEventActivityProcedure = "/platform.events.v2.EventsService/GetEventActivity"
@@ -53,6 +56,8 @@ const (
 type EventsServiceClient interface {
 	// Reads the audit log, the newest events first. Needs CAP_IAM_GROUPS_UPDATE.
 	GetAuditLog(context.Context, *v2.GetAuditLogRequest) (*v2.GetAuditLogResponse, error)
+	// Counts the newest events of the audit log by who caused them, by kind and by group. Needs CAP_IAM_GROUPS_UPDATE there.
+	GetAuditLogSummary(context.Context, *v2.GetAuditLogSummaryRequest) (*v2.AuditLogSummary, error)
 	// Counts the changes that were made and denied in each interval. Needs CAP_IAM_GROUPS_UPDATE there.
 	GetEventActivity(context.Context, *v2.GetEventActivityRequest) (*v2.GetEventActivityResponse, error)
 	// Makes deliveries again. Needs CAP_EVENTS_SUBSCRIPTIONS_CREATE.
@@ -78,6 +83,13 @@ func NewEventsServiceClient(httpClient connect.HTTPClient, baseURL string, opts 
 			httpClient,
 			baseURL+EventsServiceGetAuditLogProcedure,
 			connect.WithSchema(eventsServiceMethods.ByName("GetAuditLog")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		getAuditLogSummary: connect.NewClient[v2.GetAuditLogSummaryRequest, v2.AuditLogSummary](
+			httpClient,
+			baseURL+EventsServiceGetAuditLogSummaryProcedure,
+			connect.WithSchema(eventsServiceMethods.ByName("GetAuditLogSummary")),
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
@@ -112,6 +124,7 @@ func NewEventsServiceClient(httpClient connect.HTTPClient, baseURL string, opts 
 // eventsServiceClient implements EventsServiceClient.
 type eventsServiceClient struct {
 	getAuditLog              *connect.Client[v2.GetAuditLogRequest, v2.GetAuditLogResponse]
+	getAuditLogSummary       *connect.Client[v2.GetAuditLogSummaryRequest, v2.AuditLogSummary]
 	getEventActivity         *connect.Client[v2.GetEventActivityRequest, v2.GetEventActivityResponse]
 	redeliver                *connect.Client[v2.RedeliverRequest, v2.RedeliverResponse]
 	rotateSubscriptionSecret *connect.Client[v2.RotateSubscriptionSecretRequest, v2.Subscription]
@@ -121,6 +134,15 @@ type eventsServiceClient struct {
 // GetAuditLog calls platform.events.v2.EventsService.GetAuditLog.
 func (c *eventsServiceClient) GetAuditLog(ctx context.Context, req *v2.GetAuditLogRequest) (*v2.GetAuditLogResponse, error) {
 	response, err := c.getAuditLog.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// GetAuditLogSummary calls platform.events.v2.EventsService.GetAuditLogSummary.
+func (c *eventsServiceClient) GetAuditLogSummary(ctx context.Context, req *v2.GetAuditLogSummaryRequest) (*v2.AuditLogSummary, error) {
+	response, err := c.getAuditLogSummary.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -167,6 +189,8 @@ func (c *eventsServiceClient) EnableSubscription(ctx context.Context, req *v2.En
 type EventsServiceHandler interface {
 	// Reads the audit log, the newest events first. Needs CAP_IAM_GROUPS_UPDATE.
 	GetAuditLog(context.Context, *v2.GetAuditLogRequest) (*v2.GetAuditLogResponse, error)
+	// Counts the newest events of the audit log by who caused them, by kind and by group. Needs CAP_IAM_GROUPS_UPDATE there.
+	GetAuditLogSummary(context.Context, *v2.GetAuditLogSummaryRequest) (*v2.AuditLogSummary, error)
 	// Counts the changes that were made and denied in each interval. Needs CAP_IAM_GROUPS_UPDATE there.
 	GetEventActivity(context.Context, *v2.GetEventActivityRequest) (*v2.GetEventActivityResponse, error)
 	// Makes deliveries again. Needs CAP_EVENTS_SUBSCRIPTIONS_CREATE.
@@ -188,6 +212,13 @@ func NewEventsServiceHandler(svc EventsServiceHandler, opts ...connect.HandlerOp
 		EventsServiceGetAuditLogProcedure,
 		svc.GetAuditLog,
 		connect.WithSchema(eventsServiceMethods.ByName("GetAuditLog")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	eventsServiceGetAuditLogSummaryHandler := connect.NewUnaryHandlerSimple(
+		EventsServiceGetAuditLogSummaryProcedure,
+		svc.GetAuditLogSummary,
+		connect.WithSchema(eventsServiceMethods.ByName("GetAuditLogSummary")),
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
@@ -220,6 +251,8 @@ func NewEventsServiceHandler(svc EventsServiceHandler, opts ...connect.HandlerOp
 		switch r.URL.Path {
 		case EventsServiceGetAuditLogProcedure:
 			eventsServiceGetAuditLogHandler.ServeHTTP(w, r)
+		case EventsServiceGetAuditLogSummaryProcedure:
+			eventsServiceGetAuditLogSummaryHandler.ServeHTTP(w, r)
 		case EventsServiceGetEventActivityProcedure:
 			eventsServiceGetEventActivityHandler.ServeHTTP(w, r)
 		case EventsServiceRedeliverProcedure:
@@ -239,6 +272,10 @@ type UnimplementedEventsServiceHandler struct{}
 
 func (UnimplementedEventsServiceHandler) GetAuditLog(context.Context, *v2.GetAuditLogRequest) (*v2.GetAuditLogResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("platform.events.v2.EventsService.GetAuditLog is not implemented"))
+}
+
+func (UnimplementedEventsServiceHandler) GetAuditLogSummary(context.Context, *v2.GetAuditLogSummaryRequest) (*v2.AuditLogSummary, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("platform.events.v2.EventsService.GetAuditLogSummary is not implemented"))
 }
 
 func (UnimplementedEventsServiceHandler) GetEventActivity(context.Context, *v2.GetEventActivityRequest) (*v2.GetEventActivityResponse, error) {

@@ -43,6 +43,9 @@ const (
 	// FindingsServiceSummarizeFindingsProcedure is the fully-qualified name of the FindingsService's
 	// SummarizeFindings RPC.
 	FindingsServiceSummarizeFindingsProcedure = "/platform.vulnerabilities.v2.FindingsService/SummarizeFindings"
+	// FindingsServiceCheckImageProcedure is the fully-qualified name of the FindingsService's
+	// CheckImage RPC.
+	FindingsServiceCheckImageProcedure = "/platform.vulnerabilities.v2.FindingsService/CheckImage"
 	// FindingsServiceCountFindingsProcedure is the fully-qualified name of the FindingsService's
 	// CountFindings RPC.
 	FindingsServiceCountFindingsProcedure = "/platform.vulnerabilities.v2.FindingsService/CountFindings"
@@ -89,6 +92,8 @@ type FindingsServiceClient interface {
 	ListFindings(context.Context, *v2.ListFindingsRequest) (*v2.ListFindingsResponse, error)
 	// Counts the findings of a group or repo, from counters. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST.
 	SummarizeFindings(context.Context, *v2.SummarizeFindingsRequest) (*v2.FindingSummary, error)
+	// Decides whether an image passes a policy. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST on its repo, and CAP_REPO_LIST for a path.
+	CheckImage(context.Context, *v2.CheckImageRequest) (*v2.ImageCheck, error)
 	// Counts the findings of a list by their values. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST.
 	CountFindings(context.Context, *v2.CountFindingsRequest) (*v2.FindingFacets, error)
 	// Counts the findings that were open at the end of each interval. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST there.
@@ -144,6 +149,13 @@ func NewFindingsServiceClient(httpClient connect.HTTPClient, baseURL string, opt
 			httpClient,
 			baseURL+FindingsServiceSummarizeFindingsProcedure,
 			connect.WithSchema(findingsServiceMethods.ByName("SummarizeFindings")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		checkImage: connect.NewClient[v2.CheckImageRequest, v2.ImageCheck](
+			httpClient,
+			baseURL+FindingsServiceCheckImageProcedure,
+			connect.WithSchema(findingsServiceMethods.ByName("CheckImage")),
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
@@ -235,6 +247,7 @@ type findingsServiceClient struct {
 	getFinding             *connect.Client[v2.GetFindingRequest, v2.Finding]
 	listFindings           *connect.Client[v2.ListFindingsRequest, v2.ListFindingsResponse]
 	summarizeFindings      *connect.Client[v2.SummarizeFindingsRequest, v2.FindingSummary]
+	checkImage             *connect.Client[v2.CheckImageRequest, v2.ImageCheck]
 	countFindings          *connect.Client[v2.CountFindingsRequest, v2.FindingFacets]
 	getFindingActivity     *connect.Client[v2.GetFindingActivityRequest, v2.GetFindingActivityResponse]
 	getRemediationActivity *connect.Client[v2.GetRemediationActivityRequest, v2.GetRemediationActivityResponse]
@@ -270,6 +283,15 @@ func (c *findingsServiceClient) ListFindings(ctx context.Context, req *v2.ListFi
 // SummarizeFindings calls platform.vulnerabilities.v2.FindingsService.SummarizeFindings.
 func (c *findingsServiceClient) SummarizeFindings(ctx context.Context, req *v2.SummarizeFindingsRequest) (*v2.FindingSummary, error) {
 	response, err := c.summarizeFindings.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// CheckImage calls platform.vulnerabilities.v2.FindingsService.CheckImage.
+func (c *findingsServiceClient) CheckImage(ctx context.Context, req *v2.CheckImageRequest) (*v2.ImageCheck, error) {
+	response, err := c.checkImage.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -393,6 +415,8 @@ type FindingsServiceHandler interface {
 	ListFindings(context.Context, *v2.ListFindingsRequest) (*v2.ListFindingsResponse, error)
 	// Counts the findings of a group or repo, from counters. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST.
 	SummarizeFindings(context.Context, *v2.SummarizeFindingsRequest) (*v2.FindingSummary, error)
+	// Decides whether an image passes a policy. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST on its repo, and CAP_REPO_LIST for a path.
+	CheckImage(context.Context, *v2.CheckImageRequest) (*v2.ImageCheck, error)
 	// Counts the findings of a list by their values. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST.
 	CountFindings(context.Context, *v2.CountFindingsRequest) (*v2.FindingFacets, error)
 	// Counts the findings that were open at the end of each interval. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST there.
@@ -444,6 +468,13 @@ func NewFindingsServiceHandler(svc FindingsServiceHandler, opts ...connect.Handl
 		FindingsServiceSummarizeFindingsProcedure,
 		svc.SummarizeFindings,
 		connect.WithSchema(findingsServiceMethods.ByName("SummarizeFindings")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	findingsServiceCheckImageHandler := connect.NewUnaryHandlerSimple(
+		FindingsServiceCheckImageProcedure,
+		svc.CheckImage,
+		connect.WithSchema(findingsServiceMethods.ByName("CheckImage")),
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
@@ -535,6 +566,8 @@ func NewFindingsServiceHandler(svc FindingsServiceHandler, opts ...connect.Handl
 			findingsServiceListFindingsHandler.ServeHTTP(w, r)
 		case FindingsServiceSummarizeFindingsProcedure:
 			findingsServiceSummarizeFindingsHandler.ServeHTTP(w, r)
+		case FindingsServiceCheckImageProcedure:
+			findingsServiceCheckImageHandler.ServeHTTP(w, r)
 		case FindingsServiceCountFindingsProcedure:
 			findingsServiceCountFindingsHandler.ServeHTTP(w, r)
 		case FindingsServiceGetFindingActivityProcedure:
@@ -578,6 +611,10 @@ func (UnimplementedFindingsServiceHandler) ListFindings(context.Context, *v2.Lis
 
 func (UnimplementedFindingsServiceHandler) SummarizeFindings(context.Context, *v2.SummarizeFindingsRequest) (*v2.FindingSummary, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("platform.vulnerabilities.v2.FindingsService.SummarizeFindings is not implemented"))
+}
+
+func (UnimplementedFindingsServiceHandler) CheckImage(context.Context, *v2.CheckImageRequest) (*v2.ImageCheck, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("platform.vulnerabilities.v2.FindingsService.CheckImage is not implemented"))
 }
 
 func (UnimplementedFindingsServiceHandler) CountFindings(context.Context, *v2.CountFindingsRequest) (*v2.FindingFacets, error) {
