@@ -570,11 +570,9 @@ export const changes: Record<string, Change> = {
    "type": {
     "type": "choice",
     "required": true,
-    "about": "What it has: OSV, OCI, VEX or SBOM.",
+    "about": "What it has.",
     "values": {
      "OSV": "Records of vulnerabilities in the form of OSV.",
-     "KEV": "The catalog of known exploited vulnerabilities. Only the operator has it read.",
-     "EPSS": "The scores of the exploit prediction scoring system. Only the operator has them read.",
      "OCI": "Repos, tags, images and SBOMs of a registry.",
      "VEX": "VEX documents: OpenVEX, CycloneDX and CSAF.",
      "SBOM": "SBOM documents: SPDX and CycloneDX."

@@ -553,6 +553,8 @@ export type FindingFilter = {
   assignee?: string | null | undefined;
   /** Only those that somebody looks after; false: that nobody does. */
   assigned?: boolean | null | undefined;
+  /** Only those that the caller looks after; false: that the caller does not. */
+  assignedToMe?: boolean | null | undefined;
   /** Only those that have a `dueTime`; false: that have none. */
   hasDueTime?: boolean | null | undefined;
   /** Only those first seen at this time or later. */
@@ -1492,6 +1494,17 @@ export type SourceType =
   /** SBOM documents: SPDX and CycloneDX. */
   | 'SBOM';
 
+/** What the source of a group can have. */
+export type GroupSourceType =
+  /** Records of vulnerabilities in the form of OSV. */
+  | 'OSV'
+  /** Repos, tags, images and SBOMs of a registry. */
+  | 'OCI'
+  /** VEX documents: OpenVEX, CycloneDX and CSAF. */
+  | 'VEX'
+  /** SBOM documents: SPDX and CycloneDX. */
+  | 'SBOM';
+
 /** How a run is going or has ended. */
 export type SourceState =
   /** There was no run yet. */
@@ -1511,8 +1524,8 @@ export type CreateSourceInput = {
   parent: string;
   /** 1 to 512 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the group. */
   name: string;
-  /** What it has: OSV, OCI, VEX or SBOM. */
-  type: SourceType;
+  /** What it has. */
+  type: GroupSourceType;
   /**
    * https URL of a public host: of an archive, of a document or of an index; for OSV with ecosystems that of a folder as osv.dev has it, which is the
    * default; for OCI that of a registry, or of one of its repos.
