@@ -126,8 +126,8 @@ func TestTheActivityCountsChangesAndDenials(t *testing.T) {
 			t.Errorf("of no types: %s, want \"\"", got)
 		}
 		_, err := w.p.AuditLog.Activity(acme.owner, core.ActivityRequest{Within: team}, []string{"none"})
-		if got := violationFields(err); got != "types[0]" {
-			t.Errorf("a type: %s, want types[0]", got)
+		if got := violationFields(err); got != "kinds[0]" {
+			t.Errorf("a kind: %s, want kinds[0]", got)
 		}
 		_, err = w.p.AuditLog.Activity(viewer, core.ActivityRequest{Within: team}, nil)
 		expectRefused(t, "a viewer", err, core.CodePermissionDenied)

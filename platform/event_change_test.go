@@ -169,15 +169,15 @@ func TestShortEventTypesAreAcceptedAndUnknownOnesRejected(t *testing.T) {
 		}
 		wrong := []string{"iam.group.created", "iam.groups.created"}
 		_, err := w.p.AuditLog.List(acme.owner, events.AuditRequest{Types: wrong})
-		if got := violationFields(err); got != "types[1]" {
-			t.Errorf("the log: %s, want types[1]", got)
+		if got := violationFields(err); got != "kinds[1]" {
+			t.Errorf("the log: %s, want kinds[1]", got)
 		}
 		_, err = w.p.Events.Open(acme.owner, events.EventRequest{Types: wrong})
-		if got := violationFields(err); got != "types[1]" {
-			t.Errorf("the feed: %s, want types[1]", got)
+		if got := violationFields(err); got != "kinds[1]" {
+			t.Errorf("the feed: %s, want kinds[1]", got)
 		}
-		if got := violationFields(w.p.AuditLog.Export(w.operator(), events.AuditRequest{Types: wrong}, nil)); got != "types[1]" {
-			t.Errorf("the export: %s, want types[1]", got)
+		if got := violationFields(w.p.AuditLog.Export(w.operator(), events.AuditRequest{Types: wrong}, nil)); got != "kinds[1]" {
+			t.Errorf("the export: %s, want kinds[1]", got)
 		}
 	})
 }

@@ -14,8 +14,8 @@ import (
 	"atrium/platform/reports"
 )
 
-// rated returns an advisory with a score.
-func rated(score string, a *inventory.Advisory) *inventory.Advisory {
+// rateAdvisory returns an advisory with a score.
+func rateAdvisory(score string, a *inventory.Advisory) *inventory.Advisory {
 	a.Severities = []inventory.Severity{{Type: "TYPE_CVSS_V3", Score: score}}
 	if score == "" {
 		a.Severities = nil
@@ -93,9 +93,9 @@ func TestAnImagePassesAPolicyOrNot(t *testing.T) {
 		repo := w.namedRepo(acme.uid, "checkout")
 		w.sbom(repo, digest(1), "a@1.0.0", "b@1.0.0", "c@1.0.0")
 		w.point(repo, "1", digest(1))
-		unfixed := rated("", fixedIn("CVE-4", "c", ""))
+		unfixed := rateAdvisory("", fixedIn("CVE-4", "c", ""))
 		unfixed.Affected.Ranges[0].Events = unfixed.Affected.Ranges[0].Events[:1]
-		w.advise(acme.uid, fixedIn("CVE-1", "a", "1.1.0"), rated(badVector, fixedIn("CVE-2", "a", "1.10.0")), rated(mildVector, fixedIn("CVE-3", "b", "2.0.0")), unfixed)
+		w.advise(acme.uid, fixedIn("CVE-1", "a", "1.1.0"), rateAdvisory(badVector, fixedIn("CVE-2", "a", "1.10.0")), rateAdvisory(mildVector, fixedIn("CVE-3", "b", "2.0.0")), unfixed)
 		w.importExploitations(feeds.KnownExploited, "1 0 0 0", newKnown("CVE-3", 0))
 		w.settle()
 		for _, x := range []struct {

@@ -26,6 +26,7 @@ var edgesBeside = map[string]string{
 	"Event.subject": "resource", "EventActor.subject": "identity", "EventConditions.actors": "actorIdentities", "Operation.creator": "creatorIdentity",
 	"TermsAcceptance.acceptedBy": "acceptedByIdentity", "TermsAcceptance.orgUid": "group",
 	"RepoFacet.value": "repo", "RoleFacet.value": "role", "GroupFacet.value": "group", "IdentityFacet.value": "identity", "VulnerabilityFacet.value": "vulnerability", "ActorFacet.value": "identity",
+	"CheckedFinding.vulnerabilityId": "finding", "CheckedFinding.package": "finding", "CheckedFinding.sources": "finding",
 	"ChangedFinding.vulnerabilityId": "finding", "ChangedFinding.package": "finding", "ChangedFinding.decidedBy": "finding",
 }
 
@@ -41,6 +42,8 @@ var edgeless = map[string]string{
 	"ClaimMatch.subject":                    "it is the subject of a token",
 	"StaticKeys.subject":                    "it is the subject of a token",
 	"Image.digest":                          "it is what the image itself is found by",
+	"ImageCheck.digest":                     "it is what was asked for; repo { tags } lead to the image",
+	"PackageUpgrade.package":                "the findings that fail the image lead to it",
 	"Image.baseDigest":                      "base images lie in registries of others",
 	"AcceptanceConditions.packages":         "they are names that findings are compared with",
 	"AdvisoryScanDetection.artifactVersion": "scanners name what they like",

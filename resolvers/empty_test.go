@@ -19,8 +19,8 @@ var hostQueries = map[string]string{
 	"Repo": "repo(uid: $repo) { %s }", "Tag": "tag(uid: $tag) { %s }", "Image": "tag(uid: $tag) { image { %s } }", "IdentityProvider": "identityProvider(uid: $provider) { %s }",
 	"EventSubscription": "subscription(uid: $sink) { %s }", "Artifact": "artifact(uid: $artifact) { %s }", "Viewer": "viewer { %s }",
 	"AccountAssociation": "accountAssociation(uid: $team) { %s }", "Advisory": "advisory(uid: $advisory) { %s }", "ArtifactVersion": "artifact(uid: $artifact) { versions(first: 1) { nodes { %s } } }",
-	"AdvisoryDocument": "advisoryDocuments(first: 1) { nodes { %s } }",
-	"Delivery":         "subscription(uid: $sink) { deliveries(first: 1) { nodes { %s } } }", "ExternalGroupRoleMapping": "externalGroupRoleMapping(uid: $mapping) { %s }",
+	"AdvisoryDocument": "advisoryDocuments(first: 1) { nodes { %s } }", "FindingSummary": "findingSummary(within: $org) { %s }",
+	"Delivery": "subscription(uid: $sink) { deliveries(first: 1) { nodes { %s } } }", "ExternalGroupRoleMapping": "externalGroupRoleMapping(uid: $mapping) { %s }",
 	"Finding": "findings(first: 1) { nodes { %s } }", "Package": "packages(first: 1) { nodes { %s } }",
 	"PackageVersion": "packages(first: 1) { nodes { versions(first: 1) { nodes { %s } } } }", "VulnerabilityExposure": `vulnerability(id: "CVE-01") { %s }`,
 	"GroupInvite": "groupInvite(uid: $invite) { %s }", "RoleBinding": "roleBinding(uid: $binding) { %s }",
@@ -32,7 +32,7 @@ var requiredArguments = map[string]string{
 	"uid": "$org", "id": "$id", "ids": "[$id]", "group": "$org", "issuer": `"x"`, "subject": `"x"`, "name": `"x"`, "on": "$org",
 	"where": "{ecosystems: [JAVA]}", "AcceptanceConditionsInput where": "{maxSeverity: LOW}", "ecosystems": "[JAVA]", "images": `[{repo: "r00"}]`, "startTime": "$since", "endTime": "$until",
 	"representations": "[]", "query": `"x"`, "capability": "GROUPS_LIST", "capabilities": "[]", "within": "$org", "interval": "DAY", "by": "FINDINGS", "first": "1",
-	"from": "{tag: $tag}", "to": "{tag: $tag}", "DateTime from": `"2026-01-01T00:00:00Z"`, "DateTime to": `"2026-02-01T00:00:00Z"`, "time": `"2026-01-01T00:00:00Z"`, "timeZone": `"UTC"`,
+	"from": "{tag: $tag}", "to": "{tag: $tag}", "DateTime from": `"2026-01-01T00:00:00Z"`, "DateTime to": `"2026-02-01T00:00:00Z"`, "time": `"2026-01-01T00:00:00Z"`, "since": `"2026-01-01T00:00:00Z"`, "timeZone": `"UTC"`,
 }
 
 // requiredConditions has conditions without which a "where" is invalid, by its type.

@@ -64,6 +64,7 @@ var everyQuery = []struct {
 	{"auditLog", `query($org: UID!, $owner: String!, $since: DateTime!, $until: DateTime!) { auditLog(within: $org, actor: $owner, kinds: [IAM_IDENTITY_PROVIDER_CREATED], since: $since, until: $until, denied: false, first: 1) {
 		edges { cursor node { id } } nodes { id type subject groupUid time actor { subject act } body denied count } pageInfo { hasNextPage endCursor } } }`, "auditLog.nodes.*.denied", "<nil>"},
 	{"advisoryActivity", `query($org: UID!) { advisoryActivity(within: $org, interval: WEEK) { time opened fixed } }`, "advisoryActivity.29.opened", 3},
+	{"auditLogSummary", `query($org: UID!) { auditLogSummary(within: $org, since: "2020-01-01T00:00:00Z") { complete } }`, "auditLogSummary.complete", true},
 	{"findingActivity", `query($org: UID!) { findingActivity(within: $org) { time open { total critical unknown } } }`, "findingActivity.29.open.total", 6},
 	{"topVulnerabilities", `{ topVulnerabilities { totalCount nodes { findings images repos } } }`, "topVulnerabilities.totalCount", nil},
 	{"topPackages", `{ topPackages(first: 1) { totalCount nodes { package findings } } }`, "topPackages.nodes.*.findings", nil},

@@ -80,9 +80,16 @@ var wireDocuments = map[string]func(graphQL, call) document{
 		}
 		return fields{"input": fields{"requests": seen, "note": c.fields["note"]}}
 	}),
-	"Search":                   showing("query", "search", "{ hits: nodes { ... on Group { uid name } } }", func(c call) fields { return c.params }),
-	"CompareImages":            showing("query", "compareImages", "{ addedCount removedCount changedCount findingsGoneCount findingsNewCount }", func(c call) fields { return c.fields }),
-	"CheckImage":               showing("query", "checkImage", "{ verdict reason failing { total } findings { vulnerabilityId } upgrades { to } feedsAsOf }", func(c call) fields { return c.params }),
+	"Search":        showing("query", "search", "{ hits: nodes { ... on Group { uid name } } }", func(c call) fields { return c.params }),
+	"CompareImages": showing("query", "compareImages", "{ addedCount removedCount changedCount findingsGoneCount findingsNewCount }", func(c call) fields { return c.fields }),
+	"CheckImage": func(p graphQL, c call) document {
+		asked := c.params
+		if asked["fixableOnly"] != nil {
+			asked = asked.with(fields{"fixableOnly": asked["fixableOnly"] == "true", "failOn": p.enumName("SeverityRating", fmt.Sprint(asked["failOn"]))})
+		}
+		const selection = "{ verdict reason failing { total } findings { vulnerabilityId } upgrades { to } feedsAsOf }"
+		return document{"query", "checkImage", asked, selection, readObject("ImageCheck")}
+	},
 	"BatchUpdateRepos":         batchDocument("batchUpdateRepos", "repo", "{ repos { uid description } }"),
 	"BatchCreateTags":          batchDocument("batchCreateTags", "tag", "{ tags { name digest } }"),
 	"BatchCreateIdentities":    batchDocument("batchCreateIdentities", "identity", "{ identities { uid createTime } }"),

@@ -21,6 +21,7 @@ var tripsOfOthers = map[string]int{
 	"DeleteGroup": 4, "ListArtifactVersions": 3, "ListDocuments": 3, "ListResolvedVulnsReports": 6, "ListTermsAcceptances": 2,
 	"UpdateIdentity": 4, "UpdateIdentityProvider": 4, "UpdateRepoReadme": 3, "UpdateRole": 3, "UpdateRoleBinding": 5, "VerifyIdentityProvider": 5, "TestSubscription": 4,
 	"SetDuePolicy": 3, "CreateAcceptanceRule": 4, "PreviewAcceptanceRule": 2,
+	"UpdateFindings": 5, "RotateSubscriptionSecret": 4, "EnableSubscription": 3,
 	"CancelSource": 2, "GetSourceRuns": 2, "RunSource": 3, "UpdateSource": 3,
 }
 

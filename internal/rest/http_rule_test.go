@@ -96,10 +96,11 @@ func (b binding) compare(t *testing.T, r route) {
 	} else if r.body != nil {
 		compareBody(t, r, body, inPath)
 	}
-	var want []string // the fields that are neither in the path nor in the body
+	ownOfGRPC := map[string][]string{"CreateSubscription": {"conditions", "findings"}} // REST has them in batches, whose bodies hold more than the resource.
+	var want []string                                                                  // the fields that are neither in the path nor in the body
 	for i := range b.request.Fields().Len() {
 		name := string(b.request.Fields().Get(i).Name())
-		if b.body != "*" && name != b.body && !slices.Contains(inPath, name) && name != "uidp" && (name != "parent" || r.name != "CreateRootGroup") {
+		if b.body != "*" && name != b.body && !slices.Contains(inPath, name) && name != "uidp" && !slices.Contains(ownOfGRPC[r.name], name) && (name != "parent" || r.name != "CreateRootGroup") {
 			want = append(want, name)
 		}
 	}

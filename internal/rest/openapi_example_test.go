@@ -151,7 +151,7 @@ var importExamples = map[string]any{
 // parameterExamples has a value for each required parameter of a query.
 var parameterExamples = map[string]any{
 	"group": exampleUID, "within": exampleUID, "on": exampleUID, "id": "CVE-2026-12345", "query": "billing", "time": "2026-03-01T00:00:00Z", "from": "2026-03-01T00:00:00Z", "to": "2026-04-01T00:00:00Z", "issuer": "https://issuer.example.com", "subject": "alice", "ecosystems": []any{"ECOSYSTEM_JAVA"}, "imageRefs": []any{"billing/api:v1.4.2"},
-	"image": "acme/shop/checkout:1.4", "start_time": "2026-03-01T00:00:00Z", "end_time": "2026-04-01T00:00:00Z",
+	"since": "2026-03-01T00:00:00Z", "image": "acme/shop/checkout:1.4", "start_time": "2026-03-01T00:00:00Z", "end_time": "2026-04-01T00:00:00Z",
 }
 
 // plainObject converts an object into maps, as JSON decodes it.

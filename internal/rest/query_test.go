@@ -167,7 +167,7 @@ func TestAnEnumMayBeANumber(t *testing.T) {
 	for _, r := range routes(w.p) {
 		for _, p := range r.query {
 			enum, ok := reflect.Zero(p.valueType).Interface().(interface{ Values() []string })
-			if !ok || strings.Contains(r.pattern, "{") {
+			if !ok || strings.Contains(r.pattern, "{") || r.name == "CheckImage" { // The image of its example does not exist.
 				continue
 			}
 			path := r.pattern + "?"

@@ -28,7 +28,8 @@
 //	               finding_match.go compares versions, finding_change.go notes what
 //	               changes, for the events of finding_event.go; finding_update.go and
 //	               finding_rule.go are what callers decide, finding_pattern.go accepts by
-//	               conditions, due_policy.go sets due dates, finding_triage.go says which decision
+//	               conditions, finding_predict.go has what findings an image would have,
+//	               finding_age.go counts open ones by age, due_policy.go sets due dates, finding_triage.go says which decision
 //	               counts; finding_summary.go counts, exploitation.go has what catalogs say
 //
 // What they share:

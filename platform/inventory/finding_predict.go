@@ -34,7 +34,7 @@ func (s Findings) Predict(ctx context.Context, repo *Repo, digest string, held H
 	if err := setExploitation(ctx, s.area.tables, on, advisories); err != nil {
 		return nil, 0, err
 	}
-	known, err := s.decided(ctx, repo.UID, digest)
+	known, err := s.readDecided(ctx, repo.UID, digest)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -50,8 +50,8 @@ func (s Findings) Predict(ctx context.Context, repo *Repo, digest string, held H
 	return found, countUnknown(held.Components), nil
 }
 
-// decided reads the findings of an image about which somebody has decided one by one.
-func (s Findings) decided(ctx context.Context, repo core.UID, digest string) (map[aboutKey]*Finding, error) {
+// readDecided reads the findings of an image about which somebody has decided one by one.
+func (s Findings) readDecided(ctx context.Context, repo core.UID, digest string) (map[aboutKey]*Finding, error) {
 	byKey := map[aboutKey]*Finding{}
 	if digest == "" {
 		return byKey, nil

@@ -117,7 +117,7 @@ func (s ImageChecks) evaluate(ctx context.Context, repo *inventory.Repo, digest 
 	if len(uids) == 0 {
 		return &imageState{unknown: reasonEmptySBOM}, nil
 	}
-	state, err := s.stored(ctx, key)
+	state, err := s.readStored(ctx, key)
 	if state != nil || err != nil {
 		if state != nil {
 			state.packages = int64(len(uids))
@@ -137,8 +137,8 @@ func (s ImageChecks) evaluate(ctx context.Context, repo *inventory.Repo, digest 
 	return s.predict(ctx, repo, digest, held)
 }
 
-// stored returns what is stored of an image; nil if that is not what follows from its SBOMs.
-func (s ImageChecks) stored(ctx context.Context, key core.ImageKey) (*imageState, error) {
+// readStored returns what is stored of an image; nil if that is not what follows from its SBOMs.
+func (s ImageChecks) readStored(ctx context.Context, key core.ImageKey) (*imageState, error) {
 	settled, err := s.area.inventory.Findings.AreSettled(ctx, key)
 	if err != nil || !settled {
 		return nil, err
