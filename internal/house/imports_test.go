@@ -96,9 +96,10 @@ var rules = map[string]rule{
 	"internal/server/admission": {[]string{"platform", "internal/auth", "internal/lru"}, "who waits is decided before anything is known of the protocol"},
 	"internal/server": {[]string{"docs", "internal/server/admission", "internal/telemetry", "internal/graphql/refusal", "platform", "platform/fieldmask", "internal/apierror", "internal/graphql", "internal/graphql/limit", "internal/graphql/transport", "resolvers", "internal/rest", "internal/rpc", "internal/auth", "internal/webhook", "internal/source", "internal/demo", "internal/web", "store", "store/dbfile"},
 		"it puts the parts together, and reaches into none of them"},
-	"internal/login": {nil, "a client knows a server by what it says, and not by its code"},
-	"internal/gate":  {nil, "a client knows a server by what it says, and not by its code"},
-	"cmd": {[]string{"internal/telemetry", "internal/licences", "internal/login", "internal/gate", "platform", "internal/server", "internal/demo", "internal/ingest", "internal/export", "internal/bench", "store"},
+	"internal/login":    {nil, "a client knows a server by what it says, and not by its code"},
+	"internal/gate":     {nil, "a client knows a server by what it says, and not by its code"},
+	"internal/resource": {nil, "it knows the resources by their description, and so every kind without being told of it"},
+	"cmd": {[]string{"internal/telemetry", "internal/licences", "internal/login", "internal/gate", "internal/resource", "platform", "internal/server", "internal/demo", "internal/ingest", "internal/export", "internal/bench", "store"},
 		"a command reads its flags, makes one call and prints what came of it; what the call does is for the package called"},
 	"internal/cases": {[]string{"platform", "internal/auth", "internal/server", "resolvers"},
 		"its tests ask the server that users run, through every protocol; it has no code of its own"},
@@ -135,7 +136,7 @@ var testsMay = map[string][]string{
 	"resolvers":          {"graph", "internal/agreement", "internal/graphql", "internal/graphql/limit", "internal/graphql/transport"}, // Tests send requests to the endpoint.
 	"internal/graphql":   {"resolvers", "internal/apierror"},                                                                          // Tests check the errors of the endpoint.
 	"platform/libraries": {"platform/affected"},                                                                                       // The tests compare its orders of versions with those that affect.
-	"internal/rest":      {"gen"},                                                                                                     // The tests compare the routes with the contract.
+	"internal/rest":      {"gen", "internal/resource"},                                                                                // The tests compare the routes with the contract, and with what the command line finds.
 	"internal/source":    {"internal/auth"},                                                                                           // The tests read sources through the guard.
 	"client":             {"internal/rpc"},                                                                                            // The tests serve what the client calls.
 	"internal/server":    {"internal/ingest"},                                                                                         // The tests read the reports of imports.

@@ -54,6 +54,9 @@ func Description(o Options) http.Handler {
 	})
 }
 
+// Document returns the OpenAPI document as JSON, with the placeholders.
+func Document() []byte { return unpack(openAPIJSON) }
+
 // fillIn returns the document with the placeholders replaced.
 func (o Options) fillIn(document []byte) []byte {
 	version, err := json.Marshal(o.version()) // also inside a quoted YAML string
