@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
 
+	"atrium/internal/resource"
 	"atrium/platform/core"
 )
 
@@ -28,6 +28,9 @@ type commandLine struct {
 		Use    contextUseCommand    `cmd:"" help:"Choose the server that commands use."`
 		Remove contextRemoveCommand `cmd:"" help:"Forget a server and its token, without telling the provider."`
 	} `cmd:"" help:"Manage the servers that you are signed in to."`
+
+	List kindCommands `cmd:"" help:"List findings, repos and all other kinds of resources of a server."`
+	Get  kindCommands `cmd:"" help:"Show one resource of a server."`
 
 	Serve     serveCommand     `cmd:"" help:"Serve the API."`
 	Demo      demoCommand      `cmd:"" help:"Serve a demonstration, and print a link that signs a browser in."`
@@ -112,7 +115,7 @@ func parse(args []string, p program) (picked command, err error) {
 	}()
 	f := &faults{}
 	settings := newSources(p.lookup, f)
-	parser, err := newParser(p, f, settings)
+	parser, err := newParser(p, f, settings, kindsFor(args))
 	if err != nil {
 		return nil, err
 	}
@@ -122,9 +125,9 @@ func parse(args []string, p program) (picked command, err error) {
 	case errors.As(err, &lost):
 		return nil, lost.error
 	case err != nil:
-		return nil, usageError{err}
+		return nil, usageError{explainParse(err)}
 	}
-	picked, ok := parsed.Selected().Target.Addr().Interface().(command)
+	picked, ok := pickedCommand(parsed.Selected())
 	if !ok {
 		return nil, usageError{errors.New("unknown command; see --help")}
 	}
@@ -153,9 +156,12 @@ type describer interface {
 // process.
 const errHelpPrinted = "help was printed"
 
-func newParser(p program, f *faults, settings *sources) (*kong.Kong, error) {
+func newParser(p program, f *faults, settings *sources, kinds []*resource.Kind) (*kong.Kong, error) {
 	limits := core.DefaultMemoryLimits()
-	return kong.New(&commandLine{},
+	commands := &commandLine{
+		List: newKindCommands[listCommand](kinds, "", true), Get: newKindCommands[getCommand](kindsToGet(kinds), "Shows one %s.", false),
+	}
+	return kong.New(commands,
 		kong.Name("atrium"),
 		kong.Description("Atrium serves groups, identities, registries, libraries and advisories over GraphQL, REST and gRPC."),
 		kong.Vars{
@@ -164,13 +170,13 @@ func newParser(p program, f *faults, settings *sources) (*kong.Kong, error) {
 		},
 		kong.Writers(p.stdout, p.stderr),
 		kong.Exit(func(int) { panic(errHelpPrinted) }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 		kong.KindMapper(reflect.Bool, switchMapper{f}),
 		mapValues[string](f, "one text"), mapValues[int](f, "a number"), mapValues[int64](f, "a number"),
 		mapValues[time.Duration](f, "a duration such as 90s, 15m or 2h"), kong.TypeMapper(reflect.TypeFor[map[string]int](), valueMapper{kong.MapperFunc(decodeNumbers), f, "NAME=N, with commas between several"}),
 		kong.Resolvers(settings),
 		kong.ValueFormatter(func(value *kong.Value) string {
-			if value.Flag == nil || slices.Contains(unset, value.Name) {
+			if value.Flag == nil || isUnset(value.Flag) {
 				return value.Help
 			}
 			return fmt.Sprintf("%s ($%s)", value.Help, variable(value.Name))

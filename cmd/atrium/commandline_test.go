@@ -45,18 +45,18 @@ func TestEveryFaultOfTheConfigurationIsReportedAtOnce(t *testing.T) {
 func TestEveryValueOfAWrongTypeIsReportedWithItsVariable(t *testing.T) {
 	t.Parallel()
 	f := &faults{}
-	parser, err := newParser(program{stdout: io.Discard, stderr: io.Discard}, f, newSources(variables(nil), f))
+	parser, err := newParser(program{stdout: io.Discard, stderr: io.Discard}, f, newSources(variables(nil), f), allKinds()[:1])
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, command := range parser.Model.Leaves(false) {
 		env, wrong := map[string]string{}, []string{}
 		for _, flag := range command.Flags {
-			if kind := flag.Target.Type(); kind.Kind() != reflect.String && kind != reflect.TypeFor[[]string]() && kind != reflect.TypeFor[*string]() && !slices.Contains(unset, flag.Name) {
+			if kind := flag.Target.Type(); kind.Kind() != reflect.String && kind != reflect.TypeFor[[]string]() && kind != reflect.TypeFor[*string]() && !isUnset(flag) {
 				env[variable(flag.Name)], wrong = "wrong", append(wrong, flag.Name)
 			}
 		}
-		args := strings.Fields(command.FullPath())[1:]
+		args := wordsOf(command)
 		for range command.Positional {
 			args = append(args, "x")
 		}
@@ -169,12 +169,12 @@ func TestAFlagOverridesItsVariableAndAnEmptyVariableIsUnset(t *testing.T) {
 func TestEveryFlagNamesItsVariableInTheHelp(t *testing.T) {
 	t.Parallel()
 	f := &faults{}
-	parser, err := newParser(program{lookup: os.LookupEnv, stdout: io.Discard, stderr: io.Discard}, f, newSources(os.LookupEnv, f))
+	parser, err := newParser(program{lookup: os.LookupEnv, stdout: io.Discard, stderr: io.Discard}, f, newSources(os.LookupEnv, f), allKinds()[:1])
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, command := range parser.Model.Leaves(false) {
-		help, _, err := atrium(t, nil, append(strings.Fields(command.FullPath())[1:], "--help")...)
+		help, _, err := atrium(t, nil, append(wordsOf(command), "--help")...)
 		if err != nil {
 			t.Errorf("%s --help: %v", command.FullPath(), err)
 		}
@@ -184,9 +184,14 @@ func TestEveryFlagNamesItsVariableInTheHelp(t *testing.T) {
 	}
 }
 
+// wordsOf returns the words of a command, without the other names that stand in brackets.
+func wordsOf(command *kong.Node) []string {
+	return slices.DeleteFunc(strings.Fields(command.FullPath())[1:], func(word string) bool { return strings.HasPrefix(word, "(") })
+}
+
 func checkHelp(t *testing.T, flag *kong.Flag, help string) {
 	t.Helper()
-	if !slices.Contains(unset, flag.Name) && !strings.Contains(help, "($"+variable(flag.Name)+")") {
+	if !isUnset(flag) && !strings.Contains(help, "($"+variable(flag.Name)+")") {
 		t.Errorf("--%s is without its variable", flag.Name)
 	}
 }

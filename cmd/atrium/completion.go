@@ -15,12 +15,12 @@ import (
 // completionCommand prints a script for a shell. The script calls the program to find
 // completions, so it works with later versions too.
 type completionCommand struct {
-	Shell string `arg:"" help:"Shell: bash, zsh or fish."`
+	Shell string `arg:"" help:"Shell: bash, zsh, fish or powershell."`
 }
 
 func (c *completionCommand) check(f *faults) {
 	if completionScripts[c.Shell] == "" {
-		*f = append(*f, fmt.Sprintf("the shell must be bash, zsh or fish, not %.20q", c.Shell))
+		*f = append(*f, fmt.Sprintf("the shell must be bash, zsh, fish or powershell, not %.20q", c.Shell))
 	}
 }
 
@@ -29,7 +29,10 @@ func (c *completionCommand) Help() string {
 	return `Examples:
   source <(atrium completion bash)                                    in ~/.bashrc
   source <(atrium completion zsh)                                     in ~/.zshrc, after compinit
-  atrium completion fish > ~/.config/fish/completions/atrium.fish`
+  atrium completion fish > ~/.config/fish/completions/atrium.fish
+  atrium completion powershell | Out-String | Invoke-Expression      in $PROFILE
+
+Names of resources and groups come from the server of 'atrium login'.`
 }
 
 var completionScripts = map[string]string{
@@ -49,6 +52,15 @@ compdef _atrium atrium
 `,
 	"fish": `complete -c atrium -a '(set -l typed (commandline -opc) (commandline -ct); $typed[1] complete-words -- $typed[2..-1] 2>/dev/null)'
 `,
+	"powershell": `Register-ArgumentCompleter -Native -CommandName atrium -ScriptBlock {
+	param($word, $ast, $at)
+	$typed = @($ast.CommandElements | Where-Object { $_.Extent.EndOffset -lt $at -or $_.Extent.Text -ne $word } | ForEach-Object { $_.Extent.Text })
+	$words = @($typed | Select-Object -Skip 1)
+	& $typed[0] complete-words '--' @words $(if ($word) { $word } else { '""' }) 2>$null | ForEach-Object {
+		[System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_)
+	}
+}
+`,
 }
 
 func (c *completionCommand) run(_ context.Context, p program) error {
@@ -63,13 +75,16 @@ type completeCommand struct {
 
 func (*completeCommand) check(*faults) {}
 
-func (c *completeCommand) run(_ context.Context, p program) error {
+func (c *completeCommand) run(ctx context.Context, p program) error {
 	f := &faults{}
-	parser, err := newParser(p, f, newSources(p.lookup, f))
+	parser, err := newParser(p, f, newSources(p.lookup, f), kindsFor(c.Words))
 	if err != nil {
 		return err
 	}
-	for _, word := range append(completions(parser.Model.Node, c.Words), completeContexts(p, c.Words)...) {
+	if len(c.Words) > 0 && c.Words[len(c.Words)-1] == `""` { // PowerShell passes no empty words.
+		c.Words[len(c.Words)-1] = ""
+	}
+	for _, word := range slices.Concat(completions(parser.Model.Node, c.Words), completeContexts(p, c.Words), completeValues(ctx, p, parser.Model.Node, c.Words)) {
 		if _, err := fmt.Fprintln(p.stdout, word); err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ func TestTheGuideNamesEverySettingOfAServer(t *testing.T) {
 		pages = append(pages, text...)
 	}
 	f := &faults{}
-	parser, err := newParser(program{stdout: io.Discard, stderr: io.Discard}, f, newSources(variables(nil), f))
+	parser, err := newParser(program{stdout: io.Discard, stderr: io.Discard}, f, newSources(variables(nil), f), allKinds()[:1])
 	if err != nil {
 		t.Fatal(err)
 	}

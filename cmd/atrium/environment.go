@@ -19,7 +19,7 @@ func (*serveCommand) checkEnvironment(f *faults, p program, model *kong.Applicat
 	known := map[string]bool{}
 	for _, command := range model.Leaves(false) {
 		for _, flag := range slices.Concat(model.Flags, command.Flags) {
-			known[variable(flag.Name)] = true
+			known[variable(flag.Name)] = known[variable(flag.Name)] || !flag.Tag.Has("unset")
 			known[variable(flag.Name)+"_FILE"] = isSecret(flag)
 			known[variable("no-"+flag.Name)] = flag.Tag.Has("negatable") // which has a fault of its own
 		}

@@ -31,15 +31,17 @@ func newSources(lookup func(string) (string, bool), f *faults) *sources {
 	return &sources{lookup: lookup, faults: f, from: map[string]string{}}
 }
 
-// unset lists the flags that are allowed only on the command line.
-var unset = []string{"help", "version"}
+// isUnset reports whether a flag is allowed only on the command line.
+func isUnset(flag *kong.Flag) bool {
+	return flag.Name == "help" || flag.Name == "version" || flag.Tag.Has("unset")
+}
 
 // Validate does nothing, because Resolve collects the faults.
 func (*sources) Validate(*kong.Application) error { return nil }
 
 // Resolve returns the value of a flag, or nil if no source has one.
 func (s *sources) Resolve(kctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-	if slices.Contains(unset, flag.Name) {
+	if isUnset(flag) {
 		return nil, nil
 	}
 	if flag.Name == configFlag {
@@ -149,7 +151,7 @@ func (s *sources) checkNames(model *kong.Application) {
 	known := map[string]bool{}
 	for _, command := range model.Leaves(false) {
 		for _, flag := range command.Flags {
-			known[flag.Name] = true
+			known[flag.Name] = known[flag.Name] || !isUnset(flag)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.given)) {

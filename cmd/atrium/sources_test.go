@@ -189,12 +189,12 @@ func TestEveryCommandTakesTheConfigurationThatIsPrinted(t *testing.T) {
 	}
 	file, f := writeFile(t, "c.yaml", out), &faults{}
 	p := program{lookup: variables(nil), environ: list(nil), stdout: io.Discard, stderr: io.Discard}
-	parser, err := newParser(p, f, newSources(p.lookup, f))
+	parser, err := newParser(p, f, newSources(p.lookup, f), allKinds()[:1])
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, command := range parser.Model.Leaves(false) {
-		args := strings.Fields(command.FullPath())[1:]
+		args := wordsOf(command)
 		for range command.Positional {
 			args = append(args, "x")
 		}
@@ -230,8 +230,8 @@ func TestShellsCompleteCommandsAndFlags(t *testing.T) {
 			t.Errorf("%s: %v %q, want it to begin with %q", words, err, out, want)
 		}
 	}
-	for _, shell := range []string{"bash", "zsh", "fish"} {
-		if out, _, err := atrium(t, nil, "completion", shell); err != nil || !strings.Contains(out, "complete-words -- ") {
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if out, _, err := atrium(t, nil, "completion", shell); err != nil || !strings.Contains(strings.ReplaceAll(out, "'--'", "--"), "complete-words -- ") {
 			t.Errorf("%s: %v\n%s, want it to contain 'complete-words -- '", shell, err, out)
 		}
 	}

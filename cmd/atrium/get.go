@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"syscall"
+
+	"atrium/internal/resource"
+)
+
+// getCommand shows one resource.
+type getCommand struct {
+	kindFlags
+	Name string `arg:"" help:"Uid, or name; a name after the path of its group or repo finds the one there: acme/shop/checkout, acme/shop/checkout:v1."`
+}
+
+func (c *getCommand) check(f *faults) {
+	c.kindFlags.check(f)
+	if c.Group != "" && !c.kind.HasScope() {
+		f.add("group", "is not for %s, which are in no group", c.kind.Name)
+	}
+}
+
+func (c *getCommand) run(ctx context.Context, p program) error {
+	server, err := c.client(ctx)
+	if err != nil {
+		return err
+	}
+	client := resourceClient{server}
+	group, err := c.findGroup(ctx, client)
+	if err != nil {
+		return err
+	}
+	item, err := c.kind.Get(ctx, client, c.Name, group)
+	if err != nil {
+		return lineError{err}
+	}
+	out := openPager(p)
+	o := c.newOutput(p, out, client)
+	if err = errors.Join(o.Show(ctx, c.kind, item), out.Close()); errors.Is(err, syscall.EPIPE) {
+		return nil
+	}
+	return err
+}
+
+// kindsToGet returns the kinds of which one can be read.
+func kindsToGet(all []*resource.Kind) (found []*resource.Kind) {
+	for _, kind := range all {
+		if kind.CanGet() {
+			found = append(found, kind)
+		}
+	}
+	return found
+}

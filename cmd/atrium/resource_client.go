@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"atrium/platform/core"
+)
+
+// A resourceClient reads resources over REST, and finds out over GraphQL what paths are of which uids.
+type resourceClient struct{ *graphqlClient }
+
+// Read returns the answer to a GET.
+func (c resourceClient) Read(ctx context.Context, path string, query url.Values) ([]byte, error) {
+	target := c.server.JoinPath(path)
+	target.RawQuery = query.Encode()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.authorize(request); err != nil {
+		return nil, err
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return nil, core.Unavailable("the server cannot be reached", err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK || mediaOf(response) != "application/json" {
+		return nil, c.refusal(response)
+	}
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, connectionLostError(err)
+	}
+	return answer, nil
+}
+
+const findQuery = `query Find($path: String) { group(path: $path) { uid } repo(path: $path) { uid } }`
+
+// Find returns the uid of the group or the repo at a path, or "" if there is none that the caller may see.
+func (c resourceClient) Find(ctx context.Context, path string) (string, error) {
+	a, err := c.ask(ctx, question{findQuery, map[string]string{"path": path}})
+	if err != nil {
+		return "", err
+	}
+	var found struct{ Group, Repo struct{ UID string } }
+	if err := json.Unmarshal(a.Data, &found); err != nil {
+		return "", a.err()
+	}
+	switch {
+	case found.Group.UID != "":
+		return found.Group.UID, nil
+	case found.Repo.UID != "":
+		return found.Repo.UID, nil
+	}
+	for _, e := range a.Errors {
+		if e.Extensions.Status != core.CodeNotFound && e.Extensions.Status != core.CodePermissionDenied {
+			return "", a.err()
+		}
+	}
+	return "", nil
+}
+
+const pathsQuery = `query Paths($uids: [UID!]!) {
+  groups(where: {uids: $uids}, first: 200) { nodes { uid path } }
+  repos(where: {uids: $uids}, first: 200) { nodes { uid path } }
+}`
+
+// maxAsked is how many paths are asked for at once.
+const maxAsked = 200
+
+// Paths returns the paths of groups and repos by their uids. What the caller may not see is left out.
+func (c resourceClient) Paths(ctx context.Context, uids []string) (map[string]string, error) {
+	type nodes struct{ Nodes []struct{ UID, Path string } }
+	paths := map[string]string{}
+	for some := range slices.Chunk(uids, maxAsked) {
+		a, err := c.ask(ctx, question{pathsQuery, map[string]any{"uids": some}})
+		if err != nil {
+			return nil, err
+		}
+		var found struct{ Groups, Repos nodes }
+		if err := json.Unmarshal(a.Data, &found); err != nil {
+			return nil, a.err()
+		}
+		for _, node := range append(found.Groups.Nodes, found.Repos.Nodes...) {
+			if node.Path != "" {
+				paths[node.UID] = node.Path
+			}
+		}
+	}
+	return paths, nil
+}
