@@ -65,8 +65,8 @@ await check('the schema in the package is that of the server', async () => {
   const nonNull = (sdl) => {
     const found = [];
     visit(parse(sdl), { FieldDefinition: (field, _key, _parent, _path, ancestors) => {
-      const [said] = field.directives.filter(({ name }) => name.value === 'semanticNonNull');
-      if (said) found.push(`${ancestors.at(-1).name.value}.${field.name.value} ${said.arguments.map(({ value }) => value.values.map((one) => one.value))}`);
+      const [said] = (field.directives ?? []).filter(({ name }) => name.value === 'semanticNonNull');
+      if (said) found.push(`${ancestors.at(-1).name.value}.${field.name.value} ${(said.arguments ?? []).map(({ value }) => value.values.map((one) => one.value))}`);
     } });
     return found.sort();
   };
