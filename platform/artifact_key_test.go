@@ -92,14 +92,14 @@ func TestRecordsAreFoundAndRatedByTheirUpstreamVulnerabilities(t *testing.T) {
 			_, err := w.p.Feeds.ImportVulnerabilities(w.operator(), all)
 			must(t, err)
 		}
-		vulnerabilities(rateAdvisory("CVE-1", critical), rateAdvisory("CVE-3", low), &inventory.Vulnerability{ID: "DSA-1", Upstream: []string{"CVE-1"}, Related: []string{"CVE-8"}})
+		vulnerabilities(rated("CVE-1", critical), rated("CVE-3", low), &inventory.Vulnerability{ID: "DSA-1", Upstream: []string{"CVE-1"}, Related: []string{"CVE-8"}})
 		done, err := w.p.Feeds.ImportAdvisories(w.operator(), acme.uid, []*inventory.Advisory{
 			{AdvisoryID: "DSA-1", ArtifactName: "a", Upstream: []string{"CVE-1"}, Related: []string{"CVE-8"}}, {AdvisoryID: "DSA-2", ArtifactName: "a", Upstream: []string{"CVE-2"}},
 			{AdvisoryID: "DSA-3", ArtifactName: "a", Aliases: []string{"CVE-3"}, Upstream: []string{"CVE-1"}},
 			{AdvisoryID: "DSA-4", ArtifactName: "a", Upstream: []string{"CVE-1"}, Severities: []inventory.Severity{{Type: "TYPE_CVSS_V3", Score: low}}}, {AdvisoryID: "DSA-5", ArtifactName: "a", Related: []string{"CVE-1"}},
 		})
 		expectImported(t, "advisories", done, err, mustSucceed(5, 0, 0, 0))
-		vulnerabilities(rateAdvisory("GHSA-2", critical, "CVE-2")) // after the advisory
+		vulnerabilities(rated("GHSA-2", critical, "CVE-2")) // after the advisory
 		list := func(f inventory.AdvisoryFilter) string {
 			page, err := w.p.Advisories.List(acme.owner, core.ListRequest[*inventory.AdvisoryFilter]{Filter: &f, OrderBy: "advisory_id"})
 			must(t, err)
@@ -135,7 +135,7 @@ func TestRecordsAreFoundAndRatedByTheirUpstreamVulnerabilities(t *testing.T) {
 		if err != nil || one.ID != "CVE-1" {
 			t.Errorf("CVE-1 is %+v (%v)", one, err)
 		}
-		again, err := w.p.Feeds.ImportVulnerabilities(w.operator(), []*inventory.Vulnerability{{ID: "DSA-1", Upstream: []string{"CVE-1"}, Related: []string{"CVE-9"}}, rateAdvisory("CVE-1", critical)})
+		again, err := w.p.Feeds.ImportVulnerabilities(w.operator(), []*inventory.Vulnerability{{ID: "DSA-1", Upstream: []string{"CVE-1"}, Related: []string{"CVE-9"}}, rated("CVE-1", critical)})
 		expectImported(t, "metadata with another related id", again, err, mustSucceed(0, 1, 1, 0))
 	})
 }
