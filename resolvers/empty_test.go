@@ -32,7 +32,7 @@ var requiredArguments = map[string]string{
 	"uid": "$org", "id": "$id", "ids": "[$id]", "group": "$org", "issuer": `"x"`, "subject": `"x"`, "name": `"x"`, "on": "$org",
 	"where": "{ecosystems: [JAVA]}", "AcceptanceConditionsInput where": "{maxSeverity: LOW}", "ecosystems": "[JAVA]", "images": `[{repo: "r00"}]`, "startTime": "$since", "endTime": "$until",
 	"representations": "[]", "query": `"x"`, "capability": "GROUPS_LIST", "capabilities": "[]", "within": "$org", "interval": "DAY", "by": "FINDINGS", "first": "1",
-	"from": "{tag: $tag}", "to": "{tag: $tag}", "DateTime from": `"2026-01-01T00:00:00Z"`, "DateTime to": `"2026-02-01T00:00:00Z"`, "time": `"2026-01-01T00:00:00Z"`, "since": `"2026-01-01T00:00:00Z"`, "timeZone": `"UTC"`,
+	"from": "{tag: $tag}", "to": "{tag: $tag}", "DateTime from": `"2026-01-01T00:00:00Z"`, "DateTime to": `"2026-02-01T00:00:00Z"`, "time": `"2026-01-01T00:00:00Z"`, "since": `"2026-01-01T00:00:00Z"`, "image": `"acme/none:1"`, "fixableOnly": "false", "knownExploitedOnly": "false", "timeZone": `"UTC"`,
 }
 
 // requiredConditions has conditions without which a "where" is invalid, by its type.
@@ -130,6 +130,7 @@ var cursors = map[string]bool{"after": true, "before": true}
 // In these lists, an absent list does not mean all, or the list says what to leave out.
 var otherLists = map[string]string{
 	"ecosystems": "is required, with at least one", "images": "is required, with at least one", "excludeClasses": "leaves out nothing", "excludeEventAuthors": "leaves out nobody", "orderBy": "is the order of the list",
+	"FindingSummary.openByAge.days": "is required, with at least one", "Query.auditLogSummary.kinds": "counts nothing",
 	"Viewer.uids": "is refused: one's own bindings are not narrowed by it", "Group.effectiveBindings.uids": "is refused likewise",
 }
 
