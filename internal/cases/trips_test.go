@@ -22,6 +22,8 @@ var tripsOfOthers = map[string]int{
 	"UpdateIdentity": 4, "UpdateIdentityProvider": 4, "UpdateRepoReadme": 3, "UpdateRole": 3, "UpdateRoleBinding": 5, "VerifyIdentityProvider": 5, "TestSubscription": 4,
 	"SetDuePolicy": 3, "CreateAcceptanceRule": 4, "PreviewAcceptanceRule": 2,
 	"UpdateFindings": 5, "RotateSubscriptionSecret": 4, "EnableSubscription": 3,
+	"BatchUpdateRepos": 2, "BatchCreateTags": 3, "BatchCreateIdentities": 2, "BatchCreateGroupInvites": 3, "BatchCreateSubscriptions": 3,
+	"BatchDeleteTags": 2, "BatchDeleteIdentities": 2, "BatchDeleteGroupInvites": 2, "BatchDeleteRoleBindings": 3, "BatchDeleteSubscriptions": 2,
 	"CancelSource": 2, "GetSourceRuns": 2, "RunSource": 3, "UpdateSource": 3,
 }
 
