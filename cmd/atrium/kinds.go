@@ -72,7 +72,8 @@ func newKindCommands[C any, P interface {
 	all := reflect.New(reflect.StructOf(fields))
 	for i, kind := range kinds {
 		one := all.Elem().Field(i)
-		P(one.Field(0).Addr().Interface().(*C)).setKind(kind, one.Field(1))
+		command, _ := one.Field(0).Addr().Interface().(*C)
+		P(command).setKind(kind, one.Field(1))
 	}
 	return kindCommands{kong.Plugins{all.Interface()}}
 }

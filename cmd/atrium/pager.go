@@ -40,7 +40,7 @@ func openPager(p program) *pager {
 }
 
 // Close waits until the person has seen enough.
-func (o *pager) Close() error {
+func (o *pager) Close() error { //nolint:unparam // It is an io.Closer.
 	if o.program == nil {
 		return nil
 	}

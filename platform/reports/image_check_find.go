@@ -22,7 +22,7 @@ func neededToCheck() []core.Capability { return inventory.FindingKind.ReadCapabi
 
 // find finds the image that a request names.
 func (s ImageChecks) find(ctx context.Context, actor *core.Actor, group *core.UID, ref imageReference) (core.ImageKey, error) {
-	sboms := SBOMs{s.area}
+	sboms := SBOMs(s)
 	if group != nil && ref.repo != "" {
 		repo, err := s.findInGroup(ctx, *group, ref.repo)
 		if err == nil && repo == nil {
