@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -118,7 +119,7 @@ func (c *checkCommand) decide(ctx context.Context, p program, client *graphqlCli
 	}
 	end := time.Now().Add(c.Wait)
 	for {
-		result, err := c.ask(ctx, client, image, http.MethodGet, "vulnerabilities/v2/images:check", http.NoBody)
+		result, err := c.ask(ctx, client, image, http.MethodGet, "vulnerabilities/v2/images:check", nil)
 		isOpen := err == nil && !result.IsDecided() || isTemporary(err) || core.AsError(err).Code == core.CodeNotFound
 		if !isOpen || time.Until(end) < pollChecks {
 			return result, err
@@ -146,35 +147,11 @@ func (c *checkCommand) decideSBOM(ctx context.Context, p program, client *graphq
 
 // ask sends one request about an image, and reads the answer.
 func (c *checkCommand) ask(ctx context.Context, client *graphqlClient, image, method, path string, body io.Reader) (gate.Result, error) {
-	target := client.server.JoinPath(path)
-	target.RawQuery = c.query(image).Encode()
-	request, err := http.NewRequestWithContext(ctx, method, target.String(), body)
+	answer, err := client.read(ctx, method, path, c.query(image), body)
 	if err != nil {
 		return gate.Result{}, err
 	}
-	if err := client.authorize(request); err != nil {
-		return gate.Result{}, err
-	}
-	if method == http.MethodPost {
-		request.Header.Set("Content-Type", "application/octet-stream")
-	}
-	response, err := client.http.Do(request)
-	if err != nil {
-		return gate.Result{}, core.Unavailable("the server cannot be reached, or the connection was lost", err)
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return gate.Result{}, client.refusal(response)
-	}
-	raw, err := io.ReadAll(response.Body)
-	if err != nil {
-		return gate.Result{}, connectionLostError(err)
-	}
-	name := image
-	if name == "" {
-		name = c.SBOM
-	}
-	return gate.NewResult(name, raw)
+	return gate.NewResult(cmp.Or(image, c.SBOM), answer)
 }
 
 func (c *checkCommand) query(image string) url.Values {

@@ -18,13 +18,17 @@ func TestTheGateEndsWithTheStatusOfItsVerdict(t *testing.T) {
 	answers := map[string]string{
 		"good:1": `{"verdict": "CHECK_VERDICT_PASSED"}`, "odd:1": `{"verdict": "CHECK_VERDICT_NOT_KNOWN", "reason": "no SBOM"}`,
 		"bad:1":  `{"verdict": "CHECK_VERDICT_FAILED", "open": {"total": 3}, "failing": {"total": 1, "high": 1}, "findings": [` + finding + `], "upgrades": [{"package": "left-pad", "from": "1.3.0", "to": "1.3.1", "findings": 1}]}`,
-		"html:1": `<html>`, "new:1": `{"verdict": "MAYBE"}`, "": `{"verdict": "CHECK_VERDICT_PASSED", "packages": 2, "unknownPackages": 1}`,
+		"html:1": `<html>`, "list:1": `[]`, "new:1": `{"verdict": "MAYBE"}`, "": `{"verdict": "CHECK_VERDICT_PASSED", "packages": 2, "unknownPackages": 1}`,
 	}
 	var asked []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		asked = append(asked, fmt.Sprintf("%s %s %s", r.Method, r.URL.RequestURI(), body))
-		answer, known := answers[r.URL.Query().Get("image")]
+		image := r.URL.Query().Get("image")
+		answer, known := answers[image]
+		if image != "html:1" {
+			w.Header().Set("Content-Type", "application/json")
+		}
 		if !known {
 			w.WriteHeader(http.StatusForbidden)
 			answer = `{"code": 7, "message": "Permission denied"}`
@@ -43,7 +47,7 @@ func TestTheGateEndsWithTheStatusOfItsVerdict(t *testing.T) {
 		want string
 	}{
 		{"good:1", 0, "good:1 passed"}, {"bad:1", 1, "CVE-1  high  left-pad  1.3.0  fixed in 1.3.1"}, {"good:1 bad:1 odd:1", 1, "upgrade left-pad 1.3.0 to 1.3.1"},
-		{"odd:1", 3, "not decided: no SBOM"}, {"good:1 odd:1", 3, "good:1 passed"}, {"hidden:1", 3, "Permission denied"}, {"html:1", 3, "not that of a check"}, {"new:1", 3, "not decided"},
+		{"odd:1", 3, "not decided: no SBOM"}, {"good:1 odd:1", 3, "good:1 passed"}, {"hidden:1", 3, "Permission denied"}, {"html:1", 3, "answered 200 OK"}, {"list:1", 3, "not that of a check"}, {"new:1", 3, "not decided"},
 		{"", 2, ""}, {"--fail-on worst good:1", 2, ""}, {"--sbom " + document, 2, ""}, {"--sbom x good:1 odd:1", 2, ""}, {"--format odd good:1", 2, ""}, {"--wait 1s --sbom x good:1", 2, ""},
 		{"--sbom " + document + " --group " + group, 0, "nothing is known about 1 of 2 packages"}, {"--sbom none.json good:1", 3, "none.json"},
 		{"--fail-on high --fixable --known-exploited --new-since main good:1", 0, "passed"}, {"--url http://127.0.0.1:1 good:1", 3, "cannot be reached"},

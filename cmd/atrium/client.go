@@ -200,12 +200,42 @@ func explainToken(token string, err error) (string, error) {
 	return token, nil
 }
 
-// authorize adds the token to a request.
-func (c *graphqlClient) authorize(request *http.Request) (err error) {
-	if c.sent, err = c.token(request.Context()); err == nil {
-		request.Header.Set("Authorization", "Bearer "+c.sent)
+// do sends a request with the token. The caller must close the body of the response.
+func (c *graphqlClient) do(request *http.Request) (response *http.Response, err error) {
+	if c.sent, err = c.token(request.Context()); err != nil {
+		return nil, err
 	}
-	return err
+	request.Header.Set("Authorization", "Bearer "+c.sent)
+	if response, err = c.http.Do(request); err != nil {
+		return nil, core.Unavailable("the server cannot be reached, or the connection was lost", err)
+	}
+	return response, nil
+}
+
+// read sends a request to a path of REST, and returns the JSON that answers it. A body is a file.
+func (c *graphqlClient) read(ctx context.Context, method, path string, query url.Values, body io.Reader) ([]byte, error) {
+	target := c.server.JoinPath(path)
+	target.RawQuery = query.Encode()
+	request, err := http.NewRequestWithContext(ctx, method, target.String(), body)
+	if err != nil {
+		return nil, err
+	}
+	if body != nil {
+		request.Header.Set("Content-Type", "application/octet-stream")
+	}
+	response, err := c.do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK || mediaOf(response) != "application/json" {
+		return nil, c.refusal(response)
+	}
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, connectionLostError(err)
+	}
+	return answer, nil
 }
 
 // hasNewToken reports whether there is another token than that of the last request, which the server may accept.
@@ -286,16 +316,9 @@ func (c *graphqlClient) send(ctx context.Context, accept string, q question) (*h
 	if err != nil {
 		return nil, err
 	}
-	if err := c.authorize(request); err != nil {
-		return nil, err
-	}
 	request.Header.Set("Accept", accept)
 	request.Header.Set("Content-Type", "application/json")
-	response, err := c.http.Do(request)
-	if err != nil {
-		return nil, core.Unavailable("the server cannot be reached", err)
-	}
-	return response, nil
+	return c.do(request)
 }
 
 func mediaOf(response *http.Response) string {

@@ -9,8 +9,8 @@ import (
 	"atrium/store/storetest"
 )
 
-// from sends a request of a browser on another machine. These have another name for the server than its own.
-func (r *running) from(method, path, body string, cookie *http.Cookie) (status int, text string, set []*http.Cookie) {
+// sendFromElsewhere sends a request of a browser on another machine. These have another name for the server than its own.
+func (r *running) sendFromElsewhere(method, path, body string, cookie *http.Cookie) (status int, text string, set []*http.Cookie) {
 	r.t.Helper()
 	request, err := http.NewRequestWithContext(r.t.Context(), method, r.url+path, strings.NewReader(body))
 	if err != nil {
@@ -57,7 +57,7 @@ func TestTheLinkOfADemonstrationSignsOneBrowserIn(t *testing.T) {
 	expect := func(who string, cookie *http.Cookie, want bool) {
 		t.Helper()
 		for _, page := range pages {
-			status, text, _ := server.from(http.MethodGet, page, "", cookie)
+			status, text, _ := server.sendFromElsewhere(http.MethodGet, page, "", cookie)
 			if got := pageToken.MatchString(text); got && !want || !got && want && status == http.StatusOK { // a page that was not built has none
 				t.Errorf("%s of %s: status %d, with a token: %t, want %t", page, who, status, got, want)
 			}
@@ -67,17 +67,17 @@ func TestTheLinkOfADemonstrationSignsOneBrowserIn(t *testing.T) {
 	expect("a stranger with a cookie", &http.Cookie{Name: "atrium-demonstration", Value: "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}, false)
 	expect("a stranger with an empty cookie", &http.Cookie{Name: "atrium-demonstration"}, false)
 	for _, wrong := range []string{"", "x", code + "x", code[1:], strings.Repeat("x", 10_000)} {
-		if status, _, set := server.from(http.MethodPost, signingPath, wrong, nil); status != http.StatusForbidden || len(set) > 0 {
+		if status, _, set := server.sendFromElsewhere(http.MethodPost, signingPath, wrong, nil); status != http.StatusForbidden || len(set) > 0 {
 			t.Errorf("the code %.50q: status %d and cookies %v, want 403 and none", wrong, status, set)
 		}
 	}
-	status, _, set := server.from(http.MethodPost, signingPath, code, nil)
+	status, _, set := server.sendFromElsewhere(http.MethodPost, signingPath, code, nil)
 	if status != http.StatusNoContent || len(set) != 1 || !set[0].HttpOnly || set[0].SameSite != http.SameSiteStrictMode {
 		t.Fatalf("the code of the link: status %d and cookies %v, want 204 and one that only this site has", status, set)
 	}
 	expect("who has the link", set[0], true)
 	for range 2 {
-		if status, _, again := server.from(http.MethodPost, signingPath, code, nil); status != http.StatusForbidden || len(again) > 0 {
+		if status, _, again := server.sendFromElsewhere(http.MethodPost, signingPath, code, nil); status != http.StatusForbidden || len(again) > 0 {
 			t.Errorf("the link once more: status %d and cookies %v, want 403 and none", status, again)
 		}
 	}
@@ -91,7 +91,7 @@ func TestTheLinkOfADemonstrationSignsOneBrowserIn(t *testing.T) {
 	if server.code() == old {
 		t.Error("two starts have one code")
 	}
-	if status, _, set := server.from(http.MethodPost, signingPath, old, nil); status != http.StatusForbidden || len(set) > 0 {
+	if status, _, set := server.sendFromElsewhere(http.MethodPost, signingPath, old, nil); status != http.StatusForbidden || len(set) > 0 {
 		t.Errorf("the link of an earlier start: status %d and cookies %v, want 403 and none", status, set)
 	}
 	expect("who had the link of an earlier start", cookie, false)
@@ -112,7 +112,7 @@ func TestOnlyADemonstrationHasALink(t *testing.T) {
 	if strings.Contains(server.stdout.String(), "#demonstration=") {
 		t.Errorf("a server in production prints a link:\n%s", server.stdout.String())
 	}
-	if status, _, set := server.from(http.MethodPost, signingPath, "", nil); status < 400 || len(set) > 0 {
+	if status, _, set := server.sendFromElsewhere(http.MethodPost, signingPath, "", nil); status < 400 || len(set) > 0 {
 		t.Errorf("a server in production takes a code: status %d and cookies %v", status, set)
 	}
 }

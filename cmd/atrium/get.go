@@ -36,8 +36,9 @@ func (c *getCommand) run(ctx context.Context, p program) error {
 		return lineError{err}
 	}
 	out := openPager(p)
-	o := c.newOutput(p, out, client)
-	if err = errors.Join(o.Show(ctx, c.kind, item), out.Close()); errors.Is(err, syscall.EPIPE) {
+	err = c.newOutput(p, out, client).Show(ctx, c.kind, item)
+	out.wait()
+	if errors.Is(err, syscall.EPIPE) {
 		return nil
 	}
 	return err

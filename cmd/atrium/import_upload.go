@@ -111,15 +111,12 @@ func (u *upload) sendOnce(ctx context.Context, p program, client *graphqlClient)
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := client.authorize(request); err != nil {
-		return nil, 0, err
-	}
 	request.ContentLength = size
 	request.Header.Set("Content-Type", "application/octet-stream")
 	request.Header.Set("Expect", "100-continue") // so that a refusal comes before the upload
-	response, err := client.http.Do(request)
+	response, err := client.do(request)
 	if err != nil {
-		return nil, 0, core.Unavailable("the server cannot be reached, or the connection was lost", err)
+		return nil, 0, err
 	}
 	defer response.Body.Close()
 	if response.StatusCode == http.StatusAccepted {
@@ -156,12 +153,12 @@ func (c *graphqlClient) awaitOperation(ctx context.Context, o *operations.Operat
 		if err != nil {
 			return nil, err
 		}
-		if err := c.authorize(request); err != nil {
-			return nil, err
-		}
-		response, err := c.http.Do(request)
-		if err != nil {
+		response, err := c.do(request)
+		switch {
+		case isTemporary(err):
 			continue // the import goes on meanwhile
+		case err != nil:
+			return nil, err
 		}
 		if response.StatusCode == http.StatusOK {
 			err = json.NewDecoder(response.Body).Decode(o)

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"atrium/internal/export"
 	"atrium/internal/resource"
 	"atrium/platform/core"
 )
@@ -42,7 +43,7 @@ func (c *kindFlags) newOutput(p program, out io.Writer, client resource.Client) 
 	if shown, ok := out.(*pager); ok {
 		out = shown.Writer
 	}
-	o := &resource.Output{Out: out, Format: c.Output, Escape: escapeLine, Now: time.Now(), Client: client}
+	o := &resource.Output{Out: out, Format: c.Output, Escape: escapeLine, Defuse: export.Defuse, Now: time.Now(), Client: client}
 	if c.Quiet {
 		o.Format = resource.UIDs
 	}
@@ -135,7 +136,8 @@ func (c *listCommand) run(ctx context.Context, p program) error {
 	}
 	out := openPager(p)
 	shown, err := c.write(ctx, c.newOutput(p, out, client), query)
-	if err = errors.Join(err, out.Close()); errors.Is(err, syscall.EPIPE) { // the reader of the output has closed it
+	out.wait()
+	if errors.Is(err, syscall.EPIPE) { // the reader of the output has closed it
 		return nil
 	}
 	if err != nil {

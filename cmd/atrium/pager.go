@@ -39,12 +39,10 @@ func openPager(p program) *pager {
 	return &pager{plainWriter{pipe}, pipe, program}
 }
 
-// Close waits until the person has seen enough.
-func (o *pager) Close() error { //nolint:unparam // It is an io.Closer.
-	if o.program == nil {
-		return nil
+// wait waits until the person has seen enough.
+func (o *pager) wait() {
+	if o.program != nil {
+		_ = o.pipe.Close()
+		_ = o.program.Wait() // How it ends is a matter between it and the person.
 	}
-	_ = o.pipe.Close()
-	_ = o.program.Wait() // How it ends is a matter between it and the person.
-	return nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -16,28 +15,7 @@ type resourceClient struct{ *graphqlClient }
 
 // Read returns the answer to a GET.
 func (c resourceClient) Read(ctx context.Context, path string, query url.Values) ([]byte, error) {
-	target := c.server.JoinPath(path)
-	target.RawQuery = query.Encode()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), http.NoBody)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.authorize(request); err != nil {
-		return nil, err
-	}
-	response, err := c.http.Do(request)
-	if err != nil {
-		return nil, core.Unavailable("the server cannot be reached", err)
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK || mediaOf(response) != "application/json" {
-		return nil, c.refusal(response)
-	}
-	answer, err := io.ReadAll(response.Body)
-	if err != nil {
-		return nil, connectionLostError(err)
-	}
-	return answer, nil
+	return c.read(ctx, http.MethodGet, path, query, nil)
 }
 
 const findQuery = `query Find($path: String) { group(path: $path) { uid } repo(path: $path) { uid } }`

@@ -119,7 +119,7 @@ func (w *csvWriter[T]) Write(rows []T) error {
 	}
 	for _, row := range rows {
 		for i, c := range w.columns {
-			w.cells[i] = defuse(c.text(row))
+			w.cells[i] = Defuse(c.text(row))
 		}
 		if err := w.to.Write(w.cells); err != nil {
 			return err
@@ -129,9 +129,9 @@ func (w *csvWriter[T]) Write(rows []T) error {
 	return w.to.Error()
 }
 
-// defuse puts an apostrophe before a text that a spreadsheet would run as a formula. Texts come
+// Defuse puts an apostrophe before a text that a spreadsheet would run as a formula. Texts come
 // from images and advisories, which anybody may have written.
-func defuse(text string) string {
+func Defuse(text string) string {
 	if text != "" && strings.ContainsRune("=+-@\t\r\n", rune(text[0])) {
 		return "'" + text
 	}

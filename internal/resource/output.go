@@ -33,6 +33,7 @@ type Output struct {
 	Format  string
 	Colours bool
 	Escape  func(string) string // makes a text one line without control characters
+	Defuse  func(string) string // makes a cell of CSV that no spreadsheet runs
 	Now     time.Time
 	Client  Client // finds the paths of groups and repos
 
@@ -162,7 +163,7 @@ func (o *Output) record(k *Kind, columns []Column, item *Item) error {
 	}
 	var texts []string
 	for _, column := range columns {
-		texts = append(texts, defuse(o.text(k, column, item, true)))
+		texts = append(texts, o.Defuse(o.text(k, column, item, true)))
 	}
 	return o.csv(texts)
 }
@@ -174,14 +175,6 @@ func (o *Output) csv(record []string) error {
 	}
 	w.Flush()
 	return w.Error()
-}
-
-// defuse puts an apostrophe before a text that a spreadsheet would run as a formula.
-func defuse(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
-		return "'" + text
-	}
-	return text
 }
 
 func (o *Output) json(item *Item) error {

@@ -42,26 +42,11 @@ func accessRoutes(p *platform.Platform) []route {
 			value("within", parseText[core.UID], func(q *wire.SearchRequest) *core.UID { return &q.Within }),
 		}, pages(func(q *wire.SearchRequest) (*int, *string) { return &q.PageSize, &q.PageToken }))),
 
-		ask("GetAuditLog", log, w.GetAuditLog, slices.Concat([]filter[wire.GetAuditLogRequest]{
-			value("within", parseText[core.UID], func(q *wire.GetAuditLogRequest) *core.UID { return &q.Within }),
-			value("actor", parseText[string], func(q *wire.GetAuditLogRequest) *string { return &q.Actor }),
-			value("subject", parseText[core.UID], func(q *wire.GetAuditLogRequest) *core.UID { return &q.Subject }),
-			value("target", parseText[core.UID], func(q *wire.GetAuditLogRequest) *core.UID { return &q.Target }),
-			values("kinds", parseText[string], func(q *wire.GetAuditLogRequest) *[]string { return &q.Kinds }),
-			value("since", core.ParseTime, func(q *wire.GetAuditLogRequest) *core.Time { return &q.Since }),
-			value("until", core.ParseTime, func(q *wire.GetAuditLogRequest) *core.Time { return &q.Until }),
-			choice("denied", func(q *wire.GetAuditLogRequest) **bool { return &q.Denied }),
-		}, pages(func(q *wire.GetAuditLogRequest) (*int, *string) { return &q.PageSize, &q.PageToken })), core.CapGroupsUpdate),
-		ask("GetAuditLogSummary", log+":summarize", w.GetAuditLogSummary, []filter[wire.GetAuditLogSummaryRequest]{
-			value("within", parseText[core.UID], func(q *wire.GetAuditLogSummaryRequest) *core.UID { return &q.Within }).asRequired(),
-			value("actor", parseText[string], func(q *wire.GetAuditLogSummaryRequest) *string { return &q.Actor }),
-			value("subject", parseText[core.UID], func(q *wire.GetAuditLogSummaryRequest) *core.UID { return &q.Subject }),
-			value("target", parseText[core.UID], func(q *wire.GetAuditLogSummaryRequest) *core.UID { return &q.Target }),
-			values("kinds", parseText[string], func(q *wire.GetAuditLogSummaryRequest) *[]string { return &q.Kinds }),
-			value("since", core.ParseTime, func(q *wire.GetAuditLogSummaryRequest) *core.Time { return &q.Since }).asRequired(),
-			value("until", core.ParseTime, func(q *wire.GetAuditLogSummaryRequest) *core.Time { return &q.Until }),
-			choice("denied", func(q *wire.GetAuditLogSummaryRequest) **bool { return &q.Denied }),
-		}, core.CapGroupsUpdate),
+		ask("GetAuditLog", log, w.GetAuditLog, slices.Concat(
+			auditFilters(func(q *wire.GetAuditLogRequest) *wire.AuditQuestion { return &q.AuditQuestion }),
+			pages(func(q *wire.GetAuditLogRequest) (*int, *string) { return &q.PageSize, &q.PageToken })), core.CapGroupsUpdate),
+		ask("GetAuditLogSummary", log+":summarize", w.GetAuditLogSummary,
+			auditFilters(func(q *wire.AuditQuestion) *wire.AuditQuestion { return q }, "within", "since"), core.CapGroupsUpdate),
 		ask("GetEventActivity", log+":activity", w.GetEventActivity, append(intervals(func(q *wire.EventInterval) *wire.Interval { return &q.Interval }),
 			values("kinds", parseText[string], func(q *wire.EventInterval) *[]string { return &q.Kinds })), core.CapGroupsUpdate),
 		send("Redeliver", "/events/v2/deliveries:redeliver", w.Redeliver, manage...),
@@ -76,6 +61,26 @@ func pages[Q any](at func(*Q) (size *int, token *string)) []filter[Q] {
 		value("page_size", parseNumber, func(q *Q) *int { size, _ := at(q); return size }).withDefault(core.DefaultPageSize),
 		value("page_token", parseOptional, func(q *Q) *string { _, token := at(q); return token }),
 	}
+}
+
+// auditFilters are the parameters that say which events of the audit log are meant.
+func auditFilters[Q any](at func(*Q) *wire.AuditQuestion, required ...string) []filter[Q] {
+	filters := []filter[Q]{
+		value("within", parseText[core.UID], func(q *Q) *core.UID { return &at(q).Within }),
+		value("actor", parseText[string], func(q *Q) *string { return &at(q).Actor }),
+		value("subject", parseText[core.UID], func(q *Q) *core.UID { return &at(q).Subject }),
+		value("target", parseText[core.UID], func(q *Q) *core.UID { return &at(q).Target }),
+		values("kinds", parseText[string], func(q *Q) *[]string { return &at(q).Kinds }),
+		value("since", core.ParseTime, func(q *Q) *core.Time { return &at(q).Since }),
+		value("until", core.ParseTime, func(q *Q) *core.Time { return &at(q).Until }),
+		choice("denied", func(q *Q) **bool { return &at(q).Denied }),
+	}
+	for i, f := range filters {
+		if slices.Contains(required, f.name) {
+			filters[i] = f.asRequired()
+		}
+	}
+	return filters
 }
 
 // choice is a parameter that is true or false. Without it, both match.

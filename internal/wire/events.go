@@ -10,18 +10,22 @@ import (
 )
 
 type (
+	// An AuditQuestion says which events of the audit log are meant.
+	AuditQuestion struct {
+		Within  core.UID  `json:"within,omitempty"`
+		Actor   string    `json:"actor,omitempty"`
+		Subject core.UID  `json:"subject,omitempty"`
+		Target  core.UID  `json:"target,omitempty"`
+		Kinds   []string  `json:"kinds,omitempty"`
+		Since   core.Time `json:"since,omitzero"`
+		Until   core.Time `json:"until,omitzero"`
+		Denied  *bool     `json:"denied,omitempty"`
+	}
 	// A GetAuditLogRequest asks for a page of the audit log.
 	GetAuditLogRequest struct {
-		Within    core.UID  `json:"within,omitempty"`
-		Actor     string    `json:"actor,omitempty"`
-		Subject   core.UID  `json:"subject,omitempty"`
-		Target    core.UID  `json:"target,omitempty"`
-		Kinds     []string  `json:"kinds,omitempty"`
-		Since     core.Time `json:"since,omitzero"`
-		Until     core.Time `json:"until,omitzero"`
-		Denied    *bool     `json:"denied,omitempty"`
-		PageSize  int       `json:"pageSize,omitempty"`
-		PageToken string    `json:"pageToken,omitempty"`
+		AuditQuestion
+		PageSize  int    `json:"pageSize,omitempty"`
+		PageToken string `json:"pageToken,omitempty"`
 	}
 	// GetAuditLogResponse is a page of the audit log.
 	GetAuditLogResponse struct {
@@ -51,10 +55,9 @@ type (
 
 // GetAuditLog reads a page of the audit log, the newest events first.
 func (o Operations) GetAuditLog(ctx context.Context, in *GetAuditLogRequest) (*GetAuditLogResponse, error) {
-	page, err := o.p.AuditLog.List(ctx, events.AuditRequest{
-		DescendantsOf: in.Within, Actor: in.Actor, Subject: in.Subject, Target: in.Target, Types: in.Kinds, Since: in.Since, Until: in.Until, Denied: in.Denied,
-		PageSize: in.PageSize, After: in.PageToken,
-	})
+	request := in.request()
+	request.PageSize, request.After = in.PageSize, in.PageToken
+	page, err := o.p.AuditLog.List(ctx, request)
 	if err != nil {
 		return nil, err
 	}
@@ -69,23 +72,15 @@ func (o Operations) GetAuditLog(ctx context.Context, in *GetAuditLogRequest) (*G
 	return answer, nil
 }
 
-// A GetAuditLogSummaryRequest asks how often things happened.
-type GetAuditLogSummaryRequest struct {
-	Within  core.UID  `json:"within"`
-	Actor   string    `json:"actor,omitempty"`
-	Subject core.UID  `json:"subject,omitempty"`
-	Target  core.UID  `json:"target,omitempty"`
-	Kinds   []string  `json:"kinds,omitempty"`
-	Since   core.Time `json:"since"`
-	Until   core.Time `json:"until,omitzero"`
-	Denied  *bool     `json:"denied,omitempty"`
+// GetAuditLogSummary counts the newest events of the audit log.
+func (o Operations) GetAuditLogSummary(ctx context.Context, in *AuditQuestion) (*events.AuditSummary, error) {
+	return o.p.AuditLog.Summarize(ctx, in.request())
 }
 
-// GetAuditLogSummary counts the newest events of the audit log.
-func (o Operations) GetAuditLogSummary(ctx context.Context, in *GetAuditLogSummaryRequest) (*events.AuditSummary, error) {
-	return o.p.AuditLog.Summarize(ctx, events.AuditRequest{
-		DescendantsOf: in.Within, Actor: in.Actor, Subject: in.Subject, Target: in.Target, Types: in.Kinds, Since: in.Since, Until: in.Until, Denied: in.Denied,
-	})
+func (q *AuditQuestion) request() events.AuditRequest {
+	return events.AuditRequest{
+		DescendantsOf: q.Within, Actor: q.Actor, Subject: q.Subject, Target: q.Target, Types: q.Kinds, Since: q.Since, Until: q.Until, Denied: q.Denied,
+	}
 }
 
 func newEvent(e *core.Event) *Event {

@@ -334,7 +334,6 @@ func decodeField(resource any, name string, value json.RawMessage, v *violations
 	}
 }
 
-// NewValue returns a pointer of type T to a zero value.
 // NewValue returns a pointer of the type T to a zero value.
 func NewValue[T any]() T {
 	value, _ := reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T)

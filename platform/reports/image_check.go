@@ -39,7 +39,7 @@ type CheckVerdict string
 const (
 	CheckPassed   CheckVerdict = "CHECK_VERDICT_PASSED"
 	CheckFailed   CheckVerdict = "CHECK_VERDICT_FAILED"
-	CheckNotKnown CheckVerdict = "CHECK_VERDICT_NOT_KNOWN" // it is not known what the image holds, or the one that it is compared with
+	CheckNotKnown CheckVerdict = "CHECK_VERDICT_NOT_KNOWN" // it is not known what the image holds, or the one that it is compared with, or whether any of its packages is affected
 )
 
 // Values lists the verdicts.
@@ -94,11 +94,12 @@ type PackageUpgrade struct {
 // MaxCheckedFindings limits the findings and the upgrades that a check lists. Their counts are exact.
 const MaxCheckedFindings = 100
 
-// sbomReasons say why it is not known what an image holds.
+// The reasons say why nothing can be decided about an image.
 const (
-	reasonNoSBOM    = "no SBOM of the image is known"
-	reasonEmptySBOM = "the SBOM of the image has no packages"
-	reasonBase      = "it is not known what the image of the tag in newSince holds: "
+	reasonNoSBOM     = "no SBOM of the image is known"
+	reasonEmptySBOM  = "the SBOM of the image has no packages"
+	reasonNoAdvisory = "no advisory can be about any of its packages, since none is of an ecosystem that advisories name"
+	reasonBase       = "it is not known what the image of the tag in newSince holds: "
 )
 
 // Check decides whether an image passes a policy.
@@ -181,7 +182,7 @@ func (s ImageChecks) judge(ctx context.Context, key core.ImageKey, state *imageS
 			check.NotAffected++
 		}
 	}
-	if state.unknown != "" {
+	if check.Reason != "" {
 		return check, nil
 	}
 	failing := slices.DeleteFunc(slices.Clone(state.findings), func(f *inventory.Finding) bool { return !policy.meets(f) })
@@ -192,9 +193,13 @@ func (s ImageChecks) judge(ctx context.Context, key core.ImageKey, state *imageS
 	for _, f := range failing {
 		count(&check.Failing, f)
 	}
-	check.Verdict = CheckPassed
-	if len(failing) > 0 {
+	switch {
+	case len(failing) > 0:
 		check.Verdict = CheckFailed
+	case state.unknownPackages >= state.packages:
+		check.Reason = reasonNoAdvisory
+	default:
+		check.Verdict = CheckPassed
 	}
 	check.Upgrades = upgrades(failing)
 	for _, f := range failing[:min(len(failing), MaxCheckedFindings)] {
