@@ -271,7 +271,7 @@ const (
 	CheckVerdict_CHECK_VERDICT_PASSED CheckVerdict = 1
 	// Findings fail the image.
 	CheckVerdict_CHECK_VERDICT_FAILED CheckVerdict = 2
-	// It is not known what the image holds, or what the image holds that it is compared with.
+	// It is not known what the image holds, or what the image holds that it is compared with, or whether any of its packages is affected.
 	CheckVerdict_CHECK_VERDICT_NOT_KNOWN CheckVerdict = 3
 )
 
