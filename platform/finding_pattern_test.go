@@ -152,7 +152,7 @@ func TestAPatternAcceptsWhatItsPreviewShows(t *testing.T) {
 				p.Scopes = []inventory.PackageScope{inventory.ScopeOptional, inventory.ScopeDevelopment}
 			}
 			if random.IntN(4) == 0 {
-				p.Labels = []string{pick("env", "env=test", "env=", "team=shop")}
+				p.Labels = []core.LabelCondition{core.ParseLabelCondition(pick("env", "env=test", "env=", "team=shop"))}
 			}
 			if text, _ := json.Marshal(p); string(text) == `{}` || string(text) == `{"includeKnownExploited":true}` {
 				continue
@@ -257,7 +257,7 @@ func TestAFindingLeavesAPatternWhenItChanges(t *testing.T) {
 		}
 		w.advise(acme.uid, lastingFrom("CVE-1", "a", "2.0"), lastingFrom("CVE-2", "b", "2.0"), lastingFrom("CVE-3", "c", "2.0"), lastingFrom("CVE-4", "d", "2.0"))
 		w.importExploitations(feeds.EPSS, "4 0 0 0", newLikely("CVE-1", 0.01), newLikely("CVE-2", 0.01), newLikely("CVE-3", 0.01), newLikely("CVE-4", 0.01))
-		rule := w.acceptAll(acme.owner, acme.uid, inventory.FindingPattern{MaxSeverity: core.SeverityLow, WithoutFix: true, EPSSBelow: new(0.1), Labels: []string{"env=test"}})
+		rule := w.acceptAll(acme.owner, acme.uid, inventory.FindingPattern{MaxSeverity: core.SeverityLow, WithoutFix: true, EPSSBelow: new(0.1), Labels: []core.LabelCondition{{Key: "env", Value: new("test")}}})
 		w.sbom(repo, digest(1), "a@1.0.0", "b@1.0.0", "c@1.0.0", "d@1.0.0")
 		w.point(repo, "latest", digest(1))
 		state := func(what, want string) {
@@ -430,7 +430,7 @@ func TestAPatternStaysInItsGroup(t *testing.T) {
 		}{
 			"another organisation": {other.owner, shop, low, core.CodePermissionDenied}, "the group beside it": {editor(bank), shop, low, core.CodePermissionDenied},
 			"the group above": {editor(shop), acme.uid, low, core.CodePermissionDenied}, "a reader": {reader, shop, low, core.CodePermissionDenied},
-			"labels of repos that cannot be listed": {editor(shop), shop, inventory.FindingPattern{Labels: []string{"env"}}, core.CodePermissionDenied},
+			"labels of repos that cannot be listed": {editor(shop), shop, inventory.FindingPattern{Labels: []core.LabelCondition{{Key: "env"}}}, core.CodePermissionDenied},
 			"a group that is not there":             {acme.owner, missingBelow(acme.uid), low, core.CodeNotFound},
 		} {
 			_, err := w.p.Findings.AcceptByPattern(c.ctx, inventory.TriageRule{Scope: c.within, Pattern: &c.pattern, Note: "x", ExpireTime: rule.ExpireTime})
@@ -474,7 +474,7 @@ func TestPatternsThatAreRefused(t *testing.T) {
 		}
 		for fields, p := range map[string]inventory.FindingPattern{
 			"where": {IncludeKnownExploited: true}, "maxSeverity": {MaxSeverity: core.SeverityUnknown}, "epssBelow": {EPSSBelow: new(float64)},
-			"packages": {Packages: many}, "ecosystems": {Ecosystems: []string{""}}, "labels": {Labels: []string{"a b"}},
+			"packages": {Packages: many}, "ecosystems": {Ecosystems: []string{""}}, "labels": {Labels: []core.LabelCondition{{Key: "a b"}}},
 		} {
 			rule := inventory.TriageRule{Scope: acme.uid, Pattern: &p, Note: "x", ExpireTime: core.At(w.now().Add(time.Hour))}
 			_, err := w.p.Findings.AcceptByPattern(acme.owner, rule)

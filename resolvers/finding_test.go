@@ -136,8 +136,8 @@ func TestFindingsAreFilteredByLabelsOfTheirReposAndByAge(t *testing.T) {
 			w.ask(`mutation($repo: UID!) { updateRepo(input: {uid: $repo, labels: [`+labels+`]}) { repo { uid } } }`, "repo", repo)
 		}
 		for where, want := range map[string][2]int{ // by repo
-			`labels: ["env=prod"]`: {3, 0}, `labels: ["env=test"]`: {0, 2}, `labels: ["env"]`: {3, 2}, `labels: ["env=prod", "pci"]`: {3, 0}, `labels: ["env=test", "pci"]`: {}, `labels: []`: {},
-			`labels: ["env=prod"], severities: [CRITICAL]`: {1, 0}, `firstSeenBefore: "2999-01-01T00:00:00Z"`: {3, 2}, `firstSeenBefore: "1980-01-01T00:00:00Z"`: {},
+			`labels: [{key: "env", value: "prod"}]`: {3, 0}, `labels: [{key: "env", value: "test"}]`: {0, 2}, `labels: [{key: "env"}]`: {3, 2}, `labels: [{key: "env", value: "prod"}, {key: "pci"}]`: {3, 0}, `labels: [{key: "env", value: "test"}, {key: "pci"}]`: {}, `labels: []`: {},
+			`labels: [{key: "env", value: "prod"}], severities: [CRITICAL]`: {1, 0}, `firstSeenBefore: "2999-01-01T00:00:00Z"`: {3, 2}, `firstSeenBefore: "1980-01-01T00:00:00Z"`: {},
 		} {
 			got := w.ask(`{ findings(where: {` + where + `}) { totalCount nodes { uid } } repos { nodes { findings(where: {` + where + `}) { totalCount } } } }`)
 			got.expect("findings.totalCount", want[0]+want[1]).expect("repos.nodes.*.findings.totalCount", fmt.Sprint(want[0], want[1]))
@@ -145,15 +145,15 @@ func TestFindingsAreFilteredByLabelsOfTheirReposAndByAge(t *testing.T) {
 				t.Errorf("%s finds %d, want %v", where, len(found), want)
 			}
 		}
-		if got := w.askAs(theOwner, `{ findings(where: {labels: ["a=b=c"]}) { totalCount } }`).expectErrors("INVALID_ARGUMENT findings").violations(); got != "labels" {
+		if got := w.askAs(theOwner, `{ findings(where: {labels: [{key: "a", value: "b=c"}]}) { totalCount } }`).expectErrors("INVALID_ARGUMENT findings").violations(); got != "labels" {
 			t.Errorf("it names %q, want labels", got)
 		}
 		w.member(w.shop, "analyst", w.role(w.shop, "analysts", core.CapFindingsList, core.CapFindingsUpdate, core.CapTagList))
 		w.askAs("analyst", `{ findings { totalCount } }`).expectSuccess().expect("findings.totalCount", 3)
 		w.askAs("analyst", `{ findings(first: 1) { nodes { vulnerability { name repos { totalCount } } packageVersion { version } } } }`).
 			expectErrors("PERMISSION_DENIED findings.nodes.0.vulnerability.repos", "PERMISSION_DENIED findings.nodes.0.packageVersion").expect("findings.nodes.0.vulnerability.name", "CVE-1")
-		w.askAs("analyst", `{ findings(where: {labels: ["env=prod"]}) { totalCount } }`).expectErrors("PERMISSION_DENIED findings")
-		const accept = `mutation($shop: UID!) { updateFindings(input: {within: $shop, where: {labels: ["env=prod"]}, state: ACCEPTED}) { updatedCount } }`
+		w.askAs("analyst", `{ findings(where: {labels: [{key: "env", value: "prod"}]}) { totalCount } }`).expectErrors("PERMISSION_DENIED findings")
+		const accept = `mutation($shop: UID!) { updateFindings(input: {within: $shop, where: {labels: [{key: "env", value: "prod"}]}, state: ACCEPTED}) { updatedCount } }`
 		w.askAs("analyst", accept, "shop", w.shop).expectErrors("PERMISSION_DENIED updateFindings")
 		w.ask(accept, "shop", w.shop).expect("updateFindings.updatedCount", 3)
 	})

@@ -121,7 +121,7 @@ func TestRulesOfAcceptanceAreShownBeforeTheyAreMade(t *testing.T) {
 			expect("acceptanceRulePreview.facets.severities.0.value", "CRITICAL")
 		total := shown.value("acceptanceRulePreview.totalCount")
 		const create = `mutation($input: CreateAcceptanceRuleInput!) { createAcceptanceRule(input: $input) { rule {
-			uid withinUid within { ... on Group { name } } note expireTime where { maxSeverity epssBelow withoutFix packages ecosystems labels includeKnownExploited }
+			uid withinUid within { ... on Group { name } } note expireTime where { maxSeverity epssBelow withoutFix packages ecosystems labels { key value } includeKnownExploited }
 		} } }`
 		input := map[string]any{"within": w.org, "where": where, "note": "only in tests", "expireTime": "2130-01-01T00:00:00Z"}
 		uid := w.ask(create, "input", input).expect("createAcceptanceRule.rule.withinUid", string(w.org)).expect("createAcceptanceRule.rule.within.name", "acme").expect("createAcceptanceRule.rule.note", "only in tests").
@@ -142,7 +142,7 @@ func TestRulesOfAcceptanceAreShownBeforeTheyAreMade(t *testing.T) {
 		w.ask(`{ findings(where: {states: [ACCEPTED]}) { totalCount } }`).expect("findings.totalCount", 0)
 		w.askAs(theOwner, remove, "uid", uid).expectErrors("NOT_FOUND deleteAcceptanceRule")
 		for fields, given := range map[string]map[string]any{
-			"where": {}, "maxSeverity epssBelow": {"maxSeverity": "UNKNOWN", "epssBelow": 2}, "labels": {"labels": []any{"a b"}},
+			"where": {}, "maxSeverity epssBelow": {"maxSeverity": "UNKNOWN", "epssBelow": 2}, "labels": {"labels": []any{map[string]any{"key": "a b"}}},
 		} {
 			got := w.askAs(theOwner, preview, "within", w.org, "where", given)
 			if named := got.violations(); named != fields {

@@ -63,7 +63,7 @@ func TestRowsThatAreOnlyReadCost(t *testing.T) {
 		`{ findings(first: 1, where: {vulnerabilityIds: ["a", "b"]}) { totalCount } }`:                                                         1,
 		`{ lookupIdentity(issuer: "https://issuer.example.com", subject: "owner-of-acme") }`:                                                   1,
 		`{ findings(first: 0) { facets { states { count } } } }`:                                                                               1 + 1 + 800,
-		`{ findings(first: 0, where: {states: [OPEN], fixable: true, ecosystems: ["npm"], labels: ["a=b"]}) { facets { states { count } } } }`: 1 + 1 + 800,
+		`{ findings(first: 0, where: {states: [OPEN], fixable: true, ecosystems: ["npm"], labels: [{key: "a", value: "b"}]}) { facets { states { count } } } }`: 1 + 1 + 800,
 		`{ findings(first: 0, where: {vulnerabilityIds: ["a"]}) { facets { states { count } } } }`:                                             1 + 1 + 800,
 		`{ findings(first: 0) { facets { vulnerabilities { count } } } }`:                                                                      1 + 1 + 800,
 		`{ findings(first: 0, where: {minScore: 7}) { facets { states { count } packages { count } assignees { count } } } }`:                  1 + 1 + 3200 + 2,

@@ -17,6 +17,8 @@ type Facet any
 type (
 	// A ValueFacet counts the rows with a value that names no object.
 	ValueFacet core.TextFacet
+	// A LabelFacet counts the rows with a label.
+	LabelFacet core.TextFacet
 	// A VulnerabilityFacet counts the rows of a vulnerability.
 	VulnerabilityFacet core.TextFacet
 	// A RepoFacet counts the rows of a repo.
@@ -43,6 +45,12 @@ func (f *RoleFacet) UID() core.UID { return core.UID(f.Value) }
 // UID returns the uid that the value is.
 func (f *IdentityFacet) UID() core.UID { return core.UID(f.Value) }
 
+// Label returns the label that the value is.
+func (f *LabelFacet) Label() *core.Label {
+	key, value, _ := strings.Cut(f.Value, "=")
+	return &core.Label{Key: key, Value: value}
+}
+
 // facetsOf returns facets in the form of the graph. prefix is that of the names of an enum's values.
 func facetsOf[F ~struct {
 	Value string `json:"value"`
@@ -63,16 +71,18 @@ func facetsOf[F ~struct {
 type (
 	// FindingFacets are those of findings.
 	FindingFacets struct {
-		Severities, States, Ecosystems, Packages, Labels []ValueFacet
-		Vulnerabilities                                  []VulnerabilityFacet
-		Repos                                            []RepoFacet
-		Groups                                           []GroupFacet
-		Assignees                                        []IdentityFacet
+		Severities, States, Ecosystems, Packages []ValueFacet
+		Labels                                   []LabelFacet
+		Vulnerabilities                          []VulnerabilityFacet
+		Repos                                    []RepoFacet
+		Groups                                   []GroupFacet
+		Assignees                                []IdentityFacet
 	}
 	// RepoFacets are those of repos.
 	RepoFacets struct {
-		Tiers, Bundles, Labels []ValueFacet
-		Groups                 []GroupFacet
+		Tiers, Bundles []ValueFacet
+		Labels         []LabelFacet
+		Groups         []GroupFacet
 	}
 	// TagFacets are those of tags.
 	TagFacets struct {
@@ -99,7 +109,7 @@ func NewFindingFacets(f *inventory.FindingFacets) *FindingFacets {
 	return &FindingFacets{
 		Severities: facetsOf[ValueFacet](f.Severities, "SEVERITY_RATING_"), States: facetsOf[ValueFacet](f.States, "FINDING_STATE_"),
 		Ecosystems: facetsOf[ValueFacet](f.Ecosystems, ""), Vulnerabilities: facetsOf[VulnerabilityFacet](f.Vulnerabilities, ""),
-		Packages: facetsOf[ValueFacet](f.Packages, ""), Labels: facetsOf[ValueFacet](f.Labels, ""),
+		Packages: facetsOf[ValueFacet](f.Packages, ""), Labels: facetsOf[LabelFacet](f.Labels, ""),
 		Repos: facetsOf[RepoFacet](f.Repos, ""), Groups: facetsOf[GroupFacet](f.Groups, ""), Assignees: facetsOf[IdentityFacet](f.Assignees, ""),
 	}
 }
@@ -127,7 +137,7 @@ func NewAuditLogSummary(s *events.AuditSummary) *AuditLogSummary {
 func NewRepoFacets(f *inventory.RepoFacets) *RepoFacets {
 	return &RepoFacets{
 		Tiers: facetsOf[ValueFacet](f.Tiers, "CATALOG_TIER_"), Bundles: facetsOf[ValueFacet](f.Bundles, ""),
-		Labels: facetsOf[ValueFacet](f.Labels, ""), Groups: facetsOf[GroupFacet](f.Groups, ""),
+		Labels: facetsOf[LabelFacet](f.Labels, ""), Groups: facetsOf[GroupFacet](f.Groups, ""),
 	}
 }
 

@@ -40,10 +40,10 @@ var _ = newKind(kind{
 		{name: "decide what cannot be", do: decideFindings(fields{"state": "FINDING_STATE_NOT_AFFECTED"}), want: invalid("justification")},
 		{name: "decide about a missing one", do: call{rpc: "UpdateFindings", fields: fields{"uids": []string{"{repo}/00000000000000ff"}, "finding": fields{"note": "a"}}},
 			want: notFoundBy("uids[0]", "vulnerabilities/Finding", "{repo}/00000000000000ff")},
-		{name: "accept", do: acceptFindings("{group}"), want: resource(fields{"uid": "<uid>", "within": "{group}", "where": fields{"packages": []string{"nothing-has-it"}}, "note": "fine",
+		{name: "accept", do: acceptFindings("{group}"), want: resource(fields{"uid": "<uid>", "within": "{group}", "where": fields{"packages": []string{"nothing-has-it"}, "labels": []string{"env", "team=none"}}, "note": "fine",
 			"expireTime": "2999-01-01T00:00:00.000Z", "createTime": "<time>", "acceptedCount": 0})},
 		{name: "rules", setup: []call{acceptFindings("{group}")}, do: askPlace("GetAcceptanceRules", "{group}"), want: resource(fields{"acceptanceRules": []fields{{
-			"uid": "<uid>", "within": "{group}", "where": fields{"packages": []string{"nothing-has-it"}}, "note": "fine", "expireTime": "2999-01-01T00:00:00.000Z", "createTime": "<time>", "acceptedCount": 0}}})},
+			"uid": "<uid>", "within": "{group}", "where": fields{"packages": []string{"nothing-has-it"}, "labels": []string{"env", "team=none"}}, "note": "fine", "expireTime": "2999-01-01T00:00:00.000Z", "createTime": "<time>", "acceptedCount": 0}}})},
 		{name: "preview", do: previewRule("{group}"), want: having{"findings": []fields{}}},
 		{name: "a due policy", do: setDuePolicy("{group}", 7), want: resource(fields{"policy": fields{"within": "{group}", "criticalDays": 7, "updateTime": "<time>"}})},
 		{name: "a due policy that is set", setup: []call{setDuePolicy("{group}", 9)}, do: askPlace("GetDuePolicy", "{group}"), want: resource(fields{"policy": fields{"within": "{group}", "criticalDays": 9, "updateTime": "<time>"}})},
@@ -95,7 +95,7 @@ func decideFindings(finding fields) call {
 }
 
 func acceptFindings(within string) call {
-	return call{rpc: "CreateAcceptanceRule", target: within, fields: fields{"where": fields{"packages": []string{"nothing-has-it"}}, "note": "fine", "expireTime": "2999-01-01T00:00:00.000Z"}}
+	return call{rpc: "CreateAcceptanceRule", target: within, fields: fields{"where": fields{"packages": []string{"nothing-has-it"}, "labels": []string{"env", "team=none"}}, "note": "fine", "expireTime": "2999-01-01T00:00:00.000Z"}}
 }
 
 func previewRule(within string) call {

@@ -92,9 +92,18 @@ func (p graphQL) inputValue(definition *ast.Definition, value any) any {
 			all[i] = p.inputValue(definition, v[i])
 		}
 		return all
+	case []string:
+		return p.inputValue(definition, normalise(v))
 	case string:
-		if definition.Kind == ast.Enum {
+		switch {
+		case definition.Kind == ast.Enum:
 			return p.enumName(definition.Name, v)
+		case definition.Name == "LabelConditionInput":
+			key, value, hasValue := strings.Cut(v, "=")
+			if !hasValue {
+				return fields{"key": key}
+			}
+			return fields{"key": key, "value": value}
 		}
 	}
 	return value

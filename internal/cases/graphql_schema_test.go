@@ -177,6 +177,12 @@ func (p graphQL) toREST(typeName string, value any) any {
 		}
 		return all
 	case map[string]any:
+		if typeName == "LabelCondition" {
+			if v["value"] == nil {
+				return v["key"]
+			}
+			return fmt.Sprint(v["key"], "=", v["value"])
+		}
 		switch definition.Kind {
 		case ast.Object:
 		case ast.Union:

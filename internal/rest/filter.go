@@ -59,6 +59,12 @@ func textsFilter[F any, S ~string](name string, at func(F) *[]S) filter[core.Lis
 	return values(name, parseText[S], func(l *core.ListRequest[F]) *[]S { return at(l.Filter) })
 }
 
+// labelsFilter is a filter by labels.
+func labelsFilter[F any](at func(F) *core.LabelFilter) filter[core.ListRequest[F]] {
+	parse := func(s string) (core.LabelCondition, error) { return core.ParseLabelCondition(s), nil }
+	return values("labels", parse, func(l *core.ListRequest[F]) *[]core.LabelCondition { return &at(l.Filter).Labels })
+}
+
 // numberFilter is a filter by a number, which may be 0.
 func numberFilter[F any](name string, at func(F) **float64) filter[core.ListRequest[F]] {
 	return filter[core.ListRequest[F]]{parameter{name: name, valueType: reflect.TypeFor[float64]()}, func(l *core.ListRequest[F], s string) error {

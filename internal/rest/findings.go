@@ -103,7 +103,7 @@ func findingFilters() []filter[findingRequest] {
 		value("withoutLiveTags", parseBool, func(l *core.ListRequest[*finding]) *bool { return &l.Filter.WithoutLiveTags }),
 		textsFilter("digests", func(f *finding) *[]string { return &f.Digests }),
 		textsFilter("advisories", func(f *finding) *[]core.UID { return &f.Advisories }),
-		textsFilter("labels", func(f *finding) *[]string { return &f.Labels }),
+		labelsFilter(func(f *finding) *core.LabelFilter { return &f.LabelFilter }),
 		value("decided", parseBool, func(l *core.ListRequest[*finding]) *bool { return &l.Filter.Decided }),
 	}
 }

@@ -17,7 +17,7 @@ func iamRoutes(p *platform.Platform) []route {
 		list("/iam/v2/groups", p.Groups,
 			textFilter("name", func(f *iam.GroupFilter) *string { return &f.Name }),
 			textFilter("query", func(f *iam.GroupFilter) *string { return &f.Query }),
-			textsFilter("labels", func(f *iam.GroupFilter) *[]string { return &f.Labels })),
+			labelsFilter(func(f *iam.GroupFilter) *core.LabelFilter { return &f.LabelFilter })),
 		get("/iam/v2/groups/{uid=**}", p.Groups),
 		create("/iam/v2/groups/{parent=**}", p.Groups),
 		createRoot,

@@ -17,7 +17,7 @@ func registryRoutes(p *platform.Platform) []route {
 			textsFilter("tiers", func(f *inventory.RepoFilter) *[]core.CatalogTier { return &f.Tiers }),
 			textsFilter("bundles", func(f *inventory.RepoFilter) *[]string { return &f.Bundles }),
 			textsFilter("aliases", func(f *inventory.RepoFilter) *[]string { return &f.Aliases }),
-			textsFilter("labels", func(f *inventory.RepoFilter) *[]string { return &f.Labels })),
+			labelsFilter(func(f *inventory.RepoFilter) *core.LabelFilter { return &f.LabelFilter })),
 		get("/registry/v2/repos/{uid=**}", p.Repos),
 		create("/registry/v2/repos/{parent=**}", p.Repos),
 		update("/registry/v2/repos/{uid=**}", p.Repos),

@@ -42,7 +42,7 @@ func (s groups) DeleteGroup(ctx context.Context, r *iamv2.DeleteGroupRequest) (*
 
 func (s groups) ListGroups(ctx context.Context, r *iamv2.ListGroupsRequest) (*iamv2.ListGroupsResponse, error) {
 	page, err := s.operations.List(ctx, list(r, &iam.GroupFilter{
-		Name: r.GetName(), Query: r.GetQuery(), LabelFilter: core.LabelFilter{Labels: r.GetLabels()},
+		Name: r.GetName(), Query: r.GetQuery(), LabelFilter: labelFilter(r.GetLabels()),
 	}, checkNotEmpty("query", r.Query)))
 	return &iamv2.ListGroupsResponse{
 		Groups:        convertEach(page.Items, group),

@@ -45,7 +45,7 @@ func (s repos) DeleteRepo(ctx context.Context, r *registryv2.DeleteRepoRequest) 
 func (s repos) ListRepos(ctx context.Context, r *registryv2.ListReposRequest) (*registryv2.ListReposResponse, error) {
 	page, err := s.operations.List(ctx, list(r, &inventory.RepoFilter{
 		Name: r.GetName(), Query: r.GetQuery(), Tiers: names[core.CatalogTier](r.GetTiers()), Bundles: r.GetBundles(), Aliases: r.GetAliases(),
-		LabelFilter: core.LabelFilter{Labels: r.GetLabels()},
+		LabelFilter: labelFilter(r.GetLabels()),
 	}, checkNotEmpty("name", r.Name), checkNotEmpty("query", r.Query)))
 	return &registryv2.ListReposResponse{
 		Repos:         convertEach(page.Items, repo),

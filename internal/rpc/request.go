@@ -100,6 +100,14 @@ func name[S ~string, E enum](value E) S {
 	return S(value.String())
 }
 
+// labelFilter returns the filter by labels.
+func labelFilter(conditions []string) (f core.LabelFilter) {
+	for _, text := range conditions {
+		f.Labels = append(f.Labels, core.ParseLabelCondition(text))
+	}
+	return f
+}
+
 // names returns the names of the requested values. It includes unspecified values, which
 // the operation rejects. gRPC does not distinguish an empty list from an absent one.
 func names[S ~string, E enum](values []E) []S {

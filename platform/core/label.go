@@ -69,9 +69,46 @@ func (l Labels) Check(v *Violations) {
 	}
 }
 
+// A LabelCondition is met by the resources that have a key with a value, or with any value.
+// Its text is key=value, or the key alone.
+type LabelCondition struct {
+	Key   string
+	Value *string // nil means any value
+}
+
+// ParseLabelCondition returns the condition of a text. LabelFilter.Check says whether it can be met.
+func ParseLabelCondition(text string) LabelCondition {
+	key, value, hasValue := strings.Cut(text, "=")
+	if !hasValue {
+		return LabelCondition{Key: key}
+	}
+	return LabelCondition{key, &value}
+}
+
+// String returns the text of the condition, which is among the Conditions of labels that meet it.
+func (c LabelCondition) String() string {
+	if c.Value == nil {
+		return c.Key
+	}
+	return c.Key + "=" + *c.Value
+}
+
+// MarshalText returns the text of the condition.
+func (c LabelCondition) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText accepts the text of a condition.
+func (c *LabelCondition) UnmarshalText(text []byte) error {
+	*c = ParseLabelCondition(string(text))
+	return nil
+}
+
+func (c LabelCondition) isValid() bool {
+	return labelKeyPattern.MatchString(c.Key) && (c.Value == nil || labelValuePattern.MatchString(*c.Value))
+}
+
 // A LabelFilter restricts a list to resources that have all of some labels.
 type LabelFilter struct {
-	Labels []string `json:"labels,omitempty"` // each is key=value, or a key for any value
+	Labels []LabelCondition `json:"labels,omitempty"`
 }
 
 // Check adds the violations of the conditions.
@@ -80,10 +117,7 @@ func (f *LabelFilter) Check(v *Violations) {
 		v.Add("labels", "must be at most %d", maxLabelConditions)
 		return
 	}
-	for _, condition := range f.Labels {
-		if key, value, _ := strings.Cut(condition, "="); !labelKeyPattern.MatchString(key) || !labelValuePattern.MatchString(value) {
-			v.Add("labels", "must be key=value, or a key for any value")
-			return
-		}
+	if slices.ContainsFunc(f.Labels, func(c LabelCondition) bool { return !c.isValid() }) {
+		v.Add("labels", "must have the key of a label, and its value or none for any value; as a text, key=value or the key")
 	}
 }

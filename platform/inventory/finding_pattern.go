@@ -14,14 +14,14 @@ import (
 // conditions that are given. What is not known of it meets none: neither a severity, nor a probability, nor that there is no fix.
 // A condition is a field here, a line of matches, and one of filter.
 type FindingPattern struct {
-	MaxSeverity           core.SeverityRating `json:"maxSeverity,omitempty"` // the rating is this one or a better one
-	EPSSBelow             *float64            `json:"epssBelow,omitempty"`   // the probability is below this one, from 0 to 1
-	WithoutFix            bool                `json:"withoutFix,omitempty"`  // all later versions are affected
-	Packages              []string            `json:"packages,omitempty"`    // one of these names, as the image spells it
-	Ecosystems            []string            `json:"ecosystems,omitempty"`  // one of these, with or without the release
-	Scopes                []PackageScope      `json:"scopes,omitempty"`      // the image needs the package for one of these
-	Labels                []string            `json:"labels,omitempty"`      // the repo has all of these: key=value, or a key for any value
-	IncludeKnownExploited bool                `json:"includeKnownExploited,omitempty"`
+	MaxSeverity           core.SeverityRating   `json:"maxSeverity,omitempty"` // the rating is this one or a better one
+	EPSSBelow             *float64              `json:"epssBelow,omitempty"`   // the probability is below this one, from 0 to 1
+	WithoutFix            bool                  `json:"withoutFix,omitempty"`  // all later versions are affected
+	Packages              []string              `json:"packages,omitempty"`    // one of these names, as the image spells it
+	Ecosystems            []string              `json:"ecosystems,omitempty"`  // one of these, with or without the release
+	Scopes                []PackageScope        `json:"scopes,omitempty"`      // the image needs the package for one of these
+	Labels                []core.LabelCondition `json:"labels,omitempty"`      // the repo has all of these
+	IncludeKnownExploited bool                  `json:"includeKnownExploited,omitempty"`
 }
 
 // UnmarshalJSON refuses conditions that there are not: without a misspelled one, the rule would accept more.
@@ -42,13 +42,17 @@ func (p *FindingPattern) check(v *core.Violations) {
 	if p.EPSSBelow != nil && !(*p.EPSSBelow > 0 && *p.EPSSBelow <= 1) {
 		v.Add("epssBelow", "must be above 0, and at most 1")
 	}
-	for _, list := range []*[]string{&p.Packages, &p.Ecosystems, &p.Labels} {
+	for _, list := range []*[]string{&p.Packages, &p.Ecosystems} {
 		if len(*list) > 0 { // an empty list matches nothing
 			*list = slices.Compact(slices.Sorted(slices.Values(*list)))
 		}
 	}
 	if len(p.Scopes) > 0 {
 		p.Scopes = slices.Compact(slices.Sorted(slices.Values(p.Scopes)))
+	}
+	if len(p.Labels) > 0 {
+		slices.SortFunc(p.Labels, func(a, b core.LabelCondition) int { return strings.Compare(a.String(), b.String()) })
+		p.Labels = slices.CompactFunc(p.Labels, func(a, b core.LabelCondition) bool { return a.String() == b.String() })
 	}
 	for _, s := range p.Scopes {
 		core.CheckOneOf(v, "scopes", s, packageScopes)
@@ -99,7 +103,7 @@ func (p *FindingPattern) matches(f *Finding) bool {
 // isLabelled reports whether a repo has the labels of the pattern.
 func (p *FindingPattern) isLabelled(repo *Repo) bool {
 	met := repo.Labels.Conditions()
-	return !slices.ContainsFunc(p.Labels, func(label string) bool { return !slices.Contains(met, label) })
+	return !slices.ContainsFunc(p.Labels, func(c core.LabelCondition) bool { return !slices.Contains(met, c.String()) })
 }
 
 // text returns the pattern as a text; "" if there is none.

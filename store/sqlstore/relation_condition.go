@@ -49,9 +49,9 @@ func addTagCondition(s *table.Statement, c *core.TagCondition) {
 
 // addLabels adds the condition that the group or repo of a column has all of these labels, each of which from holds as it
 // is asked for.
-func addLabels(s *table.Statement, from, column string, labels []string) {
+func addLabels(s *table.Statement, from, column string, labels []core.LabelCondition) {
 	for _, label := range labels {
-		s.AddSlow(" AND EXISTS (SELECT 1 FROM "+from+" l WHERE l.alias = ? AND l.uid = "+column+")", label)
+		s.AddSlow(" AND EXISTS (SELECT 1 FROM "+from+" l WHERE l.alias = ? AND l.uid = "+column+")", label.String())
 	}
 }
 

@@ -46,7 +46,7 @@ var givenArguments = map[string]string{"Query.termsAcceptances": "within: $root,
 // givenFilters has the filters of input types that refuse some values, or some conditions alone.
 var givenFilters = map[string][]string{"AcceptanceConditionsInput": {
 	"{maxSeverity: NONE}", "{maxSeverity: CRITICAL}", "{epssBelow: 0.000001}", "{epssBelow: 1}", "{withoutFix: true}", "{withoutFix: true, includeKnownExploited: true}",
-	`{packages: ["none"]}`, `{ecosystems: ["none"]}`, `{labels: ["none=such"]}`,
+	`{packages: ["none"]}`, `{ecosystems: ["none"]}`, `{labels: [{key: "none", value: "such"}]}`,
 }}
 
 // rareValues has values of conditions that are checked, which no row has.

@@ -229,7 +229,7 @@ func TestFacetsCountTheFindingsOfTheList(t *testing.T) {
 			for range 100 {
 				filter, means := findingFilters(d)
 				if d.IntN(4) == 0 {
-					filter.Labels = []string{"team=a"}
+					filter.Labels = []core.LabelCondition{core.ParseLabelCondition("team=a")}
 				}
 				ctx, seen := owner, groups[0]
 				if d.IntN(3) == 0 {

@@ -23,7 +23,7 @@ func (f *forest) groupFilters() []filterCase[*iam.Group, *iam.GroupFilter] {
 		{&iam.GroupFilter{Repos: &core.RepoCondition{Tiers: []core.CatalogTier{core.CatalogTierAI}}}, func(g *iam.Group) bool {
 			return slices.ContainsFunc(f.repos, func(r *inventory.Repo) bool { return r.UID.Parent() == g.UID && r.CatalogTier == core.CatalogTierAI })
 		}},
-		{&iam.GroupFilter{LabelFilter: core.LabelFilter{Labels: []string{"env=prod"}}}, func(g *iam.Group) bool { return g.Labels["env"] == "prod" }},
+		{&iam.GroupFilter{LabelFilter: core.LabelFilter{Labels: []core.LabelCondition{{Key: "env", Value: new("prod")}}}}, func(g *iam.Group) bool { return g.Labels["env"] == "prod" }},
 		{&iam.GroupFilter{Name: name}, func(g *iam.Group) bool { return g.Name == name }},
 	}
 }
@@ -125,8 +125,8 @@ func (f *forest) repoFilters() []filterCase[*inventory.Repo, *inventory.RepoFilt
 				return t.UID.Parent() == r.UID && t.Name == "a" && !t.UpdateTime.Before(since.Time)
 			})
 		}},
-		{&inventory.RepoFilter{LabelFilter: core.LabelFilter{Labels: []string{"env=prod"}}}, func(r *inventory.Repo) bool { return r.Labels["env"] == "prod" }},
-		{&inventory.RepoFilter{LabelFilter: core.LabelFilter{Labels: []string{"env", "pci="}}}, func(r *inventory.Repo) bool {
+		{&inventory.RepoFilter{LabelFilter: core.LabelFilter{Labels: []core.LabelCondition{{Key: "env", Value: new("prod")}}}}, func(r *inventory.Repo) bool { return r.Labels["env"] == "prod" }},
+		{&inventory.RepoFilter{LabelFilter: core.LabelFilter{Labels: []core.LabelCondition{{Key: "env"}, {Key: "pci", Value: new("")}}}}, func(r *inventory.Repo) bool {
 			value, isCard := r.Labels["pci"]
 			return r.Labels["env"] != "" && isCard && value == ""
 		}},

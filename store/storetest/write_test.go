@@ -26,7 +26,7 @@ func TestALabelIsFoundWhileARowHasIt(t *testing.T) {
 			t.Helper()
 			var got []string
 			for _, condition := range []string{"env", "env=prod", "env=test", "team=red", "pci"} {
-				page := must[core.Page[*inventory.Repo]](t)(w.p.Repos.List(ctx, core.ListRequest[*inventory.RepoFilter]{Filter: &inventory.RepoFilter{LabelFilter: core.LabelFilter{Labels: []string{condition}}}}))
+				page := must[core.Page[*inventory.Repo]](t)(w.p.Repos.List(ctx, core.ListRequest[*inventory.RepoFilter]{Filter: &inventory.RepoFilter{LabelFilter: core.LabelFilter{Labels: []core.LabelCondition{core.ParseLabelCondition(condition)}}}}))
 				if len(page.Items) == 1 && page.TotalCount == 1 {
 					got = append(got, condition)
 				}
