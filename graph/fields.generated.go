@@ -70,8 +70,8 @@ func fieldsAcceptanceConditions(_ ResolverRoot) *execute.Object {
 		"scopes": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendList(b, parent.(*inventory.FindingPattern).Scopes, func(b []byte, v inventory.PackageScope) []byte { return scalar.AppendPackageScope(b, v, false) })
 		}},
-		"labels": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*inventory.FindingPattern).Labels, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+		"labels": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*inventory.FindingPattern).Labels)
 		}},
 		"includeKnownExploited": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendBoolean(b, parent.(*inventory.FindingPattern).IncludeKnownExploited)
@@ -3828,6 +3828,27 @@ func fieldsLabel(_ ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsLabelCondition(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "LabelCondition", Satisfies: []string{"LabelCondition"}, Fields: map[string]*execute.Field{
+		"key": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*core.LabelCondition).Key, false)
+		}},
+		"value": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendPointer(b, parent.(*core.LabelCondition).Value, func(b []byte, v string) []byte { return scalar.AppendString(b, v, true) })
+		}},
+	}}
+}
+
+func fieldsLabelFacet(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "LabelFacet", Satisfies: []string{"LabelFacet", "Facet"}, Fields: map[string]*execute.Field{
+		"value": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*scalar.LabelFacet).Value, true)
+		}},
+		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*scalar.LabelFacet).Count) }},
+		"label": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*scalar.LabelFacet).Label()) }},
+	}}
+}
+
 func fieldsMutation(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Mutation", Satisfies: []string{"Mutation"}, Fields: map[string]*execute.Field{
 		"createAccountAssociation": {Arguments: field_Mutation_createAccountAssociation_args,
@@ -6581,6 +6602,8 @@ func typeOfFacet(object any) string {
 		return "RoleFacet"
 	case *scalar.RepoFacet:
 		return "RepoFacet"
+	case *scalar.LabelFacet:
+		return "LabelFacet"
 	case *scalar.IdentityFacet:
 		return "IdentityFacet"
 	case *scalar.GroupFacet:

@@ -3800,7 +3800,7 @@ func (ec *executionContext) unmarshalInputAcceptanceConditionsInput(ctx context.
 	}
 	if v, ok := given["labels"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("labels"))
-		if it.Labels, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+		if it.Labels, err = ec.unmarshalOLabelConditionInput2ᚕatriumᚋplatformᚋcoreᚐLabelConditionᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6163,7 +6163,7 @@ func (ec *executionContext) unmarshalInputFindingFilter(ctx context.Context, val
 	}
 	if v, ok := given["labels"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("labels"))
-		if it.Labels, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+		if it.Labels, err = ec.unmarshalOLabelConditionInput2ᚕatriumᚋplatformᚋcoreᚐLabelConditionᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6325,7 +6325,7 @@ func (ec *executionContext) unmarshalInputGroupFilter(ctx context.Context, value
 	}
 	if v, ok := given["labels"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("labels"))
-		if it.Labels, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+		if it.Labels, err = ec.unmarshalOLabelConditionInput2ᚕatriumᚋplatformᚋcoreᚐLabelConditionᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6726,6 +6726,26 @@ func (ec *executionContext) unmarshalInputImageRef(ctx context.Context, value an
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputLabelConditionInput(ctx context.Context, value any) (it core.LabelCondition, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["key"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("key"))
+		if it.Key, err = ec.unmarshalNString2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["value"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("value"))
+		if it.Value, err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputLabelInput(ctx context.Context, value any) (it core.Label, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
@@ -7109,7 +7129,7 @@ func (ec *executionContext) unmarshalInputRepoFilter(ctx context.Context, value 
 	}
 	if v, ok := given["labels"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("labels"))
-		if it.Labels, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+		if it.Labels, err = ec.unmarshalOLabelConditionInput2ᚕatriumᚋplatformᚋcoreᚐLabelConditionᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -9438,6 +9458,11 @@ func (ec *executionContext) unmarshalNJSON2encodingᚋjsonᚐRawMessage(ctx cont
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNLabelConditionInput2atriumᚋplatformᚋcoreᚐLabelCondition(ctx context.Context, v any) (core.LabelCondition, error) {
+	value, err := ec.unmarshalInputLabelConditionInput(ctx, v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNLabelInput2ᚖatriumᚋplatformᚋcoreᚐLabel(ctx context.Context, v any) (*core.Label, error) {
 	value, err := ec.unmarshalInputLabelInput(ctx, v)
 	return &value, graphql.ErrorOnPath(ctx, err)
@@ -10836,6 +10861,22 @@ func (ec *executionContext) unmarshalOJSON2ᚕencodingᚋjsonᚐRawMessageᚄ(ct
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
 		var err error
 		if all[i], err = ec.unmarshalNJSON2encodingᚋjsonᚐRawMessage(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (ec *executionContext) unmarshalOLabelConditionInput2ᚕatriumᚋplatformᚋcoreᚐLabelConditionᚄ(ctx context.Context, v any) ([]core.LabelCondition, error) {
+	if v == nil {
+		return nil, nil
+	}
+	list := graphql.CoerceList(v)
+	all := make([]core.LabelCondition, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNLabelConditionInput2atriumᚋplatformᚋcoreᚐLabelCondition(ctx, list[i]); err != nil {
 			return nil, err
 		}
 	}

@@ -201,6 +201,8 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"ImageSize":                                   fieldsImageSize(resolvers),
 		"IntroducingPackage":                          fieldsIntroducingPackage(resolvers),
 		"Label":                                       fieldsLabel(resolvers),
+		"LabelCondition":                              fieldsLabelCondition(resolvers),
+		"LabelFacet":                                  fieldsLabelFacet(resolvers),
 		"Mutation":                                    fieldsMutation(resolvers),
 		"OIDC":                                        fieldsOIDC(resolvers),
 		"Operation":                                   fieldsOperation(resolvers),
