@@ -54,27 +54,6 @@ func TestTheMapOfEachAreaHasEveryFile(t *testing.T) {
 	}
 }
 
-// Every file that a doc.go names exists: in its folder, or with its folder.
-func TestEveryFileThatADocNamesExists(t *testing.T) {
-	t.Parallel()
-	named := regexp.MustCompile(`[\w./*-]*\w\.(?:go|graphqls|proto|sql|md)\b`)
-	docs := 0
-	for _, f := range sources(t) {
-		if filepath.Base(f.path) != "doc.go" {
-			continue
-		}
-		docs++
-		for _, name := range named.FindAllString(read(t, f.path), -1) {
-			if !existsSome(name) && !existsSome(path.Join(f.folder, name)) && !strings.Contains(name, "widget") && !strings.Contains(name, "00001_schema") {
-				t.Errorf("%s names %s, which is neither in its folder nor in the root", f.path, name)
-			}
-		}
-	}
-	if docs < 20 {
-		t.Fatalf("%d files doc.go are found", docs)
-	}
-}
-
 // Each word has one spelling, so that a search finds all of it: in texts for users, in the contracts, and in the code.
 func TestAWordHasOneSpelling(t *testing.T) {
 	t.Parallel()
