@@ -108,6 +108,10 @@ test-busy: ## Run every Go test of a module three times beside four busy loops, 
 e2e: build ## Run public test suites against the program (SUITES='audit playground'; needs Node and Chromium)
 	BIN=$(abspath $(BIN)) e2e/run $(SUITES)
 
+.PHONY: pictures
+pictures: build ## Take the pictures of the README again, from the demonstration (needs Node and Chromium)
+	ATRIUM_TEST_WRITE_PICTURES=1 BIN=$(abspath $(BIN)) e2e/run pictures
+
 BENCH ?= .
 .PHONY: bench
 bench: ## Run the benchmarks on both engines (BENCH=regexp)
