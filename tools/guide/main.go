@@ -88,5 +88,9 @@ func render(text []byte) ([]byte, error) {
 	if err := markdown.Convert(text, &html); err != nil {
 		return nil, err
 	}
-	return []byte(focusable.Replace(pageLink.ReplaceAllString(html.String(), `href="/guide/$1$2"`))), nil
+	page, err := drawDiagrams(html.String())
+	if err != nil {
+		return nil, err
+	}
+	return []byte(focusable.Replace(pageLink.ReplaceAllString(page, `href="/guide/$1$2"`))), nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"strings"
 	"testing"
 )
@@ -31,5 +32,27 @@ func TestAPageIsRenderedWithoutItsOwnHTML(t *testing.T) {
 	}
 	if strings.Contains(string(page), "<script") {
 		t.Errorf("the page has a script:\n%s", page)
+	}
+}
+
+func TestADiagramIsDrawn(t *testing.T) {
+	t.Parallel()
+	const text = "```mermaid\nflowchart LR\naccTitle: From a to d\na[First <b><br>line] --> b{Really?}\nb -->|yes| c[(Store)]\nb --> d\na --> d\nc <--> d\n```\n"
+	page, err := render([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for part, count := range map[string]int{
+		`aria-label="From a to d"`: 1, `<rect class="`: 4, `<rect class="store"`: 1, `<rect class="question"`: 1, `class="way"`: 5, `marker-start`: 1,
+		`>First &lt;b&gt;</text>`: 1, `>line</text>`: 1, `>yes</text>`: 1, "mermaid": 0, "style=": 0,
+	} {
+		if got := strings.Count(string(page), part); got != count {
+			t.Errorf("%d times %s, want %d:\n%s", got, part, count, page)
+		}
+	}
+	for _, bad := range []string{"flowchart LR\naccTitle: x\na -.-> b", "flowchart LR\na --> b"} {
+		if _, err := render([]byte("```mermaid\n" + bad + "\n```\n")); !errors.Is(err, errDiagram) {
+			t.Errorf("%q: %v, want an error", bad, err)
+		}
 	}
 }
