@@ -133,3 +133,31 @@ func anchors(page string) []string {
 	}
 	return names
 }
+
+// The map and the table of frequent changes in CONTRIBUTING name files and folders that exist, and every folder of the root is in the map.
+func TestTheMapForContributorsIsTrue(t *testing.T) {
+	t.Parallel()
+	guide := read(t, "CONTRIBUTING.md")
+	start, end := strings.Index(guide, "## The map\n"), strings.Index(guide, "## How do I ...\n")
+	if start < 0 || end < start {
+		t.Fatal("CONTRIBUTING.md has no map before its questions: where is it now?")
+	}
+	named := map[string]bool{}
+	for _, name := range regexp.MustCompile("`([a-z][\\w./-]*)`").FindAllStringSubmatch(guide[start:end], -1) {
+		if named[name[1]] = true; name[1] != "role" && !exists(name[1]) {
+			t.Errorf("the map in CONTRIBUTING.md names %s, which does not exist", name[1])
+		}
+	}
+	if len(named) < 30 {
+		t.Errorf("the map names %d files and folders", len(named))
+	}
+	folders, err := filepath.Glob(filepath.Join(root, "*", "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range folders {
+		if folder := filepath.Base(filepath.Dir(file)); !named[folder] {
+			t.Errorf("the map in CONTRIBUTING.md lacks %s", folder)
+		}
+	}
+}

@@ -37,6 +37,7 @@ var bearers = map[string][]string{
 	"deploy/systemd/atrium.service":          {"Description=${TITLE}, "},
 	"docs/operating.md":                      {"oci://${CHART} ", "cosign verify ${IMAGE}:", "oci://${IMAGE}:", "--repo ${REPOSITORY}\n", "brew install --cask ${TAP%}/atrium`", "${HOMEPAGE}/.github/workflows/release.yaml@"},
 	".github/ISSUE_TEMPLATE/config.yml":      {"${HOMEPAGE}/security/advisories/new"},
+	".github/CODEOWNERS":                     {"* @${OWNER}/maintainers\n"},
 	"SECURITY.md":                            {"${HOMEPAGE}/security/advisories/new"},
 	"LICENSE":                                {"Apache License\n"},
 	"internal/web/package.json":              {`"license": "${LICENCE}"`},
@@ -50,6 +51,7 @@ func TestThePublishedNamesAreThoseOfTheProject(t *testing.T) {
 	names := readNames(t)
 	names["TAP#"] = names["TAP"][strings.LastIndexByte(names["TAP"], '/')+1:]
 	names["TAP%"] = strings.Replace(names["TAP"], "/homebrew-", "/", 1)
+	names["OWNER"], _, _ = strings.Cut(names["REPOSITORY"], "/")
 	for file, lines := range bearers {
 		text := read(t, file)
 		for _, line := range lines {
