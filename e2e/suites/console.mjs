@@ -689,7 +689,7 @@ await check('a stranger is told how to get in', async () => {
   assert.match(await text(page), /Page not found/);
   await page.getByRole('link', { name: 'Go to your groups' }).click();
   await page.getByText('You have no access yet').waitFor();
-  assert.match(await text(page), /Ask an owner of your organisation/);
+  assert.match(await text(page), /Ask an owner of your organization/);
   await look(page, 'stranger');
   assert.deepEqual(await violations(page), []);
   assert.deepEqual(page.faults, []);

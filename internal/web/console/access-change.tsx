@@ -19,7 +19,7 @@ export interface Ground {
   onDone: (what: string) => void;
 }
 
-const ownerNeeded = 'This is the last owner, and an organisation needs one: give the role to another identity first.';
+const ownerNeeded = 'This is the last owner, and an organization needs one: give the role to another identity first.';
 const nameOf = ({ identity }: GrantFragment) => identity?.name ?? 'somebody';
 
 /** This button gives an identity a role on a group. */

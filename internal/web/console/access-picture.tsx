@@ -19,7 +19,7 @@ export interface Station { key: string; name: string; detail?: string; to?: stri
 interface PictureProps {
   label: string;
   given: GrantedRole[];
-  stations: Station[]; // If they are a way, they lead from the organisation down.
+  stations: Station[]; // If they are a way, they lead from the organization down.
   way: boolean; // It says whether each group is in the one before, so that roles count further down.
   onGiven: (key: string) => void;
 }

@@ -11,7 +11,7 @@ const seenNames = new Map<string, string>(); // A list that a filter has emptied
 
 interface PersonFilterProps { label: string; nothing: string; chosen?: string; root: string; known: ReadonlyMap<string, string>; onChange: (uid: string | undefined) => void }
 
-/** This button chooses a person: one of those that the list names, who may be gone, or one of the organisation. */
+/** This button chooses a person: one of those that the list names, who may be gone, or one of the organization. */
 export function PersonFilter({ label, nothing, chosen, root, known, onChange }: PersonFilterProps) {
   for (const one of known) seenNames.set(...one);
   const [open, setOpen] = useState(false), [words, setWords] = useState(''), close = () => { setOpen(false); setWords(''); };

@@ -45,7 +45,7 @@ function learn(path: string, names: string[], answer: Answer | undefined) {
 /** Finds what is at a path: among the known places, in the first answer of the console, or with a request. */
 export function usePlace({ path, names, search }: Location, shell: QueryState<ShellQuery>, firstPath: string): { place?: KnownPlace; loading: boolean; problem?: string; reload: () => void } {
   const group = search.get('group'), repo = search.get('repo');
-  const first = { ...shell, data: shell.own ? shell.data : undefined }; // Until the answer arrives, the shell has that of the previous organisation.
+  const first = { ...shell, data: shell.own ? shell.data : undefined }; // Until the answer arrives, the shell has that of the previous organization.
   // A uid in the address counts only for readers who may not see the names above. For all others the names decide: otherwise an
   // address could show one group below the name of another.
   const partial = first.data !== undefined && !first.data.org;

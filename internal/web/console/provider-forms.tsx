@@ -34,7 +34,7 @@ export function NewProvider({ uid, name, held }: { uid: string; name: string; he
     <>
       <Action icon="plus" reason={reasonAgainst(CreateIdentityProvider, held)} onClick={() => setOpen(true)}>New provider</Action>
       <Form open={open && roles !== undefined} onClose={() => setOpen(false)} document={CreateIdentityProvider} title={`New provider in ${name}`} submit="Create the provider" fields={fieldsWith(roles)} fixed={{ parent: uid }} unique="name" affects={['IdentityProvider']} onDone={() => {}}
-        lead="Its people can sign in as soon as your organisation has proven that the issuer is its own. The list says how." />
+        lead="Its people can sign in as soon as your organization has proven that the issuer is its own. The list says how." />
     </>
   );
 }

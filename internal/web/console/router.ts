@@ -7,7 +7,7 @@ const base = '/console';
 
 export interface Location {
   key: string; // This is the key of the entry in the history of the browser.
-  names: string[]; // These are the names on the way from the organisation.
+  names: string[]; // These are the names on the way from the organization.
   path: string; // The path has the names with slashes between them.
   view: string; // This is the page of a group, or '' for the overview.
   search: URLSearchParams;

@@ -105,7 +105,7 @@ function hitOf(node: NonNullable<SearchQuery['search']>['edges'][number]['node']
   switch (node.__typename) {
     case 'Group': {
       const names = [...(node.ancestors ?? []).map(({ name }) => name), node.name];
-      return { key: node.uid, to: groupAddress(names, node.uid), icon: 'group', kind: 'Group', title: node.name, detail: names.slice(0, -1).join(' / ') || node.description || 'Organisation', open: node.findingSummary?.open };
+      return { key: node.uid, to: groupAddress(names, node.uid), icon: 'group', kind: 'Group', title: node.name, detail: names.slice(0, -1).join(' / ') || node.description || 'Organization', open: node.findingSummary?.open };
     }
     case 'Repo': return { key: node.uid, to: repoAddress(namesOf(node.group), node), icon: 'repos', kind: 'Repo', title: node.name, detail: [namesOf(node.group).join(' / '), node.description].filter(Boolean).join(' · '), open: node.findingSummary?.open };
     case 'Tag': return node.repo ? { key: node.uid, to: repoAddress(namesOf(node.repo.group), node.repo, { tag: node.name }), icon: 'tag', kind: 'Tag', title: `${node.repo.name}:${node.name}`, detail: namesOf(node.repo.group).join(' / '), open: node.findingSummary?.open } : undefined;
@@ -132,7 +132,7 @@ const packageHits = (found: NonNullable<SearchQuery['packages']>['nodes']): Hit[
   key: one.uid, icon: 'package' as const, kind: 'Package', title: one.name, detail: one.ecosystem ?? 'Ecosystem not known', to: groupAddress([one.group.name], one.group.uid, 'packages', { name: one.name, ecosystem: one.ecosystem ?? undefined }),
 }] : []));
 
-/** Returns a hit for each advisory and package, which leads to all findings of them in the organisation. */
+/** Returns a hit for each advisory and package, which leads to all findings of them in the organization. */
 function findingHits(found: NonNullable<SearchQuery['findings']>['nodes']): Hit[] {
   const hits = new Map<string, Hit & { repos: string[] }>();
   for (const { vulnerabilityId, package: name, severity, repo } of found) {

@@ -319,7 +319,7 @@ function checkAudience(token: string) {
   const advice = `the operator must name this server in the request (--console-parameter audience=${accepted[0]} or resource=${accepted[0]}, or a scope of it in --console-scope); the guide says which for each provider`;
   if (iss === undefined) throw new Error(`the provider gave a token that only the provider can read; ${advice}`);
   const given = [aud].flat().map(String);
-  // An organisation can accept tokens for the client (its identity provider names it), so the server decides about these.
+  // An organization can accept tokens for the client (its identity provider names it), so the server decides about these.
   if (!given.some((one) => one === clientId || accepted.includes(one))) throw new Error(`the provider gave a token for ${given.join(', ')}, and this server accepts those for ${accepted.join(', ')}; ${advice}`);
 }
 

@@ -47,7 +47,7 @@ pages.find(({ view }) => view === currentView())?.load().catch(() => undefined);
 export function Shell() {
   const route = useLocation();
   const org = route.names[0] ?? '';
-  // One request gets what the console needs once for each organisation, and what the first address there leads to.
+  // One request gets what the console needs once for each organization, and what the first address there leads to.
   const first = useMemo(() => ({ org, inOrg: org !== '', path: route.path || 'none', below: route.names.length > 1 }), [org]);
   const shell = useData(ShellDocument, first, { fresh: false, keep: true });
   const { place, loading, problem, reload } = usePlace(route, shell, first.path);
@@ -90,7 +90,7 @@ export function Shell() {
       <a className="skip" href="#main" onClick={(event) => { event.preventDefault(); document.getElementById('main')?.focus(); }}>Skip to the content</a>
       <header className="top">
         <button type="button" className="icon-button menu" aria-label={menu ? 'Close the menu' : 'Open the menu'} aria-expanded={menu} onClick={() => setMenu(!menu)}><Icon name={menu ? 'close' : 'menu'} /></button>
-        <Link className="home" to="/console" aria-label="All organisations"><Mark /></Link>
+        <Link className="home" to="/console" aria-label="All organizations"><Mark /></Link>
         <Breadcrumbs names={route.names} />
         <button type="button" className="search-button" onClick={() => setSearching(true)} aria-keyshortcuts="Control+K Meta+K"><Icon name="search" /><span>Search</span><kbd>{/Mac|iPhone/.test(navigator.platform) ? '⌘' : 'Ctrl'} K</kbd></button>
         <ShowQuery />
@@ -172,9 +172,9 @@ function Side({ shell, place, view, org, onSettings }: SideProps) {
   return (
     <div className="side">
       {roots.length > 1 && (
-        <label className="switch"><span className="sr">Organisation</span>
+        <label className="switch"><span className="sr">Organization</span>
           <select value={org} onChange={(event) => navigate(event.target.value ? address([event.target.value]) : '/console')}>
-            <option value="">All organisations</option>{roots.map(({ uid, name }) => <option key={uid} value={name}>{name}</option>)}
+            <option value="">All organizations</option>{roots.map(({ uid, name }) => <option key={uid} value={name}>{name}</option>)}
           </select>
         </label>
       )}

@@ -54,7 +54,7 @@ function GroupAccess({ uid, names }: { uid: string; names: string[] }) {
   const counting = shown.filter((one) => countsOn(one, uid)), problems = list.problems.filter(({ code }) => !isDenial(code));
   const owners = rows.filter(({ uid: binding, role }) => homeOf(binding) === rootOf(uid) && role?.name === 'owner' && homeOf(role.uid) === '');
   const isLastOwner = (one: GrantFragment) => !list.more && !capability && owners.length === 1 && owners[0].uid === one.uid;
-  // A picture of a few hundred bindings is complete, and so needs a second page: the newest bindings may lack the organisation's
+  // A picture of a few hundred bindings is complete, and so needs a second page: the newest bindings may lack the organization's
   // owners.
   const whole = table || !list.more || rows.length >= 400 || list.problems.some(({ code }) => !isDenial(code));
   useEffect(() => { if (started && !loading && !whole) list.readMore(); }, [started, loading, whole, rows]);
@@ -149,7 +149,7 @@ function Notes({ seesAll, seesExternal, moreMappings, deep }: { seesAll: boolean
   const notes = [
     !seesAll && deep && 'Your role does not include the bindings of all groups above: more people may have a role here than are shown.',
     !seesExternal && 'Your role does not include all identity providers: people may also have a role here because of a group that a provider lists.',
-    moreMappings && 'Only the first 100 external groups of the organisation are included.',
+    moreMappings && 'Only the first 100 external groups of the organization are included.',
   ].filter(Boolean);
   return <>{notes.map((note, i) => <p key={i} className="dim note">{note}</p>)}</>;
 }

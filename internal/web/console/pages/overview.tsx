@@ -24,7 +24,7 @@ export function Overview({ uid, names }: { uid: string; names: string[] }) {
   return (
     <div className="page">
       <div className="title"><h1>{names.at(-1)}</h1>{group?.status === 'SUSPENDED' && <span className="chip bad">Suspended</span>}{group?.verified && <span className="chip">Verified</span>}{group ? <GroupActions group={group} names={names} /> : <div className="actions" />}</div>
-      <p className="lead">{group ? group.description ?? (names.length === 1 ? 'Organisation' : 'No description') : ' '}</p>
+      <p className="lead">{group ? group.description ?? (names.length === 1 ? 'Organization' : 'No description') : ' '}</p>
       {loaded.old && <Problems loaded={loaded} />}
       <p className="told">{!group ? <i className="blank" /> : <Told group={group} names={names} />}</p>
       <p className="counts">{group ? <Counted group={group} names={names} /> : ' '}</p>
@@ -137,7 +137,7 @@ function Newest({ found, uid, names }: { found: OverviewQuery['newest']; uid: st
   );
 }
 
-/** These are the steps of an organisation that has no images yet. The commands run where the server runs, with its database. */
+/** These are the steps of an organization that has no images yet. The commands run where the server runs, with its database. */
 function FirstSteps({ uid, names }: { uid: string; names: string[] }) {
   const steps: [string, ReactNode, string?][] = [
     ['Bring your images', <>Repos, tags and images come from your registry.</>, `atrium import oci --group ${uid} ghcr.io/example/api`],

@@ -43,13 +43,13 @@ function Versions({ found, several, names, uid }: { found: Held; several: boolea
   return (
     <div className="grid"><Card title={several ? <Link to={packageAddress(names, uid, found)}>{found.ecosystem ?? 'Ecosystem not known'}</Link> : plural(totalCount, 'version')} className="wide-12">
       <div className="scroll" tabIndex={0} role="region" aria-label={`Versions of ${found.name}`}><table className="plain-table stacks">
-        <thead><tr><th scope="col">Version</th><th scope="col">Held by</th><th scope="col">Advisories</th><th scope="col">Licences</th></tr></thead>
+        <thead><tr><th scope="col">Version</th><th scope="col">Held by</th><th scope="col">Advisories</th><th scope="col">Licenses</th></tr></thead>
         <tbody>{nodes.map((one) => (
           <tr key={one.uid}>
             <th scope="row">{one.version ?? 'not known'}{one.purl && <CopyButton text={one.purl} label={`Copy the package URL of ${one.version ?? found.name}`} />}</th>
             <td data-label="Held by">{one.repos ? <>{one.repos.nodes.map((repo, i) => <span key={repo.uid}>{i > 0 && ', '}<Link to={repoAddress(namesOf(repo.group), repo)}>{repo.name}</Link></span>)}{one.repos.totalCount > one.repos.nodes.length && ` and ${count(one.repos.totalCount - one.repos.nodes.length)} more`}{one.tags && <span className="dim"> · {plural(one.tags.totalCount, 'tag')}</span>}</> : '–'}</td>
             <td data-label="Advisories">{!one.advisories ? '–' : one.advisories.totalCount === 0 ? <span className="dim">none</span> : <ul className="stacked">{one.advisories.nodes.map((advisory) => <li key={advisory.uid}><Link to={groupAddress(names, uid, 'advisories', { id: advisory.advisoryId })}>{advisory.advisoryId}</Link> <Severity rating={advisory.severity.rating} score={advisory.severity.score} /></li>)}{one.advisories.totalCount > one.advisories.nodes.length && <li className="dim">and {count(one.advisories.totalCount - one.advisories.nodes.length)} more</li>}</ul>}</td>
-            <td data-label="Licences" className="dim">{one.licenses.join(', ') || '–'}</td>
+            <td data-label="Licenses" className="dim">{one.licenses.join(', ') || '–'}</td>
           </tr>
         ))}</tbody>
       </table></div>

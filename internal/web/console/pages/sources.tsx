@@ -51,7 +51,7 @@ export function Sources({ uid, names }: { uid: string; names: string[] }) {
       <p className="lead">What the server reads by itself into {names.join(' / ')} and below. The guide explains <a href="/guide/feeds">feeds and sources</a>.</p>
       {!rows ? loading ? <div className="card below-lead"><Lines rows={4} height={34} /></div> : <Problems loaded={loaded} />
         : <div className="grid"><Card title={plural(rows.length, 'source')} className="wide-12">{rows.length === 0 ? <Empty title="No sources yet">A source is a place with advisories, VEX or SBOM documents, or a registry, that the server reads at intervals.</Empty> : <Table rows={rows} names={names} uid={uid} label="Sources" />}</Card>
-          <Card title="Feeds for all organisations" className="wide-12">{feeds.length === 0 ? <Empty title="No feeds">The operator of the service has it read no feeds, so advisories are as old as the last import.</Empty> : <Table rows={feeds} names={names} uid={uid} label="Feeds" />}</Card></div>}
+          <Card title="Feeds for all organizations" className="wide-12">{feeds.length === 0 ? <Empty title="No feeds">The operator of the service has it read no feeds, so advisories are as old as the last import.</Empty> : <Table rows={feeds} names={names} uid={uid} label="Feeds" />}</Card></div>}
     </div>
   );
 }
@@ -133,7 +133,7 @@ function Source({ uid, source, page, loading }: { uid: string; source?: Row | Re
         <div><dt>State</dt><dd><State of={source} /></dd></div>
         <div><dt>Type</dt><dd>{source.type}{source.ecosystems.length > 0 && `: ${source.ecosystems.join(', ')}`}{source.patterns.length > 0 && `: ${source.patterns.join(', ')}`}</dd></div>
         <div><dt>URL</dt><dd><code>{source.url}</code></dd></div>
-        <div><dt>Into</dt><dd>{source.group ? <Link to={groupAddress(namesOf(source.group), source.group.uid)}>{namesOf(source.group).join(' / ')}</Link> : 'all organisations'}</dd></div>
+        <div><dt>Into</dt><dd>{source.group ? <Link to={groupAddress(namesOf(source.group), source.group.uid)}>{namesOf(source.group).join(' / ')}</Link> : 'all organizations'}</dd></div>
         <div><dt>Last read</dt><dd>{source.lastSuccessTime ? formatTime(source.lastSuccessTime) : 'never'}</dd></div>
         {source.failingSince && <div><dt>Fails since</dt><dd>{formatTime(source.failingSince)}</dd></div>}
         {source.nextRunTime && source.state !== 'RUNNING' && <div><dt>Next</dt><dd><Next of={source} /></dd></div>}
