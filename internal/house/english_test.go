@@ -1,0 +1,95 @@
+package house
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// englishRules find what is wrong wherever it stands. What is a matter of taste is in CONTRIBUTING, "Style".
+var englishRules = []struct {
+	name    string
+	pattern *regexp.Regexp
+}{
+	{"American spelling", regexp.MustCompile(`(?i)\b(?:organis|licenc|recognis|summaris|normalis|authoris|serialis|initialis|optimis(?:e|ing|ation)|minimis(?:e|ing)|behaviour|colour|centre|favour|honour|neighbour|artefact|judgement|analyse|cancelled|labelled|grey)\w*`)},
+	{"say who does it: `X reports`, `you see`", regexp.MustCompile(`(?i)\b(?:is|are|was|were) (?:not |never |also )?told\b`)},
+	{"begin with the verb: `Use X to ...`", regexp.MustCompile(`(?:^|[.:;] )What (?:is|are|was) (?:new|left|missing|gone|known|to [a-z]+) (?:is|are) `)},
+	{"say `you`, or who it is", regexp.MustCompile(`(?i)\bone whom\b|\bthose whom\b|\bwhoever\b|^whom\b`)},
+	{"leave the word out", regexp.MustCompile(`(?i)\b(?:simply|obviously|easily|of course|please note)\b`)},
+	{"two words that are one", regexp.MustCompile(`(?i)\b(?:a lot of times|for ever|in order that)\b`)},
+}
+
+// maxSentence is the number of words that a sentence may have.
+const maxSentence = 45
+
+// Every page that people read is in plain American English, as far as a program can see.
+func TestTheEnglishOfPages(t *testing.T) {
+	t.Parallel()
+	pages := 0
+	walk(t, func(file string) {
+		if filepath.Ext(file) != ".md" || slices.Contains(laterEnglish, file) {
+			return
+		}
+		pages++
+		for _, fault := range englishFaults(read(t, file)) {
+			t.Errorf("%s: %s", file, fault)
+		}
+	})
+	if pages < 20 {
+		t.Fatalf("%d pages are found", pages)
+	}
+}
+
+// laterEnglish lists pages that are not mended yet.
+var laterEnglish = []string{
+	"CHANGELOG.md", "docs/operating.md", "docs/from-ci.md", "docs/quick-start.md", "docs/importing.md", "docs/feeds.md", "docs/events.md", "docs/sign-in.md", "docs/findings.md",
+	"deploy/helm/atrium/README.md",
+}
+
+var (
+	codeOfMarkdown = regexp.MustCompile("(?ms)^```.*?^```$|`[^`\n]*`")
+	targetOfLink   = regexp.MustCompile(`\]\([^)]*\)`)
+	startOfItem    = regexp.MustCompile(`(?m)^(?:\s*[-*]|\s*\d+\.|#+|>)\s|\|`)
+	endOfSentence  = regexp.MustCompile(`[.!?:;](?:\s|$)`)
+	anyWord        = regexp.MustCompile(`[\pL\pN][\pL\pN'’-]*`)
+)
+
+// englishFaults finds faults in the prose of a page: code, targets of links and quotes of what is wrong are left out.
+func englishFaults(page string) (faults []string) {
+	page, _, _ = strings.Cut(page, "\n| not | but |\n") // The table of the style page names faults.
+	page = targetOfLink.ReplaceAllString(codeOfMarkdown.ReplaceAllString(page, "X"), "]")
+	for _, paragraph := range strings.Split(startOfItem.ReplaceAllString(page, "\n\n"), "\n\n") {
+		paragraph = strings.Join(strings.Fields(paragraph), " ")
+		for _, rule := range englishRules {
+			if found := rule.pattern.FindString(paragraph); found != "" {
+				faults = append(faults, `"`+found+`": `+rule.name)
+			}
+		}
+		for _, sentence := range endOfSentence.Split(paragraph, -1) {
+			words := anyWord.FindAllString(sentence, -1)
+			if len(words) > maxSentence {
+				faults = append(faults, "one idea a sentence: "+sentence)
+			}
+			for i := 1; i < len(words); i++ {
+				if doubled := words[i-1] + " " + words[i]; words[i-1] == words[i] && words[i] != "X" && strings.Contains(sentence, doubled) && words[i][0] > '9' {
+					faults = append(faults, `"`+doubled+`": a word stands there twice`)
+				}
+			}
+		}
+	}
+	return faults
+}
+
+func TestFaultsOfEnglishAreFound(t *testing.T) {
+	t.Parallel()
+	bad := "The organisation is told of it. What is new is here; whoever asks simply asks the the server for ever.\n\n" + strings.Repeat("word and ", 25) + "end.\n"
+	if got := englishFaults(bad); len(got) != 8 {
+		t.Errorf("%d faults are found: %q", len(got), got)
+	}
+	good := "# Organizations\n\nYou see `the organisation`, and [a link](organisation.md). Numbers: 1 1.\n\n```sh\ncolour colour\n```\n| a b | a b |\n"
+	if got := englishFaults(good); len(got) != 0 {
+		t.Errorf("these are no faults: %q", got)
+	}
+}
