@@ -97,7 +97,7 @@ func TestAnotherEncryptionKeyIsRejected(t *testing.T) {
 	})
 	t.Run("own", func(t *testing.T) {
 		onEachEngine(t, func(_ *testing.T, w *world) {
-			w.isOtherKey("a key", w.starts(firstKey), "atrium change-encryption-key")
+			w.isOtherKey("a key", w.starts(firstKey), "atrium admin change-encryption-key")
 			must(w, w.starts(nil))
 		})
 	})

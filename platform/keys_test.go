@@ -13,7 +13,7 @@ import (
 	"atrium/platform/webhooks"
 )
 
-// `atrium rotate-keys` adds a key beside running servers, which must use it without a restart.
+// `atrium admin rotate-keys` adds a key beside running servers, which must use it without a restart.
 func TestRunningServersUseANewKeyOfPageTokens(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

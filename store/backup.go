@@ -12,7 +12,7 @@ import (
 
 // errNotAFile is the error of backup and restore for PostgreSQL, which has its own
 // tools for them.
-var errNotAFile = errors.New("backup and restore are for SQLite; use pg_dump and pg_restore with PostgreSQL, and then `atrium repair` (see the guide, Operating)")
+var errNotAFile = errors.New("backup and restore are for SQLite; use pg_dump and pg_restore with PostgreSQL, and then `atrium admin repair` (see the guide, Operating)")
 
 // Backup copies an embedded database into a file. A server may use the database in the
 // meantime. The file is not written if the database is not one of Atrium.
@@ -47,7 +47,7 @@ func checkOrigin(ctx context.Context, copied, name, advice string) error {
 }
 
 // adviseBackup says which file can be restored.
-const adviseBackup = "name a file that `atrium backup` made"
+const adviseBackup = "name a file that `atrium admin backup` made"
 
 // CopyWithLog copies a database file with the changes in its log, unless it is damaged. It
 // replaces the file at to.

@@ -27,10 +27,10 @@ func (c *backupCommand) Help() string {
 keys and secrets, so only its owner may read it. With PostgreSQL use pg_dump.
 
 Example:
-  atrium backup backups/$(date +%F).db
+  atrium admin backup backups/$(date +%F).db
 
 A service can run this before each start, so that a new version of the program backs up before it migrates:
-  atrium backup --before-upgrade backups`
+  atrium admin backup --before-upgrade backups`
 }
 
 // prepareUpgrade finds the file for the backup before an upgrade. isNeeded is false if there is nothing to back up.
@@ -89,7 +89,7 @@ the backup, applies pending migrations to it and repairs it. If the backup is da
 encrypted with another key, the command fails and replaces nothing.
 
 Changes made after the backup are lost. Events that were delivered after it may be delivered again, with the same ce-id.
-With PostgreSQL use pg_restore, and then atrium repair.`
+With PostgreSQL use pg_restore, and then atrium admin repair.`
 }
 
 func (c *restoreCommand) run(ctx context.Context, p program) error {

@@ -98,7 +98,7 @@ func TestAnOldDumpOfPostgreSQLIsRestoredIntoAnotherServerWithoutASkippedDelivery
 
 	restored := startAnotherPostgres(t)
 	runFromGuide(t, "pg_restore", folder, restored)
-	if output := mustRun(t, restored, "repair"); !strings.Contains(output, "the keys can be read; 0 counters were corrected; events are moved into the order of this server; the newest event is of ") {
+	if output := mustRun(t, restored, "admin", "repair"); !strings.Contains(output, "the keys can be read; 0 counters were corrected; events are moved into the order of this server; the newest event is of ") {
 		t.Errorf("the repair said %q, want a text with %q", output, "the keys can be read; 0 counters were corrected; events are moved into the order of this server; the newest event is of ")
 	}
 	second := start(t, restored, "--dev", "--private-sink", receiver.Listener.Addr().String())
@@ -117,7 +117,7 @@ func TestAnOldDumpOfPostgreSQLIsRestoredIntoAnotherServerWithoutASkippedDelivery
 	if got := readPage(t, second, token, page+"&page_token="+begun.NextPageToken); begun.NextPageToken == "" || len(got.Repos) != 5 || got.Repos[0].Name <= begun.Repos[4].Name {
 		t.Errorf("a page token from before the backup goes on with %v after %v, want 5 of them", got.Repos, begun.Repos)
 	}
-	if output := mustRun(t, restored, "repair"); !strings.Contains(output, "0 counters were corrected; events are in order") {
+	if output := mustRun(t, restored, "admin", "repair"); !strings.Contains(output, "0 counters were corrected; events are in order") {
 		t.Errorf("the second repair said %q", output)
 	}
 }

@@ -39,17 +39,17 @@ func TestAnOldBackupIsRestoredWithoutASkippedDelivery(t *testing.T) {
 		w.running.Go(w.write)
 	}
 	first.await(func() bool { return w.countAcknowledged() > 100 })
-	mustRun(t, url, "backup", file) // The server keeps writing and delivering.
+	mustRun(t, url, "admin", "backup", file) // The server keeps writing and delivering.
 	after := w.countAcknowledged()
 	first.await(func() bool { return w.countAcknowledged() > after+100 })
 	w.end()
-	if _, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "restore", "--replace", file); err == nil || !strings.Contains(err.Error(), "in use") {
+	if _, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "admin", "restore", "--replace", file); err == nil || !strings.Contains(err.Error(), "in use") {
 		t.Errorf("restoring under a server: %v, want an error with 'in use'", err)
 	}
 	if err := first.end(); err != nil {
 		t.Fatal(err)
 	}
-	if output := mustRun(t, url, "restore", "--replace", file); !strings.Contains(output, "\nthe keys can be read; 0 counters were corrected; events are in order; the newest event is of ") {
+	if output := mustRun(t, url, "admin", "restore", "--replace", file); !strings.Contains(output, "\nthe keys can be read; 0 counters were corrected; events are in order; the newest event is of ") {
 		t.Errorf("restoring said %q, want a text with %q", output, "\nthe keys can be read; 0 counters were corrected; events are in order; the newest event is of ")
 	}
 	second := start(t, url, "--dev", "--private-sink", receiver.Listener.Addr().String())
@@ -74,7 +74,7 @@ func TestAFailedBackupOrRestoreIsReportedAndReplacesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(folder, "backup.db")
-	mustRun(t, url, "backup", file)
+	mustRun(t, url, "admin", "backup", file)
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the backup is %v (%v), want Perm 0o600", info.Mode(), err)
 	}
@@ -86,18 +86,18 @@ func TestAFailedBackupOrRestoreIsReportedAndReplacesNothing(t *testing.T) {
 	text := writeFile(t, "text", strings.Repeat("no database ", 200))
 	env := map[string]string{"ATRIUM_DATABASE_URL": url}
 	for args, want := range map[string]string{
-		"backup " + file:                                            "the file " + file + " already exists",
-		"backup " + folder + "/no/backup.db":                        "there is no folder " + folder + "/no",
-		"restore " + file:                                           "use --replace to replace it",
-		"restore --replace /nowhere":                                "there is no file /nowhere",
-		"restore --replace " + file:                                 "encryption",
-		"restore --replace " + cut:                                  "the backup " + cut + " is damaged",
-		"restore --replace " + folder:                               folder + " is not a regular file",
-		"restore --replace " + text:                                 text + " is not a SQLite database; name a file that `atrium backup` made",
-		"restore --replace " + nothing:                              nothing + " is a SQLite database, but not one of Atrium",
-		"restore --database-url postgres://h/d " + file:             "pg_restore",
-		"backup --database-url postgres://h/d " + folder + "/pg.db": "pg_dump",
-		"backup --database-url sqlite:" + folder + "/typo.db x":     "typo.db; create it with `atrium migrate up`",
+		"admin backup " + file:                                            "the file " + file + " already exists",
+		"admin backup " + folder + "/no/backup.db":                        "there is no folder " + folder + "/no",
+		"admin restore " + file:                                           "use --replace to replace it",
+		"admin restore --replace /nowhere":                                "there is no file /nowhere",
+		"admin restore --replace " + file:                                 "encryption",
+		"admin restore --replace " + cut:                                  "the backup " + cut + " is damaged",
+		"admin restore --replace " + folder:                               folder + " is not a regular file",
+		"admin restore --replace " + text:                                 text + " is not a SQLite database; name a file that `atrium admin backup` made",
+		"admin restore --replace " + nothing:                              nothing + " is a SQLite database, but not one of Atrium",
+		"admin restore --database-url postgres://h/d " + file:             "pg_restore",
+		"admin backup --database-url postgres://h/d " + folder + "/pg.db": "pg_dump",
+		"admin backup --database-url sqlite:" + folder + "/typo.db x":     "typo.db; create it with `atrium admin migrate up`",
 	} {
 		if _, _, err := atrium(t, env, strings.Fields(args)...); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), ".restore-") || strings.Contains(err.Error(), "restore a backup of it") {
 			t.Errorf("%s: %v, want an error with %q", args, err, want)
@@ -106,8 +106,8 @@ func TestAFailedBackupOrRestoreIsReportedAndReplacesNothing(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Dir(strings.TrimPrefix(url, "sqlite:")) + "/*before*"); len(left) > 0 {
 		t.Errorf("something was replaced: %v", left)
 	}
-	mustRun(t, url, "backup", "--overwrite", file)
-	mustRun(t, "sqlite:"+folder+"/new.db", "restore", "--encryption-key", strings.Repeat("ab", 32), file)
+	mustRun(t, url, "admin", "backup", "--overwrite", file)
+	mustRun(t, "sqlite:"+folder+"/new.db", "admin", "restore", "--encryption-key", strings.Repeat("ab", 32), file)
 	if info, err := os.Stat(folder + "/new.db"); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the database is %v (%v), want Perm 0o600", info, err)
 	}
@@ -121,7 +121,7 @@ func TestABackupIsOfADatabaseOfAtrium(t *testing.T) {
 	t.Parallel()
 	url, folder := storetest.SQLite(t), t.TempDir()
 	good, fresh := filepath.Join(folder, "good.db"), filepath.Join(folder, "fresh.db")
-	mustRun(t, url, "backup", good)
+	mustRun(t, url, "admin", "backup", good)
 	before, err := os.ReadFile(good)
 	if err != nil {
 		t.Fatal(err)
@@ -131,10 +131,10 @@ func TestABackupIsOfADatabaseOfAtrium(t *testing.T) {
 	}
 	empty, text := writeFile(t, "empty.db", ""), writeFile(t, "text.db", strings.Repeat("no database ", 200))
 	for source, want := range map[string]string{
-		empty: "there is no database " + empty + "; create it with `atrium migrate up`, or name another with --database-url",
+		empty: "there is no database " + empty + "; create it with `atrium admin migrate up`, or name another with --database-url",
 		text:  text + " is not a SQLite database",
 	} {
-		for _, args := range [][]string{{"backup", "--overwrite", good}, {"backup", fresh}} {
+		for _, args := range [][]string{{"admin", "backup", "--overwrite", good}, {"admin", "backup", fresh}} {
 			if _, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": "sqlite:" + source}, args...); exitCode(err) != 1 || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v of %s: %v, want an error with %q", args, source, err, want)
 			}
@@ -172,14 +172,14 @@ func TestABackupReplacesNoFileOfADatabase(t *testing.T) {
 		elsewhere: "is not a regular file", busy: "name another file",
 	} {
 		_, existed := os.Lstat(to)
-		if _, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "backup", "--overwrite", to); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "admin", "backup", "--overwrite", to); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want an error with %q", to, err, want)
 		}
 		if _, exists := os.Lstat(to); (existed == nil) != (exists == nil) {
 			t.Errorf("%s was made: %v, want %v", to, exists, existed)
 		}
 	}
-	if _, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": "sqlite:" + link}, "backup", "--overwrite", path); err == nil || !strings.Contains(err.Error(), "belongs to the database") {
+	if _, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": "sqlite:" + link}, "admin", "backup", "--overwrite", path); err == nil || !strings.Contains(err.Error(), "belongs to the database") {
 		t.Errorf("of a link: %v, want an error with 'belongs to the database'", err)
 	}
 	if err := server.end(); err != nil {
@@ -210,7 +210,7 @@ func copyOpen(t *testing.T, url string) (path string) {
 func TestARestoreReadsTheLogOfADatabaseToo(t *testing.T) {
 	t.Parallel()
 	url, empty := storetest.SQLite(t), filepath.Join(t.TempDir(), "empty.db")
-	mustRun(t, url, "backup", empty)
+	mustRun(t, url, "admin", "backup", empty)
 	server := start(t, url, "--dev") // The log has the demonstration.
 	killed := copyOpen(t, url)
 	kept := copyOpen(t, url)
@@ -218,12 +218,12 @@ func TestARestoreReadsTheLogOfADatabaseToo(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = "the newest event is of "
-	if output := mustRun(t, "sqlite:"+filepath.Join(t.TempDir(), "new.db"), "restore", killed); !strings.Contains(output, want) {
+	if output := mustRun(t, "sqlite:"+filepath.Join(t.TempDir(), "new.db"), "admin", "restore", killed); !strings.Contains(output, want) {
 		t.Errorf("restoring a database with a log said %q, want it to contain %q", output, want)
 	}
-	output := mustRun(t, "sqlite:"+kept, "restore", "--replace", empty)
+	output := mustRun(t, "sqlite:"+kept, "admin", "restore", "--replace", empty)
 	_, before, _ := strings.Cut(strings.SplitN(output, "\n", 2)[0], "is now ")
-	if output := mustRun(t, "sqlite:"+kept, "restore", "--replace", before); !strings.Contains(output, want) {
+	if output := mustRun(t, "sqlite:"+kept, "admin", "restore", "--replace", before); !strings.Contains(output, want) {
 		t.Errorf("restoring what a restore kept said %q, want it to contain %q", output, want)
 	}
 }
@@ -231,10 +231,10 @@ func TestARestoreReadsTheLogOfADatabaseToo(t *testing.T) {
 func TestEveryRestoreKeepsTheDatabaseThatWasThere(t *testing.T) {
 	t.Parallel()
 	url, file := storetest.SQLite(t), filepath.Join(t.TempDir(), "backup.db")
-	mustRun(t, url, "backup", file)
+	mustRun(t, url, "admin", "backup", file)
 	kept := map[string]bool{}
 	for range 4 { // several in one second
-		name, _, _ := strings.Cut(mustRun(t, url, "restore", "--replace", file), "\n")
+		name, _, _ := strings.Cut(mustRun(t, url, "admin", "restore", "--replace", file), "\n")
 		kept[strings.TrimPrefix(name, "the database that was there is now ")] = true
 	}
 	if len(kept) != 4 {
@@ -256,22 +256,22 @@ func TestARestoreFollowsTheLinkToTheDatabase(t *testing.T) {
 	if err := os.Symlink(path, link); err != nil {
 		t.Fatal(err)
 	}
-	mustRun(t, url, "backup", file)
-	mustRun(t, "sqlite:"+link, "restore", "--replace", file)
+	mustRun(t, url, "admin", "backup", file)
+	mustRun(t, "sqlite:"+link, "admin", "restore", "--replace", file)
 	if to, err := os.Readlink(link); to != path {
 		t.Errorf("the link leads to %q, want %q (%v)", to, path, err)
 	}
 	if kept, err := filepath.Glob(path + ".before-*"); len(kept) != 1 {
 		t.Errorf("%q are kept beside the database, want the former one (%v)", kept, err)
 	}
-	mustRun(t, url, "recount")
+	mustRun(t, url, "admin", "recount")
 }
 
 func TestARepairReportsWhatItFound(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
-		mustRun(t, url, "bootstrap", "--org", "acme", "--issuer", "https://issuer.example.com", "--subject", "me")
-		if output := mustRun(t, url, "repair"); !strings.Contains(output, "0 counters were corrected; events are in order") {
+		mustRun(t, url, "admin", "bootstrap", "--org", "acme", "--issuer", "https://issuer.example.com", "--subject", "me")
+		if output := mustRun(t, url, "admin", "repair"); !strings.Contains(output, "0 counters were corrected; events are in order") {
 			t.Errorf("said %q, want it to contain '0 counters were corrected; events are in order'", output)
 		}
 	})
@@ -281,19 +281,19 @@ func TestEachVersionBacksUpOnceBeforeAnUpgrade(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "backups")
 	url, file := "sqlite:"+filepath.Join(t.TempDir(), "atrium.db"), filepath.Join(folder, "before-"+version+".db")
-	if output := mustRun(t, url, "backup", "--before-upgrade", folder); output != "" {
+	if output := mustRun(t, url, "admin", "backup", "--before-upgrade", folder); output != "" {
 		t.Errorf("without a database, the command says %q, want nothing", output)
 	}
-	mustRun(t, url, "migrate", "up")
-	if output := mustRun(t, url, "backup", "--before-upgrade", folder); !strings.HasPrefix(output, "backed up to "+file) {
+	mustRun(t, url, "admin", "migrate", "up")
+	if output := mustRun(t, url, "admin", "backup", "--before-upgrade", folder); !strings.HasPrefix(output, "backed up to "+file) {
 		t.Errorf("the first start of a version says %q, want a backup to %s", output, file)
 	}
 	first, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustRun(t, url, "rotate-keys") // The second start of the version must not replace the copy from before the upgrade.
-	if output := mustRun(t, url, "backup", "--before-upgrade", folder); output != "" {
+	mustRun(t, url, "admin", "rotate-keys") // The second start of the version must not replace the copy from before the upgrade.
+	if output := mustRun(t, url, "admin", "backup", "--before-upgrade", folder); output != "" {
 		t.Errorf("the second start of a version says %q, want nothing", output)
 	}
 	if second, err := os.ReadFile(file); err != nil || !bytes.Equal(first, second) {
@@ -302,7 +302,7 @@ func TestEachVersionBacksUpOnceBeforeAnUpgrade(t *testing.T) {
 	if info, err := os.Stat(folder); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the folder has the mode %v (%v), want 0700: backups contain keys", info.Mode(), err)
 	}
-	if output := mustRun(t, "postgres://127.0.0.1:1/none", "backup", "--before-upgrade", folder); output != "" {
+	if output := mustRun(t, "postgres://127.0.0.1:1/none", "admin", "backup", "--before-upgrade", folder); output != "" {
 		t.Errorf("with PostgreSQL, the command says %q, want nothing", output)
 	}
 }

@@ -32,7 +32,7 @@ func TestAVersionThatCannotBePrintedIsAnError(t *testing.T) {
 
 func TestABackupWithoutANameIsRefused(t *testing.T) {
 	t.Parallel()
-	if _, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": storetest.SQLite(t)}, "backup", ""); exitCode(err) != 1 || !strings.Contains(err.Error(), "the name of the backup is empty; name a file") {
+	if _, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": storetest.SQLite(t)}, "admin", "backup", ""); exitCode(err) != 1 || !strings.Contains(err.Error(), "the name of the backup is empty; name a file") {
 		t.Errorf("error %v, want one that asks for a name", err)
 	}
 }
@@ -41,7 +41,7 @@ func TestABackupWithoutANameIsRefused(t *testing.T) {
 func TestTheUIDOfAnOrganisationIsInTheErrorsOfBootstrap(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
-		args := []string{"bootstrap", "--org", "acme", "--issuer", "https://issuer.example.com", "--subject", "me"}
+		args := []string{"admin", "bootstrap", "--org", "acme", "--issuer", "https://issuer.example.com", "--subject", "me"}
 		const created = "the organisation acme was created and has the UID "
 		lost := runOnFullDisk(t, url, args...)
 		if exitCode(lost) != 1 || !strings.Contains(lost.Error(), created) || !strings.Contains(lost.Error(), "could not be printed: no space left") {

@@ -20,72 +20,47 @@ type commandLine struct {
 	ConfigFile  string      `name:"config" type:"path" placeholder:"FILE" help:"YAML file of settings, named like flags without the dashes before them, for all commands."`
 	ShowVersion versionFlag `name:"version" help:"Print the version."`
 
-	Login   loginCommand  `cmd:"" help:"Sign in to a server."`
-	Logout  logoutCommand `cmd:"" help:"End a session, and forget its token."`
-	Whoami  whoamiCommand `cmd:"" help:"Print who you are at a server, and what you may do there."`
+	Login   loginCommand  `cmd:"" group:"Sign in:" help:"Sign in to a server."`
+	Logout  logoutCommand `cmd:"" group:"Sign in:" help:"End a session, and forget its token."`
+	Whoami  whoamiCommand `cmd:"" group:"Sign in:" help:"Print who you are at a server, and what you may do there."`
 	Context struct {
 		List   contextListCommand   `cmd:"" help:"List the servers that you are signed in to."`
 		Use    contextUseCommand    `cmd:"" help:"Choose the server that commands use."`
 		Remove contextRemoveCommand `cmd:"" help:"Forget a server and its token, without telling the provider."`
-	} `cmd:"" help:"Manage the servers that you are signed in to."`
+	} `cmd:"" group:"Sign in:" help:"Manage the servers that you are signed in to."`
 
-	List kindCommands `cmd:"" help:"List findings, repos and all other kinds of resources of a server."`
-	Get  kindCommands `cmd:"" help:"Show one resource of a server."`
+	List   kindCommands `cmd:"" group:"Look:" help:"List findings, repos and all other kinds of resources of a server."`
+	Get    kindCommands `cmd:"" group:"Look:" help:"Show one resource of a server."`
+	Query  queryCommand `cmd:"" group:"Look:" help:"Send a GraphQL document to a running server."`
+	Events struct {
+		Tail eventsTailCommand `cmd:"" help:"Print the events of a running server as they happen."`
+	} `cmd:"" group:"Look:" help:"Follow the events of a server."`
 
-	Serve     serveCommand     `cmd:"" help:"Serve the API."`
-	Demo      demoCommand      `cmd:"" help:"Serve a demonstration, and print a link that signs a browser in."`
-	Token     tokenCommand     `cmd:"" help:"Print a token for a server in development mode."`
-	Bootstrap bootstrapCommand `cmd:"" help:"Create an organisation with its first owner."`
-	Import    struct {
-		OSV       importOSVCommand       `cmd:"" name:"osv" help:"Import advisories from OSV records."`
-		Registry  importRegistryCommand  `cmd:"" help:"Import repos, tags and images from JSON lines."`
-		SBOM      importSBOMCommand      `cmd:"" name:"sbom" help:"Import what images hold, from SPDX and CycloneDX documents."`
-		OCI       importOCICommand       `cmd:"" name:"oci" help:"Import repos, tags and images from OCI registries."`
-		KEV       importKEVCommand       `cmd:"" name:"kev" help:"Import which vulnerabilities are known to be exploited."`
-		EPSS      importEPSSCommand      `cmd:"" name:"epss" help:"Import how likely vulnerabilities are exploited."`
-		Artifacts importArtifactsCommand `cmd:"" help:"Import libraries and their versions from JSON lines."`
-		VEX       importVEXCommand       `cmd:"" name:"vex" help:"Import decisions about findings from VEX documents."`
-	} `cmd:"" help:"Import data from other systems."`
+	Check checkCommand `cmd:"" group:"Gate a build:" help:"Decide whether images may be released: the gate of a pipeline."`
+
+	Import struct {
+		SBOM     importSBOMCommand     `cmd:"" name:"sbom" help:"Import what images hold, from SPDX and CycloneDX documents."`
+		VEX      importVEXCommand      `cmd:"" name:"vex" help:"Import decisions about findings from VEX documents."`
+		OSV      importOSVCommand      `cmd:"" name:"osv" help:"Import advisories from OSV records."`
+		Registry importRegistryCommand `cmd:"" help:"Import repos, tags and images from JSON lines."`
+	} `cmd:"" group:"Import and export:" help:"Import SBOMs, VEX documents, advisories and images."`
 	Export struct {
 		Findings exportFindingsCommand `cmd:"" help:"Print findings as JSON lines, CSV, JSON or SARIF."`
 		Packages exportPackagesCommand `cmd:"" help:"Print the packages of images as JSON lines, CSV or JSON."`
 		SBOM     exportSBOMCommand     `cmd:"" name:"sbom" help:"Print the SBOM of an image as CycloneDX or SPDX."`
-		VEX      exportVEXCommand      `cmd:"" name:"vex" help:"Print what was decided about findings as a VEX document."`
-		Audit    exportAuditCommand    `cmd:"" help:"Print the audit log as JSON lines."`
-	} `cmd:"" help:"Export data for other systems."`
-	Check  checkCommand `cmd:"" help:"Decide whether images may be released: the gate of a pipeline."`
-	Query  queryCommand `cmd:"" help:"Send a GraphQL document to a running server."`
-	Events struct {
-		Tail eventsTailCommand `cmd:"" help:"Print the events of a running server as they happen."`
-	} `cmd:"" help:"Follow the events of a server."`
-	Migrate struct {
-		Up     migrateUpCommand     `cmd:"" help:"Apply all pending migrations."`
-		Status migrateStatusCommand `cmd:"" help:"List the migrations and whether they are applied."`
-	} `cmd:"" help:"Manage schema migrations."`
-	Issuers struct {
-		List   issuersListCommand   `cmd:"" help:"List the issuers that organisations have proven, and those that wait for a proof."`
-		Allow  issuersAllowCommand  `cmd:"" help:"Let an organisation decide about callers of an issuer without a proof."`
-		Revoke issuersRevokeCommand `cmd:"" help:"Revoke the proof of an organisation for an issuer."`
-	} `cmd:"" help:"Manage which organisations may decide about callers of which issuers."`
-	Feeds struct {
-		Run feedsRunCommand `cmd:"" help:"Have servers read feeds now."`
-	} `cmd:"" help:"Manage what servers read by themselves for all organisations."`
-	Backup     backupCommand     `cmd:"" help:"Copy a SQLite database into a file while it is in use."`
-	Restore    restoreCommand    `cmd:"" help:"Replace a SQLite database by a backup."`
-	Repair     repairCommand     `cmd:"" help:"Check a database that was restored, and repair it."`
-	Config     configCommand     `cmd:"" help:"Check the configuration and print it, with secrets hidden."`
-	Bench      benchCommand      `cmd:"" help:"Measure what a server on this machine can do, with a database that is thrown away."`
-	Status     statusCommand     `cmd:"" help:"Print the state of the database, and what an operator should look at."`
-	Health     healthCommand     `cmd:"" help:"Check whether a running server is ready."`
-	Recount    recountCommand    `cmd:"" help:"Recompute the counters of the database."`
-	RotateKeys rotateKeysCommand `cmd:"" help:"Create a new key to seal page tokens; existing tokens stay valid."`
-	Schema     schemaCommand     `cmd:"" help:"Print the GraphQL schema that gateways of a federation compose."`
-	Version    versionCommand    `cmd:"" help:"Print the version."`
-	Licences   licencesCommand   `cmd:"" help:"Print the licences of everything that is part of the program."`
-	Completion completionCommand `cmd:"" help:"Print a script that completes commands in a shell."`
-	Complete   completeCommand   `cmd:"" name:"complete-words" hidden:"" help:"List the possible next words."`
+	} `cmd:"" group:"Import and export:" help:"Export findings, packages and SBOMs."`
 
-	ChangeEncryptionKey changeEncryptionKeyCommand `cmd:"" help:"Encrypt the secrets in the database with another key."`
+	Serve  serveCommand  `cmd:"" group:"Serve:" help:"Serve the API."`
+	Demo   demoCommand   `cmd:"" group:"Serve:" help:"Serve a demonstration, and print a link that signs a browser in."`
+	Token  tokenCommand  `cmd:"" group:"Serve:" help:"Print a token for a server in development mode on this machine."`
+	Health healthCommand `cmd:"" group:"Serve:" help:"Check whether a running server is ready."`
+	Admin  adminCommands `cmd:"" group:"Serve:" help:"Operate a server: first owner, migrations, backups, feeds, keys."`
+
+	Schema     schemaCommand     `cmd:"" group:"This program:" help:"Print the GraphQL schema that gateways of a federation compose."`
+	Completion completionCommand `cmd:"" group:"This program:" help:"Print a script that completes commands in a shell."`
+	Version    versionCommand    `cmd:"" group:"This program:" help:"Print the version."`
+	Licences   licencesCommand   `cmd:"" group:"This program:" help:"Print the licences of everything that is part of the program."`
+	Complete   completeCommand   `cmd:"" name:"complete-words" hidden:"" group:"This program:" help:"List the possible next words."`
 }
 
 // A command is one command of the program.
@@ -170,7 +145,8 @@ func newParser(p program, f *faults, settings *sources, kinds []*resource.Kind) 
 		},
 		kong.Writers(p.stdout, p.stderr),
 		kong.Exit(func(int) { panic(errHelpPrinted) }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, FlagsLast: true}),
+		kong.Help(printHelp),
 		kong.KindMapper(reflect.Bool, switchMapper{f}),
 		mapValues[string](f, "one text"), mapValues[int](f, "a number"), mapValues[int64](f, "a number"),
 		mapValues[time.Duration](f, "a duration such as 90s, 15m or 2h"), kong.TypeMapper(reflect.TypeFor[map[string]int](), valueMapper{kong.MapperFunc(decodeNumbers), f, "NAME=N, with commas between several"}),

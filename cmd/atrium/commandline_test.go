@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -94,18 +95,18 @@ func TestCommasAndSemicolonsSeparateNumbers(t *testing.T) {
 func TestAllMissingFlagsOfACommandAreReportedAtOnce(t *testing.T) {
 	t.Parallel()
 	for args, flags := range map[string][]string{
-		"bootstrap": {"org", "issuer", "subject"},
+		"admin bootstrap":                                       {"org", "issuer", "subject"},
 		"import osv x --group x --database-url x":               {"group", "database-url"},
 		"import registry x --group 0 --no-events=x":             {"group", "no-events"},
-		"import oci x.io --concurrency 65 --prune=x":            {"group", "concurrency", "prune"},
+		"admin import oci x.io --concurrency 65 --prune=x":      {"group", "concurrency", "prune"},
 		"token --as king --ttl 25h --issuer x":                  {"as", "ttl", "issuer"},
 		"events tail --url x --group 0 --first=-1 --output xml": {"url", "group", "first", "output"},
 		"query {x} --url https://h.example --variables []":      {"token", "variables"},
 		"query {x} --url http://u:p@h --token=\x00":             {"token", "url"},
-		"recount --database-url sqlite:":                        {"database-url"},
-		"rotate-keys --database-url sqlite::memory:":            {"database-url"},
-		"change-encryption-key --encryption-key x":              {"encryption-key", "new-encryption-key"},
-		"migrate status --database-url postgresql:/x/":          {"database-url"},
+		"admin recount --database-url sqlite:":                  {"database-url"},
+		"admin rotate-keys --database-url sqlite::memory:":      {"database-url"},
+		"admin change-encryption-key --encryption-key x":        {"encryption-key", "new-encryption-key"},
+		"admin migrate status --database-url postgresql:/x/":    {"database-url"},
 	} {
 		_, _, err := atrium(t, nil, strings.Fields(args)...)
 		if exitCode(err) != 2 {
@@ -123,7 +124,7 @@ func TestAllMissingFlagsOfACommandAreReportedAtOnce(t *testing.T) {
 func TestOnlyImportsThatRecordEventsCanBeSilent(t *testing.T) {
 	t.Parallel()
 	for command, want := range map[string]bool{"registry": true, "oci": true, "osv": false, "artifacts": false} {
-		help, _, err := atrium(t, nil, "import", command, "--help")
+		help, _, err := atrium(t, nil, append(importWords(command), "--help")...)
 		if got := strings.Contains(help, "--no-events"); err != nil || got != want {
 			t.Errorf("import %s has --no-events: %v, want %v (%v)", command, got, want, err)
 		}
@@ -211,6 +212,25 @@ func TestHelpIsPrintedWithoutArguments(t *testing.T) {
 	}
 }
 
+// Nobody who has a token looks for the flags of a database first.
+func TestTheHelpBeginsWithWhatIsAskedFor(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args   string
+		titles []string // in their order
+	}{
+		{"--help", []string{"Sign in:", "Look:", "Gate a build:", "Import and export:", "Serve:", "This program:", "Flags:"}},
+		{"list findings --help", []string{"Flags:", "Filters:", "Server:", "Database:", "All commands:"}},
+		{"admin --help", []string{"Commands:", "All commands:"}},
+		{"admin status --help", []string{"Flags:", "Database:", "All commands:"}},
+	} {
+		help, _, err := atrium(t, nil, strings.Fields(c.args)...)
+		if titles := regexp.MustCompile(`(?m)^[A-Z][a-z ]+:$`).FindAllString(help, -1); err != nil || !slices.Equal(titles, c.titles) {
+			t.Errorf("%s: %q (%v), want %q", c.args, titles, err, c.titles)
+		}
+	}
+}
+
 func TestAnEncryptionKeyIsHexOrBase64Of32Bytes(t *testing.T) {
 	t.Parallel()
 	key := bytes.Repeat([]byte{0xfb, 0xff}, 16) // In base64 this key contains + and /.
@@ -233,7 +253,7 @@ func TestAnEncryptionKeyIsHexOrBase64Of32Bytes(t *testing.T) {
 func TestCommandsDoNotCreateADatabaseForAMistypedPath(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "typo.db")
-	for _, args := range []string{"token", "recount", "rotate-keys", "change-encryption-key --new-encryption-key " + strings.Repeat("0", 64), "migrate status", "import osv . --group " + strings.Repeat("0", 40)} {
+	for _, args := range []string{"token", "admin recount", "admin rotate-keys", "admin change-encryption-key --new-encryption-key " + strings.Repeat("0", 64), "admin migrate status", "import osv . --group " + strings.Repeat("0", 40)} {
 		_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": "sqlite:" + path}, strings.Fields(args)...)
 		if err == nil || !strings.Contains(err.Error(), "there is no database "+path) {
 			t.Errorf("%s: %v", args, err)

@@ -44,7 +44,7 @@ func TestAPasswordIsChangedWithoutARestart(t *testing.T) {
 	t.Parallel()
 	databaseURL, withPassword := withRole(t, "rotating")
 	file := writeFile(t, "database-url", withPassword("first")+"\n")
-	mustRun(t, withPassword("first"), "migrate", "up")
+	mustRun(t, withPassword("first"), "admin", "migrate", "up")
 	server := launch(t, map[string]string{"ATRIUM_DATABASE_URL_FILE": file}, "serve", "--addr", "127.0.0.1:0", "--metrics-addr=")
 	server.await(func() bool { return servedAt.MatchString(server.stdout.String() + server.stderr.String()) })
 	server.url = servedAt.FindStringSubmatch(server.stdout.String() + server.stderr.String())[1]
@@ -77,7 +77,7 @@ func TestACommandPrintsThePassword(t *testing.T) {
 	password := writeFile(t, "password", "first\n")
 	plain := strings.Replace(withPassword(""), ":@", "@", 1)
 	command := "cat " + password
-	if out := mustRun(t, plain, "migrate", "up", "--database-password-command", command); out != "the database is up to date\n" {
+	if out := mustRun(t, plain, "admin", "migrate", "up", "--database-password-command", command); out != "the database is up to date\n" {
 		t.Errorf("migrate says %q", out)
 	}
 	server := start(t, plain, "--database-password-command", command)
@@ -85,14 +85,14 @@ func TestACommandPrintsThePassword(t *testing.T) {
 		t.Errorf("/readyz: %d %s, want 200", status, body)
 	}
 	for command, want := range map[string]string{"false": "false fails: exit status 1", "true": "must print one line", "cat " + password + " " + password: "must print one line", "/nowhere": "no such file"} {
-		if _, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": plain}, "migrate", "status", "--database-password-command", command); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": plain}, "admin", "migrate", "status", "--database-password-command", command); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want an error with %q", command, err, want)
 		}
 	}
-	if _, said, err := atrium(t, nil, "migrate", "status", "--database-password-command", command); exitCode(err) != 2 || !strings.Contains(said+err.Error(), "is for PostgreSQL") {
+	if _, said, err := atrium(t, nil, "admin", "migrate", "status", "--database-password-command", command); exitCode(err) != 2 || !strings.Contains(said+err.Error(), "is for PostgreSQL") {
 		t.Errorf("with SQLite: %v, want exit code 2", err)
 	}
-	if out, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": plain}, "config", "--database-password-command", "false"); err != nil || !strings.Contains(out, "database-password-command: \"false\"") {
+	if out, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": plain}, "admin", "config", "--database-password-command", "false"); err != nil || !strings.Contains(out, "database-password-command: \"false\"") {
 		t.Errorf("the check of the configuration runs the command: %v\n%s", err, out)
 	}
 }

@@ -14,11 +14,11 @@ import (
 
 // databaseFlags name the database.
 type databaseFlags struct {
-	DatabaseURL string `name:"database-url" secret:"" default:"${database_url}" help:"Database: sqlite:PATH or postgres://..."`
+	DatabaseURL string `name:"database-url" group:"Database:" secret:"" default:"${database_url}" help:"Database: sqlite:PATH or postgres://..."`
 
-	DatabasePasswordCommand string `name:"database-password-command" placeholder:"COMMAND" help:"Program with its arguments, separated by spaces, that prints the password of the PostgreSQL URLs: for the short-lived tokens of cloud providers. It runs before a connection is opened, at most once a minute."`
+	DatabasePasswordCommand string `name:"database-password-command" group:"Database:" placeholder:"COMMAND" help:"Program with its arguments, separated by spaces, that prints the password of the PostgreSQL URLs: for the short-lived tokens of cloud providers. It runs before a connection is opened, at most once a minute."`
 
-	DatabaseDirectURL string `name:"database-direct-url" secret:"" placeholder:"URL" help:"URL of the same PostgreSQL database that leads past a pooler (pgbouncer); for migrations and notifications."`
+	DatabaseDirectURL string `name:"database-direct-url" group:"Database:" secret:"" placeholder:"URL" help:"URL of the same PostgreSQL database that leads past a pooler (pgbouncer); for migrations and notifications."`
 }
 
 const defaultDatabaseURL = "sqlite:atrium.db"
@@ -87,7 +87,7 @@ func (d *databaseFlags) openExisting(ctx context.Context, o platform.Options) (*
 func (d *databaseFlags) exists() error {
 	if path, embedded := d.file(); embedded {
 		if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
-			return fmt.Errorf("there is no database %s; create it with `atrium migrate up`, or name another with --database-url", path)
+			return fmt.Errorf("there is no database %s; create it with `atrium admin migrate up`, or name another with --database-url", path)
 		}
 	}
 	return nil

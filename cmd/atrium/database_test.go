@@ -62,9 +62,9 @@ func TestEveryCommandRefusesADatabaseOfANewerProgram(t *testing.T) {
 		}
 		key := strings.Repeat("0", 64)
 		for _, args := range []string{
-			"serve --addr 127.0.0.1:0", "serve --no-migrate --addr 127.0.0.1:0", "token", "recount", "rotate-keys", "migrate up", "migrate status",
-			"bootstrap --org acme --issuer https://issuer.example --subject me", "change-encryption-key --new-encryption-key " + key,
-			"export audit", "import osv . --group " + strings.Repeat("0", 40), "query {x}",
+			"serve --addr 127.0.0.1:0", "serve --no-migrate --addr 127.0.0.1:0", "token", "admin recount", "admin rotate-keys", "admin migrate up", "admin migrate status",
+			"admin bootstrap --org acme --issuer https://issuer.example --subject me", "admin change-encryption-key --new-encryption-key " + key,
+			"admin export audit", "import osv . --group " + strings.Repeat("0", 40), "query {x}",
 		} {
 			_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, strings.Fields(args)...)
 			if exitCode(err) != 1 || !strings.Contains(err.Error(), "schema 70001") || !strings.Contains(err.Error(), "knows schema 0") {
@@ -78,10 +78,10 @@ func TestAnOlderDatabaseIsNotServed(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		execute(t, url, "UPDATE goose_db_version SET is_applied = false WHERE version_id = (SELECT max(version_id) FROM goose_db_version)")
-		for _, args := range []string{"serve --no-migrate --addr 127.0.0.1:0", "recount", "token"} {
+		for _, args := range []string{"serve --no-migrate --addr 127.0.0.1:0", "admin recount", "token"} {
 			_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, strings.Fields(args)...)
-			if exitCode(err) != 1 || !strings.Contains(err.Error(), "run `atrium migrate up`") {
-				t.Errorf("%s: %v, want an error with %q", args, err, "run `atrium migrate up`")
+			if exitCode(err) != 1 || !strings.Contains(err.Error(), "run `atrium admin migrate up`") {
+				t.Errorf("%s: %v, want an error with %q", args, err, "run `atrium admin migrate up`")
 			}
 		}
 	})
@@ -136,12 +136,12 @@ func countRows(t *testing.T, databaseURL, query string) (n int) {
 func TestCommandsCreateNoKeys(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
-		mustRun(t, url, "bootstrap", "--org", "acme", "--issuer", "https://issuer.example", "--subject", "me")
+		mustRun(t, url, "admin", "bootstrap", "--org", "acme", "--issuer", "https://issuer.example", "--subject", "me")
 		_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "token")
 		if exitCode(err) != 1 || !strings.Contains(err.Error(), "atrium serve --dev") {
 			t.Errorf("a token without a server in development mode: %v, want an error with 'atrium serve --dev'", err)
 		}
-		mustRun(t, url, "export", "audit")
+		mustRun(t, url, "admin", "export", "audit")
 		if n := countRows(t, url, "SELECT count(*) FROM shared_key"); n != 0 {
 			t.Errorf("%d keys are left, want 0", n)
 		}
@@ -153,22 +153,22 @@ func TestTheEncryptionKeyIsChangedByACommand(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		first, second := strings.Repeat("01", 32), strings.Repeat("02", 32)
 		server := start(t, url) // This stores a key in the database.
-		mustRun(t, url, "change-encryption-key", "--new-encryption-key", first)
+		mustRun(t, url, "admin", "change-encryption-key", "--new-encryption-key", first)
 		expectUnready(t, server, "encryption key")
 		if err := server.end(); err != nil {
 			t.Fatal(err)
 		}
 		for _, args := range []string{
-			"serve --addr 127.0.0.1:0", "serve --addr 127.0.0.1:0 --encryption-key " + second, "rotate-keys", "rotate-keys --encryption-key " + second,
-			"change-encryption-key --encryption-key " + second + " --new-encryption-key " + strings.Repeat("03", 32),
+			"serve --addr 127.0.0.1:0", "serve --addr 127.0.0.1:0 --encryption-key " + second, "admin rotate-keys", "admin rotate-keys --encryption-key " + second,
+			"admin change-encryption-key --encryption-key " + second + " --new-encryption-key " + strings.Repeat("03", 32),
 		} {
 			_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, strings.Fields(args)...)
 			if exitCode(err) != 1 || !strings.Contains(err.Error(), "--encryption-key") {
 				t.Errorf("%s: %v, want an error with '--encryption-key'", args, err)
 			}
 		}
-		mustRun(t, url, "rotate-keys", "--encryption-key", first)
-		mustRun(t, url, "change-encryption-key", "--encryption-key", first, "--new-encryption-key", second)
+		mustRun(t, url, "admin", "rotate-keys", "--encryption-key", first)
+		mustRun(t, url, "admin", "change-encryption-key", "--encryption-key", first, "--new-encryption-key", second)
 		if err := start(t, url, "--encryption-key", second).end(); err != nil {
 			t.Error(err)
 		}
@@ -183,7 +183,7 @@ func TestTwoServersOnOneFileAreRefused(t *testing.T) {
 	if exitCode(err) != 1 || !strings.Contains(err.Error(), strings.TrimPrefix(url, "sqlite:")) || !strings.Contains(err.Error(), "another server") {
 		t.Errorf("got %v, want an error with 'another server'", err)
 	}
-	mustRun(t, url, "recount") // Commands may run while a server runs.
+	mustRun(t, url, "admin", "recount") // Commands may run while a server runs.
 	if err := server.end(); err != nil {
 		t.Fatal(err)
 	}
@@ -206,9 +206,9 @@ func TestADatabaseOfAnotherProgramStaysAsItIs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		commands := []string{"status", "migrate status", "issuers list", "token", "recount", "export audit", "backup " + t.TempDir() + "/copy.db", "repair", "serve --no-migrate --addr 127.0.0.1:0"}
+		commands := []string{"admin status", "admin migrate status", "admin issuers list", "token", "admin recount", "admin export audit", "admin backup " + t.TempDir() + "/copy.db", "admin repair", "serve --no-migrate --addr 127.0.0.1:0"}
 		if file == other {
-			commands = append(commands, "migrate up", "bootstrap --org acme --issuer https://issuer.example --subject me", "serve --addr 127.0.0.1:0")
+			commands = append(commands, "admin migrate up", "admin bootstrap --org acme --issuer https://issuer.example --subject me", "serve --addr 127.0.0.1:0")
 		}
 		for _, args := range commands {
 			if _, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": "sqlite:" + file}, strings.Fields(args)...); exitCode(err) != 1 || !strings.Contains(err.Error(), want) {
@@ -225,11 +225,11 @@ func TestADatabaseOfAnotherProgramStaysAsItIs(t *testing.T) {
 func TestAskingForTheMigrationsMakesNoTable(t *testing.T) {
 	t.Parallel()
 	url := storetest.EmptyPostgres(t)
-	if out := mustRun(t, url, "migrate", "status"); !strings.Contains(out, "00001 schema         pending") {
+	if out := mustRun(t, url, "admin", "migrate", "status"); !strings.Contains(out, "00001 schema         pending") {
 		t.Errorf("it prints\n%s", out)
 	}
-	if _, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "status"); exitCode(err) != 1 || !strings.Contains(err.Error(), "run `atrium migrate up`") {
-		t.Errorf("the status: %v, want an error that names `atrium migrate up`", err)
+	if _, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "admin", "status"); exitCode(err) != 1 || !strings.Contains(err.Error(), "run `atrium admin migrate up`") {
+		t.Errorf("the status: %v, want an error that names `atrium admin migrate up`", err)
 	}
 	tables := 0
 	if err := openRaw(t, url).QueryRowContext(t.Context(), "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").Scan(&tables); err != nil || tables != 0 {
@@ -291,7 +291,7 @@ func TestADatabaseThatDoesNotFitIsExplained(t *testing.T) {
 		named("", foreign) + "?keepalives_idle=soon":                              `the parameter "keepalives_idle" of the PostgreSQL URL must be a number`,
 		named("", foreign) + "?sslmode=require":                                   "does not offer TLS",
 	} {
-		_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "migrate", "up")
+		_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "admin", "migrate", "up")
 		if exitCode(err) != 1 || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "SQLSTATE") {
 			t.Errorf("%s: %v, want an error with %q", url, err, want)
 		}
@@ -299,7 +299,7 @@ func TestADatabaseThatDoesNotFitIsExplained(t *testing.T) {
 	for _, parameters := range []string{
 		"keepalives=1&keepalives_idle=30&keepalives_interval=10&keepalives_count=3", "gssencmode=disable&sslcompression=0&ssl_min_protocol_version=TLSv1.2", "fallback_application_name=x&load_balance_hosts=random", "client_encoding=auto",
 	} {
-		if _, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": named("", foreign) + "?" + parameters}, "migrate", "status"); err != nil {
+		if _, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": named("", foreign) + "?" + parameters}, "admin", "migrate", "status"); err != nil {
 			t.Errorf("%s: %v", parameters, err)
 		}
 	}

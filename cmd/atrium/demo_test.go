@@ -120,7 +120,7 @@ func TestOnlyADemonstrationHasALink(t *testing.T) {
 func TestADemonstrationRefusesDataOfOthers(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
-		mustRun(t, url, "bootstrap", "--org", "acme", "--issuer", "https://issuer.example.com", "--subject", "alice")
+		mustRun(t, url, "admin", "bootstrap", "--org", "acme", "--issuer", "https://issuer.example.com", "--subject", "alice")
 		r := launch(t, nil, "demo", "--addr", "127.0.0.1:0", "--metrics-addr=", "--database-url", url)
 		if err := r.exit(); err == nil || !strings.Contains(err.Error(), "has data of others") {
 			t.Errorf("got %v, want a refusal", err)

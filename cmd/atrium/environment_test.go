@@ -14,7 +14,7 @@ func TestAVariableThatIsNoSettingIsRefused(t *testing.T) {
 		"ATRIUM_SERVICE_HOST": false, "ATRIUM_SERVICE_PORT_HTTP": false, "ATRIUM_PORT": false, "ATRIUM_PORT_80_TCP_ADDR": false, "ATRIUM_METRICS_PORT_9464_TCP": false, "ATRIUM_METRICS_SERVICE_HOST": false,
 		"ATRIUM_TEST_POSTGRES": false,
 	} {
-		_, _, err := atrium(t, map[string]string{name: "info"}, "config")
+		_, _, err := atrium(t, map[string]string{name: "info"}, "admin", "config")
 		if (err != nil) != refused || refused && (exitCode(err) != 2 || !strings.Contains(err.Error(), name+": there is no such setting")) {
 			t.Errorf("%s: %v, want it refused: %t", name, err, refused)
 		}
@@ -38,7 +38,7 @@ func TestWhatCannotWorkIsRefusedAtTheStart(t *testing.T) {
 		"ATRIUM_CORS_ORIGIN=https://münchen.example":    "begins with xn--",
 	} {
 		name, value, _ := strings.Cut(setting, "=")
-		_, _, err := atrium(t, map[string]string{name: value}, "config")
+		_, _, err := atrium(t, map[string]string{name: value}, "admin", "config")
 		if (err != nil) != (want != "") || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret")) {
 			t.Errorf("%s: %v, want %q", setting, err, want)
 		}

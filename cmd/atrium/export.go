@@ -48,8 +48,8 @@ actor, body and count. An update also has changes, the fields that it named. A d
 Equal denials within a minute are one line, and count is their number. A server may use the database meanwhile.
 
 Examples:
-  atrium export audit --since 2026-11-01T00:00:00Z > november.jsonl
-  atrium export audit --denied --group UID | jq -r .actor.subject`
+  atrium admin export audit --since 2026-11-01T00:00:00Z > november.jsonl
+  atrium admin export audit --denied --group UID | jq -r .actor.subject`
 }
 
 // An exportedEvent is a line of the export.

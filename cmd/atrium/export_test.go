@@ -13,9 +13,9 @@ import (
 func TestTheAuditLogIsExportedAsJSONLines(t *testing.T) {
 	t.Parallel()
 	url := "sqlite:" + filepath.Join(t.TempDir(), "atrium.db")
-	mustRun(t, url, "migrate", "up")
-	mustRun(t, url, "bootstrap", "--org", "acme", "--issuer", "https://issuer.example.com", "--subject", "owner")
-	lines := strings.Split(strings.TrimSpace(mustRun(t, url, "export", "audit")), "\n")
+	mustRun(t, url, "admin", "migrate", "up")
+	mustRun(t, url, "admin", "bootstrap", "--org", "acme", "--issuer", "https://issuer.example.com", "--subject", "owner")
+	lines := strings.Split(strings.TrimSpace(mustRun(t, url, "admin", "export", "audit")), "\n")
 	types := ""
 	for _, line := range lines {
 		var e exportedEvent
@@ -30,7 +30,7 @@ func TestTheAuditLogIsExportedAsJSONLines(t *testing.T) {
 	for args, want := range map[string]int{
 		"--type iam.group.created": 1, "--denied": 0, "--until 2020-01-01T00:00:00Z": 0, "--since 2020-01-01T00:00:00Z": 3,
 	} {
-		if got := strings.Count(mustRun(t, url, append([]string{"export", "audit"}, strings.Fields(args)...)...), "\n"); got != want {
+		if got := strings.Count(mustRun(t, url, append([]string{"admin", "export", "audit"}, strings.Fields(args)...)...), "\n"); got != want {
 			t.Errorf("%s: %d lines, want %d", args, got, want)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 type feedsRunCommand struct {
 	databaseFlags
-	Names []string `arg:"" optional:"" name:"feed" help:"Names of feeds, as atrium status shows them, such as kev; all feeds if there is none."`
+	Names []string `arg:"" optional:"" name:"feed" help:"Names of feeds, as atrium admin status shows them, such as kev; all feeds if there is none."`
 }
 
 func (c *feedsRunCommand) check(f *faults) { c.databaseFlags.check(f) }
@@ -22,7 +22,7 @@ func (c *feedsRunCommand) check(f *faults) { c.databaseFlags.check(f) }
 // Help returns the detailed help.
 func (*feedsRunCommand) Help() string {
 	return `Has the servers of the database read feeds as soon as one is free, and does not wait for them. A feed that is being read is read once more
-afterwards. atrium status says what came of it.`
+afterwards. atrium admin status says what came of it.`
 }
 
 func (c *feedsRunCommand) run(ctx context.Context, p program) error {

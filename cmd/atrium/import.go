@@ -142,7 +142,7 @@ The fields after a semicolon are optional. A line:
   {"ecosystem": "JAVA", "name": "com.example:parser", "description": "Reads archives", "remediated": false, "versions": [{"version": "1.4.2", "sizeBytes": 30423, "time": "2026-04-14T20:30:00Z"}]}
 
 Example:
-  atrium import artifacts libraries.jsonl.gz`
+  atrium admin import artifacts libraries.jsonl.gz`
 }
 
 func (c *importArtifactsCommand) run(ctx context.Context, p program) error {
@@ -196,9 +196,9 @@ removes its tags. An empty catalog is an error, and nothing is pruned.
 The command signs in with the credentials of docker login or podman login, or anonymously.
 
 Examples:
-  atrium import oci --group UID ghcr.io/acme/api docker.io/library/golang
-  atrium import oci --group UID --prune --concurrency 16 registry.example.com
-  atrium import oci --group UID localhost:5000`
+  atrium admin import oci --group UID ghcr.io/acme/api docker.io/library/golang
+  atrium admin import oci --group UID --prune --concurrency 16 registry.example.com
+  atrium admin import oci --group UID localhost:5000`
 }
 
 func (c *importOCICommand) run(ctx context.Context, p program) error {

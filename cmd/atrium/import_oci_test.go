@@ -88,7 +88,7 @@ func TestARegistryIsImportedServedAndPruned(t *testing.T) {
 		acme, token := demoUID(t, server), strings.TrimSpace(mustRun(t, url, "token"))
 		imported := func(args ...string) string {
 			t.Helper()
-			return mustRun(t, url, append([]string{"import", "oci", "--group", acme}, args...)...)
+			return mustRun(t, url, append([]string{"admin", "import", "oci", "--group", acme}, args...)...)
 		}
 		expectSummary(t, imported(h.host), "2 0 0 0 repos", "6 0 0 0 tags", "6 0 0 0 images")
 		expectSummary(t, imported("--concurrency", "2", h.host+"/tools", h.host+"/team/app"), "0 0 2 0 repos", "0 0 6 0 tags", "0 0 6 0 images")
@@ -115,11 +115,11 @@ func TestARegistryIsImportedServedAndPruned(t *testing.T) {
 		if deleted := countDeletedTags(t, url, core.UID(acme)); deleted != 2 {
 			t.Errorf("events tell of %d deleted tags, want 2", deleted)
 		}
-		if out := mustRun(t, url, "recount"); !strings.HasPrefix(out, "0 ") {
+		if out := mustRun(t, url, "admin", "recount"); !strings.HasPrefix(out, "0 ") {
 			t.Errorf("recount: %s, want it to begin with '0 '", out)
 		}
 
-		out, errOut, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "import", "oci", "--group", acme, h.host+"/nothing", h.host+"/tools")
+		out, errOut, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "admin", "import", "oci", "--group", acme, h.host+"/nothing", h.host+"/tools")
 		expectSummary(t, out, "0 0 1 1 repos", "0 0 1 0 tags", "0 0 1 0 images")
 		if exitCode(err) != 1 || !strings.Contains(errOut, h.host+"/nothing: ") || !strings.Contains(errOut, "NAME_UNKNOWN") {
 			t.Errorf("%v\n%s, want it to contain 'NAME_UNKNOWN'", err, errOut)
@@ -137,14 +137,14 @@ func TestPruningOneRegistryKeepsTagsOfAnother(t *testing.T) {
 		acme := bootstrap(t, url)
 		prune := func(host string) string {
 			t.Helper()
-			return mustRun(t, url, "import", "oci", "--group", acme, "--prune", host)
+			return mustRun(t, url, "admin", "import", "oci", "--group", acme, "--prune", host)
 		}
 		expectSummary(t, prune(h.host), "1 0 0 0 repos", "2 0 0 0 tags", "2 0 0 0 images")
 		expectSummary(t, prune(other.host), "0 0 1 0 repos", "1 0 0 0 tags", "1 0 0 0 images")
 		h.must(remote.Delete(h.tag("team/app:1")))
 		expectSummary(t, prune(h.host), "0 0 1 0 repos", "0 0 1 0 tags", "0 0 1 0 images", "tags removed: 1")
 		expectSummary(t, prune(other.host), "0 0 1 0 repos", "0 0 1 0 tags", "0 0 1 0 images")
-		if out := mustRun(t, url, "recount"); !strings.HasPrefix(out, "0 ") {
+		if out := mustRun(t, url, "admin", "recount"); !strings.HasPrefix(out, "0 ") {
 			t.Errorf("recount: %s, want it to begin with '0 '", out)
 		}
 	})

@@ -68,8 +68,8 @@ func (c *importRun) serveMetrics(ctx context.Context, m *meter) (metrics *teleme
 // networkFlags are the flags of imports that can go to a server.
 type networkFlags struct {
 	contextFlags
-	URL   string `name:"url" placeholder:"URL" help:"Server to import into over the network, in place of the database. Needs no right on the database. If the environment has it, --database-url on the command line wins. Default: that of the current context of 'atrium login', unless something names the database."`
-	Token string `secret:"" placeholder:"TOKEN" help:"Bearer token for --url. Prefer the environment variable, because process lists show flags. Default: that of the context, the ID token of the CI job, or a token of the owner from the database, for a server in development mode on this machine."`
+	URL   string `name:"url" group:"Server:" placeholder:"URL" help:"Server to import into over the network, in place of the database. Needs no right on the database. If the environment has it, --database-url on the command line wins. Default: that of the current context of 'atrium login', unless something names the database."`
+	Token string `group:"Server:" secret:"" placeholder:"TOKEN" help:"Bearer token for --url. Prefer the environment variable, because process lists show flags. Default: that of the context, the ID token of the CI job, or a token of the owner from the database, for a server in development mode on this machine."`
 
 	client clientFlags
 }

@@ -37,7 +37,7 @@ func requireFile(t *testing.T, path string) {
 func bootstrap(t *testing.T, url string) string {
 	t.Helper()
 	var made map[string]core.UID
-	if err := json.Unmarshal([]byte(mustRun(t, url, "bootstrap", "--org", "acme", "--issuer", "https://issuer.example", "--subject", "me")), &made); err != nil {
+	if err := json.Unmarshal([]byte(mustRun(t, url, "admin", "bootstrap", "--org", "acme", "--issuer", "https://issuer.example", "--subject", "me")), &made); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"group", "identity", "roleBinding"} {
@@ -93,7 +93,7 @@ func TestRealDataIsImportedOnceAndServed(t *testing.T) {
 		if _, body = server.get(token, "/vulnerabilities/v2/advisories?artifact_names=stdlib&page_size=1"); !strings.Contains(body, `"totalCount":"167"`) {
 			t.Errorf("advisories of stdlib: %.300s, want it to contain %q", body, `"totalCount":"167"`)
 		}
-		if out := mustRun(t, url, "recount"); !strings.HasPrefix(out, "0 ") {
+		if out := mustRun(t, url, "admin", "recount"); !strings.HasPrefix(out, "0 ") {
 			t.Errorf("recount: %s, want it to begin with '0 '", out)
 		}
 	})
@@ -107,7 +107,7 @@ func TestTheSamplesOfTheGuideHaveFindings(t *testing.T) {
 		acme := bootstrap(t, url)
 		imported := func(command string, args ...string) string {
 			t.Helper()
-			return mustRun(t, url, append([]string{"import", command}, args...)...)
+			return mustRun(t, url, append(importWords(command), args...)...)
 		}
 		expectSummary(t, imported("osv", "--group", acme, samples+"advisories.json"), "1 0 0 0 advisories", "1 0 0 0 vulnerability metadata")
 		expectSummary(t, imported("registry", "--group", acme, samples+"registry.jsonl"), "1 0 0 0 repos", "2 0 0 0 tags", "1 0 0 0 images")
@@ -137,7 +137,7 @@ func TestTheSamplesOfTheGuideHaveFindings(t *testing.T) {
 			"sbom --image acme/none@sha256:" + strings.Repeat("1", 64) + " x.json": "Not found",
 			"oci --sboms some --group " + acme + " x.example":                      "sboms",
 		} {
-			_, errOut, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, append([]string{"import"}, strings.Fields(args)...)...)
+			_, errOut, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, append(importWords(strings.Fields(args)[0]), strings.Fields(args)[1:]...)...)
 			if err == nil || !strings.Contains(errOut+err.Error(), want) {
 				t.Errorf("%s: %v %s, want %s", args, err, errOut, want)
 			}
@@ -244,7 +244,7 @@ func TestAFeedForAllIsImportedWithoutAGroup(t *testing.T) {
 		if _, body := server.get(token, "/vulnerabilities/v2/advisories?advisoryIds=GO-9999-1"); !strings.Contains(body, `"totalCount":"0"`) {
 			t.Errorf("the advisories of groups are %.300s, want none", body)
 		}
-		if out := mustRun(t, url, "recount"); !strings.HasPrefix(out, "0 ") {
+		if out := mustRun(t, url, "admin", "recount"); !strings.HasPrefix(out, "0 ") {
 			t.Errorf("recount: %s, want it to begin with '0 '", out)
 		}
 	})
@@ -353,8 +353,8 @@ func TestArtifactsAreImportedOnceAndBadLinesReported(t *testing.T) {
 		if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		expectSummary(t, mustRun(t, url, "import", "artifacts", file), "2 0 0 0 artifacts", "2 0 0 0 versions")
-		expectSummary(t, mustRun(t, url, "import", "artifacts", file), "0 0 2 0 artifacts", "0 0 2 0 versions")
+		expectSummary(t, mustRun(t, url, "admin", "import", "artifacts", file), "2 0 0 0 artifacts", "2 0 0 0 versions")
+		expectSummary(t, mustRun(t, url, "admin", "import", "artifacts", file), "0 0 2 0 artifacts", "0 0 2 0 versions")
 	})
 }
 
@@ -374,12 +374,12 @@ func TestAnImportBesideAServerDoesWithoutMetrics(t *testing.T) {
 		"$ATRIUM_METRICS_ADDR": {"ATRIUM_DATABASE_URL": url, "ATRIUM_METRICS_ADDR": address},
 		settings:               {"ATRIUM_DATABASE_URL": url, "ATRIUM_CONFIG": settings},
 	} {
-		_, said, err := atrium(t, env, "import", "artifacts", libraries)
+		_, said, err := atrium(t, env, "admin", "import", "artifacts", libraries)
 		if err != nil || !strings.Contains(said, "the import serves no metrics: cannot listen on --metrics-addr "+address+": "+used) || !strings.Contains(said, "(the address is from "+from+")") {
 			t.Errorf("with the address from %s: %v\n%s, want a warning that names the source", from, err, said)
 		}
 	}
-	_, _, err = atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "import", "artifacts", "--metrics-addr", address, libraries)
+	_, _, err = atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "admin", "import", "artifacts", "--metrics-addr", address, libraries)
 	if exitCode(err) != 1 || !strings.Contains(err.Error(), "--metrics-addr "+address+": "+used) {
 		t.Errorf("with the flag: %v, want an error that names it", err)
 	}

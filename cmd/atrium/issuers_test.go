@@ -11,10 +11,10 @@ import (
 	"atrium/store/storetest"
 )
 
-// listIssuers returns the output of `atrium issuers list` without times.
+// listIssuers returns the output of `atrium admin issuers list` without times.
 func listIssuers(t *testing.T, url string) []string {
 	t.Helper()
-	lines := strings.Split(strings.TrimSpace(mustRun(t, url, "issuers", "list")), "\n")
+	lines := strings.Split(strings.TrimSpace(mustRun(t, url, "admin", "issuers", "list")), "\n")
 	if got := strings.Fields(lines[0]); !slices.Equal(got, []string{"ORGANISATION", "ISSUER", "PROOF", "VERIFIED"}) {
 		t.Errorf("the first line has %q", got)
 	}
@@ -38,24 +38,24 @@ func TestTheOperatorAllowsAndRevokesIssuers(t *testing.T) {
 			t.Errorf("at first there are %q", listed)
 		}
 		for _, issuer := range []string{"https://a.example.com", "https://b.example.com/*", "*"} {
-			mustRun(t, url, "issuers", "allow", "--org", acme, "--issuer", issuer)
+			mustRun(t, url, "admin", "issuers", "allow", "--org", acme, "--issuer", issuer)
 		}
-		mustRun(t, url, "issuers", "allow", "--org", acme, "--issuer", "*") // The second call changes nothing.
+		mustRun(t, url, "admin", "issuers", "allow", "--org", acme, "--issuer", "*") // The second call changes nothing.
 		want := []string{acme + " * operator", acme + " https://a.example.com operator", acme + " https://b.example.com/* operator"}
 		if listed := listIssuers(t, url); !slices.Equal(listed, want) {
 			t.Errorf("allowed are %q, want %q", listed, want)
 		}
-		mustRun(t, url, "issuers", "revoke", "--org", acme, "--issuer", "https://b.example.com/*")
+		mustRun(t, url, "admin", "issuers", "revoke", "--org", acme, "--issuer", "https://b.example.com/*")
 		if listed := listIssuers(t, url); !slices.Equal(listed, want[:2]) {
 			t.Errorf("left are %q, want %q", listed, want[:2])
 		}
 		for command, want := range map[string]string{
-			"issuers revoke --org " + acme + " --issuer https://b.example.com/*":                  "has no proof for this issuer",
-			"issuers allow --org " + strings.Repeat("f", 40) + " --issuer https://a.example.com":  "does not exist",
-			"issuers allow --org " + acme + "/00000000000000ff --issuer https://a.example.com":    "must be the UID of a root group",
-			"issuers allow --org " + acme + " --issuer a.example.com":                             "must be an https URL",
-			"issuers allow --org " + acme + " --issuer https://a.example.com/b/*":                 "https://host/* for the issuers of a host",
-			"issuers revoke --org " + acme + " --issuer https://a.example.com/ --database-url x:": "database",
+			"admin issuers revoke --org " + acme + " --issuer https://b.example.com/*":                  "has no proof for this issuer",
+			"admin issuers allow --org " + strings.Repeat("f", 40) + " --issuer https://a.example.com":  "does not exist",
+			"admin issuers allow --org " + acme + "/00000000000000ff --issuer https://a.example.com":    "must be the UID of a root group",
+			"admin issuers allow --org " + acme + " --issuer a.example.com":                             "must be an https URL",
+			"admin issuers allow --org " + acme + " --issuer https://a.example.com/b/*":                 "https://host/* for the issuers of a host",
+			"admin issuers revoke --org " + acme + " --issuer https://a.example.com/ --database-url x:": "database",
 		} {
 			if _, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, strings.Fields(command)...); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want %q", command, err, want)
@@ -85,14 +85,14 @@ func TestCallersOfAnIssuerAreAcceptedWhileTheOperatorAllowsIt(t *testing.T) {
 				t.Errorf("%s: %d: %s, want %d", when, status, body, want)
 			}
 		}
-		mustRun(t, url, "issuers", "revoke", "--org", acme, "--issuer", auth.DevelopmentIssuer)
+		mustRun(t, url, "admin", "issuers", "revoke", "--org", acme, "--issuer", auth.DevelopmentIssuer)
 		enters("before it is allowed", http.StatusForbidden)
 		if listed := listIssuers(t, url); !slices.Contains(listed, acme+" "+auth.DevelopmentIssuer+" none") {
 			t.Errorf("what waits is not among %q", listed)
 		}
-		mustRun(t, url, "issuers", "allow", "--org", acme, "--issuer", auth.DevelopmentIssuer)
+		mustRun(t, url, "admin", "issuers", "allow", "--org", acme, "--issuer", auth.DevelopmentIssuer)
 		enters("while it is allowed", http.StatusOK)
-		mustRun(t, url, "issuers", "revoke", "--org", acme, "--issuer", auth.DevelopmentIssuer)
+		mustRun(t, url, "admin", "issuers", "revoke", "--org", acme, "--issuer", auth.DevelopmentIssuer)
 		enters("once it is revoked", http.StatusForbidden)
 		if err := server.end(); err != nil {
 			t.Errorf("serve ended with %v", err)

@@ -27,7 +27,7 @@ func (k *keyFlags) check(f *faults) {
 // keyChangeFlags set the encryption key of the database and the one that replaces it.
 type keyChangeFlags struct {
 	keyFlags
-	NewEncryptionKey string `secret:"" placeholder:"KEY" help:"Key that replaces --encryption-key by atrium change-encryption-key, in the same form. Servers that have both keys go on while it changes."`
+	NewEncryptionKey string `secret:"" placeholder:"KEY" help:"Key that replaces --encryption-key by atrium admin change-encryption-key, in the same form. Servers that have both keys go on while it changes."`
 
 	newKey []byte
 }

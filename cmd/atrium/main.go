@@ -1,4 +1,4 @@
-// Command atrium serves the platform API, and has the other commands that operators and
+// Command atrium serves the platform API, and has the other commands that operators (below admin) and
 // users need; `atrium --help` lists them. A command and the commands that belong to it share
 // a file. A command reads its flags, calls one function of another package, and prints the
 // result.

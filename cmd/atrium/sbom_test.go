@@ -102,7 +102,7 @@ func TestAnExportedSBOMGivesTheSameImageElsewhere(t *testing.T) {
 		documents := writePublicSBOMs(t, t.TempDir())
 		advisories := t.TempDir()
 		begin := func(url string) (org string) {
-			mustRun(t, url, "migrate", "up")
+			mustRun(t, url, "admin", "migrate", "up")
 			org = bootstrap(t, url)
 			lines := `{"kind": "repo", "name": "checkout"}` + "\n"
 			for i := range documents {
@@ -165,7 +165,7 @@ func TestAnExportedSBOMGivesTheSameImageElsewhere(t *testing.T) {
 func TestExportSBOMSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	url := "sqlite:" + filepath.Join(t.TempDir(), "a.db")
-	mustRun(t, url, "migrate", "up")
+	mustRun(t, url, "admin", "migrate", "up")
 	for want, args := range map[string][]string{
 		"--image":                               {"--format", "spdx"},
 		"must be a repo with a digest or a tag": {"--image", "acme/checkout"},

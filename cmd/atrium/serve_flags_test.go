@@ -202,12 +202,12 @@ func TestTheConsoleAsksItsProviderForWhatTheOperatorSays(t *testing.T) {
 		{"--console-provider", `{"issuer": "https://two.example.com", "clientId": "x", "scope": "profile"}`, "must contain openid"},
 		{"--console-provider", `{"issuer": "http://two.example.com", "clientId": "x"}`, "--console-provider (ATRIUM_CONSOLE_PROVIDER)"},
 	} {
-		if _, said, err := atrium(t, nil, append([]string{"config", wrong.flag, wrong.value}, given...)...); exitCode(err) != 2 || !strings.Contains(said+err.Error(), wrong.want) {
+		if _, said, err := atrium(t, nil, append([]string{"admin", "config", wrong.flag, wrong.value}, given...)...); exitCode(err) != 2 || !strings.Contains(said+err.Error(), wrong.want) {
 			t.Errorf("%s %q: %v %s, want an error with %q", wrong.flag, wrong.value, err, said, wrong.want)
 		}
 	}
 	for flag, value := range map[string]string{"--console-parameter": "a=b", "--console-name": "Staff"} {
-		if _, said, err := atrium(t, nil, "config", flag, value); exitCode(err) != 2 || !strings.Contains(said+err.Error(), "is required with "+flag) {
+		if _, said, err := atrium(t, nil, "admin", "config", flag, value); exitCode(err) != 2 || !strings.Contains(said+err.Error(), "is required with "+flag) {
 			t.Errorf("without a provider: %v %s", err, said)
 		}
 	}
@@ -227,7 +227,7 @@ func TestTheEndOfV2beta1IsADateAfterItsDeprecation(t *testing.T) {
 		{[]string{"--v2beta1-sunset", "2027-06-30"}, "is required with --v2beta1-sunset"},
 		{[]string{"--v2beta1-deprecation", "2027-06-30", "--v2beta1-sunset", "2027-01-31"}, "must not be before --v2beta1-deprecation"},
 	} {
-		if _, said, err := atrium(t, nil, append([]string{"config"}, wrong.args...)...); exitCode(err) != 2 || !strings.Contains(said+err.Error(), wrong.want) {
+		if _, said, err := atrium(t, nil, append([]string{"admin", "config"}, wrong.args...)...); exitCode(err) != 2 || !strings.Contains(said+err.Error(), wrong.want) {
 			t.Errorf("%v: %v %s, want an error with %q", wrong.args, err, said, wrong.want)
 		}
 	}

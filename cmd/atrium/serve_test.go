@@ -81,7 +81,7 @@ func TestTheDemonstrationIsCreatedOnceAndOnlyInAnEmptyDatabase(t *testing.T) {
 		}
 	})
 	storetest.EachURL(t, func(t *testing.T, url string) {
-		mustRun(t, url, "bootstrap", "--org", "other", "--issuer", "https://issuer.example", "--subject", "me")
+		mustRun(t, url, "admin", "bootstrap", "--org", "other", "--issuer", "https://issuer.example", "--subject", "me")
 		server := start(t, url, "--dev")
 		if strings.Contains(server.stdout.String(), "acme") {
 			t.Errorf("a database in use was changed:\n%s", server.stdout)

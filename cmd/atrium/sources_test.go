@@ -74,13 +74,13 @@ func TestAnEmptyVariableOverridesTheConfigurationFile(t *testing.T) {
 	if c := parseServe(t, map[string]string{"ATRIUM_ENCRYPTION_KEY": "", "ATRIUM_ENCRYPTION_KEY_FILE": writeFile(t, "key", key)}); c.EncryptionKey != key {
 		t.Errorf("the key is %q, want that of the file that its _FILE variable names", c.EncryptionKey)
 	}
-	out, _, err := atrium(t, empty, "config")
+	out, _, err := atrium(t, empty, "admin", "config")
 	if err != nil || !strings.Contains(out, "audience: [atrium] # default, since $ATRIUM_AUDIENCE is empty\n") || !strings.Contains(out, "log-level: debug # "+file) {
 		t.Errorf("%v: printed\n%s", err, out)
 	}
 	// An empty database URL would mean another database, so it is no default of a secret.
 	secret := map[string]string{"ATRIUM_CONFIG": writeFile(t, "atrium.yaml", "database-url: postgres://u:p@db.example.com/atrium\n"), "ATRIUM_DATABASE_URL": ""}
-	if _, _, err := atrium(t, secret, "config"); err == nil || !strings.Contains(err.Error(), "is set and empty") {
+	if _, _, err := atrium(t, secret, "admin", "config"); err == nil || !strings.Contains(err.Error(), "is set and empty") {
 		t.Errorf("an empty database URL: %v, want an error", err)
 	}
 }
@@ -128,7 +128,7 @@ func TestSecretsComeFromFilesThatVariablesName(t *testing.T) {
 		"there is no file":  {"ATRIUM_ENCRYPTION_KEY_FILE": "/nowhere"},
 		"must contain only": {"ATRIUM_ENCRYPTION_KEY_FILE": writeFile(t, "empty", "\n")},
 	} {
-		_, _, err := atrium(t, env, "rotate-keys")
+		_, _, err := atrium(t, env, "admin", "rotate-keys")
 		if exitCode(err) != 2 || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), key) {
 			t.Errorf("%s: %v, want exit code 2", name, err)
 		}
@@ -138,7 +138,7 @@ func TestSecretsComeFromFilesThatVariablesName(t *testing.T) {
 func TestTheConfigurationIsPrintedWithoutSecretsAsAUsableFile(t *testing.T) {
 	t.Parallel()
 	key := strings.Repeat("ab", 32)
-	out, _, err := atrium(t, map[string]string{"ATRIUM_ENCRYPTION_KEY": key, "ATRIUM_AUDIENCE": "a,b"}, "config", "--dev",
+	out, _, err := atrium(t, map[string]string{"ATRIUM_ENCRYPTION_KEY": key, "ATRIUM_AUDIENCE": "a,b"}, "admin", "config", "--dev",
 		"--database-url", "postgres://user:hunter2@db/atrium?sslpassword=hunter3", "--graphql-limit", "depth=4")
 	if err != nil {
 		t.Fatal(err)
@@ -155,7 +155,7 @@ func TestTheConfigurationIsPrintedWithoutSecretsAsAUsableFile(t *testing.T) {
 		t.Errorf("secrets are shown:\n%s", out)
 	}
 	for _, url := range []string{"postgres://user:1?hunter2@db/atrium", "postgres://user:1#hunter2@db/atrium", "postgres://db/atrium?a=;&password=hunter2;", "postgres://user:1/hunter2@db"} {
-		if out, _, err := atrium(t, nil, "config", "--database-url", url); err != nil || strings.Contains(out, "hunter") {
+		if out, _, err := atrium(t, nil, "admin", "config", "--database-url", url); err != nil || strings.Contains(out, "hunter") {
 			t.Errorf("%s is shown as %s (%v)", url, out, err)
 		}
 	}
@@ -164,18 +164,18 @@ func TestTheConfigurationIsPrintedWithoutSecretsAsAUsableFile(t *testing.T) {
 		t.Errorf("parsed %+v, want depth 4 and 32 key", c)
 	}
 	standbys := map[string]string{"ATRIUM_DATABASE_URL": "postgres://a", "ATRIUM_READ_DATABASE_URL": "postgres://u:p@b,c/d\npostgres://u:p@e/f"}
-	if out, _, err := atrium(t, standbys, "config"); err != nil || !strings.Contains(out, "read-database-url: [(hidden)] # $ATRIUM_READ_DATABASE_URL\n") {
+	if out, _, err := atrium(t, standbys, "admin", "config"); err != nil || !strings.Contains(out, "read-database-url: [(hidden)] # $ATRIUM_READ_DATABASE_URL\n") {
 		t.Errorf("the URLs of standbys are shown as %s (%v)", out, err)
 	}
 	for read, want := range map[string]string{"postgres://b": "is for PostgreSQL", "sqlite:b": "is for PostgreSQL"} {
-		if _, said, err := atrium(t, nil, "config", "--read-database-url", read); exitCode(err) != 2 || !strings.Contains(said+fmt.Sprint(err), want) {
+		if _, said, err := atrium(t, nil, "admin", "config", "--read-database-url", read); exitCode(err) != 2 || !strings.Contains(said+fmt.Sprint(err), want) {
 			t.Errorf("with SQLite, %s is answered %s %v", read, said, err)
 		}
 	}
-	if _, said, err := atrium(t, nil, "config", "--database-url", "postgres://a", "--read-database-url", "mysql://u:p@b"); exitCode(err) != 2 || !strings.Contains(said+fmt.Sprint(err), "must start with postgres://") || strings.Contains(said, "u:p") {
+	if _, said, err := atrium(t, nil, "admin", "config", "--database-url", "postgres://a", "--read-database-url", "mysql://u:p@b"); exitCode(err) != 2 || !strings.Contains(said+fmt.Sprint(err), "must start with postgres://") || strings.Contains(said, "u:p") {
 		t.Errorf("a URL of another database is answered %s %v", said, err)
 	}
-	if _, _, err := atrium(t, nil, "config", "--log-level", "loud"); exitCode(err) != 2 {
+	if _, _, err := atrium(t, nil, "admin", "config", "--log-level", "loud"); exitCode(err) != 2 {
 		t.Errorf("a faulty configuration: %v, want exit code 2", err)
 	}
 }
@@ -183,7 +183,7 @@ func TestTheConfigurationIsPrintedWithoutSecretsAsAUsableFile(t *testing.T) {
 // All commands share the file of --config.
 func TestEveryCommandTakesTheConfigurationThatIsPrinted(t *testing.T) {
 	t.Parallel()
-	out, _, err := atrium(t, nil, "config", "--audience", "a", "--audience", "b", "--metrics-addr", "127.0.0.1:9464")
+	out, _, err := atrium(t, nil, "admin", "config", "--audience", "a", "--audience", "b", "--metrics-addr", "127.0.0.1:9464")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,10 +217,10 @@ func TestTheVersionIsAFlagToo(t *testing.T) {
 func TestShellsCompleteCommandsAndFlags(t *testing.T) {
 	t.Parallel()
 	for words, want := range map[string]string{
-		"":                "backup\nbench\nbootstrap\n", // These are the first commands.
-		"mig":             "migrate\n",
-		"migrate|":        "status\nup\n",
-		"migrate|s":       "status\n",
+		"":                "admin\ncheck\ncompletion\n", // These are the first commands.
+		"admin|mig":       "migrate\n",
+		"admin|migrate|":  "status\nup\n",
+		"admin|migrate|s": "status\n",
 		"serve|--drain":   "--drain-delay\n--drain-timeout\n",
 		"serve|--dev|--d": "--database-direct-url\n--database-password-command\n--database-url\n--delivery-retention\n--dev\n--domains\n--drain-delay\n--drain-timeout\n",
 		"nothing|--conf":  "--config\n",
@@ -249,7 +249,7 @@ func TestErrorsOfOpeningADatabaseAreInPlainWords(t *testing.T) {
 		"postgres://127.0.0.1:1/x":          "nothing listens at 127.0.0.1:1",
 		"postgres://h/x?host=/no/such/path": "there is no socket of PostgreSQL in /no/such/path",
 	} {
-		_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "migrate", "up")
+		_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "admin", "migrate", "up")
 		if exitCode(err) != 1 || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "dial") {
 			t.Errorf("%s: %v, want an error with %q", url, err, want)
 		}
@@ -263,7 +263,7 @@ func TestErrorsOfOpeningADatabaseAreInPlainWords(t *testing.T) {
 			if from == ":" {
 				at = strings.Index(url[len("postgres://"):], ":") + len("postgres://") + 1
 			}
-			_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url[:at] + "x" + url[at:]}, "migrate", "up")
+			_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url[:at] + "x" + url[at:]}, "admin", "migrate", "up")
 			if exitCode(err) != 1 || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "FATAL") {
 				t.Errorf("%s: %v, want exit code 1", want, err)
 			}
@@ -274,7 +274,7 @@ func TestErrorsOfOpeningADatabaseAreInPlainWords(t *testing.T) {
 func TestMigrationsAreListedWithNamesAndDates(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
-		out := mustRun(t, url, "migrate", "status")
+		out := mustRun(t, url, "admin", "migrate", "status")
 		if !strings.Contains(out, "00001 schema         applied "+time.Now().UTC().Format("2006-")) || strings.Contains(out, "pending") {
 			t.Errorf("status:\n%s, want it without 'pending'", out)
 		}

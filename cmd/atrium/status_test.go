@@ -41,8 +41,8 @@ func TestTheStatusShowsWhatAnOperatorLooksFor(t *testing.T) {
 		server.await(func() bool {
 			return strings.Contains(server.stderr.String(), `"host":"`+strings.TrimPrefix(sink.URL, "http://")+`","error"`)
 		})
-		other := regexp.MustCompile("[0-9a-f]{40}").FindString(mustRun(t, url, "bootstrap", "--org", "tiny", "--issuer", "https://issuer.example", "--subject", "me"))
-		out := mustRun(t, url, "status")
+		other := regexp.MustCompile("[0-9a-f]{40}").FindString(mustRun(t, url, "admin", "bootstrap", "--org", "tiny", "--issuer", "https://issuer.example", "--subject", "me"))
+		out := mustRun(t, url, "admin", "status")
 		for _, want := range []string{"schema      00001 schema, applied 20", " fail or are disabled\n", strings.TrimPrefix(sink.URL, "http://") + "  ", other + "  "} {
 			if !strings.Contains(out, want) {
 				t.Errorf("no %q in\n%s", want, out)
@@ -57,7 +57,7 @@ func TestTheStatusShowsWhatAnOperatorLooksFor(t *testing.T) {
 		if shown := strings.Contains(out, "\nPROGRAM "); shown == strings.HasPrefix(url, "sqlite:") {
 			t.Errorf("the connected programs are shown: %t, in\n%s", shown, out)
 		}
-		if one := mustRun(t, url, "status", "--most", "1"); strings.Contains(one, other) {
+		if one := mustRun(t, url, "admin", "status", "--most", "1"); strings.Contains(one, other) {
 			t.Errorf("with --most 1 there are two organisations:\n%s", one)
 		}
 		type failing struct{ UID, Host, FailingSince string }
@@ -74,7 +74,7 @@ func TestTheStatusShowsWhatAnOperatorLooksFor(t *testing.T) {
 			Programs []struct{ Name string }
 			Standbys []any
 		}
-		if err := json.Unmarshal([]byte(mustRun(t, url, "status", "--format", "json")), &report); err != nil {
+		if err := json.Unmarshal([]byte(mustRun(t, url, "admin", "status", "--format", "json")), &report); err != nil {
 			t.Fatal(err)
 		}
 		if report.Program != version || report.Schema.Name != "schema" || !strings.HasPrefix(report.Schema.AppliedTime, "20") || report.DatabaseBytes == 0 || report.FailingSinks == 0 || report.FailingSinks != len(report.FailingSubscriptions) || report.FailingSinks > 2 ||
@@ -92,7 +92,7 @@ func TestTheStatusShowsWhatAnOperatorLooksFor(t *testing.T) {
 func TestTheStatusWritesNothing(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
-		mustRun(t, url, "bootstrap", "--org", "tiny", "--issuer", "https://issuer.example", "--subject", "me")
+		mustRun(t, url, "admin", "bootstrap", "--org", "tiny", "--issuer", "https://issuer.example", "--subject", "me")
 		s, err := store.Open(t.Context(), url, store.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -109,7 +109,7 @@ func TestTheStatusWritesNothing(t *testing.T) {
 		if err := s.SyncBuiltInRoles(t.Context(), roles); err != nil {
 			t.Fatal(err)
 		}
-		if out := mustRun(t, url, "status"); !strings.Contains(out, "  tiny  ") {
+		if out := mustRun(t, url, "admin", "status"); !strings.Contains(out, "  tiny  ") {
 			t.Errorf("no tiny in\n%s", out)
 		}
 		viewer, err := p.Roles.Get(core.WithActor(t.Context(), core.NewOperator("test")), iam.ViewerRole)
@@ -124,7 +124,7 @@ func TestTheStatusShowsTheVersionsOfReplicas(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
 	start(t, url, "--dev")
-	if out, want := mustRun(t, url, "status"), "\natrium/"+version+"  "; !strings.Contains(out, want) {
+	if out, want := mustRun(t, url, "admin", "status"), "\natrium/"+version+"  "; !strings.Contains(out, want) {
 		t.Errorf("no %q in\n%s", want, out)
 	}
 }
@@ -132,11 +132,11 @@ func TestTheStatusShowsTheVersionsOfReplicas(t *testing.T) {
 func TestMigrationsTellHowFarTheyAre(t *testing.T) {
 	t.Parallel()
 	file := "sqlite:" + filepath.Join(t.TempDir(), "new.db")
-	out := mustRun(t, file, "migrate", "up")
+	out := mustRun(t, file, "admin", "migrate", "up")
 	if begins, applied := strings.Index(out, "00001 schema         begins; 1 pending\n"), strings.Index(out, "00001 schema         applied in "); begins < 0 || applied < begins {
 		t.Errorf("it prints\n%s", out)
 	}
-	if again := mustRun(t, file, "migrate", "up"); strings.Contains(again, "00001") {
+	if again := mustRun(t, file, "admin", "migrate", "up"); strings.Contains(again, "00001") {
 		t.Errorf("without a pending migration it prints\n%s", again)
 	}
 	server := start(t, "sqlite:"+filepath.Join(t.TempDir(), "new.db"), "--dev", "--log-format", "json")

@@ -73,8 +73,8 @@ single findings. Decisions of groups and repos further down are given for the fi
 the same states to the same images in another database. A server may use the database meanwhile.
 
 Examples:
-  atrium export vex --group UID > acme.openvex.json
-  atrium export vex --image acme/shop/checkout@sha256:... --format cyclonedx > checkout.cdx.json`
+  atrium admin export vex --group UID > acme.openvex.json
+  atrium admin export vex --image acme/shop/checkout@sha256:... --format cyclonedx > checkout.cdx.json`
 }
 
 func (c *exportVEXCommand) check(f *faults) {

@@ -31,7 +31,7 @@ type vexWorld struct {
 
 func newVEXWorld(t *testing.T, url string) *vexWorld {
 	t.Helper()
-	mustRun(t, url, "migrate", "up")
+	mustRun(t, url, "admin", "migrate", "up")
 	w := &vexWorld{T: t, url: url, acme: core.UID(bootstrap(t, url)), ctx: core.WithActor(t.Context(), core.NewOperator("test"))}
 	p, err := platform.New(t.Context(), storetest.Open(t, url), platform.Options{})
 	w.must(err)
@@ -129,7 +129,7 @@ func TestExportedDecisionsGiveTheSameStatesElsewhere(t *testing.T) {
 		for i, format := range []string{"openvex", "cyclonedx"} {
 			for j, scope := range [][]string{{"--group", string(w.acme)}, {"--group", string(w.group)}} {
 				file := filepath.Join(t.TempDir(), "a.json")
-				if err := os.WriteFile(file, []byte(mustRun(t, w.url, append([]string{"export", "vex", "--format", format}, scope...)...)), 0o600); err != nil {
+				if err := os.WriteFile(file, []byte(mustRun(t, w.url, append([]string{"admin", "export", "vex", "--format", format}, scope...)...)), 0o600); err != nil {
 					t.Fatal(err)
 				}
 				other := newVEXWorld(t, "sqlite:"+filepath.Join(t.TempDir(), fmt.Sprintf("b%d%d.db", i, j)))
@@ -143,7 +143,7 @@ func TestExportedDecisionsGiveTheSameStatesElsewhere(t *testing.T) {
 				}
 			}
 		}
-		image := mustRun(t, w.url, "export", "vex", "--image", "acme/shop/checkout@"+vexDigest(0))
+		image := mustRun(t, w.url, "admin", "export", "vex", "--image", "acme/shop/checkout@"+vexDigest(0))
 		if !strings.Contains(image, vexDigest(0)[7:]) || strings.Contains(image, vexDigest(1)[7:]) {
 			t.Errorf("the document of an image is %s", image)
 		}
@@ -180,7 +180,7 @@ func TestVEXDocumentsBecomeDecisions(t *testing.T) {
 		if states := w.states(); strings.Count(states, "IN_TRIAGE") != 1 {
 			t.Errorf("the states are\n%s", states)
 		}
-		_, errOut, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "export", "vex")
+		_, errOut, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "admin", "export", "vex")
 		if err == nil || !strings.Contains(err.Error()+errOut, "either --group or --image") {
 			t.Errorf("an export of nothing says %v", err)
 		}
@@ -239,7 +239,7 @@ func TestStatementsNameVulnerabilitiesAndProductsAsTheirAuthorsDo(t *testing.T) 
 		}
 		for _, format := range []string{"openvex", "cyclonedx"} {
 			file := filepath.Join(t.TempDir(), "b.json")
-			if err := os.WriteFile(file, []byte(mustRun(t, w.url, "export", "vex", "--format", format, "--group", string(w.acme))), 0o600); err != nil {
+			if err := os.WriteFile(file, []byte(mustRun(t, w.url, "admin", "export", "vex", "--format", format, "--group", string(w.acme))), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			other := newVEXWorld(t, "sqlite:"+filepath.Join(t.TempDir(), format+".db"))

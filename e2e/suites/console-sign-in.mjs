@@ -77,7 +77,7 @@ let other; // This is the URL of the server.
 const page = await newPage();
 await check('a server with a provider for the console and with trusted documents starts', async () => {
   for (const owner of [['--org', 'empty', '--issuer', issuer, '--subject', 'alice'], ['--org', 'other', '--issuer', google.issuer, '--subject', '110169484474386276334']]) {
-    const { code, text: said } = await run(program, ['bootstrap', ...owner, '--database-url', database]);
+    const { code, text: said } = await run(program, ['admin', 'bootstrap', ...owner, '--database-url', database]);
     assert.equal(code, 0, said);
   }
   mkdirSync(join(module, '..'), { recursive: true });
@@ -116,7 +116,7 @@ await check('an owner signs in at the provider, with a code and PKCE', async () 
 
 await check('a reload signs in again without a question, and the pages of an empty organisation say what to do', async () => {
   page.failing = undefined;
-  for (const [path, says] of [['', /no images here yet[^]*atrium import oci --group/], ['/~repos', /No repos yet/], ['/~advisories', /No advisories yet/], ['/~access', /owner on empty/], ['/~activity', /bootstrap created the group empty/], ['/~webhooks', /No webhooks yet/], ['/~identities?show=invites', /No invites/], ['/~activity?show=log', /empty/]]) {
+  for (const [path, says] of [['', /no images here yet[^]*atrium admin import oci --group/], ['/~repos', /No repos yet/], ['/~advisories', /No advisories yet/], ['/~access', /owner on empty/], ['/~activity', /bootstrap created the group empty/], ['/~webhooks', /No webhooks yet/], ['/~identities?show=invites', /No invites/], ['/~activity?show=log', /empty/]]) {
     await page.goto(other + '/console/empty' + path);
     await page.locator('.shell').waitFor();
     await loaded(page);

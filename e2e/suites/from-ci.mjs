@@ -63,7 +63,7 @@ writeFileSync(join(folder, 'decisions.openvex.json'), JSON.stringify({ '@context
 
 let organisation, owner, shop;
 await check('a server trusts the issuers of the jobs', async () => {
-  const { code, text } = await run(program, ['bootstrap', '--org', 'acme', '--issuer', own.url, '--subject', 'alice', '--database-url', database]);
+  const { code, text } = await run(program, ['admin', 'bootstrap', '--org', 'acme', '--issuer', own.url, '--subject', 'alice', '--database-url', database]);
   assert.equal(code, 0, text);
   organisation = text.match(/[0-9a-f]{40}/)[0];
   const server = start(program, ['serve', '--audience', site, '--addr', address, '--metrics-addr=', '--log-format', 'json', '--database-url', database,

@@ -51,7 +51,7 @@ opaque.issuer = `http://${opaque.host}`;
 
 let url, organisation;
 await check('the server says how people sign in', async () => {
-  const made = await run(program, ['bootstrap', '--org', 'acme', '--issuer', issuer, '--subject', 'alice', '--database-url', database]);
+  const made = await run(program, ['admin', 'bootstrap', '--org', 'acme', '--issuer', issuer, '--subject', 'alice', '--database-url', database]);
   assert.equal(made.code, 0, made.text);
   organisation = made.text.match(/[0-9a-f]{40}/)[0];
   mkdirSync(join(module, '..'), { recursive: true });

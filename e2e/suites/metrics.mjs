@@ -119,11 +119,11 @@ const busy = traffic();
 /** Imports libraries from a pipe into a separate database, until the suite has seen all metrics of the import. */
 async function importLibraries() {
   const database = ['--database-url', `sqlite:${join(temporaryFolder(), 'import.db')}`], pipe = join(temporaryFolder(), 'libraries.jsonl');
-  for (const [command, args] of [[program, ['migrate', 'up', ...database]], ['mkfifo', [pipe]]]) {
+  for (const [command, args] of [[program, ['admin', 'migrate', 'up', ...database]], ['mkfifo', [pipe]]]) {
     const { code, text } = await run(command, args);
     assert.equal(code, 0, text);
   }
-  const ended = run(program, ['import', 'artifacts', ...database, '--metrics-addr', `127.0.0.1:${importPort}`, pipe]);
+  const ended = run(program, ['admin', 'import', 'artifacts', ...database, '--metrics-addr', `127.0.0.1:${importPort}`, pipe]);
   const records = createWriteStream(pipe);
   records.on('error', () => {}); // The exit status of the import says why it closed the pipe.
   for (let i = 0; !stop; i++) {

@@ -86,7 +86,7 @@ await check('Compose passes settings that the program accepts', async () => {
   const given = { POSTGRES_PASSWORD: 'secret', ATRIUM_ENCRYPTION_KEY: 'ab'.repeat(32) };
   const env = Object.fromEntries([...service.matchAll(/^ {6}(ATRIUM_\w+): (.*?)(?: #.*)?$/gm)]
     .map(([, name, value]) => [name, value.replace(/\$\{(\w+)(?::?-(.*?)|:\?.*?)\}/g, (_, variable, instead) => given[variable] ?? instead)]));
-  const { code, out, text } = await run(program, ['config'], env);
+  const { code, out, text } = await run(program, ['admin', 'config'], env);
   assert.equal(code, 0, text);
   for (const name of Object.keys(env)) assert.ok(out.includes(`# $${name}`), `${name} is not a setting`);
   return `${Object.keys(env).length} settings`;
@@ -141,7 +141,7 @@ await check('the check of its configuration finds an unknown key', () =>
   refuses(run(join(tools, 'goreleaser-config'), [temporary('goreleaser.yaml', release.replace('ldflags:', 'linkflags:'))]), /linkflags/));
 
 await check('the program accepts the settings of the package', () =>
-  accepts(run(program, ['config', '--config', join(root, 'deploy/package/atrium.yaml')], { ATRIUM_DATABASE_URL: 'sqlite:atrium.db' })).then(() => undefined));
+  accepts(run(program, ['admin', 'config', '--config', join(root, 'deploy/package/atrium.yaml')], { ATRIUM_DATABASE_URL: 'sqlite:atrium.db' })).then(() => undefined));
 
 // A page that was built from several packages names them all; these are known to be in one.
 const inPages = ['react', 'graphiql', 'monaco-editor', 'urql', 'marked', 'swagger-ui-dist', 'dompurify'];

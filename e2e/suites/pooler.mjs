@@ -57,8 +57,8 @@ async function suite(name, site) {
 }
 
 await check('several commands migrate an empty database concurrently', async () => {
-  await Promise.all([atrium('migrate', 'up'), atrium('migrate', 'up')]);
-  assert.doesNotMatch(await atrium('migrate', 'status'), /pending/);
+  await Promise.all([atrium('admin', 'migrate', 'up'), atrium('admin', 'migrate', 'up')]);
+  assert.doesNotMatch(await atrium('admin', 'migrate', 'status'), /pending/);
 }, 60);
 
 const poolers = (said) => said.split('\n').filter((line) => line.includes('a pooler is between'));
@@ -77,8 +77,8 @@ await check('imports and rotate-keys work', async () => {
   const org = (await answer.text()).match(/[0-9a-f]{40}/)[0];
   await atrium('import', 'osv', '--group', org, 'docs/samples/advisories.json');
   await atrium('import', 'registry', '--group', org, 'docs/samples/registry.jsonl');
-  await atrium('rotate-keys');
-  await atrium('recount');
+  await atrium('admin', 'rotate-keys');
+  await atrium('admin', 'recount');
 }, 60);
 await check('nothing was logged as an error', () => assert.doesNotMatch(instance.said(), /"level":"ERROR"|prepared statement|unsupported startup/));
 await end();
@@ -91,7 +91,7 @@ await check('webhooks work with a direct URL', () => suite('webhooks', instance.
 await check('with a direct URL, nothing was logged as an error', () => assert.doesNotMatch(instance.said(), /"level":"ERROR"|not receiving/));
 await end();
 await check('a direct URL of another database is rejected', async () => {
-  const other = await run(program, ['migrate', 'up', '--database-url', pooled, '--database-direct-url', direct.replace('/postgres?', '/template1?')]);
+  const other = await run(program, ['admin', 'migrate', 'up', '--database-url', pooled, '--database-direct-url', direct.replace('/postgres?', '/template1?')]);
   assert.equal(other.code, 1);
   assert.match(other.text, /leads to another database/);
 });

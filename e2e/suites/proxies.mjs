@@ -243,7 +243,7 @@ await check('a server has a proxy to the internet', async () => {
   });
   const variables = { HTTPS_PROXY: `http://atrium:secret@127.0.0.1:${await listen(proxy)}`, NO_PROXY: '', SSL_CERT_FILE: certificate };
   outward.atrium = (...args) => run(program, [...args, '--database-url', outward.database], variables);
-  const { code, text } = await outward.atrium('bootstrap', '--org', 'acme', '--issuer', issuer, '--subject', 'alice');
+  const { code, text } = await outward.atrium('admin', 'bootstrap', '--org', 'acme', '--issuer', issuer, '--subject', 'alice');
   assert.equal(code, 0, text);
   outward.organisation = text.match(/[0-9a-f]{40}/)[0];
   // The name of the issuer is known only to the proxy.
@@ -267,7 +267,7 @@ await check('a delivery goes through the proxy, to the address that was checked'
   assert.ok(asked.includes(`${sink}:443`), String(asked));
 }, 60);
 await check('a registry is read through the proxy', async () => {
-  const { code, text } = await outward.atrium('import', 'oci', '--group', outward.organisation, 'registry.test/team/app');
+  const { code, text } = await outward.atrium('admin', 'import', 'oci', '--group', outward.organisation, 'registry.test/team/app');
   assert.equal(code, 0, text);
   assert.ok(asked.includes('registry.test:443'), String(asked));
 }, 60);

@@ -29,7 +29,7 @@ await check('the program accepts the settings of the unit', async () => {
   temporary('encryption-key', 'ab'.repeat(32) + '\n');
   const config = temporary('atrium.yaml', 'audience: [https://atrium.example.com]\ndrain-delay: 10s\ndrain-timeout: 15s\n');
   const env = Object.fromEntries([...text.matchAll(/^Environment=(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value.replace('%d', folder)]));
-  const { code, out, text: said } = await run(program, ['config', ...args.slice(1).map((arg) => arg.replace('/etc/atrium/atrium.yaml', config))], { ...env, ATRIUM_DATABASE_URL: '' });
+  const { code, out, text: said } = await run(program, ['admin', 'config', ...args.slice(1).map((arg) => arg.replace('/etc/atrium/atrium.yaml', config))], { ...env, ATRIUM_DATABASE_URL: '' });
   assert.equal(code, 0, said);
   assert.match(out, /^database-url: postgres:\/\/user:xxxxx@db\/atrium # \$ATRIUM_DATABASE_URL_FILE$/m);
   assert.match(out, /^encryption-key: \(hidden\) # \$ATRIUM_ENCRYPTION_KEY_FILE$/m);

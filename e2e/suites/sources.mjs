@@ -101,7 +101,7 @@ const ended = (uid, number) => until(async () => {
 /** Asks for a run of a feed, and returns the feed after it, and the paths that were asked for. */
 async function runFeed(feed) {
   mirror.asked.length = 0;
-  await atrium('feeds', 'run', feed.name);
+  await atrium('admin', 'feeds', 'run', feed.name);
   return [await ended(feed.uid, feed.lastRun.number + 1), [...mirror.asked].sort()];
 }
 const known = async (id) => (await ask('query ($id: String!) { vulnerability(id: $id) { name metadata { summary } exploitation { knownExploited epss } } }', { id })).vulnerability;
@@ -188,11 +188,11 @@ await check('a source that hangs does not hold up the others, and its run can be
 });
 
 await check('the page of the operator, metrics, the log and events name what fails', async () => {
-  const status = JSON.parse(await atrium('status', '--format', 'json'));
+  const status = JSON.parse(await atrium('admin', 'status', '--format', 'json'));
   const bomb = status.sources.find(({ name }) => name === 'sends a bomb');
   assert.deepEqual([bomb.type, bomb.state, bomb.stale], ['osv', 'failed', false]);
   assert.match(bomb.error, /unpacks to more than/);
-  assert.match(await atrium('status', '--most', '30'), /sends a bomb +osv +failed +never +http.*unpacks to more/);
+  assert.match(await atrium('admin', 'status', '--most', '30'), /sends a bomb +osv +failed +never +http.*unpacks to more/);
   const text = await scrape(), failing = Object.keys(hostile).length + 1;
   assert.match(text, new RegExp(`^atrium_sources_failing\\{type="osv"\\} ${failing}$`, 'm'));
   assert.match(text, /^atrium_sources_stale\{type="kev"\} 0$/m);
@@ -226,7 +226,7 @@ await check('a run of a server that was killed is made again, and half a run lea
   putRecords();
   mirror.handlers['/osv/Go/GO-2026-1009.json'] = () => {}; // one of the two records never comes
   mirror.asked.length = 0;
-  await atrium('feeds', 'run', 'osv');
+  await atrium('admin', 'feeds', 'run', 'osv');
   await until(() => mirror.asked.includes('/osv/Go/GO-2026-1009.json'), server);
   server.kill('SIGKILL');
   await until(() => server.exitCode !== null || server.signalCode !== null);

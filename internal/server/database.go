@@ -48,7 +48,7 @@ func (c *Config) prepare(ctx context.Context) (platform.Store, *platform.Platfor
 	if moved, err := s.MoveEvents(ctx); err != nil {
 		return nil, nil, errors.Join(err, s.Close())
 	} else if moved {
-		c.Logger.Warn("the database was restored into another server: the order of its events was repaired; run atrium repair to check the rest")
+		c.Logger.Warn("the database was restored into another server: the order of its events was repaired; run atrium admin repair to check the rest")
 	}
 	if err := c.warnOfSlowSearch(ctx, s); err != nil {
 		return nil, nil, errors.Join(err, s.Close())
@@ -141,7 +141,7 @@ func (c *Config) warnOfSlowSearch(ctx context.Context, s interface {
 	indexed, err := s.IsSearchIndexed(ctx)
 	if err == nil && !indexed {
 		c.Logger.Warn("searches have no index and read every row of an organisation, for four seconds at most: have an administrator of the database run " +
-			"CREATE EXTENSION pg_trgm; CREATE EXTENSION btree_gin; and then run atrium migrate up")
+			"CREATE EXTENSION pg_trgm; CREATE EXTENSION btree_gin; and then run atrium admin migrate up")
 	}
 	return err
 }

@@ -46,7 +46,7 @@ func Restore(ctx context.Context, o RestoreOptions) (*Repair, error) {
 	}
 	defer func() { _ = release() }()
 	if info, err := os.Stat(o.File); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file; name a file that `atrium backup` made", o.File)
+		return nil, fmt.Errorf("%s is not a regular file; name a file that `atrium admin backup` made", o.File)
 	}
 	// If the path is a symbolic link, the file that it leads to is replaced, and not the link.
 	database := dbfile.Resolve(path)

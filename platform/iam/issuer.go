@@ -202,11 +202,11 @@ func (m *ClaimMatch) subjectField() string {
 func unprovenError(m *ClaimMatch, root core.UID) error {
 	switch {
 	case m.Issuer != "":
-		return core.FailedPrecondition("ISSUER_NOT_VERIFIED", m.subjectField(), "a subject pattern needs an issuer that the organisation has verified: verify an identity provider of this issuer, or ask the operator to allow it (atrium issuers allow --org "+string(root)+" --issuer "+m.Issuer+")")
+		return core.FailedPrecondition("ISSUER_NOT_VERIFIED", m.subjectField(), "a subject pattern needs an issuer that the organisation has verified: verify an identity provider of this issuer, or ask the operator to allow it (atrium admin issuers allow --org "+string(root)+" --issuer "+m.Issuer+")")
 	case literalHost(m.IssuerPattern) != "":
-		return core.FailedPrecondition("ISSUER_NOT_VERIFIED", "claimMatch.issuerPattern", "an issuer pattern must be allowed by the operator (atrium issuers allow --org "+string(root)+" --issuer "+literalHost(m.IssuerPattern)+"/*)")
+		return core.FailedPrecondition("ISSUER_NOT_VERIFIED", "claimMatch.issuerPattern", "an issuer pattern must be allowed by the operator (atrium admin issuers allow --org "+string(root)+" --issuer "+literalHost(m.IssuerPattern)+"/*)")
 	default:
-		return core.FailedPrecondition("ISSUER_NOT_VERIFIED", "claimMatch.issuerPattern", "must begin with a literal scheme and host, such as https://login\\.example\\.com/; else the operator must allow the organisation every issuer (atrium issuers allow --org "+string(root)+" --issuer '*')")
+		return core.FailedPrecondition("ISSUER_NOT_VERIFIED", "claimMatch.issuerPattern", "must begin with a literal scheme and host, such as https://login\\.example\\.com/; else the operator must allow the organisation every issuer (atrium admin issuers allow --org "+string(root)+" --issuer '*')")
 	}
 }
 

@@ -51,7 +51,7 @@ func (s Issuers) Revoke(ctx context.Context, root core.UID, issuer string) error
 		}
 		proof, err := s.area.Tables.IssuerProof(ctx, tx, root, key)
 		if err == nil && proof.Method == "" {
-			err = core.FailedPrecondition("ISSUER_NOT_VERIFIED", issuer, "the organisation "+string(root)+" has no proof for this issuer; `atrium issuers list` shows its proofs")
+			err = core.FailedPrecondition("ISSUER_NOT_VERIFIED", issuer, "the organisation "+string(root)+" has no proof for this issuer; `atrium admin issuers list` shows its proofs")
 		}
 		if err != nil {
 			return err

@@ -152,11 +152,11 @@ func (p *Secrets) establishEncryptions(ctx context.Context, tx core.Tx) ([]*Encr
 	case !present:
 		return known, p.tables.PutKey(ctx, tx, known[0].check(p.Now()))
 	case len(own) > 0:
-		return nil, wrongKey("the database has its own encryption key, which differs from --encryption-key; start without --encryption-key, or run `atrium change-encryption-key` first")
+		return nil, wrongKey("the database has its own encryption key, which differs from --encryption-key; start without --encryption-key, or run `atrium admin change-encryption-key` first")
 	case len(known) == 0:
 		return nil, wrongKey("the database was encrypted with an --encryption-key, but none is given; start with that key")
 	default:
-		return nil, wrongKey("the database was encrypted with another --encryption-key; start with that key, or run `atrium change-encryption-key` with both keys")
+		return nil, wrongKey("the database was encrypted with another --encryption-key; start with that key, or run `atrium admin change-encryption-key` with both keys")
 	}
 }
 

@@ -14,7 +14,7 @@ func explainBackup(name string, err error) error {
 	if errors.As(err, &said) {
 		switch said.Code() & 0xff {
 		case lib.SQLITE_NOTADB:
-			return fmt.Errorf("%s is not a SQLite database; name a file that `atrium backup` made", name)
+			return fmt.Errorf("%s is not a SQLite database; name a file that `atrium admin backup` made", name)
 		case lib.SQLITE_CORRUPT:
 			return fmt.Errorf("the backup %s is damaged; restore another", name)
 		}

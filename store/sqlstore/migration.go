@@ -29,7 +29,7 @@ func MakeSearchIndexes(ctx context.Context, d *dbconn.Dialect, m *dbconn.Migrato
 	}
 	for _, sql := range searchIndexes() {
 		if err := m.Exec(ctx, sql); err != nil {
-			return fmt.Errorf("make the search index; those that exist remain, and the next migrate up makes the others: %w", err)
+			return fmt.Errorf("make the search index; those that exist remain, and the next `atrium admin migrate up` makes the others: %w", err)
 		}
 	}
 	return nil

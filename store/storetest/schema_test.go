@@ -60,7 +60,7 @@ func TestADatabaseOfAnOlderProgramIsRejectedUntilItIsMigrated(t *testing.T) {
 			known := describeNewestSchema(t, w.url)
 			w.exec(w.openDirect(), "UPDATE goose_db_version SET is_applied = false WHERE version_id = (SELECT max(version_id) FROM goose_db_version)")
 			_, err := store.Open(t.Context(), w.url, store.Options{})
-			expectSchemaError(t, err, known, "run `atrium migrate up`")
+			expectSchemaError(t, err, known, "run `atrium admin migrate up`")
 		})
 	})
 	t.Run("empty", func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestADatabaseOfAnOlderProgramIsRejectedUntilItIsMigrated(t *testing.T) {
 			t.Run(engine, func(t *testing.T) {
 				t.Parallel()
 				_, err := store.Open(t.Context(), empty(t), store.Options{})
-				expectSchemaError(t, err, "schema 00000", "run `atrium migrate up`")
+				expectSchemaError(t, err, "schema 00000", "run `atrium admin migrate up`")
 			})
 		}
 	})

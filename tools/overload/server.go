@@ -190,7 +190,7 @@ func (p *process) organise(name string, callers int) (*organisation, error) {
 	if err := json.Unmarshal(payload, &claims); err != nil {
 		return nil, err
 	}
-	text, err := p.run("bootstrap", "--org", name, "--issuer", claims.Iss, "--subject", name+"-owner")
+	text, err := p.run("admin", "bootstrap", "--org", name, "--issuer", claims.Iss, "--subject", name+"-owner")
 	if err != nil {
 		return nil, err
 	}

@@ -374,7 +374,7 @@ func (m *manifests) checkSettings(program string) error {
 		}
 	}
 	container := m.deployment.Spec.Template.Spec.Containers[0]
-	args := []string{"config"}
+	args := []string{"admin", "config"}
 	for _, arg := range container.Args[1:] {
 		if strings.HasPrefix(arg, "/") {
 			text := strings.ReplaceAll(m.settings.Data[filepath.Base(arg)], "/etc/atrium/tls/", folder+"/")

@@ -40,7 +40,7 @@ func checkSettingNames(folder, program string) error {
 	if err := json.Unmarshal(text, &schema); err != nil {
 		return err
 	}
-	said, err := exec.Command(program, "config").Output()
+	said, err := exec.Command(program, "admin", "config").Output()
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func (s *soak) judgeSoak(ctx context.Context) error {
 	faults = append(faults, s.judgeEvents(feed)...)
 	faults = append(faults, s.judgeSinks(ctx, feed)...)
 	faults = append(faults, s.judgeState()...)
-	if said, err := s.run(ctx, "recount"); err != nil || !strings.HasPrefix(said, "0 ") {
+	if said, err := s.run(ctx, "admin", "recount"); err != nil || !strings.HasPrefix(said, "0 ") {
 		add("recount: %s (%v)", said, err)
 	}
 	faults = append(faults, s.judgeHistory()...)

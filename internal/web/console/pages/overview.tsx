@@ -140,7 +140,7 @@ function Newest({ found, uid, names }: { found: OverviewQuery['newest']; uid: st
 /** These are the steps of an organization that has no images yet. The commands run where the server runs, with its database. */
 function FirstSteps({ uid, names }: { uid: string; names: string[] }) {
   const steps: [string, ReactNode, string?][] = [
-    ['Bring your images', <>Repos, tags and images come from your registry.</>, `atrium import oci --group ${uid} ghcr.io/example/api`],
+    ['Bring your images', <>Repos, tags and images come from your registry.</>, `atrium admin import oci --group ${uid} ghcr.io/example/api`],
     ['Say what they hold', <>If your images have no SBOMs in the registry, make them, for example with syft.</>, `syft -o cyclonedx-json ghcr.io/example/api:1.2 | atrium import sbom --group ${uid} -`],
     ['Bring advisories', <>Feeds in the format OSV say which versions are affected. The page <a href="/guide/importing">importing</a> has the catalogs of what is exploited, too.</>, `curl -sSfO https://osv-vulnerabilities.storage.googleapis.com/Go/all.zip && atrium import osv --group ${uid} all.zip`],
     ['Let others in', <><Link to={groupAddress(names, uid, 'identities', { show: 'invites' })}>Invite people</Link>, and <Link to={pageAddress(names, 'access')}>give them roles</Link>. A <Link to={pageAddress(names, 'webhooks')}>webhook</Link> tells other systems what is found.</>],
