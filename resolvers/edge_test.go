@@ -61,6 +61,8 @@ var edgeless = map[string]string{
 	"FindingRule.image":                     "it is a condition, which findings are compared with",
 	"FindingRule.author":                    "it is the actor of the event",
 	"Label.value":                           "labels are texts",
+	"LabelCondition.value":                  "labels are texts",
+	"LabelFacet.value":                      "labels are texts",
 }
 
 // An id of an object that is gone leads nowhere.

@@ -34,7 +34,7 @@ func TestFiltersOfFindingsHaveFiltersInside(t *testing.T) {
 			`{not: {not: {not: {not: {}}}}}`:                                             "not.not.not.not",
 			`{or: [{uids: ["x"]}]}`:                                                      "or[0].uids[0]",
 			`{or: [` + strings.Repeat("{}, ", 21) + `]}`:                                 "or",
-			`{not: {labels: [{key: "", value: "x"}]}}`:                                                    "not.labels",
+			`{not: {labels: [{key: "-", value: "x"}]}}`:                                  "not.labels",
 			`{severities: [LOW], or: [{or: [{or: [{ecosystems: ["x"], minEpss: 2}]}]}]}`: "or[0].or[0].or[0].minEpss",
 		} {
 			if got := w.askAs(theOwner, `{ findings(where: `+where+`) { totalCount } }`).expectErrors("INVALID_ARGUMENT findings").violations(); got != want {

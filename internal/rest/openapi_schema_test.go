@@ -48,6 +48,9 @@ var scalars = map[reflect.Type]func() *openapi3.Schema{
 	reflect.TypeFor[core.Duration](): func() *openapi3.Schema {
 		return &openapi3.Schema{Type: &openapi3.Types{"string"}, Pattern: `^-?[0-9]+(\.[0-9]{1,9})?s$`}
 	},
+	reflect.TypeFor[core.LabelCondition](): func() *openapi3.Schema {
+		return &openapi3.Schema{Type: &openapi3.Types{"string"}}
+	},
 	reflect.TypeFor[json.RawMessage](): func() *openapi3.Schema { return &openapi3.Schema{} }, // any value
 	reflect.TypeFor[core.Int64]():      longNumber,
 	reflect.TypeFor[iam.Secret](): func() *openapi3.Schema {
