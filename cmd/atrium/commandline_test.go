@@ -231,6 +231,28 @@ func TestTheHelpBeginsWithWhatIsAskedFor(t *testing.T) {
 	}
 }
 
+// Whoever has only a token can run every command outside of admin, but those that serve.
+func TestOnlyCommandsOfOperatorsNeedTheDatabase(t *testing.T) {
+	t.Parallel()
+	f := &faults{}
+	parser, err := newParser(program{stdout: io.Discard, stderr: io.Discard}, f, newSources(variables(nil), f), allKinds()[:1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range parser.Model.Leaves(false) {
+		has := func(name string) bool {
+			return slices.ContainsFunc(command.Flags, func(flag *kong.Flag) bool { return flag.Name == name })
+		}
+		words := wordsOf(command)
+		switch isAdmin, serves := words[0] == "admin", slices.Contains([]string{"serve", "demo", "token"}, words[0]); {
+		case isAdmin && has("url"):
+			t.Errorf("%q goes to a server: it is no command of operators alone", words)
+		case !isAdmin && !serves && has("database-url") && !has("url"):
+			t.Errorf("%q needs the database: it belongs below admin", words)
+		}
+	}
+}
+
 func TestAnEncryptionKeyIsHexOrBase64Of32Bytes(t *testing.T) {
 	t.Parallel()
 	key := bytes.Repeat([]byte{0xfb, 0xff}, 16) // In base64 this key contains + and /.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"syscall"
@@ -18,13 +19,15 @@ import (
 
 // exportFlags are the flags that all exports share.
 type exportFlags struct {
-	databaseFlags
+	placeFlags
+	networkFlags
 	Group  string `placeholder:"PATH|UID" help:"Group or repo, by its uid or by its names such as acme/shop. Required."`
 	Format string `default:"ndjson" help:"Format of the output: ndjson (one JSON object per line), csv, json, and for findings sarif."`
 }
 
 func (c *exportFlags) check(f *faults, formats []export.Format) {
 	c.databaseFlags.check(f)
+	c.checkServer(f, c.placeFlags)
 	f.require("group", c.Group)
 	if !slices.Contains(formats, export.Format(c.Format)) {
 		f.add("format", "must be one of %s", strings.ReplaceAll(strings.Trim(fmt.Sprint(formats), "[]"), " ", ", "))
@@ -80,10 +83,10 @@ func valuesOf[E ~string](words []string, prefix string) []E {
 
 // Help returns the detailed help.
 func (c *exportFindingsCommand) Help() string {
-	return `Prints the findings of a database: which advisories affect which packages of which images. A server may use the database
-meanwhile. The memory does not depend on their number. Cells of CSV that a spreadsheet would run have an apostrophe
-before them. In SARIF, accepted findings and those that do not affect the image are suppressed. Links lead to advisories; in
-the files of a server, they lead to its console. If the exit status is not 0, the output is not complete.
+	return `Prints findings: which advisories affect which packages of which images. They are those that you may see at the server of 'atrium login' or
+--url, or all those of a database, which servers may use meanwhile. The memory does not depend on their number. Cells of CSV that a spreadsheet
+would run have an apostrophe before them. In SARIF, accepted findings and those that do not affect the image are suppressed. Links lead to
+advisories; in the files of a server, they lead to its console. If the exit status is not 0, the output is not complete.
 
 Examples:
   atrium export findings --group acme/shop --format csv --severity critical --severity high > findings.csv
@@ -92,6 +95,21 @@ Examples:
 }
 
 func (c *exportFindingsCommand) run(ctx context.Context, p program) error {
+	if c.URL != "" {
+		query := queryOf("updatedSince", c.UpdatedSince, "firstSeenSince", c.FirstSeenSince)
+		for _, word := range c.Severity {
+			query.Add("severities", strings.ToUpper(word))
+		}
+		for _, word := range c.State {
+			query.Add("states", strings.ToUpper(word))
+		}
+		for name, isSet := range map[string]bool{"knownExploited": c.KnownExploited, "fixable": c.Fixable} {
+			if isSet {
+				query.Set(name, "true")
+			}
+		}
+		return c.downloadList(ctx, p, export.Findings.Name, query)
+	}
 	filter := &inventory.FindingFilter{
 		Severities: valuesOf[core.SeverityRating](c.Severity, severityPrefix), States: valuesOf[inventory.FindingState](c.State, statePrefix),
 	}
@@ -118,8 +136,9 @@ func (c *exportPackagesCommand) check(f *faults) { c.exportFlags.check(f, export
 
 // Help returns the detailed help.
 func (c *exportPackagesCommand) Help() string {
-	return `Prints the packages that the images of a database hold, one line for each version: its package, ecosystem, version, purl and
-licenses. A server may use the database meanwhile. If the exit status is not 0, the output is not complete.
+	return `Prints the packages that images hold, one line for each version: its package, ecosystem, version, purl and licenses. They are those that you may
+see at the server of 'atrium login' or --url, or all those of a database, which servers may use meanwhile. If the exit status is not 0, the output is not
+complete.
 
 Examples:
   atrium export packages --group acme --format csv > packages.csv
@@ -127,10 +146,28 @@ Examples:
 }
 
 func (c *exportPackagesCommand) run(ctx context.Context, p program) error {
+	if c.URL != "" {
+		return c.downloadList(ctx, p, export.Packages.Name, url.Values{"names": c.Name, "ecosystems": c.Ecosystem})
+	}
 	filter := &inventory.PackageFilter{Names: c.Name, Ecosystems: c.Ecosystem}
 	return runExport(ctx, p, c.exportFlags, export.Packages, filter, func(db *database) exporter[*reports.ExportedVersion, *inventory.PackageFilter] {
 		return db.Exports.ReadPackages
 	})
+}
+
+// downloadList prints a list of a server.
+func (c *exportFlags) downloadList(ctx context.Context, p program, name string, query url.Values) error {
+	client, err := c.client.client(ctx)
+	if err != nil {
+		return err
+	}
+	within, err := findGroup(ctx, resourceClient{client}, c.Group)
+	if err != nil {
+		return err
+	}
+	query.Set("within", within)
+	query.Set("format", c.Format)
+	return client.download(ctx, p, "export/"+name, query)
 }
 
 // An exporter is an operation that yields all rows of a list.

@@ -13,7 +13,8 @@ import (
 )
 
 type exportSBOMCommand struct {
-	databaseFlags
+	placeFlags
+	networkFlags
 	Image        string `placeholder:"PATH@DIGEST|PATH:TAG|UID" help:"Image: the path or the uid of its repo with a digest or a tag, or the uid of a tag. Required."`
 	Architecture string `placeholder:"NAME" help:"Architecture that the SBOM is for, if the image has several; all for the one that is for all architectures."`
 	Format       string `default:"cyclonedx" enum:"cyclonedx,spdx" help:"Format of the SBOM: cyclonedx (1.6) or spdx (2.3), in JSON."`
@@ -23,8 +24,8 @@ type exportSBOMCommand struct {
 func (c *exportSBOMCommand) Help() string {
 	return `Prints the SBOM that an image has, made of what is stored: its packages with their package URLs, source packages, licences, suppliers,
 scopes and layers, which of them are direct dependencies, through which others come, and the base of the image. ` + "`atrium import sbom`" + ` stores
-the same packages in another database. The same content gives the same bytes. A server may use the database meanwhile. The command needs about 2 KB of
-memory for each package. If the exit status is not 0, the output is not complete.
+the same packages in another database. The same content gives the same bytes. It comes from the server of 'atrium login' or --url, or from a database,
+which servers may use meanwhile, with about 2 KB of memory for each package. If the exit status is not 0, the output is not complete.
 
 Examples:
   atrium export sbom --image acme/shop/checkout:1.4 > checkout.cdx.json
@@ -33,10 +34,18 @@ Examples:
 
 func (c *exportSBOMCommand) check(f *faults) {
 	c.databaseFlags.check(f)
+	c.checkServer(f, c.placeFlags)
 	f.require("image", c.Image)
 }
 
 func (c *exportSBOMCommand) run(ctx context.Context, p program) error {
+	if c.URL != "" {
+		client, err := c.client.client(ctx)
+		if err != nil {
+			return err
+		}
+		return client.download(ctx, p, "export/sbom", queryOf("image", c.Image, "architecture", c.Architecture, "format", c.Format))
+	}
 	db, err := c.openExisting(ctx, platform.Options{NoSecrets: true})
 	if err != nil {
 		return err

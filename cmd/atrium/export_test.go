@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -82,4 +83,32 @@ func TestFindingsAndPackagesAreExportedByTheCommandLine(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Each export over the network prints what the export of the database prints.
+func TestExportsOverTheNetworkPrintTheSame(t *testing.T) {
+	t.Parallel()
+	url := storetest.SQLite(t)
+	server := start(t, url, "--dev")
+	env := map[string]string{"ATRIUM_DATABASE_URL": url}
+	var first struct{ RepoPath, Digest string }
+	if err := json.NewDecoder(strings.NewReader(mustRun(t, url, "export", "findings", "--group", "acme"))).Decode(&first); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range []string{
+		"findings --group acme --severity critical --severity high --state open --fixable --format csv", "findings --group acme --state open --format sarif",
+		"packages --group acme --name openssl --format csv", "sbom --image " + first.RepoPath + "@" + first.Digest + " --format spdx",
+	} {
+		here := mustRun(t, url, append([]string{"export"}, strings.Fields(args)...)...)
+		there, said, err := atrium(t, env, append([]string{"export"}, strings.Fields(args+" --url "+server.url)...)...)
+		links := regexp.MustCompile(`https?://[^",]*`) // Those of a server lead to its console.
+		if err != nil || links.ReplaceAllString(here, "") != links.ReplaceAllString(there, "") || strings.Count(here, "\n") < 2 {
+			t.Errorf("%s: %v %s\n%.500s\nover the network, and of the database\n%.500s", args, err, said, there, here)
+		}
+	}
+	for args, want := range map[string]string{"findings --group acme/none": "there is no group and no repo acme/none", "sbom --image acme/none:1": "acme/none"} {
+		if _, said, err := atrium(t, env, append([]string{"export"}, strings.Fields(args+" --url "+server.url)...)...); err == nil || !strings.Contains(said+err.Error(), want) {
+			t.Errorf("%s: %v %s, want an error with %q", args, err, said, want)
+		}
+	}
 }

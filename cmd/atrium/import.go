@@ -63,7 +63,7 @@ Examples:
 
 func (c *importOSVCommand) check(f *faults) {
 	c.importRun.check(f)
-	c.checkServer(f, c.importRun)
+	c.checkServer(f, c.placeFlags)
 	switch {
 	case c.Group != "":
 		checkUID(f, "group", c.Group)
@@ -110,7 +110,7 @@ Example:
 
 func (c *importRegistryCommand) check(f *faults) {
 	c.importFlags.check(f)
-	c.checkServer(f, c.importRun)
+	c.checkServer(f, c.placeFlags)
 }
 
 func (c *importRegistryCommand) run(ctx context.Context, p program) error {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -19,23 +17,16 @@ import (
 
 // importRun runs an import. All imports share it.
 type importRun struct {
-	databaseFlags
+	placeFlags
 	MetricsAddr string `placeholder:"ADDRESS" help:"Private address to serve metrics of the import for Prometheus on, while it runs."`
 
 	metricsFrom string // the variable or file that has MetricsAddr; "" means the command line
-	urlFrom     string // that of --url, if the command can go to a server
-	hasDatabase bool   // whether the command line names the database
-
-	databaseFrom string // that of --database-url
-	contextFrom  string // that of --context
 }
 
 // describe records where settings come from.
 func (c *importRun) describe(parsed *kong.Context, from map[string]string) {
-	c.metricsFrom, c.urlFrom, c.databaseFrom, c.contextFrom = from["metrics-addr"], from["url"], from["database-url"], from["context"]
-	c.hasDatabase = slices.ContainsFunc(parsed.Path, func(given *kong.Path) bool {
-		return given.Flag != nil && !given.Resolved && given.Flag.Name == "database-url"
-	})
+	c.placeFlags.describe(parsed, from)
+	c.metricsFrom = from["metrics-addr"]
 }
 
 func (c *importRun) check(f *faults) {
@@ -63,43 +54,6 @@ func (c *importRun) serveMetrics(ctx context.Context, m *meter) (metrics *teleme
 	}
 	m.print(fmt.Sprintf("the import serves no metrics: %s (the address is from %s)", err, c.metricsFrom))
 	return nil, func() {}, nil
-}
-
-// networkFlags are the flags of imports that can go to a server.
-type networkFlags struct {
-	contextFlags
-	URL   string `name:"url" group:"Server:" placeholder:"URL" help:"Server to import into over the network, in place of the database. Needs no right on the database. If the environment has it, --database-url on the command line wins. Default: that of the current context of 'atrium login', unless something names the database."`
-	Token string `group:"Server:" secret:"" placeholder:"TOKEN" help:"Bearer token for --url. Prefer the environment variable, because process lists show flags. Default: that of the context, the ID token of the CI job, or a token of the owner from the database, for a server in development mode on this machine."`
-
-	client clientFlags
-}
-
-// checkServer checks the server. A database that is named counts before the current context, and on the command line also before a server
-// and a context in a variable.
-func (c *networkFlags) checkServer(f *faults, of importRun) {
-	if of.hasDatabase && of.urlFrom != "" {
-		c.URL = ""
-	}
-	if of.hasDatabase && of.contextFrom != "" {
-		c.Context = ""
-	}
-	if c.URL == "" && c.Context == "" {
-		if of.hasDatabase || of.databaseFrom != "" || c.env == nil || strings.TrimSpace(c.Token) != "" {
-			return
-		}
-		switch current, err := c.find(""); {
-		case err != nil:
-			f.add("context", "%s", explainFileError(err))
-			return
-		case current == nil:
-			return
-		default:
-			c.URL = current.Server
-		}
-	}
-	c.client = clientFlags{databaseFlags: of.databaseFlags, contextFlags: c.contextFlags, URL: c.URL, Token: c.Token}
-	c.client.checkServer(f)
-	c.URL = c.client.URL
 }
 
 // runImport runs an import, and prints its progress and a summary.

@@ -42,7 +42,7 @@ Examples:
 
 func (c *importSBOMCommand) check(f *faults) {
 	c.importRun.check(f)
-	c.checkServer(f, c.importRun)
+	c.checkServer(f, c.placeFlags)
 	if c.Group != "" || c.Image == "" {
 		checkUID(f, "group", c.Group)
 	}

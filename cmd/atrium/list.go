@@ -56,12 +56,20 @@ func (c *kindFlags) newOutput(p program, out io.Writer, client resource.Client) 
 
 // findGroup returns the uid of the group or the repo that --group names.
 func (c *kindFlags) findGroup(ctx context.Context, client resource.Client) (string, error) {
-	if c.Group == "" || core.UID(c.Group).Valid() {
-		return c.Group, nil
+	if c.Group == "" {
+		return "", nil
 	}
-	uid, err := client.Find(ctx, c.Group)
+	return findGroup(ctx, client, c.Group)
+}
+
+// findGroup returns the uid of the group or the repo that is named by its uid or its path.
+func findGroup(ctx context.Context, client resource.Client, named string) (string, error) {
+	if core.UID(named).Valid() {
+		return named, nil
+	}
+	uid, err := client.Find(ctx, named)
 	if err == nil && uid == "" {
-		err = fmt.Errorf("--group: there is no group and no repo %s that you may see", c.Group)
+		err = fmt.Errorf("--group: there is no group and no repo %s that you may see", named)
 	}
 	return uid, err
 }

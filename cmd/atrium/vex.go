@@ -46,7 +46,7 @@ Examples:
 
 func (c *importVEXCommand) check(f *faults) {
 	c.importFlags.check(f)
-	c.checkServer(f, c.importRun)
+	c.checkServer(f, c.placeFlags)
 }
 
 func (c *importVEXCommand) run(ctx context.Context, p program) error {
