@@ -99,6 +99,8 @@ func TestAllMissingFlagsOfACommandAreReportedAtOnce(t *testing.T) {
 		"import osv x --group x --database-url x":               {"group", "database-url"},
 		"import registry x --group 0 --no-events=x":             {"group", "no-events"},
 		"admin import oci x.io --concurrency 65 --prune=x":      {"group", "concurrency", "prune"},
+		"version -o yaml":                                       {"output"},
+		"admin status -o wide --database-url x:y":               {"output", "database-url"},
 		"token --as king --ttl 25h --issuer x":                  {"as", "ttl", "issuer"},
 		"events tail --url x --group 0 --first=-1 --output xml": {"url", "group", "first", "output"},
 		"query {x} --url https://h.example --variables []":      {"token", "variables"},

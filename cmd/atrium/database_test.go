@@ -228,6 +228,9 @@ func TestAskingForTheMigrationsMakesNoTable(t *testing.T) {
 	if out := mustRun(t, url, "admin", "migrate", "status"); !strings.Contains(out, "00001 schema         pending") {
 		t.Errorf("it prints\n%s", out)
 	}
+	if out := mustRun(t, url, "admin", "migrate", "status", "-o", "json"); !strings.Contains(out, `"applied": false`) || strings.Contains(out, "appliedTime") {
+		t.Errorf("as JSON it prints\n%s", out)
+	}
 	if _, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "admin", "status"); exitCode(err) != 1 || !strings.Contains(err.Error(), "run `atrium admin migrate up`") {
 		t.Errorf("the status: %v, want an error that names `atrium admin migrate up`", err)
 	}

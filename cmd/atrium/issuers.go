@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"text/tabwriter"
@@ -12,9 +13,27 @@ import (
 
 type issuersListCommand struct {
 	databaseFlags
+	outputFlags
 }
 
-func (c *issuersListCommand) check(f *faults) { c.databaseFlags.check(f) }
+func (c *issuersListCommand) check(f *faults) {
+	c.databaseFlags.check(f)
+	c.outputFlags.check(f)
+}
+
+// Help returns the detailed help.
+func (*issuersListCommand) Help() string {
+	return `With -o json it is a list of objects: organisation (its uid), issuer, method (file, token, operator or upgrade; none while a proof is missing) and
+verifyTime, which is left out without a proof.`
+}
+
+// A reportedProof is a proof for programs.
+type reportedProof struct {
+	Organisation core.UID  `json:"organisation"`
+	Issuer       string    `json:"issuer"`
+	Method       string    `json:"method"`
+	VerifyTime   core.Time `json:"verifyTime,omitzero"`
+}
 
 // run prints the proven issuers, and those that wait for a proof.
 func (c *issuersListCommand) run(ctx context.Context, p program) error {
@@ -23,17 +42,21 @@ func (c *issuersListCommand) run(ctx context.Context, p program) error {
 		if err != nil {
 			return err
 		}
+		reported := []reportedProof{}
+		for _, proof := range proofs {
+			reported = append(reported, reportedProof{proof.Organisation, proof.Issuer, cmp.Or(string(proof.Method), "none"), proof.VerifyTime})
+		}
+		if c.isJSON() {
+			return writeJSON(p.stdout, reported)
+		}
 		table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 		_, _ = fmt.Fprintln(table, "ORGANISATION\tISSUER\tPROOF\tVERIFIED")
-		for _, proof := range proofs {
-			method, at := string(proof.Method), ""
-			if method == "" {
-				method = "none"
-			}
+		for _, proof := range reported {
+			at := ""
 			if !proof.VerifyTime.IsZero() {
 				at = proof.VerifyTime.String()
 			}
-			_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", proof.Organisation, proof.Issuer, method, at)
+			_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", proof.Organisation, proof.Issuer, proof.Method, at)
 		}
 		return table.Flush()
 	})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -25,6 +26,15 @@ func listIssuers(t *testing.T, url string) []string {
 			t.Errorf("the line %q shows a time: %t", line, shown)
 		}
 		listed = append(listed, strings.Join(columns[:3], " "))
+	}
+	var reported []struct{ Organisation, Issuer, Method, VerifyTime string }
+	if err := json.Unmarshal([]byte(mustRun(t, url, "admin", "issuers", "list", "-o", "json")), &reported); err != nil || reported == nil || len(reported) != len(listed) {
+		t.Errorf("as JSON: %+v (%v), want a list of %d", reported, err, len(listed))
+	}
+	for _, one := range reported {
+		if line := one.Organisation + " " + one.Issuer + " " + one.Method; !slices.Contains(listed, line) || (one.VerifyTime == "") != (one.Method == "none") {
+			t.Errorf("as JSON: %+v, want one of %q", one, listed)
+		}
 	}
 	slices.Sort(listed)
 	return listed

@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"atrium/internal/server"
 	"atrium/platform"
+	"atrium/platform/core"
 	"atrium/store"
 )
 
@@ -27,13 +29,45 @@ func (c *migrateUpCommand) run(ctx context.Context, p program) error {
 	return err
 }
 
-type migrateStatusCommand struct{ databaseFlags }
+type migrateStatusCommand struct {
+	databaseFlags
+	outputFlags
+}
+
+func (c *migrateStatusCommand) check(f *faults) {
+	c.databaseFlags.check(f)
+	c.outputFlags.check(f)
+}
+
+// Help returns the detailed help.
+func (*migrateStatusCommand) Help() string {
+	return `With -o json it is a list of objects: version (a number), name, applied, and appliedTime, which is left out while the migration is pending.`
+}
+
+// A reportedMigration is a migration for programs.
+type reportedMigration struct {
+	Version     int64     `json:"version"`
+	Name        string    `json:"name"`
+	Applied     bool      `json:"applied"`
+	AppliedTime core.Time `json:"appliedTime,omitzero"`
+}
 
 func (c *migrateStatusCommand) run(ctx context.Context, p program) error {
 	if err := c.exists(); err != nil {
 		return err
 	}
 	migrations, refused := store.Migrations(ctx, c.DatabaseURL)
+	if c.isJSON() {
+		reported := []reportedMigration{}
+		for _, m := range migrations {
+			one := reportedMigration{Version: m.Version, Name: m.Name, Applied: m.Applied}
+			if m.Applied {
+				one.AppliedTime = core.At(m.AppliedAt)
+			}
+			reported = append(reported, one)
+		}
+		return errors.Join(writeJSON(p.stdout, reported), refused)
+	}
 	for _, m := range migrations {
 		state := "pending"
 		if m.Applied {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -211,6 +212,11 @@ func TestTheVersionIsAFlagToo(t *testing.T) {
 	command, _, _ := atrium(t, nil, "version")
 	if err != nil || flag != command || !strings.HasPrefix(flag, "atrium dev (go") {
 		t.Errorf("%v: %q, want it to begin with 'atrium dev (go', %q", err, flag, command)
+	}
+	var described map[string]string
+	out, _, err := atrium(t, nil, "version", "-o", "json")
+	if err != nil || json.Unmarshal([]byte(out), &described) != nil || described["version"] != "dev" || !strings.HasPrefix(described["goVersion"], "go1.") || described["os"] == "" || described["arch"] == "" {
+		t.Errorf("as JSON: %v %s", err, out)
 	}
 }
 

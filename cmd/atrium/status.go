@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -15,12 +14,13 @@ import (
 
 type statusCommand struct {
 	databaseFlags
-	Most   int    `default:"10" help:"How many organisations, subscriptions and sources are listed at most."`
-	Format string `default:"text" enum:"text,json" help:"Form of the page: text for people, or json (one object)."`
+	outputFlags
+	Most int `default:"10" help:"How many organisations, subscriptions and sources are listed at most."`
 }
 
 func (c *statusCommand) check(f *faults) {
 	c.databaseFlags.check(f)
+	c.outputFlags.check(f)
 	if c.Most < 1 {
 		f.add("most", "must be at least 1")
 	}
@@ -30,8 +30,12 @@ func (c *statusCommand) check(f *faults) {
 func (*statusCommand) Help() string {
 	return `Prints the state of the database, across all organisations: its schema and size, the programs that are connected to it and its
 standbys (PostgreSQL, as far as the user of the URL may see them), what waits to be delivered, the organisations with most rows,
-the subscriptions whose sinks fail, and what the server reads by itself: the sources that fail, and those that were not read for longest. Servers may run meanwhile. With --format json it is an object for programs: lists
-are never null, ages are in seconds, and a time that is not known is left out.`
+the subscriptions whose sinks fail, and what the server reads by itself: the sources that fail, and those that were not read for longest. Servers may run meanwhile.
+
+With -o json it is an object: program, time, schema (version, name, appliedTime), databaseBytes, deliveries (waiting, lateSeconds), oldestEventSeconds,
+failingSinks, failingSubscriptions (uid, host, failingSince, disableTime, disableReason), sources (uid, name, type, state, lastSuccessTime, nextRunTime,
+failingSince, error, stale), organisations (uid, name, rows), programs (name, address, connections, since) and standbys (name, address, state,
+lagSeconds). Lists are never null, ages are in seconds, and a time that is not known is left out.`
 }
 
 func (c *statusCommand) run(ctx context.Context, p program) error {
@@ -42,11 +46,8 @@ func (c *statusCommand) run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	if c.Format == "json" {
-		encoder := json.NewEncoder(p.stdout)
-		encoder.SetIndent("", "  ")
-		encoder.SetEscapeHTML(false)
-		return encoder.Encode(newStatusReport(status))
+	if c.isJSON() {
+		return writeJSON(p.stdout, newStatusReport(status))
 	}
 	newest := status.Migrations[len(status.Migrations)-1]
 	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)

@@ -74,7 +74,7 @@ func TestTheStatusShowsWhatAnOperatorLooksFor(t *testing.T) {
 			Programs []struct{ Name string }
 			Standbys []any
 		}
-		if err := json.Unmarshal([]byte(mustRun(t, url, "admin", "status", "--format", "json")), &report); err != nil {
+		if err := json.Unmarshal([]byte(mustRun(t, url, "admin", "status", "-o", "json")), &report); err != nil {
 			t.Fatal(err)
 		}
 		if report.Program != version || report.Schema.Name != "schema" || !strings.HasPrefix(report.Schema.AppliedTime, "20") || report.DatabaseBytes == 0 || report.FailingSinks == 0 || report.FailingSinks != len(report.FailingSubscriptions) || report.FailingSinks > 2 ||
@@ -138,6 +138,9 @@ func TestMigrationsTellHowFarTheyAre(t *testing.T) {
 	}
 	if again := mustRun(t, file, "admin", "migrate", "up"); strings.Contains(again, "00001") {
 		t.Errorf("without a pending migration it prints\n%s", again)
+	}
+	if out := mustRun(t, file, "admin", "migrate", "status", "-o", "json"); !regexp.MustCompile(`^\[\n  \{\n    "version": 1,\n    "name": "schema",\n    "applied": true,\n    "appliedTime": "20`).MatchString(out) {
+		t.Errorf("the status as JSON is\n%s", out)
 	}
 	server := start(t, "sqlite:"+filepath.Join(t.TempDir(), "new.db"), "--dev", "--log-format", "json")
 	for _, want := range []string{`"msg":"a migration begins","version":1,"name":"schema","pending":1}`, `"msg":"a migration was applied","version":1,"name":"schema","ms":`} {

@@ -11,11 +11,22 @@ import (
 // version is set by the build.
 var version = "dev"
 
-type versionCommand struct{}
+type versionCommand struct{ outputFlags }
 
-func (*versionCommand) check(*faults) {}
+// Help returns the detailed help.
+func (*versionCommand) Help() string {
+	return `With -o json it is an object: version, goVersion, os and arch.`
+}
 
-func (*versionCommand) run(_ context.Context, p program) error {
+func (c *versionCommand) run(_ context.Context, p program) error {
+	if c.isJSON() {
+		return writeJSON(p.stdout, struct {
+			Version   string `json:"version"`
+			GoVersion string `json:"goVersion"`
+			OS        string `json:"os"`
+			Arch      string `json:"arch"`
+		}{version, runtime.Version(), runtime.GOOS, runtime.GOARCH})
+	}
 	_, err := fmt.Fprintln(p.stdout, describeVersion())
 	return err
 }

@@ -188,7 +188,7 @@ await check('a source that hangs does not hold up the others, and its run can be
 });
 
 await check('the page of the operator, metrics, the log and events name what fails', async () => {
-  const status = JSON.parse(await atrium('admin', 'status', '--format', 'json'));
+  const status = JSON.parse(await atrium('admin', 'status', '-o', 'json'));
   const bomb = status.sources.find(({ name }) => name === 'sends a bomb');
   assert.deepEqual([bomb.type, bomb.state, bomb.stale], ['osv', 'failed', false]);
   assert.match(bomb.error, /unpacks to more than/);
