@@ -27,6 +27,7 @@ type checkCommand struct {
 	Wait           time.Duration `help:"How long to wait until it is known what the images hold, such as 2m."`
 	Group          string        `placeholder:"UID" help:"Group that has the repos; IMAGE then names a repo in it."`
 	Format         string        `default:"table" enum:"table,json,sarif,junit,github,markdown" help:"Format: table, json, sarif, junit, github (annotations of GitHub Actions) or markdown."`
+	Report         []string      `sep:"none" placeholder:"FORMAT=FILE" help:"Also write the results into a file, in one of the formats; may be repeated."`
 	Image          []string      `arg:"" optional:"" help:"Images: the path of a repo with a digest or a tag (acme/shop/checkout:1.4). With --sbom at most one, which may be a repo alone."`
 }
 
@@ -39,6 +40,7 @@ The exit status is 0 if all images pass, 1 if one fails, 2 if the command line i
 fails: nobody knows what it holds, or the server cannot be asked.
 
 Examples:
+  atrium check --report sarif=check.sarif --report junit=check.xml acme/shop/checkout:1.4
   atrium check --fail-on high --fixable acme/shop/checkout:1.4
   atrium check --new-since latest --format github acme/shop/checkout@sha256:1111111111111111111111111111111111111111111111111111111111111111
   syft -o cyclonedx-json checkout | atrium check --group UID --fail-on critical --sbom - checkout`
@@ -51,6 +53,11 @@ func (c *checkCommand) check(f *faults) {
 	}
 	if c.Group != "" {
 		checkUID(f, "group", c.Group)
+	}
+	for _, report := range c.Report {
+		if format, file, _ := strings.Cut(report, "="); !gate.Format(format).IsKnown() || file == "" {
+			f.add("report", "must be a format (table, json, sarif, junit, github or markdown) and a file, such as sarif=check.sarif")
+		}
 	}
 	switch {
 	case c.Wait < 0:
@@ -95,7 +102,7 @@ func (c *checkCommand) run(ctx context.Context, p program) error {
 		}
 		results = append(results, result)
 	}
-	if err := gate.Write(p.stdout, gate.Format(c.Format), results); err != nil {
+	if err := errors.Join(gate.Write(p.stdout, gate.Format(c.Format), results), c.writeReports(results)); err != nil {
 		return undecidedError{err}
 	}
 	if slices.ContainsFunc(results, gate.Result.HasFailed) {
@@ -104,6 +111,21 @@ func (c *checkCommand) run(ctx context.Context, p program) error {
 	for _, r := range results {
 		if !r.IsDecided() {
 			return undecidedError{fmt.Errorf("nothing could be decided about %s: %s", r.Image, escapeLine(r.Reason()))}
+		}
+	}
+	return nil
+}
+
+// writeReports writes the files of --report.
+func (c *checkCommand) writeReports(results []gate.Result) error {
+	for _, report := range c.Report {
+		format, name, _ := strings.Cut(report, "=")
+		file, err := os.Create(name)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(gate.Write(file, gate.Format(format), results), file.Close()); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -50,6 +50,8 @@ func TestTheGateEndsWithTheStatusOfItsVerdict(t *testing.T) {
 		{"odd:1", 3, "not decided: no SBOM"}, {"good:1 odd:1", 3, "good:1 passed"}, {"hidden:1", 3, "Permission denied"}, {"html:1", 3, "answered 200 OK"}, {"list:1", 3, "not that of a check"}, {"new:1", 3, "not decided"},
 		{"", 2, ""}, {"--fail-on worst good:1", 2, ""}, {"--sbom " + document, 2, ""}, {"--sbom x good:1 odd:1", 2, ""}, {"--format odd good:1", 2, ""}, {"--wait 1s --sbom x good:1", 2, ""},
 		{"--sbom " + document + " --group " + group, 0, "nothing is known about 1 of 2 packages"}, {"--sbom none.json good:1", 3, "none.json"},
+		{"--report junit=" + document + ".xml --report markdown=" + document + ".md bad:1", 1, "upgrade left-pad"}, {"--report junit=/no/folder/x good:1", 3, "good:1 passed"},
+		{"--report junit good:1", 2, ""}, {"--report odd=x good:1", 2, ""},
 		{"--fail-on high --fixable --known-exploited --new-since main good:1", 0, "passed"}, {"--url http://127.0.0.1:1 good:1", 3, "cannot be reached"},
 	} {
 		args := strings.Fields("check " + x.args)
@@ -61,6 +63,11 @@ func TestTheGateEndsWithTheStatusOfItsVerdict(t *testing.T) {
 		err := run(t.Context(), append(args, "--token", "t"), p)
 		if got := exitCode(err); got != x.code || !strings.Contains(out.String(), x.want) {
 			t.Errorf("%s: exit status %d, want %d, and %q in\n%s%v", x.args, got, x.code, x.want, out.String(), err)
+		}
+	}
+	for ending, want := range map[string]string{".xml": `failures="1"`, ".md": "upgrade left-pad 1.3.0 to 1.3.1"} {
+		if text, err := os.ReadFile(document + ending); err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("the report %s has no %s: %s (%v)", ending, want, text, err)
 		}
 	}
 	all := strings.Join(asked, "\n")

@@ -99,6 +99,9 @@ const (
 
 var writers = map[Format]func(io.Writer, []Result) error{Table: writeTable, JSON: writeJSON, SARIF: writeSARIF, JUnit: writeJUnit, GitHub: writeGitHub, Markdown: writeMarkdown}
 
+// IsKnown reports whether there is such a format.
+func (f Format) IsKnown() bool { return writers[f] != nil }
+
 // Write writes results in a format. Every text of a server is escaped as the format demands.
 func Write(to io.Writer, format Format, results []Result) error { return writers[format](to, results) }
 
