@@ -256,7 +256,8 @@ func TestAnItemIsWrittenInEveryFormat(t *testing.T) {
 func newTestOutput(out io.Writer, format string, colours bool) *Output {
 	return &Output{
 		Out: out, Format: format, Colours: colours, Escape: func(s string) string { return strings.ReplaceAll(s, "\x1b", ".") },
-		Now: time.Date(2026, 11, 30, 0, 0, 0, 0, time.UTC), Client: &fakeClient{found: map[string]string{"acme/shop": shop}},
+		Defuse: func(s string) string { return strings.Replace(s, "=", "'=", 1) },
+		Now:    time.Date(2026, 11, 30, 0, 0, 0, 0, time.UTC), Client: &fakeClient{found: map[string]string{"acme/shop": shop}},
 	}
 }
 
