@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -229,6 +230,17 @@ func TestTheHelpBeginsWithWhatIsAskedFor(t *testing.T) {
 		help, _, err := atrium(t, nil, strings.Fields(c.args)...)
 		if titles := regexp.MustCompile(`(?m)^[A-Z][a-z ]+:$`).FindAllString(help, -1); err != nil || !slices.Equal(titles, c.titles) {
 			t.Errorf("%s: %q (%v), want %q", c.args, titles, err, c.titles)
+		}
+	}
+}
+
+func TestTheOldNameOfACommandLeadsToIt(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{"backup x.db": "operators: atrium admin backup", "import kev x.json": "operators: atrium admin import kev", "sreve": "", "import nothing": ""} {
+		_, _, err := atrium(t, nil, strings.Fields(args)...)
+		_, led, _ := strings.Cut(fmt.Sprint(err), "; it is a command of ")
+		if exitCode(err) != 2 || led != want {
+			t.Errorf("%s: %v, want exit code 2 and %q", args, err, want)
 		}
 	}
 }

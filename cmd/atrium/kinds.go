@@ -139,6 +139,9 @@ func explainParse(err error) error {
 		return err
 	}
 	node := wrong.Context.Selected()
+	if command := belowAdmin(wrong.Context.Model.Node, node, err.Error()); command != "" {
+		return fmt.Errorf("%w; it is a command of operators: %s", err, command)
+	}
 	switch {
 	case node == nil:
 	case isVerb(node.Parent) && strings.Contains(err.Error(), "unknown flag"):
@@ -159,6 +162,27 @@ func explainParse(err error) error {
 		return fmt.Errorf("there is no such kind; the kinds are %s", strings.Join(names, ", "))
 	}
 	return err
+}
+
+// belowAdmin returns the command of operators that an unexpected word stands for, or "". Whoever has it in mind leaves out admin.
+func belowAdmin(at, selected *kong.Node, fault string) string {
+	word, isUnexpected := strings.CutPrefix(fault, "unexpected argument ")
+	if !isUnexpected {
+		return ""
+	}
+	word, _, _ = strings.Cut(word, ",")
+	path := []string{"admin", word}
+	if selected != nil {
+		path = []string{"admin", selected.Name, word}
+	}
+	for _, name := range path {
+		i := slices.IndexFunc(at.Children, func(child *kong.Node) bool { return child.Name == name })
+		if i < 0 {
+			return ""
+		}
+		at = at.Children[i]
+	}
+	return "atrium " + strings.Join(path, " ")
 }
 
 // isVerb reports whether a node is list or get, and not a command of that name below another one.
