@@ -2,7 +2,7 @@ package main
 
 // adminCommands are the commands of operators: those that need the database, or the machine of the server.
 type adminCommands struct {
-	Bootstrap bootstrapCommand `cmd:"" help:"Create an organisation with its first owner."`
+	Bootstrap bootstrapCommand `cmd:"" help:"Create an organization with its first owner."`
 	Config    configCommand    `cmd:"" help:"Check the configuration of a server and print it, with secrets hidden."`
 	Status    statusCommand    `cmd:"" help:"Print the state of the database, and what an operator should look at."`
 	Migrate   struct {
@@ -14,19 +14,19 @@ type adminCommands struct {
 		KEV       importKEVCommand       `cmd:"" name:"kev" help:"Import which vulnerabilities are known to be exploited (KEV catalog)."`
 		EPSS      importEPSSCommand      `cmd:"" name:"epss" help:"Import how likely vulnerabilities are exploited (EPSS scores)."`
 		Artifacts importArtifactsCommand `cmd:"" help:"Import libraries and their versions from JSON lines."`
-	} `cmd:"" help:"Import registries, and what is the same for all organisations."`
+	} `cmd:"" help:"Import registries, and what is the same for all organizations."`
 	Export struct {
 		VEX   exportVEXCommand   `cmd:"" name:"vex" help:"Print what was decided about findings as a VEX document."`
 		Audit exportAuditCommand `cmd:"" help:"Print the audit log as JSON lines."`
 	} `cmd:"" help:"Export decisions and the audit log."`
 	Feeds struct {
 		Run feedsRunCommand `cmd:"" help:"Have servers read feeds now."`
-	} `cmd:"" help:"Manage what servers read by themselves for all organisations."`
+	} `cmd:"" help:"Manage what servers read by themselves for all organizations."`
 	Issuers struct {
-		List   issuersListCommand   `cmd:"" help:"List the issuers that organisations have proven, and those that wait for a proof."`
-		Allow  issuersAllowCommand  `cmd:"" help:"Let an organisation decide about callers of an issuer without a proof."`
-		Revoke issuersRevokeCommand `cmd:"" help:"Revoke the proof of an organisation for an issuer."`
-	} `cmd:"" help:"Manage which organisations may decide about callers of which issuers."`
+		List   issuersListCommand   `cmd:"" help:"List the issuers that organizations have proven, and those that wait for a proof."`
+		Allow  issuersAllowCommand  `cmd:"" help:"Let an organization decide about callers of an issuer without a proof."`
+		Revoke issuersRevokeCommand `cmd:"" help:"Revoke the proof of an organization for an issuer."`
+	} `cmd:"" help:"Manage which organizations may decide about callers of which issuers."`
 	Backup     backupCommand     `cmd:"" help:"Copy a SQLite database into a file while it is in use."`
 	Restore    restoreCommand    `cmd:"" help:"Replace a SQLite database by a backup."`
 	Repair     repairCommand     `cmd:"" help:"Check a database that was restored, and repair it."`

@@ -24,9 +24,9 @@ import (
 type benchCommand struct {
 	EmptyDatabaseURL string        `name:"empty-database-url" secret:"" placeholder:"URL" help:"Empty database to measure with; it is filled. Default: a temporary SQLite file."`
 	FillOnly         bool          `help:"Only fill the database, so that a server can be started on it."`
-	Repos            int           `default:"1000" help:"Repos of the organisation that is created, each with an image of 12 packages."`
+	Repos            int           `default:"1000" help:"Repos of the organization that is created, each with an image of 12 packages."`
 	Tags             int           `default:"12" help:"Tags of each repo."`
-	People           int           `default:"60" help:"Identities of the organisation, with rights that differ."`
+	People           int           `default:"60" help:"Identities of the organization, with rights that differ."`
 	Connections      int           `default:"8" help:"Connections that send requests at the same time."`
 	Sockets          int           `default:"200" help:"Websockets that receive the same events: first all of one of these people, then of all."`
 	Duration         time.Duration `default:"5s" help:"How long each workload is sent."`

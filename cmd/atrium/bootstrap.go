@@ -12,7 +12,7 @@ import (
 
 type bootstrapCommand struct {
 	databaseFlags
-	Org     string `placeholder:"NAME" help:"Name of the organisation. Required."`
+	Org     string `placeholder:"NAME" help:"Name of the organization. Required."`
 	Issuer  string `placeholder:"URL" help:"Issuer (claim iss) of the owner's tokens. Required."`
 	Subject string `placeholder:"SUB" help:"Subject (claim sub) of the owner's tokens. Required."`
 }
@@ -48,7 +48,7 @@ func (c *bootstrapCommand) run(ctx context.Context, p program) error {
 		"group": made.Group.UID, "identity": made.Identity.UID, "roleBinding": made.Binding.UID,
 	})
 	if err != nil {
-		return fmt.Errorf("the organisation %s was created and has the UID %s, but the other UIDs could not be printed: %w", c.Org, made.Group.UID, err)
+		return fmt.Errorf("the organization %s was created and has the UID %s, but the other UIDs could not be printed: %w", c.Org, made.Group.UID, err)
 	}
 	return nil
 }

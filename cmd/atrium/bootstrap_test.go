@@ -42,7 +42,7 @@ func TestTheUIDOfAnOrganisationIsInTheErrorsOfBootstrap(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		args := []string{"admin", "bootstrap", "--org", "acme", "--issuer", "https://issuer.example.com", "--subject", "me"}
-		const created = "the organisation acme was created and has the UID "
+		const created = "the organization acme was created and has the UID "
 		lost := runOnFullDisk(t, url, args...)
 		if exitCode(lost) != 1 || !strings.Contains(lost.Error(), created) || !strings.Contains(lost.Error(), "could not be printed: no space left") {
 			t.Fatalf("the output is lost: %v, want an error with %q", lost, created)

@@ -22,7 +22,7 @@ type exportSBOMCommand struct {
 
 // Help returns the detailed help.
 func (c *exportSBOMCommand) Help() string {
-	return `Prints the SBOM that an image has, made of what is stored: its packages with their package URLs, source packages, licences, suppliers,
+	return `Prints the SBOM that an image has, made of what is stored: its packages with their package URLs, source packages, licenses, suppliers,
 scopes and layers, which of them are direct dependencies, through which others come, and the base of the image. ` + "`atrium import sbom`" + ` stores
 the same packages in another database. The same content gives the same bytes. It comes from the server of 'atrium login' or --url, or from a database,
 which servers may use meanwhile, with about 2 KB of memory for each package. If the exit status is not 0, the output is not complete.

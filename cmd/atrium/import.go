@@ -50,7 +50,7 @@ one advisory for each package of each ecosystem that it names. An older record d
   affected                        packages, with the versions that fix them; each can have a severity of its own
   references                      links
 
-Without --group, the records are a feed for all organisations: every caller sees them in the documents of /advisory/v2/, and
+Without --group, the records are a feed for all organizations: every caller sees them in the documents of /advisory/v2/, and
 nobody among the advisories of a group. With --group, only who may list the advisories of that group sees them.
 
 Example of a record:
@@ -68,7 +68,7 @@ func (c *importOSVCommand) check(f *faults) {
 	case c.Group != "":
 		checkUID(f, "group", c.Group)
 	case c.URL != "":
-		f.add("group", "is required with --url: only the operator imports for all organisations")
+		f.add("group", "is required with --url: only the operator imports for all organizations")
 	}
 }
 

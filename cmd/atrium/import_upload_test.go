@@ -60,7 +60,7 @@ func TestImportsOverTheNetworkSayTheSame(t *testing.T) {
 	if out, said, err := atrium(t, elsewhere, "import", "osv", "--group", acme, "--database-url", local, filepath.Join(folder, "osv.json")); err != nil {
 		t.Errorf("a database on the command line and a server in a variable: %v %s %s", err, out, said)
 	}
-	if _, _, err := atrium(t, env, "import", "osv", "--url", server.url, filepath.Join(folder, "osv.json")); err == nil || !strings.Contains(err.Error(), "only the operator imports for all organisations") {
+	if _, _, err := atrium(t, env, "import", "osv", "--url", server.url, filepath.Join(folder, "osv.json")); err == nil || !strings.Contains(err.Error(), "only the operator imports for all organizations") {
 		t.Errorf("without a group: %v", err)
 	}
 }

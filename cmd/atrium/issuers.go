@@ -23,13 +23,13 @@ func (c *issuersListCommand) check(f *faults) {
 
 // Help returns the detailed help.
 func (*issuersListCommand) Help() string {
-	return `With -o json it is a list of objects: organisation (its uid), issuer, method (file, token, operator or upgrade; none while a proof is missing) and
+	return `With -o json it is a list of objects: organization (its uid), issuer, method (file, token, operator or upgrade; none while a proof is missing) and
 verifyTime, which is left out without a proof.`
 }
 
 // A reportedProof is a proof for programs.
 type reportedProof struct {
-	Organisation core.UID  `json:"organisation"`
+	Organization core.UID  `json:"organization"`
 	Issuer       string    `json:"issuer"`
 	Method       string    `json:"method"`
 	VerifyTime   core.Time `json:"verifyTime,omitzero"`
@@ -50,13 +50,13 @@ func (c *issuersListCommand) run(ctx context.Context, p program) error {
 			return writeJSON(p.stdout, reported)
 		}
 		table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-		_, _ = fmt.Fprintln(table, "ORGANISATION\tISSUER\tPROOF\tVERIFIED")
+		_, _ = fmt.Fprintln(table, "ORGANIZATION\tISSUER\tPROOF\tVERIFIED")
 		for _, proof := range reported {
 			at := ""
 			if !proof.VerifyTime.IsZero() {
 				at = proof.VerifyTime.String()
 			}
-			_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", proof.Organisation, proof.Issuer, proof.Method, at)
+			_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", proof.Organization, proof.Issuer, proof.Method, at)
 		}
 		return table.Flush()
 	})
@@ -74,7 +74,7 @@ func (d *databaseFlags) operate(ctx context.Context, do func(context.Context, ia
 
 type issuerFlags struct {
 	databaseFlags
-	Org    string `placeholder:"UID" help:"UID of the organisation's root group. Required."`
+	Org    string `placeholder:"UID" help:"UID of the organization's root group. Required."`
 	Issuer string `placeholder:"URL" help:"URL of the issuer; https://HOST/* stands for patterns over the issuers of a host, and * for all patterns over issuers. Required."`
 }
 

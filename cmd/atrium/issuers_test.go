@@ -16,7 +16,7 @@ import (
 func listIssuers(t *testing.T, url string) []string {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(mustRun(t, url, "admin", "issuers", "list")), "\n")
-	if got := strings.Fields(lines[0]); !slices.Equal(got, []string{"ORGANISATION", "ISSUER", "PROOF", "VERIFIED"}) {
+	if got := strings.Fields(lines[0]); !slices.Equal(got, []string{"ORGANIZATION", "ISSUER", "PROOF", "VERIFIED"}) {
 		t.Errorf("the first line has %q", got)
 	}
 	var listed []string
@@ -27,12 +27,12 @@ func listIssuers(t *testing.T, url string) []string {
 		}
 		listed = append(listed, strings.Join(columns[:3], " "))
 	}
-	var reported []struct{ Organisation, Issuer, Method, VerifyTime string }
+	var reported []struct{ Organization, Issuer, Method, VerifyTime string }
 	if err := json.Unmarshal([]byte(mustRun(t, url, "admin", "issuers", "list", "-o", "json")), &reported); err != nil || reported == nil || len(reported) != len(listed) {
 		t.Errorf("as JSON: %+v (%v), want a list of %d", reported, err, len(listed))
 	}
 	for _, one := range reported {
-		if line := one.Organisation + " " + one.Issuer + " " + one.Method; !slices.Contains(listed, line) || (one.VerifyTime == "") != (one.Method == "none") {
+		if line := one.Organization + " " + one.Issuer + " " + one.Method; !slices.Contains(listed, line) || (one.VerifyTime == "") != (one.Method == "none") {
 			t.Errorf("as JSON: %+v, want one of %q", one, listed)
 		}
 	}

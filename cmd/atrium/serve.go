@@ -39,7 +39,7 @@ type serveCommand struct {
 	PrivateIssuer   []string `placeholder:"HOST:PORT" help:"Host and port of issuers that may have a private address or use plain http; may be repeated."`
 	TrustedProxy    []string `placeholder:"CIDR" help:"Network of proxies that tell in Forwarded or X-Forwarded-For for whom they send requests; may be repeated."`
 	CORSOrigin      []string `name:"cors-origin" placeholder:"ORIGIN" help:"Origin whose pages may use the API, in addition to the server's own; may be repeated."`
-	AllowSignup     bool     `help:"Let identities of an organisation create new organisations."`
+	AllowSignup     bool     `help:"Let identities of an organization create new organizations."`
 	ServiceDomain   string   `default:"atrium.dev" help:"Suffix of the domain in errors."`
 	Playground      bool     `default:"true" negatable:"" help:"Serve the playground at /playground."`
 	Migrate         bool     `default:"true" negatable:"" help:"Apply pending migrations at startup."`

@@ -43,11 +43,11 @@ type limitFlags struct {
 	RateLimit     *int `placeholder:"N" help:"Average requests per second of one caller; 0 is no limit. Default: 100, or no limit with --dev."`
 	RateBurst     int  `default:"200" help:"Requests that one caller may send in a burst, if there is a rate limit."`
 	MaxInFlight   *int `placeholder:"N" help:"Concurrent requests of one caller; 0 is no limit. Default: 20, or no limit with --dev."`
-	MaxConcurrent int  `default:"-1" placeholder:"N" help:"Requests that are worked on at the same time; others wait for some seconds, fairly by organisation. 0 is no limit, and -1 is twice the connections to the database."`
+	MaxConcurrent int  `default:"-1" placeholder:"N" help:"Requests that are worked on at the same time; others wait for some seconds, fairly by organization. 0 is no limit, and -1 is twice the connections to the database."`
 
 	MaxUpload int `default:"256" placeholder:"MIB" help:"Largest upload of an import over the network, in MiB without compression."`
 
-	SharedIdentity []string `placeholder:"UID" help:"Identity whose token many people share, such as that of a gateway or of Grafana. It has the limits of 50 callers, so that the share of its organisation limits it. May be repeated."`
+	SharedIdentity []string `placeholder:"UID" help:"Identity whose token many people share, such as that of a gateway or of Grafana. It has the limits of 50 callers, so that the share of its organization limits it. May be repeated."`
 
 	identities []core.UID // those of SharedIdentity
 }

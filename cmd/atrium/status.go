@@ -15,7 +15,7 @@ import (
 type statusCommand struct {
 	databaseFlags
 	outputFlags
-	Most int `default:"10" help:"How many organisations, subscriptions and sources are listed at most."`
+	Most int `default:"10" help:"How many organizations, subscriptions and sources are listed at most."`
 }
 
 func (c *statusCommand) check(f *faults) {
@@ -28,13 +28,13 @@ func (c *statusCommand) check(f *faults) {
 
 // Help returns the detailed help.
 func (*statusCommand) Help() string {
-	return `Prints the state of the database, across all organisations: its schema and size, the programs that are connected to it and its
-standbys (PostgreSQL, as far as the user of the URL may see them), what waits to be delivered, the organisations with most rows,
+	return `Prints the state of the database, across all organizations: its schema and size, the programs that are connected to it and its
+standbys (PostgreSQL, as far as the user of the URL may see them), what waits to be delivered, the organizations with most rows,
 the subscriptions whose sinks fail, and what the server reads by itself: the sources that fail, and those that were not read for longest. Servers may run meanwhile.
 
 With -o json it is an object: program, time, schema (version, name, appliedTime), databaseBytes, deliveries (waiting, lateSeconds), oldestEventSeconds,
 failingSinks, failingSubscriptions (uid, host, failingSince, disableTime, disableReason), sources (uid, name, type, state, lastSuccessTime, nextRunTime,
-failingSince, error, stale), organisations (uid, name, rows), programs (name, address, connections, since) and standbys (name, address, state,
+failingSince, error, stale), organizations (uid, name, rows), programs (name, address, connections, since) and standbys (name, address, state,
 lagSeconds). Lists are never null, ages are in seconds, and a time that is not known is left out.`
 }
 
@@ -78,9 +78,9 @@ func printConnected(table io.Writer, status *server.Status) {
 	}
 }
 
-// printLists prints the largest organisations and the failing subscriptions.
+// printLists prints the largest organizations and the failing subscriptions.
 func printLists(table io.Writer, status *server.Status) {
-	_, _ = fmt.Fprintln(table, "\nORGANISATION\tNAME\tROWS")
+	_, _ = fmt.Fprintln(table, "\nORGANIZATION\tNAME\tROWS")
 	for _, t := range status.Tenants {
 		_, _ = fmt.Fprintf(table, "%s\t%s\t%d\n", t.Organisation, t.Name, t.Rows)
 	}
@@ -123,7 +123,7 @@ type statusReport struct {
 	FailingSinks  int64                `json:"failingSinks"`
 	Subscriptions []reportedSink       `json:"failingSubscriptions"`
 	Sources       []reportedSource     `json:"sources"`
-	Organisations []reportedTenant     `json:"organisations"`
+	Organizations []reportedTenant     `json:"organizations"`
 	Programs      []reportedConnection `json:"programs"`
 	Standbys      []reportedStandby    `json:"standbys"`
 }
@@ -148,7 +148,7 @@ type reportedSink struct {
 }
 
 type reportedSource struct {
-	UID             core.UID  `json:"uid"` // without a group if it is for all organisations
+	UID             core.UID  `json:"uid"` // without a group if it is for all organizations
 	Name            string    `json:"name"`
 	Type            string    `json:"type"`
 	State           string    `json:"state"`
@@ -201,13 +201,13 @@ func newStatusReport(s *server.Status) statusReport {
 		EventSeconds:  s.Backlog.Event.Seconds(),
 		FailingSinks:  s.Failing,
 		Sources:       newReportedSources(s),
-		Subscriptions: []reportedSink{}, Organisations: []reportedTenant{}, Programs: []reportedConnection{}, Standbys: []reportedStandby{},
+		Subscriptions: []reportedSink{}, Organizations: []reportedTenant{}, Programs: []reportedConnection{}, Standbys: []reportedStandby{},
 	}
 	for _, sink := range s.Sinks {
 		r.Subscriptions = append(r.Subscriptions, reportedSink{sink.Subscription, webhooks.SinkHost(sink.Sink), sink.FailingSince, sink.Disabled, sink.DisableReason})
 	}
 	for _, t := range s.Tenants {
-		r.Organisations = append(r.Organisations, reportedTenant{t.Organisation, t.Name, t.Rows})
+		r.Organizations = append(r.Organizations, reportedTenant{t.Organisation, t.Name, t.Rows})
 	}
 	for _, c := range s.Clients {
 		r.Programs = append(r.Programs, reportedConnection(c))

@@ -67,7 +67,7 @@ func TestTheStatusShowsWhatAnOperatorLooksFor(t *testing.T) {
 			DatabaseBytes        int64
 			FailingSinks         int
 			FailingSubscriptions []failing
-			Organisations        []struct {
+			Organizations        []struct {
 				UID, Name string
 				Rows      int
 			}
@@ -81,7 +81,7 @@ func TestTheStatusShowsWhatAnOperatorLooksFor(t *testing.T) {
 			!slices.ContainsFunc(report.FailingSubscriptions, func(s failing) bool {
 				return s.Host == strings.TrimPrefix(sink.URL, "http://") && strings.HasPrefix(s.FailingSince, "20")
 			}) ||
-			len(report.Organisations) < 2 || report.Organisations[0].UID != acme || report.Organisations[0].Rows == 0 || (len(report.Programs) > 0) == strings.HasPrefix(url, "sqlite:") || report.Standbys == nil {
+			len(report.Organizations) < 2 || report.Organizations[0].UID != acme || report.Organizations[0].Rows == 0 || (len(report.Programs) > 0) == strings.HasPrefix(url, "sqlite:") || report.Standbys == nil {
 			t.Errorf("as JSON: %+v", report)
 		}
 		t.Log(out)

@@ -11,7 +11,7 @@ import (
 
 type tokenCommand struct {
 	databaseFlags
-	As       string   `default:"owner" help:"Subject of the token in the demonstration organisation: owner, editor or viewer."`
+	As       string   `default:"owner" help:"Subject of the token in the demonstration organization: owner, editor or viewer."`
 	Subject  string   `placeholder:"SUB" help:"Subject of the token, instead of --as."`
 	Issuer   string   `placeholder:"URL" help:"Issuer of the token, instead of the development issuer, to try the identities of that issuer."`
 	Audience []string `default:"${audience}" help:"Audience of the token, as in --audience of the server; the token has the first of several."`
