@@ -65,7 +65,7 @@ func Limits() analysis.Schema {
 		Parts:             []string{"SeverityCount", "FindingCount"},
 		ListRows:          listRows,
 		IndexedConditions: indexedConditions, CountedConditions: countedConditions, SummedConditions: summedConditions, ReadFacets: readFacets, RelatedConditions: relatedConditions, NestedConditions: nestedConditions, ComparedConditions: comparedConditions,
-		SortedOrders: sortedOrders, WholeOrders: wholeOrders, CountedLists: countedLists, ScannedFields: scannedFields,
+		SortedOrders: sortedOrders, WholeOrders: wholeOrders, CountedLists: countedLists, ScannedFields: scannedFields, EmptyInputs: []string{"LabelConditionInput"},
 		NestedLists: nestedLists(), LongFields: withCapabilities(longFields), UniqueNames: uniqueNames, Watched: append(slices.Collect(maps.Keys(costlyFields)), feedPosition),
 	}
 }

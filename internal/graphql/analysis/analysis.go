@@ -38,6 +38,7 @@ type Schema struct {
 	WholeOrders      []string        // orders that an index has only for a whole organisation
 	CountedLists     map[string]bool // lists whose rows are read to count them, without a condition too
 	ScannedFields    map[string]int  // cost of the rows that fields read and do not show
+	EmptyInputs      []string        // inputs whose texts may be empty, which the core checks
 
 	// NestedLists are lists with the rows of all that is below their parent, unless the named argument is true.
 	NestedLists map[string]string

@@ -13,7 +13,7 @@ import (
 // refuseEmpty rejects arguments that are empty texts. An operation treats an empty uid
 // or name as absent, and would list everything for a client whose variable was not
 // set. An empty cursor is accepted as the start of a list. The core checks empty texts
-// in inputs.
+// in inputs, and in EmptyInputs.
 func (p *pricing) refuseEmpty(f *ast.Field) {
 	if f.Name == "nodes" { // returns a result for each id
 		return
@@ -54,7 +54,7 @@ func (p *pricing) emptyTexts(found []refusal.Violation, place []any, declared *a
 		}
 	case map[string]any:
 		definition := p.schema.Types[declared.NamedType]
-		if definition == nil {
+		if definition == nil || slices.Contains(p.EmptyInputs, declared.NamedType) {
 			return found
 		}
 		for _, member := range slices.Sorted(maps.Keys(value)) {
