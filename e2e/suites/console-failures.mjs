@@ -222,5 +222,89 @@ await check('days are those of the server, also west of Greenwich', async () => 
   await page.context().close();
 });
 
+await check('an image of which nothing is known has no number, and neither has its repo', async () => {
+  const group = await addGroup('unscanned', acme);
+  await addRepos(group, ['bare']);
+  const { repos: { nodes: [repo] } } = await data('query Q($g: UID!) { repos(within: $g) { nodes { uid } } }', { g: group });
+  await ask(`/registry/v2/tags/${repo.uid}`, { method: 'POST', body: JSON.stringify({ name: 'latest', digest: 'sha256:' + 'ab'.repeat(32) }) });
+  const page = await newPage();
+  for (const [path, where] of [['unscanned/bare', 'table.tags tbody tr'], ['unscanned/~repos', '.body .row']]) {
+    await page.goto(`${site}/console/acme/${path}`);
+    await loaded(page);
+    const row = await page.locator(where).first().innerText();
+    assert.match(row, /not known/, path);
+    assert.doesNotMatch(row, /\b0\b/, path);
+  }
+  await page.goto(`${site}/console/acme/unscanned`);
+  await loaded(page);
+  assert.match(await page.locator('.told').innerText(), /^Nothing is known about 1 image/);
+  await page.context().close();
+}, 30);
+
+await check('a page of an advisory counts all findings, and its number leads to a list of that length', async () => {
+  const { topVulnerabilities: { nodes: [top] } } = await data('{ topVulnerabilities(first: 1) { nodes { vulnerabilityId findings repos } } }');
+  const page = await newPage();
+  await page.goto(`${site}/console/acme/~advisories?id=${top.vulnerabilityId}`);
+  await loaded(page);
+  const told = page.locator('.told.small');
+  assert.match(await told.innerText(), new RegExp(`^${top.findings} open findings? in ${top.repos} repos? `));
+  await told.getByRole('link').first().click();
+  await page.waitForURL(/~findings\?vulnerability=/);
+  await eventually(async () => (await page.locator('.filters .total').innerText()) === `${top.findings} finding${top.findings === 1 ? '' : 's'}`, async () => page.locator('.filters').first().innerText());
+  assert.deepEqual(await page.locator('.tabs button small').allInnerTexts(), [], 'the numbers of the group stand beside a list of one advisory');
+  await page.context().close();
+}, 30);
+
+await check('a time is typed and shown in the zone of the settings, whatever the zone of the browser is', async () => {
+  const page = await newPage({ timezoneId: 'America/Los_Angeles' });
+  let sent;
+  await answerFor(page, 'UpdateFindings', (route, { input }) => { sent = input; });
+  await page.addInitScript(() => localStorage.setItem('atrium.console.preferences', JSON.stringify({ zone: 'UTC' })));
+  await page.goto(`${site}/console/acme/~findings`);
+  await loaded(page);
+  await page.locator('.body .row').first().getByRole('checkbox').check();
+  await page.getByRole('button', { name: 'Decide about 1' }).click();
+  await page.getByLabel('State').selectOption('ACCEPTED');
+  const until = page.getByLabel(/^Until/).first();
+  assert.match(await page.locator('.presets').innerText(), /Time zone: UTC/);
+  await page.getByRole('button', { name: 'in 30 days' }).click();
+  const left = Date.parse(await until.inputValue() + 'Z') - Date.now();
+  assert.ok(Math.abs(left - 30 * 86_400_000) < 600_000, `30 days from now is ${await until.inputValue()}`);
+  await until.fill('2099-12-31T17:00:00');
+  await page.getByRole('dialog').getByRole('button', { name: /^(Save|Decide|Accept)/ }).last().click();
+  await eventually(() => sent, 'nothing was sent');
+  assert.equal(sent.expireTime, '2099-12-31T17:00:00.000Z');
+  await page.context().close();
+}, 30);
+
+await check('a page whose script could not be loaded is loaded when the reader comes back', async () => {
+  const page = await newPage();
+  page.failing = /Failed to load resource|Failed to fetch dynamically/;
+  await page.route(/\/roles-[^/]*\.js$/, (route) => route.abort());
+  await page.goto(`${site}/console/acme`);
+  await loaded(page);
+  await page.getByRole('link', { name: 'Roles' }).click();
+  await page.getByText('This page could not be loaded').waitFor();
+  await page.unroute(/\/roles-[^/]*\.js$/);
+  await page.getByRole('link', { name: 'Overview' }).click();
+  await loaded(page);
+  await page.getByRole('link', { name: 'Roles' }).click();
+  await page.getByRole('heading', { name: 'Roles' }).waitFor();
+  await page.context().close();
+}, 30);
+
+await check('a printed list has the rows beyond the window, and no controls', async () => {
+  const page = await newPage();
+  await page.goto(`${site}/console/acme/many/~repos`);
+  await loaded(page);
+  const rows = () => page.locator('.body .row').count(), before = await rows();
+  await page.emulateMedia({ media: 'print' });
+  await eventually(async () => (await rows()) > before, `not more than the ${before} rows of the screen are printed`);
+  assert.equal(await page.locator('.top, .side, .filters').filter({ visible: true }).count(), 0);
+  await page.emulateMedia({ media: 'screen' });
+  await eventually(async () => (await rows()) === before, 'the screen has other rows after printing');
+  await page.context().close();
+}, 30);
+
 await browser.close();
 finish();

@@ -32,7 +32,7 @@ export function Advisory({ id, uid, names }: { id: string; uid: string; names: s
       {known && <Names exposure={exposure} worst={worst} names={names} uid={uid} />}
       <div className="grid">
         <Card title={`In images below ${names.at(-1)}`} className="wide-12 roomy-1" aside={findings && findings.length > 0 && data.group ? <Decide held={{ capabilities: data.group.viewerCapabilities, on: names.at(-1)! }} label={`Decide here, also about later findings`} about={`${id} below ${names.at(-1)}`} fixed={{ within: uid, where: { vulnerabilityIds: [id] } }} /> : undefined}>
-          {!findings ? <NotShown what="findings" /> : <Affected found={data.findings!} id={id} names={names} />}
+          {!findings ? <NotShown what="findings" /> : <Affected found={data.findings!} open={data.open?.nodes[0]} id={id} uid={uid} names={names} />}
         </Card>
         <Card title="What it is" className="wide-7">
           {exposure.metadata?.details ? <Markdown text={exposure.metadata.details} /> : <p className="dim">{known ? 'Its source tells no more than the summary.' : 'It may be in a feed that was not imported here.'}</p>}
@@ -107,17 +107,17 @@ function References({ exposure }: { exposure: Exposure }) {
 }
 
 /** This table shows what is affected: in which repo, by which package, and which version helps. */
-function Affected({ found: { nodes, totalCount, pageInfo }, id, names }: { found: NonNullable<VulnerabilityQuery['findings']>; id: string; names: string[] }) {
+function Affected({ found: { nodes, totalCount, pageInfo }, open, id, uid, names }: { found: NonNullable<VulnerabilityQuery['findings']>; open?: NonNullable<VulnerabilityQuery['open']>['nodes'][number]; id: string; uid: string; names: string[] }) {
   if (nodes.length === 0) return <Empty title="No image is affected">No image below {names.at(-1)}, to which a tag points that is not deprecated, has a finding of {id}. What an image holds comes from its SBOM: see <a href="/guide/importing">importing</a>.</Empty>;
-  const open = nodes.filter(({ state }) => state === 'OPEN' || state === 'IN_TRIAGE'), repos = new Set(open.map(({ repo }) => repo?.uid));
+  const all = () => groupAddress(names, uid, 'findings', { vulnerability: id });
   return (
     <>
-      <p className="told small">{open.length === 0 ? 'Nothing is open: everything is decided.' : <><b>{plural(open.length, 'open finding')}</b>{pageInfo.hasNextPage && ' or more'} in <b>{plural(repos.size, 'repo')}</b>, {count(open.filter(({ fixedIn }) => fixedIn && fixedIn.nodes.length > 0).length)} gone in a newer tag.</>}</p>
+      <p className="told small">{!open ? 'Nothing is open: everything is decided.' : <><Link to={all()}><b>{plural(open.findings, 'open finding')}</b></Link> in <b>{plural(open.repos, 'repo')}</b> and <b>{plural(open.images, 'image')}</b>, {count(open.fixable)} with a fix.</>}</p>
       <div className="scroll" tabIndex={0} role="region" aria-label="What is affected"><table className="plain-table stacks">
         <thead><tr><th scope="col">Repo</th><th scope="col">Tags</th><th scope="col">Package</th><th scope="col">Installed</th><th scope="col">Fixed in</th><th scope="col">State</th><th scope="col">Since</th></tr></thead>
         <tbody>{nodes.map((one) => <AffectedRow key={one.uid} one={one} below={names.length} />)}</tbody>
       </table></div>
-      {pageInfo.hasNextPage && <p className="dim note">These are the worst {count(nodes.length)} of {plural(totalCount, 'finding')}.</p>}
+      {pageInfo.hasNextPage && <p className="dim note">These are the worst {count(nodes.length)} of {plural(totalCount, 'finding')}. <Link to={all()}>List all that are open</Link></p>}
     </>
   );
 }

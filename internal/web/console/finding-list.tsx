@@ -41,24 +41,26 @@ const columnsOf = (inRepo: boolean): Column<FindingRowFragment, keyof typeof sor
 /** This list has the findings below a group or of a repo. Its filters are in the address. */
 export function FindingList({ uid, name, held, inRepo = false }: { uid: string; name: string; held?: Holding; inRepo?: boolean }) {
   const { search } = useLocation();
-  const query = search.get('q') ?? '', view = views.find(({ value }) => value === (search.get('show') ?? '')) ?? views[0], digests = valuesOf(search, 'digest'), packages = valuesOf(search, 'package');
+  const query = search.get('q') ?? '', view = views.find(({ value }) => value === (search.get('show') ?? '')) ?? views[0], digests = valuesOf(search, 'digest'), packages = valuesOf(search, 'package'), vulnerabilities = valuesOf(search, 'vulnerability');
   const rated = valuesOf(search, 'severity').filter((one): one is SeverityRating => ratings.includes(one as SeverityRating));
   const exploited = search.get('exploited') === 'yes', days = Number(search.get('since')) || 0, firstSeenSince = useDaysAgo(days);
   const sorting = useSorting(sorts);
-  const where: FindingFilter = { ...view.filter, ...(query && { query }), ...(rated.length > 0 && { severities: rated }), ...(digests.length > 0 && { digests }), ...(packages.length > 0 && { packages }), ...(exploited && { knownExploited: true }), ...(days > 0 && { firstSeenSince }) };
+  const where: FindingFilter = { ...view.filter, ...(query && { query }), ...(rated.length > 0 && { severities: rated }), ...(digests.length > 0 && { digests }), ...(packages.length > 0 && { packages }), ...(vulnerabilities.length > 0 && { vulnerabilityIds: vulnerabilities }), ...(exploited && { knownExploited: true }), ...(days > 0 && { firstSeenSince }) };
   const list = usePages<FindingsQuery, FindingRowFragment, FindingsQueryVariables>(FindingsDocument, { uid, first: 50, start: true, where, orderBy: sorting.orderBy }, (data) => data.findings, { start: false });
   const { rows, first, loading, started } = list, total = first?.findings?.totalCount, numbers = first?.findingSummary;
   const height = useNarrow() ? 86 : 62; // This is the height of a row before it is measured.
   const opening = useOpened(), columns = columnsOf(inRepo), shown = useColumns('findings', columns);
   const { marking, chosen, clear } = useMarking(rows, (row) => row.uid, (row) => `${row.vulnerabilityId} in ${row.repo?.name ?? nameOfPackage(row)}`), fixed = chosen.find(({ viewerCapabilities }) => !viewerCapabilities.includes('FINDINGS_UPDATE'));
-  const filtered = query !== '' || rated.length + digests.length + packages.length > 0 || exploited || days > 0, counted = (rating: SeverityRating) => (numbers ? view.of(numbers)[rating.toLowerCase() as 'high'] : 0);
+  const filtered = query !== '' || rated.length + digests.length + packages.length + vulnerabilities.length > 0 || exploited || days > 0, counted = (rating: SeverityRating) => (numbers ? view.of(numbers)[rating.toLowerCase() as 'high'] : 0);
+  // The numbers of the group count what other filters would hide, so then there are none.
+  const narrowed = query !== '' || digests.length + packages.length + vulnerabilities.length > 0 || days > 0;
   const knownExploited = numbers ? view.of(numbers).knownExploited : 0;
   // Until the numbers are there, the ratings that most findings have keep the place of the filters.
   const shownRatings = numbers ? ratings.filter((rating) => rated.includes(rating) || counted(rating) > 0) : ratings.slice(0, 4);
   return (
     <>
       <div className="tabs" role="group" aria-label="Which findings">{views.map((one) => (
-        <button key={one.value} type="button" aria-pressed={one === view} onClick={() => narrow({ show: one.value || undefined })}>{one.name} {numbers ? <small>{count(one.total?.(numbers) ?? one.of(numbers).total)}</small> : <small aria-hidden style={{ visibility: 'hidden' }}>00</small> /* It keeps the place of the count. */}</button>
+        <button key={one.value} type="button" aria-pressed={one === view} onClick={() => narrow({ show: one.value || undefined })}>{one.name} {numbers ? !narrowed && !exploited && rated.length === 0 && <small>{count(one.total?.(numbers) ?? one.of(numbers).total)}</small> : <small aria-hidden style={{ visibility: 'hidden' }}>00</small> /* It keeps the place of the count. */}</button>
       ))}</div>
       <div className="filters">
         <Find value={query} label="Find by advisory or package" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
@@ -72,9 +74,10 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
       </div>
       {(shownRatings.length > 1 || filtered || knownExploited > 0) && <div className="filters tight">
         <Toggles label="Severity" chosen={rated} onChange={(next) => narrow({ severity: joinValues(next) })}
-          options={shownRatings.map((rating) => ({ value: rating, name: <Severity rating={rating} />, count: view.total || !numbers ? undefined : count(counted(rating)) }))} />
-        {(knownExploited > 0 || exploited) && <Toggles label="Exploitation" chosen={exploited ? ['yes'] : []} onChange={([one]) => narrow({ exploited: one })} options={[{ value: 'yes', name: 'Known to be exploited', count: view.total ? undefined : count(knownExploited) }]} />}
+          options={shownRatings.map((rating) => ({ value: rating, name: <Severity rating={rating} />, count: view.total || !numbers || narrowed || exploited ? undefined : count(counted(rating)) }))} />
+        {(knownExploited > 0 || exploited) && <Toggles label="Exploitation" chosen={exploited ? ['yes'] : []} onChange={([one]) => narrow({ exploited: one })} options={[{ value: 'yes', name: 'Known to be exploited', count: view.total || narrowed || rated.length > 0 ? undefined : count(knownExploited) }]} />}
         {days > 0 && <Toggles label="First seen" chosen={['yes']} onChange={() => narrow({ since: undefined })} options={[{ value: 'yes', name: `New in the last ${plural(days, 'day')} ×` }]} />}
+        {vulnerabilities.length > 0 && <Toggles label="Vulnerability" chosen={vulnerabilities} onChange={(next) => narrow({ vulnerability: joinValues(next) })} options={vulnerabilities.map((value) => ({ value, name: value }))} />}
         {packages.length > 0 && <Toggles label="Package" chosen={packages} onChange={(next) => narrow({ package: joinValues(next) })} options={packages.map((value) => ({ value, name: `Package ${value}` }))} />}
         {digests.length > 0 && <Toggles label="Image" chosen={digests} onChange={(next) => narrow({ digest: joinValues(next) })} options={digests.map((value) => ({ value, name: `Image ${shortDigest(value)}` }))} />}
       </div>}
@@ -82,7 +85,7 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
         <Decide held={{ capabilities: (fixed ?? chosen[0]).viewerCapabilities, on: (fixed ?? chosen[0]).repo?.name ?? 'its repo' }} label={`Decide about ${count(chosen.length)}`} about={plural(chosen.length, 'finding')} fixed={{ uids: chosen.map(({ uid: one }) => one) }} onDone={clear} /></ChosenBar>}
       {list.problems.length > 0 && rows.length === 0 ? <Problems loaded={list} />
         : !started ? <div className="table"><div className="pad"><Lines rows={8} height={38} /></div></div>
-        : rows.length === 0 && !loading ? <div className="table">{filtered ? <Empty title="No finding matches">No finding of {name} matches all filters. <button type="button" className="link-button" onClick={() => narrow({ q: undefined, severity: undefined, digest: undefined, exploited: undefined, since: undefined, package: undefined })}>Show all of them</button></Empty>
+        : rows.length === 0 && !loading ? <div className="table">{filtered ? <Empty title="No finding matches">No finding of {name} matches all filters. <button type="button" className="link-button" onClick={() => narrow({ q: undefined, severity: undefined, digest: undefined, exploited: undefined, since: undefined, package: undefined, vulnerability: undefined })}>Show all of them</button></Empty>
           : <Empty title={view.value === '' ? 'No open findings' : 'None'}>{view.none}{view.value === '' && <> What an image holds comes from its SBOM: see <a href="/guide/importing">importing</a>.</>}</Empty>}</div>
         : <Table label="Findings" kind="finding-columns" columns={shown} rows={rows} total={total} keyOf={(row) => row.uid} height={height} measured busy={loading} end={list.readMore} sorting={sorting} opening={opening} marking={marking}
             story={(row) => <><Facts finding={row} /><Decision finding={row} /></>} />}
@@ -93,9 +96,9 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
 }
 
 /** Returns a filter as the endpoint of exports takes it. */
-const exportFilter = ({ query, states, severities, fixable, knownExploited, digests, packages, firstSeenSince }: FindingFilter) => ({
+const exportFilter = ({ query, states, severities, fixable, knownExploited, digests, packages, vulnerabilityIds, firstSeenSince }: FindingFilter) => ({
   query: query ?? undefined, states: states?.map((state) => 'FINDING_STATE_' + state), severities: severities?.map((rating) => 'SEVERITY_RATING_' + rating), fixable: fixable ? 'true' : undefined,
-  known_exploited: knownExploited ? 'true' : undefined, digests: digests ?? undefined, packages: packages ?? undefined, first_seen_since: firstSeenSince ?? undefined,
+  known_exploited: knownExploited ? 'true' : undefined, digests: digests ?? undefined, packages: packages ?? undefined, vulnerability_ids: vulnerabilityIds ?? undefined, first_seen_since: firstSeenSince ?? undefined,
 });
 
 const shortDigest = (digest: string) => digest.replace('sha256:', '').slice(0, 12);

@@ -6,12 +6,12 @@ import { useEffect, useId, useLayoutEffect, useRef, useState, type FormEvent, ty
 import { nameOf, useChange, type Problem } from './client';
 import { changes, type Rule } from './generated/changes';
 import type { TypedDocument } from './generated/graphql';
-import { CheckBoxes, Pairs, Span, type Choice, type ControlProps, type Value, type Values } from './inputs';
+import { CheckBoxes, Pairs, Span, TimeField, type Choice, type ControlProps, type Value, type Values } from './inputs';
 import { bareToken, looksLikeToken, replaceToken, useSession } from './session';
 import { settings } from './settings';
 import { playgroundAddress } from './show-query';
 import { adviceFor, Dialog, Icon, type IconName } from './ui';
-import { count, plural, sentence } from './words';
+import { count, fieldOfTime, plural, sentence, timeOfField } from './words';
 
 export type { Choice, ControlProps, Value, Values };
 
@@ -47,15 +47,12 @@ const blankValue = (rule: Rule): Value => (rule.type === 'yes' ? false : rule.ty
 const isBlank = (value: Value) => value === '' || value === false || (Array.isArray(value) && value.length === 0);
 const readPath = (resource: object | undefined, name: string): unknown => name.split('.').reduce<unknown>((one, part) => (one as Record<string, unknown> | null | undefined)?.[part], resource);
 
-/** Formats a time as its control needs it: in the reader's time zone, to the second. */
-const localTime = (time: Date) => new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
-
 function decode(rule: Rule, given: unknown): Value {
   if (given === null || given === undefined) return blankValue(rule);
   if (rule.type === 'pairs') return Object.entries(given as Record<string, string>);
   if (rule.type === 'list') return given as string[];
   if (rule.type === 'duration') return String(given).replace(/s$/, '');
-  if (rule.type === 'time') return localTime(new Date(given as string));
+  if (rule.type === 'time') return fieldOfTime(Date.parse(given as string));
   return rule.type === 'yes' ? Boolean(given) : String(given);
 }
 
@@ -65,7 +62,7 @@ function encode(rule: Rule, value: Value): unknown {
     case 'pairs': return Object.fromEntries((value as [string, string][]).filter(([key]) => key !== ''));
     case 'list': return (value as string[]).filter((line) => line !== '');
     case 'duration': return `${value}s`;
-    case 'time': return new Date(value as string).toISOString();
+    case 'time': return timeOfField(value as string).toISOString();
     default: return value;
   }
 }
@@ -242,7 +239,7 @@ function Entry({ id, field, rule, value, fault, onChange, onLeave }: EntryProps)
   else if (rule.type === 'list') input = <textarea {...text} value={(value as string[]).join('\n')} rows={3} placeholder={placeholder ?? 'One on each line'} onBlur={() => { const tidy = (value as string[]).map((line) => line.trim()).filter(Boolean); if (tidy.join('\n') !== (value as string[]).join('\n')) onChange(tidy); onLeave(); }} onChange={(event) => onChange(event.target.value === '' ? [] : event.target.value.split('\n'))} />;
   else if (options.length > 0) input = <select {...common} value={value as string} onChange={(event) => onChange(event.target.value)}>{(!rule.required || value === '') && <option value="">{rule.required ? 'Choose one' : 'None'}</option>}{options.map((one) => <option key={one.value} value={one.value}>{one.name}</option>)}</select>;
   else if (rule.type === 'duration') input = <Span {...common} label={label} seconds={value as string} onChange={onChange} />;
-  else if (rule.type === 'time') input = <input type="datetime-local" step={1} {...text} onChange={(event) => onChange(event.target.value)} />;
+  else if (rule.type === 'time') input = <TimeField {...text} label={label} onChange={onChange} />;
   else if ((rule.mostBytes ?? 0) >= 65_536) input = <textarea {...text} rows={10} onChange={(event) => onChange(event.target.value)} />;
   else input = <input type="text" {...text} onChange={(event) => onChange(event.target.value)} />;
   const name = <>{label}{!rule.required && <> <span className="optional">optional</span></>}</>;

@@ -2,6 +2,7 @@
 
 import { useState } from 'react';
 import { Icon } from './ui';
+import { fieldOfTime, plural, zoneName } from './words';
 
 export type Value = string | boolean | string[] | [string, string][];
 export type Values = Record<string, Value>;
@@ -51,6 +52,21 @@ export function Pairs({ label, pairs, onChange }: { label: string; pairs: [strin
       ))}
       <button type="button" onClick={() => onChange([...pairs, ['', '']])}>Add {pairs.length > 0 ? 'another' : 'one'}</button>
     </div>
+  );
+}
+
+const daysAhead = [1, 7, 30, 90];
+
+/** This control shows a time in the zone of the settings, which it names, and sets it to some days from now. */
+export function TimeField({ label, value, onChange, ...common }: Omit<ControlProps, 'value' | 'onChange'> & { label: string; value: string; onChange: (value: string) => void }) {
+  return (
+    <>
+      <input type="datetime-local" step={1} {...common} value={value} onChange={(event) => onChange(event.target.value)} />
+      <span className="presets" role="group" aria-label={`${label}: days from now`}>
+        {daysAhead.map((days) => <button key={days} type="button" className="link-button" onClick={() => onChange(fieldOfTime(Date.now() + days * 86_400_000))}>in {plural(days, 'day')}</button>)}
+        <span className="dim">Time zone: {zoneName()}</span>
+      </span>
+    </>
   );
 }
 

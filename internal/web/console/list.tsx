@@ -1,5 +1,6 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useCallback, useEffect, useLayoutEffect, useRef, useState, type ReactNode } from 'react';
+import { flushSync } from 'react-dom';
 import type { QueryState } from './client';
 import { usePreferences } from './preferences';
 import { Icon, Problems } from './ui';
@@ -8,7 +9,7 @@ function useWindow(condition: string): boolean {
   const [query] = useState(() => matchMedia(condition));
   const [matches, setMatches] = useState(query.matches);
   useEffect(() => {
-    const change = () => setMatches(query.matches);
+    const change = () => flushSync(() => setMatches(query.matches)); // A browser prints what is in the page right after this.
     query.addEventListener('change', change);
     return () => query.removeEventListener('change', change);
   }, [query]);
@@ -20,6 +21,9 @@ export const useNarrow = () => useWindow('(max-width: 760px)');
 
 /** Reports whether the window has place for all columns of a table. */
 export const useWide = () => useWindow('(min-width: 1101px)');
+
+/** Says whether the page is being printed: then the rows beyond the window are in the page, too. */
+const usePrinting = () => useWindow('print');
 
 /** Returns which entries of a list are open, and a function that opens or closes one. */
 export function useOpened(): [ReadonlySet<string>, (key: string) => void] {
@@ -37,13 +41,15 @@ export function useVirtualRows<Row>({ rows, keyOf, height: comfortable, measured
   useLayoutEffect(() => setOffset(body.current ? body.current.getBoundingClientRect().top + scrollY : 0)); // What is above the rows can change with every render.
   const virtual = useWindowVirtualizer({ count: rows.length, estimateSize: () => height, overscan: 12, scrollMargin: offset, getItemKey: (i) => keyOf(rows[i]) });
   useEffect(() => virtual.measure(), [height]);
-  const items = virtual.getVirtualItems(), last = items.at(-1)?.index ?? -1;
-  useEffect(() => { if (last >= rows.length - 15) end(); }, [last, rows]);
+  const printing = usePrinting(), items = printing ? rows.slice(0, mostPrinted).map((row, index) => ({ index, key: keyOf(row), start: 0 })) : virtual.getVirtualItems(), last = items.at(-1)?.index ?? -1;
+  useEffect(() => { if (last >= rows.length - 15 && !printing) end(); }, [last, rows]);
   const placeOf = ({ index, start }: { index: number; start: number }) => ({
     'data-index': index, ref: measured ? virtual.measureElement : undefined, style: { transform: `translateY(${start - offset}px)`, ...(!measured && { height }) },
   });
   return { body, items, bodyHeight: virtual.getTotalSize(), placeOf };
 }
+
+const mostPrinted = 1000; // A browser prints what is in the page.
 
 interface ListProps<Row> {
   label: string;

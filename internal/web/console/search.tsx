@@ -1,14 +1,14 @@
 import { useDeferredValue, useEffect, useState, type KeyboardEvent } from 'react';
 import { useQuery } from 'urql';
 import { problemsOf } from './client';
-import { Search as SearchDocument, type CountsFragment, type SearchQuery } from './generated/graphql';
+import { Search as SearchDocument, type SearchQuery } from './generated/graphql';
 import { groupAddress, repoAddress } from './places';
 import { navigate, useLocation } from './router';
-import { Dialog, Icon, namesOf, SeverityBar, type IconName } from './ui';
+import { Dialog, Icon, namesOf, SeverityBar, type IconName, type Standing } from './ui';
 import { recentHits } from './session';
 import { fold, sentence } from './words';
 
-export interface Hit { key: string; to: string; icon: IconName; kind: string; title: string; detail: string; open?: CountsFragment }
+export interface Hit { key: string; to: string; icon: IconName; kind: string; title: string; detail: string; open?: Standing }
 
 /** The search finds resources of all kinds, and pages. Control or Command with K opens it, arrows choose a hit, and Enter goes there. */
 export function Search({ open, onClose, pages }: { open: boolean; onClose: () => void; pages: Hit[] }) {
@@ -85,7 +85,7 @@ function Finder({ onClose, pages }: { onClose: () => void; pages: Hit[] }) {
             const i = hits.indexOf(hit);
             return (
               <li key={hit.key} id={'hit-' + i} role="option" aria-selected={i === chosen} onPointerMove={() => setChosen(i)} onClick={() => go(hit)}>
-                <Icon name={hit.icon} /><span><b>{hit.title}</b><small>{hit.detail}</small></span>{hit.open && hit.open.total > 0 && <SeverityBar counts={hit.open} size="small" />}{group === 'Opened before' && <em>{hit.kind}</em>}
+                <Icon name={hit.icon} /><span><b>{hit.title}</b><small>{hit.detail}</small></span>{hit.open && hit.open.open.total > 0 && <SeverityBar of={hit.open} size="small" />}{group === 'Opened before' && <em>{hit.kind}</em>}
               </li>
             );
           })}
@@ -105,10 +105,10 @@ function hitOf(node: NonNullable<SearchQuery['search']>['edges'][number]['node']
   switch (node.__typename) {
     case 'Group': {
       const names = [...(node.ancestors ?? []).map(({ name }) => name), node.name];
-      return { key: node.uid, to: groupAddress(names, node.uid), icon: 'group', kind: 'Group', title: node.name, detail: names.slice(0, -1).join(' / ') || node.description || 'Organization', open: node.findingSummary?.open };
+      return { key: node.uid, to: groupAddress(names, node.uid), icon: 'group', kind: 'Group', title: node.name, detail: names.slice(0, -1).join(' / ') || node.description || 'Organization', open: node.findingSummary ?? undefined };
     }
-    case 'Repo': return { key: node.uid, to: repoAddress(namesOf(node.group), node), icon: 'repos', kind: 'Repo', title: node.name, detail: [namesOf(node.group).join(' / '), node.description].filter(Boolean).join(' · '), open: node.findingSummary?.open };
-    case 'Tag': return node.repo ? { key: node.uid, to: repoAddress(namesOf(node.repo.group), node.repo, { tag: node.name }), icon: 'tag', kind: 'Tag', title: `${node.repo.name}:${node.name}`, detail: namesOf(node.repo.group).join(' / '), open: node.findingSummary?.open } : undefined;
+    case 'Repo': return { key: node.uid, to: repoAddress(namesOf(node.group), node), icon: 'repos', kind: 'Repo', title: node.name, detail: [namesOf(node.group).join(' / '), node.description].filter(Boolean).join(' · '), open: node.findingSummary ?? undefined };
+    case 'Tag': return node.repo ? { key: node.uid, to: repoAddress(namesOf(node.repo.group), node.repo, { tag: node.name }), icon: 'tag', kind: 'Tag', title: `${node.repo.name}:${node.name}`, detail: namesOf(node.repo.group).join(' / '), open: node.findingSummary ?? undefined } : undefined;
     case 'Identity': return { key: node.uid, to: node.group ? groupAddress(namesOf(node.group), node.group.uid, 'access', { identity: node.uid }) : '/console', icon: 'person', kind: 'Identity', title: node.name, detail: [namesOf(node.group).join(' / '), node.email ?? node.description].filter(Boolean).join(' · ') };
     case 'Role': {
       // The roles that are built in belong to no group: each group shows them.

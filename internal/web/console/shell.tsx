@@ -15,10 +15,14 @@ import { ShowQuery } from './show-query';
 import { Tree } from './tree';
 import { Dialog, Empty, Icon, Lines, Mark, type IconName } from './ui';
 
-/** Returns a page whose script is loaded when the page is first shown, or earlier by `load`. */
+/** Returns a page whose script is loaded when the page is first shown, or earlier by `load`. After a failure, it is loaded again when the reader comes back. */
 function pageOf<P extends object>(load: () => Promise<ComponentType<P>>) {
-  const loadOrExplain = () => load().then((page) => ({ default: page }), () => ({ default: MissingPage as ComponentType<P> }));
-  return { load, page: lazy(loadOrExplain) };
+  const newPage = () => lazy(() => load().then((page) => ({ default: page }), () => {
+    setTimeout(() => { Loaded = newPage(); }); // React keeps what the old one shows.
+    return { default: MissingPage as ComponentType<P> };
+  }));
+  let Loaded: ComponentType<P> = newPage();
+  return { load, page: (properties: P) => <Loaded {...properties} /> };
 }
 
 /** This page replaces one whose script is gone: a server that was updated has other scripts than those that an open tab knows. */

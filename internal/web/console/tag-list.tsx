@@ -43,7 +43,7 @@ const compare: Record<Sort, (a: Image, b: Image) => number> = {
 // What a file has of each tag.
 const fileColumns: Pick<Column<TagRowFragment>, 'label' | 'text'>[] = [
   { label: 'Tag', text: ({ name }) => name }, { label: 'Digest', text: ({ digest }) => digest }, { label: 'Architectures', text: ({ image }) => image?.architectures.join(' ') }, { label: 'Last moved', text: ({ updateTime }) => updateTime }, { label: 'End of life', text: ({ deprecated }) => (deprecated ? 'yes' : 'no') },
-  { label: 'Open findings', text: ({ findingSummary }) => findingSummary?.open.total }, ...ratings.slice(0, 4).map((rating) => ({ label: sentence(rating), text: ({ findingSummary }: TagRowFragment) => findingSummary?.open[rating.toLowerCase() as 'critical'] })), { label: 'UID', text: ({ uid }) => uid },
+  { label: 'Open findings', text: ({ findingSummary }) => (findingSummary?.knownImages === 0 && findingSummary.open.total === 0 ? 'not known' : findingSummary?.open.total) }, ...ratings.slice(0, 4).map((rating) => ({ label: sentence(rating), text: ({ findingSummary }: TagRowFragment) => findingSummary?.open[rating.toLowerCase() as 'critical'] })), { label: 'UID', text: ({ uid }) => uid },
 ];
 
 interface TagListProps { uid: string; name: string; groupNames: string[]; active: string[]; held?: Holding }
@@ -92,7 +92,8 @@ export function TagList({ uid, name, groupNames, active, held }: TagListProps) {
 
 function ImageRow({ image, active, chosen, onChoose, to }: { image: Image; active: string[]; chosen: boolean; onChoose: () => void; to: string }) {
   const [open, setOpen] = useState(false), { tags, digest } = image, [tag] = tags, about = tag.image;
-  const names = open ? tags : tags.slice(0, mostChips), old = tags.every(({ deprecated }) => deprecated);
+  // Of an image that was never imported, the summary has no image.
+  const standing = tag.findingSummary && { ...tag.findingSummary, images: 1 }, names = open ? tags : tags.slice(0, mostChips), old = tags.every(({ deprecated }) => deprecated);
   return (
     <tr className={old ? 'old' : ''}>
       <td className="mark-column"><input type="checkbox" checked={chosen} onChange={onChoose} aria-label={`Choose ${shorten(tag.name)}`} /></td>
@@ -104,7 +105,7 @@ function ImageRow({ image, active, chosen, onChoose, to }: { image: Image; activ
       <td className="digest"><code title={digest}>{digest.replace('sha256:', '').slice(0, 12)}</code><CopyButton text={digest} label={`Copy the digest of ${shorten(tag.name)}`} />{about?.sboms && <SBOMLinks sboms={about.sboms} image={shorten(tag.name)} />}</td>
       <td className="sizes dim">{about?.sizes.length ? about.sizes.map(({ architecture, size }, i) => <Fragment key={architecture}>{i > 0 && ' '}<span>{i > 0 && '· '}{architecture}{size != null && ` ${bytes(size)}`}</span></Fragment>) : 'unknown'}</td>
       <td className="dim"><Time at={image.moved} /></td>
-      <td>{old ? <span className="dim" title="Images count while a tag points to them that is not deprecated.">not counted</span> : tag.findingSummary && tag.findingSummary.open.total > 0 ? <Link to={to}><SeverityBar counts={tag.findingSummary.open} /></Link> : <SeverityBar counts={tag.findingSummary?.open} />}</td>
+      <td>{old ? <span className="dim" title="Images count while a tag points to them that is not deprecated.">not counted</span> : standing && standing.open.total > 0 ? <Link to={to}><SeverityBar of={standing} /></Link> : <SeverityBar of={standing} />}</td>
     </tr>
   );
 }

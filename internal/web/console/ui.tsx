@@ -2,7 +2,7 @@
 
 import { useEffect, useId, useRef, useState, type ReactNode } from 'react';
 import type { QueryState } from './client';
-import type { CountsFragment, SeverityRating } from './generated/graphql';
+import type { CountsFragment, SeverityRating, StandingFragment } from './generated/graphql';
 import { address, Link } from './router';
 import { count, formatRelativeTime, formatTime, plural, ratings, sentence } from './words';
 
@@ -115,14 +115,23 @@ type Key = Exclude<keyof CountsFragment, '__typename' | 'total' | 'fixable' | 'k
 const keys = ratings.map((rating) => rating.toLowerCase()) as Key[];
 const inWords = (counts: CountsFragment) => keys.filter((key) => counts[key] > 0).map((key) => `${count(counts[key])} ${key}`).join(', ') || 'none';
 
-/** This bar shows open findings by severity. In a table, the bars of all rows have the same scale. */
-export function SeverityBar({ counts, most, size = '' }: { counts: CountsFragment | null | undefined; most?: number; size?: string }) {
-  if (!counts) return <span className="dim">–</span>;
-  if (counts.total === 0) return <span className="severity-bar clean" title="No open findings"><span className="track" /><b>0</b></span>;
-  const scale = most ? Math.max(0.12, Math.sqrt(counts.total / most)) : 1;
+/** Open findings, and of how many of the images that count it is known what they hold. */
+export type Standing = Pick<StandingFragment, 'open' | 'images' | 'knownImages'>;
+
+/** Says of how many images it is known what they hold, unless it is known of all. */
+export const knownOf = ({ images, knownImages }: Standing): string => (knownImages < images ? `${count(knownImages)} of ${plural(images, 'image')} known` : '');
+
+/** This bar shows open findings by severity, in proportion. In a table, the bars of all rows have the same scale. What is not known is never shown as clean. */
+export function SeverityBar({ of, most, size = '' }: { of: Standing | null | undefined; most?: number; size?: string }) {
+  if (!of) return <span className="dim">–</span>;
+  const { open: counts, images, knownImages } = of, known = knownOf(of);
+  if (counts.total === 0 && images === 0) return <span className="dim">no images</span>;
+  if (counts.total === 0 && knownImages === 0) return <span className="dim" title="No SBOM says what is in the images, so nothing is known about findings.">not known</span>;
+  if (counts.total === 0) return <span className={known ? 'severity-bar' : 'severity-bar clean'} title={known ? `No open findings in the images that are known: ${known}` : 'No open findings'}>{known ? <small>{known}</small> : <span className="track" />}<b>0</b></span>;
+  const words = inWords(counts) + (known && `; ${known}`);
   return (
-    <span className={'severity-bar ' + size} title={`Open: ${inWords(counts)}`} role="img" aria-label={`${plural(counts.total, 'open finding')}: ${inWords(counts)}`}>
-      <span className="track"><span className="fill" style={{ width: `${scale * 100}%` }}>{keys.map((key) => counts[key] > 0 && <i key={key} className={key} style={{ flexGrow: counts[key] }} />)}</span></span>
+    <span className={'severity-bar ' + size} title={`Open: ${words}`} role="img" aria-label={`${plural(counts.total, 'open finding')}: ${words}`}>
+      <span className="track"><span className="fill" style={{ width: `${most ? (counts.total / most) * 100 : 100}%` }}>{keys.map((key) => counts[key] > 0 && <i key={key} className={key} style={{ flexGrow: counts[key] }} />)}</span></span>
       <b>{count(counts.total)}</b>
     </span>
   );

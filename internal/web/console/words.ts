@@ -31,8 +31,14 @@ export const utcDayOf = (time: string) => `${formats().utcDay.format(new Date(ti
 export const formatTime = (time: string) => formats().exact.format(new Date(time)) + (currentPreferences().zone === 'UTC' ? ' UTC' : '');
 
 const isUTC = () => currentPreferences().zone === 'UTC';
+/** Names the time zone in which the reader reads and writes times. */
+export const zoneName = () => (isUTC() ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone);
+/** Returns a time as a field for times has it, in the zone of the reader: 2026-11-27T17:30:00. */
+export const fieldOfTime = (time: number) => new Date(isUTC() ? time : time - new Date(time).getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+/** Returns the time that the reader means by the text of such a field. */
+export const timeOfField = (text: string) => new Date(text + (isUTC() ? 'Z' : ''));
 /** Returns the day of a time as a date field has it: 2026-11-27. */
-export const dateOf = (time: number) => new Date(isUTC() ? time : time - new Date(time).getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
+export const dateOf = (time: number) => fieldOfTime(time).slice(0, 10);
 /** Returns when a day of a date field begins for the reader, or the day some days later. A text that is no day has no beginning. */
 export function beginOf(day: string, later = 0): string | undefined {
   const begin = new Date(`${day}T00:00${isUTC() ? 'Z' : ''}`);

@@ -7,7 +7,7 @@ import { GroupActions } from '../group-forms';
 import { joinEvents, noHistoryText, useLive } from '../live';
 import { groupAddress, pageAddress, repoAddress } from '../places';
 import { Link } from '../router';
-import { Card, CopyButton, Empty, Icon, Lines, namesOf, NotShown, Problems, Severity, SeverityBar, Time, type IconName } from '../ui';
+import { Card, CopyButton, Empty, Icon, knownOf, Lines, namesOf, NotShown, Problems, Severity, SeverityBar, Time, type IconName } from '../ui';
 import { count, formatRelativeTime, plural, ratings, sentence, utcDayOf } from '../words';
 
 type Group = NonNullable<OverviewQuery['group']>;
@@ -60,11 +60,13 @@ function Told({ group, names }: { group: Group; names: string[] }) {
   if (!summary) return <span className="dim">Your role does not let you see findings.</span>;
   const { open, accepted, affectedRepos } = summary, of = repos ? ` of ${plural(repos.totalCount, 'repo')}` : affectedRepos === 1 ? ' repo' : ' repos';
   if (repos?.totalCount === 0) return <>There are no images here yet.</>;
-  if (open.total === 0) return <>No open finding{repos && <> in {plural(repos.totalCount, 'repo')}</>}{accepted.total > 0 && <>, {count(accepted.total)} accepted</>}.</>;
+  if (open.total === 0 && summary.images > 0 && summary.knownImages === 0) return <>Nothing is known about {plural(summary.images, 'image')}: import SBOMs to see what is in them.</>;
+  const known = knownOf(summary);
+  if (open.total === 0) return <>No open finding{repos && <> in {plural(repos.totalCount, 'repo')}</>}{accepted.total > 0 && <>, {count(accepted.total)} accepted</>}{known && <>, {known}</>}.</>;
   const to = (search: Record<string, string>) => groupAddress(names, group.uid, 'findings', search);
   return (
     <><Link to={groupAddress(names, group.uid, 'repos', { sort: 'worst' })}><b>{count(affectedRepos)}</b>{of} affected</Link>, <Link to={to({})}><b>{count(open.total)}</b> open {open.total === 1 ? 'finding' : 'findings'}</Link>
-      {open.critical > 0 && <>, <Link to={to({ severity: 'CRITICAL' })}><b>{count(open.critical)}</b> critical</Link></>}{open.knownExploited > 0 && <>, <Link to={to({ exploited: 'yes' })}><b>{count(open.knownExploited)}</b> known to be exploited</Link></>}, <Link to={to({ show: 'fixable' })}><b>{count(open.fixable)}</b> fixable</Link>.</>
+      {open.critical > 0 && <>, <Link to={to({ severity: 'CRITICAL' })}><b>{count(open.critical)}</b> critical</Link></>}{open.knownExploited > 0 && <>, <Link to={to({ exploited: 'yes' })}><b>{count(open.knownExploited)}</b> known to be exploited</Link></>}, <Link to={to({ show: 'fixable' })}><b>{count(open.fixable)}</b> fixable</Link>{known && <>, <b>{count(summary.knownImages)}</b> of {plural(summary.images, 'image')} known</>}.</>
   );
 }
 
@@ -77,7 +79,7 @@ function WorstRepos({ group, names }: { group: Group; names: string[] }) {
     <ul className="rows">{rows.map((repo) => (
       <li key={repo.uid}><Link className="row-link" to={repoAddress(namesOf(repo.group), repo, { tab: 'findings' })}>
         <span className="grow"><b>{repo.name}</b><small>{[namesOf(repo.group).slice(names.length).join(' / '), repo.oldest?.nodes[0] && `oldest open ${formatRelativeTime(repo.oldest.nodes[0].firstSeenTime)}`].filter(Boolean).join(' · ')}</small></span>
-        <span className="dim fixed">{repo.findingSummary!.open.fixable > 0 ? `${count(repo.findingSummary!.open.fixable)} fixable` : 'no fix yet'}</span><SeverityBar counts={repo.findingSummary!.open} most={most} />
+        <span className="dim fixed">{repo.findingSummary!.open.fixable > 0 ? `${count(repo.findingSummary!.open.fixable)} fixable` : 'no fix yet'}</span><SeverityBar of={repo.findingSummary} most={most} />
       </Link></li>
     ))}</ul>
   );
@@ -218,7 +220,7 @@ function ChildGroups({ group, names }: { group: Group; names: string[] }) {
     <ul className="rows">{nodes.map((one) => (
       <li key={one.uid}><Link className="row-link" to={groupAddress([...names, one.name], one.uid)}>
         <span className="grow"><b>{one.name}</b>{one.description && <small>{one.description}</small>}</span>
-        <span className="dim fixed">{one.repos && plural(one.repos.totalCount, 'repo')}</span><SeverityBar counts={one.findingSummary?.open} most={most} />
+        <span className="dim fixed">{one.repos && plural(one.repos.totalCount, 'repo')}</span><SeverityBar of={one.findingSummary} most={most} />
       </Link></li>
     ))}</ul>
   );

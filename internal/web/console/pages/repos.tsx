@@ -25,13 +25,14 @@ function columnsOf(names: string[], most: number): Column<Row, keyof typeof sort
     { key: 'tags', label: 'Tags', width: '4rem', className: 'number', text: ({ tags }) => tags?.totalCount, cell: ({ tags }) => (tags ? <>{count(tags.totalCount)}<span className="unit"> {tags.totalCount === 1 ? 'tag' : 'tags'}</span></> : '–') },
     { key: 'created', label: 'Created', width: '8rem', className: 'dim extra', by: 'created', hidden: true, text: ({ createTime }) => createTime, cell: ({ createTime }) => <Time at={createTime} /> },
     { key: 'changed', label: 'Last changed', width: '8.5rem', className: 'when dim', by: 'updated', text: ({ updateTime }) => updateTime, cell: ({ updateTime }) => <Time at={updateTime} /> },
-    { key: 'findings', label: 'Open findings', width: '10rem', by: 'worst', text: ({ findingSummary }) => findingSummary?.open.total, cell: ({ findingSummary }) => <SeverityBar counts={findingSummary?.open} most={most} /> },
+    { key: 'findings', label: 'Open findings', width: '10rem', by: 'worst', text: ({ findingSummary }) => findingSummary?.open.total, cell: ({ findingSummary }) => <SeverityBar of={findingSummary} most={most} /> },
   ];
 }
 
 // A file also has where a repo is, and its findings by severity.
 const columnsOfFile: Pick<Column<Row>, 'label' | 'text'>[] = [
   { label: 'Group', text: ({ group }) => namesOf(group).join('/') }, { label: 'Description', text: ({ description }) => description },
+  { label: 'Images', text: ({ findingSummary }) => findingSummary?.images }, { label: 'Images known', text: ({ findingSummary }) => findingSummary?.knownImages },
   ...ratings.map((rating): Pick<Column<Row>, 'label' | 'text'> => ({ label: sentence(rating), text: ({ findingSummary }) => findingSummary?.open[rating.toLowerCase() as 'high'] })), { label: 'UID', text: ({ uid }) => uid },
 ];
 

@@ -24,7 +24,7 @@ export function Start({ roots }: { roots: NonNullable<ShellQuery['groups']>['nod
           {[...bound.values()].map(({ group, role }) => (
             <li key={group.uid}><Link className="row-link" to={groupAddress(namesOf(group), group.uid)}>
               <span className="grow"><b>{namesOf(group).join(' / ')}</b>{group.description && <small>{group.description}</small>}</span>
-              <span className="dim">{role}</span><span className="dim">{group.repos && plural(group.repos.totalCount, 'repo')}</span><SeverityBar counts={group.findingSummary?.open} />
+              <span className="dim">{role}</span><span className="dim">{group.repos && plural(group.repos.totalCount, 'repo')}</span><SeverityBar of={group.findingSummary} />
             </Link></li>
           ))}
           {others.map((group) => <li key={group.uid}><Link className="row-link" to={groupAddress([group.name], group.uid)}><span className="grow"><b>{group.name}</b>{group.description && <small>{group.description}</small>}</span></Link></li>)}
