@@ -120,7 +120,13 @@ const workflows = readdirSync(join(root, '.github/workflows')).map((name) => joi
 const actionlint = (...files) => run(join(tools, 'actionlint'), ['-no-color', '-shellcheck=', '-pyflakes=', ...files], {}, root);
 await check('actionlint accepts the workflows, and every action is pinned', async () => {
   await accepts(actionlint(...workflows));
-  return accepts(packages('workflows', ...workflows));
+  return accepts(packages('workflows', ...workflows, 'ci/github/action.yml'));
+});
+await check('actionlint accepts the workflow of the guide, with the inputs that the action has', async () => {
+  const [, text] = readFileSync(join(root, 'docs/from-ci.md'), 'utf8').match(/^```yaml from-ci-github\n(.*?)^```$/ms);
+  const local = text.replace(/uses: \S+\/ci\/github@\S+/, 'uses: ./ci/github');
+  await accepts(actionlint(temporary('guide.yaml', local)));
+  await refuses(actionlint(temporary('input.yaml', local.replace('fail-on:', 'fails-on:'))), /input "fails-on" is not defined in action "Atrium check"/);
 });
 await check('the checks of workflows find an unknown key and an action that is not pinned', async () => {
   const text = readFileSync(workflows[0], 'utf8');
