@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -338,17 +340,32 @@ func (p *Platform) Run(ctx context.Context) {
 			maintain.Note(ctx, p.events.Maintain(ctx))
 			sealing.Note(ctx, p.core.Tokens.Load(ctx))
 		case <-tick.C:
-			if len(acted) == 0 {
-				continue
-			}
-			uids := make([]core.UID, 0, len(acted))
-			for uid := range acted {
-				uids = append(uids, uid)
-			}
-			marking.Note(ctx, p.iam.Store.MarkSeen(ctx, uids, p.core.Now()))
+			marking.Note(ctx, p.markSeen(ctx, acted))
 			clear(acted)
 		}
 	}
+}
+
+// NoteSeen writes when those were seen last who have acted since the last call. It is for processes without Run, which
+// does so every second.
+func (p *Platform) NoteSeen(ctx context.Context) error {
+	acted := map[core.UID]bool{}
+	for {
+		select {
+		case uid := <-p.iam.Seen:
+			acted[uid] = true
+		default:
+			return p.markSeen(ctx, acted)
+		}
+	}
+}
+
+// markSeen writes that identities have acted now.
+func (p *Platform) markSeen(ctx context.Context, acted map[core.UID]bool) error {
+	if len(acted) == 0 {
+		return nil
+	}
+	return p.iam.Store.MarkSeen(ctx, slices.Collect(maps.Keys(acted)), p.core.Now())
 }
 
 // Now returns the time of the clock by which changes are dated.

@@ -164,7 +164,7 @@ func (c *serveCommand) config(p program, logger *slog.Logger) server.Config {
 		NoConsole: !c.Console, ConsoleProviders: c.consoleFlags.signInProviders(),
 		Core: platform.Options{
 			AllowSignup: c.AllowSignup, EncryptionKey: c.key, NextEncryptionKey: c.newKey, SinkPorts: c.SinkPort, SharedIssuers: c.shared, Logger: logger,
-			AuditRetention: c.AuditRetention, DeliveryRetention: c.DeliveryRetention, MailInterval: c.MailInterval,
+			AuditRetention: c.auditRetention(c.Dev), DeliveryRetention: c.DeliveryRetention, MailInterval: c.MailInterval,
 		},
 		Audience: c.Audience, TrustedIssuers: c.TrustIssuer, PrivateIssuers: c.PrivateIssuer, PrivateSinks: c.PrivateSink, PrivateSources: c.PrivateSource, TrustedProxies: c.proxies, Origins: c.CORSOrigin,
 		Certificate: c.certificate, V1: c.v1(), V2beta1: c.deprecation, PackageAliases: c.GRPCPackageAlias,

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"atrium/internal/demo"
 	"atrium/internal/server"
 	"atrium/platform/core"
 	"atrium/platform/webhooks"
@@ -186,13 +187,21 @@ type webhookFlags struct {
 	PublicURL         string        `name:"public-url" placeholder:"URL" help:"Public URL of this service, where receivers of events find the keys of deliveries, and to which links in files lead. Default: the URL of --addr."`
 	PrivateSink       []string      `placeholder:"HOST:PORT" help:"Host and port of sinks that may have a private address or use plain http; may be repeated. Their answers are shown as statuses only."`
 	SinkPort          []string      `placeholder:"PORT" help:"Port that sinks of subscriptions may use in addition to 443; may be repeated."`
-	AuditRetention    time.Duration `default:"2160h" help:"How long events are kept, for the audit log and for resuming the live feed."`
+	AuditRetention    time.Duration `default:"2160h" help:"How long events are kept, for the audit log and for resuming the live feed. With --dev it is at least 30 weeks, the past of the demonstration."`
 	DeliveryRetention time.Duration `default:"720h" help:"How long deliveries are kept after they have ended."`
 }
 
 // shortestRetention is the smallest --audit-retention. It is longer than the time in which
 // events are collected and all attempts of a delivery are made, because each attempt needs the events.
 const shortestRetention = webhooks.LongestDigest + webhooks.DeliveryPeriod + 6*time.Hour
+
+// auditRetention returns how long events are kept.
+func (w *webhookFlags) auditRetention(isDemonstration bool) time.Duration {
+	if isDemonstration {
+		return max(w.AuditRetention, demo.Retention)
+	}
+	return w.AuditRetention
+}
 
 func (w *webhookFlags) check(f *faults) {
 	if w.PublicURL != "" {

@@ -26,7 +26,8 @@ await check('the picture and the table show exactly the bindings that count, and
   await open(page, deepPage + '/~access');
   const { effectiveBindings: { nodes } } = await group('acme/access team/deep');
   assert.deepEqual((await boxes(page, 'who')).sort(), nodes.map(({ identity }) => identity.name).sort());
-  assert.deepEqual((await boxes(page, 'role')).sort(), nodes.map(({ role }) => role.name).sort());
+  const given = new Set(nodes.map(({ role, group: where }) => `${role.name} in ${where.name}`)); // Who has the same role in the same group shares a box.
+  assert.deepEqual((await boxes(page, 'role')).sort(), [...given].map((one) => one.split(' in ')[0]).sort());
   assert.deepEqual(await boxes(page, 'group'), ['acme', 'access team', 'deep']);
   assert.ok(reads(page).length <= maxRequests);
   await page.getByRole('button', { name: 'Table' }).click();
@@ -342,10 +343,11 @@ await check('three hundred bindings are drawn whole, folded, and in three reques
     uids.push(...own);
     await bind(many, own.map((uid) => [uid, batch < 11 ? 'viewer' : 'editor']));
   }
+  const above = (await group('acme')).effectiveBindings.totalCount;
   for (const [width, scheme] of [[1440, 'light'], [390, 'dark']]) {
     const page = await newPage({ colorScheme: scheme, viewport: { width, height: 900 } });
     await open(page, '/console/acme/crowd/~access');
-    assert.match(await counted(page), /^303 bindings/);
+    assert.match(await counted(page), new RegExp(`^${300 + above} bindings`));
     assert.equal(reads(page).length, 3);
     assert.ok((await boxes(page, 'who')).length < 25, 'it is not folded');
     assert.ok((await boxes(page, 'who')).includes('owner'), 'the oldest binding is not drawn');
@@ -365,7 +367,7 @@ await check('the table of access sorts all bindings, and providers are saved as 
   await open(page, '/console/acme/crowd/~access?show=table');
   await heading.getByRole('button').click();
   await page.waitForURL(/sort=identity/);
-  await eventually(async () => await first() === 'editor', first);
+  await eventually(async () => await first() === 'dana', first);
   await heading.getByRole('button').click();
   await page.waitForURL(/dir=turned/);
   await eventually(async () => await first() === 'viewer', first);

@@ -319,7 +319,7 @@ await check('the audit log names what is gone, folds what is alike, and shows al
   await page.getByRole('dialog').getByLabel('Find by name, description or email').fill('viewer');
   await page.getByRole('dialog').getByRole('button', { name: /^viewer/ }).first().click();
   await page.waitForURL(/actor=/);
-  await eventually(async () => (await page.locator('.happening p:first-child b:first-child').allInnerTexts()).every((who) => who === 'viewer'), async () => text(page));
+  await eventually(async () => (await page.locator('.happening p:first-child > b:first-child').allInnerTexts()).every((who) => who === 'viewer'), async () => text(page));
   await page.getByRole('button', { name: /^By whom: viewer/ }).click();
   await open(page, '/console/acme/~activity?show=log');
   await page.getByText('owner deleted the repo short-lived').waitFor(); // Names come after the events.

@@ -15,32 +15,32 @@ import (
 
 // A service is a program that a team of the organisation develops. It becomes a
 // repo with two releases, of which the older one is at its end of life. Some teams
-// support a third release, which is older than both.
+// support a third release, which is older than both. The first release has no tag any more.
 type service struct {
-	team, name, description      string
-	release, previous, supported string
-	megabytes                    int64 // size of the image
-	packages                     []string
-	stack                        string // what it is built on; "" if only the names of packages are known
+	team, name, description             string
+	release, previous, supported, first string
+	megabytes                           int64 // size of the image
+	packages                            []string
+	stack                               string // what it is built on; "" if only the names of packages are known
 }
 
 var services = []service{
-	{"payments", "billing", "Writes invoices and sends them", "2.4.1", "2.3.0", "", 48, []string{"openssl", "zlib"}, "go"},
-	{"shop", "checkout", "Takes orders from the basket to the payment", "5.0.2", "4.9.8", "4.2.7", 61, []string{"openssl"}, "node"},
-	{"shop", "frontend", "The shop as customers see it", "12.1.0", "12.0.3", "11.9.2", 93, []string{"nodejs"}, "node"},
-	{"platform", "gateway", "The way in for every request", "3.8.0", "3.7.4", "", 35, []string{"openssl", "zlib"}, ""},
-	{"payments", "invoices", "Keeps invoices for ten years", "1.1.9", "1.1.8", "", 44, []string{"sqlite"}, "go"},
-	{"payments", "ledger", "Every booking, once", "7.2.0", "7.1.1", "", 52, []string{"openssl"}, "go"},
-	{"platform", "mailer", "Sends mail and hears what bounced", "0.9.6", "0.9.5", "", 29, []string{"openssl"}, "go"},
-	{"platform", "notifications", "Tells customers what happened", "2.0.0", "1.9.9", "", 31, nil, "go"},
-	{"payments", "payments", "Talks to banks and card networks", "4.4.0", "4.3.2", "3.9.4", 57, []string{"openssl"}, "go"},
-	{"shop", "recommendations", "What else customers may like", "0.31.0", "0.30.2", "", 410, []string{"python", "zlib"}, "python"},
-	{"shop", "search", "Finds products by words", "6.3.1", "6.2.0", "", 120, []string{"zlib"}, ""},
-	{"platform", "warehouse", "What lies where", "1.17.3", "1.16.0", "", 66, []string{"sqlite"}, "go"},
+	{"payments", "billing", "Writes invoices and sends them", "2.4.1", "2.3.0", "", "2.1.0", 48, []string{"openssl", "zlib"}, "go"},
+	{"shop", "checkout", "Takes orders from the basket to the payment", "5.0.2", "4.9.8", "4.2.7", "4.0.3", 61, []string{"openssl"}, "node"},
+	{"shop", "frontend", "The shop as customers see it", "12.1.0", "12.0.3", "11.9.2", "11.0.1", 93, []string{"nodejs"}, "node"},
+	{"platform", "gateway", "The way in for every request", "3.8.0", "3.7.4", "", "3.5.2", 35, []string{"openssl", "zlib"}, ""},
+	{"payments", "invoices", "Keeps invoices for ten years", "1.1.9", "1.1.8", "", "1.0.4", 44, []string{"sqlite"}, "go"},
+	{"payments", "ledger", "Every booking, once", "7.2.0", "7.1.1", "", "6.8.0", 52, []string{"openssl"}, "go"},
+	{"platform", "mailer", "Sends mail and hears what bounced", "0.9.6", "0.9.5", "", "0.8.1", 29, []string{"openssl"}, "go"},
+	{"platform", "notifications", "Tells customers what happened", "2.0.0", "1.9.9", "", "1.7.0", 31, nil, "go"},
+	{"payments", "payments", "Talks to banks and card networks", "4.4.0", "4.3.2", "3.9.4", "3.6.1", 57, []string{"openssl"}, "go"},
+	{"shop", "recommendations", "What else customers may like", "0.31.0", "0.30.2", "", "0.27.5", 410, []string{"python", "zlib"}, "python"},
+	{"shop", "search", "Finds products by words", "6.3.1", "6.2.0", "", "5.9.4", 120, []string{"zlib"}, ""},
+	{"platform", "warehouse", "What lies where", "1.17.3", "1.16.0", "", "1.12.0", 66, []string{"sqlite"}, "go"},
 }
 
 // newAdvisories returns advisories about flaws in the services and in packages, and their metadata.
-func newAdvisories() ([]*inventory.Advisory, []*inventory.Vulnerability) {
+func newAdvisories(c *clock) ([]*inventory.Advisory, []*inventory.Vulnerability) {
 	var advisories []*inventory.Advisory
 	var vulnerabilities []*inventory.Vulnerability
 	add := func(id, alias, repo, component, summary, score string, events ...inventory.AdvisoryEvent) {
@@ -49,19 +49,19 @@ func newAdvisories() ([]*inventory.Advisory, []*inventory.Vulnerability) {
 		advisories, vulnerabilities = append(advisories, a), append(vulnerabilities, v)
 	}
 	add("ACME-2026-0001", "DEMO-2026-1001", "billing", "pdf", "Invoices of other customers could be read", "CVSS:3.1/AV:N/AC:L/PR:L/UI:N/S:U/C:H/I:N/A:N",
-		detection(2), fixedIn(5, "2.4.1"))
+		c.detection(63), c.fixedIn(releasedDaysAgo(0), "2.4.1"))
 	add("ACME-2026-0002", "DEMO-2026-1002", "checkout", "basket", "A negative quantity lowered the price", "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:H/A:N",
-		detection(9), fixedIn(10, "5.0.2"))
+		c.detection(56), c.fixedIn(releasedDaysAgo(1), "5.0.2"))
 	add("ACME-2026-0003", "DEMO-2026-1003", "gateway", "tls", "A slow handshake kept a connection for ever", "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:N/A:H",
-		detection(14), inventory.AdvisoryEvent{CreateTime: march(15), Author: reviewer, PendingUpstreamFix: &inventory.Note{Note: "The library's makers work on it"}})
+		c.detection(19), inventory.AdvisoryEvent{CreateTime: c.noted(18), Author: reviewer, PendingUpstreamFix: &inventory.Note{Note: "The library's makers work on it"}})
 	add("ACME-2026-0004", "DEMO-2026-1004", "frontend", "markdown", "Product texts could run scripts", "CVSS:3.1/AV:N/AC:L/PR:L/UI:R/S:C/C:L/I:L/A:N",
-		detection(18), fixedIn(21, "12.1.0"))
+		c.detection(55), c.fixedIn(releasedDaysAgo(1), "12.1.0"))
 	add("ACME-2026-0005", "DEMO-2026-1005", "search", "parser", "A query of brackets used up the memory", "CVSS:3.1/AV:N/AC:H/PR:N/UI:N/S:U/C:N/I:N/A:L",
-		detection(24), inventory.AdvisoryEvent{CreateTime: march(25), Author: reviewer, FalsePositiveDetermination: &inventory.FalsePositiveDetermination{
+		c.detection(37), inventory.AdvisoryEvent{CreateTime: c.noted(36), Author: reviewer, FalsePositiveDetermination: &inventory.FalsePositiveDetermination{
 			Type: "TYPE_VULNERABLE_CODE_NOT_IN_EXECUTION_PATH", Note: "The parser is not reached",
 		}})
 	for _, f := range flaws {
-		a, v := f.advisory()
+		a, v := f.advisory(c)
 		advisories, vulnerabilities = append(advisories, a), append(vulnerabilities, v)
 	}
 	return advisories, vulnerabilities
@@ -83,11 +83,11 @@ func newAdvisory(id, alias, summary, score string, events ...inventory.AdvisoryE
 
 // newArtifacts returns well-known libraries with a few releases, which do not sort
 // correctly as plain strings.
-func newArtifacts() []*libraries.ImportedArtifact {
+func newArtifacts(c *clock) []*libraries.ImportedArtifact {
 	add := func(ecosystem libraries.Ecosystem, name, description, cuda string, versions ...string) *libraries.ImportedArtifact {
 		a := &libraries.ImportedArtifact{Artifact: libraries.Artifact{Ecosystem: ecosystem, Name: name, Description: description, CudaVersion: cuda}}
 		for i, version := range versions {
-			a.Versions = append(a.Versions, &libraries.ArtifactVersion{Version: version, SizeBytes: int64(i+3) << 20, CreateTime: march(i + 1)})
+			a.Versions = append(a.Versions, &libraries.ArtifactVersion{Version: version, SizeBytes: int64(i+3) << 20, CreateTime: c.noted(179 - i)})
 		}
 		return a
 	}
@@ -103,14 +103,13 @@ func newArtifacts() []*libraries.ImportedArtifact {
 
 const reviewer = "security@example.com"
 
-func march(day int) core.Time {
-	return core.At(time.Date(2026, time.March, day, 9, 30, 0, 0, time.UTC))
+// noted returns when the reviewer wrote something down, so many days ago.
+func (c *clock) noted(days int) core.Time { return core.At(c.daysAgo(days, 9).Add(30 * time.Minute)) }
+
+func (c *clock) detection(days int) inventory.AdvisoryEvent {
+	return inventory.AdvisoryEvent{CreateTime: c.noted(days), Author: reviewer, Detection: &inventory.Detection{Manual: &struct{}{}}}
 }
 
-func detection(day int) inventory.AdvisoryEvent {
-	return inventory.AdvisoryEvent{CreateTime: march(day), Author: reviewer, Detection: &inventory.Detection{Manual: &struct{}{}}}
-}
-
-func fixedIn(day int, version string) inventory.AdvisoryEvent {
-	return inventory.AdvisoryEvent{CreateTime: march(day), Author: reviewer, Fixed: &inventory.Fixed{FixedVersion: version}}
+func (c *clock) fixedIn(days int, version string) inventory.AdvisoryEvent {
+	return inventory.AdvisoryEvent{CreateTime: c.noted(days), Author: reviewer, Fixed: &inventory.Fixed{FixedVersion: version}}
 }

@@ -69,6 +69,12 @@ func (c *Config) prepare(ctx context.Context) (platform.Store, *platform.Platfor
 	if err != nil {
 		return nil, nil, errors.Join(err, s.Close())
 	}
+	if c.Development {
+		c.Logger.Warn("development mode: anyone who can read the database can create tokens for all of its data")
+		if err := demo.Seed(ctx, p, s, core); err != nil {
+			return nil, nil, errors.Join(fmt.Errorf("demonstration data: %w", err), s.Close())
+		}
+	}
 	c.Metrics.WatchBacklog(func() (telemetry.Backlog, error) { return backlog(p) })
 	return s, p, nil
 }
@@ -163,15 +169,11 @@ func (d *development) signInLink() *web.SignInLink {
 
 var errNoDemonstration = errors.New("the database has data of others, to which development mode would let in whoever can read it: name another with --database-url")
 
-// development fills an empty database and creates the development issuer. It returns
+// development creates the development issuer, and the link that signs in. It returns
 // nil outside development mode.
 func (c *Config) development(ctx context.Context, p *platform.Platform) (*development, error) {
 	if !c.Development {
 		return nil, nil
-	}
-	c.Logger.Warn("development mode: anyone who can read the database can create tokens for all of its data")
-	if err := demo.Seed(ctx, p); err != nil {
-		return nil, fmt.Errorf("demonstration data: %w", err)
 	}
 	organisation, err := demo.Organisation(ctx, p)
 	if err != nil {
