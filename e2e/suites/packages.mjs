@@ -124,9 +124,15 @@ await check('actionlint accepts the workflows, and every action is pinned', asyn
 });
 await check('actionlint accepts the workflow of the guide, with the inputs that the action has', async () => {
   const [, text] = readFileSync(join(root, 'docs/from-ci.md'), 'utf8').match(/^```yaml from-ci-github\n(.*?)^```$/ms);
-  const local = text.replace(/uses: \S+\/ci\/github@\S+/, 'uses: ./ci/github');
-  await accepts(actionlint(temporary('guide.yaml', local)));
-  await refuses(actionlint(temporary('input.yaml', local.replace('fail-on:', 'fails-on:'))), /input "fails-on" is not defined in action "Atrium check"/);
+  const project = join(temporaryFolder(), 'project'), local = text.replace(/uses: \S+\/ci\/github@\S+/, 'uses: ./ci/github');
+  for (const folder of ['.git', '.github/workflows']) mkdirSync(join(project, folder), { recursive: true }); // So that actionlint finds the action.
+  cpSync(join(root, 'ci'), join(project, 'ci'), { recursive: true });
+  const lint = (workflow) => {
+    writeFileSync(join(project, '.github/workflows/image.yaml'), workflow);
+    return actionlint(join(project, '.github/workflows/image.yaml'));
+  };
+  await accepts(lint(local));
+  await refuses(lint(local.replace('fail-on:', 'fails-on:')), /input "fails-on" is not defined in action "Atrium check"/);
 });
 await check('the checks of workflows find an unknown key and an action that is not pinned', async () => {
   const text = readFileSync(workflows[0], 'utf8');
