@@ -13,7 +13,7 @@ var englishRules = []struct {
 	name    string
 	pattern *regexp.Regexp
 }{
-	{"American spelling", regexp.MustCompile(`(?i)\b(?:organis|licenc|recognis|summaris|normalis|authoris|serialis|initialis|optimis(?:e|ing|ation)|minimis(?:e|ing)|behaviour|colour|centre|favour|honour|neighbour|artefact|judgement|analyse|cancelled|labelled|grey)\w*`)},
+	{"American spelling", regexp.MustCompile(`(?i)\b(?:organis|licenc|recognis|summaris|normalis|authoris|serialis|initialis|optimis(?:e|ing|ation)|minimis(?:e|ing)|behaviour|colour|centre|favour|honour|neighbour|artefact|judgement|analyse|cancelled|labelled|grey)\w*`)}, //nolint:misspell // It finds these spellings.
 	{"say who does it: `X reports`, `you see`", regexp.MustCompile(`(?i)\b(?:is|are|was|were) (?:not |never |also )?told\b`)},
 	{"begin with the verb: `Use X to ...`", regexp.MustCompile(`(?:^|[.:;] )What (?:is|are|was) (?:new|left|missing|gone|known|to [a-z]+) (?:is|are) `)},
 	{"say `you`, or who it is", regexp.MustCompile(`(?i)\bone whom\b|\bthose whom\b|\bwhoever\b|^whom\b`)},
