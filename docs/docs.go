@@ -26,6 +26,6 @@ func Pages() fs.FS {
 // Names lists the pages in reading order.
 func Names() []string {
 	return []string{
-		"index", "quick-start", "tutorial", "concepts", "how-it-works", "graphql", "questions", "rest-grpc", "oddities", "browser-apps", "console", "events", "sign-in", "importing", "from-ci", "feeds", "findings", "operating", "proxies", "capacity", "errors", "security", "schema-changes", "moving-from-v1",
+		"index", "quick-start", "tutorial", "concepts", "how-it-works", "graphql", "questions", "rest-grpc", "oddities", "browser-apps", "console", "events", "sign-in", "importing", "from-ci", "feeds", "findings", "operating", "install", "configure", "secure", "scale", "backup", "upgrade", "watch", "troubleshoot", "proxies", "capacity", "settings", "roles", "event-types", "errors", "security", "schema-changes", "moving-from-v1",
 	}
 }

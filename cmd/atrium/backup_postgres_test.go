@@ -44,11 +44,11 @@ func startAnotherPostgres(t *testing.T) string {
 	return strings.TrimSpace(url)
 }
 
-// runFromGuide runs a command exactly as the guide's page about operating shows it: the
+// runFromGuide runs a command exactly as the guide's page about backups shows it: the
 // command that begins with the given word.
 func runFromGuide(t *testing.T, begins, folder, databaseURL string) {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/operating.md")
+	page, err := os.ReadFile("../../docs/backup.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,24 @@ func TestEveryCodeHasAnHTTPStatus(t *testing.T) {
 		if status := HTTPStatus(code); (code.String() != "") != (status >= 400) {
 			t.Errorf("%s (%d) has the status %d", code, code, status)
 		}
+	}
+}
+
+// The guide has the status of each code.
+func TestTheGuideHasEveryCode(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/errors.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := "| code | number (gRPC) | HTTP status |\n|---|---|---|\n"
+	for code := range core.Code(20) {
+		if status := HTTPStatus(code); status != 0 {
+			table += fmt.Sprintf("| `%s` | %d | %d %s |\n", code, int(code), status, http.StatusText(status))
+		}
+	}
+	if !strings.Contains(string(page), table) {
+		t.Errorf("docs/errors.md does not have this table:\n%s", table)
 	}
 }
 

@@ -48,7 +48,7 @@ var seenElsewhere = map[string]bool{
 func TestPanelsAndRulesUseTheMetricsThatExist(t *testing.T) {
 	t.Parallel()
 	names, shown := metricNames(t), map[string]bool{}
-	for _, file := range []string{"deploy/grafana/atrium.json", "deploy/prometheus/alerts.yaml", "docs/operating.md"} {
+	for _, file := range []string{"deploy/grafana/atrium.json", "deploy/prometheus/alerts.yaml", "docs/watch.md", "docs/troubleshoot.md"} {
 		for _, name := range metricName.FindAllString(read(t, file), -1) {
 			if base := histogramEnding.ReplaceAllString(name, ""); !names[name] && names[base] {
 				name = base

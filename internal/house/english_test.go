@@ -44,8 +44,7 @@ func TestTheEnglishOfPages(t *testing.T) {
 
 // laterEnglish lists pages that are not mended yet.
 var laterEnglish = []string{
-	"CHANGELOG.md", "docs/operating.md",
-	"deploy/helm/atrium/README.md",
+	"CHANGELOG.md", "deploy/helm/atrium/README.md", "docs/event-types.md", // The last two are made of texts of the chart and the schema.
 }
 
 var (

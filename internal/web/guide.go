@@ -25,13 +25,12 @@ type guidePage struct {
 // Links says which other pages the header of the guide links to.
 type Links struct{ Playground, Console bool }
 
-// Guide serves the pages of the guide at /guide, in the order of names; the first is the start. A marker such as
-// {{roles}} in a page is replaced with the table of that name. Every other path is not found. Guide
+// Guide serves the pages of the guide at /guide, in the order of names; the first is the start. Every other path is not found. Guide
 // panics if a page is missing, because the pages are embedded. links says which other pages there are.
-func Guide(files fs.FS, names []string, links Links, tables map[string]Table) http.Handler {
+func Guide(files fs.FS, names []string, links Links) http.Handler {
 	pages := make([]*guidePage, len(names))
 	for i, name := range names {
-		pages[i] = newGuidePage(files, name, tables)
+		pages[i] = newGuidePage(files, name)
 		if i > 0 {
 			pages[i-1].Next = pages[i]
 		}
@@ -64,44 +63,13 @@ func newGuideHandler(text []byte) http.Handler {
 }
 
 // newGuidePage makes a page of its HTML, which begins with its title.
-func newGuidePage(files fs.FS, name string, tables map[string]Table) *guidePage {
+func newGuidePage(files fs.FS, name string) *guidePage {
 	source, err := fs.ReadFile(files, name+".html")
 	if err != nil {
 		panic(err) // the page is not embedded, so the build is broken
 	}
 	body := string(source)
-	for marker, table := range tables {
-		if marker = "<p>{{" + marker + "}}</p>"; strings.Contains(body, marker) {
-			body = strings.ReplaceAll(body, marker, table.render())
-		}
-	}
 	heading, _, _ := strings.Cut(body, "</h1>")
 	_, title, _ := strings.Cut(heading, ">")
 	return &guidePage{Name: name, Title: html.UnescapeString(title), Body: template.HTML(body)} //nolint:gosec // it was made of embedded text
-}
-
-// A Table is a table of the guide whose rows the program knows. The first cell of each row is code.
-type Table struct {
-	Head []string
-	Rows [][]string
-}
-
-var tableLayout = template.Must(template.New("table").Parse(`<div class="wide" role="group" aria-label="Table" tabindex="0">
-<table>
-<thead>
-<tr>{{range .Head}}<th>{{.}}</th>{{end}}</tr>
-</thead>
-<tbody>
-{{range .Rows}}<tr>{{range $i, $cell := .}}<td>{{if $i}}{{$cell}}{{else}}<code>{{$cell}}</code>{{end}}</td>{{end}}</tr>
-{{end}}</tbody>
-</table>
-</div>
-`))
-
-func (t Table) render() string {
-	var text strings.Builder
-	if err := tableLayout.Execute(&text, t); err != nil {
-		panic(err) // cannot fail with texts
-	}
-	return text.String()
 }

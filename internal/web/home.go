@@ -38,7 +38,7 @@ func Home(opts HomeOptions) http.Handler {
 		Guide []*guidePage
 	}{HomeOptions: opts}
 	for _, name := range opts.GuideNames {
-		view.Guide = append(view.Guide, newGuidePage(opts.GuideFiles, name, nil))
+		view.Guide = append(view.Guide, newGuidePage(opts.GuideFiles, name))
 	}
 	var text bytes.Buffer
 	if err := template.Must(template.ParseFS(homeFiles, "home/home.html")).Execute(&text, view); err != nil {

@@ -63,14 +63,9 @@ func renderAll(docs string) error {
 	return os.WriteFile(filepath.Join(docs, "pages.zip"), archive.Bytes(), 0o644)
 }
 
-var (
-	// pageLink matches a link to another page, which works where the Markdown itself
-	// is read too.
-	pageLink = regexp.MustCompile(`href="([a-z0-9-]+)\.md(#[^"]*)?"`)
-
-	// tableMarker matches a line that the server replaces with a table.
-	tableMarker = regexp.MustCompile(`(?m)^<!-- ([a-z]+) -->$`)
-)
+// pageLink matches a link to another page, which works where the Markdown itself
+// is read too.
+var pageLink = regexp.MustCompile(`href="([a-z0-9-]+)\.md(#[^"]*)?"`)
 
 // focusable lets people who use the keyboard scroll code and tables that are too wide. Text
 // contains none of these tags, because its angle brackets are escaped.
@@ -80,9 +75,8 @@ var focusable = strings.NewReplacer(
 	"</table>", "</table>\n</div>",
 )
 
-// render renders a page. HTML in the Markdown is left out, except markers.
+// render renders a page. HTML in the Markdown is left out.
 func render(text []byte) ([]byte, error) {
-	text = tableMarker.ReplaceAll(text, []byte("{{$1}}"))
 	markdown := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 	var html bytes.Buffer
 	if err := markdown.Convert(text, &html); err != nil {
