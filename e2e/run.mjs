@@ -10,7 +10,7 @@ import { join } from 'node:path';
 const [program, ...chosen] = process.argv.slice(2);
 const suites = readdirSync(new URL('suites', import.meta.url)).filter((file) => chosen.length === 0 || chosen.includes(file.replace('.mjs', '')));
 if (suites.length === 0) throw new Error(`no such suite: ${chosen}`);
-const apart = new Set(['console-answers', 'console-failures', 'console-imported', 'console-sign-in', 'domains', 'from-ci', 'image', 'login', 'overload', 'packages', 'pooler', 'proxies', 'replicas', 'restart', 'sign-in', 'soak', 'sources', 'traces', 'typescript-client'].map((name) => `${name}.mjs`));
+const apart = new Set(['console-answers', 'console-failures', 'console-imported', 'console-sign-in', 'domains', 'examples', 'from-ci', 'image', 'login', 'overload', 'packages', 'pooler', 'proxies', 'replicas', 'restart', 'sign-in', 'soak', 'sources', 'traces', 'typescript-client'].map((name) => `${name}.mjs`));
 const suiteSeconds = 3600; // A suite takes less than three minutes, unless the machine is busy.
 
 const folder = mkdtempSync(join(tmpdir(), 'atrium-e2e-'));

@@ -46,6 +46,11 @@ var bearers = map[string][]string{
 	"LICENSE":                                {"Apache License\n"},
 	"internal/web/package.json":              {`"license": "${LICENCE}"`},
 	"e2e/package.json":                       {`"license": "${LICENCE}"`},
+	"examples/package.json":                  {`"license": "${LICENCE}"`},
+	"examples/backstage/package.json":        {`"license": "${LICENCE}"`},
+	"examples/dashboard/package.json":        {`"license": "${LICENCE}"`},
+	"examples/gateway/package.json":          {`"license": "${LICENCE}"`},
+	"examples/grafana/package.json":          {`"license": "${LICENCE}"`},
 	"internal/rest/openapi_document_test.go": {`Contact: &openapi3.Contact{Name: "${MAINTAINER}", URL: "${HOMEPAGE}"}`, `License: &openapi3.License{Name: "${LICENCE}", Identifier: "${LICENCE}"}`},
 }
 
