@@ -53,11 +53,11 @@ func newAdvisories(c *clock) ([]*inventory.Advisory, []*inventory.Vulnerability)
 	add("ACME-2026-0002", "DEMO-2026-1002", "checkout", "basket", "A negative quantity lowered the price", "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:H/A:N",
 		c.detection(56), c.fixedIn(releasedDaysAgo(1), "5.0.2"))
 	add("ACME-2026-0003", "DEMO-2026-1003", "gateway", "tls", "A slow handshake kept a connection for ever", "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:N/A:H",
-		c.detection(19), inventory.AdvisoryEvent{CreateTime: c.noted(18), Author: reviewer, PendingUpstreamFix: &inventory.Note{Note: "The library's makers work on it"}})
+		c.detection(19), inventory.AdvisoryEvent{CreateTime: c.noteTime(18), Author: reviewer, PendingUpstreamFix: &inventory.Note{Note: "The library's makers work on it"}})
 	add("ACME-2026-0004", "DEMO-2026-1004", "frontend", "markdown", "Product texts could run scripts", "CVSS:3.1/AV:N/AC:L/PR:L/UI:R/S:C/C:L/I:L/A:N",
 		c.detection(55), c.fixedIn(releasedDaysAgo(1), "12.1.0"))
 	add("ACME-2026-0005", "DEMO-2026-1005", "search", "parser", "A query of brackets used up the memory", "CVSS:3.1/AV:N/AC:H/PR:N/UI:N/S:U/C:N/I:N/A:L",
-		c.detection(37), inventory.AdvisoryEvent{CreateTime: c.noted(36), Author: reviewer, FalsePositiveDetermination: &inventory.FalsePositiveDetermination{
+		c.detection(37), inventory.AdvisoryEvent{CreateTime: c.noteTime(36), Author: reviewer, FalsePositiveDetermination: &inventory.FalsePositiveDetermination{
 			Type: "TYPE_VULNERABLE_CODE_NOT_IN_EXECUTION_PATH", Note: "The parser is not reached",
 		}})
 	for _, f := range flaws {
@@ -87,7 +87,7 @@ func newArtifacts(c *clock) []*libraries.ImportedArtifact {
 	add := func(ecosystem libraries.Ecosystem, name, description, cuda string, versions ...string) *libraries.ImportedArtifact {
 		a := &libraries.ImportedArtifact{Artifact: libraries.Artifact{Ecosystem: ecosystem, Name: name, Description: description, CudaVersion: cuda}}
 		for i, version := range versions {
-			a.Versions = append(a.Versions, &libraries.ArtifactVersion{Version: version, SizeBytes: int64(i+3) << 20, CreateTime: c.noted(179 - i)})
+			a.Versions = append(a.Versions, &libraries.ArtifactVersion{Version: version, SizeBytes: int64(i+3) << 20, CreateTime: c.noteTime(179 - i)})
 		}
 		return a
 	}
@@ -103,13 +103,15 @@ func newArtifacts(c *clock) []*libraries.ImportedArtifact {
 
 const reviewer = "security@example.com"
 
-// noted returns when the reviewer wrote something down, so many days ago.
-func (c *clock) noted(days int) core.Time { return core.At(c.daysAgo(days, 9).Add(30 * time.Minute)) }
+// noteTime returns when the reviewer wrote something down, so many days ago.
+func (c *clock) noteTime(days int) core.Time {
+	return core.At(c.daysAgo(days, 9).Add(30 * time.Minute))
+}
 
 func (c *clock) detection(days int) inventory.AdvisoryEvent {
-	return inventory.AdvisoryEvent{CreateTime: c.noted(days), Author: reviewer, Detection: &inventory.Detection{Manual: &struct{}{}}}
+	return inventory.AdvisoryEvent{CreateTime: c.noteTime(days), Author: reviewer, Detection: &inventory.Detection{Manual: &struct{}{}}}
 }
 
 func (c *clock) fixedIn(days int, version string) inventory.AdvisoryEvent {
-	return inventory.AdvisoryEvent{CreateTime: c.noted(days), Author: reviewer, Fixed: &inventory.Fixed{FixedVersion: version}}
+	return inventory.AdvisoryEvent{CreateTime: c.noteTime(days), Author: reviewer, Fixed: &inventory.Fixed{FixedVersion: version}}
 }

@@ -101,7 +101,7 @@ func (d *seeder) addPeople(c *calendar) {
 	})
 	c.add(100, 9, func() { d.try(func() error { return d.p.RoleBindings.DeleteExpired(d.ctx) }) })
 	for days, name := range map[int]string{152: "dana", 140: "maria", 45: "lee"} {
-		c.add(days, 8, func() { d.people[name] = core.ActorOf(d.as(employee(name))).Identities[0] })
+		c.add(days, 8, func() { d.join(name) })
 	}
 	c.add(98, 16, func() { d.leave("contractor") })
 	c.add(50, 16, func() { d.leave("maria") })
@@ -112,7 +112,7 @@ func (d *seeder) addPeople(c *calendar) {
 		c.add(days, 17, func() { d.refuse() })
 	}
 	for days, name := range map[int]string{9: "dana", 3: "lee"} {
-		c.add(days, 8, func() { d.as(employee(name)) })
+		c.add(days, 8, func() { d.signIn(employee(name)) })
 	}
 	onCall := []string{"shop", "payments", "platform"}
 	for week := range 25 {
@@ -120,26 +120,37 @@ func (d *seeder) addPeople(c *calendar) {
 			d.describeTeam("engineering", "Everything that customers use. On call this week: "+onCall[week%len(onCall)])
 		})
 	}
-	c.add(2, 8, func() { d.as(developer("editor")) })
+	c.add(2, 8, func() { d.signIn(developer("editor")) })
 	c.add(2, 9, d.invite)
-	c.add(1, 8, func() { d.as(developer("owner")) })
+	c.add(1, 8, func() { d.signIn(developer("owner")) })
 }
 
-// as signs somebody in, and returns a context in which they act.
-func (d *seeder) as(claims iam.Claims) context.Context {
-	actor := &core.Actor{Identities: []core.UID{""}}
-	d.try(func() (err error) {
-		if actor, err = d.p.Authenticate(d.ctx, claims); err != nil {
+// signIn signs somebody in, and returns a context in which they act.
+func (d *seeder) signIn(claims iam.Claims) context.Context {
+	ctx := d.ctx
+	d.try(func() error {
+		actor, err := d.p.Authenticate(d.ctx, claims)
+		if err != nil {
 			return err
 		}
+		ctx = core.WithActor(d.ctx, actor)
 		return d.p.NoteSeen(d.ctx)
 	})
-	return core.WithActor(d.ctx, actor)
+	return ctx
+}
+
+// join signs somebody in for the first time, which makes an identity.
+func (d *seeder) join(name string) {
+	ctx := d.signIn(employee(name))
+	d.try(func() error {
+		d.people[name] = core.ActorOf(ctx).IdentityOn(d.root)
+		return nil
+	})
 }
 
 // leave takes the roles of somebody away, if they have any left, and deletes their identity.
 func (d *seeder) leave(name string) {
-	owner := d.as(developer("owner"))
+	owner := d.signIn(developer("owner"))
 	d.try(func() error {
 		had, err := d.p.RoleBindings.List(owner, core.ListRequest[*iam.RoleBindingFilter]{UIDP: core.UIDFilter{DescendantsOf: d.root}, Filter: &iam.RoleBindingFilter{Identity: d.people[name]}})
 		if err != nil {
@@ -156,7 +167,7 @@ func (d *seeder) leave(name string) {
 
 // confirm reviews the roles of people, who keep them.
 func (d *seeder) confirm(note string, names ...string) {
-	owner := d.as(developer("owner"))
+	owner := d.signIn(developer("owner"))
 	d.try(func() error {
 		requests := make([]core.BatchRequest[*iam.RoleBinding], len(names))
 		for i, name := range names {
@@ -170,7 +181,7 @@ func (d *seeder) confirm(note string, names ...string) {
 }
 
 func (d *seeder) describeTeam(name, description string) {
-	owner := d.as(developer("owner"))
+	owner := d.signIn(developer("owner"))
 	d.try(func() error {
 		_, err := d.p.Groups.Update(owner, d.teams[name], fieldmask.TypedInput(&iam.Group{Description: description}, "description"))
 		return err
@@ -179,7 +190,7 @@ func (d *seeder) describeTeam(name, description string) {
 
 // refuse lets somebody try what they may not do.
 func (d *seeder) refuse() {
-	viewer := d.as(developer("viewer"))
+	viewer := d.signIn(developer("viewer"))
 	d.try(func() error {
 		err := d.p.Repos.Delete(viewer, d.repos["ledger"])
 		if errors.Is(err, &core.Error{Code: core.CodePermissionDenied}) {
@@ -211,7 +222,7 @@ func (d *seeder) addDecisions(c *calendar) {
 
 // decide decides about the findings of a vulnerability in the repos of a team.
 func (d *seeder) decide(who iam.Claims, team, vulnerability string, decision inventory.Finding) {
-	ctx := d.as(who)
+	ctx := d.signIn(who)
 	d.try(func() error {
 		fields := []string{"state", "note"}
 		if decision.Justification != "" {

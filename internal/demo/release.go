@@ -26,7 +26,7 @@ func (d *seeder) begin(all []service) {
 // then its tags. The images are larger than those of today.
 func (d *seeder) publish(all []service, version func(service) string, larger int64) {
 	d.hold(all, version, larger)
-	ci := d.as(pipeline)
+	ci := d.signIn(pipeline)
 	for _, s := range all {
 		for _, name := range []string{version(s), "latest"} {
 			if version(s) == "" {
@@ -57,7 +57,7 @@ func (d *seeder) release(all []service) {
 			{Name: s.previous, Digest: s.digest(s.previous), Deprecated: true},
 		}
 	})
-	editor, owner := d.as(developer("editor")), d.as(developer("owner"))
+	editor, owner := d.signIn(developer("editor")), d.signIn(developer("owner"))
 	for _, s := range all {
 		d.try(func() error {
 			active := inventory.Repo{ActiveTags: []string{s.release, "latest"}}
