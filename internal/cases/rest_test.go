@@ -109,6 +109,10 @@ func readREST(operation rpc, w *httptest.ResponseRecorder) answer {
 		got.brokenRule = fmt.Sprintf("%s is no JSON object: %v", got.raw, err)
 		return got
 	}
+	if strings.Contains(got.raw, `":null`) {
+		got.brokenRule = "REST leaves out what is not there, and empty lists are []: " + got.raw
+		return got
+	}
 	if w.Code != http.StatusOK {
 		var status struct {
 			Code    float64

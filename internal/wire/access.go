@@ -106,7 +106,7 @@ func (o Operations) GetAccessAt(ctx context.Context, in *GetAccessAtRequest) (*G
 	if err != nil {
 		return nil, err
 	}
-	return &GetAccessAtResponse{page.Items, nextToken(page), page.RecordedSince, page.Complete}, nil
+	return &GetAccessAtResponse{listed(page.Items), nextToken(page), page.RecordedSince, page.Complete}, nil
 }
 
 // GetAccessChanges lists what changed who has access.
@@ -122,6 +122,14 @@ func (o Operations) GetAccessChanges(ctx context.Context, in *GetAccessChangesRe
 		changes[i] = &AccessChange{c.Kind, c.Event.ID, c.Event.Time, c.Event.Actor.Subject, c.Before, c.After, c.RoleUID, c.RoleName, c.AddedCapabilities, c.RemovedCapabilities}
 	}
 	return &GetAccessChangesResponse{changes, nextToken(page), page.RecordedSince, page.Complete}, nil
+}
+
+// listed returns a list that is [] in JSON, and not null, if it is empty.
+func listed[T any](all []T) []T {
+	if all == nil {
+		return []T{}
+	}
+	return all
 }
 
 // nextToken returns the token of the page after one of the log, or "" if that is the last.
