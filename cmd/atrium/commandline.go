@@ -29,12 +29,13 @@ type commandLine struct {
 		Remove contextRemoveCommand `cmd:"" help:"Forget a server and its token, without telling the provider."`
 	} `cmd:"" group:"Sign in:" help:"Manage the servers that you are signed in to."`
 
-	List   kindCommands `cmd:"" group:"Look:" help:"List findings, repos and all other kinds of resources of a server."`
-	Get    kindCommands `cmd:"" group:"Look:" help:"Show one resource of a server."`
-	Query  queryCommand `cmd:"" group:"Look:" help:"Send a GraphQL document to a running server."`
+	List   kindCommands  `cmd:"" group:"Look and decide:" help:"List findings, repos and all other kinds of resources of a server."`
+	Get    kindCommands  `cmd:"" group:"Look and decide:" help:"Show one resource of a server."`
+	Query  queryCommand  `cmd:"" group:"Look and decide:" help:"Send a GraphQL document to a running server."`
+	Decide decideCommand `cmd:"" group:"Look and decide:" help:"Decide about findings: accept a risk, or say why it does not affect you."`
 	Events struct {
 		Tail eventsTailCommand `cmd:"" help:"Print the events of a running server as they happen."`
-	} `cmd:"" group:"Look:" help:"Follow the events of a server."`
+	} `cmd:"" group:"Look and decide:" help:"Follow the events of a server."`
 
 	Check checkCommand `cmd:"" group:"Gate a build:" help:"Decide whether images may be released: the gate of a pipeline."`
 

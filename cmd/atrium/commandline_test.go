@@ -222,7 +222,7 @@ func TestTheHelpBeginsWithWhatIsAskedFor(t *testing.T) {
 		args   string
 		titles []string // in their order
 	}{
-		{"--help", []string{"Sign in:", "Look:", "Gate a build:", "Import and export:", "Serve:", "This program:", "Flags:"}},
+		{"--help", []string{"Sign in:", "Look and decide:", "Gate a build:", "Import and export:", "Serve:", "This program:", "Flags:"}},
 		{"list findings --help", []string{"Flags:", "Filters:", "Server:", "Database:", "All commands:"}},
 		{"admin --help", []string{"Commands:", "All commands:"}},
 		{"admin status --help", []string{"Flags:", "Database:", "All commands:"}},
