@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -51,6 +52,18 @@ func TestTheProgramOfTheGuideCanBeBuiltInAnotherModule(t *testing.T) {
 	build := exec.CommandContext(t.Context(), "go", "build", "-mod=mod", "-o", os.DevNull, ".")
 	build.Dir, build.Env = folder, append(os.Environ(), "GOFLAGS=", "GOPROXY=off", "GOWORK=off")
 	if said, err := build.CombinedOutput(); err != nil {
-		t.Errorf("the program cannot be built: %v\n%s", err, said)
+		t.Fatalf("the program cannot be built: %v\n%s", err, said)
+	}
+	// What the server imports is in the same module, and does not reach those who import the client.
+	list := exec.CommandContext(t.Context(), "go", "list", "-mod=mod", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", ".")
+	list.Dir, list.Env = folder, build.Env
+	modules, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := slices.Compact(slices.Sorted(slices.Values(strings.Fields(string(modules)))))
+	want := []string{"atrium", "connectrpc.com/connect", "example.com/app", "google.golang.org/genproto/googleapis/api", "google.golang.org/genproto/googleapis/rpc", "google.golang.org/protobuf"}
+	if !slices.Equal(got, want) {
+		t.Errorf("the client brings the modules %q, want %q", got, want)
 	}
 }
