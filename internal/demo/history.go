@@ -127,16 +127,14 @@ func (d *seeder) addPeople(c *calendar) {
 
 // signIn signs somebody in, and returns a context in which they act.
 func (d *seeder) signIn(claims iam.Claims) context.Context {
-	ctx := d.ctx
-	d.try(func() error {
-		actor, err := d.p.Authenticate(d.ctx, claims)
-		if err != nil {
-			return err
+	var actor *core.Actor
+	d.try(func() (err error) {
+		if actor, err = d.p.Authenticate(d.ctx, claims); err == nil {
+			err = d.p.NoteSeen(d.ctx)
 		}
-		ctx = core.WithActor(d.ctx, actor)
-		return d.p.NoteSeen(d.ctx)
+		return err
 	})
-	return ctx
+	return core.WithActor(d.ctx, actor)
 }
 
 // join signs somebody in for the first time, which makes an identity.
