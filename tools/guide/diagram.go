@@ -13,7 +13,8 @@ import (
 // draws the same text. The guide has no script, so the picture is made here.
 type diagram struct {
 	title string
-	down  bool // The ranks follow each other downward (TD), and not to the right (LR).
+	arrow string // the id of the head of its arrows, which is its own on the page
+	down  bool   // The ranks follow each other downward (TD), and not to the right (LR).
 	nodes map[string]*node
 	order []*node
 	edges []*edge
@@ -58,12 +59,15 @@ var (
 // drawDiagrams replaces the blocks of Mermaid in a page with pictures.
 func drawDiagrams(page string) (string, error) {
 	var failed error
+	count := 0
 	page = mermaidBlock.ReplaceAllStringFunc(page, func(block string) string {
 		d, err := parseDiagram(html.UnescapeString(mermaidBlock.FindStringSubmatch(block)[1]))
 		if err != nil {
 			failed = err
 			return ""
 		}
+		count++
+		d.arrow = fmt.Sprintf("arrow-%d", count)
 		d.layOut()
 		return d.draw()
 	})
@@ -214,15 +218,15 @@ func (d *diagram) draw() string {
 	origin := d.point(0, low-margin)
 	fmt.Fprintf(&svg, `<div class="wide" role="group" aria-label="Diagram" tabindex="0">`+"\n"+`<svg class="diagram" role="img" aria-label="%s" width="%s" height="%s" viewBox="%s %s %s">`,
 		html.EscapeString(d.title), size[0], size[1], origin, size[0], size[1])
-	svg.WriteString(`<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto-start-reverse"><path d="M0 0L8 4L0 8z"/></marker></defs>` + "\n")
+	fmt.Fprintf(&svg, `<defs><marker id="%s" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto-start-reverse"><path d="M0 0L8 4L0 8z"/></marker></defs>`+"\n", d.arrow)
 	var labels strings.Builder
 	for _, e := range d.edges {
 		path, label := d.curve(e)
 		start := ""
 		if e.both {
-			start = ` marker-start="url(#arrow)"`
+			start = fmt.Sprintf(` marker-start="url(#%s)"`, d.arrow)
 		}
-		fmt.Fprintf(&svg, `<path class="way"%s marker-end="url(#arrow)" d="%s"/>`+"\n", start, path)
+		fmt.Fprintf(&svg, `<path class="way"%s marker-end="url(#%s)" d="%s"/>`+"\n", start, d.arrow, path)
 		if e.label != "" {
 			x, y, _ := strings.Cut(label, " ")
 			fmt.Fprintf(&labels, `<text class="label" x="%s" y="%s" dy="-5">%s</text>`+"\n", x, y, html.EscapeString(e.label))
