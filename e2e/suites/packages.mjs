@@ -69,7 +69,9 @@ await check('the chart of a release has its version, and names its image by the 
   await refuses(packages('archive', chart, 'v1.2.3', 'ghcr.io/acme/atrium:v1.2.3', folder), /must have a digest/);
 });
 
-await check('Compose loads compose.yaml only with its secrets', () => accepts(packages('compose', 'compose.yaml')));
+const secrets = ['POSTGRES_PASSWORD', 'GRAFANA_PASSWORD', 'ATRIUM_ENCRYPTION_KEY'];
+await check('Compose loads compose.yaml only with its secrets', () => accepts(packages('compose', 'compose.yaml', ...secrets)));
+await check('Compose loads the demonstration without a secret', () => accepts(packages('compose', 'deploy/demo/compose.yaml')));
 for (const [name, from, to, why] of [
   ['a field that Compose does not have', 'read_only:', 'readonly:', /readonly/],
   ['a port that all can reach', '127.0.0.1:8080:8080', '8080:8080', /is reached from other machines at port 8080/],
@@ -79,10 +81,10 @@ for (const [name, from, to, why] of [
   ['a file that is not there', './deploy/grafana/atrium.json', './deploy/grafana/other.json', /mounts what is not there/],
 ]) {
   const path = temporary('compose.yaml', readFileSync(join(root, 'compose.yaml'), 'utf8').replaceAll(from, to));
-  await check(`the check of compose.yaml finds ${name}`, () => refuses(packages('compose', path), why));
+  await check(`the check of compose.yaml finds ${name}`, () => refuses(packages('compose', path, ...secrets), why));
 }
-await check('Compose passes settings that the program accepts', async () => {
-  const service = readFileSync(join(root, 'compose.yaml'), 'utf8').match(/^ {2}atrium:$.*?^ {2}postgres:$/ms)[0];
+for (const file of ['compose.yaml', 'deploy/demo/compose.yaml']) await check(`${file} passes settings that the program accepts`, async () => {
+  const service = readFileSync(join(root, file), 'utf8').match(/^ {2}atrium:$.*?^ {2}(?:postgres|dex):$/ms)[0];
   const given = { POSTGRES_PASSWORD: 'secret', ATRIUM_ENCRYPTION_KEY: 'ab'.repeat(32) };
   const env = Object.fromEntries([...service.matchAll(/^ {6}(ATRIUM_\w+): (.*?)(?: #.*)?$/gm)]
     .map(([, name, value]) => [name, value.replace(/\$\{(\w+)(?::?-(.*?)|:\?.*?)\}/g, (_, variable, instead) => given[variable] ?? instead)]));

@@ -21,8 +21,9 @@ import (
 const Name = "acme"
 
 // Seed creates the organisation in a database without groups, with what has happened there since 26 weeks ago. It
-// does nothing to any other database. It writes through a platform of its own, whose clock is in the past.
-func Seed(ctx context.Context, p *platform.Platform, store platform.Store, options platform.Options) error {
+// does nothing to any other database. It writes through a platform of its own, whose clock is in the past. If there is an
+// issuer, the visitors are let in whom it signs in.
+func Seed(ctx context.Context, p *platform.Platform, store platform.Store, options platform.Options, issuer string) error {
 	ctx = core.WithActor(ctx, core.NewOperator("demonstration"))
 	empty, err := p.Groups.IsEmpty(ctx)
 	if err != nil || !empty {
@@ -43,7 +44,7 @@ func Seed(ctx context.Context, p *platform.Platform, store platform.Store, optio
 	}
 	d := &seeder{ctx: ctx, p: p, clock: clock, root: acme.Group.UID, people: map[string]core.UID{}, bindings: map[string]*iam.RoleBinding{}, repos: map[string]core.UID{}}
 	d.queue = p.Webhooks.Queue(time.Minute)
-	for _, m := range d.history() {
+	for _, m := range d.history(issuer) {
 		clock.set(m.at)
 		m.happen()
 		d.settle()

@@ -3,6 +3,7 @@ package demo
 import (
 	"compress/gzip"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"regexp"
@@ -28,7 +29,7 @@ func TestTheDemonstrationHasAPast(t *testing.T) {
 		options := platform.Options{AllowIssuers: true, AuditRetention: Retention}
 		p, err := platform.New(t.Context(), s, options)
 		check(t, err)
-		check(t, Seed(t.Context(), p, s, options))
+		check(t, Seed(t.Context(), p, s, options, ""))
 		check(t, p.Maintain(core.WithActor(t.Context(), core.NewOperator("test"))))
 		actor, err := p.Authenticate(t.Context(), developer("owner"))
 		check(t, err)
@@ -131,6 +132,64 @@ func TestTheDemonstrationHasAPast(t *testing.T) {
 			t.Errorf("%d findings are wrong: %v", wrong, err)
 		}
 	})
+}
+
+// Those whom the provider of deploy/demo signs in have their roles, and others at it have none. Its files name the same people and addresses.
+func TestVisitorsOfTheDemonstrationAreLetIn(t *testing.T) {
+	t.Parallel()
+	const issuer, nothing = "http://127.0.0.1:5556/dex", "false false false"
+	s, options := storetest.Open(t, storetest.SQLite(t)), platform.Options{AllowIssuers: true}
+	p, err := platform.New(t.Context(), s, options)
+	check(t, err)
+	check(t, Seed(t.Context(), p, s, options, issuer))
+	may := func(email string, isVerified bool) string {
+		actor, err := p.Authenticate(t.Context(), iam.Claims{
+			Issuer: issuer, Subject: "CgNhZGESBWxvY2Fs", Audience: []string{"atrium"}, ServiceAudience: true, Values: map[string]any{"email": email, "email_verified": isVerified},
+		})
+		check(t, err)
+		acme, err := Organisation(t.Context(), p)
+		check(t, err)
+		return fmt.Sprint(actor.Can(core.CapRepoList, acme), actor.Can(core.CapRepoUpdate, acme), actor.Can(core.CapRoleBindingsCreate, acme))
+	}
+	provider := read(t, "dex.yaml")
+	for name, role := range visitors {
+		email := name + "@example.com"
+		want := map[core.UID]string{iam.OwnerRole: "true true true", iam.EditorRole: "true true false", iam.ViewerRole: "true false false"}[role]
+		if got := may(email, true); got != want {
+			t.Errorf("%s may list, change and give roles: %s, want %s", name, got, want)
+		}
+		if got := may(email, false); got != nothing {
+			t.Errorf("%s may do something without a verified address: %s", name, got)
+		}
+		if !strings.Contains(provider, "email: "+email+" #") {
+			t.Errorf("deploy/demo/dex.yaml does not sign %s in", email)
+		}
+	}
+	if got := may("eve@example.com", true); got != nothing {
+		t.Errorf("a stranger may do something: %s", got)
+	}
+	if n := strings.Count(provider, "email: "); n != len(visitors) {
+		t.Errorf("deploy/demo/dex.yaml signs in %d people, want %d", n, len(visitors))
+	}
+	compose := read(t, "compose.yaml")
+	redirect := "http://127.0.0.1:8080/console/~signed-in/" + strings.TrimPrefix(issuer, "http://")
+	for text, lines := range map[string][]string{
+		provider: {"issuer: " + issuer + "\n", "id: atrium\n", "- " + redirect + "\n", "[http://127.0.0.1:8080]"},
+		compose:  {"ATRIUM_CONSOLE_ISSUER: " + issuer + "\n", "ATRIUM_CONSOLE_CLIENT_ID: atrium\n", "ATRIUM_AUDIENCE: atrium\n", "ATRIUM_PRIVATE_ISSUER: 127.0.0.1:5556\n", "ATRIUM_PUBLIC_URL: http://127.0.0.1:8080\n"},
+	} {
+		for _, line := range lines {
+			if !strings.Contains(text, line) {
+				t.Errorf("deploy/demo has no %q", line)
+			}
+		}
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile("../../deploy/demo/" + name)
+	check(t, err)
+	return string(text)
 }
 
 func check(t *testing.T, err error) {

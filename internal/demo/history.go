@@ -3,6 +3,7 @@ package demo
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -34,7 +35,7 @@ func employee(name string) iam.Claims {
 }
 
 // history lists what has happened, in its order.
-func (d *seeder) history() []moment {
+func (d *seeder) history(issuer string) []moment {
 	c := &calendar{clock: d.clock}
 	c.add(historyDays, 8, d.peopleAndTeams)
 	c.add(historyDays, 9, d.provider)
@@ -49,6 +50,9 @@ func (d *seeder) history() []moment {
 	d.addPeople(c)
 	d.addDecisions(c)
 	c.add(27, 9, d.subscribe)
+	if issuer != "" {
+		c.add(1, 9, func() { d.welcome(issuer) })
+	}
 	slices.SortStableFunc(c.moments, compareMoments)
 	return c.moments
 }
@@ -123,6 +127,25 @@ func (d *seeder) addPeople(c *calendar) {
 	c.add(2, 8, func() { d.signIn(developer("editor")) })
 	c.add(2, 9, d.invite)
 	c.add(1, 8, func() { d.signIn(developer("owner")) })
+}
+
+// visitors are those whom the provider of deploy/demo signs in, by the names before the @ of their addresses.
+var visitors = map[string]core.UID{"ada": iam.OwnerRole, "ben": iam.EditorRole, "cleo": iam.ViewerRole}
+
+// welcome lets visitors in. Their subjects are not known, so their verified addresses decide who they are.
+func (d *seeder) welcome(issuer string) {
+	for _, name := range slices.Sorted(maps.Keys(visitors)) {
+		d.try(func() error {
+			identity, err := d.p.Identities.Create(d.ctx, d.root, fieldmask.TypedInput(&iam.Identity{
+				Name: name, Description: "Looks around", ClaimMatch: &iam.ClaimMatch{Issuer: issuer, SubjectPattern: ".+", Claims: map[string]string{"email": name + "@example.com", "email_verified": "true"}},
+			}, "name", "description", "claimMatch"))
+			if err == nil {
+				d.people[name] = identity.UID
+			}
+			return err
+		})
+		d.bind(name, visitors[name], "", 0)
+	}
 }
 
 // signIn signs somebody in, and returns a context in which they act.

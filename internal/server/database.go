@@ -71,12 +71,20 @@ func (c *Config) prepare(ctx context.Context) (platform.Store, *platform.Platfor
 	}
 	if c.Development {
 		c.Logger.Warn("development mode: anyone who can read the database can create tokens for all of its data")
-		if err := demo.Seed(ctx, p, s, core); err != nil {
+		if err := demo.Seed(ctx, p, s, core, c.visitorIssuer()); err != nil {
 			return nil, nil, errors.Join(fmt.Errorf("demonstration data: %w", err), s.Close())
 		}
 	}
 	c.Metrics.WatchBacklog(func() (telemetry.Backlog, error) { return backlog(p) })
 	return s, p, nil
+}
+
+// visitorIssuer is who signs in the visitors of a demonstration; "" if nobody does.
+func (c *Config) visitorIssuer() string {
+	if !c.Demonstration || len(c.ConsoleProviders) == 0 {
+		return ""
+	}
+	return c.ConsoleProviders[0].Issuer
 }
 
 // backlogTimeout limits how long a scrape waits for the backlog.

@@ -14,8 +14,11 @@ import (
 
 // checkCompose loads a project as `docker compose config` does, and finds faults that this
 // command does not check.
-func checkCompose(path string) error {
-	secrets := types.Mapping{"POSTGRES_PASSWORD": "secret", "GRAFANA_PASSWORD": "other", "ATRIUM_ENCRYPTION_KEY": "key"}
+func checkCompose(path string, needed []string) error {
+	secrets := types.Mapping{}
+	for _, name := range needed {
+		secrets[name] = "secret"
+	}
 	for name := range secrets {
 		without := secrets.Clone()
 		delete(without, name)

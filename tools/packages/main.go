@@ -12,7 +12,7 @@ const usage = `usage: packages chart FOLDER PROGRAM     lint and render the char
        packages readme FOLDER            make the table in README.md of the chart from its values
        packages archive FOLDER VERSION IMAGE TARGET
                                          write the archive of the chart for a release
-       packages compose FILE             load compose.yaml with and without its secrets
+       packages compose FILE [SECRET...] load a file of Compose with its secrets, and without each
        packages dockerfile FILE          reject base images that are not pinned
        packages workflows FILE...        reject actions in workflows that are not pinned
        packages contents FILE            add the packages of the pages to a list of contents by cyclonedx-gomod`
@@ -33,8 +33,8 @@ func run(args []string) error {
 			return writeReadme(rest[0], false)
 		case command == "archive" && len(rest) == 4:
 			return archiveChart(rest[0], rest[1], rest[2], rest[3])
-		case command == "compose" && len(rest) == 1:
-			return checkCompose(rest[0])
+		case command == "compose":
+			return checkCompose(rest[0], rest[1:])
 		case command == "dockerfile" && len(rest) == 1:
 			return checkDockerfile(rest[0])
 		case command == "workflows":
