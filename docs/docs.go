@@ -23,9 +23,33 @@ func Pages() fs.FS {
 	return files
 }
 
+// parts are the parts of the guide, in reading order: what one learns, does, looks up and understands.
+var parts = []struct {
+	title string
+	pages []string
+}{
+	{"", []string{"index"}},
+	{"Learn", []string{"quick-start", "tutorial", "concepts"}},
+	{"Use", []string{"console", "importing", "from-ci", "feeds", "findings", "sign-in", "events"}},
+	{"Build", []string{"graphql", "questions", "rest-grpc", "browser-apps", "moving-from-v1"}},
+	{"Operate", []string{"operating", "install", "configure", "secure", "scale", "backup", "upgrade", "watch", "troubleshoot", "proxies", "capacity"}},
+	{"Look up", []string{"settings", "roles", "event-types", "errors", "oddities", "schema-changes"}},
+	{"Understand", []string{"how-it-works", "security"}},
+}
+
 // Names lists the pages in reading order.
-func Names() []string {
-	return []string{
-		"index", "quick-start", "tutorial", "concepts", "how-it-works", "graphql", "questions", "rest-grpc", "oddities", "browser-apps", "console", "events", "sign-in", "importing", "from-ci", "feeds", "findings", "operating", "install", "configure", "secure", "scale", "backup", "upgrade", "watch", "troubleshoot", "proxies", "capacity", "settings", "roles", "event-types", "errors", "security", "schema-changes", "moving-from-v1",
+func Names() (names []string) {
+	for _, part := range parts {
+		names = append(names, part.pages...)
 	}
+	return names
+}
+
+// Parts returns the titles of the parts of the guide, by the page with which each begins.
+func Parts() map[string]string {
+	titles := map[string]string{}
+	for _, part := range parts {
+		titles[part.pages[0]] = part.title
+	}
+	return titles
 }

@@ -8,4 +8,6 @@ import (
 )
 
 // guide returns the handler of the guide.
-func guide(links web.Links) http.Handler { return web.Guide(docs.Pages(), docs.Names(), links) }
+func guide(links web.Links) http.Handler {
+	return web.Guide(docs.Pages(), docs.Names(), docs.Parts(), links)
+}

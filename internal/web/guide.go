@@ -16,6 +16,7 @@ var guideFiles embed.FS
 // guidePage is what the template of the guide shows.
 type guidePage struct {
 	Name, Title string
+	Part        string // the title of the part of the guide that begins with this page, or ""
 	Body        template.HTML
 	All         []*guidePage
 	Next        *guidePage // nil for the last page
@@ -25,12 +26,14 @@ type guidePage struct {
 // Links says which other pages the header of the guide links to.
 type Links struct{ Playground, Console bool }
 
-// Guide serves the pages of the guide at /guide, in the order of names; the first is the start. Every other path is not found. Guide
-// panics if a page is missing, because the pages are embedded. links says which other pages there are.
-func Guide(files fs.FS, names []string, links Links) http.Handler {
+// Guide serves the pages of the guide at /guide, in the order of names; the first is the start. parts has the titles of the parts of the
+// guide, by their first pages. Every other path is not found. Guide panics if a page is missing, because the pages are embedded. links
+// says which other pages there are.
+func Guide(files fs.FS, names []string, parts map[string]string, links Links) http.Handler {
 	pages := make([]*guidePage, len(names))
 	for i, name := range names {
 		pages[i] = newGuidePage(files, name)
+		pages[i].Part = parts[name]
 		if i > 0 {
 			pages[i-1].Next = pages[i]
 		}

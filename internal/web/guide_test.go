@@ -23,7 +23,7 @@ func TestTheGuideShowsPages(t *testing.T) {
 		"start.html": {Data: []byte("<h1 id=\"the-start\">The &lt;start&gt;</h1>\n")},
 		"more.html":  {Data: []byte("<h1 id=\"more\">More</h1>\n")},
 	}
-	guide := Guide(files, []string{"start", "more"}, Links{Playground: true})
+	guide := Guide(files, []string{"start", "more"}, map[string]string{"more": "The <rest>"}, Links{Playground: true})
 	for _, path := range []string{"/guide", "/guide/", "/guide/start"} {
 		status, page, header := getGuide(guide, path)
 		if status != http.StatusOK || !strings.Contains(header.Get("Content-Security-Policy"), "default-src 'none'") {
@@ -31,7 +31,7 @@ func TestTheGuideShowsPages(t *testing.T) {
 		}
 		for _, part := range []string{
 			"<title>The &lt;start&gt; – Atrium guide</title>", "</h1>\n",
-			`<a href="/guide/start" aria-current="page">`, `Next: <a href="/guide/more">More</a>`,
+			`<a href="/guide/start" aria-current="page">`, "<li class=\"part\">The &lt;rest&gt;</li>\n    <li><a href=\"/guide/more\">", `Next: <a href="/guide/more">More</a>`,
 		} {
 			if !strings.Contains(page, part) {
 				t.Errorf("%s has no %s:\n%s", path, part, page)
