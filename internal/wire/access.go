@@ -106,7 +106,7 @@ func (o Operations) GetAccessAt(ctx context.Context, in *GetAccessAtRequest) (*G
 	if err != nil {
 		return nil, err
 	}
-	return &GetAccessAtResponse{listed(page.Items), nextToken(page), page.RecordedSince, page.Complete}, nil
+	return &GetAccessAtResponse{listOrEmpty(page.Items), nextToken(page), page.RecordedSince, page.Complete}, nil
 }
 
 // GetAccessChanges lists what changed who has access.
@@ -124,8 +124,8 @@ func (o Operations) GetAccessChanges(ctx context.Context, in *GetAccessChangesRe
 	return &GetAccessChangesResponse{changes, nextToken(page), page.RecordedSince, page.Complete}, nil
 }
 
-// listed returns a list that is [] in JSON, and not null, if it is empty.
-func listed[T any](all []T) []T {
+// listOrEmpty returns a list that is [] in JSON, and not null, if it is nil.
+func listOrEmpty[T any](all []T) []T {
 	if all == nil {
 		return []T{}
 	}

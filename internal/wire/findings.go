@@ -234,7 +234,7 @@ func patternOf(given *inventory.FindingPattern) *inventory.FindingPattern {
 // PreviewAcceptanceRule lists what a rule would accept now.
 func (o Operations) PreviewAcceptanceRule(ctx context.Context, in *PreviewAcceptanceRuleRequest) (*PreviewAcceptanceRuleResponse, error) {
 	page, err := o.p.Findings.ListAcceptable(ctx, in.Within, patternOf(in.Where), core.ListRequest[*inventory.FindingFilter]{PageSize: in.PageSize, PageToken: in.PageToken})
-	return &PreviewAcceptanceRuleResponse{listed(page.Items), page.NextPageToken(), page.TotalCount}, err
+	return &PreviewAcceptanceRuleResponse{listOrEmpty(page.Items), page.NextPageToken(), page.TotalCount}, err
 }
 
 type (
