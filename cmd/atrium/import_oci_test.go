@@ -105,6 +105,7 @@ func TestARegistryIsImportedServedAndPruned(t *testing.T) {
 			}
 		}
 
+		before := countDeletedTags(t, url, core.UID(acme)) // The demonstration has deleted some.
 		h.must(remote.Delete(h.tag("team/app:v0")))
 		h.must(remote.Delete(h.tag("team/app:v1")))
 		h.push("team/app:v2", 2)
@@ -112,7 +113,7 @@ func TestARegistryIsImportedServedAndPruned(t *testing.T) {
 		expectSummary(t, imported("--prune", h.host), "0 0 2 0 repos", "0 0 4 0 tags", "0 0 4 0 images", "tags removed: 2")
 		h.must(remote.Delete(h.tag("team/app:v2")))
 		expectSummary(t, imported("--prune", "--no-events", h.host), "0 0 2 0 repos", "0 0 3 0 tags", "0 0 3 0 images", "tags removed: 1")
-		if deleted := countDeletedTags(t, url, core.UID(acme)); deleted != 2 {
+		if deleted := countDeletedTags(t, url, core.UID(acme)) - before; deleted != 2 {
 			t.Errorf("events tell of %d deleted tags, want 2", deleted)
 		}
 		if out := mustRun(t, url, "admin", "recount"); !strings.HasPrefix(out, "0 ") {
