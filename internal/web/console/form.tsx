@@ -239,7 +239,7 @@ function Entry({ id, field, rule, value, fault, onChange, onLeave }: EntryProps)
   else if (rule.type === 'list') input = <textarea {...text} value={(value as string[]).join('\n')} rows={3} placeholder={placeholder ?? 'One on each line'} onBlur={() => { const tidy = (value as string[]).map((line) => line.trim()).filter(Boolean); if (tidy.join('\n') !== (value as string[]).join('\n')) onChange(tidy); onLeave(); }} onChange={(event) => onChange(event.target.value === '' ? [] : event.target.value.split('\n'))} />;
   else if (options.length > 0) input = <select {...common} value={value as string} onChange={(event) => onChange(event.target.value)}>{(!rule.required || value === '') && <option value="">{rule.required ? 'Choose one' : 'None'}</option>}{options.map((one) => <option key={one.value} value={one.value}>{one.name}</option>)}</select>;
   else if (rule.type === 'duration') input = <Span {...common} label={label} seconds={value as string} onChange={onChange} />;
-  else if (rule.type === 'time') input = <TimeField {...text} label={label} onChange={onChange} />;
+  else if (rule.type === 'time') input = <TimeField {...text} onChange={onChange} />;
   else if ((rule.mostBytes ?? 0) >= 65_536) input = <textarea {...text} rows={10} onChange={(event) => onChange(event.target.value)} />;
   else input = <input type="text" {...text} onChange={(event) => onChange(event.target.value)} />;
   const name = <>{label}{!rule.required && <> <span className="optional">optional</span></>}</>;

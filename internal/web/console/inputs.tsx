@@ -58,11 +58,11 @@ export function Pairs({ label, pairs, onChange }: { label: string; pairs: [strin
 const daysAhead = [1, 7, 30, 90];
 
 /** This control shows a time in the zone of the settings, which it names, and sets it to some days from now. */
-export function TimeField({ label, value, onChange, ...common }: Omit<ControlProps, 'value' | 'onChange'> & { label: string; value: string; onChange: (value: string) => void }) {
+export function TimeField({ value, onChange, ...common }: Omit<ControlProps, 'value' | 'onChange'> & { value: string; onChange: (value: string) => void }) {
   return (
     <>
       <input type="datetime-local" step={1} {...common} value={value} onChange={(event) => onChange(event.target.value)} />
-      <span className="presets" role="group" aria-label={`${label}: days from now`}>
+      <span className="presets" role="group" aria-label="Days from now">
         {daysAhead.map((days) => <button key={days} type="button" className="link-button" onClick={() => onChange(fieldOfTime(Date.now() + days * 86_400_000))}>in {plural(days, 'day')}</button>)}
         <span className="dim">Time zone: {zoneName()}</span>
       </span>
