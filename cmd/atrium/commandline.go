@@ -250,6 +250,11 @@ func (f *faults) add(flag, format string, args ...any) {
 	*f = append(*f, fmt.Sprintf("--%s (%s): %s", flag, variable(flag), fmt.Sprintf(format, args...)))
 }
 
+// addOwn reports a fault of a flag that only the command line sets.
+func (f *faults) addOwn(flag, format string, args ...any) {
+	*f = append(*f, fmt.Sprintf("--%s: %s", flag, fmt.Sprintf(format, args...)))
+}
+
 // require reports a fault if a flag has no value.
 func (f *faults) require(flag, value string) {
 	if value == "" {

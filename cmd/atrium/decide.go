@@ -33,14 +33,14 @@ var (
 func (c *decideCommand) check(f *faults) {
 	c.clientFlags.check(f)
 	if !slices.Contains(decisionStates, c.State) {
-		f.add("state", "must be one of %s", strings.Join(decisionStates, ", "))
+		f.addOwn("state", "must be one of %s", strings.Join(decisionStates, ", "))
 	}
 	if c.Justification != "" && !slices.Contains(justifications, c.Justification) {
-		f.add("justification", "must be one of %s", strings.Join(justifications, ", "))
+		f.addOwn("justification", "must be one of %s", strings.Join(justifications, ", "))
 	}
 	var err error
 	if c.end, err = parseEnd(c.Until, time.Now()); err != nil {
-		f.add("until", "%s", err)
+		f.addOwn("until", "%s", err)
 	}
 }
 
@@ -80,16 +80,13 @@ const decideDocument = `mutation Decide($input: UpdateFindingsInput!) { updateFi
 // run decides about the findings.
 func (c *decideCommand) run(ctx context.Context, p program) error {
 	spell := func(word string) string { return strings.ToUpper(strings.ReplaceAll(word, "-", "_")) }
-	variables, err := json.Marshal(map[string]any{"input": struct {
+	variables := map[string]any{"input": struct {
 		UIDs          []string  `json:"uids"`
 		State         string    `json:"state"`
 		Justification string    `json:"justification,omitempty"`
 		Note          string    `json:"note,omitempty"`
 		ExpireTime    time.Time `json:"expireTime,omitzero"`
-	}{c.Findings, spell(c.State), spell(c.Justification), c.Note, c.end.UTC()}})
-	if err != nil {
-		return err
-	}
+	}{c.Findings, spell(c.State), spell(c.Justification), c.Note, c.end.UTC()}}
 	client, err := c.client(ctx)
 	if err != nil {
 		return err

@@ -50,8 +50,8 @@ func TestFindingsAreDecidedAbout(t *testing.T) {
 		succeed(decide("--state", "open")...)
 		expect("OPEN", "", false)
 		for args, want := range map[string]string{
-			"--state odd": "--state must be one of open, in-triage", "--state not-affected --justification odd": "--justification must be one of component", "--state accepted --until soon": "--until must be a time",
-			"--state accepted --until 0d": "--until must be a time", "--state accepted --until 2001-01-01T00:00:00Z": "future", "--state not-affected": "ustification",
+			"--state odd": "--state: must be one of open, in-triage", "--state not-affected --justification odd": "--justification: must be one of component", "--state accepted --until soon": "--until: must be a time",
+			"--state accepted --until 0d": "--until: must be a time", "--state accepted --until 2001-01-01T00:00:00Z": "future", "--state not-affected": "ustification",
 		} {
 			_, said, err := atrium(t, env, decide(strings.Fields(args)...)...)
 			if err == nil || !strings.Contains(said+err.Error(), want) {

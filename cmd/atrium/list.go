@@ -106,7 +106,7 @@ func (c *listCommand) check(f *faults) {
 		if fault.Flag == "order-by" {
 			f.add(fault.Flag, "%s", fault.Text)
 		} else {
-			*f = append(*f, fmt.Sprintf("--%s: %s", fault.Flag, fault.Text))
+			f.addOwn(fault.Flag, "%s", fault.Text)
 		}
 	}
 	if c.Limit < 0 {
