@@ -51,7 +51,7 @@ var givenFilters = map[string][]string{"AcceptanceConditionsInput": {
 
 // rareValues has values of conditions that are checked, which no row has.
 var rareValues = map[string]string{
-	"digest": `"sha256:00000000000000000000000000000000000000000000000000000000000000ff"`, "labels": `"none=such"`, "licenses": `"none"`, "event": `$event`, "below": `"1.0.0"`, "notBelow": `"1.0.0"`,
+	"digest": `"sha256:00000000000000000000000000000000000000000000000000000000000000ff"`, "labels": `{key: "none", value: "such"}`, "licenses": `"none"`, "event": `$event`, "below": `"1.0.0"`, "notBelow": `"1.0.0"`,
 	"or": `{query: "none"}, {not: {severities: [UNKNOWN, NONE, LOW, MEDIUM, HIGH, CRITICAL]}}`, "not": `{severities: [UNKNOWN, NONE, LOW, MEDIUM, HIGH, CRITICAL]}`,
 }
 
