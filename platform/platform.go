@@ -346,8 +346,8 @@ func (p *Platform) Run(ctx context.Context) {
 	}
 }
 
-// NoteSeen writes when those were seen last who have acted since the last call. It is for processes without Run, which
-// does so every second.
+// NoteSeen stores that identities which have acted since the last call were seen now. Run does this every second; NoteSeen is
+// for a process without Run.
 func (p *Platform) NoteSeen(ctx context.Context) error {
 	acted := map[core.UID]bool{}
 	for {

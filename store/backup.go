@@ -12,7 +12,7 @@ import (
 
 // errNotAFile is the error of backup and restore for PostgreSQL, which has its own
 // tools for them.
-var errNotAFile = errors.New("backup and restore are for SQLite; use pg_dump and pg_restore with PostgreSQL, and then `atrium admin repair` (see the guide, Operating)")
+var errNotAFile = errors.New("backup and restore are for SQLite; use pg_dump and pg_restore with PostgreSQL, and then `atrium admin repair` (see the guide, Back up and restore)")
 
 // Backup copies an embedded database into a file. A server may use the database in the
 // meantime. The file is not written if the database is not one of Atrium.

@@ -212,8 +212,8 @@ func (c *graphqlClient) do(request *http.Request) (response *http.Response, err 
 	return response, nil
 }
 
-// read sends a request to a path of REST, and returns the JSON that answers it. A body is a file.
-func (c *graphqlClient) read(ctx context.Context, method, path string, query url.Values, body io.Reader) ([]byte, error) {
+// fetch sends a request to a path, and returns the response to be read. A body is a file. The caller must close the body of the response.
+func (c *graphqlClient) fetch(ctx context.Context, method, path string, query url.Values, body io.Reader) (*http.Response, error) {
 	target := c.server.JoinPath(path)
 	target.RawQuery = query.Encode()
 	request, err := http.NewRequestWithContext(ctx, method, target.String(), body)
@@ -227,8 +227,21 @@ func (c *graphqlClient) read(ctx context.Context, method, path string, query url
 	if err != nil {
 		return nil, err
 	}
+	if response.StatusCode != http.StatusOK {
+		defer response.Body.Close()
+		return nil, c.refusal(response)
+	}
+	return response, nil
+}
+
+// read sends a request to a path of REST, and returns the JSON that answers it. A body is a file.
+func (c *graphqlClient) read(ctx context.Context, method, path string, query url.Values, body io.Reader) ([]byte, error) {
+	response, err := c.fetch(ctx, method, path, query, body)
+	if err != nil {
+		return nil, err
+	}
 	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK || mediaOf(response) != "application/json" {
+	if mediaOf(response) != "application/json" {
 		return nil, c.refusal(response)
 	}
 	answer, err := io.ReadAll(response.Body)

@@ -110,6 +110,6 @@ func (c *decideCommand) run(ctx context.Context, p program) error {
 	if !c.end.IsZero() {
 		until = ", until " + formatTime(c.end)
 	}
-	_, err = fmt.Fprintf(p.stdout, "findings that are %s now: %d%s\n", c.State, decided.UpdateFindings.UpdatedCount, until)
+	_, err = fmt.Fprintf(p.stdout, "Findings that you decided about: %d. They are %s now%s.\n", decided.UpdateFindings.UpdatedCount, c.State, until)
 	return err
 }

@@ -76,20 +76,11 @@ const maxDownloadWait = 2 * time.Minute
 func (c *graphqlClient) download(ctx context.Context, p program, path string, query url.Values) error {
 	transport, _ := c.http.Transport.(*http.Transport)
 	transport.ResponseHeaderTimeout = maxDownloadWait
-	target := c.server.JoinPath(path)
-	target.RawQuery = query.Encode()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), http.NoBody)
-	if err != nil {
-		return err
-	}
-	response, err := c.do(request)
+	response, err := c.fetch(ctx, http.MethodGet, path, query, nil)
 	if err != nil {
 		return err
 	}
 	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return c.refusal(response)
-	}
 	switch _, err = io.Copy(p.stdout, response.Body); {
 	case errors.Is(err, syscall.EPIPE): // the reader of the output has closed it
 		return nil

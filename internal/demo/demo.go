@@ -21,8 +21,8 @@ import (
 const Name = "acme"
 
 // Seed creates the organisation in a database without groups, with what has happened there since 26 weeks ago. It
-// does nothing to any other database. It writes through a platform of its own, whose clock is in the past. If there is an
-// issuer, the visitors are let in whom it signs in.
+// does nothing to any other database. It writes through a platform of its own, whose clock is in the past. With an
+// issuer, the visitors who sign in there get roles.
 func Seed(ctx context.Context, p *platform.Platform, store platform.Store, options platform.Options, issuer string) error {
 	ctx = core.WithActor(ctx, core.NewOperator("demonstration"))
 	empty, err := p.Groups.IsEmpty(ctx)
@@ -30,7 +30,7 @@ func Seed(ctx context.Context, p *platform.Platform, store platform.Store, optio
 		return err
 	}
 	clock := newClock(options.Clock)
-	options.Clock, options.Logger, options.Observer = clock.now, nil, nil // nobody wants to hear what went wrong then
+	options.Clock, options.Logger, options.Observer = clock.now, nil, nil // the past is neither logged nor measured
 	if p, err = platform.New(ctx, pastStore{store, clock}, options); err != nil {
 		return err
 	}
