@@ -101,7 +101,7 @@ func launchDemo(t *testing.T, database string) *running {
 	t.Helper()
 	r := launch(t, nil, "demo", "--addr", "127.0.0.1:0", "--metrics-addr=", "--database-url", database)
 	output := func() string { return r.stdout.String() + r.stderr.String() }
-	r.await(func() bool { return servedAt.MatchString(output()) && strings.Contains(output(), "Organisation") })
+	r.await(func() bool { return servedAt.MatchString(output()) && strings.Contains(output(), "Organization") })
 	r.url = servedAt.FindStringSubmatch(output())[1]
 	return r
 }

@@ -35,7 +35,7 @@ func (c *serveCommand) greet(p program, at server.Start) error {
 	} else {
 		text += "Token          " + token + " [--as owner|editor|viewer]\n" +
 			"Try            curl -H \"Authorization: Bearer $(" + token + ")\" '" + url + "/registry/v2/repos?page_size=3'\n" +
-			"Organisation   " + demo.Name + " is " + string(at.Organisation) + "\n"
+			"Organization   " + demo.Name + " is " + string(at.Organisation) + "\n"
 	}
 	_, err := io.WriteString(p.stdout, text)
 	if errors.Is(err, syscall.EPIPE) { // the reader of the output has ended
