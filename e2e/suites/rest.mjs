@@ -117,7 +117,9 @@ async function suite(way, base, look) {
     assert.equal(batch.roleBindings.length, 1);
     assert.equal((await send('PATCH', `${addressOf('/registry/v2/repos', repo)}/readme`, { body: { content: '# A' } })).content, '# A');
     assert.equal((await send('GET', `${addressOf('/registry/v2/repos', repo)}/readme`)).content, '# A');
-    const { tags: [{ uid, digest: imageDigest }] } = await send('GET', '/registry/v2/tags?name=latest'); // The name leaves out the signatures in the demonstration data, which are not images.
+    // Other suites make groups and images of their own. The name leaves out the signatures in the demonstration data, which are not images.
+    const { groups: [{ uid: acme }] } = await send('GET', '/iam/v2/groups?name=acme');
+    const { tags: [{ uid, digest: imageDigest }] } = await send('GET', `/registry/v2/tags?name=latest&uidp.descendants_of=${encoded(acme)}`);
     const image = `${addressOf('/registry/v2/repos', uid.slice(0, uid.lastIndexOf('/')))}/digests/${encodeURIComponent(imageDigest)}`;
     assert.ok((await send('GET', `${image}/architectures`)).architectures.length > 0);
     assert.match((await send('GET', `${image}/size`)).size, /^\d+$/);

@@ -32,7 +32,7 @@ func expectOperation(state string, with fields) expectedResource {
 	return resource(fields{
 		"uid": "<uid>", "kind": "import/sbom", "state": "OPERATION_STATE_" + state, "done": true, "records": 0, "progressPercent": 0, "creator": "import",
 		"createTime": "<time>", "updateTime": "<time>", "endTime": "<time>", "expireTime": "<time>",
-		"response": fields{"records": 2, "kinds": nil, "unreadable": 0, "refused": []any{fields{"place": ":2", "reason": "is no document"}}, "ignored": []any{}},
+		"response": fields{"records": 2, "kinds": []any{}, "unreadable": 0, "refused": []any{fields{"place": ":2", "reason": "is no document"}}, "ignored": []any{}},
 	}.with(with))
 }
 
@@ -44,7 +44,7 @@ func createOperation(e *env, parent string, given fields) fields {
 		e.Fatal(err)
 	}
 	e.w.p.LongRunning.Run(e.operator(), o, func(context.Context, func(int, int)) (any, error) {
-		report := &ingest.Report{Records: 2, Refused: []ingest.Problem{{Place: ":2", Reason: "is no document"}}, Ignored: []ingest.Problem{}}
+		report := &ingest.Report{Records: 2, Summary: ingest.Summary{Kinds: []ingest.KindCounts{}}, Refused: []ingest.Problem{{Place: ":2", Reason: "is no document"}}, Ignored: []ingest.Problem{}}
 		if given["fails"] == true {
 			return report, core.Invalid(fieldmask.Violation{Field: "body", Description: "is no document"})
 		}

@@ -56,7 +56,7 @@ func (o Operations) CompareImages(ctx context.Context, in *CompareImagesRequest)
 	}
 	return &ImageComparison{
 		showHeld(c.Added()), c.AddedCount(), showHeld(c.Removed()), c.RemovedCount(), showChanged(c.Changed()), c.ChangedCount(),
-		c.FindingsGone(), c.FindingsGoneCount(), c.FindingsNew(), c.FindingsNewCount(),
+		listOrEmpty(c.FindingsGone()), c.FindingsGoneCount(), listOrEmpty(c.FindingsNew()), c.FindingsNewCount(),
 	}, nil
 }
 
