@@ -3,7 +3,11 @@
 
 import { useSyncExternalStore } from 'react';
 import { navigate } from './router';
+import type { Tokens, Visit } from './oauth';
 import { settings, type SignInProvider } from './settings';
+
+/** Loads what speaks with providers, which a reader who brings a token does not need. */
+const loadProtocol = () => import('./oauth');
 
 const redirectPath = '/console/~signed-in/';
 /**
@@ -24,9 +28,7 @@ export interface Session {
   expired: boolean; // It says whether the session has expired while a form is open, so that the reader must sign in again.
 }
 
-interface Endpoints { issuer: string; authorization_endpoint: string; token_endpoint: string; end_session_endpoint?: string; authorization_response_iss_parameter_supported?: boolean }
-interface SignInUnderWay { issuer: string; verifier: string; state: string; back: string }
-interface Tokens { access_token: string; id_token?: string; refresh_token?: string; expires_in?: number; error?: string; error_description?: string }
+interface SignInUnderWay extends Visit { issuer: string; back: string }
 
 let session: Session = { state: 'starting', token: '', person: 0, message: '', expired: false };
 let provider: SignInProvider | undefined; // The reader has signed in here, or is about to.
@@ -116,11 +118,8 @@ export async function signOutEverywhere() {
   forgetInvite(); // It may be for somebody else than the next person here.
   signOut();
   if (!at || !hint) return; // The reader brought a token.
-  const { end_session_endpoint } = await discover(at);
-  if (!end_session_endpoint) return;
-  const to = new URL(end_session_endpoint);
-  for (const [name, value] of Object.entries({ client_id: at.clientId, id_token_hint: hint, post_logout_redirect_uri: location.origin + '/console' })) to.searchParams.set(name, value);
-  location.assign(to);
+  const to = await (await loadProtocol()).signOutAddress(at, hint, location.origin + '/console');
+  if (to) location.assign(to);
 }
 
 /**
@@ -198,7 +197,7 @@ export async function start() {
       await finishSignIn(kept);
     } catch (problem) {
       navigate(kept?.back ?? '/console', { replace: true }); // The next sign-in leads there.
-      leave(problem instanceof SignInRequired ? '' : `Sign-in failed: ${(problem as Error).message}`);
+      leave(`Sign-in failed: ${(problem as Error).message}`);
     }
     return;
   }
@@ -207,99 +206,30 @@ export async function start() {
   else leave('');
 }
 
-/** This error means that the provider must ask the reader something, but was told not to. */
-class SignInRequired extends Error {}
-
 /** Makes the provider with this issuer the one of the reader, if the operator still has it. */
 const select = (issuer: string | null | undefined) => (provider = settings.providers.find((one) => one.issuer === issuer));
-
-const discovered = new Map<string, Promise<Endpoints>>();
-function discover({ issuer }: SignInProvider): Promise<Endpoints> {
-  const known = discovered.get(issuer) ?? (async () => {
-    const response = await fetch(issuer.replace(/\/$/, '') + '/.well-known/openid-configuration').catch(() => undefined);
-    if (!response?.ok) {
-      discovered.delete(issuer);
-      throw new Error(`${issuer} does not answer: it must serve /.well-known/openid-configuration to this page`);
-    }
-    const found: Endpoints = await response.json();
-    if (found.issuer !== issuer) {
-      discovered.delete(issuer);
-      throw new Error(`${issuer} says that it is ${found.issuer}: the operator must give the issuer as it calls itself`);
-    }
-    return found;
-  })();
-  discovered.set(issuer, known);
-  return known;
-}
-
-/** Says whether the provider sends an ID token in the address of the page, in place of a code. */
-const givesIDToken = ({ parameters }: SignInProvider) => parameters?.response_type === 'id_token';
-
-const base64url = (bytes: Uint8Array) => btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
-const makeRandom = () => base64url(crypto.getRandomValues(new Uint8Array(32)));
 
 /** Goes to a provider. With silently, the provider asks nothing, and comes back at once if it does not know the reader. */
 export async function signIn(at: SignInProvider, silently = false) {
   if (!isSecureContext) throw new Error('Browsers allow a sign-in only on pages that came by https');
-  const { authorization_endpoint } = await discover(at);
-  const verifier = makeRandom(), state = makeRandom();
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));
-  sessionStorage.setItem(underWay, JSON.stringify({ issuer: at.issuer, verifier, state, back: location.pathname + location.search } satisfies SignInUnderWay));
-  const to = new URL(authorization_endpoint); // It may have parameters of its own.
-  for (const [name, value] of Object.entries({
-    response_type: 'code', ...at.parameters, client_id: at.clientId, redirect_uri: redirectURI(at), scope: at.scope, state,
-    ...(givesIDToken(at) ? { nonce: verifier } : { code_challenge: base64url(new Uint8Array(digest)), code_challenge_method: 'S256' }), ...(silently && { prompt: 'none' }),
-  })) to.searchParams.set(name, value);
+  const { to, visit } = await (await loadProtocol()).begin(at, redirectURI(at), silently);
+  sessionStorage.setItem(underWay, JSON.stringify({ ...visit, issuer: at.issuer, back: location.pathname + location.search } satisfies SignInUnderWay));
   // If the reader did not ask for it, the visit gets no entry in the history: back would lead to it again and again.
   if (silently) location.replace(to); else location.assign(to);
 }
 
 async function finishSignIn(kept: SignInUnderWay | null) {
-  const answer = new URLSearchParams(location.search || location.hash.slice(1));
+  const answer = new URLSearchParams(location.search || location.hash.slice(1)), protocol = await loadProtocol();
   if (!kept || !select(kept.issuer) || answer.get('state') !== kept.state) throw new Error('it was not started in this tab; sign in again');
-  if (location.origin + location.pathname !== redirectURI(provider!)) throw new Error(otherAnswered);
-  const { authorization_response_iss_parameter_supported: isNamed } = await discover(provider!);
-  checkIssuer(answer.get('iss') ?? (isNamed ? '' : undefined), kept.issuer);
-  if (answer.has('error')) {
-    if (/_required$/.test(answer.get('error')!)) throw new SignInRequired();
-    throw new Error(answer.get('error_description') ?? answer.get('error')!);
-  }
-  const tokens = givesIDToken(provider!) ? tokensOf(answer.get('id_token') ?? '', kept.verifier)
-    : await requestTokens({ grant_type: 'authorization_code', code: answer.get('code') ?? '', redirect_uri: redirectURI(provider!), code_verifier: kept.verifier });
-  checkAudience(tokens.access_token);
-  enter(keepTokens(tokens));
-  sessionStorage.setItem(signedIn, kept.issuer);
-  channel.postMessage({ renewed: session.token, expires } satisfies News); // Another tab of this person may wait for it.
+  if (location.origin + location.pathname !== redirectURI(provider!)) throw new Error(protocol.otherAnswered);
+  const tokens = await protocol.finish(provider!, redirectURI(provider!), kept, answer);
+  if (tokens) {
+    checkAudience(tokens.access_token);
+    enter(keepTokens(tokens));
+    sessionStorage.setItem(signedIn, kept.issuer);
+    channel.postMessage({ renewed: session.token, expires } satisfies News); // Another tab of this person may wait for it.
+  } else leave('');
   navigate(kept.back, { replace: true });
-}
-
-const otherAnswered = 'another provider has answered than the one that was chosen; sign in again';
-
-/** Fails if an answer names another issuer than the one that was asked, or none although this one always names itself (RFC 9207). */
-function checkIssuer(answered: string | undefined, asked: string) {
-  if (answered !== undefined && answered !== asked) throw new Error(otherAnswered);
-}
-
-/** Returns an ID token in the form of an answer. Its nonce proves that it belongs to the sign-in of this tab. */
-function tokensOf(token: string, nonce: string): Tokens {
-  const { nonce: given, iss } = claimsOf(token);
-  if (given !== nonce) throw new Error('the ID token of the provider is not of this sign-in; sign in again');
-  checkIssuer(String(iss), provider!.issuer);
-  return { access_token: token, id_token: token };
-}
-
-/** This error means that the provider refused the grant, so that it would refuse it again. */
-class GrantRefused extends Error {}
-
-async function requestTokens(form: Record<string, string>): Promise<Tokens> {
-  const { parameters, clientId } = provider!, { token_endpoint } = await discover(provider!);
-  const { resource } = parameters ?? {}; // RFC 8707: without it, a token of a provider with several APIs is for none.
-  const response = await fetch(token_endpoint, { method: 'POST', body: new URLSearchParams({ client_id: clientId, ...(resource && { resource }), ...form }) });
-  const tokens: Tokens = await response.json();
-  if ((response.status === 400 || response.status === 401) && tokens.error) throw new GrantRefused(tokens.error_description ?? tokens.error);
-  if (!response.ok || !tokens.access_token) throw new Error(tokens.error_description ?? tokens.error ?? `the provider answers ${response.status}`);
-  if (tokens.id_token) checkIssuer(String(claimsOf(tokens.id_token).iss), provider!.issuer);
-  return tokens;
 }
 
 /** Keeps what the next renewal needs, and returns the access token. An answer without a refresh token leaves the old one valid. */
@@ -324,7 +254,7 @@ function checkAudience(token: string) {
 }
 
 /** Returns the claims of a token, or none if it is not a JWT. */
-function claimsOf(token: string): { iss?: unknown; sub?: unknown; exp?: unknown; aud?: unknown; nonce?: unknown } {
+function claimsOf(token: string): { iss?: unknown; sub?: unknown; exp?: unknown; aud?: unknown } {
   try {
     return JSON.parse(atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/')));
   } catch {
@@ -356,11 +286,11 @@ const renew = () => (renewing ??= tryRenewal().finally(() => { renewing = undefi
 async function tryRenewal() {
   const { person } = session;
   try {
-    const tokens = await requestTokens({ grant_type: 'refresh_token', refresh_token: refreshToken });
-    if (session.person === person) become({ ...session, token: keepTokens(tokens) });
-  } catch (problem) {
+    const tokens = await (await loadProtocol()).refresh(provider!, refreshToken);
     if (session.person !== person) return; // The reader has signed out in the meantime.
-    if (problem instanceof GrantRefused) signOut('Your session has ended. Sign in again.');
-    else renewLater(Math.min(1000 * 2 ** failures++, 30_000));
+    if (tokens) become({ ...session, token: keepTokens(tokens) });
+    else signOut('Your session has ended. Sign in again.');
+  } catch {
+    if (session.person === person) renewLater(Math.min(1000 * 2 ** failures++, 30_000));
   }
 }
