@@ -16,7 +16,7 @@ export function makeClient(person: number): Client {
   const send = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
     const token = tokenOf(person);
     const response = await fetch(input, { ...init, headers: { ...init?.headers as Record<string, string>, Authorization: 'Bearer ' + token } });
-    if (response.status !== 401) return response;
+    if (response.status !== 401) return watchStream(response);
     await refuseToken(token);
     // The server did nothing for the refused token, so the request can be sent again with a token that was renewed.
     return [token, ''].includes(tokenOf(person)) ? response : send(input, init);
@@ -28,6 +28,27 @@ export function makeClient(person: number): Client {
     fetch: send,
     exchanges: [cacheExchange, fetchExchange],
   });
+}
+
+/** On a stream the server writes at least a comment every 12 s. One that is silent for longer ends here, so that it is opened again. */
+const longestSilence = 30_000;
+let heard = 0;
+/** Returns when a stream last brought anything. */
+export const lastHeard = () => heard;
+/** These are called whenever a stream brings anything. */
+export const hearers = new Set<() => void>();
+
+function watchStream(response: Response): Response {
+  if (!response.body || !response.headers.get('Content-Type')?.startsWith('text/event-stream')) return response;
+  let timer: ReturnType<typeof setTimeout>;
+  const listen = (to: TransformStreamDefaultController) => {
+    clearTimeout(timer);
+    heard = Date.now();
+    for (const hear of hearers) hear();
+    timer = setTimeout(() => to.error(new Error('the stream is silent')), longestSilence);
+  };
+  const watched = new TransformStream<Uint8Array, Uint8Array>({ start: listen, transform: (chunk, to) => { listen(to); to.enqueue(chunk); }, flush: () => clearTimeout(timer) });
+  return new Response(response.body.pipeThrough(watched), response);
 }
 
 /** This is one of the requests that made the current page. */

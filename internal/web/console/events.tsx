@@ -37,13 +37,14 @@ export function Events({ events, compact = false, most }: { events: HappeningFra
   return <ol className={compact ? 'events compact' : 'events'}>{runs.map(({ first, events: same }) => <li key={first.id}><RunOfEvents events={same} compact={compact} opened={opened} onToggle={toggle} bodies={bodies} /></li>)}</ol>;
 }
 
-interface RunProps { events: HappeningFragment[]; compact?: boolean; opened: ReadonlySet<string>; onToggle: (id: string) => void; bodies: ReadonlyMap<string, unknown>; more?: boolean }
+interface RunProps { events: HappeningFragment[]; compact?: boolean; opened: ReadonlySet<string>; onToggle: (id: string) => void; bodies: ReadonlyMap<string, unknown>; more?: boolean; hidden?: string[] /* Kinds that the log leaves out already; it can leave out more. */ }
 
 /** This part shows one event, or a run of them in one sentence that opens. */
-export function RunOfEvents({ events, compact, opened, onToggle, bodies, more = false }: RunProps) {
+export function RunOfEvents({ events, compact, opened, onToggle, bodies, more = false, hidden }: RunProps) {
   const [first] = events, key = 'run ' + first.id;
   if (events.length === 1) return <Happening event={first} body={bodies.get(first.id)} compact={compact} open={opened.has(first.id)} onToggle={onToggle} />;
-  const { verb } = tellEvent(first), last = events.at(-1)!, names = [...new Set(events.map(({ group }) => namesOf(group).join(' / ')).filter(Boolean))];
+  const { verb } = tellEvent(first), last = events.at(-1)!, names = [...new Set(events.map(({ group }) => namesOf(group).join(' / ')).filter(Boolean))], kind = first.kind?.replace(/_BATCH$/, '');
+  const listAll = kind && <button type="button" className="link-button" onClick={() => narrow({ show: 'log', kind, actor: first.actor.subject })}>List every one</button>;
   return (
     <>
       <div className={first.denied !== null ? 'happening denied' : 'happening'}>
@@ -51,10 +52,11 @@ export function RunOfEvents({ events, compact, opened, onToggle, bodies, more = 
         <div className="grow">
           <p><b>{actorOf(first)}</b> {first.denied !== null && <em>was not allowed to </em>}{verb} {first.kind?.startsWith('VULNERABILITIES') ? `findings of ${count(events.length)} images` : `${count(events.length)} ${manyOf(first)}`}{more && ' or more'}</p>
           <p className="dim where">{names.slice(0, 2).join(', ')}{names.length > 2 && ` and ${names.length - 2} more`} · <Time at={last.time} />{formatTime(last.time) !== formatTime(first.time) && <> to <Time at={first.time} /></>}
-            {!compact && <button type="button" className="link-button" aria-expanded={opened.has(key)} onClick={() => onToggle(key)}>{opened.has(key) ? 'Less' : 'One by one'}</button>}</p>
+            {!compact && <button type="button" className="link-button" aria-expanded={opened.has(key)} onClick={() => onToggle(key)}>{opened.has(key) ? 'Less' : 'One by one'}</button>}
+            {hidden && kind && <>{listAll}<button type="button" className="link-button" onClick={() => narrow({ hide: [...hidden, kind].join(',') })}>Hide this kind</button></>}</p>
         </div>
       </div>
-      {opened.has(key) && <ol className="folded">{events.slice(0, mostShown).map((event) => <li key={event.id}><Happening event={event} body={bodies.get(event.id)} open={opened.has(event.id)} onToggle={onToggle} /></li>)}{events.length > mostShown && <li className="dim note">and {count(events.length - mostShown)} more: choose a day or a resource to see them</li>}</ol>}
+      {opened.has(key) && <ol className="folded">{events.slice(0, mostShown).map((event) => <li key={event.id}><Happening event={event} body={bodies.get(event.id)} open={opened.has(event.id)} onToggle={onToggle} /></li>)}{events.length > mostShown && <li className="dim note">and {count(events.length - mostShown)} more. {listAll}</li>}</ol>}
     </>
   );
 }

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { useClient } from 'urql';
-import { useShownQuery } from './client';
+import { hearers, useShownQuery } from './client';
 import { Latest, Live, type EventKind, type HappeningFragment, type LatestQuery, type LiveSubscription } from './generated/graphql';
 import { useSession } from './session';
 
@@ -10,6 +10,8 @@ const mostKept = 200;
 export const noHistoryText = 'Changes appear here from now on. Only people who may change the group can see earlier ones.';
 
 const isHidden = () => document.visibilityState === 'hidden';
+const isOffline = () => !navigator.onLine;
+const watchOffline = (changed: () => void) => { for (const name of ['online', 'offline']) addEventListener(name, changed); return () => { for (const name of ['online', 'offline']) removeEventListener(name, changed); }; };
 const watchHidden = (changed: () => void) => { document.addEventListener('visibilitychange', changed); return () => document.removeEventListener('visibilitychange', changed); };
 
 /**
@@ -20,24 +22,24 @@ const watchHidden = (changed: () => void) => { document.addEventListener('visibi
  */
 export function useLive(uid: string, kinds: EventKind[] | undefined, { paused = false, after }: { paused?: boolean; after?: string } = {}) {
   const client = useClient();
-  const [events, setEvents] = useState<HappeningFragment[]>([]), [state, setState] = useState<'live' | 'waiting' | 'refused'>('live');
+  const [events, setEvents] = useState<HappeningFragment[]>([]), [state, setState] = useState<'opening' | 'live' | 'waiting' | 'refused'>('opening');
   const { expired } = useSession(); // In an expired session the stream waits until the reader has signed in again.
   const last = useRef<string | null | undefined>(after), key = JSON.stringify([uid, kinds]);
   if (last.current === undefined && after) last.current = after;
   // A stream can be continued only after an event that the reader knows.
   const asleep = useSyncExternalStore(watchHidden, isHidden) && Boolean(last.current);
+  const offline = useSyncExternalStore(watchOffline, isOffline);
   useEffect(() => setEvents([]), [key]);
   useEffect(() => {
-    if (paused || asleep || expired) return;
+    if (paused || asleep || expired || offline) return;
     let timer: ReturnType<typeof setTimeout> | undefined, ended = false, stop = () => {};
     const open = (tries: number) => {
       let failed = false;
-      setState(tries === 0 ? 'live' : 'waiting');
+      if (tries > 0) setState('waiting');
       const subscription = client.subscription<LiveSubscription>(Live, { uid, kinds, after: last.current } as never).subscribe(({ data, error, hasNext }) => {
         if (data?.events && data.events.id !== last.current) { // The last result of a stream repeats its last event.
           tries = 0;
           last.current = data.events.id;
-          setState('live');
           setEvents((old) => (old.some(({ id }) => id === data.events.id) ? old : [data.events, ...old].slice(0, mostKept)));
         }
         if ((error || hasNext === false) && !failed) {
@@ -66,11 +68,13 @@ export function useLive(uid: string, kinds: EventKind[] | undefined, { paused = 
       setEvents(stored);
       return true;
     };
+    const hear = () => setState('live');
+    hearers.add(hear);
     open(0);
-    return () => { ended = true; clearTimeout(timer); stop(); };
-  }, [client, key, paused, asleep, expired]);
+    return () => { ended = true; hearers.delete(hear); clearTimeout(timer); stop(); };
+  }, [client, key, paused, asleep, expired, offline]);
   useShownQuery(Live, { uid, ...(kinds && { kinds }) });
-  return { events, state: paused ? 'paused' as const : expired ? 'waiting' as const : state };
+  return { events, state: paused ? 'paused' as const : expired || offline ? 'waiting' as const : state };
 }
 
 /** Returns the live events, and below them those that were stored before. */

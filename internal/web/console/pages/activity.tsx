@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { rootOf } from '../access';
-import { useData, useDaysAgo, usePages } from '../client';
+import { lastHeard, useData, useDaysAgo, usePages } from '../client';
 import { Events, foldEvents, RunOfEvents, useBodies } from '../events';
 import { Audit, Latest, type AuditQuery, type AuditQueryVariables, type EventKind, type HappeningFragment } from '../generated/graphql';
 import { List, ListProblems, Toggles, useNarrow, useOpened, valuesOf } from '../list';
@@ -8,10 +8,13 @@ import { joinEvents, noHistoryText, useLive } from '../live';
 import { PersonFilter } from '../person-filter';
 import { narrow, useLocation } from '../router';
 import { SaveRows, type Column } from '../table';
-import { kindOf, topics } from '../topics';
+import { kindOf, topics, typeName } from '../topics';
 import { Empty, Icon, Lines, namesOf, NotShown, Problems } from '../ui';
 import { Views } from '../views';
-import { actorOf, count, longDayOf, plural, tellEvent, utcDayOf } from '../words';
+import { actorOf, count, formatTime, longDayOf, plural, tellEvent, utcDayOf } from '../words';
+
+const allKinds = [...new Set(topics.flatMap(({ types }) => types))];
+const nameOfKind = (kind: string) => typeName(allKinds.find((type) => kindOf(type) === kind) ?? kind).toLowerCase();
 
 /** This page shows what happens in a group now, and what happened before: the audit log also has refused requests. */
 export function Activity({ uid, names }: { uid: string; names: string[] }) {
@@ -24,7 +27,7 @@ export function Activity({ uid, names }: { uid: string; names: string[] }) {
       <div className="title"><h1>Activity</h1></div>
       <p className="lead">What happens in {names.join(' / ')} and below</p>
       <div className="tabs" role="group" aria-label="What is shown">
-        <button type="button" aria-pressed={live} onClick={() => narrow({ show: undefined, actor: undefined, subject: undefined, day: undefined, outcome: undefined })}>Live feed</button>
+        <button type="button" aria-pressed={live} onClick={() => narrow({ show: undefined, actor: undefined, subject: undefined, day: undefined, outcome: undefined, kind: undefined, hide: undefined })}>Live feed</button>
         <button type="button" aria-pressed={!live} onClick={() => narrow({ show: 'log' })}>Audit log</button>
       </div>
       <div className="filters"><Toggles label="About" chosen={chosen} onChange={(next) => narrow({ about: next.join(',') })} options={topics} /></div>
@@ -42,7 +45,7 @@ function Feed({ uid, kinds, names }: { uid: string; kinds?: EventKind[]; names: 
   return (
     <section className="card" aria-label="Live feed">
       <header>
-        <span className="live" data-state={state} role="status">{{ live: 'live', paused: paused ? 'Paused: new events appear when you resume' : 'Loading …', waiting: 'The connection was lost. Connecting again …', refused: 'Your role does not let you see this feed' }[state]}</span>
+        <span className="live" data-state={state} role="status">{{ opening: 'Connecting …', live: 'live', paused: paused ? 'Paused: new events appear when you resume' : 'Loading …', waiting: `The connection was lost${lastHeard() ? `, and this is as of ${formatTime(new Date(lastHeard()).toISOString())}` : ''}. Connecting again …`, refused: 'Your role does not let you see this feed' }[state]}</span>
         {state !== 'refused' && <button type="button" aria-pressed={paused} onClick={() => setPaused(!paused)}><Icon name={paused ? 'play' : 'pause'} />{paused ? 'Resume' : 'Pause'}</button>}
       </header>
       {loading ? <Lines rows={8} height={38} /> : events.length > 0 ? <Events events={events} />
@@ -60,8 +63,9 @@ const fileColumns: Pick<Column<HappeningFragment>, 'label' | 'text'>[] = [
   { label: 'Type', text: ({ type }) => type }, { label: 'Resource UID', text: ({ subject }) => subject }, { label: 'Actor UID', text: ({ actor }) => actor.subject }, { label: 'Event', text: ({ id }) => id },
 ];
 
-function Log({ uid, kinds }: { uid: string; kinds?: EventKind[] }) {
-  const { search } = useLocation();
+function Log({ uid, kinds: chosenKinds }: { uid: string; kinds?: EventKind[] }) {
+  const { search } = useLocation(), known = allKinds.map(kindOf), only = known.find((one) => one === search.get('kind')), hidden = known.filter((one) => valuesOf(search, 'hide').includes(one));
+  const kinds = only ? [only] : hidden.length > 0 ? (chosenKinds ?? known).filter((one) => !hidden.includes(one)) : chosenKinds;
   const [outcome] = valuesOf(search, 'outcome'), actor = search.get('actor') ?? undefined, subject = search.get('subject') ?? undefined, from = useDaysAgo(29);
   const day = search.get('day') ?? undefined, since = day && !Number.isNaN(Date.parse(day)) ? day : undefined;
   const variables: AuditQueryVariables = {
@@ -70,13 +74,13 @@ function Log({ uid, kinds }: { uid: string; kinds?: EventKind[] }) {
   };
   const list = usePages<AuditQuery, HappeningFragment, AuditQueryVariables>(Audit, variables, (data) => data.auditLog, { start: false });
   const { rows, loading, started, first } = list, [opened, toggle] = useOpened(), height = useNarrow() ? 86 : 64;
-  const bodies = useBodies(rows), runs = foldEvents(rows).map((run, i, all) => ({ run, heading: i === 0 || longDayOf(all[i - 1].first.time) !== longDayOf(run.first.time) ? longDayOf(run.first.time) : undefined }));
+  const bodies = useBodies(rows), runs = (only ? rows.map((event) => ({ first: event, events: [event] })) : foldEvents(rows)).map((run, i, all) => ({ run, heading: i === 0 || longDayOf(all[i - 1].first.time) !== longDayOf(run.first.time) ? longDayOf(run.first.time) : undefined }));
   const refused = list.problems.some(({ code }) => code === 'PERMISSION_DENIED');
   let notice: ReactNode; // It replaces the events.
   if (refused) notice = <Empty title="Only people who may change the group can read the audit log">The live feed shows you what happens from now on.</Empty>;
   else if (list.problems.length > 0 && rows.length === 0) notice = <Problems loaded={list} />;
   else if (!started) notice = <Lines rows={8} height={38} />;
-  else if (rows.length === 0 && !loading) notice = <Empty title="Nothing in the log">{outcome || actor || subject || kinds || since ? <>No event matches the filters. <button type="button" className="link-button" onClick={() => narrow({ about: undefined, outcome: undefined, actor: undefined, subject: undefined, day: undefined })}>Show everything</button></> : 'Every change and every refused change is listed here, for as long as the operator has configured.'}</Empty>;
+  else if (rows.length === 0 && !loading) notice = <Empty title="Nothing in the log">{outcome || actor || subject || kinds || since ? <>No event matches the filters. <button type="button" className="link-button" onClick={() => narrow({ about: undefined, outcome: undefined, actor: undefined, subject: undefined, day: undefined, kind: undefined, hide: undefined })}>Show everything</button></> : 'Every change and every refused change is listed here, for as long as the operator has configured.'}</Empty>;
   return (
     <>
       {!refused && <section className="card days" aria-label="By day">{first?.eventActivity ? <Days days={first.eventActivity} chosen={since} /> : started && first ? <NotShown what="these counts" /> : <div className="plot" />}</section>}
@@ -86,11 +90,13 @@ function Log({ uid, kinds }: { uid: string; kinds?: EventKind[] }) {
         <SaveRows name="events" columns={fileColumns} readAll={list.readAll} disabled={started && rows.length === 0} />
         <PersonFilter label="By whom" nothing="By anybody" chosen={actor} root={rootOf(uid)} known={new Map(rows.map((event) => [event.actor.subject, actorOf(event)]))} onChange={(one) => narrow({ actor: one })} />
         {subject && <Toggles label="About what" chosen={['subject']} onChange={() => narrow({ subject: undefined })} options={[{ value: 'subject', name: `Only about ${(rows[0]?.subject === subject && tellEvent(rows[0]).name) || 'one resource'} ×` }]} />}
+        {only && <Toggles label="Only what kind" chosen={['kind']} onChange={() => narrow({ kind: undefined })} options={[{ value: 'kind', name: `Only “${nameOfKind(only)}” ×` }]} />}
+        {hidden.length > 0 && <Toggles label="Not what kind" chosen={hidden} onChange={(next) => narrow({ hide: next.join(',') || undefined })} options={hidden.map((value) => ({ value, name: `Without “${nameOfKind(value)}” ×` }))} />}
         {since && <Toggles label="Day" chosen={['day']} onChange={() => narrow({ day: undefined })} options={[{ value: 'day', name: `Only ${utcDayOf(since)} ×` }]} />}
       </div>}
       <section aria-label="Audit log">
         {notice ? <div className="card">{notice}</div>
-          : <List label="Events" rows={runs} keyOf={({ run }) => run.first.id} height={height} busy={loading} end={() => { if (scrollY > 0) list.readMore(); }} render={({ heading, run }) => <>{heading && <h2 className="day-heading">{heading}</h2>}<RunOfEvents events={run.events} opened={opened} onToggle={toggle} bodies={bodies} more={list.more && run === runs.at(-1)?.run} /></>} />}
+          : <List label="Events" rows={runs} keyOf={({ run }) => run.first.id} height={height} busy={loading} end={() => { if (scrollY > 0) list.readMore(); }} render={({ heading, run }) => <>{heading && <h2 className="day-heading">{heading}</h2>}<RunOfEvents events={run.events} opened={opened} onToggle={toggle} bodies={bodies} more={list.more && run === runs.at(-1)?.run} hidden={hidden} /></>} />}
       </section>
       {!refused && <ListProblems list={list} />}
       {!notice && !list.stopped && <p className="end" aria-live="polite">{list.more ? <button type="button" onClick={list.readMore}>Show more</button> : rows.length > 20 ? `End of the log: ${plural(rows.length, 'event')}.` : ''}</p>}
