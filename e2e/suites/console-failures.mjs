@@ -238,6 +238,28 @@ await check('an image of which nothing is known has no number, and neither has i
   await page.goto(`${site}/console/acme/unscanned`);
   await loaded(page);
   assert.match(await page.locator('.told').innerText(), /^Nothing is known about 1 image/);
+  await page.goto(`${site}/console/acme/unscanned/~packages?show=unknown`);
+  await loaded(page);
+  assert.match(await page.locator('.body .row').allInnerTexts().then((rows) => rows.join()), /^bare:latest/);
+  assert.match(await page.locator('.feed-ages').innerText(), /^Feeds: the server reads none/);
+  await page.context().close();
+}, 30);
+
+await check('a live feed that is silent, or of a browser that is offline, does not claim to be live', async () => {
+  const page = await newPage(), state = (name) => page.locator(`.live[data-state=${name}]`);
+  await page.clock.install();
+  await page.goto(`${site}/console/acme/~activity`);
+  await state('live').waitFor();
+  await page.clock.fastForward(31_000); // The server writes a comment every 12 s, but not in this time.
+  await state('waiting').getByText(/^The connection was lost, and this is as of .*\d/).waitFor();
+  await page.clock.fastForward(2000);
+  await state('live').waitFor();
+  await page.context().setOffline(true);
+  await state('waiting').waitFor();
+  await addGroup('while-offline', acme);
+  await page.context().setOffline(false);
+  await state('live').waitFor();
+  await page.getByText('while-offline').first().waitFor();
   await page.context().close();
 }, 30);
 

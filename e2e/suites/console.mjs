@@ -14,7 +14,7 @@ const generating = run(process.execPath, ['console/generate.mjs', '--check'], {}
 const typing = run(process.execPath, [tsc, '-p', join(web, 'console')]);
 
 const { subscriptions: { nodes: [hook] } } = await data('{ subscriptions(first: 1) { nodes { uid } } }');
-const pages = { overview: '/console', group: '/console/acme/engineering/shop', repos: '/console/acme/~repos', repo: '/console/acme/engineering/shop/checkout', 'repo-findings': '/console/acme/engineering/shop/checkout?tab=findings', 'repo-packages': '/console/acme/engineering/shop/checkout?tab=packages', 'repo-readme': '/console/acme/engineering/shop/checkout?tab=readme', 'repo-compare': '/console/acme/engineering/shop/checkout?tab=compare&from=4.2.7&to=5.0.2', findings: '/console/acme/~findings', packages: '/console/acme/~packages', package: '/console/acme/~packages?name=express&ecosystem=npm', advisory: '/console/acme/~advisories?id=ACME-2026-0102', advisories: '/console/acme/~advisories?severity=HIGH', access: '/console/acme/engineering/~access', 'access-table': '/console/acme/engineering/~access?show=table', 'access-review': '/console/acme/~access?show=review&left=no', 'access-changes': '/console/acme/~access?show=changes', 'access-day': `/console/acme/~access?show=day&on=${new Date().toISOString().slice(0, 10)}`, activity: '/console/acme/~activity', log: '/console/acme/~activity?show=log', roles: '/console/acme/engineering/~roles', providers: '/console/acme/~identities?show=providers', webhooks: '/console/acme/~webhooks', webhook: '/console/acme/~webhooks?hook=' + hook.uid, identities: '/console/acme/~identities', invites: '/console/acme/~identities?show=invites' };
+const pages = { overview: '/console', group: '/console/acme/engineering/shop', repos: '/console/acme/~repos', repo: '/console/acme/engineering/shop/checkout', 'repo-findings': '/console/acme/engineering/shop/checkout?tab=findings', 'repo-packages': '/console/acme/engineering/shop/checkout?tab=packages', 'repo-readme': '/console/acme/engineering/shop/checkout?tab=readme', 'repo-compare': '/console/acme/engineering/shop/checkout?tab=compare&from=4.2.7&to=5.0.2', findings: '/console/acme/~findings', 'findings-over-time': '/console/acme/~findings?over=time', unknown: '/console/acme/~packages?show=unknown', packages: '/console/acme/~packages', package: '/console/acme/~packages?name=express&ecosystem=npm', advisory: '/console/acme/~advisories?id=ACME-2026-0102', advisories: '/console/acme/~advisories?severity=HIGH', access: '/console/acme/engineering/~access', 'access-table': '/console/acme/engineering/~access?show=table', 'access-review': '/console/acme/~access?show=review&left=no', 'access-changes': '/console/acme/~access?show=changes', 'access-day': `/console/acme/~access?show=day&on=${new Date().toISOString().slice(0, 10)}`, activity: '/console/acme/~activity', log: '/console/acme/~activity?show=log', roles: '/console/acme/engineering/~roles', providers: '/console/acme/~identities?show=providers', webhooks: '/console/acme/~webhooks', webhook: '/console/acme/~webhooks?hook=' + hook.uid, identities: '/console/acme/~identities', invites: '/console/acme/~identities?show=invites' };
 const costs = {};
 // axe looks at every page in each theme once, and at each width once. With ATRIUM_TEST_MATRIX it does so in all themes at all widths.
 const modes = process.env.ATRIUM_TEST_MATRIX ? ['light', 'dark', 'forced'].flatMap((theme) => [320, 390, 1024, 1440].map((width) => [theme, width])) : [['light', 1440], ['dark', 390], ['forced', 1024], ['light', 320]];
@@ -219,6 +219,13 @@ await check('an advisory has a page that says what it affects, and a package one
   await loaded(page);
   assert.match(await page.locator('.plain-table tbody tr').filter({ hasText: '6.9.7' }).innerText(), /checkout[^]*ACME-2026-0102/);
   assert.match(await page.locator('.plain-table tbody tr').filter({ hasText: '6.13.0' }).innerText(), /none/);
+  const holders = page.locator('.plain-table tbody tr').filter({ hasText: '6.9.7' }).getByRole('link', { name: /^\d+ tags?$/ }), number = Number((await holders.innerText()).match(/\d+/)[0]);
+  await holders.click();
+  await page.waitForURL(/version=6\.9\.7.*show=tags/);
+  await loaded(page);
+  assert.equal(await page.locator('.row').count(), number, 'the number of tags leads to a list of that length');
+  const [held] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Export CSV' }).click()]);
+  assert.match(readFileSync(await held.path(), 'utf8'), /^.?Group,Repo,Tag,Digest[^]*acme\/engineering\/shop,checkout,4\.2\.7,sha256:[0-9a-f]{64}/);
   await open(page, '/console/acme/~advisories?id=ACME-2026-0106');
   assert.match(await text(page), /Nothing is open[^]*Decisions[^]*Accepted[^]*We load only models/);
   await open(page, '/console/acme/~advisories?id=CVE-1999-0001');
@@ -321,6 +328,12 @@ await check('the audit log names what is gone, folds what is alike, and shows al
   await page.waitForURL(/actor=/);
   await eventually(async () => (await page.locator('.happening p:first-child > b:first-child').allInnerTexts()).every((who) => who === 'viewer'), async () => text(page));
   await page.getByRole('button', { name: /^By whom: viewer/ }).click();
+  await open(page, '/console/acme/~activity?show=log&hide=REGISTRY_REPO_DELETED');
+  await eventually(async () => /created the repo/.test(await text(page)) && !/deleted the repo/.test(await text(page)), async () => text(page));
+  await page.getByRole('button', { name: 'Without “repo deleted” ×' }).click();
+  await page.waitForURL((url) => !url.searchParams.has('hide'));
+  await open(page, '/console/acme/~activity?show=log&kind=REGISTRY_TAG_CREATED');
+  await eventually(async () => (await page.locator('.happening').allInnerTexts()).every((one) => /created the tag/.test(one)) && await page.locator('.happening').count() > 3, async () => text(page)); // They are not folded.
   await open(page, '/console/acme/~activity?show=log');
   await page.getByText('owner deleted the repo short-lived').waitFor(); // Names come after the events.
   assert.deepEqual((await text(page)).match(/^(?!.* redelivered ).*no longer exists.*$/gm), null); // The record of a redelivery has no name.

@@ -15,15 +15,17 @@ import { count, plural } from './words';
 type Row = NonNullable<PackagesQuery['packages']>['nodes'][number];
 
 const sorts = { name: { field: 'NAME', direction: 'ASC' } } as const;
-const advisoriesOf = ({ versions }: Row) => (versions?.nodes ?? []).reduce((sum, one) => sum + (one.advisories?.totalCount ?? 0), 0);
+const affectedOf = ({ versions }: Row) => (versions?.nodes ?? []).filter((one) => one.advisories?.totalCount).length;
 const isPart = ({ versions }: Row) => (versions?.totalCount ?? 0) > (versions?.nodes.length ?? 0);
 const columns: Column<Row, 'name'>[] = [
   { key: 'name', label: 'Package', names: true, width: 'minmax(0, 1.4fr)', by: 'name', cell: ({ name }) => <b className="cut">{name}</b> },
   { key: 'ecosystem', label: 'Ecosystem', width: 'minmax(0, .7fr)', className: 'dim cut', cell: ({ ecosystem }) => ecosystem ?? '–' },
   { key: 'versions', label: 'Versions, the newest first', width: 'minmax(0, 1.4fr)', className: 'cut versions',
     cell: (row) => <>{row.versions?.nodes.map(({ version }) => version ?? 'not known').join(', ') || '–'}{isPart(row) && <span className="dim"> and {count(row.versions!.totalCount - row.versions!.nodes.length)} more</span>}</> },
-  { key: 'advisories', label: 'Advisories', width: '9rem', className: 'dim',
-    cell: (row) => (advisoriesOf(row) > 0 ? <span className="state open">{plural(advisoriesOf(row), 'advisory', 'advisories')}</span> : isPart(row) ? 'see the versions' : 'none') },
+  { key: 'affected', label: 'Affected versions', width: '11rem', className: 'dim', cell: (row) => {
+    const affected = affectedOf(row), of = isPart(row) ? ` of the newest ${row.versions!.nodes.length}` : '';
+    return affected > 0 ? <span className="state open">{count(affected)}{of || ` of ${row.versions!.nodes.length}`}</span> : `none${of}`;
+  } },
 ];
 
 /** Returns the address of the page of a package, as a group sees it. */

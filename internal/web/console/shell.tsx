@@ -13,7 +13,7 @@ import { settings } from './settings';
 import { SettingsDialog } from './settings-dialog';
 import { ShowQuery } from './show-query';
 import { Tree } from './tree';
-import { Dialog, Empty, Icon, Lines, Mark, type IconName } from './ui';
+import { Dialog, Empty, Icon, Lines, Mark, Time, type IconName } from './ui';
 
 /** Returns a page whose script is loaded when the page is first shown, or earlier by `load`. After a failure, it is loaded again when the reader comes back. */
 function pageOf<P extends object>(load: () => Promise<ComponentType<P>>) {
@@ -106,7 +106,7 @@ export function Shell() {
           : problem ? <Empty whole title="The server did not answer">{problem} <button type="button" onClick={reload}>Try again</button></Empty>
           : loading || shell.loading && !place ? <PageLines />
           : !place ? <Empty whole title="Page not found">There is no group or repo “{route.path}”, or you have no access to it. <Link to="/console">Go to your groups</Link></Empty>
-          : <Page place={place} view={route.view} names={route.names} />}</Suspense>
+          : <Page place={place} view={route.view} names={route.names} feeds={shell.data?.feeds?.nodes} />}</Suspense>
       </main>
       <Search open={searching} onClose={() => setSearching(false)} pages={scope.length > 0 ? pageHits(scope) : []} />
       {byInvite && <Suspense><invited.page /></Suspense>}
@@ -146,16 +146,28 @@ function StartPage({ shell, redirected }: { shell: QueryState<ShellQuery>; redir
 
 const PageLines = () => <div className="page"><Lines rows={1} height={30} /><Lines rows={6} height={22} /></div>;
 
-function Page({ place, view, names }: { place: KnownPlace; view: string; names: string[] }) {
-  if (place.kind === 'repo') return view ? <Empty whole title="Page not found">A repo has only one page. <Link to={address(names)}>Open it</Link></Empty> : <repo.page key={place.uid} uid={place.uid} names={names} groupNames={place.groupNames} />;
+type Feed = NonNullable<ShellQuery['feeds']>['nodes'][number];
+
+function Page({ place, view, names, feeds }: { place: KnownPlace; view: string; names: string[]; feeds?: Feed[] }) {
+  if (place.kind === 'repo') return view ? <Empty whole title="Page not found">A repo has only one page. <Link to={address(names)}>Open it</Link></Empty> : <><repo.page key={place.uid} uid={place.uid} names={names} groupNames={place.groupNames} /><FeedAges feeds={feeds} names={place.groupNames} /></>;
   const found = pages.find((one) => one.view === view);
   if (!found) return <Empty whole title="Page not found">A group has no page “{view}”. <Link to={address(names)}>Go to its overview</Link></Empty>;
   return (
     <>
       {!view && place.twin && <p className="twin">This is the group {names.at(-1)}. There is also <Link to={address(names, '', { kind: 'repo' })}>a repo with this name</Link>.</p>}
       <found.page key={place.uid + view} uid={place.uid} names={names} />
+      {dependOnFeeds.includes(view) && <FeedAges feeds={feeds} names={names} />}
     </>
   );
+}
+
+const dependOnFeeds = ['', 'repos', 'findings', 'packages', 'advisories'];
+
+/** This line says how old the feeds are from which the page knows what it shows. */
+function FeedAges({ feeds, names }: { feeds?: Feed[]; names: string[] }) {
+  if (!feeds) return null;
+  const ages = feeds.map(({ uid, name, lastSuccessTime, failingSince }, i) => <span key={uid} className={failingSince ? 'fault' : undefined}>{i > 0 && ', '}{name} {lastSuccessTime ? <Time at={lastSuccessTime} /> : 'not yet'}{failingSince && <> (fails since <Time at={failingSince} />)</>}</span>);
+  return <p className="feed-ages"><Link to={pageAddress(names, 'sources')}>Feeds</Link>{feeds.length > 0 ? <>, last read: {ages}</> : ': the server reads none, so what is known is as old as the last import'}</p>;
 }
 
 function Breadcrumbs({ names }: { names: string[] }) {

@@ -3,6 +3,7 @@ import { Package as PackageDocument, type PackageQuery } from '../generated/grap
 import { packageAddress, PackageList } from '../package-list';
 import { groupAddress, repoAddress } from '../places';
 import { Link, useLocation } from '../router';
+import { TagsWith } from '../tags-with';
 import { Card, CopyButton, Empty, Lines, namesOf, Problems, Severity } from '../ui';
 import { count, plural } from '../words';
 
@@ -10,7 +11,12 @@ type Held = NonNullable<PackageQuery['packages']>['nodes'][number];
 
 /** This page shows the packages that the images below a group hold, or one of them with its versions. */
 export function Packages({ uid, names }: { uid: string; names: string[] }) {
-  const name = useLocation().search.get('name');
+  const { search } = useLocation(), name = search.get('name'), version = search.get('version') ?? undefined;
+  const below = names.join(' / '), what = version ? `${name} ${version}` : name, ecosystem = search.get('ecosystem') ?? undefined;
+  if (search.get('show') === 'unknown') return <TagsWith uid={uid} where={{ packagesKnown: false, excludeClasses: ['REFERRER'] }} title="Images not known" file="images-not-known" back={<Link to={groupAddress(names, uid, 'packages')}>Packages</Link>}
+    lead={<>No SBOM says what these images below {below} hold, so nothing is known about findings in them: see <a href="/guide/importing">importing</a>.</>} none={`Of each image below ${below}, an SBOM says what it holds.`} />;
+  if (name && search.get('show') === 'tags') return <TagsWith uid={uid} where={{ package: { name, ecosystem, version } }} title={`Tags with ${what}`} file={`${name}-tags`} back={<Link to={packageAddress(names, uid, { name, ecosystem: ecosystem ?? null })}>{name}</Link>}
+    lead={`The tags below ${below} whose image holds ${what}.`} none={`No tag below ${below} points to an image that holds ${what}.`} />;
   if (name) return <OnePackage uid={uid} names={names} name={name} />;
   return (
     <div className="page">
@@ -47,13 +53,20 @@ function Versions({ found, several, names, uid }: { found: Held; several: boolea
         <tbody>{nodes.map((one) => (
           <tr key={one.uid}>
             <th scope="row">{one.version ?? 'not known'}{one.purl && <CopyButton text={one.purl} label={`Copy the package URL of ${one.version ?? found.name}`} />}</th>
-            <td data-label="Held by">{one.repos ? <>{one.repos.nodes.map((repo, i) => <span key={repo.uid}>{i > 0 && ', '}<Link to={repoAddress(namesOf(repo.group), repo)}>{repo.name}</Link></span>)}{one.repos.totalCount > one.repos.nodes.length && ` and ${count(one.repos.totalCount - one.repos.nodes.length)} more`}{one.tags && <span className="dim"> · {plural(one.tags.totalCount, 'tag')}</span>}</> : '–'}</td>
+            <td data-label="Held by">{one.repos ? <>{one.repos.nodes.map((repo, i) => <span key={repo.uid}>{i > 0 && ', '}<Link to={repoAddress(namesOf(repo.group), repo)}>{repo.name}</Link></span>)}{one.repos.totalCount > one.repos.nodes.length && ` and ${count(one.repos.totalCount - one.repos.nodes.length)} more`}{one.tags && one.version && <small><Link to={holdersAddress(names, uid, found, one.version)}>{plural(one.tags.totalCount, 'tag')}</Link></small>}</> : '–'}</td>
             <td data-label="Advisories">{!one.advisories ? '–' : one.advisories.totalCount === 0 ? <span className="dim">none</span> : <ul className="stacked">{one.advisories.nodes.map((advisory) => <li key={advisory.uid}><Link to={groupAddress(names, uid, 'advisories', { id: advisory.advisoryId })}>{advisory.advisoryId}</Link> <Severity rating={advisory.severity.rating} score={advisory.severity.score} /></li>)}{one.advisories.totalCount > one.advisories.nodes.length && <li className="dim">and {count(one.advisories.totalCount - one.advisories.nodes.length)} more</li>}</ul>}</td>
             <td data-label="Licenses" className="dim">{one.licenses.join(', ') || '–'}</td>
           </tr>
         ))}</tbody>
       </table></div>
-      {totalCount > nodes.length && <p className="dim note">These are the newest {count(nodes.length)} of {plural(totalCount, 'version')}.</p>}
+      {totalCount > nodes.length && <p className="dim note">These are the newest {count(nodes.length)} of {plural(totalCount, 'version')}. <Link to={holdersAddress(names, uid, found)}>List all tags that hold any version</Link></p>}
     </Card></div>
   );
 }
+
+/** Returns the address of the list of tags whose images hold a package, or a version of it. */
+const holdersAddress = (names: string[], uid: string, { name, ecosystem }: { name: string; ecosystem: string | null }, version?: string) =>
+  groupAddress(names, uid, 'packages', { name, ecosystem: ecosystem ?? undefined, version, show: 'tags' });
+
+/** Returns the address of the list of images of which nothing is known. */
+export const unknownAddress = (names: string[], uid: string) => groupAddress(names, uid, 'packages', { show: 'unknown' });
