@@ -88,6 +88,7 @@ await check('a role is given, changed and revoked by the keyboard, and each says
   await eventually(async () => (await dialog.locator('.choices button').count()) === 1, 'the identity is not found');
   await dialog.locator('.choices button').focus();
   await page.keyboard.press('Enter');
+  await eventually(() => page.evaluate(() => document.activeElement.innerText?.startsWith('Choose another')), 'the focus is lost');
   await dialog.getByRole('radio', { name: /^registry\.push/ }).focus();
   await page.keyboard.press('Space');
   await dialog.locator('.gained').first().waitFor();

@@ -207,6 +207,7 @@ await check('what a sink refused is shown with its answer', async () => {
   await page.getByText('/broken').click();
   await page.waitForURL(/hook=/);
   await loaded(page);
+  assert.equal(await page.evaluate(() => document.activeElement.tagName), 'H1', 'the focus is not on the webhook');
   await button(page, 'Send a test event').click();
   await page.getByText(/The sink did not accept the test event/).waitFor();
   assert.match(await page.locator('.row').first().innerText(), /Retrying[^]*400/);

@@ -204,6 +204,7 @@ await check('a repo shows its images by version, and compares two of them', asyn
   await page.getByRole('button', { name: 'Compare 4.2.7 with 5.0.2' }).click();
   await loaded(page);
   assert.match(await text(page), /3 findings are gone, none is new[^]*qs\n6\.9\.7 → 6\.13\.0/);
+  assert.equal(await page.evaluate(() => document.activeElement.tagName), 'H2', 'the focus is not on the comparison');
   assert.deepEqual(page.faults, []);
   await page.context().close();
 });
@@ -358,12 +359,14 @@ await check('the audit log names what is gone, folds what is alike, and shows al
   await page.context().close();
 }, 30);
 
-await check('findings that were chosen are decided about together', async () => {
+await check('findings that were chosen are decided about together, which is said and undone exactly, and the focus stays in the list', async () => {
   const page = await newPage({ viewport: { width: 390, height: 844 } });
-  await open(page, '/console/acme/~findings?show=not-affected');
-  const before = await page.getByRole('row').count();
-  await open(page, '/console/acme/~findings?sort=package');
   const { group: { findings: { nodes } } } = await data('{ group(path: "acme") { findings(first: 2, where: {states: [OPEN, IN_TRIAGE]}, orderBy: {field: PACKAGE}) { nodes { uid vulnerabilityId package digest repo { name } } } } }');
+  const set = (input) => data('mutation M($i: UpdateFindingsInput!) { updateFindings(input: $i) { updatedCount } }', { i: input });
+  const standing = async () => Promise.all(nodes.map(async ({ uid }) => (await data('query Q($u: UID!) { finding(uid: $u) { state justification note expireTime } }', { u: uid })).finding));
+  await set({ uids: [nodes[0].uid], state: 'IN_TRIAGE', note: 'Ask the vendor', expireTime: '2099-01-02T03:04:05Z' });
+  const before = await standing();
+  await open(page, '/console/acme/~findings?sort=package');
   for (const one of nodes) await page.getByRole('checkbox', { name: `Choose ${one.vulnerabilityId} in ${one.repo.name}`, exact: true }).check();
   await look(page, 'findings-chosen');
   assert.deepEqual(await violations(page), []);
@@ -374,9 +377,15 @@ await check('findings that were chosen are decided about together', async () => 
   await dialog.getByRole('button', { name: 'Save the decision' }).click();
   await dialog.waitFor({ state: 'hidden' });
   await eventually(async () => (await page.getByRole('region', { name: 'What is chosen' }).count()) === 0, 'they stay chosen');
-  await open(page, '/console/acme/~findings?show=not-affected');
-  assert.equal(await page.getByRole('row').count(), before + 2);
-  await data('mutation M($i: UpdateFindingsInput!) { updateFindings(input: $i) { updatedCount } }', { i: { uids: nodes.map(({ uid }) => uid), state: 'OPEN' } });
+  assert.match(await page.getByRole('status', { name: 'What was saved' }).innerText(), /2 findings( of \S+)? are not affected/);
+  await eventually(() => page.evaluate(() => document.activeElement.matches('.row .whole')), () => page.evaluate(() => document.activeElement.outerHTML.slice(0, 200)));
+  assert.deepEqual((await standing()).map(({ state }) => state), ['NOT_AFFECTED', 'NOT_AFFECTED']);
+  await look(page, 'findings-said');
+  assert.deepEqual(await violations(page), []);
+  await page.keyboard.press('z');
+  await page.getByText('Undone: 2 findings are as they were.').waitFor();
+  assert.deepEqual(await standing(), before);
+  await set({ uids: [nodes[0].uid], state: 'OPEN' });
   assert.deepEqual(page.faults, []);
   await page.context().close();
 }, 30);
@@ -418,6 +427,8 @@ await check('a finding is decided about, and comes back', async () => {
   await page.locator('.row').filter({ hasText: 'express' }).locator('button').first().click();
   await decide('ACCEPTED', 'Only behind the gateway');
   await eventually(async () => (await number('Open')) === before - 1 && (await number('Accepted')) === accepted + 1, 'the numbers stay');
+  assert.match(await page.locator('.said').innerText(), /^Accepted \S+ in express\./);
+  await eventually(() => page.evaluate(() => document.activeElement.matches('.row .whole')), 'the focus is lost');
   await view('Accepted').click();
   await loaded(page);
   assert.match(await page.locator('.story').innerText(), /Accepted[^]*Only behind the gateway/); // It is still unfolded.

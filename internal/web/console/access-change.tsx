@@ -1,7 +1,7 @@
 // This file has the forms that create, change and revoke bindings. They show what a change would give and take before the reader
 // makes it.
 
-import { useId, useState, type ReactNode } from 'react';
+import { useEffect, useId, useRef, useState, type ReactNode, type RefObject } from 'react';
 import { enumerate, everything, foresee, homeOf, isWithin, kinds, reachOf, summarize, tell, verbs, type Outcome } from './access';
 import { useData } from './client';
 import { Action, ConfirmButton, Form, FormButton, reasonAgainst, type ControlProps, type Field } from './form';
@@ -64,11 +64,17 @@ function ChooseIdentity({ value, onChange, group, chosen, onChoose, nameOfGroup,
   const [words, setWords] = useState('');
   const found = value !== '' && chosen?.uid === value ? chosen : undefined;
   const loaded = useData(Bindable, { uid: group, where: words ? { query: words } : null }, { pause: found !== undefined, keep: true });
-  if (found) return <p className="chosen-one"><Icon name="person" /><span className="two"><b>{found.name}</b><small>{found.email ?? found.description ?? nameOfGroup(homeOf(found.uid))}</small></span><button type="button" id={common.id} onClick={() => onChange('')}>Choose another</button></p>;
+  // What had the focus is gone when somebody is chosen, and when another is to be chosen.
+  const [before, place] = [useRef(found), useRef<HTMLElement>(null)];
+  useEffect(() => {
+    if (before.current?.uid !== found?.uid) place.current?.querySelector<HTMLElement>('button, input')?.focus();
+    before.current = found;
+  }, [found]);
+  if (found) return <p className="chosen-one" ref={place as RefObject<HTMLParagraphElement>}><Icon name="person" /><span className="two"><b>{found.name}</b><small>{found.email ?? found.description ?? nameOfGroup(homeOf(found.uid))}</small></span><button type="button" id={common.id} onClick={() => onChange('')}>Choose another<span className="sr"> than {found.name}</span></button></p>;
   const levels = loaded.data?.group ? [loaded.data.group, ...(loaded.data.group.ancestors ?? []).toReversed()] : [];
   const nodes = levels.flatMap((level) => level.identities?.nodes ?? []), total = levels.reduce((sum, level) => sum + (level.identities?.totalCount ?? 0), 0);
   return (
-    <div className="choosing" id={common.id} tabIndex={-1} role="group" aria-label="Who" aria-invalid={common['aria-invalid']} aria-describedby={common['aria-describedby']}>
+    <div className="choosing" ref={place as RefObject<HTMLDivElement>} id={common.id} tabIndex={-1} role="group" aria-label="Who" aria-invalid={common['aria-invalid']} aria-describedby={common['aria-describedby']}>
       <div className="filters"><Find value={words} label="Find by name, description or email" onChange={setWords} /></div>
       {!loaded.data && loaded.loading ? <Lines rows={3} /> : nodes.length === 0 ? (loaded.problems.length > 0 ? <Problems loaded={loaded} /> : <p className="dim">{words ? 'No identity that can have a role here matches these words.' : 'There is no identity in this group or in a group above it. Only these identities can have a role here.'}</p>)
         : <ul className="choices">{nodes.map((one) => (

@@ -8,6 +8,7 @@ import { Confirm, Reviews, UnbindAll, type IdentityKind, type ReviewedFragment, 
 import { joinValues, ListProblems, Toggles, useNarrow, valuesOf } from './list';
 import { groupAddress } from './places';
 import { Link, narrow, useLocation } from './router';
+import { say } from './said';
 import { useSorting } from './sorting';
 import { ChooseColumns, ChosenBar, SaveRows, Table, useColumns, useMarking, type Column } from './table';
 import { Empty, Icon, Lines, namesOf, Problems, Time } from './ui';
@@ -59,16 +60,15 @@ export function AccessReview({ uid, names }: { uid: string; names: string[] }) {
   };
   const list = usePages<ReviewsQuery, ReviewedFragment, ReviewsQueryVariables>(Reviews, { uid, where, since: unreviewedSince, orderBy: sorting.orderBy, first: 100, start: true }, (data) => data.roleBindings, { start: false });
   const { rows, first, started, loading } = list, total = first?.roleBindings?.totalCount, left = first?.left?.totalCount, height = useNarrow() ? 128 : 58;
-  const columns = columnsOf(names, uid), shown = useColumns('review', columns), [said, setSaid] = useState('');
+  const columns = columnsOf(names, uid), shown = useColumns('review', columns);
   const { marking, chosen, clear } = useMarking(rows, (row) => row.uid, (row) => `${roleOf(row)} of ${nameOf(row)} in ${placeOf(row)}`);
   const own = new Set(first?.viewer?.identities.map((mine) => mine.uid)), filtered = only.length > 0 || kind !== undefined;
-  const done = (what: string) => { clear(); setSaid(what); };
+  const done = (what: string) => { clear(); say({ text: what }); };
   const refused = list.problems.some(({ code }) => code === 'PERMISSION_DENIED');
   if (refused) return <div className="table"><Empty title="Your role does not let you see role bindings">A review needs the capability role_bindings.list, and role_bindings.delete to confirm or revoke.</Empty></div>;
   return (
     <>
       <p className="lead">{left === undefined ? <span aria-hidden style={{ visibility: 'hidden' }}>All of the grants in {names.at(-1)} and below were neither given nor confirmed within {days} days.</span> /* It keeps the place of the sentence. */ : left === 0 ? `Everything in ${names.at(-1)} and below was given or confirmed within ${days} days.` : `${plural(left, 'grant')} of ${count(first?.all?.totalCount ?? left)} in ${names.at(-1)} and below ${left === 1 ? 'was' : 'were'} neither given nor confirmed within ${days} days.`} <Link to={groupAddress(names, uid, 'activity', { show: 'log', about: 'reviews' })}>Who confirmed and revoked what</Link></p>
-      {said && <p className="said" role="status"><Icon name="done" />{said}</p>}
       <div className="filters">
         <Toggles label="Which grants" chosen={every ? [] : ['left']} onChange={([one]) => narrow({ left: one ? undefined : 'no' })} options={[{ value: 'left', name: 'Left to review', count: left === undefined ? undefined : count(left) }]} />
         <select aria-label="Period of the review" value={days} onChange={({ target: { value } }) => narrow({ period: value === String(usualPeriod) ? undefined : value })}>{periods.map((one) => <option key={one} value={one}>every {one} days</option>)}</select>

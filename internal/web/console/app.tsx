@@ -2,6 +2,7 @@ import { useMemo } from 'react';
 import { Provider } from 'urql';
 import { makeClient } from './client';
 import { useSession } from './session';
+import { Said } from './said';
 import { Shell } from './shell';
 import { SignIn } from './sign-in';
 
@@ -11,5 +12,5 @@ export function App() {
   const client = useMemo(() => makeClient(person), [person]);
   if (state === 'starting') return null;
   if (state === 'out') return <SignIn message={message} />;
-  return <Provider value={client}><Shell key={person} /></Provider>;
+  return <Provider value={client}><Shell key={person} /><Said key={`said ${person}`} /></Provider>;
 }

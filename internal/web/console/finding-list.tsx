@@ -1,18 +1,22 @@
-// This file has the list of findings, which the pages of groups and repos share, and the form that decides about findings.
+// This file has the list of findings, which the pages of groups and repos share.
 
+import { useEffect, useRef } from 'react';
 import { useData, useDaysAgo, usePages } from './client';
 import { ExportLinks } from './export';
-import { FormButton, reasonAgainst, type Field, type Holding } from './form';
-import { Findings as FindingsDocument, FixedIn as FixedInDocument, UpdateFindings, type FindingFilter, type FindingNumbersFragment, type FindingRowFragment, type FindingsQuery, type FindingsQueryVariables, type FindingState, type SeverityRating, type VexJustification } from './generated/graphql';
+import { Decide, nameOfPackage, reasonOf, stateKinds, stateNames } from './finding-decision';
+import type { Holding } from './form';
+import { Findings as FindingsDocument, FixedIn as FixedInDocument, type FindingFilter, type FindingNumbersFragment, type FindingRowFragment, type FindingsQuery, type FindingsQueryVariables, type FindingState, type SeverityRating } from './generated/graphql';
 import { Find, joinValues, ListProblems, Toggles, useNarrow, useOpened, valuesOf } from './list';
 import { packageAddress } from './package-list';
 import { groupAddress, repoAddress } from './places';
 import { Link, narrow, useLocation } from './router';
 import { SortSelect, useSorting } from './sorting';
 import { ChooseColumns, ChosenBar, Table, useColumns, useMarking, type Column } from './table';
-import { CopyButton, Empty, Icon, Lines, namesOf, Problems, Severity, Time } from './ui';
+import { CopyButton, Empty, Icon, keepFocus, Lines, namesOf, Problems, Severity, Time } from './ui';
 import { Views } from './views';
-import { count, dayOf, plural, ratings, sentence } from './words';
+import { count, dayOf, plural, ratings } from './words';
+
+export { Decide, nameOfPackage, reasonOf, stateKinds, stateNames };
 
 const open: FindingState[] = ['OPEN', 'IN_TRIAGE'];
 type Numbers = FindingNumbersFragment;
@@ -54,6 +58,9 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
   const filtered = query !== '' || rated.length + digests.length + packages.length + vulnerabilities.length > 0 || exploited || days > 0, counted = (rating: SeverityRating) => (numbers ? view.of(numbers)[rating.toLowerCase() as 'high'] : 0);
   // The numbers of the group count what other filters would hide, so then there are none.
   const narrowed = query !== '' || digests.length + packages.length + vulnerabilities.length > 0 || days > 0;
+  // The button that decides about all is gone if the list is empty then.
+  const decided = useRef(false);
+  useEffect(() => { if (decided.current) { decided.current = false; keepFocus(); } }, [rows]);
   const knownExploited = numbers ? view.of(numbers).knownExploited : 0;
   // Until the numbers are there, the ratings that most findings have keep the place of the filters.
   const shownRatings = numbers ? ratings.filter((rating) => rated.includes(rating) || counted(rating) > 0) : ratings.slice(0, 4);
@@ -67,7 +74,7 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
         <SortSelect sorting={sorting} names={{ severity: 'Highest severity first', newest: 'Newest first', likely: 'Likely exploited first', due: 'To be fixed first', package: 'By package' }} />
         <ChooseColumns page="findings" all={columns} />
         <Views page="findings" />
-        {held && total != null && total > 1 && total <= mostDecided && !loading && <Decide held={held} label={`Decide about all ${count(total)}`} about={plural(total, 'finding')} fixed={{ within: uid, where }} />}
+        {held && total != null && total > 1 && total <= mostDecided && !loading && <Decide held={held} label={`Decide about all ${count(total)}`} about={plural(total, 'finding')} fixed={{ within: uid, where }} former={rows.length === total ? rows : undefined} onDone={() => { decided.current = true; }} />}
         {!started && <button type="button" aria-hidden disabled style={{ visibility: 'hidden' }}><Icon name="edit" />Decide about all 00</button> /* It keeps the place of the button. */}
         <ExportLinks what="findings" within={uid} formats={['csv', 'json', 'sarif']} disabled={total === 0} filter={exportFilter(where)} />
         <span className="total" role="status">{total != null && !loading ? plural(total, 'finding') : ' '}</span>
@@ -82,7 +89,7 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
         {digests.length > 0 && <Toggles label="Image" chosen={digests} onChange={(next) => narrow({ digest: joinValues(next) })} options={digests.map((value) => ({ value, name: `Image ${shortDigest(value)}` }))} />}
       </div>}
       {chosen.length > 0 && <ChosenBar what={`${plural(chosen.length, 'finding')} in ${plural(new Set(chosen.map(({ repo }) => repo?.uid)).size, 'repo')}`} onClear={clear}>
-        <Decide held={{ capabilities: (fixed ?? chosen[0]).viewerCapabilities, on: (fixed ?? chosen[0]).repo?.name ?? 'its repo' }} label={`Decide about ${count(chosen.length)}`} about={plural(chosen.length, 'finding')} fixed={{ uids: chosen.map(({ uid: one }) => one) }} onDone={clear} /></ChosenBar>}
+        <Decide held={{ capabilities: (fixed ?? chosen[0]).viewerCapabilities, on: (fixed ?? chosen[0]).repo?.name ?? 'its repo' }} label={`Decide about ${count(chosen.length)}`} about={plural(chosen.length, 'finding')} fixed={{ uids: chosen.map(({ uid: one }) => one) }} former={chosen} onDone={clear} /></ChosenBar>}
       {list.problems.length > 0 && rows.length === 0 ? <Problems loaded={list} />
         : !started ? <div className="table"><div className="pad"><Lines rows={8} height={38} /></div></div>
         : rows.length === 0 && !loading ? <div className="table">{filtered ? <Empty title="No finding matches">No finding of {name} matches all filters. <button type="button" className="link-button" onClick={() => narrow({ q: undefined, severity: undefined, digest: undefined, exploited: undefined, since: undefined, package: undefined, vulnerability: undefined })}>Show all of them</button></Empty>
@@ -103,8 +110,6 @@ const exportFilter = ({ query, states, severities, fixable, knownExploited, dige
 
 const shortDigest = (digest: string) => digest.replace('sha256:', '').slice(0, 12);
 const mostDecided = 10_000; // The server decides about no more findings at once.
-
-export const nameOfPackage = (finding: Pick<FindingRowFragment, 'package' | 'digest'>) => (finding.package === finding.digest ? 'the image itself' : finding.package);
 
 /** Returns the other ids of the vulnerability of a finding. */
 const otherNames = ({ vulnerabilityId, sources, advisory }: FindingRowFragment) => [...new Set([...sources, ...advisory?.aliases ?? []])].filter((name) => name !== vulnerabilityId).sort();
@@ -130,9 +135,6 @@ function Facts({ finding }: { finding: FindingRowFragment }) {
   );
 }
 
-export const stateNames: Record<FindingState, string> = { OPEN: 'Open', IN_TRIAGE: 'In triage', ACCEPTED: 'Accepted', NOT_AFFECTED: 'Not affected', RESOLVED: 'Resolved' };
-export const stateKinds: Record<FindingState, string> = { OPEN: 'open', IN_TRIAGE: 'open', ACCEPTED: 'clear', NOT_AFFECTED: 'clear', RESOLVED: 'fixed' };
-
 /** This part says what was decided about a finding, and lets the reader decide. */
 function Decision({ finding }: { finding: FindingRowFragment }) {
   const { state, expireTime, dueTime, note, justification, assignee } = finding;
@@ -146,20 +148,7 @@ function Decision({ finding }: { finding: FindingRowFragment }) {
         {dueTime && <div><dt>Fix by</dt><dd>{dayOf(dueTime)}</dd></div>}
         {assignee && <div><dt>Assigned to</dt><dd>{assignee.name}</dd></div>}
       </dl>
-      <div className="actions"><Decide held={{ capabilities: finding.viewerCapabilities, on: finding.repo?.name ?? 'its repo' }} label="Decide" about={`${finding.vulnerabilityId} in ${nameOfPackage(finding)}`} fixed={{ uids: [finding.uid] }} start={{ state: state === 'OPEN' ? '' : state, note: note ?? '' }} /></div>
+      <div className="actions"><Decide held={{ capabilities: finding.viewerCapabilities, on: finding.repo?.name ?? 'its repo' }} label="Decide" about={`${finding.vulnerabilityId} in ${nameOfPackage(finding)}`} fixed={{ uids: [finding.uid] }} former={[finding]} /></div>
     </div>
   );
-}
-
-export const reasonOf = (text: string) => sentence(text.replace(/^TYPE_/, '').toUpperCase());
-const justifications: VexJustification[] = ['COMPONENT_NOT_PRESENT', 'VULNERABLE_CODE_NOT_PRESENT', 'VULNERABLE_CODE_NOT_IN_EXECUTE_PATH', 'VULNERABLE_CODE_CANNOT_BE_CONTROLLED_BY_ADVERSARY', 'INLINE_MITIGATIONS_ALREADY_EXIST'];
-const fields: Field[] = [
-  { name: 'state', label: 'State', hint: 'The decision replaces an earlier one.', needed: () => true, choices: (['IN_TRIAGE', 'ACCEPTED', 'NOT_AFFECTED', 'OPEN'] as const).map((value) => ({ value, name: { ...stateNames, IN_TRIAGE: 'In triage: somebody looks into it', ACCEPTED: 'Accepted: we live with the risk', NOT_AFFECTED: 'Not affected after all', OPEN: 'Open: take the decision back' }[value] })) },
-  { name: 'justification', label: 'Reason', hint: 'As documents in the format VEX have it.', choices: justifications.map((value) => ({ value, name: reasonOf(value) })), shown: ({ state }) => state === 'NOT_AFFECTED', needed: ({ state }) => state === 'NOT_AFFECTED' },
-  { name: 'note', label: 'Note', hint: 'Why, for those who read it later.' },
-  { name: 'expireTime', label: 'Until', hint: 'Then the findings are open again. Without a time, the decision stays.', shown: ({ state }) => state !== 'OPEN' && state !== '' },
-];
-
-export function Decide({ held, label, about, fixed, start, onDone = () => {} }: { held: Holding; label: string; about: string; fixed: { uids: string[] } | { within: string; where: FindingFilter }; start?: { state: string; note: string }; onDone?: () => void }) {
-  return <FormButton label={label} icon="edit" held={held} reason={reasonAgainst(UpdateFindings, held)} document={UpdateFindings} title={`Decide about ${about}`} submit="Save the decision" fields={fields} fixed={fixed} start={start} affects={['Finding', 'FindingConnection', 'FindingSummary']} onDone={onDone} />;
 }

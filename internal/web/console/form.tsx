@@ -40,7 +40,7 @@ export interface FormProps<Data, Input> {
   unique?: string; // Another resource may already have the value of this field.
   affects?: string[]; // The console requests again what it shows of these types.
   below?: (values: Values) => ReactNode; // This content is below the fields, such as what the change will do.
-  onDone: (data: Data) => void;
+  onDone: (data: Data, input: Input) => void;
 }
 
 const blankValue = (rule: Rule): Value => (rule.type === 'yes' ? false : rule.type === 'list' || rule.type === 'pairs' ? [] : '');
@@ -149,7 +149,7 @@ export function Form<Data, Input>({ open, onClose, ...form }: FormProps<Data, In
   return (
     <Dialog open={open} onClose={close} onLeave={leave} label={form.title} className="form">
       <Body {...form} onClose={() => { if (leave()) close(); }} onDirty={(yes) => { dirty.current = yes; }}
-        onDone={(data) => { close(); form.onDone(data); }} leaving={leaving && { stay: () => setLeaving(false), go: close }} />
+        onDone={(data, input) => { close(); form.onDone(data, input); }} leaving={leaving && { stay: () => setLeaving(false), go: close }} />
     </Dialog>
   );
 }
@@ -193,7 +193,7 @@ function Body<Data, Input>({ document, title, lead, fields: all, fixed, resource
     if (Object.keys(found).length > 0) { setTries(tries + 1); return; }
     if (resource && Object.keys(input as object).length === Object.keys(fixed ?? {}).length) { onDirty(false); onClose(); return; } // In this case nothing differs.
     const { data, problems: answered } = await run(input);
-    if (data) { onDone(data); return; }
+    if (data) { onDone(data, input); return; }
     const [placed, rest] = placeFaults(answered, fields, unique);
     setFaults(placed);
     setProblems(rest);
@@ -276,10 +276,10 @@ export function reasonAgainst(document: string, { capabilities, on }: Holding): 
   return capabilities && missing.length > 0 ? `This needs ${missing.join(' and ')} on ${on}, which your role does not include. An owner can give you a role that does.` : undefined;
 }
 
-interface ActionProps { icon?: IconName; className?: string; label?: string; reason?: string; onClick: () => void; children?: ReactNode; busy?: boolean }
+interface ActionProps { icon?: IconName; className?: string; label?: string; reason?: string; shortcut?: string; onClick: () => void; children?: ReactNode; busy?: boolean }
 
 /** An action is a button. With a reason it does nothing, and shows the reason while it has the pointer or the focus. */
-export function Action({ icon, className, label, reason, onClick, children, busy }: ActionProps) {
+export function Action({ icon, className, label, reason, shortcut, onClick, children, busy }: ActionProps) {
   const id = useId(), [tip, setTip] = useState<{ left: number; top: number }>();
   const show = (element: HTMLElement) => {
     const { left, bottom } = element.getBoundingClientRect();
@@ -288,21 +288,21 @@ export function Action({ icon, className, label, reason, onClick, children, busy
   const hide = () => setTip(undefined);
   return (
     <span className="action" onPointerEnter={(event) => show(event.currentTarget)} onPointerLeave={hide} onFocus={(event) => show(event.currentTarget)} onBlur={hide}>
-      <button type="button" className={className} aria-label={label} aria-disabled={reason || busy ? true : undefined} aria-describedby={reason ? id : undefined} onClick={() => { if (!reason && !busy) onClick(); }}>
+      <button type="button" className={className} aria-label={label} aria-keyshortcuts={shortcut} aria-disabled={reason || busy ? true : undefined} aria-describedby={reason ? id : undefined} onClick={() => { if (!reason && !busy) onClick(); }}>
         {icon && <Icon name={icon} />}{children}</button>
       {reason && <span role="tooltip" id={id} className="tip" style={tip ?? { display: 'none' }}>{reason}</span>}
     </span>
   );
 }
 
-type FormButtonProps<Data, Input> = FormProps<Data, Input> & { label: ReactNode; icon?: IconName; className?: string; held: Holding; reason?: string };
+type FormButtonProps<Data, Input> = FormProps<Data, Input> & { label: ReactNode; icon?: IconName; className?: string; held: Holding; reason?: string; shortcut?: string };
 
 /** This button opens a form if the reader may make the change. Otherwise it says what is missing. */
-export function FormButton<Data, Input>({ label, icon, className, held, reason, ...form }: FormButtonProps<Data, Input>) {
+export function FormButton<Data, Input>({ label, icon, className, held, reason, shortcut, ...form }: FormButtonProps<Data, Input>) {
   const [open, setOpen] = useState(false);
   return (
     <>
-      <Action icon={icon} className={className} reason={reason ?? reasonAgainst(form.document, held)} onClick={() => setOpen(true)}>{label}</Action>
+      <Action icon={icon} className={className} reason={reason ?? reasonAgainst(form.document, held)} shortcut={shortcut} onClick={() => setOpen(true)}>{label}</Action>
       <Form {...form} open={open} onClose={() => setOpen(false)} />
     </>
   );

@@ -1,10 +1,10 @@
 // This file shows what differs between two images of a repo.
 
-import type { ReactNode } from 'react';
+import { useRef, type ReactNode } from 'react';
 import { useData } from './client';
 import { CompareImages, type ComparedFindingFragment, type CompareImagesQuery } from './generated/graphql';
 import { narrow } from './router';
-import { Card, Empty, Icon, Lines, Problems, Severity } from './ui';
+import { Card, Empty, Icon, Lines, Problems, Severity, useKeptFocus } from './ui';
 import { count, plural, shorten } from './words';
 
 type Compared = NonNullable<CompareImagesQuery['compareImages']>;
@@ -13,11 +13,13 @@ interface NamedTag { uid: string; name: string; digest: string }
 /** This part compares the images of two tags: their findings, and their packages. */
 export function ImageComparison({ repo, from, to, found }: { repo: string; from?: NamedTag | null; to?: NamedTag | null; found: boolean }) {
   const loaded = useData(CompareImages, { from: from?.uid ?? '', to: to?.uid ?? '' }, { pause: !from || !to }), compared = loaded.data?.compareImages;
+  const heading = useRef<HTMLHeadingElement>(null);
+  useKeptFocus(heading);
   const back = <button type="button" className="link-button" onClick={() => narrow({ tab: undefined, from: undefined, to: undefined })}>All tags</button>;
   if (found && (!from || !to)) return <div className="grid"><Card title="Comparison" className="wide-12"><Empty title="A tag is gone">{repo} no longer has both of these tags.{back}</Empty></Card></div>;
   return (
     <>
-      <div className="filters"><h2>{from && to ? <>{shorten(from.name)} <span className="dim">→</span> {shorten(to.name)}</> : ' '}</h2>
+      <div className="filters"><h2 ref={heading}>{from && to ? <>{shorten(from.name)} <span className="dim">→</span> {shorten(to.name)}</> : ' '}</h2>
         {from && to && <button type="button" onClick={() => narrow({ from: to.name, to: from.name })}><Icon name="sort" />Swap</button>}{back}</div>
       {!compared ? loaded.loading || !from ? <Lines rows={8} height={30} /> : <Problems loaded={loaded} /> : (
         <>

@@ -21,5 +21,5 @@ export const AcceptInvite = () => <FormButton label="I have an invite" icon="key
 export function Invited() {
   const [code, setCode] = useState(invitation);
   const close = () => { forgetInvite(); setCode(''); };
-  return <Form {...acceptance} lead="You followed the link of an invite. Accepting it gives you its role." start={{ code }} open={code !== ''} onClose={close} onDone={(data) => { close(); acceptance.onDone(data); }} />;
+  return <Form {...acceptance} lead="You followed the link of an invite. Accepting it gives you its role." start={{ code }} open={code !== ''} onClose={close} onDone={(data, input) => { close(); acceptance.onDone(data, input); }} />;
 }

@@ -46,7 +46,8 @@ export function useVirtualRows<Row>({ rows, keyOf, height: comfortable, measured
   const placeOf = ({ index, start }: { index: number; start: number }) => ({
     'data-index': index, ref: measured ? virtual.measureElement : undefined, style: { transform: `translateY(${start - offset}px)`, ...(!measured && { height }) },
   });
-  return { body, items, bodyHeight: virtual.getTotalSize(), placeOf };
+  const reveal = (index: number) => virtual.scrollToIndex(index, { align: 'auto' });
+  return { body, items, bodyHeight: virtual.getTotalSize(), placeOf, reveal };
 }
 
 const mostPrinted = 1000; // A browser prints what is in the page.

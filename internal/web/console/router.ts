@@ -17,7 +17,7 @@ export interface Location {
 
 const listeners = new Set<() => void>();
 const scrolled = new Map<string, number>(); // The map has the scroll position by the key of the entry in the history.
-let current = read(false);
+let current = read(false), moved = false;
 
 function read(returned: boolean): Location {
   if (!history.state?.key) history.replaceState({ key: makeKey() }, '');
@@ -40,6 +40,7 @@ function decode(part: string): string {
 function makeKey() { return Math.random().toString(36).slice(2); }
 
 function publish(returned: boolean) {
+  moved = true;
   current = read(returned);
   for (const listener of listeners) listener();
 }
@@ -50,6 +51,9 @@ addEventListener('popstate', () => {
 });
 // The scroll position is stored while the reader scrolls, because the browser has already left the page when popstate arrives.
 addEventListener('scroll', () => scrolled.set(current.key, scrollY), { passive: true });
+
+/** Says whether the reader has gone somewhere since the browser loaded the page. */
+export const hasMoved = (): boolean => moved;
 
 /** Returns the page of a group that the address names. */
 export const currentView = (): string => current.view;

@@ -1,10 +1,10 @@
 // This file shows lists of any length as tables, whose columns the reader chooses, and whose rows they can mark and save as a file.
 
-import { useState, type CSSProperties, type ReactNode } from 'react';
+import { useLayoutEffect, useRef, useState, type CSSProperties, type FocusEvent, type ReactNode, type RefObject } from 'react';
 import { useNarrow, useOpened, useVirtualRows, useWide } from './list';
 import { Link, narrow, useLocation } from './router';
 import { SortBy, type Sorting } from './sorting';
-import { Dialog, Icon } from './ui';
+import { Dialog, Icon, keepFocus } from './ui';
 import { count } from './words';
 
 export interface Column<Row, Sort extends string = string> {
@@ -53,17 +53,18 @@ export function Table<Row, Sort extends string = string>({ label, kind, columns,
   const own = useOpened(), [opened, toggle] = opening ?? own, wide = useWide(), phone = useNarrow();
   const shown = wide || phone ? columns : columns.filter((one) => !one.wide); // On a phone, the class decides.
   const tracks = [...(marking ? ['1.2rem'] : []), ...shown.map(({ width }) => width)].join(' '), style = { '--columns': tracks } as CSSProperties;
-  const { body, items, bodyHeight, placeOf } = useVirtualRows({ rows, keyOf, height, measured, end });
+  const { body, items, bodyHeight, placeOf, reveal } = useVirtualRows({ rows, keyOf, height, measured, end });
+  const { table, onFocus, onBlur } = useRowFocus({ rows, keyOf, body, reveal, marked: marking?.marked });
   const open = (row: Row, cell: ReactNode) => (to ? <Link className="whole" to={to(row)}>{cell}</Link>
     : story ? <button type="button" className="whole" aria-expanded={opened.has(keyOf(row))} onClick={() => toggle(keyOf(row))}>{cell}</button> : cell);
   return (
-    <div className={busy ? 'table busy' : 'table'} role="table" aria-label={label} aria-busy={busy} aria-rowcount={total === undefined ? -1 : total + 1} aria-colcount={shown.length + (marking ? 1 : 0)}>
+    <div ref={table} className={busy ? 'table busy' : 'table'} role="table" aria-label={label} aria-busy={busy} aria-rowcount={total === undefined ? -1 : total + 1} aria-colcount={shown.length + (marking ? 1 : 0)}>
       <div role="rowgroup"><div className={`head columns ${kind}`} role="row" aria-rowindex={1} style={style}>
         {marking && <span role="columnheader" className="mark-column"><MarkAll rows={rows} keyOf={keyOf} marking={marking} /></span>}
         {shown.map((one) => <span key={one.key} role="columnheader" className={one.className} aria-sort={sorting && one.by && sorting.defaults[one.by].field === sorting.orderBy.field ? (sorting.orderBy.direction === 'ASC' ? 'ascending' : 'descending') : undefined}>
           {sorting && one.by ? <SortBy by={one.by} label={one.label} sorting={sorting} /> : one.label}</span>)}
       </div></div>
-      <div className="body" role="rowgroup" ref={body} style={{ height: bodyHeight }}>
+      <div className="body" role="rowgroup" ref={body} style={{ height: bodyHeight }} onFocus={onFocus} onBlur={onBlur}>
         {items.map((item) => {
           const row = rows[item.index], key = keyOf(row);
           return (
@@ -79,6 +80,41 @@ export function Table<Row, Sort extends string = string>({ label, kind, columns,
       </div>
     </div>
   );
+}
+
+interface Focused<Row> { rows: Row[]; keyOf: (row: Row) => string; body: RefObject<HTMLDivElement | null>; reveal: (index: number) => void; marked?: ReadonlySet<string> }
+
+/**
+ * Keeps the focus in a table when what had it is gone. If the row is gone, the focus goes to the row that took its place, and after
+ * something was done with the marked rows, to the first row after them. If the table is gone, it goes to the heading of the page.
+ */
+function useRowFocus<Row>({ rows, keyOf, body, reveal, marked }: Focused<Row>) {
+  const table = useRef<HTMLDivElement>(null), wanted = useRef<number>(undefined), before = useRef(marked);
+  const at = useRef<{ key: string; index: number }>(undefined); // This is the row that has the focus.
+  const focusRow = (index: number) => {
+    const row = body.current?.querySelector(`:scope > [data-index="${index}"]`), to = row?.querySelector<HTMLElement>('.whole') ?? row?.querySelector<HTMLElement>('a, button, input');
+    wanted.current = to ? undefined : index;
+    if (to) to.focus(); else reveal(index);
+  };
+  const isLost = () => document.activeElement === document.body;
+  useLayoutEffect(() => {
+    const done = before.current;
+    before.current = marked;
+    if (!done?.size || marked?.size || rows.length === 0 || !isLost()) return;
+    const places = rows.flatMap((row, i) => (done.has(keyOf(row)) ? [i] : [])), next = Math.max(-1, ...places) + 1;
+    focusRow(next < rows.length ? next : Math.max(0, (places[0] ?? 0) - 1));
+  }, [marked]);
+  useLayoutEffect(() => {
+    if (at.current && isLost() && rows.length > 0 && !rows.some((row) => keyOf(row) === at.current!.key)) focusRow(Math.min(at.current.index, rows.length - 1));
+  }, [rows]);
+  useLayoutEffect(() => { if (wanted.current !== undefined && isLost() && body.current?.querySelector(`:scope > [data-index="${wanted.current}"]`)) focusRow(wanted.current); });
+  useLayoutEffect(() => () => { if (table.current?.contains(document.activeElement)) keepFocus(); }, []);
+  const indexOf = (event: FocusEvent) => Number((event.target as Element).closest('[data-index]')?.getAttribute('data-index') ?? NaN);
+  return {
+    table, focusRow, at,
+    onFocus: (event: FocusEvent) => { const index = indexOf(event); if (rows[index] !== undefined) at.current = { key: keyOf(rows[index]), index }; },
+    onBlur: () => { at.current = undefined; }, // React tells it only where the element is still there.
+  };
 }
 
 function Mark<Row>({ row, id, marking: { marked, mark, nameOf } }: { row: Row; id: string; marking: Marking<Row> }) {

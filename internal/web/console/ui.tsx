@@ -1,9 +1,9 @@
 // This file has the parts that pages consist of.
 
-import { useEffect, useId, useRef, useState, type ReactNode } from 'react';
+import { useEffect, useId, useRef, useState, type ReactNode, type RefObject } from 'react';
 import type { QueryState } from './client';
 import type { CountsFragment, SeverityRating, StandingFragment } from './generated/graphql';
-import { address, Link } from './router';
+import { address, hasMoved, Link } from './router';
 import { count, formatRelativeTime, formatTime, plural, ratings, sentence } from './words';
 
 const paths = {
@@ -77,6 +77,19 @@ export function Problems({ loaded: { problems, reload } }: { loaded: Pick<QueryS
     </div>
   );
 }
+
+/** Moves the focus to the heading of the page if what had it is gone: otherwise the keyboard and screen readers would start from the top. */
+export function keepFocus(heading?: HTMLElement | null) {
+  queueMicrotask(() => {
+    if (document.activeElement && document.activeElement !== document.body) return;
+    const to = heading ?? document.querySelector<HTMLElement>('#main h1');
+    to?.setAttribute('tabindex', '-1');
+    to?.focus({ preventScroll: true });
+  });
+}
+
+/** Moves the focus to a heading when its part opens in place of what had the focus. */
+export const useKeptFocus = (heading?: RefObject<HTMLElement | null>) => useEffect(() => { if (hasMoved()) keepFocus(heading?.current); }, []);
 
 /** This text replaces a part that the reader may not see. */
 export const NotShown = ({ what }: { what: string }) => <p className="dim note">Your role does not let you see {what}.</p>;

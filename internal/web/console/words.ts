@@ -33,6 +33,8 @@ export const formatTime = (time: string) => formats().exact.format(new Date(time
 const isUTC = () => currentPreferences().zone === 'UTC';
 /** Names the time zone in which the reader reads and writes times. */
 export const zoneName = () => (isUTC() ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone);
+/** Formats a time at which something ends, with the name of its zone. */
+export const formatEnd = (time: string) => formatTime(time) + (isUTC() ? '' : ` (${zoneName()})`);
 /** Returns a time as a field for times has it, in the zone of the reader: 2026-11-27T17:30:00. */
 export const fieldOfTime = (time: number) => new Date(isUTC() ? time : time - new Date(time).getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 /** Returns the time that the reader means by the text of such a field. */

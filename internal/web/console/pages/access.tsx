@@ -9,9 +9,10 @@ import { Access as AccessDocument, Can, Reach as ReachDocument, RolesFor, type A
 import { Find, ListProblems, useNarrow } from '../list';
 import { groupAddress } from '../places';
 import { Link, narrow, useLocation } from '../router';
+import { say } from '../said';
 import { SortSelect, useSorting, type Sorting } from '../sorting';
 import { SaveRows, Table as Rows, type Column } from '../table';
-import { Card, Dialog, Empty, Icon, Lines, namesOf, Problems, Time } from '../ui';
+import { Card, Dialog, Empty, Icon, Lines, namesOf, Problems, Time, useKeptFocus } from '../ui';
 import { count, dayOf, fold, plural } from '../words';
 import { formatLastSeen } from './identities';
 
@@ -41,7 +42,7 @@ function GroupAccess({ uid, names }: { uid: string; names: string[] }) {
   const variables: AccessQueryVariables = { uid, root: rootOf(uid), capability: capability ?? null, orderBy: table ? sorting.orderBy : null, first: 200, start: true };
   const list = usePages<AccessQuery, GrantFragment, AccessQueryVariables>(AccessDocument, variables, (data) => data.group?.effectiveBindings, { start: false });
   const { rows, first, started, loading } = list, group = first?.group, total = group?.effectiveBindings?.totalCount;
-  const [given, setGiven] = useState<string>(), [said, setSaid] = useState('');
+  const [given, setGiven] = useState<string>();
 
   const way = [...(group?.ancestors ?? []).map((one) => ({ uid: one.uid, name: one.name })), { uid, name: group?.name ?? names.at(-1)! }];
   const roles = first ? rolesOf(first) : [];
@@ -58,7 +59,7 @@ function GroupAccess({ uid, names }: { uid: string; names: string[] }) {
   // owners.
   const whole = table || !list.more || rows.length >= 400 || list.problems.some(({ code }) => !isDenial(code));
   useEffect(() => { if (started && !loading && !whole) list.readMore(); }, [started, loading, whole, rows]);
-  const ground: Ground = { roles, nameOfGroup, seesAll: first?.viewer?.seesAll ?? false, isLastOwner, onDone: (what) => { setGiven(undefined); setSaid(what); } };
+  const ground: Ground = { roles, nameOfGroup, seesAll: first?.viewer?.seesAll ?? false, isLastOwner, onDone: (what) => { setGiven(undefined); say({ text: what }); } };
   const drawn = started ? draw(counting, externals, roles, way, uid, names) : undefined;
   const shownGiven = drawn?.given.find(({ key }) => key === given);
   const denied = started && !group?.effectiveBindings && problems.length === 0;
@@ -67,7 +68,6 @@ function GroupAccess({ uid, names }: { uid: string; names: string[] }) {
       <div className="title"><h1>Access</h1>
         {!denied && <span className="actions">{group && <BindButton group={uid} mayBind={group.mayBind} ground={ground} />}</span>}</div>
       <p className="lead">Who can do what in {names.join(' / ')}, and why</p>
-      {said && <p className="said" role="status"><Icon name="done" />{said}</p>}
       {problems.length > 0 && rows.length === 0 ? <Problems loaded={{ ...list, problems }} /> : denied ? <Denial capabilities={group?.viewerCapabilities ?? []} uid={uid} names={names} /> : (
         <>
           <div className="filters">
@@ -256,11 +256,12 @@ const Grantway = ({ who, role, group, here, direct }: { who: string; role: strin
 
 /** This page shows where an identity has a role, and what it may do in the group of the page. */
 function Reach({ identity: id, uid, names }: { identity: string; uid: string; names: string[] }) {
+  useKeptFocus();
   const variables: ReachQueryVariables = { identity: id, on: uid, root: rootOf(uid) };
   type Row = NonNullable<NonNullable<ReachQuery['identity']>['roleBindings']>['nodes'][number];
   const list = usePages<ReachQuery, Row, ReachQueryVariables>(ReachDocument, variables, (data) => data.identity?.roleBindings);
   const { rows, first, started } = list, one = first?.identity, total = one?.roleBindings?.totalCount;
-  const [given, setGiven] = useState<string>(), [said, setSaid] = useState('');
+  const [given, setGiven] = useState<string>();
   const problems = list.problems.filter(({ code }) => !isDenial(code) || !one);
   const home = namesOf(one?.group), pathOf = (row: Row) => namesOf(row.group).join(' / ') || 'a group that you may not see';
   const nameOfGroup = (group: string) => { const row = rows.find((binding) => homeOf(binding.uid) === group); return row ? pathOf(row) : group === uid ? names.join(' / ') : 'a group above'; };
@@ -277,7 +278,6 @@ function Reach({ identity: id, uid, names }: { identity: string; uid: string; na
       <p className="back"><Link to={pageAddressOf(names, uid, {})}>All access in {names.at(-1)}</Link></p>
       <div className="title"><h1>{one?.name ?? (started ? 'Identity' : ' ')}</h1>{self && <span className="chip">You</span>}</div>
       <p className="lead">{one ? [one.description, home.length > 0 && `identity of ${home.join(' / ')}`, one.email].filter(Boolean).join(' · ') : ' '}</p>
-      {said && <p className="said" role="status"><Icon name="done" />{said}</p>}
       {problems.length > 0 && rows.length === 0 && !one?.roleBindings ? <Problems loaded={{ ...list, problems }} /> : !started ? <div className="card"><Lines rows={4} height={40} /></div> : (
         <>
           <SignsIn one={one!} />
@@ -292,7 +292,7 @@ function Reach({ identity: id, uid, names }: { identity: string; uid: string; na
         </>
       )}
       <Dialog open={chosen !== undefined} onClose={() => setGiven(undefined)} label="The role" className="sheet">
-        {chosen && <BindingSheet binding={chosen} where={pathOf(chosen)} onClose={() => setGiven(undefined)} ground={{ roles: [], nameOfGroup, seesAll: first?.viewer?.seesAll ?? false, isLastOwner: () => false, onDone: (what) => { setGiven(undefined); setSaid(what); } }} />}
+        {chosen && <BindingSheet binding={chosen} where={pathOf(chosen)} onClose={() => setGiven(undefined)} ground={{ roles: [], nameOfGroup, seesAll: first?.viewer?.seesAll ?? false, isLastOwner: () => false, onDone: (what) => { setGiven(undefined); say({ text: what }); } }} />}
       </Dialog>
     </div>
   );

@@ -12,7 +12,7 @@ import { Link, narrow, navigate, useLocation } from '../router';
 import { useSorting } from '../sorting';
 import { ChosenBar, SaveRows, Table, useMarking, type Column } from '../table';
 import { shortType, topics, typeName } from '../topics';
-import { CopyButton, Empty, Icon, Lines, namesOf, Problems, Time } from '../ui';
+import { CopyButton, Empty, Icon, Lines, namesOf, Problems, Time, useKeptFocus } from '../ui';
 import { count, dayOf, formatRelativeTime, formatTime, plural } from '../words';
 
 type Row = NonNullable<NonNullable<WebhooksQuery['group']>['subscriptions']>['nodes'][number];
@@ -124,6 +124,7 @@ const look: Record<DeliveryState, string> = { FAILED: 'bad', RETRYING: 'open', P
 const mostAtOnce = 200, mostAttempts = 10;
 
 function Webhook({ uid, page, name }: { uid: string; page: string; name: string }) {
+  useKeptFocus();
   const { search } = useLocation(), state = states.find(({ value }) => value === search.get('state'))?.value, event = search.get('event') ?? undefined;
   const sorting = useSorting(deliverySorts), variables: WebhookQueryVariables = { uid, orderBy: sorting.orderBy, first: 50, start: true, ...((state || event) && { where: { ...(state && { state }), ...(event && { event }) } }) };
   const list = usePages<WebhookQuery, Delivery, WebhookQueryVariables>(WebhookDocument, variables, (data) => data.subscription?.deliveries, { start: false });

@@ -1,0 +1,94 @@
+// This file has the form that decides about findings. It says what was decided, and takes it back.
+
+import { useChange, type Outcome } from './client';
+import { FormButton, reasonAgainst, type Field, type Holding } from './form';
+import { UpdateFindings, type FindingFilter, type FindingRowFragment, type FindingState, type UpdateFindingsInput, type UpdateFindingsMutation, type VexJustification } from './generated/graphql';
+import { say, type Message } from './said';
+import { count, fieldOfTime, formatEnd, plural, sentence } from './words';
+
+export const nameOfPackage = (finding: Pick<FindingRowFragment, 'package' | 'digest'>) => (finding.package === finding.digest ? 'the image itself' : finding.package);
+
+export const stateNames: Record<FindingState, string> = { OPEN: 'Open', IN_TRIAGE: 'In triage', ACCEPTED: 'Accepted', NOT_AFFECTED: 'Not affected', RESOLVED: 'Resolved' };
+export const stateKinds: Record<FindingState, string> = { OPEN: 'open', IN_TRIAGE: 'open', ACCEPTED: 'clear', NOT_AFFECTED: 'clear', RESOLVED: 'fixed' };
+export const reasonOf = (text: string) => sentence(text.replace(/^TYPE_/, '').toUpperCase());
+
+const justifications: VexJustification[] = ['COMPONENT_NOT_PRESENT', 'VULNERABLE_CODE_NOT_PRESENT', 'VULNERABLE_CODE_NOT_IN_EXECUTE_PATH', 'VULNERABLE_CODE_CANNOT_BE_CONTROLLED_BY_ADVERSARY', 'INLINE_MITIGATIONS_ALREADY_EXIST'];
+const fields: Field[] = [
+  { name: 'state', label: 'State', hint: 'The decision replaces an earlier one.', needed: () => true, choices: (['IN_TRIAGE', 'ACCEPTED', 'NOT_AFFECTED', 'OPEN'] as const).map((value) => ({ value, name: { ...stateNames, IN_TRIAGE: 'In triage: somebody looks into it', ACCEPTED: 'Accepted: we live with the risk', NOT_AFFECTED: 'Not affected after all', OPEN: 'Open: take the decision back' }[value] })) },
+  { name: 'justification', label: 'Reason', hint: 'As documents in the format VEX have it.', choices: justifications.map((value) => ({ value, name: reasonOf(value) })), shown: ({ state }) => state === 'NOT_AFFECTED', needed: ({ state }) => state === 'NOT_AFFECTED' },
+  { name: 'note', label: 'Note', hint: 'Why, for those who read it later.' },
+  { name: 'expireTime', label: 'Until', hint: 'Then the findings are open again. Without a time, the decision stays.', shown: ({ state }) => state !== 'OPEN' && state !== '' },
+];
+const affects = ['Finding', 'FindingConnection', 'FindingSummary'];
+
+type Former = Pick<FindingRowFragment, 'uid' | 'vulnerabilityId' | 'package' | 'digest' | 'state' | 'justification' | 'note' | 'expireTime'>;
+type Selection = { uids: string[] } | { within: string; where: FindingFilter };
+
+interface DecideProps {
+  held: Holding;
+  label: string;
+  about: string;
+  fixed: Selection;
+  former?: readonly Former[]; // These are all findings that it is about, as they are now, if the console knows them.
+  reason?: string;
+  shortcut?: string;
+  onDone?: () => void;
+}
+
+/** This button decides about findings. The form for one finding begins with what was decided about it. */
+export function Decide({ held, label, about, fixed, former, reason, shortcut, onDone = () => {} }: DecideProps) {
+  const { run } = useChange(UpdateFindings, affects), only = former?.length === 1 ? former[0] : undefined;
+  const start = only && { state: only.state === 'OPEN' ? '' : only.state, note: only.note ?? '', justification: isVEX(only) ? only.justification! : '', expireTime: only.expireTime ? fieldOfTime(Date.parse(only.expireTime)) : '' };
+  const done = ({ updateFindings }: UpdateFindingsMutation, input: UpdateFindingsInput) => {
+    const { updatedCount } = updateFindings!, obstacle = obstacleOf(fixed, former, updatedCount);
+    say({ text: `${tell(updatedCount, input, former)}.${obstacle ? ` ${obstacle}` : ''}`, undo: obstacle || !former ? undefined : () => restore(former, input, run) });
+    onDone();
+  };
+  return <FormButton label={label} icon="edit" held={held} reason={reason ?? reasonAgainst(UpdateFindings, held)} shortcut={shortcut} document={UpdateFindings} title={`Decide about ${about}`} submit="Save the decision" fields={fields} fixed={fixed} start={start} affects={affects} onDone={done} />;
+}
+
+const isVEX = ({ justification }: Former) => justification !== null && justifications.includes(justification as VexJustification);
+
+/** Says in words what was decided about how many findings. */
+function tell(n: number, { state, expireTime }: UpdateFindingsInput, former: readonly Former[] = []): string {
+  const shared = (of: (one: Former) => string) => (former.length > 0 && former.every((one) => of(one) === of(former[0])) ? of(former[0]) : undefined);
+  const name = shared(nameOfPackage) ?? shared(({ vulnerabilityId }) => vulnerabilityId), many = plural(n, 'finding') + (name ? ` of ${name}` : '');
+  const what = n === 1 && former.length === 1 ? `${former[0].vulnerabilityId} in ${nameOfPackage(former[0])}` : many, is = n === 1 ? 'is' : 'are', until = expireTime ? ` until ${formatEnd(expireTime)}` : '';
+  switch (state) {
+    case 'ACCEPTED': return `Accepted ${what}${until}`;
+    case 'NOT_AFFECTED': return `${what} ${is} not affected${until}`;
+    case 'IN_TRIAGE': return `${what} ${is} in triage${until}`;
+    default: return `${what} ${is} open again`;
+  }
+}
+
+/** Returns why a decision cannot be taken back exactly, or nothing. */
+function obstacleOf(fixed: Selection, former: readonly Former[] | undefined, n: number): string {
+  if (!former) return 'within' in fixed && !fixed.where.states ? 'It is also about findings that appear later. To take it back, decide “Open” here.' : 'The list had not read all of them, so there is no Undo.';
+  if (n !== former.length) return 'The list was not up to date, so there is no Undo.';
+  // What an advisory says about a finding is no decision, and nobody can set it.
+  return former.some((one) => one.justification && !isVEX(one)) ? 'An advisory had decided about some of them, so there is no Undo.' : '';
+}
+
+/** Sets back what an input has changed. Findings that were alike are set back together. */
+async function restore(former: readonly Former[], input: UpdateFindingsInput, run: (input: UpdateFindingsInput) => Promise<Outcome<unknown>>): Promise<Message> {
+  const groups = new Map<string, UpdateFindingsInput & { uids: string[] }>();
+  for (const one of former) {
+    const before = formerOf(one, input), key = JSON.stringify(before), group = groups.get(key) ?? { ...before, uids: [] };
+    group.uids.push(one.uid);
+    groups.set(key, group);
+  }
+  let done = 0;
+  for (const group of groups.values()) {
+    const { data, problems } = await run(group);
+    if (!data) return { text: `${done > 0 ? `Only ${count(done)} of ${plural(former.length, 'finding')} could be set back` : 'It could not be undone'}: ${problems[0]?.message}`, refused: true };
+    done += group.uids.length;
+  }
+  return { text: `Undone: ${former.length === 1 ? 'the finding is as it was' : `${plural(former.length, 'finding')} are as they were`}.` };
+}
+
+/** Returns the input that gives a finding again what it had before an input. */
+function formerOf(one: Former, input: UpdateFindingsInput): UpdateFindingsInput {
+  const { note, expireTime, justification } = one, state = one.state as UpdateFindingsInput['state'];
+  return 'state' in input ? { state, note, expireTime, justification: justification as VexJustification | null } : { note };
+}
