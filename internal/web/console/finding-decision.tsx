@@ -1,10 +1,11 @@
 // This file has the form that decides about findings. It says what was decided, and takes it back.
 
+import { ChooseAssignee, nameOfAssignee, nobody } from './assignee';
 import { useChange, type Outcome } from './client';
-import { FormButton, reasonAgainst, type Field, type Holding } from './form';
+import { FormButton, reasonAgainst, type Field, type Holding, type Values } from './form';
 import { UpdateFindings, type FindingFilter, type FindingRowFragment, type FindingState, type UpdateFindingsInput, type UpdateFindingsMutation, type VexJustification } from './generated/graphql';
 import { say, type Message } from './said';
-import { count, fieldOfTime, formatEnd, plural, sentence } from './words';
+import { count, fieldOfTime, formatEnd, plural, sentence, timeOfField } from './words';
 
 export const nameOfPackage = (finding: Pick<FindingRowFragment, 'package' | 'digest'>) => (finding.package === finding.digest ? 'the image itself' : finding.package);
 
@@ -13,15 +14,19 @@ export const stateKinds: Record<FindingState, string> = { OPEN: 'open', IN_TRIAG
 export const reasonOf = (text: string) => sentence(text.replace(/^TYPE_/, '').toUpperCase());
 
 const justifications: VexJustification[] = ['COMPONENT_NOT_PRESENT', 'VULNERABLE_CODE_NOT_PRESENT', 'VULNERABLE_CODE_NOT_IN_EXECUTE_PATH', 'VULNERABLE_CODE_CANNOT_BE_CONTROLLED_BY_ADVERSARY', 'INLINE_MITIGATIONS_ALREADY_EXIST'];
-const fields: Field[] = [
-  { name: 'state', label: 'State', hint: 'The decision replaces an earlier one.', needed: () => true, choices: (['IN_TRIAGE', 'ACCEPTED', 'NOT_AFFECTED', 'OPEN'] as const).map((value) => ({ value, name: { ...stateNames, IN_TRIAGE: 'In triage: somebody looks into it', ACCEPTED: 'Accepted: we live with the risk', NOT_AFFECTED: 'Not affected after all', OPEN: 'Open: take the decision back' }[value] })) },
-  { name: 'justification', label: 'Reason', hint: 'As documents in the format VEX have it.', choices: justifications.map((value) => ({ value, name: reasonOf(value) })), shown: ({ state }) => state === 'NOT_AFFECTED', needed: ({ state }) => state === 'NOT_AFFECTED' },
-  { name: 'note', label: 'Note', hint: 'Why, for those who read it later.' },
-  { name: 'expireTime', label: 'Until', hint: 'Then the findings are open again. Without a time, the decision stays.', shown: ({ state }) => state !== 'OPEN' && state !== '' },
+
+/** Returns the fields of the form. What the reader does not change is not sent, and the decision is sent as a whole. */
+const fieldsFrom = (start: Values, root: string, now: { uid: string; name: string }[]): Field[] => [
+  { name: 'state', label: 'State', unit: 'decision', hint: 'The decision replaces an earlier one.', nothing: 'As it is', needed: (values) => ['note', 'assignee', 'dueTime'].every((name) => values[name] === start[name]), choices: (['IN_TRIAGE', 'ACCEPTED', 'NOT_AFFECTED', 'OPEN'] as const).map((value) => ({ value, name: { IN_TRIAGE: 'In triage: somebody looks into it', ACCEPTED: 'Accepted: we live with the risk', NOT_AFFECTED: 'Not affected after all', OPEN: 'Open: take the decision back' }[value] })) },
+  { name: 'justification', label: 'Reason', unit: 'decision', hint: 'As documents in the format VEX have it.', choices: justifications.map((value) => ({ value, name: reasonOf(value) })), shown: ({ state }) => state === 'NOT_AFFECTED', needed: ({ state }) => state === 'NOT_AFFECTED' },
+  { name: 'note', label: 'Note', unit: 'decision', hint: 'Why, for those who read it later.' },
+  { name: 'expireTime', label: 'Until', unit: 'decision', hint: 'Then the findings are open again. Without a time, the decision stays.', shown: ({ state }) => state !== 'OPEN' && state !== '' },
+  { name: 'assignee', label: 'Assigned to', unit: 'assignee', hint: 'Who looks after it. It is no part of the decision.', send: (value) => (value === nobody ? null : value || undefined), control: (props) => <ChooseAssignee {...props} root={root} now={now} /> },
+  { name: 'dueTime', label: 'Fix by', unit: 'due', hint: 'It is no part of the decision. A time that you set counts more than one that a rule of the group gives.', send: (value) => (value === '' ? null : timeOfField(value as string).toISOString()) },
 ];
 const affects = ['Finding', 'FindingConnection', 'FindingSummary'];
 
-type Former = Pick<FindingRowFragment, 'uid' | 'vulnerabilityId' | 'package' | 'digest' | 'state' | 'justification' | 'note' | 'expireTime'>;
+type Former = Pick<FindingRowFragment, 'uid' | 'vulnerabilityId' | 'package' | 'digest' | 'state' | 'justification' | 'note' | 'expireTime' | 'assignee' | 'dueTime'>;
 type Selection = { uids: string[] } | { within: string; where: FindingFilter };
 
 interface DecideProps {
@@ -38,7 +43,11 @@ interface DecideProps {
 /** This button decides about findings. The form for one finding begins with what was decided about it. */
 export function Decide({ held, label, about, fixed, former, reason, shortcut, onDone = () => {} }: DecideProps) {
   const { run } = useChange(UpdateFindings, affects), only = former?.length === 1 ? former[0] : undefined;
-  const start = only && { state: only.state === 'OPEN' ? '' : only.state, note: only.note ?? '', justification: isVEX(only) ? only.justification! : '', expireTime: only.expireTime ? fieldOfTime(Date.parse(only.expireTime)) : '' };
+  const start: Values = {
+    ...(only && { state: only.state === 'OPEN' ? '' : only.state, justification: isVEX(only) ? only.justification! : '', expireTime: fieldOf(only.expireTime) }),
+    note: only?.note ?? '', assignee: former ? sharedBy(former, ({ assignee }) => assignee?.uid ?? nobody) ?? '' : '', dueTime: former ? fieldOf(sharedBy(former, ({ dueTime }) => dueTime)) : '',
+  };
+  const now = former?.flatMap(({ assignee }) => assignee ?? []) ?? [], fields = fieldsFrom(start, ('within' in fixed ? fixed.within : fixed.uids[0] ?? '').split('/')[0], now);
   const done = ({ updateFindings }: UpdateFindingsMutation, input: UpdateFindingsInput) => {
     const { updatedCount } = updateFindings!, obstacle = obstacleOf(fixed, former, updatedCount);
     say({ text: `${tell(updatedCount, input, former)}.${obstacle ? ` ${obstacle}` : ''}`, undo: obstacle || !former ? undefined : () => restore(former, input, run) });
@@ -47,19 +56,20 @@ export function Decide({ held, label, about, fixed, former, reason, shortcut, on
   return <FormButton label={label} icon="edit" held={held} reason={reason ?? reasonAgainst(UpdateFindings, held)} shortcut={shortcut} document={UpdateFindings} title={`Decide about ${about}`} submit="Save the decision" fields={fields} fixed={fixed} start={start} affects={affects} onDone={done} />;
 }
 
+const fieldOf = (time: string | null | undefined) => (time ? fieldOfTime(Date.parse(time)) : '');
+/** Returns the value that all findings share, or undefined. */
+const sharedBy = <Value,>(former: readonly Former[], of: (one: Former) => Value): Value | undefined => (former.length > 0 && former.every((one) => of(one) === of(former[0])) ? of(former[0]) : undefined);
 const isVEX = ({ justification }: Former) => justification !== null && justifications.includes(justification as VexJustification);
 
 /** Says in words what was decided about how many findings. */
-function tell(n: number, { state, expireTime }: UpdateFindingsInput, former: readonly Former[] = []): string {
-  const shared = (of: (one: Former) => string) => (former.length > 0 && former.every((one) => of(one) === of(former[0])) ? of(former[0]) : undefined);
-  const name = shared(nameOfPackage) ?? shared(({ vulnerabilityId }) => vulnerabilityId), many = plural(n, 'finding') + (name ? ` of ${name}` : '');
+function tell(n: number, { state, note, expireTime, assignee, dueTime }: UpdateFindingsInput, former: readonly Former[] = []): string {
+  const name = sharedBy(former, nameOfPackage) ?? sharedBy(former, ({ vulnerabilityId }) => vulnerabilityId), many = plural(n, 'finding') + (name ? ` of ${name}` : '');
   const what = n === 1 && former.length === 1 ? `${former[0].vulnerabilityId} in ${nameOfPackage(former[0])}` : many, is = n === 1 ? 'is' : 'are', until = expireTime ? ` until ${formatEnd(expireTime)}` : '';
-  switch (state) {
-    case 'ACCEPTED': return `Accepted ${what}${until}`;
-    case 'NOT_AFFECTED': return `${what} ${is} not affected${until}`;
-    case 'IN_TRIAGE': return `${what} ${is} in triage${until}`;
-    default: return `${what} ${is} open again`;
-  }
+  const decided = { ACCEPTED: `Accepted ${what}${until}`, NOT_AFFECTED: `${what} ${is} not affected${until}`, IN_TRIAGE: `${what} ${is} in triage${until}`, OPEN: `${what} ${is} open again` };
+  const further = [
+    assignee !== undefined && `assigned to ${assignee ? nameOfAssignee(assignee) : nobody}`, dueTime !== undefined && (dueTime ? `to be fixed by ${formatEnd(dueTime)}` : 'without a time of their own to be fixed by'), !state && note !== undefined && 'with another note',
+  ].filter(Boolean).join(', ');
+  return state ? decided[state] + (further && `; ${further}`) : `${what}: ${further}`;
 }
 
 /** Returns why a decision cannot be taken back exactly, or nothing. */
@@ -88,7 +98,9 @@ async function restore(former: readonly Former[], input: UpdateFindingsInput, ru
 }
 
 /** Returns the input that gives a finding again what it had before an input. */
-function formerOf(one: Former, input: UpdateFindingsInput): UpdateFindingsInput {
-  const { note, expireTime, justification } = one, state = one.state as UpdateFindingsInput['state'];
-  return 'state' in input ? { state, note, expireTime, justification: justification as VexJustification | null } : { note };
+function formerOf({ state, note, expireTime, justification, assignee, dueTime }: Former, input: UpdateFindingsInput): UpdateFindingsInput {
+  return {
+    ...('state' in input ? { state: state as UpdateFindingsInput['state'], note, expireTime, justification: justification as VexJustification | null } : 'note' in input && { note }),
+    ...('assignee' in input && { assignee: assignee?.uid ?? null }), ...('dueTime' in input && { dueTime }),
+  };
 }

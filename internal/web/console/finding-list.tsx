@@ -1,6 +1,7 @@
 // This file has the list of findings, which the pages of groups and repos share.
 
 import { useEffect, useRef } from 'react';
+import { AssigneeFilter, assignedTo } from './assignee';
 import { useData, useDaysAgo, usePages } from './client';
 import { ExportLinks } from './export';
 import { Decide, nameOfPackage, reasonOf, stateKinds, stateNames } from './finding-decision';
@@ -39,6 +40,7 @@ const columnsOf = (inRepo: boolean): Column<FindingRowFragment, keyof typeof sor
   { key: 'versions', label: 'Installed and fixed', width: 'minmax(0, 1fr)', className: 'versions two', cell: ({ installedVersion, fixedVersions }) => <><b>{installedVersion ?? 'Version not known'}</b><small>{fixedVersions.length > 0 ? `fixed in ${fixedVersions[0]}` : 'no fix yet'}</small></> },
   { key: 'likely', label: 'Likely exploited', width: '8rem', className: 'dim extra', by: 'likely', hidden: true, cell: ({ epss }) => (epss === null ? '–' : `${(epss * 100).toFixed(1)} %`) },
   { key: 'due', label: 'Fix by', width: '8rem', className: 'dim extra', by: 'due', hidden: true, cell: ({ dueTime }) => (dueTime ? <Time at={dueTime} /> : '–') },
+  { key: 'assignee', label: 'Assigned to', width: '9rem', className: 'dim extra cut', hidden: true, cell: ({ assignee }) => assignee?.name ?? '–' },
   { key: 'since', label: 'Since', width: '8rem', className: 'when dim', wide: true, by: 'newest', cell: ({ firstSeenTime }) => <Time at={firstSeenTime} /> },
 ];
 
@@ -47,17 +49,17 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
   const { search } = useLocation();
   const query = search.get('q') ?? '', view = views.find(({ value }) => value === (search.get('show') ?? '')) ?? views[0], digests = valuesOf(search, 'digest'), packages = valuesOf(search, 'package'), vulnerabilities = valuesOf(search, 'vulnerability');
   const rated = valuesOf(search, 'severity').filter((one): one is SeverityRating => ratings.includes(one as SeverityRating));
-  const exploited = search.get('exploited') === 'yes', days = Number(search.get('since')) || 0, firstSeenSince = useDaysAgo(days);
+  const exploited = search.get('exploited') === 'yes', days = Number(search.get('since')) || 0, firstSeenSince = useDaysAgo(days), assignee = search.get('assignee') ?? undefined;
   const sorting = useSorting(sorts);
-  const where: FindingFilter = { ...view.filter, ...(query && { query }), ...(rated.length > 0 && { severities: rated }), ...(digests.length > 0 && { digests }), ...(packages.length > 0 && { packages }), ...(vulnerabilities.length > 0 && { vulnerabilityIds: vulnerabilities }), ...(exploited && { knownExploited: true }), ...(days > 0 && { firstSeenSince }) };
+  const where: FindingFilter = { ...view.filter, ...(query && { query }), ...(rated.length > 0 && { severities: rated }), ...(digests.length > 0 && { digests }), ...(packages.length > 0 && { packages }), ...(vulnerabilities.length > 0 && { vulnerabilityIds: vulnerabilities }), ...(exploited && { knownExploited: true }), ...(days > 0 && { firstSeenSince }), ...assignedTo(assignee) };
   const list = usePages<FindingsQuery, FindingRowFragment, FindingsQueryVariables>(FindingsDocument, { uid, first: 50, start: true, where, orderBy: sorting.orderBy }, (data) => data.findings, { start: false });
   const { rows, first, loading, started } = list, total = first?.findings?.totalCount, numbers = first?.findingSummary;
   const height = useNarrow() ? 86 : 62; // This is the height of a row before it is measured.
   const opening = useOpened(), columns = columnsOf(inRepo), shown = useColumns('findings', columns);
   const { marking, chosen, clear } = useMarking(rows, (row) => row.uid, (row) => `${row.vulnerabilityId} in ${row.repo?.name ?? nameOfPackage(row)}`), fixed = chosen.find(({ viewerCapabilities }) => !viewerCapabilities.includes('FINDINGS_UPDATE'));
-  const filtered = query !== '' || rated.length + digests.length + packages.length + vulnerabilities.length > 0 || exploited || days > 0, counted = (rating: SeverityRating) => (numbers ? view.of(numbers)[rating.toLowerCase() as 'high'] : 0);
+  const filtered = query !== '' || rated.length + digests.length + packages.length + vulnerabilities.length > 0 || exploited || days > 0 || assignee !== undefined, counted = (rating: SeverityRating) => (numbers ? view.of(numbers)[rating.toLowerCase() as 'high'] : 0);
   // The numbers of the group count what other filters would hide, so then there are none.
-  const narrowed = query !== '' || digests.length + packages.length + vulnerabilities.length > 0 || days > 0;
+  const narrowed = query !== '' || digests.length + packages.length + vulnerabilities.length > 0 || days > 0 || assignee !== undefined;
   // The button that decides about all is gone if the list is empty then.
   const decided = useRef(false);
   useEffect(() => { if (decided.current) { decided.current = false; keepFocus(); } }, [rows]);
@@ -83,6 +85,7 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
         <Toggles label="Severity" chosen={rated} onChange={(next) => narrow({ severity: joinValues(next) })}
           options={shownRatings.map((rating) => ({ value: rating, name: <Severity rating={rating} />, count: view.total || !numbers || narrowed || exploited ? undefined : count(counted(rating)) }))} />
         {(knownExploited > 0 || exploited) && <Toggles label="Exploitation" chosen={exploited ? ['yes'] : []} onChange={([one]) => narrow({ exploited: one })} options={[{ value: 'yes', name: 'Known to be exploited', count: view.total || narrowed || rated.length > 0 ? undefined : count(knownExploited) }]} />}
+        <AssigneeFilter chosen={assignee} root={uid.split('/')[0]} known={new Map(rows.flatMap((row) => (row.assignee ? [[row.assignee.uid, row.assignee.name] as const] : [])))} />
         {days > 0 && <Toggles label="First seen" chosen={['yes']} onChange={() => narrow({ since: undefined })} options={[{ value: 'yes', name: `New in the last ${plural(days, 'day')} ×` }]} />}
         {vulnerabilities.length > 0 && <Toggles label="Vulnerability" chosen={vulnerabilities} onChange={(next) => narrow({ vulnerability: joinValues(next) })} options={vulnerabilities.map((value) => ({ value, name: value }))} />}
         {packages.length > 0 && <Toggles label="Package" chosen={packages} onChange={(next) => narrow({ package: joinValues(next) })} options={packages.map((value) => ({ value, name: `Package ${value}` }))} />}
@@ -92,7 +95,7 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
         <Decide held={{ capabilities: (fixed ?? chosen[0]).viewerCapabilities, on: (fixed ?? chosen[0]).repo?.name ?? 'its repo' }} label={`Decide about ${count(chosen.length)}`} about={plural(chosen.length, 'finding')} fixed={{ uids: chosen.map(({ uid: one }) => one) }} former={chosen} onDone={clear} /></ChosenBar>}
       {list.problems.length > 0 && rows.length === 0 ? <Problems loaded={list} />
         : !started ? <div className="table"><div className="pad"><Lines rows={8} height={38} /></div></div>
-        : rows.length === 0 && !loading ? <div className="table">{filtered ? <Empty title="No finding matches">No finding of {name} matches all filters. <button type="button" className="link-button" onClick={() => narrow({ q: undefined, severity: undefined, digest: undefined, exploited: undefined, since: undefined, package: undefined, vulnerability: undefined })}>Show all of them</button></Empty>
+        : rows.length === 0 && !loading ? <div className="table">{filtered ? <Empty title="No finding matches">No finding of {name} matches all filters. <button type="button" className="link-button" onClick={() => narrow({ q: undefined, severity: undefined, digest: undefined, exploited: undefined, since: undefined, package: undefined, vulnerability: undefined, assignee: undefined })}>Show all of them</button></Empty>
           : <Empty title={view.value === '' ? 'No open findings' : 'None'}>{view.none}{view.value === '' && <> What an image holds comes from its SBOM: see <a href="/guide/importing">importing</a>.</>}</Empty>}</div>
         : <Table label="Findings" kind="finding-columns" columns={shown} rows={rows} total={total} keyOf={(row) => row.uid} height={height} measured busy={loading} end={list.readMore} sorting={sorting} opening={opening} marking={marking}
             story={(row) => <><Facts finding={row} /><Decision finding={row} /></>} />}
@@ -103,9 +106,10 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
 }
 
 /** Returns a filter as the endpoint of exports takes it. */
-const exportFilter = ({ query, states, severities, fixable, knownExploited, digests, packages, vulnerabilityIds, firstSeenSince }: FindingFilter) => ({
+const exportFilter = ({ query, states, severities, fixable, knownExploited, digests, packages, vulnerabilityIds, firstSeenSince, assignee, assigned, assignedToMe }: FindingFilter) => ({
   query: query ?? undefined, states: states?.map((state) => 'FINDING_STATE_' + state), severities: severities?.map((rating) => 'SEVERITY_RATING_' + rating), fixable: fixable ? 'true' : undefined,
   known_exploited: knownExploited ? 'true' : undefined, digests: digests ?? undefined, packages: packages ?? undefined, vulnerability_ids: vulnerabilityIds ?? undefined, first_seen_since: firstSeenSince ?? undefined,
+  assignee: assignee ?? undefined, assigned: assigned === false ? 'false' : undefined, assigned_to_me: assignedToMe ? 'true' : undefined,
 });
 
 const shortDigest = (digest: string) => digest.replace('sha256:', '').slice(0, 12);

@@ -20,6 +20,9 @@ export interface Field {
   label: string;
   hint?: ReactNode; // The hint replaces the description of the schema.
   choices?: Choice[]; // A field accepts one of the choices, and a list accepts several.
+  nothing?: string; // This is the name of the choice of nothing.
+  unit?: string; // Fields of a unit are sent together, and only if the reader has changed one of them.
+  send?: (value: Value) => unknown; // It returns what is sent for a value, in place of what the type says.
   placeholder?: string;
   code?: boolean; // It says whether the text is for machines.
   control?: (props: ControlProps) => ReactNode; // This control replaces the control of the type.
@@ -102,10 +105,11 @@ function faultOfText({ most, mostBytes, pattern, words }: Rule, text: string): s
 const isShown = ({ shown }: Field, values: Values) => shown?.(values) ?? true;
 
 /** Returns the input of a change: all values, or what differs from an existing resource. A field that was emptied is null. */
-function inputOf(all: Field[], rules: Record<string, Rule>, values: Values, resource?: object): object {
-  const input: Record<string, unknown> = {}, fields = all.filter(({ local }) => !local);
+function inputOf(all: Field[], rules: Record<string, Rule>, values: Values, first: Values, resource?: object): object {
+  const changed = new Set(all.filter(({ name }) => JSON.stringify(values[name]) !== JSON.stringify(first[name])).map(({ unit }) => unit));
+  const input: Record<string, unknown> = {}, fields = all.filter(({ local, unit }) => !local && (!unit || changed.has(unit)));
   for (const top of new Set(fields.map(({ name }) => name.split('.')[0]))) {
-    const parts = fields.filter(({ name }) => name.split('.')[0] === top).map((field) => ({ name: field.name, given: isShown(field, values) ? encode(rules[field.name], values[field.name]) : undefined }));
+    const parts = fields.filter(({ name }) => name.split('.')[0] === top).map((field) => ({ name: field.name, given: !isShown(field, values) ? undefined : field.send ? field.send(values[field.name]) : encode(rules[field.name], values[field.name]) }));
     if (resource && parts.every(({ name, given }) => JSON.stringify(given) === JSON.stringify(encode(rules[name], decode(rules[name], readPath(resource, name)))))) continue;
     const encoded = parts.map(({ name, given }) => [name.slice(top.length + 1), given] as const).filter(([, value]) => value !== undefined);
     const value = parts[0].name === top ? encoded[0]?.[1] : encoded.length > 0 ? Object.fromEntries(encoded) : undefined;
@@ -160,7 +164,7 @@ function Body<Data, Input>({ document, title, lead, fields: all, fixed, resource
   const rules: Record<string, Rule> = { ...changes[nameOf(document)].fields, ...Object.fromEntries(all.flatMap(({ name, local }) => (local ? [[name, local]] : []))) }, { run, busy } = useChange(document, affects);
   // The page may read the resource again while the form is open. The form sends what the reader changed, and nothing else.
   const [resource] = useState(given);
-  const [values, setValues] = useState<Values>(() => Object.fromEntries(all.map(({ name }) => [name, start?.[name] ?? decode(rules[name], readPath(resource, name))])));
+  const [first] = useState<Values>(() => Object.fromEntries(all.map(({ name }) => [name, start?.[name] ?? decode(rules[name], readPath(resource, name))]))), [values, setValues] = useState(first);
   const [faults, setFaults] = useState<Record<string, string>>({}), [problems, setProblems] = useState<Problem[]>([]), [tries, setTries] = useState(0);
   const form = useRef<HTMLFormElement>(null), id = useId();
   useFirst(form, '.fields :is(input, select, textarea)');
@@ -182,7 +186,7 @@ function Body<Data, Input>({ document, title, lead, fields: all, fixed, resource
     const fault = faultOf(ruleOf(name), values[name]);
     if (fault && !isBlank(values[name])) setFaults((old) => ({ ...old, [name]: fault }));
   };
-  const input = { ...fixed, ...inputOf(all, rules, values, resource) } as Input;
+  const input = { ...fixed, ...inputOf(all, rules, values, first, resource) } as Input;
   const mutation = settings.playground && playgroundAddress(document, { input: input as object });
   const send = async (event: FormEvent) => {
     event.preventDefault();
@@ -191,7 +195,7 @@ function Body<Data, Input>({ document, title, lead, fields: all, fixed, resource
     setFaults(found);
     setProblems([]);
     if (Object.keys(found).length > 0) { setTries(tries + 1); return; }
-    if (resource && Object.keys(input as object).length === Object.keys(fixed ?? {}).length) { onDirty(false); onClose(); return; } // In this case nothing differs.
+    if ((resource || all.some(({ unit }) => unit)) && Object.keys(input as object).length === Object.keys(fixed ?? {}).length) { onDirty(false); onClose(); return; } // In this case nothing differs.
     const { data, problems: answered } = await run(input);
     if (data) { onDone(data, input); return; }
     const [placed, rest] = placeFaults(answered, fields, unique);
@@ -222,7 +226,7 @@ interface EntryProps { id: string; field: Field; rule: Rule; value: Value; fault
 
 /** An entry shows one field: its name, its control, what it accepts, and what is wrong with it. */
 function Entry({ id, field, rule, value, fault, onChange, onLeave }: EntryProps) {
-  const { label, hint = rule.about && <Description text={rule.about} />, choices, placeholder, code, control } = field;
+  const { label, hint = rule.about && <Description text={rule.about} />, choices, nothing = 'None', placeholder, code, control } = field;
   const described = [fault && `${id}-fault`, hint && `${id}-hint`].filter(Boolean).join(' ') || undefined;
   const common = { id, 'aria-invalid': fault ? true as const : undefined, 'aria-describedby': described, 'aria-required': rule.required ? true as const : undefined, onBlur: onLeave };
   const text = { ...common, value: value as string, placeholder, className: code ? 'code' : undefined, spellCheck: code ? false : undefined, autoComplete: 'off' };
@@ -237,7 +241,7 @@ function Entry({ id, field, rule, value, fault, onChange, onLeave }: EntryProps)
   else if (rule.type === 'pairs') input = <Pairs label={label} pairs={value as [string, string][]} onChange={onChange} />;
   else if (rule.type === 'list' && choices) input = <CheckBoxes choices={choices} chosen={value as string[]} onChange={onChange} />;
   else if (rule.type === 'list') input = <textarea {...text} value={(value as string[]).join('\n')} rows={3} placeholder={placeholder ?? 'One on each line'} onBlur={() => { const tidy = (value as string[]).map((line) => line.trim()).filter(Boolean); if (tidy.join('\n') !== (value as string[]).join('\n')) onChange(tidy); onLeave(); }} onChange={(event) => onChange(event.target.value === '' ? [] : event.target.value.split('\n'))} />;
-  else if (options.length > 0) input = <select {...common} value={value as string} onChange={(event) => onChange(event.target.value)}>{(!rule.required || value === '') && <option value="">{rule.required ? 'Choose one' : 'None'}</option>}{options.map((one) => <option key={one.value} value={one.value}>{one.name}</option>)}</select>;
+  else if (options.length > 0) input = <select {...common} value={value as string} onChange={(event) => onChange(event.target.value)}>{(!rule.required || value === '') && <option value="">{rule.required ? 'Choose one' : nothing}</option>}{options.map((one) => <option key={one.value} value={one.value}>{one.name}</option>)}</select>;
   else if (rule.type === 'duration') input = <Span {...common} label={label} seconds={value as string} onChange={onChange} />;
   else if (rule.type === 'time') input = <TimeField {...text} onChange={onChange} />;
   else if ((rule.mostBytes ?? 0) >= 65_536) input = <textarea {...text} rows={10} onChange={(event) => onChange(event.target.value)} />;
