@@ -92,7 +92,7 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
         {digests.length > 0 && <Toggles label="Image" chosen={digests} onChange={(next) => narrow({ digest: joinValues(next) })} options={digests.map((value) => ({ value, name: `Image ${shortDigest(value)}` }))} />}
       </div>}
       {chosen.length > 0 && <ChosenBar what={`${plural(chosen.length, 'finding')} in ${plural(new Set(chosen.map(({ repo }) => repo?.uid)).size, 'repo')}`} onClear={clear}>
-        <Decide held={{ capabilities: (fixed ?? chosen[0]).viewerCapabilities, on: (fixed ?? chosen[0]).repo?.name ?? 'its repo' }} label={`Decide about ${count(chosen.length)}`} about={plural(chosen.length, 'finding')} fixed={{ uids: chosen.map(({ uid: one }) => one) }} former={chosen} onDone={clear} /></ChosenBar>}
+        <Decide held={{ capabilities: (fixed ?? chosen[0]).viewerCapabilities, on: (fixed ?? chosen[0]).repo?.name ?? 'its repo' }} label={`Decide about ${count(chosen.length)}`} about={plural(chosen.length, 'finding')} fixed={{ uids: chosen.map(({ uid: one }) => one) }} former={chosen} shortcut="e" onDone={clear} /></ChosenBar>}
       {list.problems.length > 0 && rows.length === 0 ? <Problems loaded={list} />
         : !started ? <div className="table"><div className="pad"><Lines rows={8} height={38} /></div></div>
         : rows.length === 0 && !loading ? <div className="table">{filtered ? <Empty title="No finding matches">No finding of {name} matches all filters. <button type="button" className="link-button" onClick={() => narrow({ q: undefined, severity: undefined, digest: undefined, exploited: undefined, since: undefined, package: undefined, vulnerability: undefined, assignee: undefined })}>Show all of them</button></Empty>

@@ -131,7 +131,7 @@ function pageHits(names: string[]): Hit[] {
 
 /** This dialog lists the keys. */
 function Keys({ open, onClose }: { open: boolean; onClose: () => void }) {
-  const rows: [string[], string][] = [[['Ctrl', 'K'], 'Search'], [['/'], 'Search'], [['?'], 'List the keys'], [['Esc'], 'Close a dialog'], ...pages.map(({ letter, name }): [string[], string] => [['g', letter], name])];
+  const rows: [string[], string][] = [[['Ctrl', 'K'], 'Search'], [['/'], 'Search'], [['?'], 'List the keys'], [['Esc'], 'Close a dialog'], [['j'], 'Next row of a list'], [['k'], 'Row before'], [['x'], 'Choose the row'], [['Shift', 'x'], 'Choose all rows to it'], [['e'], 'Decide about what is chosen, or the row'], [['z'], 'Undo what was just saved'], ...pages.map(({ letter, name }): [string[], string] => [['g', letter], name])];
   return (
     <Dialog open={open} onClose={onClose} label="Keys" className="form">
       <div><header><h2>Keys</h2><button type="button" className="icon-button" aria-label="Close" onClick={onClose}><Icon name="close" /></button></header>

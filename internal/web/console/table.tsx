@@ -1,8 +1,10 @@
 // This file shows lists of any length as tables, whose columns the reader chooses, and whose rows they can mark and save as a file.
 
-import { useLayoutEffect, useRef, useState, type CSSProperties, type FocusEvent, type ReactNode, type RefObject } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState, type CSSProperties, type FocusEvent, type ReactNode, type RefObject } from 'react';
+import { flushSync } from 'react-dom';
 import { useNarrow, useOpened, useVirtualRows, useWide } from './list';
 import { Link, narrow, useLocation } from './router';
+import { isTyping } from './said';
 import { SortBy, type Sorting } from './sorting';
 import { Dialog, Icon, keepFocus } from './ui';
 import { count } from './words';
@@ -54,12 +56,13 @@ export function Table<Row, Sort extends string = string>({ label, kind, columns,
   const shown = wide || phone ? columns : columns.filter((one) => !one.wide); // On a phone, the class decides.
   const tracks = [...(marking ? ['1.2rem'] : []), ...shown.map(({ width }) => width)].join(' '), style = { '--columns': tracks } as CSSProperties;
   const { body, items, bodyHeight, placeOf, reveal } = useVirtualRows({ rows, keyOf, height, measured, end });
-  const { table, onFocus, onBlur } = useRowFocus({ rows, keyOf, body, reveal, marked: marking?.marked });
+  const { table, place, focusRow, onFocus, onBlur } = useRowFocus({ rows, keyOf, body, reveal, marked: marking?.marked }), anchor = useRef<string>(undefined);
+  useRowKeys({ rows, keyOf, body, place, anchor, focusRow, marking });
   const open = (row: Row, cell: ReactNode) => (to ? <Link className="whole" to={to(row)}>{cell}</Link>
     : story ? <button type="button" className="whole" aria-expanded={opened.has(keyOf(row))} onClick={() => toggle(keyOf(row))}>{cell}</button> : cell);
   return (
     <div ref={table} className={busy ? 'table busy' : 'table'} role="table" aria-label={label} aria-busy={busy} aria-rowcount={total === undefined ? -1 : total + 1} aria-colcount={shown.length + (marking ? 1 : 0)}>
-      <div role="rowgroup"><div className={`head columns ${kind}`} role="row" aria-rowindex={1} style={style}>
+      <div role="rowgroup" className="stuck"><div className={`head columns ${kind}`} role="row" aria-rowindex={1} style={style}>
         {marking && <span role="columnheader" className="mark-column"><MarkAll rows={rows} keyOf={keyOf} marking={marking} /></span>}
         {shown.map((one) => <span key={one.key} role="columnheader" className={one.className} aria-sort={sorting && one.by && sorting.defaults[one.by].field === sorting.orderBy.field ? (sorting.orderBy.direction === 'ASC' ? 'ascending' : 'descending') : undefined}>
           {sorting && one.by ? <SortBy by={one.by} label={one.label} sorting={sorting} /> : one.label}</span>)}
@@ -70,7 +73,7 @@ export function Table<Row, Sort extends string = string>({ label, kind, columns,
           return (
             <div {...placeOf(item)} key={key} className={['row', classOf?.(row), marking?.marked.has(key) && 'marked'].filter(Boolean).join(' ')} role="row" aria-rowindex={item.index + 2}>
               <div className={`cells columns ${kind}`} style={style}>
-                {marking && <span role="cell" className="mark-column"><Mark row={row} id={key} marking={marking} /></span>}
+                {marking && <span role="cell" className="mark-column"><Mark onMark={(marked, range) => { marking.mark(markedWith({ rows, keyOf, anchor, marking, key, marked, range })); anchor.current = key; }} marked={marking.marked.has(key)} name={marking.nameOf(row)} /></span>}
                 {shown.map((one) => <span key={one.key} role={one.names ? 'rowheader' : 'cell'} className={one.className}>{one.names ? open(row, one.cell(row)) : one.cell(row)}</span>)}
               </div>
               {story && opened.has(key) && <div className="story" role="cell" aria-colspan={shown.length}>{story(row)}</div>}
@@ -90,7 +93,7 @@ interface Focused<Row> { rows: Row[]; keyOf: (row: Row) => string; body: RefObje
  */
 function useRowFocus<Row>({ rows, keyOf, body, reveal, marked }: Focused<Row>) {
   const table = useRef<HTMLDivElement>(null), wanted = useRef<number>(undefined), before = useRef(marked);
-  const at = useRef<{ key: string; index: number }>(undefined); // This is the row that has the focus.
+  const at = useRef<{ key: string; index: number }>(undefined), place = useRef<string>(undefined); // These are the row that has the focus, and the row that had it last.
   const focusRow = (index: number) => {
     const row = body.current?.querySelector(`:scope > [data-index="${index}"]`), to = row?.querySelector<HTMLElement>('.whole') ?? row?.querySelector<HTMLElement>('a, button, input');
     wanted.current = to ? undefined : index;
@@ -111,16 +114,52 @@ function useRowFocus<Row>({ rows, keyOf, body, reveal, marked }: Focused<Row>) {
   useLayoutEffect(() => () => { if (table.current?.contains(document.activeElement)) keepFocus(); }, []);
   const indexOf = (event: FocusEvent) => Number((event.target as Element).closest('[data-index]')?.getAttribute('data-index') ?? NaN);
   return {
-    table, focusRow, at,
-    onFocus: (event: FocusEvent) => { const index = indexOf(event); if (rows[index] !== undefined) at.current = { key: keyOf(rows[index]), index }; },
+    table, place, focusRow,
+    onFocus: (event: FocusEvent) => { const index = indexOf(event); if (rows[index] !== undefined) at.current = { key: place.current = keyOf(rows[index]), index }; },
     onBlur: () => { at.current = undefined; }, // React tells it only where the element is still there.
   };
 }
 
-function Mark<Row>({ row, id, marking: { marked, mark, nameOf } }: { row: Row; id: string; marking: Marking<Row> }) {
-  const toggle = () => { const next = new Set(marked); if (!next.delete(id)) next.add(id); mark(next); };
-  return <input type="checkbox" checked={marked.has(id)} onChange={toggle} aria-label={`Choose ${nameOf(row)}`} />;
+interface Marked<Row> { rows: Row[]; keyOf: (row: Row) => string; anchor: RefObject<string | undefined>; marking: Marking<Row>; key: string; marked: boolean; range: boolean }
+
+/** Returns what is marked after a row was marked or not: the row alone, or all rows from the one before to it. */
+function markedWith<Row>({ rows, keyOf, anchor, marking, key, marked, range }: Marked<Row>): ReadonlySet<string> {
+  const keys = rows.map(keyOf), to = keys.indexOf(key), from = range && anchor.current !== undefined ? keys.indexOf(anchor.current) : to, next = new Set(marking.marked);
+  for (const one of from < 0 ? [key] : keys.slice(Math.min(from, to), Math.max(from, to) + 1)) if (marked) next.add(one); else next.delete(one);
+  return next;
 }
+
+type RowKeys<Row> = Pick<Marked<Row>, 'rows' | 'keyOf' | 'anchor'> & { body: RefObject<HTMLDivElement | null>; place: RefObject<string | undefined>; focusRow: (index: number) => void; marking?: Marking<Row> };
+
+/** Lets the reader go through the rows with keys, mark them, and do what the bar of the marked rows offers. */
+function useRowKeys<Row>({ rows, keyOf, body, place, anchor, focusRow, marking }: RowKeys<Row>) {
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || document.querySelector('dialog[open]')) return;
+      const here = rows.findIndex((row) => keyOf(row) === place.current), key = here < 0 ? undefined : keyOf(rows[here]);
+      if (event.key === 'j' || event.key === 'k') {
+        // A reader who was in no row yet begins with the first one in the window.
+        const first = [...body.current?.children ?? []].find((row) => row.getBoundingClientRect().top >= 100)?.getAttribute('data-index');
+        focusRow(here < 0 ? Number(first ?? 0) : Math.min(Math.max(here + (event.key === 'j' ? 1 : -1), 0), rows.length - 1));
+      } else if ((event.key === 'x' || event.key === 'X') && marking && key !== undefined) {
+        marking.mark(markedWith({ rows, keyOf, anchor, marking, key, marked: event.key === 'X' || !marking.marked.has(key), range: event.key === 'X' }));
+        anchor.current = key;
+      } else if (event.key === 'e' && marking && (marking.marked.size > 0 || key !== undefined)) {
+        if (marking.marked.size === 0) flushSync(() => marking.mark(new Set([key!])));
+        const action = document.querySelector<HTMLElement>('.chosen [aria-keyshortcuts=e]');
+        action?.focus(); // It says why it does nothing, if it does nothing.
+        action?.click();
+      } else return;
+      event.preventDefault();
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  });
+}
+
+const Mark = ({ marked, name, onMark }: { marked: boolean; name: string; onMark: (marked: boolean, range: boolean) => void }) => (
+  <input type="checkbox" checked={marked} onChange={({ target, nativeEvent }) => onMark(target.checked, (nativeEvent as MouseEvent).shiftKey)} aria-label={`Choose ${name}`} />
+);
 
 /** This box marks all rows that the list has read. */
 function MarkAll<Row>({ rows, keyOf, marking: { marked, mark } }: { rows: Row[]; keyOf: (row: Row) => string; marking: Marking<Row> }) {
