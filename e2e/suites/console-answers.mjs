@@ -151,14 +151,26 @@ await check('Enter in the search waits for the answer to what was typed', async 
 
 await check('nothing leads away from a form but the form itself', async () => {
   const page = await newPage();
-  await page.goto(`${site}/console/acme`);
+  await page.goto(`${site}/console/acme/~repos`);
   await loaded(page);
+  await page.getByRole('link', { name: 'Overview' }).click();
   await page.getByRole('button', { name: 'New group' }).click();
   await page.getByRole('dialog').getByLabel(/^Description/).fill('typed');
   await page.keyboard.press('Control+k');
   await page.evaluate(() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go))));
   assert.equal(await page.locator('dialog[open]').count(), 1, 'the search opens above the form');
   assert.equal(await page.getByRole('dialog').getByLabel(/^Description/).inputValue(), 'typed');
+  const goBack = async (answer) => {
+    await page.evaluate(() => history.back());
+    await page.getByRole('dialog').getByText('Your changes are not saved.').waitFor();
+    await page.waitForURL(/\/console\/acme$/);
+    await page.getByRole('dialog').getByRole('button', { name: answer }).click();
+  };
+  await goBack('Keep editing');
+  assert.equal(await page.getByRole('dialog').getByLabel(/^Description/).inputValue(), 'typed');
+  await goBack('Discard');
+  await page.waitForURL(/~repos$/);
+  await page.getByRole('table', { name: 'Repos' }).waitFor();
   await page.context().close();
 });
 

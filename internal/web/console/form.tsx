@@ -7,6 +7,7 @@ import { nameOf, useChange, type Problem } from './client';
 import { changes, type Rule } from './generated/changes';
 import type { TypedDocument } from './generated/graphql';
 import { CheckBoxes, Pairs, Span, TimeField, type Choice, type ControlProps, type Value, type Values } from './inputs';
+import { askBefore } from './router';
 import { bareToken, looksLikeToken, replaceToken, useSession } from './session';
 import { settings } from './settings';
 import { playgroundAddress } from './show-query';
@@ -144,21 +145,27 @@ const longestAddress = 30_000; // The server refuses much longer ones, such as o
 
 /** A form is in a dialog, and exists while the dialog is open. It asks before it discards what the reader typed. */
 export function Form<Data, Input>({ open, onClose, ...form }: FormProps<Data, Input> & { open: boolean; onClose: () => void }) {
-  const dirty = useRef(false), [leaving, setLeaving] = useState(false);
-  const leave = () => {
-    if (dirty.current && !leaving) setLeaving(true);
+  const dirty = useRef(false), [leaving, setLeaving] = useState<{ go?: () => void }>();
+  const leave = (go?: () => void) => {
+    if (dirty.current && (go || !leaving)) setLeaving({ go });
     return !dirty.current;
   };
-  const close = () => { dirty.current = false; setLeaving(false); onClose(); };
+  const close = () => { dirty.current = false; setLeaving(undefined); onClose(); };
+  useEffect(() => {
+    if (!open) return;
+    const end = askBefore(leave), warn = (event: BeforeUnloadEvent) => { if (dirty.current) event.preventDefault(); };
+    addEventListener('beforeunload', warn);
+    return () => { end(); removeEventListener('beforeunload', warn); };
+  }, [open]);
   return (
-    <Dialog open={open} onClose={close} onLeave={leave} label={form.title} className="form">
+    <Dialog open={open} onClose={close} onLeave={() => leave()} label={form.title} className="form">
       <Body {...form} onClose={() => { if (leave()) close(); }} onDirty={(yes) => { dirty.current = yes; }}
-        onDone={(data, input) => { close(); form.onDone(data, input); }} leaving={leaving && { stay: () => setLeaving(false), go: close }} />
+        onDone={(data, input) => { close(); form.onDone(data, input); }} leaving={leaving && { stay: () => setLeaving(undefined), go: () => { close(); leaving.go?.(); } }} />
     </Dialog>
   );
 }
 
-type BodyProps<Data, Input> = FormProps<Data, Input> & { onClose: () => void; onDirty: (yes: boolean) => void; leaving: false | { stay: () => void; go: () => void } };
+type BodyProps<Data, Input> = FormProps<Data, Input> & { onClose: () => void; onDirty: (yes: boolean) => void; leaving?: { stay: () => void; go: () => void } };
 
 function Body<Data, Input>({ document, title, lead, fields: all, fixed, resource: given, start, submit, unique, affects, below, onDone, onClose, onDirty, leaving }: BodyProps<Data, Input>) {
   const rules: Record<string, Rule> = { ...changes[nameOf(document)].fields, ...Object.fromEntries(all.flatMap(({ name, local }) => (local ? [[name, local]] : []))) }, { run, busy } = useChange(document, affects);

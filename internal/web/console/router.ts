@@ -17,10 +17,12 @@ export interface Location {
 
 const listeners = new Set<() => void>();
 const scrolled = new Map<string, number>(); // The map has the scroll position by the key of the entry in the history.
+let step = 0; // This is the place of the page in the history of the tab.
 let current = read(false), moved = false;
 
 function read(returned: boolean): Location {
-  if (!history.state?.key) history.replaceState({ key: makeKey() }, '');
+  if (!history.state?.key) history.replaceState({ key: makeKey(), step }, '');
+  step = history.state.step ?? step;
   const parts = location.pathname.slice(base.length).split('/').filter(Boolean).map(decode);
   const view = parts.at(-1)?.startsWith('~') ? parts.pop()!.slice(1) : '';
   return { key: history.state.key, names: parts, path: parts.join('/'), view, search: new URLSearchParams(location.search), returned };
@@ -46,8 +48,20 @@ function publish(returned: boolean) {
 }
 
 history.scrollRestoration = 'manual';
+let asks: ((go: () => void) => boolean) | undefined, returning = false;
+
+/** Before the reader leaves with the back or forward button, a function says whether they may. Otherwise they stay, and it can let them go later. Returns what ends that. */
+export function askBefore(mayLeave: (go: () => void) => boolean): () => void {
+  asks = mayLeave;
+  return () => { if (asks === mayLeave) asks = undefined; };
+}
+
 addEventListener('popstate', () => {
-  publish(true);
+  if (returning) { returning = false; return; } // The reader is where they were.
+  const steps = (history.state?.step ?? step) - step;
+  if (steps === 0 || !asks || asks(() => history.go(steps))) { publish(true); return; }
+  returning = true;
+  history.go(-steps);
 });
 // The scroll position is stored while the reader scrolls, because the browser has already left the page when popstate arrives.
 addEventListener('scroll', () => scrolled.set(current.key, scrollY), { passive: true });
@@ -69,7 +83,7 @@ export function address(names: string[], view = '', search?: Record<string, stri
 }
 
 export function navigate(to: string, { replace = false } = {}) {
-  history[replace ? 'replaceState' : 'pushState']({ key: replace ? current.key : makeKey() }, '', to);
+  history[replace ? 'replaceState' : 'pushState']({ key: replace ? current.key : makeKey(), step: replace ? step : step + 1 }, '', to);
   publish(false);
 }
 
