@@ -97,18 +97,26 @@ await check('a role is given, changed and revoked by the keyboard, and each says
   const before = await held(), foretold = await dialog.locator('.gained').count();
   await look(page, 'access-give');
   assert.deepEqual(await violations(page), []);
+  await dialog.getByLabel('Until').fill('2099-01-02T03:04:05');
   await dialog.getByRole('button', { name: 'Give the role' }).press('Enter');
-  await page.getByText('nora has an additional role on acme / access team / deep.').waitFor();
+  await page.getByText(/^nora has the role registry\.push on acme \/ access team \/ deep until Jan 2, 2099, 3:04:05\sAM (UTC|\(.+\))\.$/).waitFor();
   const after = await held();
   assert.equal(after.length - before.length, foretold);
   await eventually(async () => (await boxes(page, 'role')).includes('registry.push'), 'the picture is not drawn anew');
 
   await page.getByRole('button', { name: 'Table' }).click();
+  await page.setViewportSize({ width: 1024, height: 800 });
+  await page.getByRole('row', { name: /nora.*registry\.push/ }).getByText(/2099/).waitFor();
+  await page.getByRole('button', { name: 'Change registry.push of nora' }).click();
+  await dialog.getByLabel('Until').fill('');
+  await dialog.getByRole('button', { name: 'Save the change' }).click();
+  await page.getByText('nora has the role registry.push on acme / access team / deep without an end.').waitFor();
+  assert.deepEqual((await held()).length, after.length, 'the end has changed the role');
   await page.getByRole('button', { name: 'Change registry.push of nora' }).click();
   await dialog.getByRole('radio', { name: /^editor/ }).check();
   await dialog.locator('.lost').first().waitFor();
   const [gained, lost] = [await dialog.locator('.gained').count(), await dialog.locator('.lost').count()];
-  await dialog.getByRole('button', { name: 'Change the role' }).click();
+  await dialog.getByRole('button', { name: 'Save the change' }).click();
   await dialog.waitFor({ state: 'hidden' });
   const changed = await held();
   assert.deepEqual([changed.filter((one) => !after.includes(one)).length, after.filter((one) => !changed.includes(one)).length], [gained, lost]);

@@ -5,10 +5,10 @@ import { useEffect, useId, useRef, useState, type ReactNode, type RefObject } fr
 import { enumerate, everything, foresee, homeOf, isWithin, kinds, reachOf, summarize, tell, verbs, type Outcome } from './access';
 import { useData } from './client';
 import { Action, ConfirmButton, Form, FormButton, reasonAgainst, type ControlProps, type Field } from './form';
-import { Bind, Bindable, Holds, Impact, Rebind, Unbind, type BoundFragment, type Capability, type GivenRoleFragment, type GrantFragment, type ImpactQuery } from './generated/graphql';
+import { Bind, Bindable, Holds, Impact, Rebind, Unbind, type BoundFragment, type Capability, type GivenRoleFragment, type GrantFragment, type ImpactQuery, type UpdateRoleBindingInput } from './generated/graphql';
 import { Find } from './list';
 import { Icon, Lines, namesOf, Problems } from './ui';
-import { plural } from './words';
+import { formatEnd, plural } from './words';
 
 /** A ground has what all changes of bindings need to know. */
 export interface Ground {
@@ -34,23 +34,30 @@ export function BindButton({ group, mayBind, ground }: { group: string; mayBind:
   return (
     <FormButton label="Give a role" icon="plus" className="primary" held={{ capabilities: mayBind ? ['ROLE_BINDINGS_CREATE'] : [], on: where }} document={Bind} title={`Give a role on ${where}`} submit="Give the role"
       fields={fields} fixed={{ parent: group }} affects={['RoleBinding']} below={({ identityUid, roleUid }) => <Forecast identity={String(identityUid)} on={group} after={roles.find(({ uid }) => uid === roleUid)} nameOfGroup={nameOfGroup} seesAll={seesAll} />}
-      onDone={() => { onDone(`${chosen?.name} has an additional role on ${where}.`); setChosen(undefined); }} />
+      onDone={(_, { roleUid, expireTime }) => { onDone(`${chosen?.name} has the role ${roles.find(({ uid }) => uid === roleUid)?.name ?? 'that you chose'} on ${where}${endOf(expireTime)}.`); setChosen(undefined); }} />
   );
 }
 
-/** These buttons change the role of a binding, and revoke it. */
+const endOf = (time: string | null | undefined) => (time ? ` until ${formatEnd(time)}` : '');
+
+/** These buttons change the role of a binding and when it ends, and revoke it. */
 export function BindingActions({ binding, ground }: { binding: GrantFragment; ground: Ground }) {
   const { roles, nameOfGroup, seesAll, isLastOwner, onDone } = ground, group = homeOf(binding.uid), where = nameOfGroup(group), who = nameOf(binding), role = binding.role?.name ?? 'the role';
   const [open, setOpen] = useState(false);
+  const end: Field = { name: 'expireTime', label: 'Until', hint: 'Then the role ends by itself. Without a time, it stays until somebody revokes it.' };
+  const changed = ({ roleUid, expireTime }: UpdateRoleBindingInput) => {
+    const next = roles.find(({ uid }) => uid === roleUid)?.name ?? (roleUid ? 'a new role' : role);
+    return `${who} has the role ${next} on ${where}${expireTime === undefined ? endOf(binding.expireTime) : expireTime ? endOf(expireTime) : ' without an end'}${roleUid ? `, and no longer ${role}` : ''}.`;
+  };
   const before = { uid: binding.uid, capabilities: roles.find(({ uid }) => uid === binding.role?.uid)?.capabilities }, on = reachOf(binding) ?? group;
   const reason = binding.mayChange ? (isLastOwner(binding) ? ownerNeeded : undefined) : reasonAgainst(Rebind, { capabilities: [], on: where });
   const forecast = (after: GivenRoleFragment | undefined, revoked: boolean) => <Forecast identity={binding.identity?.uid ?? ''} on={on} before={before} after={after} revoked={revoked} nameOfGroup={nameOfGroup} seesAll={seesAll} />;
   return (
     <span className="acts">
       <Action label={`Change ${role} of ${who}`} reason={reason} onClick={() => setOpen(true)}>Change</Action>
-      <Form open={open} onClose={() => setOpen(false)} document={Rebind} title={`Change the role of ${who}`} lead={<>{who} has the role {role} on {where}.</>} submit="Change the role" fixed={{ uid: binding.uid }} affects={['RoleBinding']}
-        fields={[{ name: 'roleUid', label: 'New role', hint: '', control: (props) => <ChooseRole {...props} roles={roles} group={group} current={binding.role?.uid} nameOfGroup={nameOfGroup} /> }]}
-        below={({ roleUid }) => forecast(roles.find(({ uid }) => uid === roleUid), false)} onDone={() => onDone(`${who} has a new role on ${where} and no longer has ${role}.`)} />
+      <Form open={open} onClose={() => setOpen(false)} document={Rebind} title={`Change the role of ${who}`} lead={<>{who} has the role {role} on {where}{endOf(binding.expireTime)}.</>} submit="Save the change" resource={{ roleUid: binding.role?.uid, expireTime: binding.expireTime }} fixed={{ uid: binding.uid }} affects={['RoleBinding']}
+        fields={[...(binding.role ? [{ name: 'roleUid', label: 'Role', hint: '', control: (props) => <ChooseRole {...props} roles={roles} group={group} current={binding.role?.uid} nameOfGroup={nameOfGroup} /> } satisfies Field] : []), end]}
+        below={({ roleUid }) => roleUid && roleUid !== binding.role?.uid && forecast(roles.find(({ uid }) => uid === roleUid), false)} onDone={(_, input) => onDone(changed(input))} />
       <ConfirmButton label="Revoke" name={`Revoke ${role} of ${who}`} held={{ capabilities: binding.mayRevoke ? ['ROLE_BINDINGS_DELETE'] : [], on: where }} document={Unbind} input={{ uid: binding.uid }} title={`Revoke ${role} of ${who}?`} submit="Revoke the role"
         obstacle={isLastOwner(binding) ? <p>{ownerNeeded}</p> : undefined} affects={['RoleBinding']} onDone={() => onDone(`${who} no longer has the role ${role} on ${where}.`)}><p>{who} has the role {role} on {where}{on !== group && `; it applies to ${nameOfGroup(on)} and everything below`}.</p>{forecast(undefined, true)}</ConfirmButton>
     </span>
@@ -94,11 +101,11 @@ function ChooseRole({ value, onChange, roles, group, current, nameOfGroup, ...co
   return (
     <ul className="choices" id={common.id} tabIndex={-1} role="radiogroup" aria-label="Role" aria-invalid={common['aria-invalid']} aria-describedby={common['aria-describedby']}>{bindable.map((role) => {
       const lacking = may ? role.capabilities.filter((one) => !may.includes(one)) : [];
-      const reason = role.uid === current ? 'This is the role it has.' : lacking.length > 0 ? `You cannot give it, because you may not ${enumerate(lacking.map(tell), 2)} there yourself.` : '';
+      const reason = role.uid !== current && lacking.length > 0 ? `You cannot give it, because you may not ${enumerate(lacking.map(tell), 2)} there yourself.` : '';
       return (
         <li key={role.uid} role="none"><label title={reason || undefined} className={reason ? 'off' : ''}>
           <input type="radio" name={name} checked={value === role.uid} disabled={reason !== ''} onChange={() => onChange(role.uid)} />
-          <span className="two"><b>{role.name}</b><small>{reason || [homeOf(role.uid) && `of ${nameOfGroup(homeOf(role.uid))}`, role.description ?? summarize(role.capabilities)].filter(Boolean).join(' · ')}</small></span>
+          <span className="two"><b>{role.name}</b><small>{reason || [role.uid === current && 'the role it has', homeOf(role.uid) && `of ${nameOfGroup(homeOf(role.uid))}`, role.description ?? summarize(role.capabilities)].filter(Boolean).join(' · ')}</small></span>
         </label></li>
       );
     })}</ul>

@@ -45,7 +45,7 @@ const columnsOfFile: Pick<Column<ReviewedFragment>, 'label' | 'text'>[] = [
 /** This text says when a grant ends. An end that comes soon stands out. */
 export function Until({ at }: { at: string | null }) {
   if (!at) return <span className="dim">no end</span>;
-  return Date.parse(at) < Date.now() + soonDays * 86_400_000 ? <span className="chip bad">ends <Time at={at} /></span> : <Time at={at} />;
+  return Date.parse(at) < Date.now() + soonDays * 86_400_000 ? <span className="chip bad">ends <Time at={at} /></span> : <span><span className="unit">ends </span><Time at={at} /></span>;
 }
 
 /** This list has the grants on a group and below. At first it shows those that nobody has confirmed for a while. */

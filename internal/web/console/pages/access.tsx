@@ -182,8 +182,9 @@ function Table({ rows, total, uid, names, mappings, busy, ground, end, sorting }
     { key: 'identity', label: 'Identity', names: true, by: 'identity', width: 'minmax(0, 1.2fr)', cell: ({ identity }) => <span className="two">{identity ? <Link to={pageAddressOf(names, uid, { identity: identity.uid })}><b>{identity.name}</b></Link> : <b>{unseenName}</b>}<small>{identity?.email ?? identity?.description ?? ' '}</small></span> },
     { key: 'role', label: 'Role', width: 'minmax(0, 1fr)', by: 'role', cell: ({ role }) => <span className="two"><b>{role?.name ?? 'A role that you may not see'}</b><small>{summarize(roles.find((one) => one.uid === role?.uid)?.capabilities)}</small></span> },
     { key: 'group', label: 'Bound on', width: 'minmax(0, 1fr)', className: 'bound', by: 'group', cell: (row) => (countsOn(row, uid) ? where(homeOf(row.uid)) : <><span className="cut">{nameOfGroup(homeOf(row.uid))}</span><span className="chip bad" title="The identity belongs to a group below and has no rights outside that group">does not apply here</span></>) },
-    { key: 'since', label: 'Since', width: '7.5rem', className: 'when dim two', wide: true, by: 'newest', cell: ({ createTime, expireTime }) => <><span><Time at={createTime} /></span>{expireTime && <small>until <Time at={expireTime} /></small>}</> },
-    { key: 'change', label: 'Change', width: '10.5rem', cell: (row) => <BindingActions binding={row} ground={ground} /> },
+    { key: 'since', label: 'Since', width: '7.5rem', className: 'when dim', wide: true, by: 'newest', cell: ({ createTime }) => <Time at={createTime} /> },
+    { key: 'until', label: 'Until', width: '7rem', className: 'until', cell: ({ expireTime }) => <Until at={expireTime} /> },
+    { key: 'change', label: 'Change', width: '9.5rem', cell: (row) => <BindingActions binding={row} ground={ground} /> },
   ];
   return (
     <>
