@@ -277,15 +277,25 @@ await check('a page of an advisory counts all findings, and its number leads to 
   await page.context().close();
 }, 30);
 
-await check('a time is typed and shown in the zone of the settings, whatever the zone of the browser is', async () => {
+await check('a time is typed and shown in the zone of the settings, whatever the zone of the browser is, and who wants to decide about too many findings is told what to do', async () => {
   const page = await newPage({ timezoneId: 'America/Los_Angeles' });
   let sent;
   await answerFor(page, 'UpdateFindings', (route, { input }) => { sent = input; });
+  await answerFor(page, 'Findings', async (route) => {
+    const response = await route.fetch(), json = await response.json();
+    json.data.findings.totalCount = 10_001;
+    await route.fulfill({ response, json });
+    return true;
+  });
   await page.addInitScript(() => localStorage.setItem('atrium.console.preferences', JSON.stringify({ zone: 'UTC' })));
   await page.goto(`${site}/console/acme/~findings`);
   await loaded(page);
+  const all = page.getByRole('button', { name: 'Decide about all 10,001' });
+  assert.equal(await all.getAttribute('aria-disabled'), 'true');
+  await all.hover();
+  await page.getByRole('tooltip').filter({ hasText: 'at most 10,000 findings at once. Narrow the list' }).waitFor();
   await page.locator('.body .row').first().getByRole('checkbox').check();
-  await page.getByRole('button', { name: 'Decide about 1' }).click();
+  await page.getByRole('button', { name: 'Decide about 1', exact: true }).click();
   await page.getByLabel('State').selectOption('ACCEPTED');
   const until = page.getByLabel(/^Until/).first();
   const field = page.locator('.field', { has: until });

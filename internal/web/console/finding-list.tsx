@@ -76,7 +76,7 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
         <SortSelect sorting={sorting} names={{ severity: 'Highest severity first', newest: 'Newest first', likely: 'Likely exploited first', due: 'To be fixed first', package: 'By package' }} />
         <ChooseColumns page="findings" all={columns} />
         <Views page="findings" />
-        {held && total != null && total > 1 && total <= mostDecided && !loading && <Decide held={held} label={`Decide about all ${count(total)}`} about={plural(total, 'finding')} fixed={{ within: uid, where }} former={rows.length === total ? rows : undefined} onDone={() => { decided.current = true; }} />}
+        {held && total != null && total > 1 && !loading && <Decide held={held} reason={total > mostDecided ? `The server decides about at most ${count(mostDecided)} findings at once. Narrow the list: by severity, words or package, or in a group further down.` : undefined} label={`Decide about all ${count(total)}`} about={plural(total, 'finding')} fixed={{ within: uid, where }} former={rows.length === total ? rows : undefined} onDone={() => { decided.current = true; }} />}
         {!started && <button type="button" aria-hidden disabled style={{ visibility: 'hidden' }}><Icon name="edit" />Decide about all 00</button> /* It keeps the place of the button. */}
         <ExportLinks what="findings" within={uid} formats={['csv', 'json', 'sarif']} disabled={total === 0} filter={exportFilter(where)} />
         <span className="total" role="status">{total != null && !loading ? plural(total, 'finding') : ' '}</span>
