@@ -263,7 +263,7 @@ await check('a live feed that is silent, or of a browser that is offline, does n
   await page.context().close();
 }, 30);
 
-await check('a page of an advisory counts all findings, and its number leads to a list of that length', async () => {
+await check('a page of an advisory and a grouped list count all findings, and each number leads to a list of that length', async () => {
   const { topVulnerabilities: { nodes: [top] } } = await data('{ topVulnerabilities(first: 1) { nodes { vulnerabilityId findings repos } } }');
   const page = await newPage();
   await page.goto(`${site}/console/acme/~advisories?id=${top.vulnerabilityId}`);
@@ -274,6 +274,20 @@ await check('a page of an advisory counts all findings, and its number leads to 
   await page.waitForURL(/~findings\?vulnerability=/);
   await eventually(async () => (await page.locator('.filters .total').innerText()) === `${top.findings} finding${top.findings === 1 ? '' : 's'}`, async () => page.locator('.filters').first().innerText());
   assert.deepEqual(await page.locator('.tabs button small').allInnerTexts(), [], 'the numbers of the group stand beside a list of one advisory');
+  // Each row of a grouped list leads to a list of the length that it tells.
+  await page.getByRole('group', { name: 'Vulnerability' }).getByRole('button').click();
+  for (const by of ['advisory', 'package', 'repo', 'team']) {
+    await page.getByLabel('Group the findings').selectOption(by);
+    const row = page.locator('.group-columns').nth(1);
+    await row.waitFor();
+    await loaded(page);
+    const told = (await row.locator('.number').first().innerText()).match(/\d+/)[0];
+    await row.getByRole('link').click();
+    await page.waitForURL((url) => !url.search.includes('grouped'));
+    await eventually(async () => (await page.locator('.filters .total').innerText()) === `${told} finding${told === '1' ? '' : 's'}`, async () => `${by}: ${told} and ${await page.locator('.filters .total').innerText()}`);
+    await page.goBack();
+    await row.waitFor();
+  }
   await page.context().close();
 }, 30);
 

@@ -5,6 +5,7 @@ import { AssigneeFilter, assignedTo } from './assignee';
 import { useData, useDaysAgo, usePages } from './client';
 import { ExportLinks } from './export';
 import { Decide, nameOfPackage, reasonOf, stateKinds, stateNames } from './finding-decision';
+import { Groups, GroupingSelect, useGrouping, useGroups } from './finding-groups';
 import type { Holding } from './form';
 import { Findings as FindingsDocument, FixedIn as FixedInDocument, type FindingFilter, type FindingNumbersFragment, type FindingRowFragment, type FindingsQuery, type FindingsQueryVariables, type FindingState, type SeverityRating } from './generated/graphql';
 import { Find, joinValues, ListProblems, Toggles, useNarrow, useOpened, valuesOf } from './list';
@@ -44,22 +45,23 @@ const columnsOf = (inRepo: boolean): Column<FindingRowFragment, keyof typeof sor
   { key: 'since', label: 'Since', width: '8rem', className: 'when dim', wide: true, by: 'newest', cell: ({ firstSeenTime }) => <Time at={firstSeenTime} /> },
 ];
 
-/** This list has the findings below a group or of a repo. Its filters are in the address. */
-export function FindingList({ uid, name, held, inRepo = false }: { uid: string; name: string; held?: Holding; inRepo?: boolean }) {
+/** This list has the findings below a group or of a repo, one by one or by what they have in common. Its filters are in the address. */
+export function FindingList({ uid, name, names = [name], held, inRepo = false }: { uid: string; name: string; names?: string[]; held?: Holding; inRepo?: boolean }) {
   const { search } = useLocation();
-  const query = search.get('q') ?? '', view = views.find(({ value }) => value === (search.get('show') ?? '')) ?? views[0], digests = valuesOf(search, 'digest'), packages = valuesOf(search, 'package'), vulnerabilities = valuesOf(search, 'vulnerability');
+  const query = search.get('q') ?? '', view = views.find(({ value }) => value === (search.get('show') ?? '')) ?? views[0], digests = valuesOf(search, 'digest'), packages = valuesOf(search, 'package'), vulnerabilities = valuesOf(search, 'vulnerability'), ecosystems = valuesOf(search, 'ecosystem');
   const rated = valuesOf(search, 'severity').filter((one): one is SeverityRating => ratings.includes(one as SeverityRating));
   const exploited = search.get('exploited') === 'yes', days = Number(search.get('since')) || 0, firstSeenSince = useDaysAgo(days), assignee = search.get('assignee') ?? undefined;
-  const sorting = useSorting(sorts);
-  const where: FindingFilter = { ...view.filter, ...(query && { query }), ...(rated.length > 0 && { severities: rated }), ...(digests.length > 0 && { digests }), ...(packages.length > 0 && { packages }), ...(vulnerabilities.length > 0 && { vulnerabilityIds: vulnerabilities }), ...(exploited && { knownExploited: true }), ...(days > 0 && { firstSeenSince }), ...assignedTo(assignee) };
-  const list = usePages<FindingsQuery, FindingRowFragment, FindingsQueryVariables>(FindingsDocument, { uid, first: 50, start: true, where, orderBy: sorting.orderBy }, (data) => data.findings, { start: false });
-  const { rows, first, loading, started } = list, total = first?.findings?.totalCount, numbers = first?.findingSummary;
+  const sorting = useSorting(sorts), by = useGrouping(inRepo);
+  const where: FindingFilter = { ...view.filter, ...(query && { query }), ...(rated.length > 0 && { severities: rated }), ...(digests.length > 0 && { digests }), ...(packages.length > 0 && { packages }), ...(ecosystems.length > 0 && { ecosystems }), ...(vulnerabilities.length > 0 && { vulnerabilityIds: vulnerabilities }), ...(exploited && { knownExploited: true }), ...(days > 0 && { firstSeenSince }), ...assignedTo(assignee) };
+  const list = usePages<FindingsQuery, FindingRowFragment, FindingsQueryVariables>(FindingsDocument, { uid, first: 50, start: true, where, orderBy: sorting.orderBy }, (data) => data.findings, { start: false }, { pause: by !== undefined });
+  const groups = useGroups(by, uid, where), rows = by ? noRows : list.rows, first = by ? groups.data : list.first, loading = by ? groups.loading || !groups.own : list.loading, started = by ? groups.data !== undefined : list.started;
+  const total = first?.findings?.totalCount, numbers = first?.findingSummary;
   const height = useNarrow() ? 86 : 62; // This is the height of a row before it is measured.
   const opening = useOpened(), columns = columnsOf(inRepo), shown = useColumns('findings', columns);
   const { marking, chosen, clear } = useMarking(rows, (row) => row.uid, (row) => `${row.vulnerabilityId} in ${row.repo?.name ?? nameOfPackage(row)}`), fixed = chosen.find(({ viewerCapabilities }) => !viewerCapabilities.includes('FINDINGS_UPDATE'));
-  const filtered = query !== '' || rated.length + digests.length + packages.length + vulnerabilities.length > 0 || exploited || days > 0 || assignee !== undefined, counted = (rating: SeverityRating) => (numbers ? view.of(numbers)[rating.toLowerCase() as 'high'] : 0);
+  const filtered = query !== '' || rated.length + digests.length + packages.length + vulnerabilities.length + ecosystems.length > 0 || exploited || days > 0 || assignee !== undefined, counted = (rating: SeverityRating) => (numbers ? view.of(numbers)[rating.toLowerCase() as 'high'] : 0);
   // The numbers of the group count what other filters would hide, so then there are none.
-  const narrowed = query !== '' || digests.length + packages.length + vulnerabilities.length > 0 || days > 0 || assignee !== undefined;
+  const narrowed = query !== '' || digests.length + packages.length + vulnerabilities.length + ecosystems.length > 0 || days > 0 || assignee !== undefined;
   // The button that decides about all is gone if the list is empty then.
   const decided = useRef(false);
   useEffect(() => { if (decided.current) { decided.current = false; keepFocus(); } }, [rows]);
@@ -68,15 +70,15 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
   const shownRatings = numbers ? ratings.filter((rating) => rated.includes(rating) || counted(rating) > 0) : ratings.slice(0, 4);
   return (
     <>
-      <div className="tabs" role="group" aria-label="Which findings">{views.map((one) => (
+      <div className="tabs-line"><div className="tabs" role="group" aria-label="Which findings">{views.map((one) => (
         <button key={one.value} type="button" aria-pressed={one === view} onClick={() => narrow({ show: one.value || undefined })}>{one.name} {numbers ? !narrowed && !exploited && rated.length === 0 && <small>{count(one.total?.(numbers) ?? one.of(numbers).total)}</small> : <small aria-hidden style={{ visibility: 'hidden' }}>00</small> /* It keeps the place of the count. */}</button>
-      ))}</div>
+      ))}</div><GroupingSelect value={by} inRepo={inRepo} /></div>
       <div className="filters">
         <Find value={query} label="Find by advisory or package" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
-        <SortSelect sorting={sorting} names={{ severity: 'Highest severity first', newest: 'Newest first', likely: 'Likely exploited first', due: 'To be fixed first', package: 'By package' }} />
-        <ChooseColumns page="findings" all={columns} />
+        {!by && <SortSelect sorting={sorting} names={{ severity: 'Highest severity first', newest: 'Newest first', likely: 'Likely exploited first', due: 'To be fixed first', package: 'By package' }} />}
+        {!by && <ChooseColumns page="findings" all={columns} />}
         <Views page="findings" />
-        {held && total != null && total > 1 && !loading && <Decide held={held} reason={total > mostDecided ? `The server decides about at most ${count(mostDecided)} findings at once. Narrow the list: by severity, words or package, or in a group further down.` : undefined} label={`Decide about all ${count(total)}`} about={plural(total, 'finding')} fixed={{ within: uid, where }} former={rows.length === total ? rows : undefined} onDone={() => { decided.current = true; }} />}
+        {held && total != null && total > 1 && !loading && <Decide held={held} reason={total > mostDecided ? `The server decides about at most ${count(mostDecided)} findings at once. Narrow the list: by severity, words or package, or in a group further down.` : undefined} label={`Decide about all ${count(total)}`} about={plural(total, 'finding')} fixed={{ within: uid, where }} former={!by && rows.length === total ? rows : undefined} onDone={() => { decided.current = true; }} />}
         {!started && <button type="button" aria-hidden disabled style={{ visibility: 'hidden' }}><Icon name="edit" />Decide about all 00</button> /* It keeps the place of the button. */}
         <ExportLinks what="findings" within={uid} formats={['csv', 'json', 'sarif']} disabled={total === 0} filter={exportFilter(where)} />
         <span className="total" role="status">{total != null && !loading ? plural(total, 'finding') : ' '}</span>
@@ -89,14 +91,16 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
         {days > 0 && <Toggles label="First seen" chosen={['yes']} onChange={() => narrow({ since: undefined })} options={[{ value: 'yes', name: `New in the last ${plural(days, 'day')} ×` }]} />}
         {vulnerabilities.length > 0 && <Toggles label="Vulnerability" chosen={vulnerabilities} onChange={(next) => narrow({ vulnerability: joinValues(next) })} options={vulnerabilities.map((value) => ({ value, name: value }))} />}
         {packages.length > 0 && <Toggles label="Package" chosen={packages} onChange={(next) => narrow({ package: joinValues(next) })} options={packages.map((value) => ({ value, name: `Package ${value}` }))} />}
+        {ecosystems.length > 0 && <Toggles label="Ecosystem" chosen={ecosystems} onChange={(next) => narrow({ ecosystem: joinValues(next) })} options={ecosystems.map((value) => ({ value, name: value }))} />}
         {digests.length > 0 && <Toggles label="Image" chosen={digests} onChange={(next) => narrow({ digest: joinValues(next) })} options={digests.map((value) => ({ value, name: `Image ${shortDigest(value)}` }))} />}
       </div>}
       {chosen.length > 0 && <ChosenBar what={`${plural(chosen.length, 'finding')} in ${plural(new Set(chosen.map(({ repo }) => repo?.uid)).size, 'repo')}`} onClear={clear}>
         <Decide held={{ capabilities: (fixed ?? chosen[0]).viewerCapabilities, on: (fixed ?? chosen[0]).repo?.name ?? 'its repo' }} label={`Decide about ${count(chosen.length)}`} about={plural(chosen.length, 'finding')} fixed={{ uids: chosen.map(({ uid: one }) => one) }} former={chosen} shortcut="e" onDone={clear} /></ChosenBar>}
-      {list.problems.length > 0 && rows.length === 0 ? <Problems loaded={list} />
+      {(by ? groups : list).problems.length > 0 && rows.length === 0 ? <Problems loaded={by ? groups : list} />
         : !started ? <div className="table"><div className="pad"><Lines rows={8} height={38} /></div></div>
-        : rows.length === 0 && !loading ? <div className="table">{filtered ? <Empty title="No finding matches">No finding of {name} matches all filters. <button type="button" className="link-button" onClick={() => narrow({ q: undefined, severity: undefined, digest: undefined, exploited: undefined, since: undefined, package: undefined, vulnerability: undefined, assignee: undefined })}>Show all of them</button></Empty>
+        : (by ? total === 0 : rows.length === 0) && !loading ? <div className="table">{filtered ? <Empty title="No finding matches">No finding of {name} matches all filters. <button type="button" className="link-button" onClick={() => narrow({ q: undefined, severity: undefined, digest: undefined, exploited: undefined, since: undefined, package: undefined, vulnerability: undefined, ecosystem: undefined, assignee: undefined })}>Show all of them</button></Empty>
           : <Empty title={view.value === '' ? 'No open findings' : 'None'}>{view.none}{view.value === '' && <> What an image holds comes from its SBOM: see <a href="/guide/importing">importing</a>.</>}</Empty>}</div>
+        : by ? <Groups by={by} data={groups.data!} names={names} loading={loading} />
         : <Table label="Findings" kind="finding-columns" columns={shown} rows={rows} total={total} keyOf={(row) => row.uid} height={height} measured busy={loading} end={list.readMore} sorting={sorting} opening={opening} marking={marking}
             story={(row) => <><Facts finding={row} /><Decision finding={row} /></>} />}
       <ListProblems list={list} />
@@ -106,13 +110,14 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
 }
 
 /** Returns a filter as the endpoint of exports takes it. */
-const exportFilter = ({ query, states, severities, fixable, knownExploited, digests, packages, vulnerabilityIds, firstSeenSince, assignee, assigned, assignedToMe }: FindingFilter) => ({
+const exportFilter = ({ query, states, severities, fixable, knownExploited, digests, packages, ecosystems, vulnerabilityIds, firstSeenSince, assignee, assigned, assignedToMe }: FindingFilter) => ({
   query: query ?? undefined, states: states?.map((state) => 'FINDING_STATE_' + state), severities: severities?.map((rating) => 'SEVERITY_RATING_' + rating), fixable: fixable ? 'true' : undefined,
-  known_exploited: knownExploited ? 'true' : undefined, digests: digests ?? undefined, packages: packages ?? undefined, vulnerability_ids: vulnerabilityIds ?? undefined, first_seen_since: firstSeenSince ?? undefined,
+  known_exploited: knownExploited ? 'true' : undefined, digests: digests ?? undefined, packages: packages ?? undefined, ecosystems: ecosystems ?? undefined, vulnerability_ids: vulnerabilityIds ?? undefined, first_seen_since: firstSeenSince ?? undefined,
   assignee: assignee ?? undefined, assigned: assigned === false ? 'false' : undefined, assigned_to_me: assignedToMe ? 'true' : undefined,
 });
 
 const shortDigest = (digest: string) => digest.replace('sha256:', '').slice(0, 12);
+const noRows: FindingRowFragment[] = [];
 const mostDecided = 10_000; // The server decides about no more findings at once.
 
 /** Returns the other ids of the vulnerability of a finding. */

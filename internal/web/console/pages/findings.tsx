@@ -15,7 +15,7 @@ export function Findings({ uid, names }: { uid: string; names: string[] }) {
         <button type="button" aria-pressed={!overTime} onClick={() => narrow({ over: undefined })}>List</button>
         <button type="button" aria-pressed={overTime} onClick={() => narrow({ over: 'time' })}>Over time</button>
       </div>
-      {overTime ? <OverTime uid={uid} name={names.at(-1)!} /> : <FindingList uid={uid} name={names.at(-1)!} held={group ? { capabilities: group.viewerCapabilities, on: names.at(-1)! } : undefined} />}
+      {overTime ? <OverTime uid={uid} name={names.at(-1)!} /> : <FindingList uid={uid} name={names.at(-1)!} names={names} held={group ? { capabilities: group.viewerCapabilities, on: names.at(-1)! } : undefined} />}
     </div>
   );
 }
