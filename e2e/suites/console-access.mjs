@@ -146,13 +146,12 @@ await check('what somebody keeps further down is said', async () => {
 await check('the last owner can be neither changed nor revoked', async () => {
   const page = await newPage();
   await open(page, '/console/acme/~access?show=table');
-  const change = page.getByRole('button', { name: 'Change owner of owner' });
-  assert.equal(await change.getAttribute('aria-disabled'), 'true');
-  await change.hover();
-  await page.getByRole('tooltip', { name: /last owner/ }).waitFor();
-  await page.getByRole('button', { name: 'Revoke owner of owner' }).click();
-  assert.match(await page.getByRole('dialog').innerText(), /needs one: give the role to another identity first/);
-  assert.equal(await page.getByRole('button', { name: 'Revoke the role' }).count(), 0);
+  for (const what of ['Change', 'Revoke']) {
+    const button = page.getByRole('button', { name: `${what} owner of owner` });
+    assert.equal(await button.getAttribute('aria-disabled'), 'true');
+    await button.hover();
+    await page.getByRole('tooltip', { name: /last owner, .*give the role to another identity first/ }).waitFor();
+  }
   await page.context().close();
 });
 

@@ -867,6 +867,10 @@ await check('the keyboard leads through search, list, filter, dialogue and back,
   await tabTo(page, page.getByRole('button', { name: 'Decide', exact: true }));
   await page.keyboard.press('Shift+Tab');
   assert.equal(await page.getByRole('button', { expanded: true }).filter({ hasText: 'ACME' }).count(), 1);
+  await page.locator('.story').getByRole('link').first().click();
+  await page.waitForURL(/id=/);
+  await page.goBack();
+  await page.getByRole('button', { expanded: true }).filter({ hasText: 'ACME' }).waitFor();
   assert.deepEqual(page.faults, []);
   await page.context().close();
 }, 30);

@@ -59,7 +59,7 @@ export function BindingActions({ binding, ground }: { binding: GrantFragment; gr
         fields={[...(binding.role ? [{ name: 'roleUid', label: 'Role', hint: '', control: (props) => <ChooseRole {...props} roles={roles} group={group} current={binding.role?.uid} nameOfGroup={nameOfGroup} /> } satisfies Field] : []), end]}
         below={({ roleUid }) => roleUid && roleUid !== binding.role?.uid && forecast(roles.find(({ uid }) => uid === roleUid), false)} onDone={(_, input) => onDone(changed(input))} />
       <ConfirmButton label="Revoke" name={`Revoke ${role} of ${who}`} held={{ capabilities: binding.mayRevoke ? ['ROLE_BINDINGS_DELETE'] : [], on: where }} document={Unbind} input={{ uid: binding.uid }} title={`Revoke ${role} of ${who}?`} submit="Revoke the role"
-        obstacle={isLastOwner(binding) ? <p>{ownerNeeded}</p> : undefined} affects={['RoleBinding']} onDone={() => onDone(`${who} no longer has the role ${role} on ${where}.`)}><p>{who} has the role {role} on {where}{on !== group && `; it applies to ${nameOfGroup(on)} and everything below`}.</p>{forecast(undefined, true)}</ConfirmButton>
+        reason={binding.mayRevoke && isLastOwner(binding) ? ownerNeeded : undefined} affects={['RoleBinding']} onDone={() => onDone(`${who} no longer has the role ${role} on ${where}.`)}><p>{who} has the role {role} on {where}{on !== group && `; it applies to ${nameOfGroup(on)} and everything below`}.</p>{forecast(undefined, true)}</ConfirmButton>
     </span>
   );
 }

@@ -33,7 +33,7 @@ export function useBodies(events: HappeningFragment[]): ReadonlyMap<string, unkn
 
 /** This list shows events as sentences. */
 export function Events({ events, compact = false, most }: { events: HappeningFragment[]; compact?: boolean; most?: number }) {
-  const [opened, toggle] = useOpened(), runs = foldEvents(events).slice(0, most), bodies = useBodies(compact ? [] : runs.flatMap((run) => run.events.slice(0, mostShown))); // A compact list does without a request of its own.
+  const [opened, toggle] = useOpened('events'), runs = foldEvents(events).slice(0, most), bodies = useBodies(compact ? [] : runs.flatMap((run) => run.events.slice(0, mostShown))); // A compact list does without a request of its own.
   return <ol className={compact ? 'events compact' : 'events'}>{runs.map(({ first, events: same }) => <li key={first.id}><RunOfEvents events={same} compact={compact} opened={opened} onToggle={toggle} bodies={bodies} /></li>)}</ol>;
 }
 

@@ -57,7 +57,7 @@ export function FindingList({ uid, name, names = [name], held, inRepo = false }:
   const groups = useGroups(by, uid, where), rows = by ? noRows : list.rows, first = by ? groups.data : list.first, loading = by ? groups.loading || !groups.own : list.loading, started = by ? groups.data !== undefined : list.started;
   const total = first?.findings?.totalCount, numbers = first?.findingSummary;
   const height = useNarrow() ? 86 : 62; // This is the height of a row before it is measured.
-  const opening = useOpened(), columns = columnsOf(inRepo), shown = useColumns('findings', columns);
+  const opening = useOpened('findings'), columns = columnsOf(inRepo), shown = useColumns('findings', columns);
   const { marking, chosen, clear } = useMarking(rows, (row) => row.uid, (row) => `${row.vulnerabilityId} in ${row.repo?.name ?? nameOfPackage(row)}`), fixed = chosen.find(({ viewerCapabilities }) => !viewerCapabilities.includes('FINDINGS_UPDATE'));
   const filtered = query !== '' || rated.length + digests.length + packages.length + vulnerabilities.length + ecosystems.length > 0 || exploited || days > 0 || assignee !== undefined, counted = (rating: SeverityRating) => (numbers ? view.of(numbers)[rating.toLowerCase() as 'high'] : 0);
   // The numbers of the group count what other filters would hide, so then there are none.

@@ -332,14 +332,14 @@ interface ConfirmProps<Data, Input> {
   onDone: (data: Data) => void;
 }
 
-type ConfirmButtonProps<Data, Input> = ConfirmProps<Data, Input> & { label: ReactNode; icon?: IconName; className?: string; name?: string; held: Holding };
+type ConfirmButtonProps<Data, Input> = ConfirmProps<Data, Input> & { label: ReactNode; icon?: IconName; className?: string; name?: string; held: Holding; reason?: string };
 
 /** This button asks before it makes the change, and says what the change removes. */
-export function ConfirmButton<Data, Input>({ label, icon, className, name, held, ...confirm }: ConfirmButtonProps<Data, Input>) {
+export function ConfirmButton<Data, Input>({ label, icon, className, name, held, reason, ...confirm }: ConfirmButtonProps<Data, Input>) {
   const [open, setOpen] = useState(false), close = () => setOpen(false);
   return (
     <>
-      <Action icon={icon} className={className} label={name} reason={reasonAgainst(confirm.document, held)} onClick={() => setOpen(true)}>{label}</Action>
+      <Action icon={icon} className={className} label={name} reason={reason ?? reasonAgainst(confirm.document, held)} onClick={() => setOpen(true)}>{label}</Action>
       <Dialog open={open} onClose={close} label={confirm.title} className="form"><Question {...confirm} onClose={close} /></Dialog>
     </>
   );

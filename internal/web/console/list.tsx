@@ -3,6 +3,7 @@ import { useCallback, useEffect, useLayoutEffect, useRef, useState, type ReactNo
 import { flushSync } from 'react-dom';
 import type { QueryState } from './client';
 import { usePreferences } from './preferences';
+import { useLocation } from './router';
 import { Icon, Problems } from './ui';
 
 function useWindow(condition: string): boolean {
@@ -25,9 +26,18 @@ export const useWide = () => useWindow('(min-width: 1101px)');
 /** Says whether the page is being printed: then the rows beyond the window are in the page, too. */
 const usePrinting = () => useWindow('print');
 
-/** Returns which entries of a list are open, and a function that opens or closes one. */
-export function useOpened(): [ReadonlySet<string>, (key: string) => void] {
-  const [opened, setOpened] = useState<ReadonlySet<string>>(() => new Set<string>());
+const keptOpened = new Map<string, ReadonlySet<string>>(); // It has the open entries by the key of the page in the history and the name of the list.
+const mostKept = 30;
+
+/** Returns which entries of a list are open, and a function that opens or closes one. A reader who comes back finds those open that they left open. */
+export function useOpened(list = ''): [ReadonlySet<string>, (key: string) => void] {
+  const { key, returned } = useLocation(), entry = key + list;
+  const [opened, setOpened] = useState<ReadonlySet<string>>(() => (returned && keptOpened.get(entry)) || new Set<string>());
+  useEffect(() => {
+    keptOpened.delete(entry);
+    keptOpened.set(entry, opened);
+    if (keptOpened.size > mostKept) keptOpened.delete(keptOpened.keys().next().value!);
+  }, [opened, entry]);
   return [opened, useCallback((key) => setOpened((old) => { const next = new Set(old); if (!next.delete(key)) next.add(key); return next; }), [])];
 }
 

@@ -52,7 +52,7 @@ export function useMarking<Row>(rows: Row[], keyOf: (row: Row) => string, nameOf
 
 /** This table scrolls with the window. Only the rows near the visible part are in the page, and each says which it is. */
 export function Table<Row, Sort extends string = string>({ label, kind, columns, rows, total, keyOf, height, measured, busy, end, sorting, to, story, opening, marking, classOf }: TableProps<Row, Sort>) {
-  const own = useOpened(), [opened, toggle] = opening ?? own, wide = useWide(), phone = useNarrow();
+  const own = useOpened(label), [opened, toggle] = opening ?? own, wide = useWide(), phone = useNarrow();
   const shown = wide || phone ? columns : columns.filter((one) => !one.wide); // On a phone, the class decides.
   const tracks = [...(marking ? ['1.2rem'] : []), ...shown.map(({ width }) => width)].join(' '), style = { '--columns': tracks } as CSSProperties;
   const { body, items, bodyHeight, placeOf, reveal } = useVirtualRows({ rows, keyOf, height, measured, end });

@@ -42,7 +42,7 @@ function Head({ names, show, children }: { names: string[]; show?: string; child
   );
 }
 
-export const formatLastSeen = ({ lastSeenTime }: { lastSeenTime: string | null }) => (lastSeenTime ? <Time at={lastSeenTime} /> : 'not yet');
+export const formatLastSeen = ({ lastSeenTime }: { lastSeenTime: string | null }) => (lastSeenTime ? <Time at={lastSeenTime} /> : 'never');
 
 const sorts = { name: { field: 'NAME', direction: 'ASC' }, seen: { field: 'LAST_SEEN_TIME', direction: 'DESC' }, unseen: { field: 'LAST_SEEN_TIME', direction: 'ASC' }, created: { field: 'CREATE_TIME', direction: 'DESC' }, email: { field: 'EMAIL', direction: 'ASC' } } as const;
 const inviteSorts = { expires: { field: 'EXPIRATION_TIME', direction: 'ASC' }, email: { field: 'EMAIL', direction: 'ASC' }, role: { field: 'ROLE_NAME', direction: 'ASC' } } as const;
