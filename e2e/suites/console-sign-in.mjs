@@ -300,7 +300,7 @@ await check('a refresh token renews the token before it expires, without a loss 
   assert.deepEqual(tab.faults, []);
   // A provider may answer without a new refresh token. The old one is then used again.
   const { access_token, expires_in } = grants[1].answer;
-  await tab.route(issuer + '/token', (route) => route.fulfill({ json: { access_token, expires_in }, headers: { 'Access-Control-Allow-Origin': '*' } }), { times: 1 });
+  await tab.route(issuer + '/token', (route) => route.fulfill({ json: { access_token, token_type: 'Bearer', expires_in }, headers: { 'Access-Control-Allow-Origin': '*' } }), { times: 1 });
   for (const count of [3, 4]) {
     await tab.clock.fastForward((lives - 59) * 1000);
     await eventually(() => grants.length === count, `the token is renewed ${grants.length - 1} times`);

@@ -18,15 +18,18 @@ const discovered = new Map<string, Promise<oauth.AuthorizationServer>>();
 function discover(at: SignInProvider): Promise<oauth.AuthorizationServer> {
   const { issuer } = at;
   const known = discovered.get(issuer) ?? (async () => {
+    let says: unknown = issuer;
     try {
-      return await oauth.processDiscoveryResponse(new URL(issuer), await oauth.discoveryRequest(new URL(issuer), optionsOf(at)));
+      const found = await oauth.processDiscoveryResponse(new URL(issuer), await oauth.discoveryRequest(new URL(issuer), optionsOf(at)));
+      if (found.issuer === issuer) return found; // The library takes one that differs in the last slash.
+      says = found.issuer;
     } catch (problem) {
-      discovered.delete(issuer);
-      const { code, cause } = problem as oauth.OperationProcessingError;
-      throw new Error(code === oauth.JSON_ATTRIBUTE_COMPARISON
-        ? `${issuer} says that it is ${(cause as { body: { issuer: string } }).body.issuer}: the operator must give the issuer as it calls itself`
-        : `${issuer} does not answer: it must serve /.well-known/openid-configuration to this page`);
+      const { body } = ((problem as Error).cause ?? {}) as { body?: { issuer?: unknown } };
+      if (body) says = body.issuer;
     }
+    discovered.delete(issuer);
+    throw new Error(says === issuer ? `${issuer} does not answer: it must serve /.well-known/openid-configuration to this page`
+      : `${issuer} says that it is ${says}: the operator must give the issuer as it calls itself`);
   })();
   discovered.set(issuer, known);
   return known;
