@@ -8,8 +8,8 @@ export interface Visit { verifier: string; state: string }
 /** What a provider gave. The lifetime of the access token is in seconds. */
 export type Tokens = Pick<oauth.TokenEndpointResponse, 'access_token' | 'id_token' | 'refresh_token' | 'expires_in'>;
 
-/** The clocks of a reader and of a provider may differ by these seconds. The server that gets the token is stricter. */
-const clockTolerance = 300;
+/** The clock of a reader may be wrong, so it decides about no time: the server that gets the token does. These are ten years, in seconds. */
+const clockTolerance = 10 * 365 * 86_400;
 const clientOf = ({ clientId }: SignInProvider): oauth.Client => ({ client_id: clientId, [oauth.clockTolerance]: clockTolerance });
 /** Returns the options of requests. Only an operator who names an issuer with http:// gets requests without TLS. */
 const optionsOf = ({ issuer }: SignInProvider) => ({ [oauth.allowInsecureRequests]: issuer.startsWith('http://') });

@@ -22,8 +22,8 @@ export function OverTime({ uid, name }: { uid: string; name: string }) {
   return (
     <div className="grid">
       <Card title="In short" className="wide-12">
-        <p className="told small">In the last {recentWeeks} weeks <b>{count(sumOf(lately, 'opened'))}</b> appeared and <b>{count(sumOf(lately, 'fixed'))}</b> were fixed. {overdue && dated && (dated.totalCount === 0 ? 'No open finding has a day by which it is to be fixed.' : <><b>{count(overdue.totalCount)}</b> of {plural(dated.totalCount, 'open finding')} with such a day should be fixed by now.</>)}</p>
-        <p className="dim note">A vulnerability of a package counts once in each repo, however many images have it. What stood for less than an hour is left out, and so is what is not affected.</p>
+        <p className="told small">In the last {recentWeeks} weeks <b>{count(sumOf(lately, 'opened'))}</b> appeared and <b>{count(sumOf(lately, 'fixed'))}</b> were fixed. {overdue && dated && (dated.totalCount === 0 ? 'No open finding has a due date.' : <><b>{count(overdue.totalCount)}</b> of {plural(dated.totalCount, 'open finding')} with a due date {overdue.totalCount === 1 ? 'is' : 'are'} overdue.</>)}</p>
+        <p className="dim note">A vulnerability of a package counts once in each repo, however many images have it. What was open for less than an hour does not count, and neither does what is not affected.</p>
       </Card>
       <Card title="Open" className="wide-12"><Weekly label="Open at the end of each week" weeks={open.map(({ time, open: counts }) => ({ time, counts }))} /></Card>
       <Card title="Appeared" className="wide-6"><Weekly label="Appeared in each week" weeks={changes.map(({ time, opened: counts }) => ({ time, counts }))} /></Card>

@@ -69,10 +69,11 @@ function Log({ uid, kinds: chosenKinds }: { uid: string; kinds?: EventKind[] }) 
   const [outcome] = valuesOf(search, 'outcome'), actor = search.get('actor') ?? undefined, subject = search.get('subject') ?? undefined, from = useDaysAgo(29);
   const day = search.get('day') ?? undefined, since = day && !Number.isNaN(Date.parse(day)) ? day : undefined;
   const variables: AuditQueryVariables = {
-    uid, start: true, from, ...(kinds && { kinds }), ...(actor && { actor }), ...(subject && { subject }), ...(outcome && { denied: outcome === 'refused' }),
+    uid, first: 25, start: true, from, // The first page brings the chart too, so that no request costs much.
+    ...(kinds && { kinds }), ...(actor && { actor }), ...(subject && { subject }), ...(outcome && { denied: outcome === 'refused' }),
     ...(since && { since, until: new Date(Date.parse(since) + 86_400_000).toISOString() }),
   };
-  const list = usePages<AuditQuery, HappeningFragment, AuditQueryVariables>(Audit, variables, (data) => data.auditLog, { start: false });
+  const list = usePages<AuditQuery, HappeningFragment, AuditQueryVariables>(Audit, variables, (data) => data.auditLog, { start: false, first: 50 }, { longest: 50 });
   const { rows, loading, started, first } = list, [opened, toggle] = useOpened(), height = useNarrow() ? 86 : 64;
   const bodies = useBodies(rows), runs = (only ? rows.map((event) => ({ first: event, events: [event] })) : foldEvents(rows)).map((run, i, all) => ({ run, heading: i === 0 || longDayOf(all[i - 1].first.time) !== longDayOf(run.first.time) ? longDayOf(run.first.time) : undefined }));
   const refused = list.problems.some(({ code }) => code === 'PERMISSION_DENIED');
