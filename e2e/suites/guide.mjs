@@ -1,11 +1,12 @@
 // This suite takes the commands from the text of the guide and the README. Every command in an `sh` block runs against the server,
-// in the order of its page. The receivers of webhooks get real deliveries. Every page is shown, and all its links work.
+// in the order of its page. The receivers of webhooks get real deliveries. Every page is shown, all its links work, and the search finds its headings.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { check, data, finish, headers, read, run, site, temporary, temporaryFolder } from '../lib.mjs';
+import { browser, newContext, open, violations } from '../browser.mjs';
+import { check, data, finish, read, run, site, temporary, temporaryFolder } from '../lib.mjs';
 import { sinkPorts } from '../receiver.mjs';
 
 const root = join(import.meta.dirname, '../..');
@@ -44,6 +45,50 @@ for (const page of pages.filter((name) => name.startsWith('docs/'))) {
     for (const [, target] of html.matchAll(/(?:src|href)="(https?:[^"]*)"/g)) assert.ok(!/\.(css|js)$/.test(target), `${target} is loaded from another host`);
   });
 }
+
+const found = '#found a';
+await check('the search finds a heading by words, with the keyboard alone', () => open('/guide/concepts', async (page) => {
+  await page.keyboard.press('/');
+  await page.keyboard.type('DATES due polic');
+  await page.locator(found).first().waitFor();
+  const [first] = await page.locator(found).allTextContents();
+  assert.match(first, /^Due dates/);
+  assert.match(await page.locator('#count').textContent(), /^\d+ found$/);
+  await page.keyboard.press('ArrowDown');
+  const target = await page.evaluate(() => document.activeElement.href);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(target);
+  assert.ok(await page.locator(new URL(target).hash).isVisible());
+}), 30);
+await check('the search finds a page by its title first, says when it finds nothing, and Escape closes it', () => open('/guide', async (page) => {
+  const box = page.getByRole('searchbox', { name: 'Search' });
+  await box.fill('settings');
+  await page.locator(found).first().waitFor();
+  assert.equal(await page.locator(found).first().getAttribute('href'), '/guide/settings');
+  await box.press('Escape');
+  await page.locator('#found').waitFor({ state: 'hidden' });
+  await box.fill('xyzzyq');
+  await page.getByRole('status').getByText('none').waitFor();
+  await box.fill('capabilities and roles');
+  await box.press('Enter');
+  await page.waitForURL('**/guide/roles');
+}), 30);
+await check('the search fits on a phone, and axe finds nothing in it', () => open('/guide/events', async (page) => {
+  await page.getByRole('searchbox').fill('<b> --addr "quoted" webhook');
+  await page.locator(found).first().waitFor();
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'the page is too wide');
+  assert.deepEqual(await violations(page), []);
+  await page.locator(found).first().tap();
+  await page.locator('#found').waitFor({ state: 'hidden' });
+}, { viewport: { width: 360, height: 800 }, hasTouch: true, colorScheme: 'dark' }), 30);
+await check('without scripts there is no box that does nothing', async () => {
+  const context = await newContext({ javaScriptEnabled: false }), page = await context.newPage();
+  await page.goto(site + '/guide');
+  assert.ok(await page.getByRole('heading', { level: 1, name: 'What Atrium is' }).isVisible());
+  assert.equal(await page.getByRole('searchbox').count(), 0);
+  await context.close();
+});
+await browser.close();
 
 const receivers = blocksOf(readFileSync(join(root, 'docs/events.md'), 'utf8')).filter(({ kind }) => kind === 'receiver');
 const { groups } = await data('{ groups(first: 1) { nodes { uid } } }');

@@ -30,9 +30,10 @@ func hasGraphiQL(files fs.FS) bool {
 // mediaTypes has the media types of the files that are served, by extension. It is not read from the system, whose
 // table differs between machines.
 var mediaTypes = map[string]string{
-	".css": "text/css; charset=utf-8",
-	".js":  "text/javascript; charset=utf-8",
-	".txt": "text/plain; charset=utf-8",
+	".css":  "text/css; charset=utf-8",
+	".js":   "text/javascript; charset=utf-8",
+	".json": "application/json",
+	".txt":  "text/plain; charset=utf-8",
 }
 
 // loadAssets returns the files of the pages by name.
@@ -83,7 +84,10 @@ func (a asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(err) // it was there when the server started
 	}
 	defer func() { _ = file.Close() }()
-	content, _ := file.(io.ReadSeeker) // as embedded files are, without a copy
+	content, seekable := file.(io.ReadSeeker) // as embedded files are, without a copy
+	if !seekable {
+		content = bytes.NewReader(readAll(file)) // a file of an archive
+	}
 	header := w.Header()
 	header.Set("Cache-Control", "no-cache")
 	header.Set("Content-Type", mediaTypes[path.Ext(a.name)])
@@ -119,9 +123,14 @@ func unzip(content io.Reader) []byte {
 	if err != nil {
 		panic(err) // the build did not write this file
 	}
-	plain, err := io.ReadAll(reader)
+	return readAll(reader)
+}
+
+// readAll reads a file that was read before, when the server started.
+func readAll(file io.Reader) []byte {
+	content, err := io.ReadAll(file)
 	if err != nil {
 		panic(err)
 	}
-	return plain
+	return content
 }

@@ -27,8 +27,8 @@ type guidePage struct {
 type Links struct{ Playground, Console bool }
 
 // Guide serves the pages of the guide at /guide, in the order of names; the first is the start. parts has the titles of the parts of the
-// guide, by their first pages. Every other path is not found. Guide panics if a page is missing, because the pages are embedded. links
-// says which other pages there are.
+// guide, by their first pages. search.json.gz among the files has the sections that the search finds. Every other path is not found. Guide
+// panics if a page is missing, because the pages are embedded. links says which other pages there are.
 func Guide(files fs.FS, names []string, parts map[string]string, links Links) http.Handler {
 	pages := make([]*guidePage, len(names))
 	for i, name := range names {
@@ -54,6 +54,8 @@ func Guide(files fs.FS, names []string, parts map[string]string, links Links) ht
 		}
 	}
 	mux.Handle("GET /guide/guide.css", newAsset(guideFiles, "guide/guide.css"))
+	mux.Handle("GET /guide/search.js", newAsset(guideFiles, "guide/search.js"))
+	mux.Handle("GET /guide/search.json", newAsset(files, "search.json"+gzipExtension))
 	return addSecurityHeaders(mux)
 }
 

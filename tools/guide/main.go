@@ -1,10 +1,13 @@
 // Command guide renders the pages of the guide, docs/*.md, as the HTML that the
-// server shows, docs/pages.zip. Its argument is the folder of Atrium.
+// server shows, docs/pages.zip, with the index of its search. Its argument is the folder of Atrium.
 package main
 
 import (
 	"archive/zip"
 	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -39,6 +42,7 @@ func renderAll(docs string) error {
 	}
 	var archive bytes.Buffer
 	pages := zip.NewWriter(&archive)
+	var sections []section
 	for _, source := range sources {
 		text, err := os.ReadFile(source)
 		if err != nil {
@@ -48,19 +52,34 @@ func renderAll(docs string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", source, err)
 		}
-		// A page has no time, so that the archive depends on the Markdown only.
-		page, err := pages.Create(strings.TrimSuffix(filepath.Base(source), ".md") + ".html")
-		if err != nil {
+		name := strings.TrimSuffix(filepath.Base(source), ".md")
+		sections = append(sections, splitSections(name, string(html))...)
+		if err := addFile(pages, name+".html", html); err != nil {
 			return err
 		}
-		if _, err := page.Write(html); err != nil {
-			return err
-		}
+	}
+	var index bytes.Buffer
+	packed := gzip.NewWriter(&index)
+	if err := errors.Join(json.NewEncoder(packed).Encode(sections), packed.Close()); err != nil {
+		return err
+	}
+	if err := addFile(pages, "search.json.gz", index.Bytes()); err != nil {
+		return err
 	}
 	if err := pages.Close(); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(docs, "pages.zip"), archive.Bytes(), 0o644)
+}
+
+// addFile adds a file without a time, so that the archive depends on the Markdown only.
+func addFile(archive *zip.Writer, name string, content []byte) error {
+	file, err := archive.Create(name)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(content)
+	return err
 }
 
 // pageLink matches a link to another page, which works where the Markdown itself

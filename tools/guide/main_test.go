@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -54,5 +55,21 @@ func TestADiagramIsDrawn(t *testing.T) {
 		if _, err := render([]byte("```mermaid\n" + bad + "\n```\n")); !errors.Is(err, errDiagram) {
 			t.Errorf("%q: %v, want an error", bad, err)
 		}
+	}
+}
+
+func TestEachHeadingIsASectionOfTheSearch(t *testing.T) {
+	t.Parallel()
+	page, err := render([]byte("# The `start`\n\nSee [more](more.md), a <b> & `--flag`.\n\n## Here\n\n| a | b |\n|---|---|\n| c | d |\n\n### Deeper\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []section{
+		{Page: "first", Heading: "The start", Text: "See more, a & --flag."},
+		{Page: "first", Anchor: "here", Heading: "Here", Text: "a b c d"},
+		{Page: "first", Anchor: "deeper", Heading: "Deeper"},
+	}
+	if got := splitSections("first", string(page)); !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }
