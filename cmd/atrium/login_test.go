@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"atrium/internal/auth"
 	"atrium/store/storetest"
 )
 
@@ -41,6 +42,14 @@ func TestWhoIsSignedInUsesTheServerWithoutFlags(t *testing.T) {
 		}
 		if out, _, err := atrium(t, env, "whoami", "--output", "json"); err != nil || !strings.Contains(out, `"subject":"editor"`) || strings.Contains(out, editor) {
 			t.Errorf("whoami as JSON: %v %s", err, out)
+		}
+		// Somebody without a role may not see the organization of their identity.
+		org := strings.TrimSpace(mustRun(t, url, "get", "group", "acme", "-q", "--url", server.url))
+		mustRun(t, url, "query", "--url", server.url, `mutation { createIdentity(input: {parent: "`+org+`", name: "mia",
+			claimMatch: {issuer: "`+auth.DevelopmentIssuer+`", subject: "mia"}}) { identity { uid } } }`)
+		mia := strings.TrimSpace(mustRun(t, url, "token", "--subject", "mia"))
+		if out := mustRun(t, url, "whoami", "--url", server.url, "--token", mia); !strings.Contains(out, "identity  mia\n") || strings.Contains(out, "role") {
+			t.Errorf("whoami without a role: %s", out)
 		}
 		if out, _, err := atrium(t, env, "query", "{ viewer { identities { name } } }"); err != nil || !strings.Contains(out, `"name": "editor"`) {
 			t.Errorf("query: %v %s", err, out)
