@@ -29,12 +29,12 @@ var parts = []struct {
 	pages []string
 }{
 	{"", []string{"index"}},
-	{"Learn", []string{"quick-start", "tutorial", "concepts"}},
+	{"Tutorials", []string{"quick-start", "tutorial", "tutorial-access", "tutorial-dashboard"}},
 	{"Use", []string{"console", "importing", "from-ci", "feeds", "findings", "sign-in", "events"}},
 	{"Build", []string{"graphql", "questions", "rest-grpc", "browser-apps", "moving-from-v1"}},
 	{"Operate", []string{"operating", "install", "configure", "secure", "scale", "backup", "upgrade", "watch", "troubleshoot", "proxies", "capacity"}},
 	{"Look up", []string{"settings", "roles", "event-types", "errors", "oddities", "schema-changes"}},
-	{"Understand", []string{"how-it-works", "security"}},
+	{"Understand", []string{"concepts", "how-it-works", "security"}},
 }
 
 // Names lists the pages in reading order.

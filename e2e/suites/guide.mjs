@@ -36,6 +36,13 @@ for (const page of pages) {
 }
 await check('there are commands to run', () => { assert.ok(commands > 25, `only ${commands}`); });
 
+const lines = (code) => code.split('\n').map((line) => line.trim()).filter(Boolean).join('\n');
+await check('code that a page takes from an example is in the example', () => {
+  const taken = blocksOf(readFileSync(join(root, 'docs/tutorial-dashboard.md'), 'utf8')).filter(({ kind }) => kind.startsWith('examples/'));
+  for (const { kind, code } of taken) assert.ok(lines(readFileSync(join(root, kind), 'utf8')).includes(lines(code)), `${kind} has no\n${code}`);
+  assert.ok(taken.length >= 6);
+});
+
 for (const page of pages.filter((name) => name.startsWith('docs/'))) {
   await check(`${page} is shown, and its links work`, async () => {
     const html = await read('/guide/' + page.slice(5, -3));
