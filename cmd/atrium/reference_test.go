@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -113,9 +115,13 @@ func eventTypesPage(t *testing.T) string {
 	for _, m := range regexp.MustCompile(`(?m)^  "([^"\n]+)"\n  ([A-Z_]+)$`).FindAllStringSubmatch(string(schema), -1) {
 		meaning[m[2]] = m[1]
 	}
-	var page strings.Builder
+	samples := map[string]json.RawMessage{}
+	if text, err := os.ReadFile("../../platform/testdata/events.json"); err != nil || json.Unmarshal(text, &samples) != nil {
+		t.Fatal("platform/testdata/events.json cannot be read", err)
+	}
+	var page, bodies strings.Builder
 	page.WriteString("# Event types\n\nEach change records one event. Its full type has `" + core.EventPrefix + "` before the type in this table, and `" + core.EventVersion + "` after it. `kind` is the name in\n" +
-		"GraphQL. `body` is the kind of resource in the event's body, as it is after the change. [Events and webhooks](events.md) explains how you receive\nthem.\n\n" + generated +
+		"GraphQL. `body` is the kind of resource in the event's body, as it is after the change. [Events and webhooks](events.md) explains how you receive\nthem. Below the table, each type has [a body](#bodies) that a change has recorded.\n\n" + generated +
 		"| type | kind | body | when |\n|---|---|---|---|\n")
 	types := platform.AllEventTypes()
 	for _, full := range types.All() {
@@ -123,7 +129,14 @@ func eventTypesPage(t *testing.T) string {
 		if meaning[kind] == "" {
 			t.Errorf("schema/event.graphqls does not describe %s", kind)
 		}
-		fmt.Fprintf(&page, "| `%s` | `%s` | %s | %s |\n", events.ShortEventType(full), kind, types.BodyOf(&core.Event{Type: full}), meaning[kind])
+		short := events.ShortEventType(full)
+		fmt.Fprintf(&page, "| `%s` | `%s` | %s | %s |\n", short, kind, types.BodyOf(&core.Event{Type: full}), meaning[kind])
+		var shown bytes.Buffer
+		if err := json.Indent(&shown, samples[short], "", "  "); err != nil || shown.Len() == 0 {
+			t.Errorf("platform/testdata/events.json has no body of %s (%v)", short, err)
+		}
+		fmt.Fprintf(&bodies, "\n### %s\n\n```json\n%s\n```\n", short, &shown)
 	}
-	return page.String()
+	page.WriteString("\n## Bodies\n\nThe data of a delivery is `{\"actor\": {...}, \"body\": {...}}`. A test of the core makes these bodies; uids and times are replaced by the\nsame ones in each run.\n")
+	return page.String() + bodies.String()
 }
