@@ -856,10 +856,12 @@ await check('the keyboard leads through search, list, filter, dialogue and back,
   await boxes.nth(1).click();
   await boxes.nth(7).click({ modifiers: ['Shift'] });
   await bar.getByText(/^7 findings in/).waitFor();
+  await page.setViewportSize({ width: 1440, height: 450 });
   await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
   const [under, head] = await page.evaluate(() => ['.chosen', '.table .head'].map((one) => document.querySelector(one).getBoundingClientRect()).map(({ top, bottom }) => ({ top, bottom })));
   assert.ok(under.top >= 56 && under.bottom < head.top && head.bottom < 200, `the bar and the head leave the window: ${JSON.stringify([under, head])}`);
   await bar.getByRole('button', { name: 'Choose none' }).click();
+  await page.setViewportSize({ width: 1440, height: 900 });
   const finding = page.getByRole('table', { name: 'Findings' }).getByRole('button', { expanded: false }).filter({ hasText: 'ACME' }).first();
   await tabTo(page, finding);
   await page.keyboard.press('Enter');

@@ -83,7 +83,7 @@ export function FindingList({ uid, name, names = [name], held, inRepo = false }:
         <ExportLinks what="findings" within={uid} formats={['csv', 'json', 'sarif']} disabled={total === 0} filter={exportFilter(where)} />
         <span className="total" role="status">{total != null && !loading ? plural(total, 'finding') : ' '}</span>
       </div>
-      {(shownRatings.length > 1 || filtered || knownExploited > 0) && <div className="filters tight">
+      {(shownRatings.length > 1 || filtered || knownExploited > 0 || (total ?? 0) > 1) && <div className="filters tight">
         <Toggles label="Severity" chosen={rated} onChange={(next) => narrow({ severity: joinValues(next) })}
           options={shownRatings.map((rating) => ({ value: rating, name: <Severity rating={rating} />, count: view.total || !numbers || narrowed || exploited ? undefined : count(counted(rating)) }))} />
         {(knownExploited > 0 || exploited) && <Toggles label="Exploitation" chosen={exploited ? ['yes'] : []} onChange={([one]) => narrow({ exploited: one })} options={[{ value: 'yes', name: 'Known to be exploited', count: view.total || narrowed || rated.length > 0 ? undefined : count(knownExploited) }]} />}

@@ -135,7 +135,7 @@ function Keys({ open, onClose }: { open: boolean; onClose: () => void }) {
   return (
     <Dialog open={open} onClose={onClose} label="Keys" className="form">
       <div><header><h2>Keys</h2><button type="button" className="icon-button" aria-label="Close" onClick={onClose}><Icon name="close" /></button></header>
-        <dl className="fields keys">{rows.map(([keys, does]) => <div key={keys.join()}><dt>{keys.map((key, i) => <span key={key}>{i > 0 && (keys[0] === 'g' ? ' then ' : ' ')}<kbd>{key}</kbd></span>)}</dt><dd>{does}</dd></div>)}</dl></div>
+        <dl className="fields keys" tabIndex={0}>{rows.map(([keys, does]) => <div key={keys.join()}><dt>{keys.map((key, i) => <span key={key}>{i > 0 && (keys[0] === 'g' ? ' then ' : ' ')}<kbd>{key}</kbd></span>)}</dt><dd>{does}</dd></div>)}</dl></div>
     </Dialog>
   );
 }
