@@ -5,6 +5,7 @@
 //
 //	affected.go   sets, ranges and events, and their normal form
 //	matcher.go    what a set says of a version
+//	fix.go        the version that fixes several vulnerabilities
 //	vers.go       ranges as VEX documents have them
 //	order.go      reads versions, and puts events into the order of their versions
 //	ecosystem.go  which order an ecosystem has, and which ecosystems are the same

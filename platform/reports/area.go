@@ -58,6 +58,13 @@ type FindingQueries interface {
 	// RankFindings counts the findings of a scope by their vulnerabilities or packages, with one statement.
 	RankFindings(ctx context.Context, on core.Conn, q RankingQuery) (FindingRanking, error)
 
+	// RankUpgrades counts the findings of a scope that have a fix by their packages, and ranks these as Upgrades does, with one statement.
+	// It leaves out the versions and the reasons.
+	RankUpgrades(ctx context.Context, on core.Conn, q RankingQuery) (UpgradeRanking, error)
+
+	// FindFixes counts the findings of a scope by the version of their package and what fixes it, with one statement.
+	FindFixes(ctx context.Context, on core.Conn, q RankingQuery) ([]FixedFindings, error)
+
 	// CountRemediations counts the vulnerabilities that appeared or went in the steps of a query, with one statement.
 	CountRemediations(ctx context.Context, on core.Conn, q core.ActivityQuery) ([]RemediationCount, error)
 }

@@ -95,21 +95,13 @@ func (s FindingRankings) Packages(ctx context.Context, req RankingRequest) (*Fin
 func (s FindingRankings) rank(ctx context.Context, req RankingRequest, ofPackages bool) (*FindingRanking, error) {
 	var malformed core.Violations
 	core.CheckOneOf(&malformed, "by", req.By, rankingOrders)
-	if req.First < 0 || req.First > maxRanked {
-		malformed.Add("first", "must be between 0 and %d", maxRanked)
-	}
-	filter := core.EditFilter(req.Filter, func(f *inventory.FindingFilter) {
-		if f.WantedStates() == nil {
-			f.States = inventory.OpenStates()
-		}
-	})
-	q, err := s.lists.Query(ctx, core.ListRequest[*inventory.FindingFilter]{UIDP: req.Within, Filter: filter, Malformed: malformed})
+	q, err := s.query(ctx, req, malformed)
 	if err != nil {
 		return nil, err
 	}
 	ranking := FindingRanking{Nodes: []*RankedFindings{}}
-	if !q.IsEmpty() {
-		ranking, err = s.area.tables.RankFindings(ctx, s.area.Store, RankingQuery{q.Scope, q.Filter, ofPackages, cmp.Or(req.By, ByFindings), req.First})
+	if q.OfPackages = ofPackages; len(q.Scope.Branches) > 0 {
+		ranking, err = s.area.tables.RankFindings(ctx, s.area.Store, q)
 	}
 	if root := soleRoot(q.Scope); ofPackages && root != "" {
 		for _, n := range ranking.Nodes {
@@ -120,6 +112,26 @@ func (s FindingRankings) rank(ctx context.Context, req RankingRequest, ofPackage
 		err = s.lists.ScopeExists(ctx, req.Within)
 	}
 	return &ranking, err
+}
+
+// query checks and authorises a request.
+func (s FindingRankings) query(ctx context.Context, req RankingRequest, malformed core.Violations) (RankingQuery, error) {
+	if req.First < 0 || req.First > maxRanked {
+		malformed.Add("first", "must be between 0 and %d", maxRanked)
+	}
+	filter := core.EditFilter(req.Filter, func(f *inventory.FindingFilter) {
+		if f.WantedStates() == nil {
+			f.States = inventory.OpenStates()
+		}
+	})
+	q, err := s.lists.Query(ctx, core.ListRequest[*inventory.FindingFilter]{UIDP: req.Within, Filter: filter, Malformed: malformed})
+	if err != nil {
+		return RankingQuery{}, err
+	}
+	if q.IsEmpty() {
+		q.Scope = core.Scope{}
+	}
+	return RankingQuery{Scope: q.Scope, Filter: q.Filter, By: cmp.Or(req.By, ByFindings), Limit: req.First}, nil
 }
 
 // soleRoot returns the organisation of all rows of a scope, or "" if they can be of several.

@@ -1,11 +1,9 @@
 package reports
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
-	"atrium/platform/affected"
 	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 	"atrium/platform/inventory"
@@ -87,7 +85,7 @@ type PackageUpgrade struct {
 	Package   string `json:"package"`
 	Ecosystem string `json:"ecosystem,omitempty"`
 	From      string `json:"from,omitempty"` // what the image holds; "" if it is not known
-	To        string `json:"to"`             // the first version in which all of these findings are fixed
+	To        string `json:"to"`             // the earliest version that is known to be without all of these findings
 	Findings  int64  `json:"findings"`
 }
 
@@ -249,25 +247,14 @@ func newCheckedFinding(f *inventory.Finding, isStored bool) *CheckedFinding {
 	return c
 }
 
-// upgrades returns what to do about findings: for each package, the latest of the versions that fix one of them next.
+// upgrades returns what to do about findings: for each version of a package, the earliest one that fixes all of them.
 func upgrades(findings []*inventory.Finding) []*PackageUpgrade {
-	type key struct{ ecosystem, name, version string }
-	byPackage, all := map[key]*PackageUpgrade{}, []*PackageUpgrade{}
+	fixes := make([]FixedFindings, 0, len(findings))
 	for _, f := range findings {
-		if !f.IsFixable() {
-			continue
-		}
-		k := key{f.Ecosystem, f.Package, f.InstalledVersion}
-		u := byPackage[k]
-		if u == nil {
-			u = &PackageUpgrade{Package: f.Package, Ecosystem: f.Ecosystem, From: f.InstalledVersion, To: f.FixedVersions[0]}
-			byPackage[k], all = u, append(all, u)
-		}
-		u.Findings++
-		if order, err := affected.Compare(f.Ecosystem, u.To, f.FixedVersions[0]); err == nil && order < 0 {
-			u.To = f.FixedVersions[0]
+		if f.IsFixable() {
+			fixes = append(fixes, FixedFindings{PackageVersion{PackageName{f.Ecosystem, f.Package}, f.InstalledVersion}, f.FixedVersions, 1})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *PackageUpgrade) int { return cmp.Compare(b.Findings, a.Findings) })
+	all := upgradesTo(fixes)
 	return all[:min(len(all), MaxCheckedFindings)]
 }
