@@ -76,7 +76,7 @@ func Limits() analysis.Schema {
 // listRows has the number of objects of lists without pages, of which few have more.
 var listRows = map[string]int{
 	"Group.ancestors": 10, "Finding.advisories": 4, "ImageComparison.added": 100, "ImageComparison.removed": 100, "ImageComparison.changed": 100,
-	"ImageComparison.findingsGone": 100, "ImageComparison.findingsNew": 100, "ImageCheck.findings": 100, "ImageCheck.upgrades": 20, "TopVulnerabilities.nodes": 100, "TopPackages.nodes": 100, "Query.acceptanceRules": 20, "FindingChange.findings": 20,
+	"ImageComparison.findingsGone": 100, "ImageComparison.findingsNew": 100, "ImageCheck.findings": 100, "ImageCheck.upgrades": 20, "TopVulnerabilities.nodes": 100, "TopPackages.nodes": 100, "Upgrades.nodes": 100, "Upgrade.steps": 5, "Query.acceptanceRules": 20, "FindingChange.findings": 20,
 	"ImagePackage.introducedBy": 5, "Finding.introducedBy": 5, "Image.sboms": 2, "Source.runs": 30,
 }
 
@@ -148,7 +148,7 @@ var countedLists = map[string]bool{
 
 // scannedFields has the costs of fields that read more than they show.
 var scannedFields = map[string]int{"Group.effectiveBindings": 200, "Group.whoCan": 200, "Query.search": 400, "Query.resolvedVulnerabilities": 200, "Query.advisoryActivity": 800, "Query.eventActivity": 800, "Query.auditLogSummary": 800, "Query.findingActivity": 100, "Group.findingActivity": 400, "FindingSummary.openByAge": 400, "Query.accessAt": 800, "Query.accessChanges": 200,
-	"VulnerabilityExposure.images": 400, "Query.compareImages": 200, "Query.checkImage": 200, "Query.topVulnerabilities": 800, "Query.topPackages": 800, "Query.remediationActivity": 1600,
+	"VulnerabilityExposure.images": 400, "Query.compareImages": 200, "Query.checkImage": 200, "Query.topVulnerabilities": 800, "Query.topPackages": 800, "Query.upgrades": 1600, "Query.remediationActivity": 1600,
 }
 
 // Schema returns the schema that documents are validated against.

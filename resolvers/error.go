@@ -205,7 +205,7 @@ func enumSpellings() (spellings []string) {
 	for _, enum := range []interface{ Values() []string }{
 		iam.OrgKind(""), iam.OrgStatus(""), core.CatalogTier(""), iam.CorrelationRule(""), iam.RelationshipType(""),
 		iam.IdentityType(""), inventory.ReviewState(""), inventory.EventType(""), inventory.AdvisoryState(""), core.SeverityRating(""),
-		inventory.SeveritySource(""), libraries.Ecosystem(""), inventory.FindingBasis(""), inventory.FindingState(""), inventory.PackageScope(""), reports.CheckVerdict(""), operations.OperationState(""), intake.SourceType(""), intake.SourceState(""),
+		inventory.SeveritySource(""), libraries.Ecosystem(""), inventory.FindingBasis(""), inventory.FindingState(""), inventory.PackageScope(""), reports.CheckVerdict(""), reports.UpgradeReason(""), operations.OperationState(""), intake.SourceType(""), intake.SourceState(""),
 	} {
 		for _, value := range enum.Values() {
 			spellings = append(spellings, value, strings.TrimPrefix(value, fieldmask.EnumPrefix(enum.Values())))

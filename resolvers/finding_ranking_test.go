@@ -29,3 +29,16 @@ func TestRankingsAreInTheGraph(t *testing.T) {
 		w.askAs("shopper", `{ topVulnerabilities { totalCount } }`).expect("topVulnerabilities.totalCount", 3)
 	})
 }
+
+func TestTheGraphSaysWhatToUpgradeFirst(t *testing.T) {
+	eachShop(t, func(t *testing.T, w *shop) {
+		const asked = `{ totalCount nodes { package ecosystem heldPackage { name versions { totalCount } } to steps { package from to findings } gone { total critical fixable knownExploited } severity { rating } epss images repos dueTime reasons } }`
+		w.ask(`query($checkout: UID!) { upgrades `+asked+` ofRepo: upgrades(within: $checkout, where: {packages: ["express"]}, first: 1) `+asked+` }`, "checkout", w.checkout).
+			expect("upgrades.totalCount", 2).expect("upgrades.nodes.*.package", "left-pad express").expect("upgrades.nodes.*.heldPackage.name", "left-pad express").
+			expect("upgrades.nodes.0.to", "1.3.0").expect("upgrades.nodes.0.gone.total", 3).expect("upgrades.nodes.0.images", 2).expect("upgrades.nodes.0.reasons", []any{"SEVERE", "SEVERAL_IMAGES"}).
+			expect("upgrades.nodes.0.dueTime", nil).expect("upgrades.nodes.0.epss", nil).
+			expect("ofRepo.totalCount", 1).expect("ofRepo.nodes.*.package", "express").expect("ofRepo.nodes.0.reasons", []any{})
+		w.askAs(theOwner, `{ upgrades(first: 101) { totalCount } }`).expectErrors("INVALID_ARGUMENT upgrades")
+		w.askAs("shopper", `query($lab: UID!) { upgrades(within: $lab) { totalCount } }`, "lab", w.lab).expectErrors("PERMISSION_DENIED upgrades")
+	})
+}

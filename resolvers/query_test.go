@@ -68,6 +68,7 @@ var everyQuery = []struct {
 	{"findingActivity", `query($org: UID!) { findingActivity(within: $org) { time open { total critical unknown } } }`, "findingActivity.29.open.total", 6},
 	{"topVulnerabilities", `{ topVulnerabilities { totalCount nodes { findings images repos } } }`, "topVulnerabilities.totalCount", nil},
 	{"topPackages", `{ topPackages(first: 1) { totalCount nodes { package findings } } }`, "topPackages.nodes.*.findings", nil},
+	{"upgrades", `{ upgrades(first: 1) { totalCount nodes { package to gone { total } } } }`, "upgrades.nodes.*.gone.total", nil},
 	{"acceptanceRules", `query($org: UID!) { acceptanceRules(within: $org) { uid } }`, "acceptanceRules", []any{}},
 	{"duePolicy", `query($org: UID!) { duePolicy(within: $org) { withinUid } }`, "duePolicy", nil},
 	{"acceptanceRulePreview", `query($org: UID!) { acceptanceRulePreview(within: $org, where: {maxSeverity: LOW}) { totalCount } }`, "acceptanceRulePreview.totalCount", 0},

@@ -168,6 +168,7 @@ func (w *dashboard) answers() map[string][]any {
 		"T37": {"findingSummary.openByAge.*.fromDays", "0 7 30 90", "findingSummary.openByAge.*.open.total", "2 0 1 0", "findingSummary.openByAge.*.open.critical", "1 0 0 0", "findingSummary.openByAge.3.toDays", nil},
 		"T38": {"findings.totalCount", 1, "findings.nodes.*.vulnerabilityId", "CVE-5"},
 		"T39": {"groups.totalCount", 2, "groups.nodes.*.path", "acme/lab acme/shop", "groups.nodes.*.findingActivity.*.open.total", "2 0 3 3"},
+		"T40": {"upgrades.nodes.*.package", "express", "upgrades.nodes.0.to", "4.0.1", "upgrades.nodes.0.steps.*.from", "4.0.0", "upgrades.nodes.0.gone.total", 2, "upgrades.nodes.0.reasons", []any{"SEVERE"}},
 
 		"A1":  {"group.whoCan.totalCount", 2, "group.whoCan.edges.*.node.name", "ada owner", "group.whoCan.edges.*.role.name", "editor owner", "group.whoCan.edges.0.binding.group.name", "acme"},
 		"A2":  {"identity.name", "bot", "identity.roleBindings.nodes.*.group.path", "acme/lab", "identity.roleBindings.nodes.0.role.capabilities", []any{"GROUPS_DELETE", "REPO_DELETE"}, "identity.effectiveCapabilities", []any{}},

@@ -51,6 +51,7 @@ func TestRowsThatAreOnlyReadCost(t *testing.T) {
 		`{ topVulnerabilities { totalCount } }`:                                                                                                                 1 + 800,
 		`{ topPackages(where: {severities: [HIGH], query: "x"}) { nodes { package } } }`:                                                                        1 + 100 + 800 + 400,
 		`{ topPackages(where: {ecosystems: ["a", "b", "c", "d"]}) { totalCount } }`:                                                                             1 + 800 + 800,
+		`{ upgrades(first: 5) { nodes { package steps { to } } } }`:                                                                                             1 + 100*(1+5) + 1600,
 		`query($many: [UID!]) { repos(first: 1, where: {uids: $many}) { totalCount } }`:                                                                         1 + 200,
 		`query($many: [UID!]) { groups(first: 2) { nodes { repos(first: 1, where: {uids: $many}) { totalCount } } } }`:                                          1 + 2*(1+1+200),
 		`{ repos(first: 1, where: {tags: {name: "x"}}) { totalCount nodes { uid } } }`:                                                                          2 + 1600,

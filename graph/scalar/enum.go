@@ -510,6 +510,21 @@ func UnmarshalRankingOrder(v any) (reports.RankingOrder, error) {
 	return value[reports.RankingOrder]("", v)
 }
 
+// AppendUpgradeReason appends a reason for an upgrade as JSON.
+func AppendUpgradeReason(b []byte, v reports.UpgradeReason, _ bool) []byte {
+	return appendEnum(b, "UPGRADE_REASON_", v)
+}
+
+// MarshalUpgradeReason returns the marshaler of a reason for an upgrade.
+func MarshalUpgradeReason(v reports.UpgradeReason) graphql.Marshaler {
+	return marshal(AppendUpgradeReason(nil, v, true))
+}
+
+// UnmarshalUpgradeReason reads a reason for an upgrade.
+func UnmarshalUpgradeReason(v any) (reports.UpgradeReason, error) {
+	return value[reports.UpgradeReason]("UPGRADE_REASON_", v)
+}
+
 // AppendOperationState appends the state of an operation as JSON.
 func AppendOperationState(b []byte, v operations.OperationState, _ bool) []byte {
 	return appendEnum(b, "OPERATION_STATE_", v)

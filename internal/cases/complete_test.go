@@ -47,7 +47,7 @@ func TestEveryOperationHasACase(t *testing.T) {
 // of it too, what the log or a policy says is said of a group that is gone, and others need rights on several resources or on none.
 var rightsElsewhere = map[string]bool{
 	"ListPackages": true, "GetPackage": true, "CountPackages": true, "ListPackageVersions": true, "GetPackageVersion": true, "GetVulnerabilityExposure": true, "CompareImages": true, "CheckImage": true,
-	"SummarizeFindings": true, "CountFindings": true, "GetTopVulnerabilities": true, "GetTopPackages": true, "GetFindingActivity": true, "GetRemediationActivity": true,
+	"SummarizeFindings": true, "CountFindings": true, "GetTopVulnerabilities": true, "GetTopPackages": true, "GetUpgrades": true, "GetFindingActivity": true, "GetRemediationActivity": true,
 	"SummarizeAdvisories": true, "GetAdvisoryActivity": true, "GetAcceptanceRules": true, "GetDuePolicy": true, "GetAuditLog": true, "GetAuditLogSummary": true, "GetEventActivity": true, "GetAccessAt": true, "GetAccessChanges": true,
 	"Redeliver": true, "ConfirmRoleBindings": true, "ListEffectiveRoleBindings": true, "GetEffectiveCapabilities": true, "Search": true,
 }

@@ -21,7 +21,7 @@ var enumPrefixes = map[string]string{
 	"FalsePositiveType": "TYPE_", "SeverityType": "TYPE_", "ReferenceType": "TYPE_",
 	"CorrelationRule": "CORRELATION_RULE_", "ArtifactEcosystem": "ECOSYSTEM_",
 	"FindingBasis": "FINDING_BASIS_", "FindingState": "FINDING_STATE_", "FindingDecision": "FINDING_STATE_", "PackageScope": "PACKAGE_SCOPE_",
-	"SourceType": "SOURCE_TYPE_", "CheckVerdict": "CHECK_VERDICT_", "GroupSourceType": "SOURCE_TYPE_", "SourceState": "SOURCE_STATE_",
+	"SourceType": "SOURCE_TYPE_", "CheckVerdict": "CHECK_VERDICT_", "UpgradeReason": "UPGRADE_REASON_", "GroupSourceType": "SOURCE_TYPE_", "SourceState": "SOURCE_STATE_",
 }
 
 // fieldNames has the names in REST, and "" for fields that REST does not have.

@@ -102,8 +102,9 @@ var wireDocuments = map[string]func(graphQL, call) document{
 	"BatchDeleteSubscriptions": deletionDocument("batchDeleteSubscriptions"),
 	"GetFindingActivity":       activityDocument("findingActivity"),
 	"GetRemediationActivity":   activityDocument("remediationActivity"),
-	"GetTopVulnerabilities":    rankingDocument("topVulnerabilities", "vulnerabilityId epss"),
-	"GetTopPackages":           rankingDocument("topPackages", "package ecosystem"),
+	"GetTopVulnerabilities":    rankingDocument("topVulnerabilities"),
+	"GetTopPackages":           rankingDocument("topPackages"),
+	"GetUpgrades":              rankingDocument("upgrades"),
 	"UpdateFindings": func(p graphQL, c call) document {
 		finding, _ := normalise(c.fields["finding"]).(fields)
 		input := p.input(p.inputType("updateFindings"), finding.with(c.fields.without("finding")))
@@ -141,8 +142,8 @@ func activityDocument(field string) func(graphQL, call) document {
 	}
 }
 
-// rankingDocument returns the document of a ranking by the fields that name its rows.
-func rankingDocument(field, names string) func(graphQL, call) document {
+// rankingDocument returns the document of a ranking.
+func rankingDocument(field string) func(graphQL, call) document {
 	return func(p graphQL, c call) document {
 		arguments, list := fields{}, p.schema.Query.Fields.ForName(field)
 		for name, value := range p.listArguments("", list, c.params) {
@@ -153,10 +154,9 @@ func rankingDocument(field, names string) func(graphQL, call) document {
 				arguments[name] = value
 			}
 		}
-		selection := "{ totalCount rows: nodes { " + names + " severity { rating score } knownExploited findings fixable images repos } }"
-		return document{"query", field, arguments, selection, func(p graphQL, value any, _ call) answer {
+		node := p.typeOf(p.schema.Types[list.Type.Name()], "nodes")
+		return document{"query", field, arguments, "{ totalCount rows: nodes " + p.selection(node) + " }", func(p graphQL, value any, _ call) answer {
 			ranking, _ := value.(map[string]any)
-			node := p.typeOf(p.schema.Types[list.Type.Name()], "nodes")
 			return answer{resource: fields{"totalCount": ranking["totalCount"], "rows": normalise(p.toREST(node, ranking["rows"]))}}
 		}}
 	}

@@ -35,8 +35,9 @@ func findingsRoutes(p *platform.Platform) []route {
 			values("facets", parseText[inventory.FindingFacet], func(q *wire.CountFindingsRequest) *[]inventory.FindingFacet { return &q.Facets })), read...),
 		ask("GetFindingActivity", path+":activity", w.GetFindingActivity, activity, read...),
 		ask("GetRemediationActivity", path+":remediationActivity", w.GetRemediationActivity, activity, read...),
-		ask("GetTopVulnerabilities", path+":topVulnerabilities", w.GetTopVulnerabilities, ranking(conditions), read...),
-		ask("GetTopPackages", path+":topPackages", w.GetTopPackages, ranking(conditions), read...),
+		ask("GetTopVulnerabilities", path+":topVulnerabilities", w.GetTopVulnerabilities, ranking(conditions, rankedBy()), read...),
+		ask("GetTopPackages", path+":topPackages", w.GetTopPackages, ranking(conditions, rankedBy()), read...),
+		ask("GetUpgrades", path+":upgrades", w.GetUpgrades, ranking(conditions), read...),
 		send("UpdateFindings", path+":update", w.UpdateFindings, decide...),
 
 		ask("GetAcceptanceRules", rules, w.GetAcceptanceRules, required, read...),
@@ -63,11 +64,15 @@ func checkFilters() []filter[reports.CheckRequest] {
 	}
 }
 
-// ranking returns the parameters of what the findings of a list are of most.
-func ranking(conditions []filter[findingRequest]) []filter[wire.Ranking] {
-	return append(ofList(conditions, func(q *wire.Ranking) *findingRequest { return &q.ListRequest }),
-		value("by", parseText[string], func(q *wire.Ranking) *string { return &q.By }).withPattern("^(findings|images|repos|severity)$").withDefault("findings"),
+// ranking returns the parameters of a ranking of the findings of a list.
+func ranking(conditions []filter[findingRequest], more ...filter[wire.Ranking]) []filter[wire.Ranking] {
+	return append(append(ofList(conditions, func(q *wire.Ranking) *findingRequest { return &q.ListRequest }), more...),
 		value("first", parseNumber, func(q *wire.Ranking) *int { return &q.First }).withDefault(wire.DefaultRanked))
+}
+
+// rankedBy returns the parameter of the order of a ranking.
+func rankedBy() filter[wire.Ranking] {
+	return value("by", parseText[string], func(q *wire.Ranking) *string { return &q.By }).withPattern("^(findings|images|repos|severity)$").withDefault("findings")
 }
 
 // findingFilters are the conditions of lists of findings, and of files with them.

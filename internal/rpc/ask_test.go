@@ -25,7 +25,7 @@ func TestMessagesHaveAllFieldsOfTheirJSON(t *testing.T) {
 		object  any
 		message proto.Message
 	}{
-		{wire.FindingSummary{}, &vulnerabilitiesv2.FindingSummary{}}, {inventory.FindingFacets{}, &vulnerabilitiesv2.FindingFacets{}}, {reports.FindingRanking{}, &vulnerabilitiesv2.FindingRanking{}},
+		{wire.FindingSummary{}, &vulnerabilitiesv2.FindingSummary{}}, {inventory.FindingFacets{}, &vulnerabilitiesv2.FindingFacets{}}, {reports.FindingRanking{}, &vulnerabilitiesv2.FindingRanking{}}, {reports.UpgradeRanking{}, &vulnerabilitiesv2.UpgradeRanking{}},
 		{wire.SummarizeFindingsRequest{}, &vulnerabilitiesv2.SummarizeFindingsRequest{}},
 		{wire.GetFindingActivityResponse{}, &vulnerabilitiesv2.GetFindingActivityResponse{}}, {wire.GetRemediationActivityResponse{}, &vulnerabilitiesv2.GetRemediationActivityResponse{}},
 		{wire.UpdateFindingsRequest{}, &vulnerabilitiesv2.UpdateFindingsRequest{}}, {wire.UpdateFindingsResponse{}, &vulnerabilitiesv2.UpdateFindingsResponse{}},
@@ -35,7 +35,7 @@ func TestMessagesHaveAllFieldsOfTheirJSON(t *testing.T) {
 		{wire.GetAdvisoryActivityResponse{}, &vulnerabilitiesv2.GetAdvisoryActivityResponse{}}, {inventory.AdvisorySummary{}, &vulnerabilitiesv2.AdvisorySummary{}},
 		{wire.VulnerabilityExposure{}, &vulnerabilitiesv2.VulnerabilityExposure{}}, {inventory.FindingFilter{}, &vulnerabilitiesv2.ListFindingsRequest{}},
 		{wire.ImageCheck{}, &vulnerabilitiesv2.ImageCheck{}}, {reports.CheckRequest{}, &vulnerabilitiesv2.CheckImageRequest{}},
-		{inventory.FindingFilter{}, &vulnerabilitiesv2.CountFindingsRequest{}}, {inventory.FindingFilter{}, &vulnerabilitiesv2.GetTopPackagesRequest{}}, {inventory.FindingFilter{}, &vulnerabilitiesv2.GetTopVulnerabilitiesRequest{}},
+		{inventory.FindingFilter{}, &vulnerabilitiesv2.CountFindingsRequest{}}, {inventory.FindingFilter{}, &vulnerabilitiesv2.GetTopPackagesRequest{}}, {inventory.FindingFilter{}, &vulnerabilitiesv2.GetTopVulnerabilitiesRequest{}}, {inventory.FindingFilter{}, &vulnerabilitiesv2.GetUpgradesRequest{}},
 		{inventory.PackageFilter{}, &registryv2.ListPackagesRequest{}}, {inventory.PackageFilter{}, &registryv2.CountPackagesRequest{}}, {inventory.PackageVersionFilter{}, &registryv2.ListPackageVersionsRequest{}},
 		{inventory.PackageFacets{}, &registryv2.PackageFacets{}}, {wire.ImageComparison{}, &registryv2.ImageComparison{}}, {wire.CompareImagesRequest{}, &registryv2.CompareImagesRequest{}},
 		{wire.BatchUpdateReposRequest{}, &registryv2.BatchUpdateReposRequest{}}, {wire.BatchUpdateReposResponse{}, &registryv2.BatchUpdateReposResponse{}},

@@ -61,6 +61,10 @@ func (s findings) GetTopPackages(ctx context.Context, r *v2.GetTopPackagesReques
 	return encodeMessage[v2.FindingRanking](s.Operations.GetTopPackages(ctx, &wire.Ranking{ListRequest: listBy[inventory.FindingFilter](r), By: r.GetBy(), First: int(r.GetFirst())}))
 }
 
+func (s findings) GetUpgrades(ctx context.Context, r *v2.GetUpgradesRequest) (*v2.UpgradeRanking, error) {
+	return encodeMessage[v2.UpgradeRanking](s.Operations.GetUpgrades(ctx, &wire.Ranking{ListRequest: listBy[inventory.FindingFilter](r), First: int(r.GetFirst())}))
+}
+
 func (s findings) UpdateFindings(ctx context.Context, r *v2.UpdateFindingsRequest) (*v2.UpdateFindingsResponse, error) {
 	return ask[v2.UpdateFindingsResponse](ctx, r, s.Operations.UpdateFindings)
 }

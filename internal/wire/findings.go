@@ -124,6 +124,11 @@ func (o Operations) GetTopPackages(ctx context.Context, in *Ranking) (*reports.F
 	return o.p.FindingRankings.Packages(ctx, in.request())
 }
 
+// GetUpgrades ranks the upgrades that do away with findings.
+func (o Operations) GetUpgrades(ctx context.Context, in *Ranking) (*reports.UpgradeRanking, error) {
+	return o.p.FindingRankings.Upgrades(ctx, in.request())
+}
+
 type (
 	// An UpdateFindingsRequest decides about findings: those that UIDs lists, or those within a group or repo that match Where.
 	UpdateFindingsRequest struct {
