@@ -91,7 +91,7 @@ export function FindingList({ uid, name, names = [name], held, inRepo = false }:
         {days > 0 && <Toggles label="First seen" chosen={['yes']} onChange={() => narrow({ since: undefined })} options={[{ value: 'yes', name: `New in the last ${plural(days, 'day')} ×` }]} />}
         {vulnerabilities.length > 0 && <Toggles label="Vulnerability" chosen={vulnerabilities} onChange={(next) => narrow({ vulnerability: joinValues(next) })} options={vulnerabilities.map((value) => ({ value, name: value }))} />}
         {packages.length > 0 && <Toggles label="Package" chosen={packages} onChange={(next) => narrow({ package: joinValues(next) })} options={packages.map((value) => ({ value, name: `Package ${value}` }))} />}
-        {ecosystems.length > 0 && <Toggles label="Ecosystem" chosen={ecosystems} onChange={(next) => narrow({ ecosystem: joinValues(next) })} options={ecosystems.map((value) => ({ value, name: value }))} />}
+        {ecosystems.length > 0 && <Toggles label="Ecosystem" chosen={ecosystems} onChange={(next) => narrow({ ecosystem: joinValues(next) })} options={ecosystems.map((value) => ({ value, name: `Ecosystem ${value}` }))} />}
         {digests.length > 0 && <Toggles label="Image" chosen={digests} onChange={(next) => narrow({ digest: joinValues(next) })} options={digests.map((value) => ({ value, name: `Image ${shortDigest(value)}` }))} />}
       </div>}
       {chosen.length > 0 && <ChosenBar what={`${plural(chosen.length, 'finding')} in ${plural(new Set(chosen.map(({ repo }) => repo?.uid)).size, 'repo')}`} onClear={clear}>
