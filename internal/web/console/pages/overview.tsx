@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { Columns } from '../chart';
 import { useData, useDaysAgo } from '../client';
+import { DoFirst } from '../do-first';
 import { Events } from '../events';
 import { Overview as OverviewDocument, type OverviewQuery } from '../generated/graphql';
 import { GroupActions } from '../group-forms';
@@ -13,7 +14,7 @@ import { count, formatRelativeTime, plural, ratings, sentence, utcDayOf } from '
 type Group = NonNullable<OverviewQuery['group']>;
 const unseenDays = 90, soonDays = 2, endingDays = 30, plotDays = 25 * 7, mostNew = 5;
 
-/** This page says how it stands with the images of a group, which repos are the worst, what is new, and what needs a hand. */
+/** This page says how it stands with the images of a group, what to upgrade first, what is new, and what needs a hand. */
 export function Overview({ uid, names }: { uid: string; names: string[] }) {
   const unseenSince = useDaysAgo(unseenDays), from = useDaysAgo(plotDays), week = useDaysAgo(7), soon = useDaysAgo(-endingDays);
   const loaded = useData(OverviewDocument, { uid, unseenSince, from, week, soon });
@@ -33,9 +34,7 @@ export function Overview({ uid, names }: { uid: string; names: string[] }) {
           <Card title="First steps" className="wide-7 roomy"><FirstSteps uid={uid} names={names} /></Card>
           <Card title="Needs a hand" className="wide-5 roomy"><Concerns group={group} names={names} /></Card>
         </> : <>
-          <Card title="Worst repos" aside={<Link to={groupAddress(names, uid, 'repos', { sort: 'worst' })}>All repos</Link>} className="wide-7 roomy">
-            {!group ? <Lines rows={5} height={40} /> : <WorstRepos group={group} names={names} />}
-          </Card>
+          <DoFirst key={uid} uid={uid} names={names} standing={group && group.findingSummary} />
           <Card title="Needs a hand" className="wide-5 roomy">{!group ? <Lines rows={4} height={36} /> : <Concerns group={group} names={names} />}</Card>
           <Card title="Open findings" aside={<Link to={pageAddress(names, 'findings')}>All findings</Link>} className="wide-7 roomy">
             {!group ? <Lines rows={5} height={36} /> : <OpenFindings group={group} names={names} weeks={data.findingActivity} />}
@@ -67,21 +66,6 @@ function Told({ group, names }: { group: Group; names: string[] }) {
   return (
     <><Link to={groupAddress(names, group.uid, 'repos', { sort: 'worst' })}><b>{count(affectedRepos)}</b>{of} affected</Link>, <Link to={to({})}><b>{count(open.total)}</b> open {open.total === 1 ? 'finding' : 'findings'}</Link>
       {open.critical > 0 && <>, <Link to={to({ severity: 'CRITICAL' })}><b>{count(open.critical)}</b> critical</Link></>}{open.knownExploited > 0 && <>, <Link to={to({ exploited: 'yes' })}><b>{count(open.knownExploited)}</b> known to be exploited</Link></>}, <Link to={to({ show: 'fixable' })}><b>{count(open.fixable)}</b> fixable</Link>{known && <>, <b>{count(summary.knownImages)}</b> of {plural(summary.images, 'image')} known</>}.</>
-  );
-}
-
-function WorstRepos({ group, names }: { group: Group; names: string[] }) {
-  const rows = group.worst?.nodes.filter(({ findingSummary }) => (findingSummary?.open.total ?? 0) > 0);
-  if (!rows) return <NotShown what="repos with their findings" />;
-  if (rows.length === 0) return <Empty title="No repo is affected">Repos with open findings appear here, the worst first.</Empty>;
-  const most = Math.max(...rows.map(({ findingSummary }) => findingSummary!.open.total));
-  return (
-    <ul className="rows">{rows.map((repo) => (
-      <li key={repo.uid}><Link className="row-link" to={repoAddress(namesOf(repo.group), repo, { tab: 'findings' })}>
-        <span className="grow"><b>{repo.name}</b><small>{[namesOf(repo.group).slice(names.length).join(' / '), repo.oldest?.nodes[0] && `oldest open ${formatRelativeTime(repo.oldest.nodes[0].firstSeenTime)}`].filter(Boolean).join(' · ')}</small></span>
-        <span className="dim fixed">{repo.findingSummary!.open.fixable > 0 ? `${count(repo.findingSummary!.open.fixable)} fixable` : 'no fix yet'}</span><SeverityBar of={repo.findingSummary} most={most} />
-      </Link></li>
-    ))}</ul>
   );
 }
 
