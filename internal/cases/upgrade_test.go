@@ -16,9 +16,8 @@ var _ = newKind(kind{
 			"gone":     fields{"total": 1, "critical": 1, "high": 0, "medium": 0, "low": 0, "none": 0, "unknown": 0, "fixable": 1, "knownExploited": 0},
 			"severity": fields{"rating": "SEVERITY_RATING_CRITICAL", "score": 9.8}, "images": 1, "repos": 1, "firstSeenTime": "<time>", "reasons": []string{"UPGRADE_REASON_SEVERE"},
 		}}})},
-		{name: "upgrades of direct dependencies", setup: []call{getFixable}, do: call{rpc: "GetUpgrades", params: fields{"uidp.descendants_of": "{upgrade.repo}", "direct": true}}, want: resource(fields{"totalCount": 0, "rows": []fields{}})},
+		{name: "upgrades of direct dependencies", setup: []call{getFixable}, do: call{rpc: "GetUpgrades", params: fields{"uidp.descendants_of": "{upgrade.repo}", "direct": true}}, want: having{"totalCount": 0}},
 		{name: "upgrades in no UID", do: call{rpc: "GetUpgrades", params: fields{"uidp.descendants_of": "nope"}}, want: invalid("uidp.descendants_of")},
-		{name: "more upgrades than there may be", do: call{rpc: "GetUpgrades", params: fields{"first": 101}}, want: invalid("first")},
 	},
 })
 
