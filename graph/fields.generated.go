@@ -4731,6 +4731,12 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
+		"upgrades": {Arguments: field_Query_upgrades_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Query().Upgrades(ctx, arguments["within"].(*core.UID), arguments["where"].(*scalar.FindingFilter), arguments["first"].(int))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
 		"acceptanceRules": {Arguments: field_Query_acceptanceRules_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Query().AcceptanceRules(ctx, arguments["within"].(core.UID))
@@ -6160,6 +6166,51 @@ func fieldsUpdateSourcePayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "UpdateSourcePayload", Satisfies: []string{"UpdateSourcePayload"}, Fields: map[string]*execute.Field{
 		"source": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*scalar.Updated[*intake.Source]).Node)
+		}},
+	}}
+}
+
+func fieldsUpgrade(resolvers ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "Upgrade", Satisfies: []string{"Upgrade"}, Fields: map[string]*execute.Field{
+		"package": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*reports.Upgrade).Package, false)
+		}},
+		"ecosystem": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*reports.Upgrade).Ecosystem, true)
+		}},
+		"heldPackage": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Upgrade().HeldPackage(ctx, execute.Parents[reports.Upgrade](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+		"to":       {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*reports.Upgrade).To, false) }},
+		"steps":    {Get: func(parent any, _ map[string]any) any { return execute.Pointers(parent.(*reports.Upgrade).Steps) }},
+		"gone":     {Get: func(parent any, _ map[string]any) any { return execute.Pointer(&parent.(*reports.Upgrade).Gone) }},
+		"severity": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(&parent.(*reports.Upgrade).Severity) }},
+		"epss": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendPointer(b, parent.(*reports.Upgrade).EPSS, func(b []byte, v float64) []byte { return scalar.AppendFloat(b, v, true) })
+		}},
+		"images": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*reports.Upgrade).Images) }},
+		"repos":  {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*reports.Upgrade).Repos) }},
+		"firstSeenTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*reports.Upgrade).FirstSeenTime, false)
+		}},
+		"dueTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*reports.Upgrade).DueTime, true)
+		}},
+		"reasons": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*reports.Upgrade).Reasons, func(b []byte, v reports.UpgradeReason) []byte { return scalar.AppendUpgradeReason(b, v, false) })
+		}},
+	}}
+}
+
+func fieldsUpgrades(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "Upgrades", Satisfies: []string{"Upgrades"}, Fields: map[string]*execute.Field{
+		"totalCount": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*reports.UpgradeRanking).TotalCount)
+		}},
+		"nodes": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointers(parent.(*reports.UpgradeRanking).Nodes)
 		}},
 	}}
 }

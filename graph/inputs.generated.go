@@ -3197,6 +3197,22 @@ func field_Query_topVulnerabilities_args(ctx context.Context, raw map[string]any
 	return arguments, nil
 }
 
+func field_Query_upgrades_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 3)
+	var err error
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+		return nil, err
+	}
+	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOFindingFilter2ᚖatriumᚋgraphᚋscalarᚐFindingFilter); err != nil {
+		return nil, err
+	}
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalNInt2int); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Query_vulnerabilityMetadata_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 7)
@@ -9875,6 +9891,24 @@ func (ec *executionContext) unmarshalNUpdateRoleInput2map(ctx context.Context, v
 func (ec *executionContext) unmarshalNUpdateSourceInput2map(ctx context.Context, v any) (map[string]any, error) {
 	value, err := ec.unmarshalInputUpdateSourceInput(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNUpgradeReason2atriumᚋplatformᚋreportsᚐUpgradeReason(ctx context.Context, v any) (reports.UpgradeReason, error) {
+	value, err := scalar.UnmarshalUpgradeReason(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNUpgradeReason2ᚕatriumᚋplatformᚋreportsᚐUpgradeReasonᚄ(ctx context.Context, v any) ([]reports.UpgradeReason, error) {
+	list := graphql.CoerceList(v)
+	all := make([]reports.UpgradeReason, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNUpgradeReason2atriumᚋplatformᚋreportsᚐUpgradeReason(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalNVerifyIdentityProviderInput2atriumᚋgraphᚐVerifyIdentityProviderInput(ctx context.Context, v any) (VerifyIdentityProviderInput, error) {

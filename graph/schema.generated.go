@@ -278,6 +278,8 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"UpdateRoleBindingPayload":                    fieldsUpdateRoleBindingPayload(resolvers),
 		"UpdateRolePayload":                           fieldsUpdateRolePayload(resolvers),
 		"UpdateSourcePayload":                         fieldsUpdateSourcePayload(resolvers),
+		"Upgrade":                                     fieldsUpgrade(resolvers),
+		"Upgrades":                                    fieldsUpgrades(resolvers),
 		"ValueFacet":                                  fieldsValueFacet(resolvers),
 		"VerifyIdentityProviderPayload":               fieldsVerifyIdentityProviderPayload(resolvers),
 		"Viewer":                                      fieldsViewer(resolvers),
@@ -365,6 +367,7 @@ type ResolverRoot interface {
 	TestSubscriptionPayload() TestSubscriptionPayloadResolver
 	TopPackage() TopPackageResolver
 	TopVulnerability() TopVulnerabilityResolver
+	Upgrade() UpgradeResolver
 	Viewer() ViewerResolver
 	VulnerabilityExposure() VulnerabilityExposureResolver
 	VulnerabilityFacet() VulnerabilityFacetResolver
@@ -843,6 +846,7 @@ type QueryResolver interface {
 	FindingActivity(ctx context.Context, within core.UID, interval core.ActivityInterval, from *core.Time, to *core.Time, timeZone string) ([]*reports.FindingActivity, error)
 	TopVulnerabilities(ctx context.Context, within *core.UID, where *scalar.FindingFilter, by reports.RankingOrder, first int) (*reports.FindingRanking, error)
 	TopPackages(ctx context.Context, within *core.UID, where *scalar.FindingFilter, by reports.RankingOrder, first int) (*reports.FindingRanking, error)
+	Upgrades(ctx context.Context, within *core.UID, where *scalar.FindingFilter, first int) (*reports.UpgradeRanking, error)
 	AcceptanceRules(ctx context.Context, within core.UID) ([]*inventory.TriageRule, error)
 	AcceptanceRulePreview(ctx context.Context, window scalar.Window, within core.UID, where inventory.FindingPattern) (*scalar.Connection[*inventory.Finding], error)
 	Group(ctx context.Context, uid *core.UID, path *string) (*iam.Group, error)
@@ -998,6 +1002,11 @@ type TopPackageResolver interface {
 // A TopVulnerabilityResolver reads the fields of TopVulnerability that its objects do not hold.
 type TopVulnerabilityResolver interface {
 	Vulnerability(ctx context.Context, objs []*reports.RankedFindings) ([]*inventory.NamedVulnerability, error)
+}
+
+// A UpgradeResolver reads the fields of Upgrade that its objects do not hold.
+type UpgradeResolver interface {
+	HeldPackage(ctx context.Context, objs []*reports.Upgrade) ([]*inventory.Package, error)
 }
 
 // A ViewerResolver reads the fields of Viewer that its objects do not hold.

@@ -318,6 +318,75 @@ func (CheckVerdict) EnumDescriptor() ([]byte, []int) {
 	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{4}
 }
 
+// Why an upgrade is urgent.
+type UpgradeReason int32
+
+const (
+	// Never sent.
+	UpgradeReason_UPGRADE_REASON_UNSPECIFIED UpgradeReason = 0
+	// The catalog of known exploited vulnerabilities has that of a finding.
+	UpgradeReason_UPGRADE_REASON_KNOWN_EXPLOITED UpgradeReason = 1
+	// The vulnerability of a finding has an EPSS of 0.1 or more.
+	UpgradeReason_UPGRADE_REASON_LIKELY_EXPLOITED UpgradeReason = 2
+	// A finding is rated CRITICAL or HIGH.
+	UpgradeReason_UPGRADE_REASON_SEVERE UpgradeReason = 3
+	// More than one image has such a finding.
+	UpgradeReason_UPGRADE_REASON_SEVERAL_IMAGES UpgradeReason = 4
+	// A finding was first seen 90 days ago or earlier.
+	UpgradeReason_UPGRADE_REASON_LONG_OPEN UpgradeReason = 5
+	// A finding should have been fixed by now.
+	UpgradeReason_UPGRADE_REASON_OVERDUE UpgradeReason = 6
+)
+
+// Enum value maps for UpgradeReason.
+var (
+	UpgradeReason_name = map[int32]string{
+		0: "UPGRADE_REASON_UNSPECIFIED",
+		1: "UPGRADE_REASON_KNOWN_EXPLOITED",
+		2: "UPGRADE_REASON_LIKELY_EXPLOITED",
+		3: "UPGRADE_REASON_SEVERE",
+		4: "UPGRADE_REASON_SEVERAL_IMAGES",
+		5: "UPGRADE_REASON_LONG_OPEN",
+		6: "UPGRADE_REASON_OVERDUE",
+	}
+	UpgradeReason_value = map[string]int32{
+		"UPGRADE_REASON_UNSPECIFIED":      0,
+		"UPGRADE_REASON_KNOWN_EXPLOITED":  1,
+		"UPGRADE_REASON_LIKELY_EXPLOITED": 2,
+		"UPGRADE_REASON_SEVERE":           3,
+		"UPGRADE_REASON_SEVERAL_IMAGES":   4,
+		"UPGRADE_REASON_LONG_OPEN":        5,
+		"UPGRADE_REASON_OVERDUE":          6,
+	}
+)
+
+func (x UpgradeReason) Enum() *UpgradeReason {
+	p := new(UpgradeReason)
+	*p = x
+	return p
+}
+
+func (x UpgradeReason) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (UpgradeReason) Descriptor() protoreflect.EnumDescriptor {
+	return file_platform_vulnerabilities_v2_findings_proto_enumTypes[5].Descriptor()
+}
+
+func (UpgradeReason) Type() protoreflect.EnumType {
+	return &file_platform_vulnerabilities_v2_findings_proto_enumTypes[5]
+}
+
+func (x UpgradeReason) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use UpgradeReason.Descriptor instead.
+func (UpgradeReason) EnumDescriptor() ([]byte, []int) {
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{5}
+}
+
 // A vulnerability in a package of an image.
 type Finding struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2366,9 +2435,9 @@ type PackageUpgrade struct {
 	Ecosystem string `protobuf:"bytes,2,opt,name=ecosystem,proto3" json:"ecosystem,omitempty"`
 	// The version that the image holds.
 	From string `protobuf:"bytes,3,opt,name=from,proto3" json:"from,omitempty"`
-	// The first version in which all of these findings are fixed.
+	// The earliest version that is known to be without all of these findings.
 	To string `protobuf:"bytes,4,opt,name=to,proto3" json:"to,omitempty"`
-	// How many failing findings it does away with.
+	// How many of the findings it does away with.
 	Findings      int32 `protobuf:"varint,5,opt,name=findings,proto3" json:"findings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3658,7 +3727,7 @@ type GetTopVulnerabilitiesRequest struct {
 	Labels []string `protobuf:"bytes,29,rep,name=labels,proto3" json:"labels,omitempty"`
 	// What the ranking is sorted by: findings, images, repos or severity; without it, findings.
 	By string `protobuf:"bytes,30,opt,name=by,proto3" json:"by,omitempty"`
-	// How many rows to show; 0 means 10, and more than 100 means 100.
+	// How many rows to show, at most 100; 0 means 10.
 	First int32 `protobuf:"varint,31,opt,name=first,proto3" json:"first,omitempty"`
 	// Only those that somebody looks after (true), or nobody (false).
 	Assigned *bool `protobuf:"varint,32,opt,name=assigned,proto3,oneof" json:"assigned,omitempty"`
@@ -4001,7 +4070,7 @@ type GetTopPackagesRequest struct {
 	Labels []string `protobuf:"bytes,29,rep,name=labels,proto3" json:"labels,omitempty"`
 	// What the ranking is sorted by: findings, images, repos or severity; without it, findings.
 	By string `protobuf:"bytes,30,opt,name=by,proto3" json:"by,omitempty"`
-	// How many rows to show; 0 means 10, and more than 100 means 100.
+	// How many rows to show, at most 100; 0 means 10.
 	First int32 `protobuf:"varint,31,opt,name=first,proto3" json:"first,omitempty"`
 	// Only those that somebody looks after (true), or nobody (false).
 	Assigned *bool `protobuf:"varint,32,opt,name=assigned,proto3,oneof" json:"assigned,omitempty"`
@@ -4463,6 +4532,540 @@ func (x *FindingRanking) GetRows() []*RankedFindings {
 	return nil
 }
 
+// Asks what to upgrade first.
+type GetUpgradesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Where in the tree.
+	Uidp *v2.UIDPFilter `protobuf:"bytes,1,opt,name=uidp,proto3" json:"uidp,omitempty"`
+	// Only with one of these ratings.
+	Severities []SeverityRating `protobuf:"varint,2,rep,packed,name=severities,proto3,enum=platform.vulnerabilities.v2.SeverityRating" json:"severities,omitempty"`
+	// Only with at least this score, from 0 to 10.
+	MinScore *float64 `protobuf:"fixed64,3,opt,name=min_score,json=minScore,proto3,oneof" json:"min_score,omitempty"`
+	// Only in one of these states. Without it, all but resolved ones.
+	States []FindingState `protobuf:"varint,4,rep,packed,name=states,proto3,enum=platform.vulnerabilities.v2.FindingState" json:"states,omitempty"`
+	// Only with one of these bases.
+	Basis []FindingBasis `protobuf:"varint,5,rep,packed,name=basis,proto3,enum=platform.vulnerabilities.v2.FindingBasis" json:"basis,omitempty"`
+	// Only those with, or without, a version that fixes them.
+	Fixable *bool `protobuf:"varint,6,opt,name=fixable,proto3,oneof" json:"fixable,omitempty"`
+	// Only those that the catalog of known exploited vulnerabilities has, or has not.
+	KnownExploited *bool `protobuf:"varint,7,opt,name=known_exploited,json=knownExploited,proto3,oneof" json:"known_exploited,omitempty"`
+	// Only with at least this probability of being exploited, from 0 to 1.
+	MinEpss *float64 `protobuf:"fixed64,8,opt,name=min_epss,json=minEpss,proto3,oneof" json:"min_epss,omitempty"`
+	// Only of vulnerabilities with one of these names.
+	VulnerabilityIds []string `protobuf:"bytes,9,rep,name=vulnerability_ids,json=vulnerabilityIds,proto3" json:"vulnerability_ids,omitempty"`
+	// Only of packages with exactly one of these names.
+	Packages []string `protobuf:"bytes,10,rep,name=packages,proto3" json:"packages,omitempty"`
+	// Only of one of these ecosystems; one without a release has all of its releases.
+	Ecosystems []string `protobuf:"bytes,11,rep,name=ecosystems,proto3" json:"ecosystems,omitempty"`
+	// Only those whose vulnerability and package hold all of these words.
+	Query *string `protobuf:"bytes,12,opt,name=query,proto3,oneof" json:"query,omitempty"`
+	// Only those that this identity looks after, by its UID.
+	Assignee *string `protobuf:"bytes,13,opt,name=assignee,proto3,oneof" json:"assignee,omitempty"`
+	// Only those first seen at this time or later.
+	FirstSeenSince *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=first_seen_since,json=firstSeenSince,proto3" json:"first_seen_since,omitempty"`
+	// Only those first seen before this time.
+	FirstSeenBefore *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=first_seen_before,json=firstSeenBefore,proto3" json:"first_seen_before,omitempty"`
+	// Only those that ended at this time or later.
+	ResolvedSince *timestamppb.Timestamp `protobuf:"bytes,16,opt,name=resolved_since,json=resolvedSince,proto3" json:"resolved_since,omitempty"`
+	// Only those that changed at this time or later.
+	UpdatedSince *timestamppb.Timestamp `protobuf:"bytes,17,opt,name=updated_since,json=updatedSince,proto3" json:"updated_since,omitempty"`
+	// Only those that are due before this time.
+	DueBefore *timestamppb.Timestamp `protobuf:"bytes,18,opt,name=due_before,json=dueBefore,proto3" json:"due_before,omitempty"`
+	// Only of packages that the image needs for one of these.
+	Scopes []PackageScope `protobuf:"varint,19,rep,packed,name=scopes,proto3,enum=platform.vulnerabilities.v2.PackageScope" json:"scopes,omitempty"`
+	// Only of direct dependencies, or only of others.
+	Direct *bool `protobuf:"varint,20,opt,name=direct,proto3,oneof" json:"direct,omitempty"`
+	// Only those that their images brought into their repos, or only others.
+	NewInRepo *bool `protobuf:"varint,21,opt,name=new_in_repo,json=newInRepo,proto3,oneof" json:"new_in_repo,omitempty"`
+	// Only those whose decision ends before this time.
+	ExpireBefore *timestamppb.Timestamp `protobuf:"bytes,22,opt,name=expire_before,json=expireBefore,proto3" json:"expire_before,omitempty"`
+	// Only those about which this identity decided, by its UID, or an operator's command, by its name.
+	DecidedBy *string `protobuf:"bytes,23,opt,name=decided_by,json=decidedBy,proto3,oneof" json:"decided_by,omitempty"`
+	// Only of images to which a tag with one of these names points.
+	TagNames []string `protobuf:"bytes,24,rep,name=tag_names,json=tagNames,proto3" json:"tag_names,omitempty"`
+	// Whether findings of images are included to which no tag points, or only deprecated ones.
+	WithoutLiveTags bool `protobuf:"varint,25,opt,name=without_live_tags,json=withoutLiveTags,proto3" json:"without_live_tags,omitempty"`
+	// Only of images with one of these digests.
+	Digests []string `protobuf:"bytes,26,rep,name=digests,proto3" json:"digests,omitempty"`
+	// Only of the vulnerabilities and packages of these advisories, by their UIDs.
+	Advisories []string `protobuf:"bytes,27,rep,name=advisories,proto3" json:"advisories,omitempty"`
+	// Whether only those are included about which somebody decided.
+	Decided bool `protobuf:"varint,28,opt,name=decided,proto3" json:"decided,omitempty"`
+	// Only in repos with all of these labels: `key=value`, or a key for any value.
+	Labels []string `protobuf:"bytes,29,rep,name=labels,proto3" json:"labels,omitempty"`
+	// How many rows to show, at most 100; 0 means 10.
+	First int32 `protobuf:"varint,30,opt,name=first,proto3" json:"first,omitempty"`
+	// Only those that somebody looks after (true), or nobody (false).
+	Assigned *bool `protobuf:"varint,31,opt,name=assigned,proto3,oneof" json:"assigned,omitempty"`
+	// Only those with (true), or without (false), a time by which they are to be fixed.
+	HasDueTime *bool `protobuf:"varint,32,opt,name=has_due_time,json=hasDueTime,proto3,oneof" json:"has_due_time,omitempty"`
+	// Only those that the caller looks after (true), or does not (false).
+	AssignedToMe  *bool `protobuf:"varint,33,opt,name=assigned_to_me,json=assignedToMe,proto3,oneof" json:"assigned_to_me,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetUpgradesRequest) Reset() {
+	*x = GetUpgradesRequest{}
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetUpgradesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetUpgradesRequest) ProtoMessage() {}
+
+func (x *GetUpgradesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetUpgradesRequest.ProtoReflect.Descriptor instead.
+func (*GetUpgradesRequest) Descriptor() ([]byte, []int) {
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *GetUpgradesRequest) GetUidp() *v2.UIDPFilter {
+	if x != nil {
+		return x.Uidp
+	}
+	return nil
+}
+
+func (x *GetUpgradesRequest) GetSeverities() []SeverityRating {
+	if x != nil {
+		return x.Severities
+	}
+	return nil
+}
+
+func (x *GetUpgradesRequest) GetMinScore() float64 {
+	if x != nil && x.MinScore != nil {
+		return *x.MinScore
+	}
+	return 0
+}
+
+func (x *GetUpgradesRequest) GetStates() []FindingState {
+	if x != nil {
+		return x.States
+	}
+	return nil
+}
+
+func (x *GetUpgradesRequest) GetBasis() []FindingBasis {
+	if x != nil {
+		return x.Basis
+	}
+	return nil
+}
+
+func (x *GetUpgradesRequest) GetFixable() bool {
+	if x != nil && x.Fixable != nil {
+		return *x.Fixable
+	}
+	return false
+}
+
+func (x *GetUpgradesRequest) GetKnownExploited() bool {
+	if x != nil && x.KnownExploited != nil {
+		return *x.KnownExploited
+	}
+	return false
+}
+
+func (x *GetUpgradesRequest) GetMinEpss() float64 {
+	if x != nil && x.MinEpss != nil {
+		return *x.MinEpss
+	}
+	return 0
+}
+
+func (x *GetUpgradesRequest) GetVulnerabilityIds() []string {
+	if x != nil {
+		return x.VulnerabilityIds
+	}
+	return nil
+}
+
+func (x *GetUpgradesRequest) GetPackages() []string {
+	if x != nil {
+		return x.Packages
+	}
+	return nil
+}
+
+func (x *GetUpgradesRequest) GetEcosystems() []string {
+	if x != nil {
+		return x.Ecosystems
+	}
+	return nil
+}
+
+func (x *GetUpgradesRequest) GetQuery() string {
+	if x != nil && x.Query != nil {
+		return *x.Query
+	}
+	return ""
+}
+
+func (x *GetUpgradesRequest) GetAssignee() string {
+	if x != nil && x.Assignee != nil {
+		return *x.Assignee
+	}
+	return ""
+}
+
+func (x *GetUpgradesRequest) GetFirstSeenSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.FirstSeenSince
+	}
+	return nil
+}
+
+func (x *GetUpgradesRequest) GetFirstSeenBefore() *timestamppb.Timestamp {
+	if x != nil {
+		return x.FirstSeenBefore
+	}
+	return nil
+}
+
+func (x *GetUpgradesRequest) GetResolvedSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ResolvedSince
+	}
+	return nil
+}
+
+func (x *GetUpgradesRequest) GetUpdatedSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.UpdatedSince
+	}
+	return nil
+}
+
+func (x *GetUpgradesRequest) GetDueBefore() *timestamppb.Timestamp {
+	if x != nil {
+		return x.DueBefore
+	}
+	return nil
+}
+
+func (x *GetUpgradesRequest) GetScopes() []PackageScope {
+	if x != nil {
+		return x.Scopes
+	}
+	return nil
+}
+
+func (x *GetUpgradesRequest) GetDirect() bool {
+	if x != nil && x.Direct != nil {
+		return *x.Direct
+	}
+	return false
+}
+
+func (x *GetUpgradesRequest) GetNewInRepo() bool {
+	if x != nil && x.NewInRepo != nil {
+		return *x.NewInRepo
+	}
+	return false
+}
+
+func (x *GetUpgradesRequest) GetExpireBefore() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpireBefore
+	}
+	return nil
+}
+
+func (x *GetUpgradesRequest) GetDecidedBy() string {
+	if x != nil && x.DecidedBy != nil {
+		return *x.DecidedBy
+	}
+	return ""
+}
+
+func (x *GetUpgradesRequest) GetTagNames() []string {
+	if x != nil {
+		return x.TagNames
+	}
+	return nil
+}
+
+func (x *GetUpgradesRequest) GetWithoutLiveTags() bool {
+	if x != nil {
+		return x.WithoutLiveTags
+	}
+	return false
+}
+
+func (x *GetUpgradesRequest) GetDigests() []string {
+	if x != nil {
+		return x.Digests
+	}
+	return nil
+}
+
+func (x *GetUpgradesRequest) GetAdvisories() []string {
+	if x != nil {
+		return x.Advisories
+	}
+	return nil
+}
+
+func (x *GetUpgradesRequest) GetDecided() bool {
+	if x != nil {
+		return x.Decided
+	}
+	return false
+}
+
+func (x *GetUpgradesRequest) GetLabels() []string {
+	if x != nil {
+		return x.Labels
+	}
+	return nil
+}
+
+func (x *GetUpgradesRequest) GetFirst() int32 {
+	if x != nil {
+		return x.First
+	}
+	return 0
+}
+
+func (x *GetUpgradesRequest) GetAssigned() bool {
+	if x != nil && x.Assigned != nil {
+		return *x.Assigned
+	}
+	return false
+}
+
+func (x *GetUpgradesRequest) GetHasDueTime() bool {
+	if x != nil && x.HasDueTime != nil {
+		return *x.HasDueTime
+	}
+	return false
+}
+
+func (x *GetUpgradesRequest) GetAssignedToMe() bool {
+	if x != nil && x.AssignedToMe != nil {
+		return *x.AssignedToMe
+	}
+	return false
+}
+
+// An upgrade of a package, which does away with all of its findings that have a fix.
+type Upgrade struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The package.
+	Package string `protobuf:"bytes,1,opt,name=package,proto3" json:"package,omitempty"`
+	// Its ecosystem; empty where it is not known.
+	Ecosystem string `protobuf:"bytes,2,opt,name=ecosystem,proto3" json:"ecosystem,omitempty"`
+	// The earliest version that is known to be without all of these findings.
+	To string `protobuf:"bytes,3,opt,name=to,proto3" json:"to,omitempty"`
+	// What each installed version needs, those with most findings first: at most 20.
+	Steps []*PackageUpgrade `protobuf:"bytes,4,rep,name=steps,proto3" json:"steps,omitempty"`
+	// The findings that it does away with.
+	Gone *FindingCount `protobuf:"bytes,5,opt,name=gone,proto3" json:"gone,omitempty"`
+	// That of the worst finding.
+	Severity *AdvisorySeverity `protobuf:"bytes,6,opt,name=severity,proto3" json:"severity,omitempty"`
+	// The highest probability of being exploited.
+	Epss *float64 `protobuf:"fixed64,7,opt,name=epss,proto3,oneof" json:"epss,omitempty"`
+	// In how many images the findings are.
+	Images int32 `protobuf:"varint,8,opt,name=images,proto3" json:"images,omitempty"`
+	// In how many repos.
+	Repos int32 `protobuf:"varint,9,opt,name=repos,proto3" json:"repos,omitempty"`
+	// When the oldest of the findings was first seen.
+	FirstSeenTime *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=first_seen_time,json=firstSeenTime,proto3" json:"first_seen_time,omitempty"`
+	// When the first of the findings should be fixed. Absent if none has a date.
+	DueTime *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=due_time,json=dueTime,proto3" json:"due_time,omitempty"`
+	// Why it comes before others, the weightiest first.
+	Reasons       []UpgradeReason `protobuf:"varint,12,rep,packed,name=reasons,proto3,enum=platform.vulnerabilities.v2.UpgradeReason" json:"reasons,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Upgrade) Reset() {
+	*x = Upgrade{}
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Upgrade) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Upgrade) ProtoMessage() {}
+
+func (x *Upgrade) ProtoReflect() protoreflect.Message {
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Upgrade.ProtoReflect.Descriptor instead.
+func (*Upgrade) Descriptor() ([]byte, []int) {
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *Upgrade) GetPackage() string {
+	if x != nil {
+		return x.Package
+	}
+	return ""
+}
+
+func (x *Upgrade) GetEcosystem() string {
+	if x != nil {
+		return x.Ecosystem
+	}
+	return ""
+}
+
+func (x *Upgrade) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
+func (x *Upgrade) GetSteps() []*PackageUpgrade {
+	if x != nil {
+		return x.Steps
+	}
+	return nil
+}
+
+func (x *Upgrade) GetGone() *FindingCount {
+	if x != nil {
+		return x.Gone
+	}
+	return nil
+}
+
+func (x *Upgrade) GetSeverity() *AdvisorySeverity {
+	if x != nil {
+		return x.Severity
+	}
+	return nil
+}
+
+func (x *Upgrade) GetEpss() float64 {
+	if x != nil && x.Epss != nil {
+		return *x.Epss
+	}
+	return 0
+}
+
+func (x *Upgrade) GetImages() int32 {
+	if x != nil {
+		return x.Images
+	}
+	return 0
+}
+
+func (x *Upgrade) GetRepos() int32 {
+	if x != nil {
+		return x.Repos
+	}
+	return 0
+}
+
+func (x *Upgrade) GetFirstSeenTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.FirstSeenTime
+	}
+	return nil
+}
+
+func (x *Upgrade) GetDueTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.DueTime
+	}
+	return nil
+}
+
+func (x *Upgrade) GetReasons() []UpgradeReason {
+	if x != nil {
+		return x.Reasons
+	}
+	return nil
+}
+
+// What to upgrade first.
+type UpgradeRanking struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many upgrades there are, also those that are not shown.
+	TotalCount int32 `protobuf:"varint,1,opt,name=total_count,json=totalCount,proto3" json:"total_count,omitempty"`
+	// The first of them, one for each package.
+	Rows          []*Upgrade `protobuf:"bytes,2,rep,name=rows,proto3" json:"rows,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpgradeRanking) Reset() {
+	*x = UpgradeRanking{}
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpgradeRanking) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpgradeRanking) ProtoMessage() {}
+
+func (x *UpgradeRanking) ProtoReflect() protoreflect.Message {
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpgradeRanking.ProtoReflect.Descriptor instead.
+func (*UpgradeRanking) Descriptor() ([]byte, []int) {
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *UpgradeRanking) GetTotalCount() int32 {
+	if x != nil {
+		return x.TotalCount
+	}
+	return 0
+}
+
+func (x *UpgradeRanking) GetRows() []*Upgrade {
+	if x != nil {
+		return x.Rows
+	}
+	return nil
+}
+
 // Decides about findings: about those that uids lists, or about those within a place that match where.
 type UpdateFindingsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -4482,7 +5085,7 @@ type UpdateFindingsRequest struct {
 
 func (x *UpdateFindingsRequest) Reset() {
 	*x = UpdateFindingsRequest{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[32]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4494,7 +5097,7 @@ func (x *UpdateFindingsRequest) String() string {
 func (*UpdateFindingsRequest) ProtoMessage() {}
 
 func (x *UpdateFindingsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[32]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4507,7 +5110,7 @@ func (x *UpdateFindingsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateFindingsRequest.ProtoReflect.Descriptor instead.
 func (*UpdateFindingsRequest) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{32}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *UpdateFindingsRequest) GetUids() []string {
@@ -4558,7 +5161,7 @@ type UpdateFindingsResponse struct {
 
 func (x *UpdateFindingsResponse) Reset() {
 	*x = UpdateFindingsResponse{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[33]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4570,7 +5173,7 @@ func (x *UpdateFindingsResponse) String() string {
 func (*UpdateFindingsResponse) ProtoMessage() {}
 
 func (x *UpdateFindingsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[33]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4583,7 +5186,7 @@ func (x *UpdateFindingsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateFindingsResponse.ProtoReflect.Descriptor instead.
 func (*UpdateFindingsResponse) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{33}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *UpdateFindingsResponse) GetUpdatedCount() int32 {
@@ -4625,7 +5228,7 @@ type FindingPattern struct {
 
 func (x *FindingPattern) Reset() {
 	*x = FindingPattern{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[34]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4637,7 +5240,7 @@ func (x *FindingPattern) String() string {
 func (*FindingPattern) ProtoMessage() {}
 
 func (x *FindingPattern) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[34]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4650,7 +5253,7 @@ func (x *FindingPattern) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindingPattern.ProtoReflect.Descriptor instead.
 func (*FindingPattern) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{34}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *FindingPattern) GetMaxSeverity() SeverityRating {
@@ -4732,7 +5335,7 @@ type AcceptanceRule struct {
 
 func (x *AcceptanceRule) Reset() {
 	*x = AcceptanceRule{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[35]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4744,7 +5347,7 @@ func (x *AcceptanceRule) String() string {
 func (*AcceptanceRule) ProtoMessage() {}
 
 func (x *AcceptanceRule) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[35]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4757,7 +5360,7 @@ func (x *AcceptanceRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AcceptanceRule.ProtoReflect.Descriptor instead.
 func (*AcceptanceRule) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{35}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *AcceptanceRule) GetUid() string {
@@ -4820,7 +5423,7 @@ type GetAcceptanceRulesRequest struct {
 
 func (x *GetAcceptanceRulesRequest) Reset() {
 	*x = GetAcceptanceRulesRequest{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[36]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4832,7 +5435,7 @@ func (x *GetAcceptanceRulesRequest) String() string {
 func (*GetAcceptanceRulesRequest) ProtoMessage() {}
 
 func (x *GetAcceptanceRulesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[36]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4845,7 +5448,7 @@ func (x *GetAcceptanceRulesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetAcceptanceRulesRequest.ProtoReflect.Descriptor instead.
 func (*GetAcceptanceRulesRequest) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{36}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *GetAcceptanceRulesRequest) GetWithin() string {
@@ -4866,7 +5469,7 @@ type GetAcceptanceRulesResponse struct {
 
 func (x *GetAcceptanceRulesResponse) Reset() {
 	*x = GetAcceptanceRulesResponse{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[37]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4878,7 +5481,7 @@ func (x *GetAcceptanceRulesResponse) String() string {
 func (*GetAcceptanceRulesResponse) ProtoMessage() {}
 
 func (x *GetAcceptanceRulesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[37]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4891,7 +5494,7 @@ func (x *GetAcceptanceRulesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetAcceptanceRulesResponse.ProtoReflect.Descriptor instead.
 func (*GetAcceptanceRulesResponse) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{37}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *GetAcceptanceRulesResponse) GetAcceptanceRules() []*AcceptanceRule {
@@ -4914,7 +5517,7 @@ type CreateAcceptanceRuleRequest struct {
 
 func (x *CreateAcceptanceRuleRequest) Reset() {
 	*x = CreateAcceptanceRuleRequest{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[38]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4926,7 +5529,7 @@ func (x *CreateAcceptanceRuleRequest) String() string {
 func (*CreateAcceptanceRuleRequest) ProtoMessage() {}
 
 func (x *CreateAcceptanceRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[38]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4939,7 +5542,7 @@ func (x *CreateAcceptanceRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateAcceptanceRuleRequest.ProtoReflect.Descriptor instead.
 func (*CreateAcceptanceRuleRequest) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{38}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *CreateAcceptanceRuleRequest) GetParent() string {
@@ -4973,7 +5576,7 @@ type PreviewAcceptanceRuleRequest struct {
 
 func (x *PreviewAcceptanceRuleRequest) Reset() {
 	*x = PreviewAcceptanceRuleRequest{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[39]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4985,7 +5588,7 @@ func (x *PreviewAcceptanceRuleRequest) String() string {
 func (*PreviewAcceptanceRuleRequest) ProtoMessage() {}
 
 func (x *PreviewAcceptanceRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[39]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4998,7 +5601,7 @@ func (x *PreviewAcceptanceRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewAcceptanceRuleRequest.ProtoReflect.Descriptor instead.
 func (*PreviewAcceptanceRuleRequest) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{39}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *PreviewAcceptanceRuleRequest) GetWithin() string {
@@ -5044,7 +5647,7 @@ type PreviewAcceptanceRuleResponse struct {
 
 func (x *PreviewAcceptanceRuleResponse) Reset() {
 	*x = PreviewAcceptanceRuleResponse{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[40]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5056,7 +5659,7 @@ func (x *PreviewAcceptanceRuleResponse) String() string {
 func (*PreviewAcceptanceRuleResponse) ProtoMessage() {}
 
 func (x *PreviewAcceptanceRuleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[40]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5069,7 +5672,7 @@ func (x *PreviewAcceptanceRuleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewAcceptanceRuleResponse.ProtoReflect.Descriptor instead.
 func (*PreviewAcceptanceRuleResponse) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{40}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *PreviewAcceptanceRuleResponse) GetFindings() []*Finding {
@@ -5104,7 +5707,7 @@ type DeleteAcceptanceRuleRequest struct {
 
 func (x *DeleteAcceptanceRuleRequest) Reset() {
 	*x = DeleteAcceptanceRuleRequest{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[41]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5116,7 +5719,7 @@ func (x *DeleteAcceptanceRuleRequest) String() string {
 func (*DeleteAcceptanceRuleRequest) ProtoMessage() {}
 
 func (x *DeleteAcceptanceRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[41]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5129,7 +5732,7 @@ func (x *DeleteAcceptanceRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteAcceptanceRuleRequest.ProtoReflect.Descriptor instead.
 func (*DeleteAcceptanceRuleRequest) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{41}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *DeleteAcceptanceRuleRequest) GetUid() string {
@@ -5162,7 +5765,7 @@ type DuePolicy struct {
 
 func (x *DuePolicy) Reset() {
 	*x = DuePolicy{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[42]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5174,7 +5777,7 @@ func (x *DuePolicy) String() string {
 func (*DuePolicy) ProtoMessage() {}
 
 func (x *DuePolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[42]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5187,7 +5790,7 @@ func (x *DuePolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DuePolicy.ProtoReflect.Descriptor instead.
 func (*DuePolicy) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{42}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *DuePolicy) GetWithin() string {
@@ -5250,7 +5853,7 @@ type GetDuePolicyRequest struct {
 
 func (x *GetDuePolicyRequest) Reset() {
 	*x = GetDuePolicyRequest{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[43]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5262,7 +5865,7 @@ func (x *GetDuePolicyRequest) String() string {
 func (*GetDuePolicyRequest) ProtoMessage() {}
 
 func (x *GetDuePolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[43]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5275,7 +5878,7 @@ func (x *GetDuePolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetDuePolicyRequest.ProtoReflect.Descriptor instead.
 func (*GetDuePolicyRequest) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{43}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *GetDuePolicyRequest) GetWithin() string {
@@ -5306,7 +5909,7 @@ type SetDuePolicyRequest struct {
 
 func (x *SetDuePolicyRequest) Reset() {
 	*x = SetDuePolicyRequest{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[44]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5318,7 +5921,7 @@ func (x *SetDuePolicyRequest) String() string {
 func (*SetDuePolicyRequest) ProtoMessage() {}
 
 func (x *SetDuePolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[44]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5331,7 +5934,7 @@ func (x *SetDuePolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetDuePolicyRequest.ProtoReflect.Descriptor instead.
 func (*SetDuePolicyRequest) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{44}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *SetDuePolicyRequest) GetWithin() string {
@@ -5387,7 +5990,7 @@ type DuePolicyResponse struct {
 
 func (x *DuePolicyResponse) Reset() {
 	*x = DuePolicyResponse{}
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[45]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5399,7 +6002,7 @@ func (x *DuePolicyResponse) String() string {
 func (*DuePolicyResponse) ProtoMessage() {}
 
 func (x *DuePolicyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[45]
+	mi := &file_platform_vulnerabilities_v2_findings_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5412,7 +6015,7 @@ func (x *DuePolicyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DuePolicyResponse.ProtoReflect.Descriptor instead.
 func (*DuePolicyResponse) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{45}
+	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *DuePolicyResponse) GetPolicy() *DuePolicy {
@@ -5967,7 +6570,87 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\x0eFindingRanking\x12\x1f\n" +
 	"\vtotal_count\x18\x01 \x01(\x05R\n" +
 	"totalCount\x12?\n" +
-	"\x04rows\x18\x02 \x03(\v2+.platform.vulnerabilities.v2.RankedFindingsR\x04rows\"\xbc\x02\n" +
+	"\x04rows\x18\x02 \x03(\v2+.platform.vulnerabilities.v2.RankedFindingsR\x04rows\"\xd6\x0e\n" +
+	"\x12GetUpgradesRequest\x125\n" +
+	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterB\x03\xe0A\x01R\x04uidp\x12P\n" +
+	"\n" +
+	"severities\x18\x02 \x03(\x0e2+.platform.vulnerabilities.v2.SeverityRatingB\x03\xe0A\x01R\n" +
+	"severities\x12%\n" +
+	"\tmin_score\x18\x03 \x01(\x01B\x03\xe0A\x01H\x00R\bminScore\x88\x01\x01\x12F\n" +
+	"\x06states\x18\x04 \x03(\x0e2).platform.vulnerabilities.v2.FindingStateB\x03\xe0A\x01R\x06states\x12D\n" +
+	"\x05basis\x18\x05 \x03(\x0e2).platform.vulnerabilities.v2.FindingBasisB\x03\xe0A\x01R\x05basis\x12\"\n" +
+	"\afixable\x18\x06 \x01(\bB\x03\xe0A\x01H\x01R\afixable\x88\x01\x01\x121\n" +
+	"\x0fknown_exploited\x18\a \x01(\bB\x03\xe0A\x01H\x02R\x0eknownExploited\x88\x01\x01\x12#\n" +
+	"\bmin_epss\x18\b \x01(\x01B\x03\xe0A\x01H\x03R\aminEpss\x88\x01\x01\x120\n" +
+	"\x11vulnerability_ids\x18\t \x03(\tB\x03\xe0A\x01R\x10vulnerabilityIds\x12\x1f\n" +
+	"\bpackages\x18\n" +
+	" \x03(\tB\x03\xe0A\x01R\bpackages\x12#\n" +
+	"\n" +
+	"ecosystems\x18\v \x03(\tB\x03\xe0A\x01R\n" +
+	"ecosystems\x12\x1e\n" +
+	"\x05query\x18\f \x01(\tB\x03\xe0A\x01H\x04R\x05query\x88\x01\x01\x12@\n" +
+	"\bassignee\x18\r \x01(\tB\x1f\xe0A\x01\xfaA\x19\n" +
+	"\x17iam.atrium.dev/IdentityH\x05R\bassignee\x88\x01\x01\x12I\n" +
+	"\x10first_seen_since\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\x0efirstSeenSince\x12K\n" +
+	"\x11first_seen_before\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\x0ffirstSeenBefore\x12F\n" +
+	"\x0eresolved_since\x18\x10 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\rresolvedSince\x12D\n" +
+	"\rupdated_since\x18\x11 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\fupdatedSince\x12>\n" +
+	"\n" +
+	"due_before\x18\x12 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\tdueBefore\x12F\n" +
+	"\x06scopes\x18\x13 \x03(\x0e2).platform.vulnerabilities.v2.PackageScopeB\x03\xe0A\x01R\x06scopes\x12 \n" +
+	"\x06direct\x18\x14 \x01(\bB\x03\xe0A\x01H\x06R\x06direct\x88\x01\x01\x12(\n" +
+	"\vnew_in_repo\x18\x15 \x01(\bB\x03\xe0A\x01H\aR\tnewInRepo\x88\x01\x01\x12D\n" +
+	"\rexpire_before\x18\x16 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\fexpireBefore\x12'\n" +
+	"\n" +
+	"decided_by\x18\x17 \x01(\tB\x03\xe0A\x01H\bR\tdecidedBy\x88\x01\x01\x12 \n" +
+	"\ttag_names\x18\x18 \x03(\tB\x03\xe0A\x01R\btagNames\x12/\n" +
+	"\x11without_live_tags\x18\x19 \x01(\bB\x03\xe0A\x01R\x0fwithoutLiveTags\x12\x1d\n" +
+	"\adigests\x18\x1a \x03(\tB\x03\xe0A\x01R\adigests\x12K\n" +
+	"\n" +
+	"advisories\x18\x1b \x03(\tB+\xe0A\x01\xfaA%\n" +
+	"#vulnerabilities.atrium.dev/AdvisoryR\n" +
+	"advisories\x12\x1d\n" +
+	"\adecided\x18\x1c \x01(\bB\x03\xe0A\x01R\adecided\x12\x1b\n" +
+	"\x06labels\x18\x1d \x03(\tB\x03\xe0A\x01R\x06labels\x12\x19\n" +
+	"\x05first\x18\x1e \x01(\x05B\x03\xe0A\x01R\x05first\x12$\n" +
+	"\bassigned\x18\x1f \x01(\bB\x03\xe0A\x01H\tR\bassigned\x88\x01\x01\x12*\n" +
+	"\fhas_due_time\x18  \x01(\bB\x03\xe0A\x01H\n" +
+	"R\n" +
+	"hasDueTime\x88\x01\x01\x12.\n" +
+	"\x0eassigned_to_me\x18! \x01(\bB\x03\xe0A\x01H\vR\fassignedToMe\x88\x01\x01B\f\n" +
+	"\n" +
+	"_min_scoreB\n" +
+	"\n" +
+	"\b_fixableB\x12\n" +
+	"\x10_known_exploitedB\v\n" +
+	"\t_min_epssB\b\n" +
+	"\x06_queryB\v\n" +
+	"\t_assigneeB\t\n" +
+	"\a_directB\x0e\n" +
+	"\f_new_in_repoB\r\n" +
+	"\v_decided_byB\v\n" +
+	"\t_assignedB\x0f\n" +
+	"\r_has_due_timeB\x11\n" +
+	"\x0f_assigned_to_me\"\xaf\x04\n" +
+	"\aUpgrade\x12\x18\n" +
+	"\apackage\x18\x01 \x01(\tR\apackage\x12\x1c\n" +
+	"\tecosystem\x18\x02 \x01(\tR\tecosystem\x12\x0e\n" +
+	"\x02to\x18\x03 \x01(\tR\x02to\x12A\n" +
+	"\x05steps\x18\x04 \x03(\v2+.platform.vulnerabilities.v2.PackageUpgradeR\x05steps\x12=\n" +
+	"\x04gone\x18\x05 \x01(\v2).platform.vulnerabilities.v2.FindingCountR\x04gone\x12I\n" +
+	"\bseverity\x18\x06 \x01(\v2-.platform.vulnerabilities.v2.AdvisorySeverityR\bseverity\x12\x17\n" +
+	"\x04epss\x18\a \x01(\x01H\x00R\x04epss\x88\x01\x01\x12\x16\n" +
+	"\x06images\x18\b \x01(\x05R\x06images\x12\x14\n" +
+	"\x05repos\x18\t \x01(\x05R\x05repos\x12B\n" +
+	"\x0ffirst_seen_time\x18\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampR\rfirstSeenTime\x125\n" +
+	"\bdue_time\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\adueTime\x12D\n" +
+	"\areasons\x18\f \x03(\x0e2*.platform.vulnerabilities.v2.UpgradeReasonR\areasonsB\a\n" +
+	"\x05_epss\"k\n" +
+	"\x0eUpgradeRanking\x12\x1f\n" +
+	"\vtotal_count\x18\x01 \x01(\x05R\n" +
+	"totalCount\x128\n" +
+	"\x04rows\x18\x02 \x03(\v2$.platform.vulnerabilities.v2.UpgradeR\x04rows\"\xbc\x02\n" +
 	"\x15UpdateFindingsRequest\x12>\n" +
 	"\x04uids\x18\x01 \x03(\tB*\xe0A\x01\xfaA$\n" +
 	"\"vulnerabilities.atrium.dev/FindingR\x04uids\x12&\n" +
@@ -6093,7 +6776,15 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\x19CHECK_VERDICT_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14CHECK_VERDICT_PASSED\x10\x01\x12\x18\n" +
 	"\x14CHECK_VERDICT_FAILED\x10\x02\x12\x1b\n" +
-	"\x17CHECK_VERDICT_NOT_KNOWN\x10\x032\xfa\x16\n" +
+	"\x17CHECK_VERDICT_NOT_KNOWN\x10\x03*\xf0\x01\n" +
+	"\rUpgradeReason\x12\x1e\n" +
+	"\x1aUPGRADE_REASON_UNSPECIFIED\x10\x00\x12\"\n" +
+	"\x1eUPGRADE_REASON_KNOWN_EXPLOITED\x10\x01\x12#\n" +
+	"\x1fUPGRADE_REASON_LIKELY_EXPLOITED\x10\x02\x12\x19\n" +
+	"\x15UPGRADE_REASON_SEVERE\x10\x03\x12!\n" +
+	"\x1dUPGRADE_REASON_SEVERAL_IMAGES\x10\x04\x12\x1c\n" +
+	"\x18UPGRADE_REASON_LONG_OPEN\x10\x05\x12\x1a\n" +
+	"\x16UPGRADE_REASON_OVERDUE\x10\x062\x9d\x18\n" +
 	"\x0fFindingsService\x12\x9a\x01\n" +
 	"\n" +
 	"GetFinding\x12..platform.vulnerabilities.v2.GetFindingRequest\x1a$.platform.vulnerabilities.v2.Finding\"6\xdaA\x03uid\x82\xd3\xe4\x93\x02'\x12%/vulnerabilities/v2/findings/{uid=**}\x90\x02\x01\x12\x9f\x01\n" +
@@ -6105,7 +6796,8 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\x12GetFindingActivity\x126.platform.vulnerabilities.v2.GetFindingActivityRequest\x1a7.platform.vulnerabilities.v2.GetFindingActivityResponse\"9\xdaA\x06within\x82\xd3\xe4\x93\x02'\x12%/vulnerabilities/v2/findings:activity\x90\x02\x01\x12\xd7\x01\n" +
 	"\x16GetRemediationActivity\x12:.platform.vulnerabilities.v2.GetRemediationActivityRequest\x1a;.platform.vulnerabilities.v2.GetRemediationActivityResponse\"D\xdaA\x06within\x82\xd3\xe4\x93\x022\x120/vulnerabilities/v2/findings:remediationActivity\x90\x02\x01\x12\xbe\x01\n" +
 	"\x15GetTopVulnerabilities\x129.platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest\x1a+.platform.vulnerabilities.v2.FindingRanking\"=\xdaA\x00\x82\xd3\xe4\x93\x021\x12//vulnerabilities/v2/findings:topVulnerabilities\x90\x02\x01\x12\xa9\x01\n" +
-	"\x0eGetTopPackages\x122.platform.vulnerabilities.v2.GetTopPackagesRequest\x1a+.platform.vulnerabilities.v2.FindingRanking\"6\xdaA\x00\x82\xd3\xe4\x93\x02*\x12(/vulnerabilities/v2/findings:topPackages\x90\x02\x01\x12\xb7\x01\n" +
+	"\x0eGetTopPackages\x122.platform.vulnerabilities.v2.GetTopPackagesRequest\x1a+.platform.vulnerabilities.v2.FindingRanking\"6\xdaA\x00\x82\xd3\xe4\x93\x02*\x12(/vulnerabilities/v2/findings:topPackages\x90\x02\x01\x12\xa0\x01\n" +
+	"\vGetUpgrades\x12/.platform.vulnerabilities.v2.GetUpgradesRequest\x1a+.platform.vulnerabilities.v2.UpgradeRanking\"3\xdaA\x00\x82\xd3\xe4\x93\x02'\x12%/vulnerabilities/v2/findings:upgrades\x90\x02\x01\x12\xb7\x01\n" +
 	"\x0eUpdateFindings\x122.platform.vulnerabilities.v2.UpdateFindingsRequest\x1a3.platform.vulnerabilities.v2.UpdateFindingsResponse\"<\xdaA\vupdate_mask\x82\xd3\xe4\x93\x02(:\x01*\"#/vulnerabilities/v2/findings:update\x12\xbe\x01\n" +
 	"\x12GetAcceptanceRules\x126.platform.vulnerabilities.v2.GetAcceptanceRulesRequest\x1a7.platform.vulnerabilities.v2.GetAcceptanceRulesResponse\"7\xdaA\x06within\x82\xd3\xe4\x93\x02%\x12#/vulnerabilities/v2/acceptanceRules\x90\x02\x01\x12\xe0\x01\n" +
 	"\x14CreateAcceptanceRule\x128.platform.vulnerabilities.v2.CreateAcceptanceRuleRequest\x1a+.platform.vulnerabilities.v2.AcceptanceRule\"a\xdaA\x16parent,acceptance_rule\x82\xd3\xe4\x93\x02B:\x0facceptance_rule\"//vulnerabilities/v2/acceptanceRules/{parent=**}\x12\xd8\x01\n" +
@@ -6126,230 +6818,254 @@ func file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP() []byte {
 	return file_platform_vulnerabilities_v2_findings_proto_rawDescData
 }
 
-var file_platform_vulnerabilities_v2_findings_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_platform_vulnerabilities_v2_findings_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
+var file_platform_vulnerabilities_v2_findings_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
+var file_platform_vulnerabilities_v2_findings_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
 var file_platform_vulnerabilities_v2_findings_proto_goTypes = []any{
 	(FindingBasis)(0),                      // 0: platform.vulnerabilities.v2.FindingBasis
 	(FindingState)(0),                      // 1: platform.vulnerabilities.v2.FindingState
 	(FindingFacet)(0),                      // 2: platform.vulnerabilities.v2.FindingFacet
 	(PackageScope)(0),                      // 3: platform.vulnerabilities.v2.PackageScope
 	(CheckVerdict)(0),                      // 4: platform.vulnerabilities.v2.CheckVerdict
-	(*Finding)(nil),                        // 5: platform.vulnerabilities.v2.Finding
-	(*BinaryPackage)(nil),                  // 6: platform.vulnerabilities.v2.BinaryPackage
-	(*FindingFilter)(nil),                  // 7: platform.vulnerabilities.v2.FindingFilter
-	(*ListFindingsRequest)(nil),            // 8: platform.vulnerabilities.v2.ListFindingsRequest
-	(*ListFindingsResponse)(nil),           // 9: platform.vulnerabilities.v2.ListFindingsResponse
-	(*GetFindingRequest)(nil),              // 10: platform.vulnerabilities.v2.GetFindingRequest
-	(*SummarizeFindingsRequest)(nil),       // 11: platform.vulnerabilities.v2.SummarizeFindingsRequest
-	(*SeverityCount)(nil),                  // 12: platform.vulnerabilities.v2.SeverityCount
-	(*FindingCount)(nil),                   // 13: platform.vulnerabilities.v2.FindingCount
-	(*FindingSummary)(nil),                 // 14: platform.vulnerabilities.v2.FindingSummary
-	(*FindingAge)(nil),                     // 15: platform.vulnerabilities.v2.FindingAge
-	(*CheckImageRequest)(nil),              // 16: platform.vulnerabilities.v2.CheckImageRequest
-	(*ImageCheck)(nil),                     // 17: platform.vulnerabilities.v2.ImageCheck
-	(*CheckedFinding)(nil),                 // 18: platform.vulnerabilities.v2.CheckedFinding
-	(*PackageUpgrade)(nil),                 // 19: platform.vulnerabilities.v2.PackageUpgrade
-	(*CountFindingsRequest)(nil),           // 20: platform.vulnerabilities.v2.CountFindingsRequest
-	(*SeverityRatingFacet)(nil),            // 21: platform.vulnerabilities.v2.SeverityRatingFacet
-	(*FindingStateFacet)(nil),              // 22: platform.vulnerabilities.v2.FindingStateFacet
-	(*StringFacet)(nil),                    // 23: platform.vulnerabilities.v2.StringFacet
-	(*UIDFacet)(nil),                       // 24: platform.vulnerabilities.v2.UIDFacet
-	(*FindingFacets)(nil),                  // 25: platform.vulnerabilities.v2.FindingFacets
-	(*GetFindingActivityRequest)(nil),      // 26: platform.vulnerabilities.v2.GetFindingActivityRequest
-	(*FindingActivity)(nil),                // 27: platform.vulnerabilities.v2.FindingActivity
-	(*GetFindingActivityResponse)(nil),     // 28: platform.vulnerabilities.v2.GetFindingActivityResponse
-	(*GetRemediationActivityRequest)(nil),  // 29: platform.vulnerabilities.v2.GetRemediationActivityRequest
-	(*TimeToFix)(nil),                      // 30: platform.vulnerabilities.v2.TimeToFix
-	(*Remediation)(nil),                    // 31: platform.vulnerabilities.v2.Remediation
-	(*GetRemediationActivityResponse)(nil), // 32: platform.vulnerabilities.v2.GetRemediationActivityResponse
-	(*GetTopVulnerabilitiesRequest)(nil),   // 33: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest
-	(*GetTopPackagesRequest)(nil),          // 34: platform.vulnerabilities.v2.GetTopPackagesRequest
-	(*RankedFindings)(nil),                 // 35: platform.vulnerabilities.v2.RankedFindings
-	(*FindingRanking)(nil),                 // 36: platform.vulnerabilities.v2.FindingRanking
-	(*UpdateFindingsRequest)(nil),          // 37: platform.vulnerabilities.v2.UpdateFindingsRequest
-	(*UpdateFindingsResponse)(nil),         // 38: platform.vulnerabilities.v2.UpdateFindingsResponse
-	(*FindingPattern)(nil),                 // 39: platform.vulnerabilities.v2.FindingPattern
-	(*AcceptanceRule)(nil),                 // 40: platform.vulnerabilities.v2.AcceptanceRule
-	(*GetAcceptanceRulesRequest)(nil),      // 41: platform.vulnerabilities.v2.GetAcceptanceRulesRequest
-	(*GetAcceptanceRulesResponse)(nil),     // 42: platform.vulnerabilities.v2.GetAcceptanceRulesResponse
-	(*CreateAcceptanceRuleRequest)(nil),    // 43: platform.vulnerabilities.v2.CreateAcceptanceRuleRequest
-	(*PreviewAcceptanceRuleRequest)(nil),   // 44: platform.vulnerabilities.v2.PreviewAcceptanceRuleRequest
-	(*PreviewAcceptanceRuleResponse)(nil),  // 45: platform.vulnerabilities.v2.PreviewAcceptanceRuleResponse
-	(*DeleteAcceptanceRuleRequest)(nil),    // 46: platform.vulnerabilities.v2.DeleteAcceptanceRuleRequest
-	(*DuePolicy)(nil),                      // 47: platform.vulnerabilities.v2.DuePolicy
-	(*GetDuePolicyRequest)(nil),            // 48: platform.vulnerabilities.v2.GetDuePolicyRequest
-	(*SetDuePolicyRequest)(nil),            // 49: platform.vulnerabilities.v2.SetDuePolicyRequest
-	(*DuePolicyResponse)(nil),              // 50: platform.vulnerabilities.v2.DuePolicyResponse
-	(*AdvisorySeverity)(nil),               // 51: platform.vulnerabilities.v2.AdvisorySeverity
-	(*timestamppb.Timestamp)(nil),          // 52: google.protobuf.Timestamp
-	(SeverityRating)(0),                    // 53: platform.vulnerabilities.v2.SeverityRating
-	(*v2.UIDPFilter)(nil),                  // 54: platform.uidp.v2.UIDPFilter
-	(*emptypb.Empty)(nil),                  // 55: google.protobuf.Empty
+	(UpgradeReason)(0),                     // 5: platform.vulnerabilities.v2.UpgradeReason
+	(*Finding)(nil),                        // 6: platform.vulnerabilities.v2.Finding
+	(*BinaryPackage)(nil),                  // 7: platform.vulnerabilities.v2.BinaryPackage
+	(*FindingFilter)(nil),                  // 8: platform.vulnerabilities.v2.FindingFilter
+	(*ListFindingsRequest)(nil),            // 9: platform.vulnerabilities.v2.ListFindingsRequest
+	(*ListFindingsResponse)(nil),           // 10: platform.vulnerabilities.v2.ListFindingsResponse
+	(*GetFindingRequest)(nil),              // 11: platform.vulnerabilities.v2.GetFindingRequest
+	(*SummarizeFindingsRequest)(nil),       // 12: platform.vulnerabilities.v2.SummarizeFindingsRequest
+	(*SeverityCount)(nil),                  // 13: platform.vulnerabilities.v2.SeverityCount
+	(*FindingCount)(nil),                   // 14: platform.vulnerabilities.v2.FindingCount
+	(*FindingSummary)(nil),                 // 15: platform.vulnerabilities.v2.FindingSummary
+	(*FindingAge)(nil),                     // 16: platform.vulnerabilities.v2.FindingAge
+	(*CheckImageRequest)(nil),              // 17: platform.vulnerabilities.v2.CheckImageRequest
+	(*ImageCheck)(nil),                     // 18: platform.vulnerabilities.v2.ImageCheck
+	(*CheckedFinding)(nil),                 // 19: platform.vulnerabilities.v2.CheckedFinding
+	(*PackageUpgrade)(nil),                 // 20: platform.vulnerabilities.v2.PackageUpgrade
+	(*CountFindingsRequest)(nil),           // 21: platform.vulnerabilities.v2.CountFindingsRequest
+	(*SeverityRatingFacet)(nil),            // 22: platform.vulnerabilities.v2.SeverityRatingFacet
+	(*FindingStateFacet)(nil),              // 23: platform.vulnerabilities.v2.FindingStateFacet
+	(*StringFacet)(nil),                    // 24: platform.vulnerabilities.v2.StringFacet
+	(*UIDFacet)(nil),                       // 25: platform.vulnerabilities.v2.UIDFacet
+	(*FindingFacets)(nil),                  // 26: platform.vulnerabilities.v2.FindingFacets
+	(*GetFindingActivityRequest)(nil),      // 27: platform.vulnerabilities.v2.GetFindingActivityRequest
+	(*FindingActivity)(nil),                // 28: platform.vulnerabilities.v2.FindingActivity
+	(*GetFindingActivityResponse)(nil),     // 29: platform.vulnerabilities.v2.GetFindingActivityResponse
+	(*GetRemediationActivityRequest)(nil),  // 30: platform.vulnerabilities.v2.GetRemediationActivityRequest
+	(*TimeToFix)(nil),                      // 31: platform.vulnerabilities.v2.TimeToFix
+	(*Remediation)(nil),                    // 32: platform.vulnerabilities.v2.Remediation
+	(*GetRemediationActivityResponse)(nil), // 33: platform.vulnerabilities.v2.GetRemediationActivityResponse
+	(*GetTopVulnerabilitiesRequest)(nil),   // 34: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest
+	(*GetTopPackagesRequest)(nil),          // 35: platform.vulnerabilities.v2.GetTopPackagesRequest
+	(*RankedFindings)(nil),                 // 36: platform.vulnerabilities.v2.RankedFindings
+	(*FindingRanking)(nil),                 // 37: platform.vulnerabilities.v2.FindingRanking
+	(*GetUpgradesRequest)(nil),             // 38: platform.vulnerabilities.v2.GetUpgradesRequest
+	(*Upgrade)(nil),                        // 39: platform.vulnerabilities.v2.Upgrade
+	(*UpgradeRanking)(nil),                 // 40: platform.vulnerabilities.v2.UpgradeRanking
+	(*UpdateFindingsRequest)(nil),          // 41: platform.vulnerabilities.v2.UpdateFindingsRequest
+	(*UpdateFindingsResponse)(nil),         // 42: platform.vulnerabilities.v2.UpdateFindingsResponse
+	(*FindingPattern)(nil),                 // 43: platform.vulnerabilities.v2.FindingPattern
+	(*AcceptanceRule)(nil),                 // 44: platform.vulnerabilities.v2.AcceptanceRule
+	(*GetAcceptanceRulesRequest)(nil),      // 45: platform.vulnerabilities.v2.GetAcceptanceRulesRequest
+	(*GetAcceptanceRulesResponse)(nil),     // 46: platform.vulnerabilities.v2.GetAcceptanceRulesResponse
+	(*CreateAcceptanceRuleRequest)(nil),    // 47: platform.vulnerabilities.v2.CreateAcceptanceRuleRequest
+	(*PreviewAcceptanceRuleRequest)(nil),   // 48: platform.vulnerabilities.v2.PreviewAcceptanceRuleRequest
+	(*PreviewAcceptanceRuleResponse)(nil),  // 49: platform.vulnerabilities.v2.PreviewAcceptanceRuleResponse
+	(*DeleteAcceptanceRuleRequest)(nil),    // 50: platform.vulnerabilities.v2.DeleteAcceptanceRuleRequest
+	(*DuePolicy)(nil),                      // 51: platform.vulnerabilities.v2.DuePolicy
+	(*GetDuePolicyRequest)(nil),            // 52: platform.vulnerabilities.v2.GetDuePolicyRequest
+	(*SetDuePolicyRequest)(nil),            // 53: platform.vulnerabilities.v2.SetDuePolicyRequest
+	(*DuePolicyResponse)(nil),              // 54: platform.vulnerabilities.v2.DuePolicyResponse
+	(*AdvisorySeverity)(nil),               // 55: platform.vulnerabilities.v2.AdvisorySeverity
+	(*timestamppb.Timestamp)(nil),          // 56: google.protobuf.Timestamp
+	(SeverityRating)(0),                    // 57: platform.vulnerabilities.v2.SeverityRating
+	(*v2.UIDPFilter)(nil),                  // 58: platform.uidp.v2.UIDPFilter
+	(*emptypb.Empty)(nil),                  // 59: google.protobuf.Empty
 }
 var file_platform_vulnerabilities_v2_findings_proto_depIdxs = []int32{
-	6,   // 0: platform.vulnerabilities.v2.Finding.binary_packages:type_name -> platform.vulnerabilities.v2.BinaryPackage
+	7,   // 0: platform.vulnerabilities.v2.Finding.binary_packages:type_name -> platform.vulnerabilities.v2.BinaryPackage
 	3,   // 1: platform.vulnerabilities.v2.Finding.scope:type_name -> platform.vulnerabilities.v2.PackageScope
-	51,  // 2: platform.vulnerabilities.v2.Finding.severity:type_name -> platform.vulnerabilities.v2.AdvisorySeverity
+	55,  // 2: platform.vulnerabilities.v2.Finding.severity:type_name -> platform.vulnerabilities.v2.AdvisorySeverity
 	0,   // 3: platform.vulnerabilities.v2.Finding.basis:type_name -> platform.vulnerabilities.v2.FindingBasis
 	1,   // 4: platform.vulnerabilities.v2.Finding.state:type_name -> platform.vulnerabilities.v2.FindingState
-	52,  // 5: platform.vulnerabilities.v2.Finding.due_time:type_name -> google.protobuf.Timestamp
-	52,  // 6: platform.vulnerabilities.v2.Finding.expire_time:type_name -> google.protobuf.Timestamp
-	52,  // 7: platform.vulnerabilities.v2.Finding.first_seen_time:type_name -> google.protobuf.Timestamp
-	52,  // 8: platform.vulnerabilities.v2.Finding.resolved_time:type_name -> google.protobuf.Timestamp
-	52,  // 9: platform.vulnerabilities.v2.Finding.update_time:type_name -> google.protobuf.Timestamp
-	53,  // 10: platform.vulnerabilities.v2.FindingFilter.severities:type_name -> platform.vulnerabilities.v2.SeverityRating
+	56,  // 5: platform.vulnerabilities.v2.Finding.due_time:type_name -> google.protobuf.Timestamp
+	56,  // 6: platform.vulnerabilities.v2.Finding.expire_time:type_name -> google.protobuf.Timestamp
+	56,  // 7: platform.vulnerabilities.v2.Finding.first_seen_time:type_name -> google.protobuf.Timestamp
+	56,  // 8: platform.vulnerabilities.v2.Finding.resolved_time:type_name -> google.protobuf.Timestamp
+	56,  // 9: platform.vulnerabilities.v2.Finding.update_time:type_name -> google.protobuf.Timestamp
+	57,  // 10: platform.vulnerabilities.v2.FindingFilter.severities:type_name -> platform.vulnerabilities.v2.SeverityRating
 	1,   // 11: platform.vulnerabilities.v2.FindingFilter.states:type_name -> platform.vulnerabilities.v2.FindingState
 	0,   // 12: platform.vulnerabilities.v2.FindingFilter.basis:type_name -> platform.vulnerabilities.v2.FindingBasis
-	52,  // 13: platform.vulnerabilities.v2.FindingFilter.first_seen_since:type_name -> google.protobuf.Timestamp
-	52,  // 14: platform.vulnerabilities.v2.FindingFilter.first_seen_before:type_name -> google.protobuf.Timestamp
-	52,  // 15: platform.vulnerabilities.v2.FindingFilter.resolved_since:type_name -> google.protobuf.Timestamp
-	52,  // 16: platform.vulnerabilities.v2.FindingFilter.updated_since:type_name -> google.protobuf.Timestamp
-	52,  // 17: platform.vulnerabilities.v2.FindingFilter.due_before:type_name -> google.protobuf.Timestamp
+	56,  // 13: platform.vulnerabilities.v2.FindingFilter.first_seen_since:type_name -> google.protobuf.Timestamp
+	56,  // 14: platform.vulnerabilities.v2.FindingFilter.first_seen_before:type_name -> google.protobuf.Timestamp
+	56,  // 15: platform.vulnerabilities.v2.FindingFilter.resolved_since:type_name -> google.protobuf.Timestamp
+	56,  // 16: platform.vulnerabilities.v2.FindingFilter.updated_since:type_name -> google.protobuf.Timestamp
+	56,  // 17: platform.vulnerabilities.v2.FindingFilter.due_before:type_name -> google.protobuf.Timestamp
 	3,   // 18: platform.vulnerabilities.v2.FindingFilter.scopes:type_name -> platform.vulnerabilities.v2.PackageScope
-	52,  // 19: platform.vulnerabilities.v2.FindingFilter.expire_before:type_name -> google.protobuf.Timestamp
-	7,   // 20: platform.vulnerabilities.v2.FindingFilter.or:type_name -> platform.vulnerabilities.v2.FindingFilter
-	7,   // 21: platform.vulnerabilities.v2.FindingFilter.not:type_name -> platform.vulnerabilities.v2.FindingFilter
-	54,  // 22: platform.vulnerabilities.v2.ListFindingsRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
-	53,  // 23: platform.vulnerabilities.v2.ListFindingsRequest.severities:type_name -> platform.vulnerabilities.v2.SeverityRating
+	56,  // 19: platform.vulnerabilities.v2.FindingFilter.expire_before:type_name -> google.protobuf.Timestamp
+	8,   // 20: platform.vulnerabilities.v2.FindingFilter.or:type_name -> platform.vulnerabilities.v2.FindingFilter
+	8,   // 21: platform.vulnerabilities.v2.FindingFilter.not:type_name -> platform.vulnerabilities.v2.FindingFilter
+	58,  // 22: platform.vulnerabilities.v2.ListFindingsRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
+	57,  // 23: platform.vulnerabilities.v2.ListFindingsRequest.severities:type_name -> platform.vulnerabilities.v2.SeverityRating
 	1,   // 24: platform.vulnerabilities.v2.ListFindingsRequest.states:type_name -> platform.vulnerabilities.v2.FindingState
 	0,   // 25: platform.vulnerabilities.v2.ListFindingsRequest.basis:type_name -> platform.vulnerabilities.v2.FindingBasis
-	52,  // 26: platform.vulnerabilities.v2.ListFindingsRequest.first_seen_since:type_name -> google.protobuf.Timestamp
-	52,  // 27: platform.vulnerabilities.v2.ListFindingsRequest.first_seen_before:type_name -> google.protobuf.Timestamp
-	52,  // 28: platform.vulnerabilities.v2.ListFindingsRequest.resolved_since:type_name -> google.protobuf.Timestamp
-	52,  // 29: platform.vulnerabilities.v2.ListFindingsRequest.updated_since:type_name -> google.protobuf.Timestamp
-	52,  // 30: platform.vulnerabilities.v2.ListFindingsRequest.due_before:type_name -> google.protobuf.Timestamp
+	56,  // 26: platform.vulnerabilities.v2.ListFindingsRequest.first_seen_since:type_name -> google.protobuf.Timestamp
+	56,  // 27: platform.vulnerabilities.v2.ListFindingsRequest.first_seen_before:type_name -> google.protobuf.Timestamp
+	56,  // 28: platform.vulnerabilities.v2.ListFindingsRequest.resolved_since:type_name -> google.protobuf.Timestamp
+	56,  // 29: platform.vulnerabilities.v2.ListFindingsRequest.updated_since:type_name -> google.protobuf.Timestamp
+	56,  // 30: platform.vulnerabilities.v2.ListFindingsRequest.due_before:type_name -> google.protobuf.Timestamp
 	3,   // 31: platform.vulnerabilities.v2.ListFindingsRequest.scopes:type_name -> platform.vulnerabilities.v2.PackageScope
-	52,  // 32: platform.vulnerabilities.v2.ListFindingsRequest.expire_before:type_name -> google.protobuf.Timestamp
-	5,   // 33: platform.vulnerabilities.v2.ListFindingsResponse.findings:type_name -> platform.vulnerabilities.v2.Finding
-	13,  // 34: platform.vulnerabilities.v2.FindingSummary.open:type_name -> platform.vulnerabilities.v2.FindingCount
-	13,  // 35: platform.vulnerabilities.v2.FindingSummary.accepted:type_name -> platform.vulnerabilities.v2.FindingCount
-	13,  // 36: platform.vulnerabilities.v2.FindingSummary.not_affected:type_name -> platform.vulnerabilities.v2.FindingCount
-	52,  // 37: platform.vulnerabilities.v2.FindingSummary.feeds_as_of:type_name -> google.protobuf.Timestamp
-	15,  // 38: platform.vulnerabilities.v2.FindingSummary.open_by_age:type_name -> platform.vulnerabilities.v2.FindingAge
-	12,  // 39: platform.vulnerabilities.v2.FindingAge.open:type_name -> platform.vulnerabilities.v2.SeverityCount
-	53,  // 40: platform.vulnerabilities.v2.CheckImageRequest.fail_on:type_name -> platform.vulnerabilities.v2.SeverityRating
+	56,  // 32: platform.vulnerabilities.v2.ListFindingsRequest.expire_before:type_name -> google.protobuf.Timestamp
+	6,   // 33: platform.vulnerabilities.v2.ListFindingsResponse.findings:type_name -> platform.vulnerabilities.v2.Finding
+	14,  // 34: platform.vulnerabilities.v2.FindingSummary.open:type_name -> platform.vulnerabilities.v2.FindingCount
+	14,  // 35: platform.vulnerabilities.v2.FindingSummary.accepted:type_name -> platform.vulnerabilities.v2.FindingCount
+	14,  // 36: platform.vulnerabilities.v2.FindingSummary.not_affected:type_name -> platform.vulnerabilities.v2.FindingCount
+	56,  // 37: platform.vulnerabilities.v2.FindingSummary.feeds_as_of:type_name -> google.protobuf.Timestamp
+	16,  // 38: platform.vulnerabilities.v2.FindingSummary.open_by_age:type_name -> platform.vulnerabilities.v2.FindingAge
+	13,  // 39: platform.vulnerabilities.v2.FindingAge.open:type_name -> platform.vulnerabilities.v2.SeverityCount
+	57,  // 40: platform.vulnerabilities.v2.CheckImageRequest.fail_on:type_name -> platform.vulnerabilities.v2.SeverityRating
 	4,   // 41: platform.vulnerabilities.v2.ImageCheck.verdict:type_name -> platform.vulnerabilities.v2.CheckVerdict
-	13,  // 42: platform.vulnerabilities.v2.ImageCheck.open:type_name -> platform.vulnerabilities.v2.FindingCount
-	13,  // 43: platform.vulnerabilities.v2.ImageCheck.failing:type_name -> platform.vulnerabilities.v2.FindingCount
-	18,  // 44: platform.vulnerabilities.v2.ImageCheck.findings:type_name -> platform.vulnerabilities.v2.CheckedFinding
-	19,  // 45: platform.vulnerabilities.v2.ImageCheck.upgrades:type_name -> platform.vulnerabilities.v2.PackageUpgrade
-	52,  // 46: platform.vulnerabilities.v2.ImageCheck.feeds_as_of:type_name -> google.protobuf.Timestamp
-	51,  // 47: platform.vulnerabilities.v2.CheckedFinding.severity:type_name -> platform.vulnerabilities.v2.AdvisorySeverity
+	14,  // 42: platform.vulnerabilities.v2.ImageCheck.open:type_name -> platform.vulnerabilities.v2.FindingCount
+	14,  // 43: platform.vulnerabilities.v2.ImageCheck.failing:type_name -> platform.vulnerabilities.v2.FindingCount
+	19,  // 44: platform.vulnerabilities.v2.ImageCheck.findings:type_name -> platform.vulnerabilities.v2.CheckedFinding
+	20,  // 45: platform.vulnerabilities.v2.ImageCheck.upgrades:type_name -> platform.vulnerabilities.v2.PackageUpgrade
+	56,  // 46: platform.vulnerabilities.v2.ImageCheck.feeds_as_of:type_name -> google.protobuf.Timestamp
+	55,  // 47: platform.vulnerabilities.v2.CheckedFinding.severity:type_name -> platform.vulnerabilities.v2.AdvisorySeverity
 	0,   // 48: platform.vulnerabilities.v2.CheckedFinding.basis:type_name -> platform.vulnerabilities.v2.FindingBasis
-	54,  // 49: platform.vulnerabilities.v2.CountFindingsRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
-	53,  // 50: platform.vulnerabilities.v2.CountFindingsRequest.severities:type_name -> platform.vulnerabilities.v2.SeverityRating
+	58,  // 49: platform.vulnerabilities.v2.CountFindingsRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
+	57,  // 50: platform.vulnerabilities.v2.CountFindingsRequest.severities:type_name -> platform.vulnerabilities.v2.SeverityRating
 	1,   // 51: platform.vulnerabilities.v2.CountFindingsRequest.states:type_name -> platform.vulnerabilities.v2.FindingState
 	0,   // 52: platform.vulnerabilities.v2.CountFindingsRequest.basis:type_name -> platform.vulnerabilities.v2.FindingBasis
-	52,  // 53: platform.vulnerabilities.v2.CountFindingsRequest.first_seen_since:type_name -> google.protobuf.Timestamp
-	52,  // 54: platform.vulnerabilities.v2.CountFindingsRequest.first_seen_before:type_name -> google.protobuf.Timestamp
-	52,  // 55: platform.vulnerabilities.v2.CountFindingsRequest.resolved_since:type_name -> google.protobuf.Timestamp
-	52,  // 56: platform.vulnerabilities.v2.CountFindingsRequest.updated_since:type_name -> google.protobuf.Timestamp
-	52,  // 57: platform.vulnerabilities.v2.CountFindingsRequest.due_before:type_name -> google.protobuf.Timestamp
+	56,  // 53: platform.vulnerabilities.v2.CountFindingsRequest.first_seen_since:type_name -> google.protobuf.Timestamp
+	56,  // 54: platform.vulnerabilities.v2.CountFindingsRequest.first_seen_before:type_name -> google.protobuf.Timestamp
+	56,  // 55: platform.vulnerabilities.v2.CountFindingsRequest.resolved_since:type_name -> google.protobuf.Timestamp
+	56,  // 56: platform.vulnerabilities.v2.CountFindingsRequest.updated_since:type_name -> google.protobuf.Timestamp
+	56,  // 57: platform.vulnerabilities.v2.CountFindingsRequest.due_before:type_name -> google.protobuf.Timestamp
 	3,   // 58: platform.vulnerabilities.v2.CountFindingsRequest.scopes:type_name -> platform.vulnerabilities.v2.PackageScope
-	52,  // 59: platform.vulnerabilities.v2.CountFindingsRequest.expire_before:type_name -> google.protobuf.Timestamp
+	56,  // 59: platform.vulnerabilities.v2.CountFindingsRequest.expire_before:type_name -> google.protobuf.Timestamp
 	2,   // 60: platform.vulnerabilities.v2.CountFindingsRequest.facets:type_name -> platform.vulnerabilities.v2.FindingFacet
-	53,  // 61: platform.vulnerabilities.v2.SeverityRatingFacet.value:type_name -> platform.vulnerabilities.v2.SeverityRating
+	57,  // 61: platform.vulnerabilities.v2.SeverityRatingFacet.value:type_name -> platform.vulnerabilities.v2.SeverityRating
 	1,   // 62: platform.vulnerabilities.v2.FindingStateFacet.value:type_name -> platform.vulnerabilities.v2.FindingState
-	21,  // 63: platform.vulnerabilities.v2.FindingFacets.severities:type_name -> platform.vulnerabilities.v2.SeverityRatingFacet
-	22,  // 64: platform.vulnerabilities.v2.FindingFacets.states:type_name -> platform.vulnerabilities.v2.FindingStateFacet
-	23,  // 65: platform.vulnerabilities.v2.FindingFacets.ecosystems:type_name -> platform.vulnerabilities.v2.StringFacet
-	24,  // 66: platform.vulnerabilities.v2.FindingFacets.repos:type_name -> platform.vulnerabilities.v2.UIDFacet
-	24,  // 67: platform.vulnerabilities.v2.FindingFacets.groups:type_name -> platform.vulnerabilities.v2.UIDFacet
-	23,  // 68: platform.vulnerabilities.v2.FindingFacets.vulnerabilities:type_name -> platform.vulnerabilities.v2.StringFacet
-	23,  // 69: platform.vulnerabilities.v2.FindingFacets.packages:type_name -> platform.vulnerabilities.v2.StringFacet
-	24,  // 70: platform.vulnerabilities.v2.FindingFacets.assignees:type_name -> platform.vulnerabilities.v2.UIDFacet
-	23,  // 71: platform.vulnerabilities.v2.FindingFacets.labels:type_name -> platform.vulnerabilities.v2.StringFacet
-	52,  // 72: platform.vulnerabilities.v2.GetFindingActivityRequest.from:type_name -> google.protobuf.Timestamp
-	52,  // 73: platform.vulnerabilities.v2.GetFindingActivityRequest.to:type_name -> google.protobuf.Timestamp
-	52,  // 74: platform.vulnerabilities.v2.FindingActivity.time:type_name -> google.protobuf.Timestamp
-	12,  // 75: platform.vulnerabilities.v2.FindingActivity.open:type_name -> platform.vulnerabilities.v2.SeverityCount
-	27,  // 76: platform.vulnerabilities.v2.GetFindingActivityResponse.activity:type_name -> platform.vulnerabilities.v2.FindingActivity
-	52,  // 77: platform.vulnerabilities.v2.GetRemediationActivityRequest.from:type_name -> google.protobuf.Timestamp
-	52,  // 78: platform.vulnerabilities.v2.GetRemediationActivityRequest.to:type_name -> google.protobuf.Timestamp
-	53,  // 79: platform.vulnerabilities.v2.TimeToFix.rating:type_name -> platform.vulnerabilities.v2.SeverityRating
-	52,  // 80: platform.vulnerabilities.v2.Remediation.time:type_name -> google.protobuf.Timestamp
-	12,  // 81: platform.vulnerabilities.v2.Remediation.opened:type_name -> platform.vulnerabilities.v2.SeverityCount
-	12,  // 82: platform.vulnerabilities.v2.Remediation.fixed:type_name -> platform.vulnerabilities.v2.SeverityCount
-	12,  // 83: platform.vulnerabilities.v2.Remediation.resolved:type_name -> platform.vulnerabilities.v2.SeverityCount
-	12,  // 84: platform.vulnerabilities.v2.Remediation.removed:type_name -> platform.vulnerabilities.v2.SeverityCount
-	30,  // 85: platform.vulnerabilities.v2.Remediation.time_to_fix:type_name -> platform.vulnerabilities.v2.TimeToFix
-	30,  // 86: platform.vulnerabilities.v2.Remediation.times_to_fix:type_name -> platform.vulnerabilities.v2.TimeToFix
-	31,  // 87: platform.vulnerabilities.v2.GetRemediationActivityResponse.activity:type_name -> platform.vulnerabilities.v2.Remediation
-	54,  // 88: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
-	53,  // 89: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.severities:type_name -> platform.vulnerabilities.v2.SeverityRating
+	22,  // 63: platform.vulnerabilities.v2.FindingFacets.severities:type_name -> platform.vulnerabilities.v2.SeverityRatingFacet
+	23,  // 64: platform.vulnerabilities.v2.FindingFacets.states:type_name -> platform.vulnerabilities.v2.FindingStateFacet
+	24,  // 65: platform.vulnerabilities.v2.FindingFacets.ecosystems:type_name -> platform.vulnerabilities.v2.StringFacet
+	25,  // 66: platform.vulnerabilities.v2.FindingFacets.repos:type_name -> platform.vulnerabilities.v2.UIDFacet
+	25,  // 67: platform.vulnerabilities.v2.FindingFacets.groups:type_name -> platform.vulnerabilities.v2.UIDFacet
+	24,  // 68: platform.vulnerabilities.v2.FindingFacets.vulnerabilities:type_name -> platform.vulnerabilities.v2.StringFacet
+	24,  // 69: platform.vulnerabilities.v2.FindingFacets.packages:type_name -> platform.vulnerabilities.v2.StringFacet
+	25,  // 70: platform.vulnerabilities.v2.FindingFacets.assignees:type_name -> platform.vulnerabilities.v2.UIDFacet
+	24,  // 71: platform.vulnerabilities.v2.FindingFacets.labels:type_name -> platform.vulnerabilities.v2.StringFacet
+	56,  // 72: platform.vulnerabilities.v2.GetFindingActivityRequest.from:type_name -> google.protobuf.Timestamp
+	56,  // 73: platform.vulnerabilities.v2.GetFindingActivityRequest.to:type_name -> google.protobuf.Timestamp
+	56,  // 74: platform.vulnerabilities.v2.FindingActivity.time:type_name -> google.protobuf.Timestamp
+	13,  // 75: platform.vulnerabilities.v2.FindingActivity.open:type_name -> platform.vulnerabilities.v2.SeverityCount
+	28,  // 76: platform.vulnerabilities.v2.GetFindingActivityResponse.activity:type_name -> platform.vulnerabilities.v2.FindingActivity
+	56,  // 77: platform.vulnerabilities.v2.GetRemediationActivityRequest.from:type_name -> google.protobuf.Timestamp
+	56,  // 78: platform.vulnerabilities.v2.GetRemediationActivityRequest.to:type_name -> google.protobuf.Timestamp
+	57,  // 79: platform.vulnerabilities.v2.TimeToFix.rating:type_name -> platform.vulnerabilities.v2.SeverityRating
+	56,  // 80: platform.vulnerabilities.v2.Remediation.time:type_name -> google.protobuf.Timestamp
+	13,  // 81: platform.vulnerabilities.v2.Remediation.opened:type_name -> platform.vulnerabilities.v2.SeverityCount
+	13,  // 82: platform.vulnerabilities.v2.Remediation.fixed:type_name -> platform.vulnerabilities.v2.SeverityCount
+	13,  // 83: platform.vulnerabilities.v2.Remediation.resolved:type_name -> platform.vulnerabilities.v2.SeverityCount
+	13,  // 84: platform.vulnerabilities.v2.Remediation.removed:type_name -> platform.vulnerabilities.v2.SeverityCount
+	31,  // 85: platform.vulnerabilities.v2.Remediation.time_to_fix:type_name -> platform.vulnerabilities.v2.TimeToFix
+	31,  // 86: platform.vulnerabilities.v2.Remediation.times_to_fix:type_name -> platform.vulnerabilities.v2.TimeToFix
+	32,  // 87: platform.vulnerabilities.v2.GetRemediationActivityResponse.activity:type_name -> platform.vulnerabilities.v2.Remediation
+	58,  // 88: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
+	57,  // 89: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.severities:type_name -> platform.vulnerabilities.v2.SeverityRating
 	1,   // 90: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.states:type_name -> platform.vulnerabilities.v2.FindingState
 	0,   // 91: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.basis:type_name -> platform.vulnerabilities.v2.FindingBasis
-	52,  // 92: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.first_seen_since:type_name -> google.protobuf.Timestamp
-	52,  // 93: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.first_seen_before:type_name -> google.protobuf.Timestamp
-	52,  // 94: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.resolved_since:type_name -> google.protobuf.Timestamp
-	52,  // 95: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.updated_since:type_name -> google.protobuf.Timestamp
-	52,  // 96: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.due_before:type_name -> google.protobuf.Timestamp
+	56,  // 92: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.first_seen_since:type_name -> google.protobuf.Timestamp
+	56,  // 93: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.first_seen_before:type_name -> google.protobuf.Timestamp
+	56,  // 94: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.resolved_since:type_name -> google.protobuf.Timestamp
+	56,  // 95: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.updated_since:type_name -> google.protobuf.Timestamp
+	56,  // 96: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.due_before:type_name -> google.protobuf.Timestamp
 	3,   // 97: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.scopes:type_name -> platform.vulnerabilities.v2.PackageScope
-	52,  // 98: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.expire_before:type_name -> google.protobuf.Timestamp
-	54,  // 99: platform.vulnerabilities.v2.GetTopPackagesRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
-	53,  // 100: platform.vulnerabilities.v2.GetTopPackagesRequest.severities:type_name -> platform.vulnerabilities.v2.SeverityRating
+	56,  // 98: platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest.expire_before:type_name -> google.protobuf.Timestamp
+	58,  // 99: platform.vulnerabilities.v2.GetTopPackagesRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
+	57,  // 100: platform.vulnerabilities.v2.GetTopPackagesRequest.severities:type_name -> platform.vulnerabilities.v2.SeverityRating
 	1,   // 101: platform.vulnerabilities.v2.GetTopPackagesRequest.states:type_name -> platform.vulnerabilities.v2.FindingState
 	0,   // 102: platform.vulnerabilities.v2.GetTopPackagesRequest.basis:type_name -> platform.vulnerabilities.v2.FindingBasis
-	52,  // 103: platform.vulnerabilities.v2.GetTopPackagesRequest.first_seen_since:type_name -> google.protobuf.Timestamp
-	52,  // 104: platform.vulnerabilities.v2.GetTopPackagesRequest.first_seen_before:type_name -> google.protobuf.Timestamp
-	52,  // 105: platform.vulnerabilities.v2.GetTopPackagesRequest.resolved_since:type_name -> google.protobuf.Timestamp
-	52,  // 106: platform.vulnerabilities.v2.GetTopPackagesRequest.updated_since:type_name -> google.protobuf.Timestamp
-	52,  // 107: platform.vulnerabilities.v2.GetTopPackagesRequest.due_before:type_name -> google.protobuf.Timestamp
+	56,  // 103: platform.vulnerabilities.v2.GetTopPackagesRequest.first_seen_since:type_name -> google.protobuf.Timestamp
+	56,  // 104: platform.vulnerabilities.v2.GetTopPackagesRequest.first_seen_before:type_name -> google.protobuf.Timestamp
+	56,  // 105: platform.vulnerabilities.v2.GetTopPackagesRequest.resolved_since:type_name -> google.protobuf.Timestamp
+	56,  // 106: platform.vulnerabilities.v2.GetTopPackagesRequest.updated_since:type_name -> google.protobuf.Timestamp
+	56,  // 107: platform.vulnerabilities.v2.GetTopPackagesRequest.due_before:type_name -> google.protobuf.Timestamp
 	3,   // 108: platform.vulnerabilities.v2.GetTopPackagesRequest.scopes:type_name -> platform.vulnerabilities.v2.PackageScope
-	52,  // 109: platform.vulnerabilities.v2.GetTopPackagesRequest.expire_before:type_name -> google.protobuf.Timestamp
-	51,  // 110: platform.vulnerabilities.v2.RankedFindings.severity:type_name -> platform.vulnerabilities.v2.AdvisorySeverity
-	35,  // 111: platform.vulnerabilities.v2.FindingRanking.rows:type_name -> platform.vulnerabilities.v2.RankedFindings
-	7,   // 112: platform.vulnerabilities.v2.UpdateFindingsRequest.where:type_name -> platform.vulnerabilities.v2.FindingFilter
-	5,   // 113: platform.vulnerabilities.v2.UpdateFindingsRequest.finding:type_name -> platform.vulnerabilities.v2.Finding
-	5,   // 114: platform.vulnerabilities.v2.UpdateFindingsResponse.findings:type_name -> platform.vulnerabilities.v2.Finding
-	53,  // 115: platform.vulnerabilities.v2.FindingPattern.max_severity:type_name -> platform.vulnerabilities.v2.SeverityRating
-	3,   // 116: platform.vulnerabilities.v2.FindingPattern.scopes:type_name -> platform.vulnerabilities.v2.PackageScope
-	39,  // 117: platform.vulnerabilities.v2.AcceptanceRule.where:type_name -> platform.vulnerabilities.v2.FindingPattern
-	52,  // 118: platform.vulnerabilities.v2.AcceptanceRule.expire_time:type_name -> google.protobuf.Timestamp
-	52,  // 119: platform.vulnerabilities.v2.AcceptanceRule.create_time:type_name -> google.protobuf.Timestamp
-	40,  // 120: platform.vulnerabilities.v2.GetAcceptanceRulesResponse.acceptance_rules:type_name -> platform.vulnerabilities.v2.AcceptanceRule
-	40,  // 121: platform.vulnerabilities.v2.CreateAcceptanceRuleRequest.acceptance_rule:type_name -> platform.vulnerabilities.v2.AcceptanceRule
-	39,  // 122: platform.vulnerabilities.v2.PreviewAcceptanceRuleRequest.where:type_name -> platform.vulnerabilities.v2.FindingPattern
-	5,   // 123: platform.vulnerabilities.v2.PreviewAcceptanceRuleResponse.findings:type_name -> platform.vulnerabilities.v2.Finding
-	52,  // 124: platform.vulnerabilities.v2.DuePolicy.update_time:type_name -> google.protobuf.Timestamp
-	47,  // 125: platform.vulnerabilities.v2.DuePolicyResponse.policy:type_name -> platform.vulnerabilities.v2.DuePolicy
-	10,  // 126: platform.vulnerabilities.v2.FindingsService.GetFinding:input_type -> platform.vulnerabilities.v2.GetFindingRequest
-	8,   // 127: platform.vulnerabilities.v2.FindingsService.ListFindings:input_type -> platform.vulnerabilities.v2.ListFindingsRequest
-	11,  // 128: platform.vulnerabilities.v2.FindingsService.SummarizeFindings:input_type -> platform.vulnerabilities.v2.SummarizeFindingsRequest
-	16,  // 129: platform.vulnerabilities.v2.FindingsService.CheckImage:input_type -> platform.vulnerabilities.v2.CheckImageRequest
-	20,  // 130: platform.vulnerabilities.v2.FindingsService.CountFindings:input_type -> platform.vulnerabilities.v2.CountFindingsRequest
-	26,  // 131: platform.vulnerabilities.v2.FindingsService.GetFindingActivity:input_type -> platform.vulnerabilities.v2.GetFindingActivityRequest
-	29,  // 132: platform.vulnerabilities.v2.FindingsService.GetRemediationActivity:input_type -> platform.vulnerabilities.v2.GetRemediationActivityRequest
-	33,  // 133: platform.vulnerabilities.v2.FindingsService.GetTopVulnerabilities:input_type -> platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest
-	34,  // 134: platform.vulnerabilities.v2.FindingsService.GetTopPackages:input_type -> platform.vulnerabilities.v2.GetTopPackagesRequest
-	37,  // 135: platform.vulnerabilities.v2.FindingsService.UpdateFindings:input_type -> platform.vulnerabilities.v2.UpdateFindingsRequest
-	41,  // 136: platform.vulnerabilities.v2.FindingsService.GetAcceptanceRules:input_type -> platform.vulnerabilities.v2.GetAcceptanceRulesRequest
-	43,  // 137: platform.vulnerabilities.v2.FindingsService.CreateAcceptanceRule:input_type -> platform.vulnerabilities.v2.CreateAcceptanceRuleRequest
-	44,  // 138: platform.vulnerabilities.v2.FindingsService.PreviewAcceptanceRule:input_type -> platform.vulnerabilities.v2.PreviewAcceptanceRuleRequest
-	46,  // 139: platform.vulnerabilities.v2.FindingsService.DeleteAcceptanceRule:input_type -> platform.vulnerabilities.v2.DeleteAcceptanceRuleRequest
-	48,  // 140: platform.vulnerabilities.v2.FindingsService.GetDuePolicy:input_type -> platform.vulnerabilities.v2.GetDuePolicyRequest
-	49,  // 141: platform.vulnerabilities.v2.FindingsService.SetDuePolicy:input_type -> platform.vulnerabilities.v2.SetDuePolicyRequest
-	5,   // 142: platform.vulnerabilities.v2.FindingsService.GetFinding:output_type -> platform.vulnerabilities.v2.Finding
-	9,   // 143: platform.vulnerabilities.v2.FindingsService.ListFindings:output_type -> platform.vulnerabilities.v2.ListFindingsResponse
-	14,  // 144: platform.vulnerabilities.v2.FindingsService.SummarizeFindings:output_type -> platform.vulnerabilities.v2.FindingSummary
-	17,  // 145: platform.vulnerabilities.v2.FindingsService.CheckImage:output_type -> platform.vulnerabilities.v2.ImageCheck
-	25,  // 146: platform.vulnerabilities.v2.FindingsService.CountFindings:output_type -> platform.vulnerabilities.v2.FindingFacets
-	28,  // 147: platform.vulnerabilities.v2.FindingsService.GetFindingActivity:output_type -> platform.vulnerabilities.v2.GetFindingActivityResponse
-	32,  // 148: platform.vulnerabilities.v2.FindingsService.GetRemediationActivity:output_type -> platform.vulnerabilities.v2.GetRemediationActivityResponse
-	36,  // 149: platform.vulnerabilities.v2.FindingsService.GetTopVulnerabilities:output_type -> platform.vulnerabilities.v2.FindingRanking
-	36,  // 150: platform.vulnerabilities.v2.FindingsService.GetTopPackages:output_type -> platform.vulnerabilities.v2.FindingRanking
-	38,  // 151: platform.vulnerabilities.v2.FindingsService.UpdateFindings:output_type -> platform.vulnerabilities.v2.UpdateFindingsResponse
-	42,  // 152: platform.vulnerabilities.v2.FindingsService.GetAcceptanceRules:output_type -> platform.vulnerabilities.v2.GetAcceptanceRulesResponse
-	40,  // 153: platform.vulnerabilities.v2.FindingsService.CreateAcceptanceRule:output_type -> platform.vulnerabilities.v2.AcceptanceRule
-	45,  // 154: platform.vulnerabilities.v2.FindingsService.PreviewAcceptanceRule:output_type -> platform.vulnerabilities.v2.PreviewAcceptanceRuleResponse
-	55,  // 155: platform.vulnerabilities.v2.FindingsService.DeleteAcceptanceRule:output_type -> google.protobuf.Empty
-	50,  // 156: platform.vulnerabilities.v2.FindingsService.GetDuePolicy:output_type -> platform.vulnerabilities.v2.DuePolicyResponse
-	50,  // 157: platform.vulnerabilities.v2.FindingsService.SetDuePolicy:output_type -> platform.vulnerabilities.v2.DuePolicyResponse
-	142, // [142:158] is the sub-list for method output_type
-	126, // [126:142] is the sub-list for method input_type
-	126, // [126:126] is the sub-list for extension type_name
-	126, // [126:126] is the sub-list for extension extendee
-	0,   // [0:126] is the sub-list for field type_name
+	56,  // 109: platform.vulnerabilities.v2.GetTopPackagesRequest.expire_before:type_name -> google.protobuf.Timestamp
+	55,  // 110: platform.vulnerabilities.v2.RankedFindings.severity:type_name -> platform.vulnerabilities.v2.AdvisorySeverity
+	36,  // 111: platform.vulnerabilities.v2.FindingRanking.rows:type_name -> platform.vulnerabilities.v2.RankedFindings
+	58,  // 112: platform.vulnerabilities.v2.GetUpgradesRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
+	57,  // 113: platform.vulnerabilities.v2.GetUpgradesRequest.severities:type_name -> platform.vulnerabilities.v2.SeverityRating
+	1,   // 114: platform.vulnerabilities.v2.GetUpgradesRequest.states:type_name -> platform.vulnerabilities.v2.FindingState
+	0,   // 115: platform.vulnerabilities.v2.GetUpgradesRequest.basis:type_name -> platform.vulnerabilities.v2.FindingBasis
+	56,  // 116: platform.vulnerabilities.v2.GetUpgradesRequest.first_seen_since:type_name -> google.protobuf.Timestamp
+	56,  // 117: platform.vulnerabilities.v2.GetUpgradesRequest.first_seen_before:type_name -> google.protobuf.Timestamp
+	56,  // 118: platform.vulnerabilities.v2.GetUpgradesRequest.resolved_since:type_name -> google.protobuf.Timestamp
+	56,  // 119: platform.vulnerabilities.v2.GetUpgradesRequest.updated_since:type_name -> google.protobuf.Timestamp
+	56,  // 120: platform.vulnerabilities.v2.GetUpgradesRequest.due_before:type_name -> google.protobuf.Timestamp
+	3,   // 121: platform.vulnerabilities.v2.GetUpgradesRequest.scopes:type_name -> platform.vulnerabilities.v2.PackageScope
+	56,  // 122: platform.vulnerabilities.v2.GetUpgradesRequest.expire_before:type_name -> google.protobuf.Timestamp
+	20,  // 123: platform.vulnerabilities.v2.Upgrade.steps:type_name -> platform.vulnerabilities.v2.PackageUpgrade
+	14,  // 124: platform.vulnerabilities.v2.Upgrade.gone:type_name -> platform.vulnerabilities.v2.FindingCount
+	55,  // 125: platform.vulnerabilities.v2.Upgrade.severity:type_name -> platform.vulnerabilities.v2.AdvisorySeverity
+	56,  // 126: platform.vulnerabilities.v2.Upgrade.first_seen_time:type_name -> google.protobuf.Timestamp
+	56,  // 127: platform.vulnerabilities.v2.Upgrade.due_time:type_name -> google.protobuf.Timestamp
+	5,   // 128: platform.vulnerabilities.v2.Upgrade.reasons:type_name -> platform.vulnerabilities.v2.UpgradeReason
+	39,  // 129: platform.vulnerabilities.v2.UpgradeRanking.rows:type_name -> platform.vulnerabilities.v2.Upgrade
+	8,   // 130: platform.vulnerabilities.v2.UpdateFindingsRequest.where:type_name -> platform.vulnerabilities.v2.FindingFilter
+	6,   // 131: platform.vulnerabilities.v2.UpdateFindingsRequest.finding:type_name -> platform.vulnerabilities.v2.Finding
+	6,   // 132: platform.vulnerabilities.v2.UpdateFindingsResponse.findings:type_name -> platform.vulnerabilities.v2.Finding
+	57,  // 133: platform.vulnerabilities.v2.FindingPattern.max_severity:type_name -> platform.vulnerabilities.v2.SeverityRating
+	3,   // 134: platform.vulnerabilities.v2.FindingPattern.scopes:type_name -> platform.vulnerabilities.v2.PackageScope
+	43,  // 135: platform.vulnerabilities.v2.AcceptanceRule.where:type_name -> platform.vulnerabilities.v2.FindingPattern
+	56,  // 136: platform.vulnerabilities.v2.AcceptanceRule.expire_time:type_name -> google.protobuf.Timestamp
+	56,  // 137: platform.vulnerabilities.v2.AcceptanceRule.create_time:type_name -> google.protobuf.Timestamp
+	44,  // 138: platform.vulnerabilities.v2.GetAcceptanceRulesResponse.acceptance_rules:type_name -> platform.vulnerabilities.v2.AcceptanceRule
+	44,  // 139: platform.vulnerabilities.v2.CreateAcceptanceRuleRequest.acceptance_rule:type_name -> platform.vulnerabilities.v2.AcceptanceRule
+	43,  // 140: platform.vulnerabilities.v2.PreviewAcceptanceRuleRequest.where:type_name -> platform.vulnerabilities.v2.FindingPattern
+	6,   // 141: platform.vulnerabilities.v2.PreviewAcceptanceRuleResponse.findings:type_name -> platform.vulnerabilities.v2.Finding
+	56,  // 142: platform.vulnerabilities.v2.DuePolicy.update_time:type_name -> google.protobuf.Timestamp
+	51,  // 143: platform.vulnerabilities.v2.DuePolicyResponse.policy:type_name -> platform.vulnerabilities.v2.DuePolicy
+	11,  // 144: platform.vulnerabilities.v2.FindingsService.GetFinding:input_type -> platform.vulnerabilities.v2.GetFindingRequest
+	9,   // 145: platform.vulnerabilities.v2.FindingsService.ListFindings:input_type -> platform.vulnerabilities.v2.ListFindingsRequest
+	12,  // 146: platform.vulnerabilities.v2.FindingsService.SummarizeFindings:input_type -> platform.vulnerabilities.v2.SummarizeFindingsRequest
+	17,  // 147: platform.vulnerabilities.v2.FindingsService.CheckImage:input_type -> platform.vulnerabilities.v2.CheckImageRequest
+	21,  // 148: platform.vulnerabilities.v2.FindingsService.CountFindings:input_type -> platform.vulnerabilities.v2.CountFindingsRequest
+	27,  // 149: platform.vulnerabilities.v2.FindingsService.GetFindingActivity:input_type -> platform.vulnerabilities.v2.GetFindingActivityRequest
+	30,  // 150: platform.vulnerabilities.v2.FindingsService.GetRemediationActivity:input_type -> platform.vulnerabilities.v2.GetRemediationActivityRequest
+	34,  // 151: platform.vulnerabilities.v2.FindingsService.GetTopVulnerabilities:input_type -> platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest
+	35,  // 152: platform.vulnerabilities.v2.FindingsService.GetTopPackages:input_type -> platform.vulnerabilities.v2.GetTopPackagesRequest
+	38,  // 153: platform.vulnerabilities.v2.FindingsService.GetUpgrades:input_type -> platform.vulnerabilities.v2.GetUpgradesRequest
+	41,  // 154: platform.vulnerabilities.v2.FindingsService.UpdateFindings:input_type -> platform.vulnerabilities.v2.UpdateFindingsRequest
+	45,  // 155: platform.vulnerabilities.v2.FindingsService.GetAcceptanceRules:input_type -> platform.vulnerabilities.v2.GetAcceptanceRulesRequest
+	47,  // 156: platform.vulnerabilities.v2.FindingsService.CreateAcceptanceRule:input_type -> platform.vulnerabilities.v2.CreateAcceptanceRuleRequest
+	48,  // 157: platform.vulnerabilities.v2.FindingsService.PreviewAcceptanceRule:input_type -> platform.vulnerabilities.v2.PreviewAcceptanceRuleRequest
+	50,  // 158: platform.vulnerabilities.v2.FindingsService.DeleteAcceptanceRule:input_type -> platform.vulnerabilities.v2.DeleteAcceptanceRuleRequest
+	52,  // 159: platform.vulnerabilities.v2.FindingsService.GetDuePolicy:input_type -> platform.vulnerabilities.v2.GetDuePolicyRequest
+	53,  // 160: platform.vulnerabilities.v2.FindingsService.SetDuePolicy:input_type -> platform.vulnerabilities.v2.SetDuePolicyRequest
+	6,   // 161: platform.vulnerabilities.v2.FindingsService.GetFinding:output_type -> platform.vulnerabilities.v2.Finding
+	10,  // 162: platform.vulnerabilities.v2.FindingsService.ListFindings:output_type -> platform.vulnerabilities.v2.ListFindingsResponse
+	15,  // 163: platform.vulnerabilities.v2.FindingsService.SummarizeFindings:output_type -> platform.vulnerabilities.v2.FindingSummary
+	18,  // 164: platform.vulnerabilities.v2.FindingsService.CheckImage:output_type -> platform.vulnerabilities.v2.ImageCheck
+	26,  // 165: platform.vulnerabilities.v2.FindingsService.CountFindings:output_type -> platform.vulnerabilities.v2.FindingFacets
+	29,  // 166: platform.vulnerabilities.v2.FindingsService.GetFindingActivity:output_type -> platform.vulnerabilities.v2.GetFindingActivityResponse
+	33,  // 167: platform.vulnerabilities.v2.FindingsService.GetRemediationActivity:output_type -> platform.vulnerabilities.v2.GetRemediationActivityResponse
+	37,  // 168: platform.vulnerabilities.v2.FindingsService.GetTopVulnerabilities:output_type -> platform.vulnerabilities.v2.FindingRanking
+	37,  // 169: platform.vulnerabilities.v2.FindingsService.GetTopPackages:output_type -> platform.vulnerabilities.v2.FindingRanking
+	40,  // 170: platform.vulnerabilities.v2.FindingsService.GetUpgrades:output_type -> platform.vulnerabilities.v2.UpgradeRanking
+	42,  // 171: platform.vulnerabilities.v2.FindingsService.UpdateFindings:output_type -> platform.vulnerabilities.v2.UpdateFindingsResponse
+	46,  // 172: platform.vulnerabilities.v2.FindingsService.GetAcceptanceRules:output_type -> platform.vulnerabilities.v2.GetAcceptanceRulesResponse
+	44,  // 173: platform.vulnerabilities.v2.FindingsService.CreateAcceptanceRule:output_type -> platform.vulnerabilities.v2.AcceptanceRule
+	49,  // 174: platform.vulnerabilities.v2.FindingsService.PreviewAcceptanceRule:output_type -> platform.vulnerabilities.v2.PreviewAcceptanceRuleResponse
+	59,  // 175: platform.vulnerabilities.v2.FindingsService.DeleteAcceptanceRule:output_type -> google.protobuf.Empty
+	54,  // 176: platform.vulnerabilities.v2.FindingsService.GetDuePolicy:output_type -> platform.vulnerabilities.v2.DuePolicyResponse
+	54,  // 177: platform.vulnerabilities.v2.FindingsService.SetDuePolicy:output_type -> platform.vulnerabilities.v2.DuePolicyResponse
+	161, // [161:178] is the sub-list for method output_type
+	144, // [144:161] is the sub-list for method input_type
+	144, // [144:144] is the sub-list for extension type_name
+	144, // [144:144] is the sub-list for extension extendee
+	0,   // [0:144] is the sub-list for field type_name
 }
 
 func init() { file_platform_vulnerabilities_v2_findings_proto_init() }
@@ -6371,16 +7087,18 @@ func file_platform_vulnerabilities_v2_findings_proto_init() {
 	file_platform_vulnerabilities_v2_findings_proto_msgTypes[29].OneofWrappers = []any{}
 	file_platform_vulnerabilities_v2_findings_proto_msgTypes[30].OneofWrappers = []any{}
 	file_platform_vulnerabilities_v2_findings_proto_msgTypes[32].OneofWrappers = []any{}
-	file_platform_vulnerabilities_v2_findings_proto_msgTypes[34].OneofWrappers = []any{}
-	file_platform_vulnerabilities_v2_findings_proto_msgTypes[42].OneofWrappers = []any{}
-	file_platform_vulnerabilities_v2_findings_proto_msgTypes[44].OneofWrappers = []any{}
+	file_platform_vulnerabilities_v2_findings_proto_msgTypes[33].OneofWrappers = []any{}
+	file_platform_vulnerabilities_v2_findings_proto_msgTypes[35].OneofWrappers = []any{}
+	file_platform_vulnerabilities_v2_findings_proto_msgTypes[37].OneofWrappers = []any{}
+	file_platform_vulnerabilities_v2_findings_proto_msgTypes[45].OneofWrappers = []any{}
+	file_platform_vulnerabilities_v2_findings_proto_msgTypes[47].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_platform_vulnerabilities_v2_findings_proto_rawDesc), len(file_platform_vulnerabilities_v2_findings_proto_rawDesc)),
-			NumEnums:      5,
-			NumMessages:   46,
+			NumEnums:      6,
+			NumMessages:   49,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -61,6 +61,9 @@ const (
 	// FindingsServiceGetTopPackagesProcedure is the fully-qualified name of the FindingsService's
 	// GetTopPackages RPC.
 	FindingsServiceGetTopPackagesProcedure = "/platform.vulnerabilities.v2.FindingsService/GetTopPackages"
+	// FindingsServiceGetUpgradesProcedure is the fully-qualified name of the FindingsService's
+	// GetUpgrades RPC.
+	FindingsServiceGetUpgradesProcedure = "/platform.vulnerabilities.v2.FindingsService/GetUpgrades"
 	// FindingsServiceUpdateFindingsProcedure is the fully-qualified name of the FindingsService's
 	// UpdateFindings RPC.
 	FindingsServiceUpdateFindingsProcedure = "/platform.vulnerabilities.v2.FindingsService/UpdateFindings"
@@ -104,6 +107,8 @@ type FindingsServiceClient interface {
 	GetTopVulnerabilities(context.Context, *v2.GetTopVulnerabilitiesRequest) (*v2.FindingRanking, error)
 	// Ranks the packages that the findings of a list are about. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST.
 	GetTopPackages(context.Context, *v2.GetTopPackagesRequest) (*v2.FindingRanking, error)
+	// Ranks the upgrades of packages that do away with findings of a list. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST.
+	GetUpgrades(context.Context, *v2.GetUpgradesRequest) (*v2.UpgradeRanking, error)
 	// Decides about findings, all or none. Needs CAP_FINDINGS_UPDATE, CAP_FINDINGS_LIST and CAP_TAG_LIST.
 	UpdateFindings(context.Context, *v2.UpdateFindingsRequest) (*v2.UpdateFindingsResponse, error)
 	// Reads the rules of acceptance that hold in a group or repo: its own, and those of the groups around it. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST there.
@@ -194,6 +199,13 @@ func NewFindingsServiceClient(httpClient connect.HTTPClient, baseURL string, opt
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
+		getUpgrades: connect.NewClient[v2.GetUpgradesRequest, v2.UpgradeRanking](
+			httpClient,
+			baseURL+FindingsServiceGetUpgradesProcedure,
+			connect.WithSchema(findingsServiceMethods.ByName("GetUpgrades")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
 		updateFindings: connect.NewClient[v2.UpdateFindingsRequest, v2.UpdateFindingsResponse](
 			httpClient,
 			baseURL+FindingsServiceUpdateFindingsProcedure,
@@ -253,6 +265,7 @@ type findingsServiceClient struct {
 	getRemediationActivity *connect.Client[v2.GetRemediationActivityRequest, v2.GetRemediationActivityResponse]
 	getTopVulnerabilities  *connect.Client[v2.GetTopVulnerabilitiesRequest, v2.FindingRanking]
 	getTopPackages         *connect.Client[v2.GetTopPackagesRequest, v2.FindingRanking]
+	getUpgrades            *connect.Client[v2.GetUpgradesRequest, v2.UpgradeRanking]
 	updateFindings         *connect.Client[v2.UpdateFindingsRequest, v2.UpdateFindingsResponse]
 	getAcceptanceRules     *connect.Client[v2.GetAcceptanceRulesRequest, v2.GetAcceptanceRulesResponse]
 	createAcceptanceRule   *connect.Client[v2.CreateAcceptanceRuleRequest, v2.AcceptanceRule]
@@ -343,6 +356,15 @@ func (c *findingsServiceClient) GetTopPackages(ctx context.Context, req *v2.GetT
 	return nil, err
 }
 
+// GetUpgrades calls platform.vulnerabilities.v2.FindingsService.GetUpgrades.
+func (c *findingsServiceClient) GetUpgrades(ctx context.Context, req *v2.GetUpgradesRequest) (*v2.UpgradeRanking, error) {
+	response, err := c.getUpgrades.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // UpdateFindings calls platform.vulnerabilities.v2.FindingsService.UpdateFindings.
 func (c *findingsServiceClient) UpdateFindings(ctx context.Context, req *v2.UpdateFindingsRequest) (*v2.UpdateFindingsResponse, error) {
 	response, err := c.updateFindings.CallUnary(ctx, connect.NewRequest(req))
@@ -427,6 +449,8 @@ type FindingsServiceHandler interface {
 	GetTopVulnerabilities(context.Context, *v2.GetTopVulnerabilitiesRequest) (*v2.FindingRanking, error)
 	// Ranks the packages that the findings of a list are about. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST.
 	GetTopPackages(context.Context, *v2.GetTopPackagesRequest) (*v2.FindingRanking, error)
+	// Ranks the upgrades of packages that do away with findings of a list. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST.
+	GetUpgrades(context.Context, *v2.GetUpgradesRequest) (*v2.UpgradeRanking, error)
 	// Decides about findings, all or none. Needs CAP_FINDINGS_UPDATE, CAP_FINDINGS_LIST and CAP_TAG_LIST.
 	UpdateFindings(context.Context, *v2.UpdateFindingsRequest) (*v2.UpdateFindingsResponse, error)
 	// Reads the rules of acceptance that hold in a group or repo: its own, and those of the groups around it. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST there.
@@ -513,6 +537,13 @@ func NewFindingsServiceHandler(svc FindingsServiceHandler, opts ...connect.Handl
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
+	findingsServiceGetUpgradesHandler := connect.NewUnaryHandlerSimple(
+		FindingsServiceGetUpgradesProcedure,
+		svc.GetUpgrades,
+		connect.WithSchema(findingsServiceMethods.ByName("GetUpgrades")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
 	findingsServiceUpdateFindingsHandler := connect.NewUnaryHandlerSimple(
 		FindingsServiceUpdateFindingsProcedure,
 		svc.UpdateFindings,
@@ -578,6 +609,8 @@ func NewFindingsServiceHandler(svc FindingsServiceHandler, opts ...connect.Handl
 			findingsServiceGetTopVulnerabilitiesHandler.ServeHTTP(w, r)
 		case FindingsServiceGetTopPackagesProcedure:
 			findingsServiceGetTopPackagesHandler.ServeHTTP(w, r)
+		case FindingsServiceGetUpgradesProcedure:
+			findingsServiceGetUpgradesHandler.ServeHTTP(w, r)
 		case FindingsServiceUpdateFindingsProcedure:
 			findingsServiceUpdateFindingsHandler.ServeHTTP(w, r)
 		case FindingsServiceGetAcceptanceRulesProcedure:
@@ -635,6 +668,10 @@ func (UnimplementedFindingsServiceHandler) GetTopVulnerabilities(context.Context
 
 func (UnimplementedFindingsServiceHandler) GetTopPackages(context.Context, *v2.GetTopPackagesRequest) (*v2.FindingRanking, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("platform.vulnerabilities.v2.FindingsService.GetTopPackages is not implemented"))
+}
+
+func (UnimplementedFindingsServiceHandler) GetUpgrades(context.Context, *v2.GetUpgradesRequest) (*v2.UpgradeRanking, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("platform.vulnerabilities.v2.FindingsService.GetUpgrades is not implemented"))
 }
 
 func (UnimplementedFindingsServiceHandler) UpdateFindings(context.Context, *v2.UpdateFindingsRequest) (*v2.UpdateFindingsResponse, error) {
