@@ -67,6 +67,3 @@ function Versions({ found, several, names, uid }: { found: Held; several: boolea
 /** Returns the address of the list of tags whose images hold a package, or a version of it. */
 const holdersAddress = (names: string[], uid: string, { name, ecosystem }: { name: string; ecosystem: string | null }, version?: string) =>
   groupAddress(names, uid, 'packages', { name, ecosystem: ecosystem ?? undefined, version, show: 'tags' });
-
-/** Returns the address of the list of images of which nothing is known. */
-export const unknownAddress = (names: string[], uid: string) => groupAddress(names, uid, 'packages', { show: 'unknown' });
