@@ -3,7 +3,7 @@
 import { useState } from 'react';
 import { useData } from './client';
 import { DoFirst as DoFirstDocument, type DoFirstQuery } from './generated/graphql';
-import { joinValues } from './list';
+import { joinValues, useNarrow } from './list';
 import { groupAddress } from './places';
 import { Link } from './router';
 import { Card, Empty, knownOf, Lines, NotShown, Severity, type Standing } from './ui';
@@ -15,9 +15,10 @@ const few = 5, most = 100; // The server shows no more than 100.
 /** This card has the upgrades that do away with findings, the most urgent first. Each leads to the findings that it does away with. */
 export function DoFirst({ uid, names, standing }: { uid: string; names: string[]; standing: Standing | null | undefined }) {
   const [first, setFirst] = useState(few), { data, loading } = useData(DoFirstDocument, { uid, first }, { keep: true }), found = data?.upgrades;
+  const lines = <Lines rows={4} height={useNarrow() ? 84 : 50} />; // They are as high as the rows that replace them.
   return (
     <Card title="Do first" aside={<Link to={groupAddress(names, uid, 'findings', { show: 'fixable' })}>All fixable findings</Link>} className="wide-7 roomy">
-      {found ? found.totalCount === 0 ? standing === undefined ? <Lines rows={5} height={40} /> : <Nothing standing={standing} /> : <>
+      {found ? found.totalCount === 0 ? standing === undefined ? lines : <Nothing standing={standing} /> : <>
         <ul className="rows reasoned">{found.nodes.map((one) => (
           <li key={`${one.ecosystem} ${one.package}`}><Link className="row-link" to={groupAddress(names, uid, 'findings', { show: 'fixable', package: joinValues([one.package]), ecosystem: one.ecosystem ? joinValues([one.ecosystem]) : undefined })}>
             <span className="grow"><b>{one.package} to {one.to}{one.reasons.includes('KNOWN_EXPLOITED') && <span className="chip bad">exploited</span>}{one.reasons.includes('OVERDUE') && <span className="chip bad">overdue</span>}</b><small>{whyOf(one)}</small></span>
@@ -25,7 +26,7 @@ export function DoFirst({ uid, names, standing }: { uid: string; names: string[]
           </Link></li>
         ))}</ul>
         {found.totalCount > few && <p className="dim note"><button type="button" className="link-button" disabled={loading && first === most} onClick={() => setFirst(first === few ? most : few)}>{first === most ? `Show the first ${few}` : found.totalCount > most ? `Show the first ${most} of ${count(found.totalCount)} upgrades` : `Show all ${found.totalCount} upgrades`}</button></p>}
-      </> : loading ? <Lines rows={5} height={40} /> : <NotShown what="findings" />}
+      </> : loading ? lines : <NotShown what="findings" />}
     </Card>
   );
 }
