@@ -14,6 +14,7 @@ import (
 	"atrium/platform/webhooks"
 	"atrium/store/sqlstore/idempotency"
 	"atrium/store/sqlstore/operation"
+	"atrium/store/sqlstore/secret"
 	"atrium/store/sqlstore/table"
 )
 
@@ -44,7 +45,7 @@ func Tables() platform.Tables {
 		Events:    queries{},
 		Webhooks:  webhooks.Tables{Subscriptions: subscriptions, Deliveries: deliveries, SubscriptionQueries: queries{}, WebhookQueries: queries{}},
 		Sources:   sourceTables(),
-		Secrets:   queries{},
+		Secrets:   secret.Queries{},
 		Search:    queries{},
 
 		Operations:  operation.Queries{},

@@ -1,4 +1,5 @@
-package sqlstore
+// Package secret stores the keys that servers share, and rewrites the secrets that are encrypted with them.
+package secret
 
 import (
 	"context"
@@ -8,9 +9,12 @@ import (
 	"atrium/store/sqlstore/table"
 )
 
+// Queries implements secrets.Tables.
+type Queries struct{}
+
 // Keys returns the keys of a purpose, the oldest first.
-func (queries) Keys(ctx context.Context, on core.Conn, purpose string) ([]core.Key, error) {
-	s := tablesOf(on)
+func (Queries) Keys(ctx context.Context, on core.Conn, purpose string) ([]core.Key, error) {
+	s := table.SourceOf(on)
 	var keys []core.Key
 	q := table.NewStatement(s.Dialect).Add("SELECT id, material, sealed, create_time FROM shared_key WHERE purpose = ? ORDER BY id", purpose)
 	err := s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
@@ -25,8 +29,8 @@ func (queries) Keys(ctx context.Context, on core.Conn, purpose string) ([]core.K
 }
 
 // PutKey adds or replaces a key.
-func (queries) PutKey(ctx context.Context, in core.Tx, k core.Key) error {
-	tx := transactionOf(in)
+func (Queries) PutKey(ctx context.Context, in core.Tx, k core.Key) error {
+	tx := table.SourceOf(in)
 	q := table.NewStatement(tx.Dialect).Add("INSERT INTO shared_key (purpose, id, material, sealed, create_time) VALUES (?, ?, ?, ?, ?)",
 		k.Purpose, int64(k.ID), k.Material, k.Sealed, k.CreateTime)
 	q.Add(" ON CONFLICT (purpose, id) DO UPDATE SET material = excluded.material, sealed = excluded.sealed")
@@ -34,8 +38,8 @@ func (queries) PutKey(ctx context.Context, in core.Tx, k core.Key) error {
 }
 
 // DeleteKey removes a key if it exists.
-func (queries) DeleteKey(ctx context.Context, in core.Tx, purpose string, id int) error {
-	tx := transactionOf(in)
+func (Queries) DeleteKey(ctx context.Context, in core.Tx, purpose string, id int) error {
+	tx := table.SourceOf(in)
 	q := table.NewStatement(tx.Dialect).Add("DELETE FROM shared_key WHERE purpose = ? AND id = ?", purpose, int64(id))
 	return tx.Conn.Run(ctx, q.Build(nil))
 }
@@ -46,8 +50,8 @@ type secretColumn struct{ table, column string }
 var secretColumns = []secretColumn{{"subscription", "secret"}, {"subscription", "old_secret"}, {"identity_provider", "client_secret"}, {"source", "password"}}
 
 // Secrets reads every encrypted secret.
-func (queries) Secrets(ctx context.Context, in core.Tx) ([]core.StoredSecret, error) {
-	tx := transactionOf(in)
+func (Queries) Secrets(ctx context.Context, in core.Tx) ([]core.StoredSecret, error) {
+	tx := table.SourceOf(in)
 	var found []core.StoredSecret
 	for place, c := range secretColumns {
 		q := table.NewStatement(tx.Dialect).Add("SELECT uid, " + c.column + " FROM " + c.table + " WHERE length(" + c.column + ") > 0")
@@ -65,8 +69,8 @@ func (queries) Secrets(ctx context.Context, in core.Tx) ([]core.StoredSecret, er
 }
 
 // PutSecrets replaces secrets that Secrets has read.
-func (queries) PutSecrets(ctx context.Context, in core.Tx, secrets []core.StoredSecret) error {
-	tx := transactionOf(in)
+func (Queries) PutSecrets(ctx context.Context, in core.Tx, secrets []core.StoredSecret) error {
+	tx := table.SourceOf(in)
 	run := make([]*dbconn.Statement, len(secrets))
 	for i, s := range secrets {
 		c := secretColumns[s.Place]
