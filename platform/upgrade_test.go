@@ -138,8 +138,8 @@ func TestUpgradesDoAwayWithTheFindingsThatListsHave(t *testing.T) {
 	})
 }
 
-// branched returns an advisory about versions from 1.0.0 and from 2.0.0 that have fixes of their own.
-func branched(id, name, first, second string) *inventory.Advisory {
+// newBranchedAdvisory returns an advisory about versions from 1.0.0 and from 2.0.0 that have fixes of their own.
+func newBranchedAdvisory(id, name, first, second string) *inventory.Advisory {
 	a := rateAdvisory(mildVector, fixedIn(id, name, first))
 	a.Affected.Ranges[0].Events = append(a.Affected.Ranges[0].Events, affected.Event{Introduced: "2.0.0"}, affected.Event{Fixed: second})
 	return a
@@ -175,7 +175,7 @@ func TestAnUpgradeSaysWhyItIsFirst(t *testing.T) {
 		w.settle()
 		w.pass(85 * oneDay)
 		w.advise(acme.uid,
-			fixedIn("CVE-2", "bad", "1.1.0"), branched("CVE-3", "branched", "1.9.5", "2.5.0"), branched("CVE-4", "branched", "1.9.9", "2.5.1"),
+			fixedIn("CVE-2", "bad", "1.1.0"), newBranchedAdvisory("CVE-3", "branched", "1.9.5", "2.5.0"), newBranchedAdvisory("CVE-4", "branched", "1.9.9", "2.5.1"),
 			rateAdvisory(mildVector, fixedIn("CVE-5", "known", "1.1.0")), rateAdvisory(mildVector, fixedIn("CVE-6", "likely", "1.1.0")))
 		w.sbom(beside, digest(2), "branched@1.2.0", "branched@2.0.0")
 		w.point(beside, "b", digest(2))

@@ -24,13 +24,15 @@ func TestTheProcessEndsInTimeWhileTheDatabaseDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	process, relay, token := startBehindRelay(t, "--drain-timeout", "1s")
 	acme := demoUID(t, process)
-	if status, body := process.send(http.MethodPost, token, "/events/v2/subscriptions/"+acme, `{"sink": "https://sink.example.com/"}`); status != http.StatusOK {
-		t.Fatalf("status %d, want 200: %s", status, body)
+	create := func(under, body string) { // A busy database takes some later request in time.
+		process.await(func() bool {
+			status, _ := process.send(http.MethodPost, token, under+acme, body)
+			return status == http.StatusOK || status == http.StatusConflict
+		})
 	}
+	create("/events/v2/subscriptions/", `{"sink": "https://sink.example.com/"}`)
 	for i := range 3 { // Deliveries are running, and their results are being stored.
-		if status, body := process.send(http.MethodPost, token, "/iam/v2/groups/"+acme, fmt.Sprintf(`{"name": "group-%d"}`, i)); status != http.StatusOK {
-			t.Fatalf("status %d, want 200: %s", status, body)
-		}
+		create("/iam/v2/groups/", fmt.Sprintf(`{"name": "group-%d"}`, i))
 	}
 	relay.Silence()
 	expectUnavailable(t, process, token) // All connections of the pool are in use.

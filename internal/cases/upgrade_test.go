@@ -1,6 +1,9 @@
 package cases
 
 import (
+	"fmt"
+	"sync/atomic"
+
 	"atrium/platform/affected"
 	"atrium/platform/core"
 	"atrium/platform/inventory"
@@ -23,10 +26,13 @@ var _ = newKind(kind{
 
 var getFixable = call{rpc: "GetFinding", target: "{upgrade}"}
 
+// fixableRepos counts the repos of putFixableFinding, of which a random state has several in a group.
+var fixableRepos atomic.Int64
+
 // putFixableFinding imports an SBOM with a package, and an advisory that says which version fixes it, into a new repo of a group.
 func putFixableFinding(e *env, group string, _ fields) fields {
 	e.Helper()
-	repo := keyOf(e.mustCall(call{rpc: "CreateRepo", target: group, fields: fields{"name": "fixable"}}).resource)
+	repo := keyOf(e.mustCall(call{rpc: "CreateRepo", target: group, fields: fields{"name": fmt.Sprintf("fixable-%d", fixableRepos.Add(1))}}).resource)
 	e.mustCall(call{rpc: "CreateTag", target: repo, fields: fields{"name": "latest", "digest": digest(1)}})
 	_, err := e.w.p.Registry.ImportSBOMs(e.operator(), []*registry.ImportedSBOM{{Repo: core.UID(repo), Digest: digest(1), Format: "CycloneDX 1.5", Packages: []inventory.InstalledPackage{
 		{Name: "left-pad", Version: "1.2.0", Ecosystem: "npm", PURL: "pkg:npm/left-pad@1.2.0"},
