@@ -828,7 +828,7 @@ export type IdentityFilter = {
   /** True: only those without role bindings, expired ones aside; false: only the others. The roles of external groups are no bindings. Needs role_bindings.list. */
   withoutBindings?: boolean | null | undefined;
   /**
-   * Only those whose names, descriptions and email addresses hold all of these words, at most 16, in any order and whatever the case: a word
+   * Only those whose names, descriptions and email addresses hold all of these words, at most 16, in any order and whatever the case. A word
    * of three letters or more anywhere, a shorter one where a word begins. `totalCount` stays exact, and counts what is found.
    */
   query?: string | null | undefined;
@@ -1054,12 +1054,12 @@ export type PackageFilter = {
   /** Only of one of these ecosystems; one without a release, such as Debian, has all of its releases. */
   ecosystems?: Array<string> | null | undefined;
   /**
-   * Only those whose names hold all of these words, at most 16, in any order and whatever the case: a word of three letters or more
+   * Only those whose names hold all of these words, at most 16, in any order and whatever the case. A word of three letters or more
    * anywhere, a shorter one where a word begins.
    */
   query?: string | null | undefined;
   /**
-   * Only with a version that an image in the scope holds under one of these licences: an id of SPDX, which also finds expressions with it
+   * Only with a version that an image in the scope holds under one of these licences. An id of SPDX, which also finds expressions with it
    * such as `MIT OR Apache-2.0`, or a licence as SBOMs spell it; whatever the case. `NONE` has those of which an SBOM says no licence. At most 100.
    */
   licenses?: Array<string> | null | undefined;
@@ -1100,7 +1100,7 @@ export type RepoFilter = {
   /** Exactly this name. */
   name?: string | null | undefined;
   /**
-   * Only those whose names, descriptions and aliases hold all of these words, at most 16, in any order and whatever the case: a word
+   * Only those whose names, descriptions and aliases hold all of these words, at most 16, in any order and whatever the case. A word
    * of three letters or more anywhere, a shorter one where a word begins. `totalCount` stays exact, and counts what is found.
    */
   query?: string | null | undefined;
@@ -1764,7 +1764,7 @@ export type TagFilter = {
   /** Only those of none of these classes. */
   excludeClasses?: Array<TagClass> | null | undefined;
   /**
-   * Only those whose names hold all of these words, at most 16, in any order and whatever the case: a word
+   * Only those whose names hold all of these words, at most 16, in any order and whatever the case. A word
    * of three letters or more anywhere, a shorter one where a word begins. `totalCount` stays exact, and counts what is found.
    */
   query?: string | null | undefined;
