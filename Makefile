@@ -108,7 +108,7 @@ test-busy: ## Run every Go test of a module three times beside four busy loops, 
 e2e: build ## Run public test suites against the program (SUITES='audit playground'; needs Node and Chromium)
 	@$(MAKE) --no-print-directory suites
 
-# Of two jobs, make gives none to what waits for another target, before all others are done. So CI builds the program first.
+# CI builds the program first, and runs this target in place of e2e: make gives its jobs first to targets that wait for no other.
 .PHONY: suites
 suites:
 	BIN=$(abspath $(BIN)) e2e/run $(SUITES)

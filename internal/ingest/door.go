@@ -186,9 +186,6 @@ func (j *Job) Run(ctx context.Context, u *Upload, progress func(Progress)) (*Rep
 	}
 	var err error
 	r.Summary, err = j.read(ctx, o)
-	if r.Kinds == nil { // The import failed before it knew what it reads.
-		r.Kinds = []KindCounts{}
-	}
 	if err != nil {
 		return r, err
 	}
