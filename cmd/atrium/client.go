@@ -281,6 +281,16 @@ func readAnswer(raw []byte) (*answer, error) {
 	return a, nil
 }
 
+// failure returns the errors of the answer as one error, or nil if each says only what the caller may not see, or that it is not there.
+func (a *answer) failure() error {
+	for _, e := range a.Errors {
+		if e.Extensions.Status != core.CodeNotFound && e.Extensions.Status != core.CodePermissionDenied {
+			return a.err()
+		}
+	}
+	return nil
+}
+
 // err returns the errors of the answer as one error, or nil.
 func (a *answer) err() error {
 	if len(a.Errors) == 0 {

@@ -116,8 +116,12 @@ func eventTypesPage(t *testing.T) string {
 		meaning[m[2]] = m[1]
 	}
 	samples := map[string]json.RawMessage{}
-	if text, err := os.ReadFile("../../platform/testdata/events.json"); err != nil || json.Unmarshal(text, &samples) != nil {
-		t.Fatal("platform/testdata/events.json cannot be read", err)
+	text, err := os.ReadFile("../../platform/testdata/events.json")
+	if err == nil {
+		err = json.Unmarshal(text, &samples)
+	}
+	if err != nil {
+		t.Fatal("platform/testdata/events.json cannot be read: ", err)
 	}
 	var page, bodies strings.Builder
 	page.WriteString("# Event types\n\nEach change records one event. Its full type has `" + core.EventPrefix + "` before the type in this table, and `" + core.EventVersion + "` after it. `kind` is the name in\n" +

@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-
-	"atrium/platform/core"
 )
 
 // A resourceClient reads resources over REST, and finds out over GraphQL what paths are of which uids.
@@ -36,12 +34,7 @@ func (c resourceClient) Find(ctx context.Context, path string) (string, error) {
 	case found.Repo.UID != "":
 		return found.Repo.UID, nil
 	}
-	for _, e := range a.Errors {
-		if e.Extensions.Status != core.CodeNotFound && e.Extensions.Status != core.CodePermissionDenied {
-			return "", a.err()
-		}
-	}
-	return "", nil
+	return "", a.failure()
 }
 
 const pathsQuery = `query Paths($uids: [UID!]!) {

@@ -65,11 +65,14 @@ func (c *graphqlClient) askViewer(ctx context.Context) (*viewer, error) {
 	if err != nil {
 		return nil, err
 	}
-	var data struct{ Viewer *viewer }
-	if err := json.Unmarshal(a.Data, &data); err == nil && data.Viewer != nil {
-		return data.Viewer, nil
+	if err := a.failure(); err != nil {
+		return nil, err
 	}
-	return &viewer{}, a.err()
+	var data struct{ Viewer *viewer }
+	if err := json.Unmarshal(a.Data, &data); err != nil {
+		return nil, err
+	}
+	return cmp.Or(data.Viewer, &viewer{}), nil
 }
 
 // names returns what the caller is called: the identities, or the subject of the token.
