@@ -2,29 +2,23 @@
 
 import { useEffect, useRef, useState } from 'react';
 import { useData } from './client';
-import { Me, People, type FindingFilter } from './generated/graphql';
+import { Me, type FindingFilter } from './generated/graphql';
 import type { ControlProps } from './inputs';
-import { Find } from './list';
-import { PersonFilter } from './person-filter';
+import { FindPerson, PersonFilter, rememberName, seenName, type Person } from './person-filter';
 import { narrow } from './router';
-import { Icon, Lines, namesOf, Problems } from './ui';
-import { plural } from './words';
-
-interface Person { uid: string; name: string }
 
 export const nobody = 'nobody';
-const me = 'me', another = 'another', seenNames = new Map<string, string>();
+const me = 'me', another = 'another';
 
 /** Returns the name of an identity that the reader has chosen. */
-export const nameOfAssignee = (uid: string): string => seenNames.get(uid) ?? 'somebody';
+export const nameOfAssignee = (uid: string): string => seenName(uid) ?? 'somebody';
 
 /** This control offers nobody, the reader, those who look after the findings now, and any other identity of the organization. */
 export function ChooseAssignee({ value, onChange, root, now, ...common }: ControlProps & { root: string; now: readonly Person[] }) {
-  const [looking, setLooking] = useState(false), [words, setWords] = useState(''), [chosen, setChosen] = useState<Person>();
+  const [looking, setLooking] = useState(false), [chosen, setChosen] = useState<Person>();
   const own = useData(Me, {}, { fresh: false }).data?.viewer?.identities ?? [];
-  const loaded = useData(People, { root, where: words ? { query: words } : null }, { pause: !looking, keep: true }), found = loaded.data?.identities?.nodes ?? [], total = loaded.data?.identities?.totalCount ?? 0;
   const others = [...new Map([...now, ...(chosen ? [chosen] : [])].map((one) => [one.uid, one])).values()].filter(({ uid }) => !own.some((mine) => mine.uid === uid));
-  for (const { uid, name } of [...own, ...others]) seenNames.set(uid, name);
+  for (const { uid, name } of [...own, ...others]) rememberName(uid, name);
   const [asItIs] = useState(value === ''), select = useRef<HTMLSelectElement>(null), search = useRef<HTMLDivElement>(null);
   useEffect(() => { if (looking) search.current?.querySelector('input')?.focus(); }, [looking]);
   const choose = (one: Person) => { setChosen(one); onChange(one.uid); setLooking(false); select.current?.focus(); };
@@ -35,10 +29,7 @@ export function ChooseAssignee({ value, onChange, root, now, ...common }: Contro
         {own.map(({ uid, name }) => <option key={uid} value={uid}>{name} (you)</option>)}{others.map(({ uid, name }) => <option key={uid} value={uid}>{name}</option>)}
         <option value={another}>Somebody else …</option>
       </select>
-      {looking && <div className="choosing" ref={search} role="group" aria-label="Somebody else"><div className="filters"><Find value={words} label="Find by name, description or email" onChange={setWords} /></div>
-        {found.length === 0 ? (loaded.loading ? <Lines rows={3} /> : loaded.problems.length > 0 ? <Problems loaded={loaded} /> : <p className="dim">Nobody has all these words.</p>)
-          : <ul className="choices">{found.map((one) => <li key={one.uid}><button type="button" onClick={() => choose(one)}><Icon name="person" /><span className="two"><b>{one.name}</b><small>{[namesOf(one.group).join(' / '), one.email ?? one.description].filter(Boolean).join(' · ')}</small></span></button></li>)}</ul>}
-        {total > found.length && <p className="dim note">These are the first {found.length} of {plural(total, 'identity', 'identities')}. Type words to find the others.</p>}</div>}
+      {looking && <div className="choosing" ref={search} role="group" aria-label="Somebody else"><FindPerson root={root} onChoose={choose} /></div>}
     </>
   );
 }

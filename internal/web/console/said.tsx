@@ -2,7 +2,7 @@
 
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { useLocation } from './router';
-import { Icon } from './ui';
+import { Icon, isTyping } from './ui';
 
 export interface Message {
   text: string;
@@ -18,9 +18,6 @@ export function say(next: Message | undefined) {
   message = next;
   for (const listener of listeners) listener();
 }
-
-/** Says whether somebody types, so that a key is no command. */
-export const isTyping = (target: EventTarget | null) => target instanceof HTMLElement && target.matches('input:not([type=checkbox], [type=radio]), textarea, select');
 
 /** This region is always in the page, so that screen readers tell what appears in it. The message stays until the next one, or until the reader leaves the page. */
 export function Said() {

@@ -13,7 +13,7 @@ import { settings } from './settings';
 import { SettingsDialog } from './settings-dialog';
 import { ShowQuery } from './show-query';
 import { Tree } from './tree';
-import { Dialog, Empty, Icon, Lines, Mark, Time, type IconName } from './ui';
+import { Dialog, Empty, Icon, isTyping, Lines, Mark, Time, type IconName } from './ui';
 
 /** Returns a page whose script is loaded when the page is first shown, or earlier by `load`. After a failure, it is loaded again when the reader comes back. */
 function pageOf<P extends object>(load: () => Promise<ComponentType<P>>) {
@@ -68,7 +68,7 @@ export function Shell() {
   useEffect(() => {
     let going = 0; // This is when the reader pressed g, after which a letter names a page.
     const press = (event: KeyboardEvent) => {
-      const typing = event.target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName), plain = !typing && !event.metaKey && !event.ctrlKey && !event.altKey;
+      const typing = isTyping(event.target), plain = !typing && !event.metaKey && !event.ctrlKey && !event.altKey;
       // A hit would replace the page, with the dialog that the page shows: with what was typed, or a secret that is shown only once.
       const covered = document.querySelector('dialog[open]') !== null, page = plain && event.timeStamp - going < 1500 ? pages.find(({ letter }) => letter === event.key) : undefined;
       const search = ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k') || (event.key === '/' && !typing);
@@ -156,12 +156,12 @@ function Page({ place, view, names, feeds }: { place: KnownPlace; view: string; 
     <>
       {!view && place.twin && <p className="twin">This is the group {names.at(-1)}. There is also <Link to={address(names, '', { kind: 'repo' })}>a repo with this name</Link>.</p>}
       <found.page key={place.uid + view} uid={place.uid} names={names} />
-      {dependOnFeeds.includes(view) && <FeedAges feeds={feeds} names={names} />}
+      {viewsOfFeeds.includes(view) && <FeedAges feeds={feeds} names={names} />}
     </>
   );
 }
 
-const dependOnFeeds = ['', 'repos', 'findings', 'packages', 'advisories'];
+const viewsOfFeeds = ['', 'repos', 'findings', 'packages', 'advisories'];
 
 /** This line says how old the feeds are from which the page knows what it shows. */
 function FeedAges({ feeds, names }: { feeds?: Feed[]; names: string[] }) {

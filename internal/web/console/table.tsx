@@ -4,9 +4,8 @@ import { useEffect, useLayoutEffect, useRef, useState, type CSSProperties, type 
 import { flushSync } from 'react-dom';
 import { useNarrow, useOpened, useVirtualRows, useWide } from './list';
 import { Link, narrow, useLocation } from './router';
-import { isTyping } from './said';
 import { SortBy, type Sorting } from './sorting';
-import { Dialog, Icon, keepFocus } from './ui';
+import { Dialog, Icon, isTyping, keepFocus } from './ui';
 import { count } from './words';
 
 export interface Column<Row, Sort extends string = string> {

@@ -78,6 +78,9 @@ export function Problems({ loaded: { problems, reload } }: { loaded: Pick<QueryS
   );
 }
 
+/** Reports whether somebody types, so that a key is no command. */
+export const isTyping = (target: EventTarget | null) => target instanceof HTMLElement && target.matches('input:not([type=checkbox], [type=radio]), textarea, select');
+
 /** Moves the focus to the heading of the page if what had it is gone: otherwise the keyboard and screen readers would start from the top. */
 export function keepFocus(heading?: HTMLElement | null) {
   queueMicrotask(() => {

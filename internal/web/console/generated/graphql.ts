@@ -828,8 +828,8 @@ export type IdentityFilter = {
   /** True: only those without role bindings, expired ones aside; false: only the others. The roles of external groups are no bindings. Needs role_bindings.list. */
   withoutBindings?: boolean | null | undefined;
   /**
-   * Only those whose names, descriptions and email addresses hold all of these words, at most 16, in any order and whatever the case. A word
-   * of three letters or more anywhere, a shorter one where a word begins. `totalCount` stays exact, and counts what is found.
+   * Only those whose names, descriptions and email addresses hold all of these words, at most 16, in any order and whatever the case. A
+   * word of three letters or more is found anywhere, a shorter one where a word begins. `totalCount` stays exact, and counts what is found.
    */
   query?: string | null | undefined;
   /** Only these, at most 1000. Unknown ones are ignored. */
@@ -1054,12 +1054,12 @@ export type PackageFilter = {
   /** Only of one of these ecosystems; one without a release, such as Debian, has all of its releases. */
   ecosystems?: Array<string> | null | undefined;
   /**
-   * Only those whose names hold all of these words, at most 16, in any order and whatever the case. A word of three letters or more
-   * anywhere, a shorter one where a word begins.
+   * Only those whose names hold all of these words, at most 16, in any order and whatever the case. A word of three letters or more is
+   * found anywhere, a shorter one where a word begins.
    */
   query?: string | null | undefined;
   /**
-   * Only with a version that an image in the scope holds under one of these licences. An id of SPDX, which also finds expressions with it
+   * Only with a version that an image in the scope holds under one of these licences. Each is an id of SPDX, which also finds expressions with it
    * such as `MIT OR Apache-2.0`, or a licence as SBOMs spell it; whatever the case. `NONE` has those of which an SBOM says no licence. At most 100.
    */
   licenses?: Array<string> | null | undefined;
@@ -1100,8 +1100,8 @@ export type RepoFilter = {
   /** Exactly this name. */
   name?: string | null | undefined;
   /**
-   * Only those whose names, descriptions and aliases hold all of these words, at most 16, in any order and whatever the case. A word
-   * of three letters or more anywhere, a shorter one where a word begins. `totalCount` stays exact, and counts what is found.
+   * Only those whose names, descriptions and aliases hold all of these words, at most 16, in any order and whatever the case. A word of
+   * three letters or more is found anywhere, a shorter one where a word begins. `totalCount` stays exact, and counts what is found.
    */
   query?: string | null | undefined;
   /** Only those of one of these parts of the catalog. */
@@ -1764,8 +1764,8 @@ export type TagFilter = {
   /** Only those of none of these classes. */
   excludeClasses?: Array<TagClass> | null | undefined;
   /**
-   * Only those whose names hold all of these words, at most 16, in any order and whatever the case. A word
-   * of three letters or more anywhere, a shorter one where a word begins. `totalCount` stays exact, and counts what is found.
+   * Only those whose names hold all of these words, at most 16, in any order and whatever the case. A word of three letters or more is
+   * found anywhere, a shorter one where a word begins. `totalCount` stays exact, and counts what is found.
    */
   query?: string | null | undefined;
   /** Only those whose image has an open finding of one of these ratings. Needs findings.list and tag.list. */
@@ -1805,7 +1805,8 @@ export type TagOrderField =
   | 'DIGEST'
   /**
    * By the number of critical open findings of its image, then by that of high ones, and so on; the worst is the largest.
-   * Tags are left out where the caller lacks findings.list. Reads and sorts all of the list, unless `where` has `openSeverities`. Descends by default.
+   * Tags are left out where the caller lacks findings.list. Reads and sorts all of the list, unless `where` has `openSeverities`. Descends
+   * by default.
    */
   | 'OPEN_SEVERITY';
 
