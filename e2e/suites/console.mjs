@@ -333,7 +333,9 @@ await check('the audit log names what is gone, folds what is alike, and shows al
   await page.waitForURL(/actor=/);
   await eventually(async () => (await page.locator('.happening p:first-child > b:first-child').allInnerTexts()).every((who) => who === 'viewer'), async () => text(page));
   await page.getByRole('button', { name: /^By whom: viewer/ }).click();
-  await open(page, '/console/acme/~activity?show=log&hide=REGISTRY_REPO_DELETED');
+  const [asked] = await Promise.all([page.waitForRequest((one) => one.url().endsWith('/graphql') && one.postDataJSON().query.startsWith('query Audit')), open(page, '/console/acme/~activity?show=log&hide=REGISTRY_REPO_DELETED')]);
+  const { __type: { enumValues } } = await data('{ __type(name: "EventKind") { enumValues { name } } }'), others = enumValues.map((one) => one.name).filter((kind) => !kind.endsWith('_BATCH') && kind !== 'REGISTRY_REPO_DELETED');
+  assert.deepEqual(asked.postDataJSON().variables.kinds.toSorted(), others.sort(), 'only the kind that is hidden is left out');
   await eventually(async () => /created the repo/.test(await text(page)) && !/deleted the repo/.test(await text(page)), async () => text(page));
   await page.getByRole('button', { name: 'Without “repo deleted” ×' }).click();
   await page.waitForURL((url) => !url.searchParams.has('hide'));
