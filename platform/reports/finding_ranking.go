@@ -129,7 +129,7 @@ func (s FindingRankings) query(ctx context.Context, req RankingRequest, malforme
 		return RankingQuery{}, err
 	}
 	if q.IsEmpty() {
-		q.Scope = core.Scope{}
+		q.Scope = core.Scope{} // A filter that nothing meets asks the database nothing.
 	}
 	return RankingQuery{Scope: q.Scope, Filter: q.Filter, By: cmp.Or(req.By, ByFindings), Limit: req.First}, nil
 }
