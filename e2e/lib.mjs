@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildClientSchema, getIntrospectionQuery } from 'graphql';
@@ -86,6 +87,19 @@ export const run = (program, args, env = {}, cwd = import.meta.dirname) => new P
   child.on('close', (code) => done({ code, text, out }));
 });
 
+/**
+ * Returns a port that nothing listens on. It is below the ports that the kernel gives to connections, one of which would take it
+ * before a server does, and above those of the sinks. Suites that run at the same time begin at different ports.
+ */
+export async function freePort() {
+  for (;;) {
+    const port = nextPort++, probe = createServer();
+    const isFree = await new Promise((done) => probe.on('error', () => done(false)).listen(port, '127.0.0.1', () => probe.close(() => done(true))));
+    if (isFree) return port;
+  }
+}
+let nextPort = 13100 + process.pid % 880 * 10;
+
 const children = [];
 process.on('exit', () => children.forEach((child) => child.kill('SIGKILL')));
 
@@ -111,13 +125,13 @@ export async function until(found, child) {
 /** Serves demonstration data of the suite's own, from a server that can be stopped and started again at the same address. */
 export async function serveDemo(...flags) {
   const program = requireVariable('ATRIUM_TEST_PROGRAM'), database = ['--database-url', `sqlite:${temporaryFolder()}/demo.db`];
-  let address = '127.0.0.1:0', server;
+  let server;
+  const address = `127.0.0.1:${await freePort()}`;
   const demo = {
     site: '',
     async start() {
       server = start(program, ['serve', '--dev', '--addr', address, '--metrics-addr', '', ...flags, ...database]);
       [demo.site] = await until(() => server.said.match(/http:\/\/127[^\s"]+/), server);
-      address = new URL(demo.site).host;
       await until(async () => (await fetch(demo.site + '/readyz').catch(() => ({}))).ok, server);
     },
     async stop() {

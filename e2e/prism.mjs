@@ -2,16 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { read, site, temporary } from './lib.mjs';
-
-const freePort = () => new Promise((done) => {
-  const probe = createServer().listen(0, '127.0.0.1', () => {
-    const { port } = probe.address();
-    probe.close(() => done(port));
-  });
-});
+import { freePort, read, site, temporary } from './lib.mjs';
 
 /**
  * Closes every schema, so that an undocumented field in a response is a difference. The schema `wrong` loses its fields, so

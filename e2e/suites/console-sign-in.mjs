@@ -9,11 +9,11 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { browser, newContext, violations } from '../browser.mjs';
 import { eventually, loaded, look, newPage, program, reads, text, watchPage } from '../console.mjs';
-import { check, finish, run, temporary, temporaryFolder } from '../lib.mjs';
+import { check, finish, freePort, run, temporary, temporaryFolder } from '../lib.mjs';
 
 const block = readFileSync(join(import.meta.dirname, '../../docs/sign-in.md'), 'utf8').match(/^```js provider\n(.*?)^```$/ms)[1];
-const port = 44000 + process.pid % 4000; // This is the port of the server, which the provider must know.
-const host = `127.0.0.1:${23000 + (process.pid + 7) % 20000}`, issuer = `http://${host}`, audience = 'https://atrium.example.com';
+const port = await freePort(); // This is the port of the server, which the provider must know.
+const host = `127.0.0.1:${await freePort()}`, issuer = `http://${host}`, audience = 'https://atrium.example.com';
 const database = `sqlite:${join(temporaryFolder(), 'empty.db')}`, module = join(import.meta.dirname, `../bin/console-provider-${process.pid}.mjs`);
 const children = [];
 process.on('exit', () => { children.forEach((child) => child.kill('SIGKILL')); rmSync(module, { force: true }); });
@@ -26,7 +26,7 @@ function start(command, args, env) {
 }
 
 /** Imitates Google, which gives pages no code without a secret, but an ID token in the address. */
-const google = { host: `127.0.0.1:${23000 + (process.pid + 8) % 20000}`, asked: [] };
+const google = { host: `127.0.0.1:${await freePort()}`, asked: [] };
 google.issuer = `http://${google.host}`;
 const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const encoded = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -46,8 +46,8 @@ createServer((request, response) => {
  * Imitates two more providers. The honest one knows the reader, does not name itself in its answers, and sends codes only to where the console had
  * them sent before, which stands for the redirect URI that the operator has registered there. The evil one sends readers on to it.
  */
-const honest = { host: `127.0.0.1:${23000 + (process.pid + 9) % 20000}`, registered: '', challenges: new Map(), log: [] };
-const evil = { host: `127.0.0.1:${23000 + (process.pid + 10) % 20000}`, log: [] };
+const honest = { host: `127.0.0.1:${await freePort()}`, registered: '', challenges: new Map(), log: [] };
+const evil = { host: `127.0.0.1:${await freePort()}`, log: [] };
 for (const one of [honest, evil]) one.issuer = one.says = `http://${one.host}`;
 function imitate(one, handle) {
   createServer(async (request, response) => {

@@ -6,10 +6,9 @@ import assert from 'node:assert/strict';
 import { createSign, generateKeyPairSync } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
-import net from 'node:net';
 import { delimiter, join } from 'node:path';
 import { parse } from 'yaml';
-import { check, finish, run, start, temporaryFolder, until } from '../lib.mjs';
+import { check, finish, freePort, run, start, temporaryFolder, until } from '../lib.mjs';
 import { runAction, runComponent } from '../pipeline.mjs';
 
 const program = process.env.ATRIUM_TEST_PROGRAM ?? assert.fail('ATRIUM_TEST_PROGRAM is not set');
@@ -42,10 +41,6 @@ async function issuer() {
   self.url = 'http://' + self.host;
   return self;
 }
-
-const freePort = () => new Promise((done) => {
-  const probe = net.createServer().listen(0, '127.0.0.1', () => { const { port } = probe.address(); probe.close(() => done(port)); });
-});
 
 const folder = temporaryFolder(), database = `sqlite:${join(folder, 'atrium.db')}`;
 const [github, gitlab, own] = [await issuer(), await issuer(), await issuer()];

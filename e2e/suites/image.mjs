@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { lstatSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import https from 'node:https';
 import { join } from 'node:path';
-import { check, finish, run, temporaryFolder } from '../lib.mjs';
+import { check, finish, freePort, run, temporaryFolder } from '../lib.mjs';
 
 const program = process.env.ATRIUM_TEST_PROGRAM ?? assert.fail('ATRIUM_TEST_PROGRAM is not set');
 const folder = temporaryFolder(), archive = join(folder, 'image.tar'), root = join(folder, 'root');
@@ -85,7 +85,7 @@ await check('an index has an image for each architecture, and building it again 
 const own = process.getuid() !== 0;
 const inside = (args) => own ? ['unshare', '--map-root-user', 'chroot', root, ...args]
   : ['chroot', `--userspec=${config.User}`, root, ...args];
-const port = 22000 + process.pid % 20000;
+const port = await freePort();
 const environment = { ...Object.fromEntries(config.Env.map((text) => text.split(/=(.*)/s).slice(0, 2))), ATRIUM_ADDR: `127.0.0.1:${port}`, ATRIUM_DATABASE_URL: 'sqlite:/var/lib/atrium/atrium.db' };
 
 /** Runs a command of the image to its end, without the environment of this machine. */

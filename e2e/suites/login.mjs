@@ -7,11 +7,11 @@ import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync }
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { browser, newContext } from '../browser.mjs';
-import { check, finish, run, start, temporaryFolder, until } from '../lib.mjs';
+import { check, finish, freePort, run, start, temporaryFolder, until } from '../lib.mjs';
 
 const program = process.env.ATRIUM_TEST_PROGRAM ?? assert.fail('ATRIUM_TEST_PROGRAM is not set');
 const block = readFileSync(join(import.meta.dirname, '../../docs/sign-in.md'), 'utf8').match(/^```js provider\n(.*?)^```$/ms)[1];
-const host = `127.0.0.1:${23000 + (process.pid + 11) % 20000}`, issuer = `http://${host}`, audience = 'https://atrium.example.com';
+const host = `127.0.0.1:${await freePort()}`, issuer = `http://${host}`, audience = 'https://atrium.example.com';
 const database = `sqlite:${join(temporaryFolder(), 'atrium.db')}`, home = join(temporaryFolder(), 'config');
 const module = join(import.meta.dirname, `../bin/login-provider-${process.pid}.mjs`);
 process.on('exit', () => rmSync(module, { force: true }));

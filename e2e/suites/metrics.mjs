@@ -3,11 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createWriteStream, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { ask, check, data, endpoint, finish, headers, patience, run, site, temporary, temporaryFolder } from '../lib.mjs';
+import { ask, check, data, endpoint, finish, freePort, headers, patience, run, site, temporary, temporaryFolder } from '../lib.mjs';
 import { startSink } from '../receiver.mjs';
 
 const deploy = join(import.meta.dirname, '../../deploy');
@@ -43,16 +41,7 @@ await check('profiles and metrics are at the private address only', async () => 
   for (const path of ['/metrics', '/debug/pprof/heap']) assert.equal((await fetch(site + path)).status, 404);
 });
 
-/** Finds a port that nothing listens on. */
-async function findPort() {
-  const listener = createServer().listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  const { port } = listener.address();
-  listener.close();
-  await once(listener, 'close');
-  return port;
-}
-const port = await findPort(), importPort = await findPort();
+const port = await freePort(), importPort = await freePort();
 
 // This Prometheus belongs to the suite. It scrapes every second, and has the rules of the repository.
 const config = temporary('prometheus.yaml', `

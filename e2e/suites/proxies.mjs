@@ -12,7 +12,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SignJWT, exportJWK } from 'jose';
-import { check, finish, run, start, until } from '../lib.mjs';
+import { check, finish, freePort, run, start, until } from '../lib.mjs';
 
 const here = import.meta.dirname, root = join(here, '../..');
 const program = process.env.ATRIUM_TEST_PROGRAM ?? assert.fail('ATRIUM_TEST_PROGRAM is not set');
@@ -33,12 +33,6 @@ const page = readFileSync(join(root, 'docs/proxies.md'), 'utf8');
 const configuration = (kind) => page.match(new RegExp(`^\`\`\`${kind} proxy\n(.*?)^\`\`\`$`, 'ms'))?.[1] ?? assert.fail(`the page has no configuration of ${kind}`);
 
 const listen = (server) => new Promise((done) => server.listen(0, '127.0.0.1', () => done(server.address().port)));
-/** Returns a port that is free at the moment. */
-async function freePort() {
-  const server = http.createServer(), port = await listen(server);
-  await new Promise((closed) => server.close(closed));
-  return port;
-}
 
 // ---- Proxies in front of the server.
 

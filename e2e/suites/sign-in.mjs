@@ -5,13 +5,13 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { check, finish, run, start, temporaryFolder, until } from '../lib.mjs';
+import { check, finish, freePort, run, start, temporaryFolder, until } from '../lib.mjs';
 
 const program = process.env.ATRIUM_TEST_PROGRAM ?? assert.fail('ATRIUM_TEST_PROGRAM is not set');
 const page = readFileSync(join(import.meta.dirname, '../../docs/sign-in.md'), 'utf8');
 const block = (kind) => page.match(new RegExp(`^\`\`\`${kind}\n(.*?)^\`\`\`$`, 'ms'))?.[1] ?? assert.fail(`the page has no block ${kind}`);
 
-const host = `127.0.0.1:${23000 + process.pid % 20000}`, issuer = `http://${host}`, audience = 'https://atrium.example.com';
+const host = `127.0.0.1:${await freePort()}`, issuer = `http://${host}`, audience = 'https://atrium.example.com';
 const ours = (text) => text.replaceAll('127.0.0.1:3010', host);
 const database = `sqlite:${join(temporaryFolder(), 'atrium.db')}`;
 

@@ -4,10 +4,9 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import http from 'node:http';
-import net from 'node:net';
 import { join } from 'node:path';
 import { crc32, gzipSync } from 'node:zlib';
-import { check, finish, run, start, temporaryFolder, until } from '../lib.mjs';
+import { check, finish, freePort, run, start, temporaryFolder, until } from '../lib.mjs';
 
 const program = process.env.ATRIUM_TEST_PROGRAM ?? assert.fail('ATRIUM_TEST_PROGRAM is not set');
 
@@ -67,9 +66,6 @@ const putCatalog = (...ids) => { mirror.files['/kev.json'] = JSON.stringify({ ti
 putCatalog('CVE-2026-1001');
 mirror.files['/epss.csv.gz'] = gzipSync('#model_version:v2026.03.01,score_date:2026-03-01T00:00:00Z\ncve,epss,percentile\nCVE-2026-1001,0.94,0.99\nCVE-2026-1002,0.01,0.2\n');
 
-const freePort = () => new Promise((done) => {
-  const probe = net.createServer().listen(0, '127.0.0.1', () => { const { port } = probe.address(); probe.close(() => done(port)); });
-});
 const folder = temporaryFolder(), database = `sqlite:${join(folder, 'atrium.db')}`;
 const address = `127.0.0.1:${await freePort()}`, metrics = `127.0.0.1:${await freePort()}`, site = 'http://' + address;
 const atrium = async (...args) => {
