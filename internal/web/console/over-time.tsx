@@ -14,7 +14,7 @@ const keyOf = (rating: SeverityRating) => rating.toLowerCase() as 'critical';
 /** This part has the charts of the last 26 weeks, and how long fixes took. */
 export function OverTime({ uid, name }: { uid: string; name: string }) {
   const loaded = useData(OverTimeDocument, { uid, from: useDaysAgo(7 * (weeksShown - 1)), now: useDaysAgo(0) }), { data } = loaded;
-  if (!data) return loaded.loading ? <div className="card"><Lines rows={10} height={40} /></div> : <Problems loaded={loaded} />;
+  if (!data) return loaded.loading ? <Waiting /> : <Problems loaded={loaded} />;
   const { findingActivity: open, remediationActivity: changes, overdue, dated } = data;
   if (!open || !changes) return <Problems loaded={loaded} />;
   const opened = sumOf(changes, 'opened'), fixed = sumOf(changes, 'fixed'), lately = changes.slice(-recentWeeks);
@@ -30,6 +30,19 @@ export function OverTime({ uid, name }: { uid: string; name: string }) {
       <Card title="Fixed" className="wide-6"><Weekly label="Fixed in each week" weeks={changes.map(({ time, fixed: counts }) => ({ time, counts }))} /></Card>
       <Card title="Time to fix" className="wide-12">{fixed === 0 ? <Empty title="Nothing was fixed">When a newer image no longer has a vulnerability, this table says how long that took.</Empty> : <TimesToFix weeks={changes} />}</Card>
       {!overdue && <NotShown what="what is overdue" />}
+    </div>
+  );
+}
+
+/** This part takes the place of the charts until they are there. */
+function Waiting() {
+  return (
+    <div className="grid">
+      <Card title="In short" className="wide-12"><Lines rows={2} height={40} /></Card>
+      <Card title="Open" className="wide-12"><Lines rows={5} height={40} /></Card>
+      <Card title="Appeared" className="wide-6"><Lines rows={5} height={40} /></Card>
+      <Card title="Fixed" className="wide-6"><Lines rows={5} height={40} /></Card>
+      <Card title="Time to fix" className="wide-12"><Lines rows={5} height={40} /></Card>
     </div>
   );
 }
