@@ -25,7 +25,7 @@ import (
 // a valid token.
 func startBehindRelay(t *testing.T, flags ...string) (*running, *storetest.Relay, string) {
 	t.Helper()
-	direct := storetest.Postgres(t)
+	direct := demonstration.Postgres(t)
 	relay := storetest.NewRelay(t, direct)
 	server := start(t, relay.URL, append(flags, "--dev", "--metrics-addr", "127.0.0.1:0")...)
 	token := strings.TrimSpace(mustRun(t, direct, "token"))

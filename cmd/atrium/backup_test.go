@@ -24,7 +24,7 @@ func (w *writing) countAcknowledged() int {
 // The sink fails the test if an event arrives with two ids.
 func TestAnOldBackupIsRestoredWithoutASkippedDelivery(t *testing.T) {
 	t.Parallel()
-	url, file := storetest.SQLite(t), filepath.Join(t.TempDir(), "backup.db")
+	url, file := demonstration.SQLite(t), filepath.Join(t.TempDir(), "backup.db")
 	sink := &countingSink{t: t, ids: map[string]string{}, received: map[string]time.Time{}}
 	receiver := httptest.NewServer(sink)
 	t.Cleanup(receiver.Close)
@@ -153,7 +153,7 @@ func TestABackupIsOfADatabaseOfAtrium(t *testing.T) {
 
 func TestABackupReplacesNoFileOfADatabase(t *testing.T) {
 	t.Parallel()
-	url, elsewhere := storetest.SQLite(t), t.TempDir()
+	url, elsewhere := demonstration.SQLite(t), t.TempDir()
 	path := strings.TrimPrefix(url, "sqlite:")
 	link, busy := filepath.Join(elsewhere, "link.db"), filepath.Join(elsewhere, "busy.db")
 	if err := os.Symlink(path, link); err != nil {
@@ -209,7 +209,7 @@ func copyOpen(t *testing.T, url string) (path string) {
 
 func TestARestoreReadsTheLogOfADatabaseToo(t *testing.T) {
 	t.Parallel()
-	url, empty := storetest.SQLite(t), filepath.Join(t.TempDir(), "empty.db")
+	url, empty := demonstration.SQLite(t), filepath.Join(t.TempDir(), "empty.db")
 	mustRun(t, url, "admin", "backup", empty)
 	server := start(t, url, "--dev") // The log has the demonstration.
 	killed := copyOpen(t, url)

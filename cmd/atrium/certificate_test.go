@@ -111,7 +111,7 @@ func (p *pair) ask(client *http.Client, url string) (protocol, name string) {
 func TestTLSWorksForBothHTTPVersionsAndRejectsOldTLS(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, "first")
-	server := start(t, storetest.SQLite(t), "--dev", "--tls-cert", p.certFile, "--tls-key", p.keyFile)
+	server := start(t, demonstration.SQLite(t), "--dev", "--tls-cert", p.certFile, "--tls-key", p.keyFile)
 	if !strings.HasPrefix(server.url, "https://127.0.0.1:") {
 		t.Fatalf("it says %s", server.stdout)
 	}
@@ -133,7 +133,7 @@ func TestTheExpiryOfTheCertificateIsInTheLogAndAMetric(t *testing.T) {
 	p := newPair(t, "first")
 	p.life[0] = -5 * time.Hour // five sixths of its life are over
 	p.renew("first")
-	server := start(t, storetest.SQLite(t), "--dev", "--tls-cert", p.certFile, "--tls-key", p.keyFile, "--metrics-addr", "127.0.0.1:0", "--log-format", "json")
+	server := start(t, demonstration.SQLite(t), "--dev", "--tls-cert", p.certFile, "--tls-key", p.keyFile, "--metrics-addr", "127.0.0.1:0", "--log-format", "json")
 	metrics := regexp.MustCompile(`"msg":"metrics","url":"([^"]+)"`)
 	server.await(func() bool { return metrics.MatchString(server.stderr.String()) })
 	for range 2 {
@@ -158,7 +158,7 @@ func TestTheExpiryOfTheCertificateIsInTheLogAndAMetric(t *testing.T) {
 func TestGRPCIsServedOverTLS(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, "first")
-	server := start(t, storetest.SQLite(t), "--dev", "--tls-cert", p.certFile, "--tls-key", p.keyFile)
+	server := start(t, demonstration.SQLite(t), "--dev", "--tls-cert", p.certFile, "--tls-key", p.keyFile)
 	either := p.client(true)
 	either.Transport.(*http.Transport).Protocols.SetHTTP1(true)
 	for name, httpClient := range map[string]*http.Client{"h2": p.client(true), "h2 or http/1.1": either} {

@@ -177,7 +177,7 @@ func TestTheEncryptionKeyIsChangedByACommand(t *testing.T) {
 
 func TestTwoServersOnOneFileAreRefused(t *testing.T) {
 	t.Parallel()
-	url := storetest.SQLite(t)
+	url := demonstration.SQLite(t)
 	server := start(t, url, "--dev")
 	_, _, err := atrium(t, nil, "serve", "--addr", "127.0.0.1:0", "--database-url", url)
 	if exitCode(err) != 1 || !strings.Contains(err.Error(), strings.TrimPrefix(url, "sqlite:")) || !strings.Contains(err.Error(), "another server") {

@@ -6,13 +6,11 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"atrium/store/storetest"
 )
 
 func TestFindingsAreDecidedAbout(t *testing.T) {
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, url string) {
+	demonstration.EachURL(t, func(t *testing.T, url string) {
 		server := start(t, url, "--dev")
 		env := map[string]string{"ATRIUM_URL": server.url, "ATRIUM_TOKEN": strings.TrimSpace(mustRun(t, url, "token"))}
 		succeed := func(args ...string) string {

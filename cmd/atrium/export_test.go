@@ -88,7 +88,7 @@ func TestFindingsAndPackagesAreExportedByTheCommandLine(t *testing.T) {
 // Each export over the network prints what the export of the database prints.
 func TestExportsOverTheNetworkPrintTheSame(t *testing.T) {
 	t.Parallel()
-	url := storetest.SQLite(t)
+	url := demonstration.SQLite(t)
 	server := start(t, url, "--dev")
 	env := map[string]string{"ATRIUM_DATABASE_URL": url}
 	var first struct{ RepoPath, Digest string }

@@ -78,7 +78,7 @@ func (h hub) push(reference string, layers int64) (digest v1.Hash, size int64) {
 
 func TestARegistryIsImportedServedAndPruned(t *testing.T) {
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, url string) {
+	demonstration.EachURL(t, func(t *testing.T, url string) {
 		h := startHub(t)
 		for n := range 5 {
 			h.push(fmt.Sprintf("team/app:v%d", n), 1)

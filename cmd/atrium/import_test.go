@@ -65,7 +65,7 @@ func expectSummary(t *testing.T, out string, want ...string) {
 func TestRealDataIsImportedOnceAndServed(t *testing.T) {
 	t.Parallel()
 	requireFile(t, data)
-	storetest.EachURL(t, func(t *testing.T, url string) {
+	demonstration.EachURL(t, func(t *testing.T, url string) {
 		if slowSQLite && strings.HasPrefix(url, "sqlite:") {
 			t.Skip("the race detector makes SQLite too slow for so much")
 		}
@@ -228,7 +228,7 @@ func TestAnImportThatStopsSaysHowItGoesOn(t *testing.T) {
 
 func TestAFeedForAllIsImportedWithoutAGroup(t *testing.T) {
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, url string) {
+	demonstration.EachURL(t, func(t *testing.T, url string) {
 		server := start(t, url, "--dev")
 		token := strings.TrimSpace(mustRun(t, url, "token"))
 		file := filepath.Join(t.TempDir(), "a.json")

@@ -77,7 +77,7 @@ func TestTheOperatorAllowsAndRevokesIssuers(t *testing.T) {
 // A change by the operator takes effect with the next request to a running server.
 func TestCallersOfAnIssuerAreAcceptedWhileTheOperatorAllowsIt(t *testing.T) {
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, url string) {
+	demonstration.EachURL(t, func(t *testing.T, url string) {
 		server := start(t, url, "--dev", "--no-webhooks")
 		acme, owner := demoUID(t, server), strings.TrimSpace(mustRun(t, url, "token"))
 		body := `{"name": "people", "defaultRole": "` + string(iam.ViewerRole) + `", "oidc": {"issuer": "` + auth.DevelopmentIssuer + `", "clientId": "atrium"}}`

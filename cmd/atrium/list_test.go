@@ -10,13 +10,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"atrium/store/storetest"
 )
 
 func TestResourcesAreListedAndShown(t *testing.T) {
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, url string) {
+	demonstration.EachURL(t, func(t *testing.T, url string) {
 		server := start(t, url, "--dev")
 		env := map[string]string{"ATRIUM_URL": server.url, "ATRIUM_TOKEN": strings.TrimSpace(mustRun(t, url, "token"))}
 		list := func(args ...string) string {
@@ -167,7 +165,7 @@ func TestATableIsShownByThePagerOfThePerson(t *testing.T) {
 
 func TestAWatchedListFollowsChanges(t *testing.T) {
 	t.Parallel()
-	url := storetest.SQLite(t)
+	url := demonstration.SQLite(t)
 	server := start(t, url, "--dev")
 	token := strings.TrimSpace(mustRun(t, url, "token"))
 	env := map[string]string{"ATRIUM_URL": server.url, "ATRIUM_TOKEN": token}

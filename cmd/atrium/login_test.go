@@ -25,7 +25,7 @@ func signInWithToken(t *testing.T, env map[string]string, token string, args ...
 
 func TestWhoIsSignedInUsesTheServerWithoutFlags(t *testing.T) {
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, url string) {
+	demonstration.EachURL(t, func(t *testing.T, url string) {
 		server := start(t, url, "--dev")
 		editor := strings.TrimSpace(mustRun(t, url, "token", "--as", "editor"))
 		home := t.TempDir()
@@ -199,7 +199,7 @@ func TestACIJobNeedsNoSignIn(t *testing.T) {
 
 func TestASignInSaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
-	server := start(t, storetest.SQLite(t), "--dev")
+	server := start(t, demonstration.SQLite(t), "--dev")
 	home := t.TempDir()
 	env := map[string]string{"XDG_CONFIG_HOME": home}
 	for _, c := range []struct {

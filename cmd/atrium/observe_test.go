@@ -54,7 +54,7 @@ func findLine(t *testing.T, all []requestLine, what string, is func(requestLine)
 
 func TestALogLineHasTheCallerTheOperationAndTheResult(t *testing.T) {
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, url string) {
+	demonstration.EachURL(t, func(t *testing.T, url string) {
 		server := start(t, url, "--dev", "--slow", "1ns")
 		token := strings.TrimSpace(mustRun(t, url, "token"))
 		acme := demoUID(t, server)
@@ -125,7 +125,7 @@ func TestTheLogForPeopleIsText(t *testing.T) {
 // The server that should deliver may be missing, so all others say how long events wait.
 func TestMetricsOfAServerWithoutWebhooksShowWhatWaits(t *testing.T) {
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, url string) {
+	demonstration.EachURL(t, func(t *testing.T, url string) {
 		server := start(t, url, "--dev", "--no-webhooks", "--metrics-addr", "127.0.0.1:0")
 		server.await(func() bool { return strings.Contains(server.stderr.String(), `"msg":"metrics"`) })
 		server.url = regexp.MustCompile(`"msg":"metrics","url":"([^"]+)/metrics"`).FindStringSubmatch(server.stderr.String())[1]
@@ -140,7 +140,7 @@ func TestMetricsOfAServerWithoutWebhooksShowWhatWaits(t *testing.T) {
 
 func TestMetricsCountRequestsAndStatements(t *testing.T) {
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, url string) {
+	demonstration.EachURL(t, func(t *testing.T, url string) {
 		server := start(t, url, "--dev", "--metrics-addr", "127.0.0.1:0")
 		token := strings.TrimSpace(mustRun(t, url, "token"))
 		server.get(token, "/registry/v2/repos")

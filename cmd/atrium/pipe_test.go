@@ -6,8 +6,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-
-	"atrium/store/storetest"
 )
 
 // The attack is a program that reads the output of a server, as in `atrium serve | reader`, and ends.
@@ -19,7 +17,7 @@ func TestAServerGoesOnWhenTheReadersOfItsOutputHaveEnded(t *testing.T) {
 	}
 	defer greeting.Close()
 	_ = read.Close() // Nobody reads the greeting.
-	cmd := newProcess(t, "serve", "--dev", "--addr", "127.0.0.1:0", "--metrics-addr=", "--log-format", "json", "--database-url", storetest.SQLite(t))
+	cmd := newProcess(t, "serve", "--dev", "--addr", "127.0.0.1:0", "--metrics-addr=", "--log-format", "json", "--database-url", demonstration.SQLite(t))
 	cmd.Stdout = greeting
 	log, err := cmd.StderrPipe()
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 
 	"atrium/internal/demo"
 	"atrium/platform/core"
-	"atrium/store/storetest"
 )
 
 // query runs a GraphQL document and decodes its data.
@@ -41,7 +40,7 @@ func (r *running) query(token, document, variables string, into any) {
 
 func TestEveryExampleOfThePlaygroundReturnsData(t *testing.T) {
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, url string) {
+	demonstration.EachURL(t, func(t *testing.T, url string) {
 		server := start(t, url, "--dev")
 		token := strings.TrimSpace(mustRun(t, url, "token"))
 		for _, example := range demo.Examples(core.UID(demoUID(t, server))) {
@@ -61,7 +60,7 @@ func TestEveryExampleOfThePlaygroundReturnsData(t *testing.T) {
 // a new one that is not, an exception that ends, and images of which only names are known.
 func TestTheDemonstrationShowsFindings(t *testing.T) {
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, url string) {
+	demonstration.EachURL(t, func(t *testing.T, url string) {
 		server := start(t, url, "--dev")
 		token := strings.TrimSpace(mustRun(t, url, "token"))
 		var answer struct {
@@ -117,7 +116,7 @@ func TestTheDemonstrationShowsFindings(t *testing.T) {
 
 func TestWithoutAPlaygroundNoPageLinksToIt(t *testing.T) {
 	t.Parallel()
-	server := start(t, storetest.SQLite(t), "--dev", "--no-playground")
+	server := start(t, demonstration.SQLite(t), "--dev", "--no-playground")
 	for path, want := range map[string]int{"/": http.StatusOK, "/playground": http.StatusNotFound, "/playground/small": http.StatusNotFound, "/docs": http.StatusOK, "/guide": http.StatusOK} {
 		if status, body := server.get("", path); status != want && (path != "/docs" || status != http.StatusNotImplemented) || strings.Contains(body, ">Playground<") { // a reference that was not built answers 501
 			t.Errorf("%s: status %d, want %d: %.300s, want it without '>Playground<'", path, status, want, body)
@@ -127,7 +126,7 @@ func TestWithoutAPlaygroundNoPageLinksToIt(t *testing.T) {
 
 func TestWithoutAConsoleNoPageLeadsToOne(t *testing.T) {
 	t.Parallel()
-	server := start(t, storetest.SQLite(t), "--dev", "--no-console")
+	server := start(t, demonstration.SQLite(t), "--dev", "--no-console")
 	for path, want := range map[string]int{"/": http.StatusOK, "/console": http.StatusNotFound, "/console/acme": http.StatusNotFound, "/docs": http.StatusOK, "/guide": http.StatusOK} {
 		if status, body := server.get("", path); status != want && (path != "/docs" || status != http.StatusNotImplemented) || strings.Contains(body, ">Console<") { // a reference that was not built answers 501
 			t.Errorf("%s: status %d, want %d: %.300s, want it without '>Console<'", path, status, want, body)
@@ -150,7 +149,7 @@ func TestTheDocumentsOfTheConsoleAreTrusted(t *testing.T) {
 		t.Fatalf("%d documents, %v", len(documents), err)
 	}
 	for _, console := range []string{"--console", "--no-console"} {
-		url := storetest.SQLite(t)
+		url := demonstration.SQLite(t)
 		server := start(t, url, "--dev", "--trusted-documents", manifest, console)
 		token := strings.TrimSpace(mustRun(t, url, "token"))
 		for _, document := range documents {

@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"strings"
 	"testing"
-
-	"atrium/store/storetest"
 )
 
 func TestAQueryPrintsTheAnswerIndented(t *testing.T) {
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, url string) {
+	demonstration.EachURL(t, func(t *testing.T, url string) {
 		server := start(t, url, "--dev")
 		flags := []string{"query", "--url", server.url, "--database-url", url}
 		const want = `{
@@ -38,7 +36,7 @@ func TestAQueryPrintsTheAnswerIndented(t *testing.T) {
 
 func TestErrorsInAnAnswerArePrintedAndFailTheCommand(t *testing.T) {
 	t.Parallel()
-	url := storetest.SQLite(t)
+	url := demonstration.SQLite(t)
 	server := start(t, url, "--dev")
 	for _, args := range [][]string{
 		{"{ nothing }"},
@@ -54,7 +52,7 @@ func TestErrorsInAnAnswerArePrintedAndFailTheCommand(t *testing.T) {
 
 func TestWatchPrintsEachAnswerAsALine(t *testing.T) {
 	t.Parallel()
-	url := storetest.SQLite(t)
+	url := demonstration.SQLite(t)
 	server := start(t, url, "--dev")
 	const subscription = `subscription($n: Int) { events(after: "", first: $n) { type } }`
 	flags := []string{"query", "--url", server.url, "--database-url", url, subscription}

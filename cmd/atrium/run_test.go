@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -12,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"atrium/store/storetest"
 )
 
 // atrium runs the program to its end, like a shell with these environment variables.
@@ -101,6 +104,26 @@ func startWith(t *testing.T, env map[string]string, databaseURL string, args ...
 	r.url = servedAt.FindStringSubmatch(output())[1]
 	return r
 }
+
+// demonstration makes databases that have the demonstration data already, so that a server in development mode starts at once.
+var demonstration = storetest.NewTemplate(func(ctx context.Context, url string) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	output, ended := &lockedBuffer{}, make(chan error, 1)
+	go func() {
+		args := []string{"serve", "--dev", "--addr", "127.0.0.1:0", "--metrics-addr=", "--database-url", url}
+		ended <- run(ctx, args, program{"atrium", variables(nil), list(nil), strings.NewReader(""), output, output})
+	}()
+	for !servedAt.MatchString(output.String()) {
+		select {
+		case err := <-ended:
+			return fmt.Errorf("the program ended: %w\n%s", err, output)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	stop()
+	return <-ended
+})
 
 // launch runs the program in the background, at most until the test ends.
 func launch(t *testing.T, env map[string]string, args ...string) *running {

@@ -59,7 +59,7 @@ func TestLimitsAreOffInDevelopmentUnlessTheyAreGiven(t *testing.T) {
 
 func TestLimitsApplyToEveryProtocol(t *testing.T) {
 	t.Parallel()
-	database := storetest.SQLite(t)
+	database := demonstration.SQLite(t)
 	server := start(t, database, "--dev", "--rate-limit", "1", "--rate-burst", "2", "--cors-origin", "https://app.example.com")
 	owner, viewer := strings.TrimSpace(mustRun(t, database, "token")), strings.TrimSpace(mustRun(t, database, "token", "--as", "viewer"))
 	for _, ask := range [][2]string{{"/registry/v2/repos", ""}, {"/graphql", askRepos}} {
@@ -236,7 +236,7 @@ func TestTheEndOfV2beta1IsADateAfterItsDeprecation(t *testing.T) {
 // Clients see the headers through all layers, also in the answer for the caller of an earlier request.
 func TestAnswersOfV2beta1SayThatItEnds(t *testing.T) {
 	t.Parallel()
-	url := storetest.SQLite(t)
+	url := demonstration.SQLite(t)
 	server := start(t, url, "--dev", "--v2beta1-deprecation", "2027-01-31", "--v2beta1-sunset", "2027-06-30")
 	token := strings.TrimSpace(mustRun(t, url, "token"))
 	for range 2 {

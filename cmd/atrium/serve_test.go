@@ -30,7 +30,7 @@ func repoNames(t *testing.T, body string) (names []string, total string) {
 
 func TestDevelopmentModeServesTheDemonstrationAndItsTokens(t *testing.T) {
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, url string) {
+	demonstration.EachURL(t, func(t *testing.T, url string) {
 		server := start(t, url, "--dev")
 		for _, line := range []string{"Playground     " + server.url + "/playground", "Token          atrium token", "acme is "} {
 			if !strings.Contains(server.stdout.String(), line) {
@@ -100,7 +100,7 @@ func TestTheDemonstrationIsCreatedOnceAndOnlyInAnEmptyDatabase(t *testing.T) {
 func TestTheGreetingNamesOnlyPagesThatAreServed(t *testing.T) {
 	t.Parallel()
 	for option, missing := range map[string]string{"--playground": "", "--no-playground": "Playground", "--no-console": "Console"} {
-		server := start(t, storetest.SQLite(t), "--dev", option)
+		server := start(t, demonstration.SQLite(t), "--dev", option)
 		for name, page := range map[string]string{"Playground": "/playground", "Console": "/console", "Guide": "/guide", "Reference": "/docs"} {
 			if named := strings.Contains(server.stdout.String(), "\n"+name+" "); named != (name != missing) {
 				t.Errorf("with %s, the greeting names %s: %v, want %v:\n%s", option, name, named, name != missing, server.stdout)
@@ -114,7 +114,7 @@ func TestTheGreetingNamesOnlyPagesThatAreServed(t *testing.T) {
 
 func TestOutsideDevelopmentModeDevelopmentTokensAreRejected(t *testing.T) {
 	t.Parallel()
-	url := storetest.SQLite(t)
+	url := demonstration.SQLite(t)
 	if err := start(t, url, "--dev").end(); err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestOutsideDevelopmentModeDevelopmentTokensAreRejected(t *testing.T) {
 
 func TestPagesAndHealthChecksAnswerAndOtherPathsAreNotFound(t *testing.T) {
 	t.Parallel()
-	server := start(t, storetest.SQLite(t), "--dev")
+	server := start(t, demonstration.SQLite(t), "--dev")
 	for path, want := range map[string]int{"/": 200, "/home.css": 200, "/playground": 200, "/playground/small": 200, "/livez": 200, "/readyz": 200, "/ping/v2/ping": 200, "/openapi.json": 200, "/openapi.yaml": 200, "/docs/reference.js": 200, "/nothing": 404, "//": 404} {
 		if status, body := server.get("", path); status != want {
 			t.Errorf("%s: %d, want %d\n%s", path, status, want, body)
@@ -156,7 +156,7 @@ func TestPagesAndHealthChecksAnswerAndOtherPathsAreNotFound(t *testing.T) {
 
 func TestOnlyNamedIdentitiesReadTheSDLWhileIntrospectionIsOff(t *testing.T) {
 	t.Parallel()
-	database := storetest.SQLite(t)
+	database := demonstration.SQLite(t)
 	first := start(t, database, "--dev")
 	owner, viewer := strings.TrimSpace(mustRun(t, database, "token")), strings.TrimSpace(mustRun(t, database, "token", "--as", "viewer"))
 	_, body := first.send(http.MethodPost, viewer, "/graphql", `{"query": "{viewer{identities{uid}}}"}`)
@@ -192,7 +192,7 @@ func TestAnAddressInUseIsAnErrorThatNamesIt(t *testing.T) {
 
 func TestLogsAreLinesOfJSONWithoutTokensAndQueries(t *testing.T) {
 	t.Parallel()
-	url := storetest.SQLite(t)
+	url := demonstration.SQLite(t)
 	server := start(t, url, "--dev")
 	token := strings.TrimSpace(mustRun(t, url, "token"))
 	server.get(token, "/registry/v2/repos?name=hidden")

@@ -14,8 +14,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"atrium/store/storetest"
 )
 
 // The attack: PostgreSQL stops answering, so claims, renewals, attempts and the pool wait for
@@ -69,7 +67,7 @@ func TestASignalEndsConnectionsWithAnAnswerAndTellsItsName(t *testing.T) {
 			if ossignal.Ignored(signal) {
 				t.Skip("whoever started the tests ignores the signal, as nohup does, and so does the server")
 			}
-			server := launchProcess(t, "serve", "--dev", "--addr", "127.0.0.1:0", "--metrics-addr=", "--log-format", "json", "--drain-delay", "1h", "--database-url", storetest.SQLite(t))
+			server := launchProcess(t, "serve", "--dev", "--addr", "127.0.0.1:0", "--metrics-addr=", "--log-format", "json", "--drain-delay", "1h", "--database-url", demonstration.SQLite(t))
 			url := server.await(servedAt)[1]
 			client := &http.Client{Transport: &http.Transport{}}
 			if get(t, client, url+"/livez"); !get(t, client, url+"/livez") {
@@ -146,7 +144,7 @@ func (l *launched) await(pattern *regexp.Regexp) []string {
 
 func TestAConnectionWithoutRequestsEndsAfterItsTime(t *testing.T) {
 	t.Parallel()
-	server := start(t, storetest.SQLite(t), "--dev", "--idle-timeout", "1ms")
+	server := start(t, demonstration.SQLite(t), "--dev", "--idle-timeout", "1ms")
 	conn, err := net.Dial("tcp", strings.TrimPrefix(server.url, "http://"))
 	if err != nil {
 		t.Fatal(err)

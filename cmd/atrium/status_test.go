@@ -21,7 +21,7 @@ import (
 // An operator who is called at night reads one page about all organisations.
 func TestTheStatusShowsWhatAnOperatorLooksFor(t *testing.T) {
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, url string) {
+	demonstration.EachURL(t, func(t *testing.T, url string) {
 		sink := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(map[bool]int{true: http.StatusInternalServerError, false: http.StatusNoContent}[r.URL.Path == "/hook"])
 		}))
@@ -122,7 +122,7 @@ func TestTheStatusWritesNothing(t *testing.T) {
 // Replicas of two versions run side by side during an upgrade, and an operator asks which are left.
 func TestTheStatusShowsTheVersionsOfReplicas(t *testing.T) {
 	t.Parallel()
-	url := storetest.Postgres(t)
+	url := demonstration.Postgres(t)
 	start(t, url, "--dev")
 	if out, want := mustRun(t, url, "admin", "status"), "\natrium/"+version+"  "; !strings.Contains(out, want) {
 		t.Errorf("no %q in\n%s", want, out)

@@ -41,7 +41,7 @@ func (r *running) makeRepo(token, group, name string) {
 
 func TestATailPrintsNewEvents(t *testing.T) {
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, url string) {
+	demonstration.EachURL(t, func(t *testing.T, url string) {
 		server := start(t, url, "--dev")
 		token, acme := strings.TrimSpace(mustRun(t, url, "token")), demoUID(t, server)
 		tail := launch(t, nil, "events", "tail", "--url", server.url, "--database-url", url, "--type", "platform.registry.repo.created")
@@ -98,7 +98,7 @@ func importRepo(t *testing.T, databaseURL, group, name string) {
 
 func TestATailContinuesAfterARestartWithoutGapOrRepeat(t *testing.T) {
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, url string) {
+	demonstration.EachURL(t, func(t *testing.T, url string) {
 		server := start(t, url, "--dev", "--addr", restartableAddress())
 		token, acme := strings.TrimSpace(mustRun(t, url, "token")), demoUID(t, server)
 		tail := launch(t, map[string]string{"ATRIUM_TOKEN": token}, "events", "tail", "--url", server.url, "--after", "", "--output", "json")
@@ -134,7 +134,7 @@ func TestATailContinuesAfterARestartWithoutGapOrRepeat(t *testing.T) {
 // only after the restart.
 func TestATailWithoutEventsMissesNothingDuringARestart(t *testing.T) {
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, url string) {
+	demonstration.EachURL(t, func(t *testing.T, url string) {
 		server := start(t, url, "--dev", "--addr", restartableAddress())
 		acme := demoUID(t, server)
 		tail := launch(t, nil, "events", "tail", "--url", server.url, "--database-url", url)
@@ -270,7 +270,7 @@ func TestATailRetriesOnlyAfterTemporaryErrors(t *testing.T) {
 
 func TestAnInvalidTokenOrArgumentEndsATailAtOnce(t *testing.T) {
 	t.Parallel()
-	url := storetest.SQLite(t)
+	url := demonstration.SQLite(t)
 	server := start(t, url, "--dev")
 	const wrong = "eyJhbGciOiJFUzI1NiJ9.c2VjcmV0.c2VjcmV0"
 	out, errOut, err := atrium(t, map[string]string{"ATRIUM_TOKEN": wrong}, "events", "tail", "--url", server.url, "--after", "")
@@ -288,7 +288,7 @@ func TestAnInvalidTokenOrArgumentEndsATailAtOnce(t *testing.T) {
 	if exitCode(err) != 1 || !strings.Contains(err.Error(), "ATRIUM_TOKEN") {
 		t.Errorf("no token: %v, want an error with 'ATRIUM_TOKEN'", err)
 	}
-	other := storetest.SQLite(t)
+	other := storetest.SQLite(t) // It has keys of its own.
 	if err := start(t, other, "--dev").end(); err != nil {
 		t.Fatal(err)
 	}

@@ -141,7 +141,7 @@ func traceID(n int) string { return fmt.Sprintf("4bf92f3577b34da6a3ce929d0e0e47%
 
 func TestARequestIsATraceInEveryProtocol(t *testing.T) {
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, url string) {
+	demonstration.EachURL(t, func(t *testing.T, url string) {
 		c := startCollector(t, http.StatusServiceUnavailable)
 		delivered, passed := make(chan http.Header, 100), make(chan http.Header, 1)
 		sink := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { delivered <- r.Header }))
@@ -236,7 +236,7 @@ func awaitDelivery(t *testing.T, delivered <-chan http.Header, subject string) h
 
 func TestATraceIsPassedOnWithoutACollector(t *testing.T) {
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, url string) {
+	demonstration.EachURL(t, func(t *testing.T, url string) {
 		delivered := make(chan http.Header, 100)
 		sink := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { delivered <- r.Header }))
 		t.Cleanup(sink.Close)

@@ -12,7 +12,7 @@ import (
 
 func TestAChangeArrivesAtItsSink(t *testing.T) {
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, url string) {
+	demonstration.EachURL(t, func(t *testing.T, url string) {
 		arrived := make(chan http.Header, 100)
 		sink := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { arrived <- r.Header }))
 		t.Cleanup(sink.Close)
@@ -49,7 +49,7 @@ func TestAChangeArrivesAtItsSink(t *testing.T) {
 // the operator has allowed by mistake.
 func TestNoDeliveryReachesTheServerItself(t *testing.T) {
 	t.Parallel()
-	url := storetest.SQLite(t)
+	url := demonstration.SQLite(t)
 	free := httptest.NewServer(http.NotFoundHandler())
 	port := strings.TrimPrefix(free.URL, "http://127.0.0.1:")
 	free.Close()

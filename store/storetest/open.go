@@ -38,10 +38,41 @@ func Each(t *testing.T, test func(t *testing.T, s *sqlstore.Store)) {
 // once.
 func EachURL(t *testing.T, test func(t *testing.T, url string)) {
 	t.Helper()
+	empty.EachURL(t, test)
+}
+
+// A Template makes databases that are copies of one. That one is made once per engine and test binary.
+type Template struct {
+	file     func() ([]byte, error)
+	database func(server string) (name string, err error)
+}
+
+// empty makes databases with a schema and without rows.
+var empty = NewTemplate(func(context.Context, string) error { return nil })
+
+// NewTemplate returns a template of what fill writes into a database with a schema.
+func NewTemplate(fill func(ctx context.Context, url string) error) *Template {
+	return &Template{
+		sync.OnceValues(func() ([]byte, error) { return fillFile(fill) }),
+		func() func(string) (string, error) {
+			var once sync.Once
+			name := "template_" + randomName()
+			var failed error
+			return func(server string) (string, error) {
+				once.Do(func() { failed = fillDatabase(server, name, fill) })
+				return name, failed
+			}
+		}(),
+	}
+}
+
+// EachURL runs test on every engine, in parallel, each time with a copy of its own.
+func (template *Template) EachURL(t *testing.T, test func(t *testing.T, url string)) {
+	t.Helper()
 	for _, engine := range []struct {
 		name string
 		url  func(testing.TB) string
-	}{{"sqlite", SQLite}, {"postgres", PostgresOrPooled}} {
+	}{{"sqlite", template.SQLite}, {"postgres", template.PostgresOrPooled}} {
 		t.Run(engine.name, func(t *testing.T) {
 			t.Parallel()
 			test(t, engine.url(t))
@@ -60,23 +91,28 @@ func Open(t testing.TB, url string) *sqlstore.Store {
 	return s
 }
 
-// SQLite creates an empty database, a copy of one that was migrated once, and
-// returns its URL.
+// SQLite creates an empty database and returns its URL.
 func SQLite(t testing.TB) string {
 	t.Helper()
-	migrated, err := migratedFile()
+	return empty.SQLite(t)
+}
+
+// SQLite creates a copy and returns its URL.
+func (template *Template) SQLite(t testing.TB) string {
+	t.Helper()
+	content, err := template.file()
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "atrium.db")
-	if err := os.WriteFile(path, migrated, 0o600); err != nil {
+	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return "sqlite:" + path
 }
 
-// migratedFile migrates one SQLite database per test binary and returns its content.
-var migratedFile = sync.OnceValues(func() ([]byte, error) {
+// fillFile makes a SQLite database and returns its content.
+func fillFile(fill func(context.Context, string) error) ([]byte, error) {
 	folder, err := os.MkdirTemp("", "atrium-template")
 	if err != nil {
 		return nil, err
@@ -86,17 +122,25 @@ var migratedFile = sync.OnceValues(func() ([]byte, error) {
 	if err := store.Migrate(context.Background(), "sqlite:"+path, nil); err != nil {
 		return nil, err
 	}
+	if err := fill(context.Background(), "sqlite:"+path); err != nil {
+		return nil, err
+	}
 	if _, err := os.Stat(path + "-wal"); err == nil {
 		return nil, errors.New(path + "-wal is left, so a copy of the file alone would lack what is in there")
 	}
 	return os.ReadFile(path)
-})
+}
 
-// Postgres creates an empty database, a copy of one that was migrated once, and
-// returns its URL.
+// Postgres creates an empty database and returns its URL.
 func Postgres(t testing.TB) string {
 	t.Helper()
-	from, err := template(server(t))
+	return empty.Postgres(t)
+}
+
+// Postgres creates a copy and returns its URL.
+func (template *Template) Postgres(t testing.TB) string {
+	t.Helper()
+	from, err := template.database(server(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +157,14 @@ const poolerAddress = "ATRIUM_TEST_POOLER"
 // through the pooler if there is one.
 func PostgresOrPooled(t testing.TB) string {
 	t.Helper()
-	u, err := url.Parse(Postgres(t))
+	return empty.PostgresOrPooled(t)
+}
+
+// PostgresOrPooled creates a copy and returns its URL, which leads through the pooler if
+// there is one.
+func (template *Template) PostgresOrPooled(t testing.TB) string {
+	t.Helper()
+	u, err := url.Parse(template.Postgres(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,26 +275,21 @@ func create(t testing.TB, like string) string {
 	return databaseURL(server, name)
 }
 
-// template migrates one database per test binary, of which other databases are copies,
-// and returns its name.
-var template = func() func(server string) (string, error) {
-	var once sync.Once
-	name := "template_" + randomName()
-	var failed error
-	return func(server string) (string, error) {
-		once.Do(func() {
-			failed = execOnServer(server, "CREATE DATABASE "+name+" "+productionLocale)
-			if failed == nil {
-				// Tools that copy databases publish all tables. PostgreSQL then refuses to change rows of a table without a key.
-				failed = execOnServer(databaseURL(server, name), "CREATE PUBLICATION every_table FOR ALL TABLES")
-			}
-			if failed == nil {
-				failed = store.Migrate(context.Background(), databaseURL(server, name), nil)
-			}
-		})
-		return name, failed
+// fillDatabase makes a database on a server, of which others are copies.
+func fillDatabase(server, name string, fill func(context.Context, string) error) error {
+	url := databaseURL(server, name)
+	if err := execOnServer(server, "CREATE DATABASE "+name+" "+productionLocale); err != nil {
+		return err
 	}
-}()
+	// Tools that copy databases publish all tables. PostgreSQL then refuses to change rows of a table without a key.
+	if err := execOnServer(url, "CREATE PUBLICATION every_table FOR ALL TABLES"); err != nil {
+		return err
+	}
+	if err := store.Migrate(context.Background(), url, nil); err != nil {
+		return err
+	}
+	return fill(context.Background(), url)
+}
 
 func execOnServer(server, sql string) error {
 	ctx := context.Background()
