@@ -17,10 +17,11 @@ import { Dialog, Empty, Icon, isTyping, Lines, Mark, Time, type IconName } from 
 
 /** Returns a page whose script is loaded when the page is first shown, or earlier by `load`. After a failure, it is loaded again when the reader comes back. */
 function pageOf<P extends object>(load: () => Promise<ComponentType<P>>) {
-  const newPage = () => lazy(() => load().then((page) => ({ default: page }), () => {
-    setTimeout(() => { Loaded = newPage(); }); // React keeps what the old one shows.
-    return { default: MissingPage as ComponentType<P> };
-  }));
+  const Missing = () => {
+    useEffect(() => () => { Loaded = newPage(); }, []); // The reader leaves.
+    return <MissingPage />;
+  };
+  const newPage = () => lazy(() => load().then((page) => ({ default: page }), () => ({ default: Missing as ComponentType<P> })));
   let Loaded: ComponentType<P> = newPage();
   return { load, page: (properties: P) => <Loaded {...properties} /> };
 }
