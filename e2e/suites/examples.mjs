@@ -43,10 +43,10 @@ await check('grafana: every panel of the dashboard gets values, of all weeks', a
 }, 30);
 
 await check('backstage: the provider has the types of Backstage, emits all groups and repos, and leaves the catalog alone if it cannot read', async () => {
+  const { code, text: said, out } = await run(join(examples, 'start'), ['backstage'], asOwner); // It builds the client.
+  assert.equal(code, 0, said);
   const { code: typed, text } = await run(process.execPath, [tsc, '-p', join(examples, 'backstage')]);
   assert.equal(typed, 0, text);
-  const { code, text: said, out } = await run(join(examples, 'start'), ['backstage'], asOwner);
-  assert.equal(code, 0, said);
   const entities = out.trim().split('\n').map((line) => JSON.parse(line)), named = new Map(entities.map((entity) => [entity.metadata.name, entity]));
   const { data: { groups, repos } } = await post(demo.site + '/graphql', '{ groups { totalCount } repos { totalCount } }');
   assert.equal(named.size, groups.totalCount + repos.totalCount);

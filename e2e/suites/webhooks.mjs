@@ -2,7 +2,7 @@
 // Standard Webhooks and JOSE accept the deliveries.
 
 import assert from 'node:assert/strict';
-import { check, data, finish, site } from '../lib.mjs';
+import { check, data, finish, site, until } from '../lib.mjs';
 import { accept, discover, startSink } from '../receiver.mjs';
 
 const digest = 'sha256:' + '7'.repeat(64);
@@ -95,9 +95,10 @@ await check('a redirect is not followed', async () => {
 }, 30);
 
 await check('a sink that answers 410 gets one request', async () => {
-  await subscribe(top, '/gone', [repoCreated]);
+  const { uid } = await subscribe(top, '/gone', [repoCreated]);
   await createRepo(top, `${name}-gone`);
   await sink.arrived('/gone');
+  await until(async () => (await data('query ($uid: UID!) { subscription(uid: $uid) { disableTime } }', { uid })).subscription.disableTime);
   // This waits longer than the first retry takes on another path.
   const repo = await createRepo(top, `${name}-gone-later`);
   await sink.arrived('/moved', 2, about(repo));
