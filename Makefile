@@ -86,8 +86,7 @@ release: ## Publish the release of the tag at this commit (needs GITHUB_TOKEN)
 # Many tests wait for a timer or another process, so more of them run at once than there are cores.
 PARALLEL ?= 6
 
-# Without symbols, the fifty programs of the tests are linked in half of the time. `make lint` vets them. Beside e2e, the longest package takes nearly the ten
-# minutes that Go allows.
+# Without symbols, the fifty programs of the tests are linked in half of the time. `make lint` vets them.
 .PHONY: test
 test: oracle ## Run every Go test on SQLite and a private PostgreSQL, except `make plans` (GOTESTFLAGS='-race -run ...')
 	$(WITH_POSTGRES) go test -tags=oracle -vet=off -ldflags='-s -w' -parallel=$(PARALLEL) -timeout=20m $(GOTESTFLAGS) ./...
@@ -106,11 +105,6 @@ test-busy: ## Run every Go test of a module three times beside four busy loops, 
 
 .PHONY: e2e
 e2e: build ## Run public test suites against the program (SUITES='audit playground'; needs Node and Chromium)
-	@$(MAKE) --no-print-directory suites
-
-# CI builds the program first, and runs this target in place of e2e: make gives its jobs first to targets that wait for no other.
-.PHONY: suites
-suites:
 	BIN=$(abspath $(BIN)) e2e/run $(SUITES)
 
 .PHONY: pictures
