@@ -16,7 +16,7 @@ import (
 // ever takes. Meanwhile every change of another organisation must succeed. SQLite has one writer, so this is about PostgreSQL.
 func TestChangesOfOneOrganisationWaitForNoneOfAnother(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, storetest.Postgres(t))
+	w := newWorld(t, storetest.PostgresOrPooled(t)) // What is held waits longer than a program would.
 	one, other := w.newTenant("acme"), w.newTenant("globex")
 	db := w.openDirect()
 	w.exec(db, `CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_xact_lock(4711); RETURN NULL; END $$`)
