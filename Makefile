@@ -84,7 +84,7 @@ release: ## Publish the release of the tag at this commit (needs GITHUB_TOKEN)
 	$(GORELEASER) release --clean
 
 # Many tests wait for a timer or another process, so more of them run at once than there are cores.
-PARALLEL ?= 6
+PARALLEL ?= 4
 
 # Without symbols, the fifty programs of the tests are linked in half of the time. `make lint` vets them.
 .PHONY: test
