@@ -2,7 +2,7 @@
 // with the OpenAPI document.
 
 import assert from 'node:assert/strict';
-import { check, finish, headers, read, site } from '../lib.mjs';
+import { check, data, finish, headers, read, site } from '../lib.mjs';
 import { differences, prism } from '../prism.mjs';
 
 const document = JSON.parse(await read('/openapi.json'));
@@ -117,10 +117,10 @@ async function suite(way, base, look) {
     assert.equal(batch.roleBindings.length, 1);
     assert.equal((await send('PATCH', `${addressOf('/registry/v2/repos', repo)}/readme`, { body: { content: '# A' } })).content, '# A');
     assert.equal((await send('GET', `${addressOf('/registry/v2/repos', repo)}/readme`)).content, '# A');
-    // Other suites make groups and images of their own. The name leaves out the signatures in the demonstration data, which are not images.
-    const { groups: [{ uid: acme }] } = await send('GET', '/iam/v2/groups?name=acme');
-    const { tags: [{ uid, digest: imageDigest }] } = await send('GET', `/registry/v2/tags?name=latest&uidp.descendants_of=${encoded(acme)}`);
-    const image = `${addressOf('/registry/v2/repos', uid.slice(0, uid.lastIndexOf('/')))}/digests/${encodeURIComponent(imageDigest)}`;
+    // Other suites make groups, repos and tags of their own.
+    const { repo: { uid: checkout } } = await data('{ repo(path: "acme/engineering/shop/checkout") { uid } }');
+    const { tags: [{ digest: imageDigest }] } = await send('GET', `/registry/v2/tags?name=5.0.2&uidp.children_of=${encoded(checkout)}`);
+    const image = `${addressOf('/registry/v2/repos', checkout)}/digests/${encodeURIComponent(imageDigest)}`;
     assert.ok((await send('GET', `${image}/architectures`)).architectures.length > 0);
     assert.match((await send('GET', `${image}/size`)).size, /^\d+$/);
     assert.ok((await send('GET', `/iam/v2/identities:lookupIdentity?issuer=https%3A%2F%2Fissuer.example.com&subject=${name}`)).uid);
