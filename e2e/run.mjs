@@ -12,7 +12,7 @@ const suites = readdirSync(new URL('suites', import.meta.url)).filter((file) => 
 if (suites.length === 0) throw new Error(`no such suite: ${chosen}`);
 const apart = new Set(['console-answers', 'console-failures', 'console-imported', 'console-sign-in', 'domains', 'examples', 'from-ci', 'image', 'login', 'packages', 'pooler', 'proxies', 'replicas', 'restart', 'sign-in', 'soak', 'sources', 'traces', 'typescript-client'].map((name) => `${name}.mjs`));
 const measuring = new Set(['overload.mjs']);
-const suiteSeconds = 3600; // A suite takes less than three minutes, unless the machine is busy.
+const suiteSeconds = 3600; // The longest suite takes ten minutes, unless the machine is busy.
 
 const folder = mkdtempSync(join(tmpdir(), 'atrium-e2e-'));
 const database = ['--database-url', `sqlite:${folder}/atrium.db`];

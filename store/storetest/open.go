@@ -44,7 +44,7 @@ func EachURL(t *testing.T, test func(t *testing.T, url string)) {
 // A Template makes databases that are copies of one. That one is made once per engine and test binary.
 type Template struct {
 	file     func() ([]byte, error)
-	database func(server string) (name string, err error)
+	database func() (name string, err error)
 }
 
 // empty makes databases with a schema and without rows.
@@ -54,15 +54,7 @@ var empty = NewTemplate(func(context.Context, string) error { return nil })
 func NewTemplate(fill func(ctx context.Context, url string) error) *Template {
 	return &Template{
 		sync.OnceValues(func() ([]byte, error) { return fillFile(fill) }),
-		func() func(string) (string, error) {
-			var once sync.Once
-			name := "template_" + randomName()
-			var failed error
-			return func(server string) (string, error) {
-				once.Do(func() { failed = fillDatabase(server, name, fill) })
-				return name, failed
-			}
-		}(),
+		sync.OnceValues(func() (string, error) { return fillDatabase(os.Getenv(postgresURL), fill) }),
 	}
 }
 
@@ -140,7 +132,8 @@ func Postgres(t testing.TB) string {
 // Postgres creates a copy and returns its URL.
 func (template *Template) Postgres(t testing.TB) string {
 	t.Helper()
-	from, err := template.database(server(t))
+	server(t) // It ends a test that has none.
+	from, err := template.database()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,20 +268,21 @@ func create(t testing.TB, like string) string {
 	return databaseURL(server, name)
 }
 
-// fillDatabase makes a database on a server, of which others are copies.
-func fillDatabase(server, name string, fill func(context.Context, string) error) error {
+// fillDatabase makes a database on a server, of which others are copies, and returns its name.
+func fillDatabase(server string, fill func(context.Context, string) error) (string, error) {
+	name := "template_" + randomName()
 	url := databaseURL(server, name)
 	if err := execOnServer(server, "CREATE DATABASE "+name+" "+productionLocale); err != nil {
-		return err
+		return "", err
 	}
 	// Tools that copy databases publish all tables. PostgreSQL then refuses to change rows of a table without a key.
 	if err := execOnServer(url, "CREATE PUBLICATION every_table FOR ALL TABLES"); err != nil {
-		return err
+		return "", err
 	}
 	if err := store.Migrate(context.Background(), url, nil); err != nil {
-		return err
+		return "", err
 	}
-	return fill(context.Background(), url)
+	return name, fill(context.Background(), url)
 }
 
 func execOnServer(server, sql string) error {
