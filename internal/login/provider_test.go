@@ -177,10 +177,12 @@ func (p *provider) server() *Server {
 	return &Server{URL: of, Audiences: []string{service}, Providers: []Provider{{Issuer: p.site.URL, ClientID: "console", Scope: "openid profile"}}}
 }
 
-// signIn signs in with a browser that open is.
+// signIn signs in with a browser that open is. It returns when both have ended: the command, and the browser.
 func (p *provider) signIn(s *Server, open func(page string)) (*Context, error) {
 	p.t.Helper()
-	return NewClient(nil).SignIn(p.t.Context(), s, &s.Providers[0], 0, func(page string) { go open(page) })
+	var browser sync.WaitGroup
+	defer browser.Wait()
+	return NewClient(nil).SignIn(p.t.Context(), s, &s.Providers[0], 0, func(page string) { browser.Go(func() { open(page) }) })
 }
 
 // visit opens a page as a browser does. What comes of it is seen in the terminal.
