@@ -602,8 +602,14 @@ await check('settings say who the reader is and why, and the looks and the role 
   assert.match(await page.getByRole('region', { name: 'How it looks' }).innerText(), / UTC · vor 3 Tagen · 12\.345/);
   await page.getByRole('button', { name: 'Viewer', exact: true }).click();
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  const side = page.getByRole('navigation', { name: 'Pages' });
+  await page.getByRole('button', { name: 'Fold the side bar' }).click();
+  await side.waitFor({ state: 'hidden' });
   await page.reload();
   await loaded(page);
+  assert.equal(await side.isVisible(), false);
+  await page.getByRole('button', { name: 'Unfold the side bar' }).click();
+  await side.waitFor();
   assert.equal(await page.evaluate(() => getComputedStyle(document.body).colorScheme), 'dark');
   await settings();
   assert.equal(await page.getByRole('button', { name: 'Viewer', exact: true }).getAttribute('aria-pressed'), 'true');

@@ -6,11 +6,12 @@ export interface Preferences {
   theme: '' | 'light' | 'dark'; // '' is the theme of the system.
   zone: '' | 'UTC'; // '' is the time zone of the system.
   density: '' | 'compact';
+  side: '' | 'folded'; // On a phone, the side bar is a menu in any case.
   language: string; // It is the language of dates and numbers; '' is English, as all texts are.
 }
 
 const key = 'atrium.console.preferences';
-const none: Preferences = { theme: '', zone: '', density: '', language: '' };
+const none: Preferences = { theme: '', zone: '', density: '', side: '', language: '' };
 const listeners = new Set<() => void>();
 let preferences = read();
 
@@ -28,6 +29,7 @@ function apply() {
   const { dataset } = document.documentElement;
   dataset.theme = preferences.theme;
   dataset.density = preferences.density;
+  dataset.side = preferences.side;
   for (const listener of listeners) listener();
 }
 

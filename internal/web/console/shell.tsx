@@ -8,7 +8,7 @@ import { groupAddress, pageAddress, usePlace } from './places';
 import { address, currentView, Link, navigate, scrolledTo, useLocation } from './router';
 import { Search, type Hit } from './search';
 import { invitation, signOutEverywhere } from './session';
-import { usePreferences } from './preferences';
+import { prefer, usePreferences } from './preferences';
 import { settings } from './settings';
 import { SettingsDialog } from './settings-dialog';
 import { ShowQuery } from './show-query';
@@ -58,7 +58,7 @@ export function Shell() {
   const { place, loading, problem, reload } = usePlace(route, shell, first.path);
   const [searching, setSearching] = useState(false), [menu, setMenu] = useState(false), [keys, setKeys] = useState(false), [setting, setSetting] = useState(false);
   const [byInvite] = useState(() => invitation() !== '');
-  usePreferences(); // Every page formats again when they change.
+  const { side } = usePreferences(); // Every page formats again when they change.
   const scope = place?.groupNames ?? (org ? [org] : []), scopeNow = useRef(scope);
   scopeNow.current = scope;
 
@@ -95,6 +95,7 @@ export function Shell() {
       <a className="skip" href="#main" onClick={(event) => { event.preventDefault(); document.getElementById('main')?.focus(); }}>Skip to the content</a>
       <header className="top">
         <button type="button" className="icon-button menu" aria-label={menu ? 'Close the menu' : 'Open the menu'} aria-expanded={menu} onClick={() => setMenu(!menu)}><Icon name={menu ? 'close' : 'menu'} /></button>
+        <button type="button" className="icon-button fold" aria-label={side ? 'Unfold the side bar' : 'Fold the side bar'} title={side ? 'Unfold the side bar' : 'Fold the side bar'} aria-expanded={!side} onClick={() => prefer({ side: side ? '' : 'folded' })}><Icon name="menu" /></button>
         <Link className="home" to="/console" aria-label="All organizations"><Mark /></Link>
         <Breadcrumbs names={route.names} />
         <button type="button" className="search-button" onClick={() => setSearching(true)} aria-keyshortcuts="Control+K Meta+K"><Icon name="search" /><span>Search</span><kbd>{/Mac|iPhone/.test(navigator.platform) ? '⌘' : 'Ctrl'} K</kbd></button>
