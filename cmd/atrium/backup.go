@@ -74,7 +74,7 @@ type restoreCommand struct {
 	databaseFlags
 	keyFlags
 	File    string `arg:"" help:"Backup to restore."`
-	Replace bool   `help:"Restore over a database that is there, which is kept under another name."`
+	Replace bool   `help:"Replace an existing database, and keep it under another name."`
 }
 
 func (c *restoreCommand) check(f *faults) {
@@ -84,7 +84,7 @@ func (c *restoreCommand) check(f *faults) {
 
 // Help returns the detailed help.
 func (c *restoreCommand) Help() string {
-	return `Replaces the SQLite database of --database-url by a backup. Stop all servers that use the database first. The command checks
+	return `Replaces the SQLite database of --database-url with a backup. Stop all servers that use the database first. The command checks
 the backup, applies pending migrations to it and repairs it. If the backup is damaged, comes from a newer program or is
 encrypted with another key, the command fails and replaces nothing.
 
@@ -103,7 +103,7 @@ func (c *restoreCommand) run(ctx context.Context, p program) error {
 		return err
 	}
 	if repair.Kept != "" {
-		if _, err := fmt.Fprintf(p.stdout, "the database that was there is now %s\n", repair.Kept); err != nil {
+		if _, err := fmt.Fprintf(p.stdout, "the previous database is now %s\n", repair.Kept); err != nil {
 			return err
 		}
 	}

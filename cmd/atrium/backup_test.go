@@ -235,7 +235,7 @@ func TestEveryRestoreKeepsTheDatabaseThatWasThere(t *testing.T) {
 	kept := map[string]bool{}
 	for range 4 { // several in one second
 		name, _, _ := strings.Cut(mustRun(t, url, "admin", "restore", "--replace", file), "\n")
-		kept[strings.TrimPrefix(name, "the database that was there is now ")] = true
+		kept[strings.TrimPrefix(name, "the previous database is now ")] = true
 	}
 	if len(kept) != 4 {
 		t.Errorf("4 restores kept %v, want 4 names", kept)

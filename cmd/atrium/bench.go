@@ -22,14 +22,14 @@ import (
 
 // A benchCommand takes no database from ATRIUM_DATABASE_URL, because it fills the one that it is given.
 type benchCommand struct {
-	EmptyDatabaseURL string        `name:"empty-database-url" secret:"" placeholder:"URL" help:"Empty database to measure with; it is filled. Default: a temporary SQLite file."`
-	FillOnly         bool          `help:"Only fill the database, so that a server can be started on it."`
-	Repos            int           `default:"1000" help:"Repos of the organization that is created, each with an image of 12 packages."`
-	Tags             int           `default:"12" help:"Tags of each repo."`
-	People           int           `default:"60" help:"Identities of the organization, with rights that differ."`
-	Connections      int           `default:"8" help:"Connections that send requests at the same time."`
-	Sockets          int           `default:"200" help:"Websockets that receive the same events: first all of one of these people, then of all."`
-	Duration         time.Duration `default:"5s" help:"How long each workload is sent."`
+	EmptyDatabaseURL string        `name:"empty-database-url" secret:"" placeholder:"URL" help:"Empty database to fill and to measure with. Default: a temporary SQLite file."`
+	FillOnly         bool          `help:"Only fill the database, so that you can start a server on it."`
+	Repos            int           `default:"1000" help:"Number of repos to create, each with an image of 12 packages."`
+	Tags             int           `default:"12" help:"Number of tags in each repo."`
+	People           int           `default:"60" help:"Number of identities to create, with different rights."`
+	Connections      int           `default:"8" help:"Number of connections that send requests at the same time."`
+	Sockets          int           `default:"200" help:"Number of websockets that receive the same events: first all of one identity, then of all identities."`
+	Duration         time.Duration `default:"5s" help:"How long each workload runs."`
 }
 
 // The largest measurement. It takes some hours, most of them to find out what affects the images.

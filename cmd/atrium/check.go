@@ -19,16 +19,16 @@ import (
 
 type checkCommand struct {
 	clientFlags
-	FailOn         string        `placeholder:"RATING" help:"Only findings that are rated so or worse fail an image: critical, high, medium, low, none or unknown. Default: all."`
-	Fixable        bool          `help:"Only findings with a version that fixes them fail an image."`
-	KnownExploited bool          `help:"Only findings that the catalog of known exploited vulnerabilities (KEV) has fail an image."`
-	NewSince       string        `placeholder:"TAG|TIME" help:"Only what the build brings fails an image: what the image of this tag of the repo does not have, or what images have brought into the repo since this time (RFC 3339)."`
-	SBOM           string        `name:"sbom" placeholder:"FILE" help:"SPDX or CycloneDX document in JSON of an image that is not stored; - for the standard input. The server decides about it, and stores nothing."`
-	Wait           time.Duration `help:"How long to wait until it is known what the images hold, such as 2m."`
-	Group          string        `placeholder:"UID" help:"Group that has the repos; IMAGE then names a repo in it."`
+	FailOn         string        `placeholder:"RATING" help:"Only findings with this severity or a worse one fail an image: critical, high, medium, low, none or unknown. Default: all."`
+	Fixable        bool          `help:"Only findings that have a fixed version fail an image."`
+	KnownExploited bool          `help:"Only findings in the CISA KEV catalog (known exploited vulnerabilities) fail an image."`
+	NewSince       string        `placeholder:"TAG|TIME" help:"Only new findings fail an image: findings that the image of this tag of the repo does not have, or that images have brought into the repo since this time (RFC 3339)."`
+	SBOM           string        `name:"sbom" placeholder:"FILE" help:"SBOM of an image that the server does not have: an SPDX or CycloneDX document in JSON, or - for standard input. The server checks it, and stores nothing."`
+	Wait           time.Duration `help:"How long to wait for the SBOMs of the images, such as 2m."`
+	Group          string        `placeholder:"UID" help:"Group that contains the repos; IMAGE then names a repo in it."`
 	Format         string        `default:"table" enum:"table,json,sarif,junit,github,markdown" help:"Format: table, json, sarif, junit, github (annotations of GitHub Actions) or markdown."`
 	Report         []string      `sep:"none" placeholder:"FORMAT=FILE" help:"Also write the results into a file, in one of the formats; may be repeated."`
-	Image          []string      `arg:"" optional:"" help:"Images: the path of a repo with a digest or a tag (acme/shop/checkout:1.4). With --sbom at most one, which may be a repo alone."`
+	Image          []string      `arg:"" optional:"" help:"Images: the path of a repo with a digest or a tag (acme/shop/checkout:1.4). With --sbom, name at most one image, or its repo alone."`
 }
 
 // Help returns the detailed help.
@@ -65,7 +65,7 @@ func (c *checkCommand) check(f *faults) {
 	case c.SBOM != "" && c.Wait > 0:
 		f.add("wait", "cannot be given with --sbom, which says what the image holds")
 	case c.SBOM != "" && len(c.Image) > 1:
-		f.add("sbom", "is about one image, and not about %d", len(c.Image))
+		f.add("sbom", "describes one image, and the command line names %d", len(c.Image))
 	case c.SBOM != "" && len(c.Image) == 0 && c.Group == "":
 		f.add("group", "is required with --sbom, unless IMAGE names the repo by its path")
 	case c.SBOM == "" && len(c.Image) == 0:

@@ -21,8 +21,8 @@ import (
 
 // contextFlags name where the token is from, if there is no --token.
 type contextFlags struct {
-	Context  string   `group:"Server:" placeholder:"NAME" help:"Context of 'atrium login' that has the server and the token. Default: the current one, if there is no --url for another server."`
-	Audience []string `group:"Server:" placeholder:"NAME" help:"Audience of the ID token that a job of GitHub Actions asks for; the first of several counts. Default: the one that the server names."`
+	Context  string   `group:"Server:" placeholder:"NAME" help:"Context of 'atrium login' with the server and the token to use. Default: the current context, unless --url names another server."`
+	Audience []string `group:"Server:" placeholder:"NAME" help:"Audience of the ID token that a job of GitHub Actions requests; if you give several, the first one is used. Default: the audience that the server names."`
 
 	env    func(name string) string
 	folder *login.Folder
@@ -41,8 +41,8 @@ func (c *contextFlags) audience() string {
 type clientFlags struct {
 	databaseFlags
 	contextFlags
-	URL   string `name:"url" group:"Server:" placeholder:"URL" help:"URL of the server. Default: that of the current context of 'atrium login', or http://127.0.0.1:8080."`
-	Token string `group:"Server:" secret:"" placeholder:"TOKEN" help:"Bearer token. Prefer the environment variable, because process lists show flags. Default: that of the context, the ID token of the CI job, or a token of the owner from the database, for a server in development mode on this machine."`
+	URL   string `name:"url" group:"Server:" placeholder:"URL" help:"URL of the server. Default: the server of the current context of 'atrium login', or http://127.0.0.1:8080."`
+	Token string `group:"Server:" secret:"" placeholder:"TOKEN" help:"Bearer token. Prefer the environment variable, because process lists show flags. Default: the token of the context, the ID token of the CI job, or, for a development server on this machine, an owner's token made from the database."`
 
 	server *url.URL
 }
@@ -94,7 +94,7 @@ func (c *clientFlags) choose(f *faults) {
 	case c.URL == "" || isSameServer(c.URL, found.Server):
 		c.chosen, c.URL = found, found.Server
 	case c.Context != "":
-		f.add("context", "%s is signed in at %s, and its token goes to no other server; leave out --url, or sign in there with `atrium login`", found.Name, found.Server)
+		f.add("context", "%s is signed in to %s, and its token is sent to no other server; leave out --url, or sign in to the other server with `atrium login`", found.Name, found.Server)
 	}
 }
 

@@ -21,15 +21,15 @@ type commandLine struct {
 	ShowVersion versionFlag `name:"version" help:"Print the version."`
 
 	Login   loginCommand  `cmd:"" group:"Sign in:" help:"Sign in to a server."`
-	Logout  logoutCommand `cmd:"" group:"Sign in:" help:"End a session, and forget its token."`
-	Whoami  whoamiCommand `cmd:"" group:"Sign in:" help:"Print who you are at a server, and what you may do there."`
+	Logout  logoutCommand `cmd:"" group:"Sign in:" help:"Sign out of a server, and delete its token."`
+	Whoami  whoamiCommand `cmd:"" group:"Sign in:" help:"Print who you are on a server, and what you may do there."`
 	Context struct {
 		List   contextListCommand   `cmd:"" help:"List the servers that you are signed in to."`
 		Use    contextUseCommand    `cmd:"" help:"Choose the server that commands use."`
-		Remove contextRemoveCommand `cmd:"" help:"Forget a server and its token, without telling the provider."`
+		Remove contextRemoveCommand `cmd:"" help:"Delete a server and its token, without a sign-out at the provider."`
 	} `cmd:"" group:"Sign in:" help:"Manage the servers that you are signed in to."`
 
-	List   kindCommands  `cmd:"" group:"Look and decide:" help:"List findings, repos and all other kinds of resources of a server."`
+	List   kindCommands  `cmd:"" group:"Look and decide:" help:"List findings, repos and all other resources of a server."`
 	Get    kindCommands  `cmd:"" group:"Look and decide:" help:"Show one resource of a server."`
 	Query  queryCommand  `cmd:"" group:"Look and decide:" help:"Send a GraphQL document to a running server."`
 	Decide decideCommand `cmd:"" group:"Look and decide:" help:"Decide about findings: accept a risk, or say why it does not affect you."`
@@ -37,30 +37,30 @@ type commandLine struct {
 		Tail eventsTailCommand `cmd:"" help:"Print the events of a running server as they happen."`
 	} `cmd:"" group:"Look and decide:" help:"Follow the events of a server."`
 
-	Check checkCommand `cmd:"" group:"Gate a build:" help:"Decide whether images may be released: the gate of a pipeline."`
+	Check checkCommand `cmd:"" group:"Gate a build:" help:"Check whether images may be released: the gate of a pipeline."`
 
 	Import struct {
-		SBOM     importSBOMCommand     `cmd:"" name:"sbom" help:"Import what images hold, from SPDX and CycloneDX documents."`
+		SBOM     importSBOMCommand     `cmd:"" name:"sbom" help:"Import SBOMs of images, from SPDX and CycloneDX documents."`
 		VEX      importVEXCommand      `cmd:"" name:"vex" help:"Import decisions about findings from VEX documents."`
 		OSV      importOSVCommand      `cmd:"" name:"osv" help:"Import advisories from OSV records."`
 		Registry importRegistryCommand `cmd:"" help:"Import repos, tags and images from JSON lines."`
 	} `cmd:"" group:"Import and export:" help:"Import SBOMs, VEX documents, advisories and images."`
 	Export struct {
 		Findings exportFindingsCommand `cmd:"" help:"Print findings as JSON lines, CSV, JSON or SARIF."`
-		Packages exportPackagesCommand `cmd:"" help:"Print the packages of images as JSON lines, CSV or JSON."`
+		Packages exportPackagesCommand `cmd:"" help:"Print the packages in images as JSON lines, CSV or JSON."`
 		SBOM     exportSBOMCommand     `cmd:"" name:"sbom" help:"Print the SBOM of an image as CycloneDX or SPDX."`
 	} `cmd:"" group:"Import and export:" help:"Export findings, packages and SBOMs."`
 
 	Serve  serveCommand  `cmd:"" group:"Serve:" help:"Serve the API."`
-	Demo   demoCommand   `cmd:"" group:"Serve:" help:"Serve a demonstration, and print a link that signs a browser in."`
+	Demo   demoCommand   `cmd:"" group:"Serve:" help:"Run a server with demonstration data, and print a sign-in link for your browser."`
 	Token  tokenCommand  `cmd:"" group:"Serve:" help:"Print a token for a server in development mode on this machine."`
 	Health healthCommand `cmd:"" group:"Serve:" help:"Check whether a running server is ready."`
 	Admin  adminCommands `cmd:"" group:"Serve:" help:"Operate a server: first owner, migrations, backups, feeds, keys."`
 
-	Schema     schemaCommand     `cmd:"" group:"This program:" help:"Print the GraphQL schema that gateways of a federation compose."`
-	Completion completionCommand `cmd:"" group:"This program:" help:"Print a script that completes commands in a shell."`
+	Schema     schemaCommand     `cmd:"" group:"This program:" help:"Print the GraphQL schema for a federation gateway."`
+	Completion completionCommand `cmd:"" group:"This program:" help:"Print a shell completion script."`
 	Version    versionCommand    `cmd:"" group:"This program:" help:"Print the version."`
-	Licences   licencesCommand   `cmd:"" group:"This program:" help:"Print the licences of everything that is part of the program."`
+	Licences   licencesCommand   `cmd:"" group:"This program:" help:"Print the licenses of all software in the program."`
 	Complete   completeCommand   `cmd:"" name:"complete-words" hidden:"" group:"This program:" help:"List the possible next words."`
 }
 
@@ -139,7 +139,7 @@ func newParser(p program, f *faults, settings *sources, kinds []*resource.Kind) 
 	}
 	return kong.New(commands,
 		kong.Name("atrium"),
-		kong.Description("Atrium serves groups, identities, registries, libraries and advisories over GraphQL, REST and gRPC."),
+		kong.Description("Atrium is an inventory of container images and their vulnerabilities, with GraphQL, REST and gRPC."),
 		kong.Vars{
 			"database_url": defaultDatabaseURL, "audience": defaultAudience, "most_requests": strconv.Itoa(maxConcurrency),
 			"answer_bytes": strconv.FormatInt(limits.PerResponse, 10), "answer_memory": strconv.FormatInt(limits.Total, 10),

@@ -25,8 +25,8 @@ func (c *configCommand) Help() string {
 source. The output can be used as --config FILE. Secrets are hidden in it: fill them in, or set their variables.
 
 The value of a setting comes from the first of these sources that has one: the command line; its environment variable
-($ATRIUM_ADDR); for a secret, the file that its _FILE variable names ($ATRIUM_ENCRYPTION_KEY_FILE); --config FILE. A variable that is set and
-empty gives a setting its default, whatever the file of --config has.`
+($ATRIUM_ADDR); for a secret, the file that its _FILE variable names ($ATRIUM_ENCRYPTION_KEY_FILE); --config FILE. A variable with an
+empty value resets its setting to the default, even if the file of --config has a value.`
 }
 
 // hidden replaces a secret in the output.

@@ -13,14 +13,14 @@ import (
 // consoleFlags say whether there is a console, and where people sign in to it.
 type consoleFlags struct {
 	Console         bool   `default:"true" negatable:"" help:"Serve the console at /console."`
-	ConsoleIssuer   string `placeholder:"URL" help:"OpenID provider at which people sign in to the console. Without it they paste a token."`
-	ConsoleName     string `placeholder:"NAME" help:"Name of that provider on its button. Default: its host."`
-	ConsoleClientID string `name:"console-client-id" placeholder:"ID" help:"Client of the console at that provider: a public one, with the redirect URI <public URL>/console/~signed-in/ISSUER, where ISSUER has no https:// and no slash at its end."`
-	LoginClientID   string `name:"login-client-id" placeholder:"ID" help:"Client of 'atrium login' at that provider: a public one, with the redirect URI http://127.0.0.1/~signed-in/ISSUER and any port. Default: that of the console."`
-	ConsoleScope    string `default:"openid profile email" placeholder:"SCOPES" help:"Scopes that the console asks for, separated by spaces. Some providers need one of the API, such as api://ID/access."`
+	ConsoleIssuer   string `placeholder:"URL" help:"Issuer URL of the OpenID provider where people sign in to the console. Without it, they paste a token."`
+	ConsoleName     string `placeholder:"NAME" help:"Name of the provider on the sign-in button. Default: its host."`
+	ConsoleClientID string `name:"console-client-id" placeholder:"ID" help:"Client ID of the console at the provider. The client is public, with the redirect URI <public URL>/console/~signed-in/ISSUER, where ISSUER has no https:// and no slash at its end."`
+	LoginClientID   string `name:"login-client-id" placeholder:"ID" help:"Client ID of 'atrium login' at the provider. The client is public, with the redirect URI http://127.0.0.1/~signed-in/ISSUER and any port. Default: the console's client."`
+	ConsoleScope    string `default:"openid profile email" placeholder:"SCOPES" help:"Scopes that the console asks for, separated by spaces. Some providers need a scope of the API, such as api://ID/access."`
 
-	ConsoleParameter []string `sep:"none" placeholder:"NAME=VALUE" help:"Parameter that the console adds to its requests for a sign-in, such as audience=URL, resource=URL, or response_type=id_token for a provider that gives codes only to clients with a secret; may be repeated. In a variable, lines separate the parameters."`
-	ConsoleProvider  []string `sep:"none" placeholder:"JSON" help:"Another provider at which people can sign in to the console, such as {\"name\": \"Staff\", \"issuer\": \"https://login.example.com\", \"clientId\": \"console\"}, also with a scope, an object of parameters and a loginClientId; may be repeated. In the file of --config it may be a map."`
+	ConsoleParameter []string `sep:"none" placeholder:"NAME=VALUE" help:"Parameter that the console adds to its requests for a sign-in, such as audience=URL, resource=URL, or response_type=id_token for a provider that gives codes only to clients with a secret; may be repeated. In a variable, put each parameter on its own line."`
+	ConsoleProvider  []string `sep:"none" placeholder:"JSON" help:"Another provider where people can sign in to the console, such as {\"name\": \"Staff\", \"issuer\": \"https://login.example.com\", \"clientId\": \"console\"}, also with a scope, an object of parameters and a loginClientId; may be repeated. In the file of --config it may be a map."`
 
 	providers []consoleProvider
 }

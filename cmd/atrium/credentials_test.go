@@ -89,7 +89,7 @@ func TestACommandPrintsThePassword(t *testing.T) {
 			t.Errorf("%s: %v, want an error with %q", command, err, want)
 		}
 	}
-	if _, said, err := atrium(t, nil, "admin", "migrate", "status", "--database-password-command", command); exitCode(err) != 2 || !strings.Contains(said+err.Error(), "is for PostgreSQL") {
+	if _, said, err := atrium(t, nil, "admin", "migrate", "status", "--database-password-command", command); exitCode(err) != 2 || !strings.Contains(said+err.Error(), "needs a PostgreSQL database") {
 		t.Errorf("with SQLite: %v, want exit code 2", err)
 	}
 	if out, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": plain}, "admin", "config", "--database-password-command", "false"); err != nil || !strings.Contains(out, "database-password-command: \"false\"") {

@@ -16,9 +16,9 @@ import (
 type databaseFlags struct {
 	DatabaseURL string `name:"database-url" group:"Database:" secret:"" default:"${database_url}" help:"Database: sqlite:PATH or postgres://..."`
 
-	DatabasePasswordCommand string `name:"database-password-command" group:"Database:" placeholder:"COMMAND" help:"Program with its arguments, separated by spaces, that prints the password of the PostgreSQL URLs: for the short-lived tokens of cloud providers. It runs before a connection is opened, at most once a minute."`
+	DatabasePasswordCommand string `name:"database-password-command" group:"Database:" placeholder:"COMMAND" help:"Command that prints the password for the PostgreSQL URLs, such as a short-lived token of a cloud provider; spaces separate its arguments. It runs before a connection is opened, at most once a minute."`
 
-	DatabaseDirectURL string `name:"database-direct-url" group:"Database:" secret:"" placeholder:"URL" help:"URL of the same PostgreSQL database that leads past a pooler (pgbouncer); for migrations and notifications."`
+	DatabaseDirectURL string `name:"database-direct-url" group:"Database:" secret:"" placeholder:"URL" help:"URL of the same PostgreSQL database that bypasses a connection pooler (PgBouncer); for migrations and notifications."`
 }
 
 const defaultDatabaseURL = "sqlite:atrium.db"
@@ -26,12 +26,12 @@ const defaultDatabaseURL = "sqlite:atrium.db"
 func (d *databaseFlags) check(f *faults) {
 	path, embedded := d.file()
 	if embedded && d.DatabasePasswordCommand != "" {
-		f.add("database-password-command", "is for PostgreSQL")
+		f.add("database-password-command", "needs a PostgreSQL database")
 	}
 	switch {
 	case d.DatabaseDirectURL == "":
 	case embedded:
-		f.add("database-direct-url", "is for PostgreSQL")
+		f.add("database-direct-url", "needs a PostgreSQL database")
 	case !isPostgres(d.DatabaseDirectURL):
 		f.add("database-direct-url", "must start with postgres://")
 	}

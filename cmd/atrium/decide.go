@@ -15,8 +15,8 @@ import (
 type decideCommand struct {
 	clientFlags
 	Findings      []string `arg:"" name:"finding" help:"UIDs of findings, as 'atrium list findings -q' prints them."`
-	State         string   `required:"" unset:"" placeholder:"STATE" help:"What is decided: accepted, not-affected, in-triage, or open, which takes a decision back."`
-	Justification string   `unset:"" placeholder:"WHY" help:"With not-affected, why: component-not-present, vulnerable-code-not-present, vulnerable-code-not-in-execute-path, vulnerable-code-cannot-be-controlled-by-adversary or inline-mitigations-already-exist."`
+	State         string   `required:"" unset:"" placeholder:"STATE" help:"State to set: accepted, not-affected, in-triage, or open, which withdraws a decision."`
+	Justification string   `unset:"" placeholder:"WHY" help:"Justification of not-affected: component-not-present, vulnerable-code-not-present, vulnerable-code-not-in-execute-path, vulnerable-code-cannot-be-controlled-by-adversary or inline-mitigations-already-exist."`
 	Note          string   `unset:"" help:"Note about the decision, such as its reason."`
 	Until         string   `unset:"" placeholder:"TIME|Nd" help:"When the decision ends, and the findings are open again: a time such as 2027-01-31T00:00:00Z, or days from now such as 30d."`
 
@@ -67,7 +67,7 @@ func parseEnd(text string, now time.Time) (time.Time, error) {
 
 // Help returns the detailed help.
 func (*decideCommand) Help() string {
-	return `Decides about findings, for all of them or for none. The decision replaces what was decided before.
+	return `Sets the state of the findings that you name. If it cannot set one of them, it sets none. The decision replaces the previous one.
 
 Examples:
   atrium decide UID --state accepted --note "we upgrade next week" --until 7d
@@ -110,6 +110,6 @@ func (c *decideCommand) run(ctx context.Context, p program) error {
 	if !c.end.IsZero() {
 		until = ", until " + formatTime(c.end)
 	}
-	_, err = fmt.Fprintf(p.stdout, "Findings that you decided about: %d. They are %s now%s.\n", decided.UpdateFindings.UpdatedCount, c.State, until)
+	_, err = fmt.Fprintf(p.stdout, "Updated findings: %d. They are now %s%s.\n", decided.UpdateFindings.UpdatedCount, c.State, until)
 	return err
 }

@@ -39,7 +39,7 @@ func TestFindingsAreDecidedAbout(t *testing.T) {
 			}
 		}
 		decide := func(args ...string) []string { return append(append([]string{"decide"}, uids...), args...) }
-		if out := succeed(decide("--state", "accepted", "--note", "we upgrade next week", "--until", "7d")...); !strings.HasPrefix(out, "Findings that you decided about: 2. They are accepted now, until 20") {
+		if out := succeed(decide("--state", "accepted", "--note", "we upgrade next week", "--until", "7d")...); !strings.HasPrefix(out, "Updated findings: 2. They are now accepted, until 20") {
 			t.Errorf("output: %s", out)
 		}
 		expect("ACCEPTED", "we upgrade next week", true)

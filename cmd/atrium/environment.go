@@ -36,7 +36,7 @@ func (*serveCommand) checkEnvironment(f *faults, p program, model *kong.Applicat
 	}
 	for _, name := range []string{"HTTPS_PROXY", "https_proxy"} {
 		if scheme, _, found := strings.Cut(p.env(name), "://"); found && scheme != "http" && scheme != "https" {
-			*f = append(*f, name+": must begin with http:// or https://, because issuers and webhooks are reached by CONNECT, which a proxy for another protocol does not know")
+			*f = append(*f, name+": must begin with http:// or https://, because connections to issuers and webhooks need CONNECT, which only an HTTP proxy supports")
 		}
 	}
 }

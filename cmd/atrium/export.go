@@ -17,9 +17,9 @@ type exportAuditCommand struct {
 	Group   string   `placeholder:"UID" help:"Print only events of this group and its descendants."`
 	Since   string   `placeholder:"TIME" help:"Print only events at or after this time, such as 2026-11-21T00:00:00Z."`
 	Until   string   `placeholder:"TIME" help:"Print only events before this time."`
-	Type    []string `placeholder:"TYPE" help:"Print only events of this type, such as iam.group.created, also if many were created at once; may be repeated."`
-	Actor   string   `placeholder:"ACTOR" help:"Print only what this one did: the UID of an identity, or the name of an operator's command."`
-	Subject string   `placeholder:"UID" help:"Print only events that happened to or by this resource, or that name it."`
+	Type    []string `placeholder:"TYPE" help:"Print only events of this type, such as iam.group.created, including events about several resources at once; may be repeated."`
+	Actor   string   `placeholder:"ACTOR" help:"Print only events that this actor caused: the UID of an identity, or the name of an operator's command."`
+	Subject string   `placeholder:"UID" help:"Print only events about this resource, caused by it, or that name it."`
 	Denied  bool     `help:"Print only denied changes."`
 }
 

@@ -21,7 +21,7 @@ import (
 type exportFlags struct {
 	placeFlags
 	networkFlags
-	Group  string `placeholder:"PATH|UID" help:"Group or repo, by its uid or by its names such as acme/shop. Required."`
+	Group  string `placeholder:"PATH|UID" help:"Group or repo, as a UID or as a path such as acme/shop. Required."`
 	Format string `default:"ndjson" help:"Format of the output: ndjson (one JSON object per line), csv, json, and for findings sarif."`
 }
 
@@ -38,8 +38,8 @@ type exportFindingsCommand struct {
 	exportFlags
 	Severity       []string `placeholder:"RATING" help:"Only findings with this severity: critical, high, medium, low, none or unknown; may be repeated."`
 	State          []string `placeholder:"STATE" help:"Only findings in this state: open, in_triage, accepted, not_affected or resolved; may be repeated. Without it, all but resolved."`
-	KnownExploited bool     `help:"Only findings that are known to be exploited."`
-	Fixable        bool     `help:"Only findings for which there is a version without the vulnerability."`
+	KnownExploited bool     `help:"Only findings in the KEV catalog (known exploited vulnerabilities)."`
+	Fixable        bool     `help:"Only findings that have a fixed version."`
 	UpdatedSince   string   `placeholder:"TIME" help:"Only findings that changed at or after this time, such as 2026-11-21T00:00:00Z."`
 	FirstSeenSince string   `placeholder:"TIME" help:"Only findings that were first seen at or after this time."`
 }
@@ -83,10 +83,10 @@ func valuesOf[E ~string](words []string, prefix string) []E {
 
 // Help returns the detailed help.
 func (c *exportFindingsCommand) Help() string {
-	return `Prints findings: which advisories affect which packages of which images. They are those that you may see at the server of 'atrium login' or
---url, or all those of a database, which servers may use meanwhile. The memory does not depend on their number. Cells of CSV that a spreadsheet
-would run have an apostrophe before them. In SARIF, accepted findings and those that do not affect the image are suppressed. Links lead to
-advisories; in the files of a server, they lead to its console. If the exit status is not 0, the output is not complete.
+	return `Prints findings: which advisories affect which packages of which images. From a server ('atrium login' or --url), you get the findings that you may
+see. From a database, you get all of them, and servers may use it meanwhile. The memory does not depend on the number of findings. In CSV, an
+apostrophe precedes cells that a spreadsheet would run. In SARIF, accepted findings and findings that do not affect the image are suppressed.
+Links lead to advisories; in files from a server, they lead to its console. If the exit status is not 0, the output is not complete.
 
 Examples:
   atrium export findings --group acme/shop --format csv --severity critical --severity high > findings.csv
@@ -136,9 +136,9 @@ func (c *exportPackagesCommand) check(f *faults) { c.exportFlags.check(f, export
 
 // Help returns the detailed help.
 func (c *exportPackagesCommand) Help() string {
-	return `Prints the packages that images hold, one line for each version: its package, ecosystem, version, purl and licenses. They are those that you may
-see at the server of 'atrium login' or --url, or all those of a database, which servers may use meanwhile. If the exit status is not 0, the output is not
-complete.
+	return `Prints the packages in images, one line for each version: its package, ecosystem, version, purl and licenses. From a server ('atrium login' or
+--url), you get the packages that you may see. From a database, you get all of them, and servers may use it meanwhile. If the exit status is not 0,
+the output is not complete.
 
 Examples:
   atrium export packages --group acme --format csv > packages.csv

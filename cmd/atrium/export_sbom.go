@@ -16,16 +16,16 @@ type exportSBOMCommand struct {
 	placeFlags
 	networkFlags
 	Image        string `placeholder:"PATH@DIGEST|PATH:TAG|UID" help:"Image: the path or the uid of its repo with a digest or a tag, or the uid of a tag. Required."`
-	Architecture string `placeholder:"NAME" help:"Architecture that the SBOM is for, if the image has several; all for the one that is for all architectures."`
+	Architecture string `placeholder:"NAME" help:"Architecture of the SBOM, if the image has several SBOMs; all for the SBOM that covers all architectures."`
 	Format       string `default:"cyclonedx" enum:"cyclonedx,spdx" help:"Format of the SBOM: cyclonedx (1.6) or spdx (2.3), in JSON."`
 }
 
 // Help returns the detailed help.
 func (c *exportSBOMCommand) Help() string {
-	return `Prints the SBOM that an image has, made of what is stored: its packages with their package URLs, source packages, licenses, suppliers,
-scopes and layers, which of them are direct dependencies, through which others come, and the base of the image. ` + "`atrium import sbom`" + ` stores
-the same packages in another database. The same content gives the same bytes. It comes from the server of 'atrium login' or --url, or from a database,
-which servers may use meanwhile, with about 2 KB of memory for each package. If the exit status is not 0, the output is not complete.
+	return `Prints the SBOM of an image, from the stored data: its packages with their package URLs, source packages, licenses, suppliers, scopes
+and layers, the dependencies between them, and the base of the image. ` + "`atrium import sbom`" + ` stores
+the same packages in another database. The same content gives the same bytes. The source is the server of 'atrium login' or --url, or a database,
+which servers may use meanwhile. The command needs about 2 KB of memory for each package. If the exit status is not 0, the output is not complete.
 
 Examples:
   atrium export sbom --image acme/shop/checkout:1.4 > checkout.cdx.json

@@ -10,9 +10,9 @@ import (
 
 // feedFlags are the settings of what the server reads by itself.
 type feedFlags struct {
-	Feeds         []string `sep:"none" placeholder:"TYPE" help:"Feed that the server keeps current for all organizations: osv=ECOSYSTEM,... kev or epss, each with @URL to read it elsewhere, such as osv=Go,npm@https://mirror.example.com/osv/; may be repeated. In a variable, semicolons separate feeds. They replace those of before, and none removes them; without this flag, they stay as they are."`
-	PrivateSource []string `placeholder:"HOST:PORT" help:"Host and port of sources that may have a private address, use plain http, or use another port than 443; may be repeated."`
-	Sources       bool     `default:"true" negatable:"" help:"Read sources, those of the operator and those of organizations."`
+	Feeds         []string `sep:"none" placeholder:"TYPE" help:"Feed that the server keeps current for all organizations: osv=ECOSYSTEM,..., kev or epss. Add @URL to read it from another address, such as osv=Go,npm@https://mirror.example.com/osv/. May be repeated; in a variable, semicolons separate feeds. The feeds replace the stored ones, and none removes them all. Without this flag, the stored feeds stay."`
+	PrivateSource []string `placeholder:"HOST:PORT" help:"Host and port of sources that may have a private address, use plain http, or use a port other than 443; may be repeated."`
+	Sources       bool     `default:"true" negatable:"" help:"Read sources: the operator's feeds and the sources of organizations."`
 
 	feeds []intake.Feed
 }

@@ -14,15 +14,15 @@ import (
 
 type feedsRunCommand struct {
 	databaseFlags
-	Names []string `arg:"" optional:"" name:"feed" help:"Names of feeds, as atrium admin status shows them, such as kev; all feeds if there is none."`
+	Names []string `arg:"" optional:"" name:"feed" help:"Names of feeds, as atrium admin status shows them, such as kev. Default: all feeds."`
 }
 
 func (c *feedsRunCommand) check(f *faults) { c.databaseFlags.check(f) }
 
 // Help returns the detailed help.
 func (*feedsRunCommand) Help() string {
-	return `Has the servers of the database read feeds as soon as one is free, and does not wait for them. A feed that is being read is read once more
-afterwards. atrium admin status says what came of it.`
+	return `Makes the servers of the database read feeds as soon as one of them is free, and does not wait for the result. A feed that a server is already
+reading is read once more afterwards. atrium admin status shows the result.`
 }
 
 func (c *feedsRunCommand) run(ctx context.Context, p program) error {

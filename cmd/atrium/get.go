@@ -11,13 +11,13 @@ import (
 // getCommand shows one resource.
 type getCommand struct {
 	kindFlags
-	Name string `arg:"" help:"Uid, or name; a name after the path of its group or repo finds the one there: acme/shop/checkout, acme/shop/checkout:v1."`
+	Name string `arg:"" help:"UID, name, or the path of the group or repo followed by the name: acme/shop/checkout, acme/shop/checkout:v1."`
 }
 
 func (c *getCommand) check(f *faults) {
 	c.kindFlags.check(f)
 	if c.Group != "" && !c.kind.HasScope() {
-		f.add("group", "is not for %s, which are in no group", c.kind.Name)
+		f.add("group", "does not apply to %s, which belong to no group", c.kind.Name)
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 type graphqlFlags struct {
 	Introspection    bool           `default:"true" negatable:"" help:"Answer introspection queries of callers with a token."`
 	SchemaReader     []string       `placeholder:"UID" help:"Identity that may read the SDL (/graphql/schema, _service) while introspection is off, such as a gateway; may be repeated."`
-	TrustedDocuments string         `placeholder:"FILE" help:"Execute only the documents of this file, a JSON object of documents by id."`
-	Domains          []string       `placeholder:"NAME" help:"Domain that is a subgraph of its own at /graphql/NAME: iam, registry, events, vulnerabilities, advisory or libraries; may be repeated, and commas separate several. Without it, all are, unless only trusted documents are executed."`
+	TrustedDocuments string         `placeholder:"FILE" help:"Execute only the documents in this file, a JSON object that maps ids to documents."`
+	Domains          []string       `placeholder:"NAME" help:"Domain to serve as a separate subgraph at /graphql/NAME: iam, registry, events, vulnerabilities, advisory or libraries; may be repeated, and commas separate several. Default: all domains, or none with --trusted-documents."`
 	GraphqlLimit     map[string]int `placeholder:"NAME=N" help:"Limit of a document (tokens, name-bytes, definitions, fields, aliases, depth, root-fields, cost, values, keys), of a websocket (operations), or of a caller (sockets; subscriptions on all its sockets and streams); may be repeated, and commas separate several. 0 is no limit."`
 	GraphqlBody      int64          `default:"1048576" placeholder:"BYTES" help:"Largest body of a GraphQL request."`
 	GraphqlTimeout   time.Duration  `default:"30s" help:"Time limit of a query or mutation, at most 30s."`

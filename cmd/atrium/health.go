@@ -18,10 +18,10 @@ import (
 // healthCommand asks a server whether it is ready. It is for container platforms, because
 // the image contains no other program that could send a request.
 type healthCommand struct {
-	URL     string        `name:"url" placeholder:"URL" help:"URL of the server. Default: that of the server on this machine with the same --addr and --tls-cert."`
+	URL     string        `name:"url" placeholder:"URL" help:"URL of the server. Default: the server on this machine with the same --addr and --tls-cert."`
 	Addr    string        `default:"127.0.0.1:8080" help:"Address that the server on this machine serves on."`
 	TLSCert string        `name:"tls-cert" placeholder:"FILE" help:"PEM certificate chain of the server on this machine. Only its first certificate is trusted, for any name."`
-	Timeout time.Duration `default:"3s" help:"Time limit of the answer."`
+	Timeout time.Duration `default:"3s" help:"How long to wait for the answer."`
 
 	server *url.URL
 	client *http.Client
@@ -84,7 +84,7 @@ func trustOnly(leaf []byte) *tls.Config {
 		InsecureSkipVerify: true, //nolint:gosec // VerifyConnection compares the certificate
 		VerifyConnection: func(state tls.ConnectionState) error {
 			if !bytes.Equal(state.PeerCertificates[0].Raw, leaf) {
-				return errors.New("the server shows another certificate than the first one of the file of --tls-cert")
+				return errors.New("the server's certificate is not the first one in the file of --tls-cert")
 			}
 			return nil
 		},

@@ -63,7 +63,7 @@ func TestTheHealthCommandFindsTheServerByTheSettingsOfTheServer(t *testing.T) {
 			"with TLS, by IPv6":      {"[::]" + port(secure), pair.certFile, 0, ""},
 			"with TLS, on loopback":  {"127.0.0.1" + port(secure), pair.certFile, 0, ""},
 			"without TLS":            {"0.0.0.0" + port(plain), "", 0, ""},
-			"of another certificate": {"0.0.0.0" + port(secure), other.certFile, 1, "another certificate"},
+			"of another certificate": {"0.0.0.0" + port(secure), other.certFile, 1, "not the first one in the file of --tls-cert"},
 			"without its setting":    {"0.0.0.0" + port(secure), "", 1, "http://127.0.0.1" + port(secure)},
 			"with a key instead":     {"0.0.0.0" + port(secure), pair.keyFile, 2, "contains no certificate"},
 			"of no address":          {"x", "", 2, "--addr"},

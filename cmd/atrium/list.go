@@ -116,10 +116,10 @@ func (c *listCommand) check(f *faults) {
 	case c.Group == "" && c.kind.NeedsGroup():
 		f.add("group", "is required")
 	case c.Group != "" && !c.kind.HasScope():
-		f.add("group", "is not for %s, which are in no group", c.kind.Name)
+		f.add("group", "does not apply to %s, which belong to no group", c.kind.Name)
 	}
 	if c.DirectOnly && !c.kind.HasChildren() {
-		f.add("direct-only", "is not for %s", c.kind.Name)
+		f.add("direct-only", "does not apply to %s", c.kind.Name)
 	}
 	if c.Watch && (c.Quiet || c.Output != resource.Table && c.Output != resource.Wide) {
 		f.add("watch", "shows tables only")

@@ -92,10 +92,10 @@ func TestWhatAListDoesNotKnowIsNamed(t *testing.T) {
 		{"list repos --order-by colour", "--order-by (ATRIUM_ORDER_BY): must be fields"},
 		{"list repos --limit=-1 -o xml --interval 1ms", "--interval (ATRIUM_INTERVAL): must be 1s or more"},
 		{"list repos --watch -o json", "--watch (ATRIUM_WATCH): shows tables only"},
-		{"list packages --direct-only", "--direct-only (ATRIUM_DIRECT_ONLY): is not for packages"},
+		{"list packages --direct-only", "--direct-only (ATRIUM_DIRECT_ONLY): does not apply to packages"},
 		{"list artifacts", "--ecosystem: is required"},
 		{"list terms-acceptances", "--group (ATRIUM_GROUP): is required"},
-		{"list vulnerability-metadata --group acme", "--group (ATRIUM_GROUP): is not for vulnerability-metadata"},
+		{"list vulnerability-metadata --group acme", "--group (ATRIUM_GROUP): does not apply to vulnerability-metadata"},
 	} {
 		if _, _, err := atrium(t, env, strings.Fields(c.args)...); exitCode(err) != 2 || !strings.Contains(err.Error(), c.wants) {
 			t.Errorf("%s: %v, want %q", c.args, err, c.wants)

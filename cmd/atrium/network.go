@@ -36,7 +36,7 @@ func (c *placeFlags) describe(parsed *kong.Context, from map[string]string) {
 type networkFlags struct {
 	contextFlags
 	URL   string `name:"url" group:"Server:" placeholder:"URL" help:"Server to ask over the network, in place of the database. Needs no right on the database. If the environment has it, --database-url on the command line wins. Default: that of the current context of 'atrium login', unless something names the database."`
-	Token string `group:"Server:" secret:"" placeholder:"TOKEN" help:"Bearer token for --url. Prefer the environment variable, because process lists show flags. Default: that of the context, the ID token of the CI job, or a token of the owner from the database, for a server in development mode on this machine."`
+	Token string `group:"Server:" secret:"" placeholder:"TOKEN" help:"Bearer token for --url. Prefer the environment variable, because process lists show flags. Default: the token of the context, the ID token of the CI job, or, for a development server on this machine, an owner's token made from the database."`
 
 	client clientFlags
 }

@@ -121,7 +121,7 @@ func (c *serveCommand) checkReadURLs(f *faults) {
 	switch {
 	case len(c.ReadDatabaseURL) == 0:
 	case embedded:
-		f.add("read-database-url", "is for PostgreSQL: a SQLite database has no standbys")
+		f.add("read-database-url", "needs a PostgreSQL database: SQLite has no standbys")
 	case slices.ContainsFunc(c.ReadDatabaseURL, func(url string) bool { return !isPostgres(url) }):
 		f.add("read-database-url", "must start with postgres://")
 	}

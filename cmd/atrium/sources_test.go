@@ -168,7 +168,7 @@ func TestTheConfigurationIsPrintedWithoutSecretsAsAUsableFile(t *testing.T) {
 	if out, _, err := atrium(t, standbys, "admin", "config"); err != nil || !strings.Contains(out, "read-database-url: [(hidden)] # $ATRIUM_READ_DATABASE_URL\n") {
 		t.Errorf("the URLs of standbys are shown as %s (%v)", out, err)
 	}
-	for read, want := range map[string]string{"postgres://b": "is for PostgreSQL", "sqlite:b": "is for PostgreSQL"} {
+	for read, want := range map[string]string{"postgres://b": "needs a PostgreSQL database", "sqlite:b": "needs a PostgreSQL database"} {
 		if _, said, err := atrium(t, nil, "admin", "config", "--read-database-url", read); exitCode(err) != 2 || !strings.Contains(said+fmt.Sprint(err), want) {
 			t.Errorf("with SQLite, %s is answered %s %v", read, said, err)
 		}

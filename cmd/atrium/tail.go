@@ -16,7 +16,7 @@ import (
 type eventsTailCommand struct {
 	clientFlags
 	Group  string   `placeholder:"UID" help:"Print only events of this group and its descendants."`
-	Type   []string `placeholder:"TYPE" help:"Print only events of this type, such as iam.group.created, also if many were created at once; may be repeated."`
+	Type   []string `placeholder:"TYPE" help:"Print only events of this type, such as iam.group.created, including events about several resources at once; may be repeated."`
 	After  *string  `placeholder:"ID" help:"Begin after the event with this id, or with the oldest stored event if empty. Default: begin with new events."`
 	First  int      `placeholder:"N" help:"Exit after this number of events; 0 is never."`
 	Output string   `default:"text" help:"Output format: text or json, with one event per line."`
