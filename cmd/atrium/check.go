@@ -33,11 +33,12 @@ type checkCommand struct {
 
 // Help returns the detailed help.
 func (c *checkCommand) Help() string {
-	return `Decides whether images may be released. A finding fails an image if somebody has to look after it and it meets all conditions that the flags
-name; what is accepted or does not affect the image never does. It names the findings, the versions that fix them, and the upgrades to make.
+	return `Checks whether images may be released. A finding fails an image if it is open or in triage and meets all conditions that the flags name.
+Accepted findings, and findings that do not affect the image, never fail it. The output lists the findings, the versions that fix them, and the
+upgrades to make.
 
-The exit status is 0 if all images pass, 1 if one fails, 2 if the command line is wrong, and 3 if nothing could be decided about one of them and none
-fails: nobody knows what it holds, or the server cannot be asked.
+The exit status is 0 if all images pass, 1 if one fails, 2 if the command line is wrong, and 3 if none fails and one could not be checked, because
+it has no usable SBOM or the server did not answer.
 
 Examples:
   atrium check --report sarif=check.sarif --report junit=check.xml acme/shop/checkout:1.4
@@ -110,7 +111,7 @@ func (c *checkCommand) run(ctx context.Context, p program) error {
 	}
 	for _, r := range results {
 		if !r.IsDecided() {
-			return undecidedError{fmt.Errorf("nothing could be decided about %s: %s", r.Image, escapeLine(r.Reason()))}
+			return undecidedError{fmt.Errorf("%s could not be checked: %s", r.Image, escapeLine(r.Reason()))}
 		}
 	}
 	return nil

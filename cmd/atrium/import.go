@@ -51,7 +51,7 @@ one advisory for each package of each ecosystem that it names. An older record d
   references                      links
 
 Without --group, the records are a feed for all organizations: every caller sees them in the documents of /advisory/v2/, and
-nobody among the advisories of a group. With --group, only who may list the advisories of that group sees them.
+no group lists them among its advisories. With --group, only callers who may list the advisories of that group see them.
 
 Example of a record:
   {"id": "GO-2026-1", "modified": "2026-03-27T13:55:00Z", "aliases": ["CVE-2026-12345"], "summary": "A parser reads too far", "affected": [{"package": {"ecosystem": "Go", "name": "example.com/parser"}, "ranges": [{"type": "SEMVER", "events": [{"introduced": "0"}, {"fixed": "1.4.2"}]}]}]}
@@ -133,7 +133,7 @@ type importArtifactsCommand struct {
 
 // Help returns the detailed help.
 func (c *importArtifactsCommand) Help() string {
-	return `Each line of the file is a JSON object: a library with its versions. Versions that are stored and that a line does not name stay.
+	return `Each line of the file is a JSON object: a library with its versions. Stored versions that a line does not name stay.
 
   library:  ecosystem (JAVA or PYTHON), name (of Maven, group:artifact); description, remediated, cudaVersion, versions
   version:  version; sizeBytes, time (of its publication)
@@ -165,7 +165,7 @@ type importOCICommand struct {
 	Registry    []string `arg:"" name:"registry[/repo]" help:"Registry, to import every repo of its catalog, or a single repo."`
 	Concurrency int      `default:"8" help:"Number of concurrent requests, 1 to ${most_requests}."`
 	Insecure    bool     `help:"Use plain http if https does not answer. Localhost is always allowed."`
-	SBOMs       string   `name:"sboms" enum:"new,all,none" default:"new" help:"Images whose SBOMs are read: new (those that are not stored yet), all or none."`
+	SBOMs       string   `name:"sboms" enum:"new,all,none" default:"new" help:"Images whose SBOMs are read: new (images that are not stored yet), all or none."`
 	Prune       bool     `help:"Remove tags that came from this registry and that it no longer has, in repos that vanished or were read without an error."`
 }
 
@@ -186,8 +186,8 @@ in the registry. Images that are stored already are not read again, so the comma
 
 It also reads the SBOMs that the registry has about an image, SPDX and CycloneDX in JSON: attestations of BuildKit in the index,
 attestations and SBOMs of cosign (tags that end in .att and .sbom), and artifacts that refer to the image. Signatures are
-not verified. The SBOM with the most packages counts for each architecture, and the others are reported. Images that are stored
-already are asked for SBOMs with --sboms all.
+not verified. The SBOM with the most packages counts for each architecture, and the others are reported. With --sboms all,
+the command also looks for SBOMs of images that are already stored.
 
 Each tag stores the registry that it came from. --prune removes tags that the registry no longer has. It keeps tags that
 came from another registry or were set by people. A repo that vanished from its registry is reported, and --prune
@@ -225,7 +225,7 @@ func writeSummary(out io.Writer, sum ingest.Summary) error {
 		text string
 	}{
 		{sum.Untagged, "images without a tag: %d; their findings count once a tag that is not deprecated points to them\n"},
-		{sum.Waiting, "statements that decide about no finding here: %d; they apply once an image with such a finding comes, if nothing closer decides\n"},
+		{sum.Waiting, "statements without a matching finding: %d; they apply once an image with such a finding is imported, unless a more specific decision exists\n"},
 	} {
 		if hint.n > 0 {
 			_, writeErr := fmt.Fprintf(out, hint.text, hint.n)

@@ -48,7 +48,7 @@ func TestTheExamplesInTheHelpOfImportsCanBeImported(t *testing.T) {
 			{"osv", "a.json", []string{"--group", acme}, []string{"1 0 0 0 advisories", "1 0 0 0 vulnerability metadata"}},
 			{"registry", "a.jsonl", []string{"--group", acme}, []string{"1 0 0 0 repos", "1 0 0 0 tags", "1 0 0 0 images", "1 0 0 0 SBOMs"}},
 			{"kev", "k.json", nil, []string{"1 0 0 0 known exploited vulnerabilities"}},
-			{"vex", "v.json", []string{"--group", acme}, []string{"1 0 0 0 decisions", "statements that decide about no finding here: 1; they apply once an image with such a finding comes, if nothing closer decides"}},
+			{"vex", "v.json", []string{"--group", acme}, []string{"1 0 0 0 decisions", "statements without a matching finding: 1; they apply once an image with such a finding is imported, unless a more specific decision exists"}},
 			{"artifacts", "b.jsonl", nil, []string{"1 0 0 0 artifacts", "1 0 0 0 versions"}},
 		} {
 			file := filepath.Join(t.TempDir(), c.file)

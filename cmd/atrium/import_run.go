@@ -103,7 +103,7 @@ func (c *importRun) runImport(ctx context.Context, p program, source string, o i
 
 // explainStop says where an import has stopped, what of it stays, and how it goes on.
 func explainStop(ctx context.Context, err error) error {
-	const goesOn = "what was imported before stays; run the same command again: it passes over what is stored, and imports the rest"
+	const goesOn = "the imported records stay; run the same command again to import the rest"
 	var stopped *ingest.StoppedError
 	var said *core.Error
 	isLasting := errors.As(err, &said) && said.Code != core.CodeUnavailable && said.Code != core.CodeAborted
@@ -128,7 +128,7 @@ func settle(ctx context.Context, to *platform.Platform, m *meter) error {
 		case done > 0:
 			steps.show(done)
 		case err != nil:
-			return fmt.Errorf("update findings (what was imported stays, and a running server or the next import goes on): %w", err)
+			return fmt.Errorf("update findings (the imported records stay, and a running server or the next import continues): %w", err)
 		default:
 			steps.finish()
 			return nil

@@ -13,9 +13,9 @@ type importSBOMCommand struct {
 	importRun
 	networkFlags
 	Image        string   `placeholder:"PATH@DIGEST" help:"Image that all documents are about: the path of its repo by names, with its digest, a tag or both (PATH:TAG@DIGEST)."`
-	Group        string   `placeholder:"UID" help:"Group that has the repos of the images that the documents name, or that of --image, whose repo is then named as in the group. Required without --image."`
+	Group        string   `placeholder:"UID" help:"Group that contains the repos of the images. The path in --image then begins below this group. Required without --image."`
 	Architecture string   `placeholder:"NAME" help:"Architecture that the documents are about. Without it, the architecture that their packages name."`
-	Create       bool     `help:"Make the repo and the tag that are missing, and move the tag to the image."`
+	Create       bool     `help:"Create the repo and the tag if they are missing, and move the tag to the image."`
 	Path         []string `arg:"" name:"file" help:"SPDX and CycloneDX documents in JSON: .json and .jsonl files, folders, .tar, .tar.gz and .zip; - for the standard input."`
 
 	named ingest.ImageName
@@ -24,13 +24,14 @@ type importSBOMCommand struct {
 // Help returns the detailed help.
 func (c *importSBOMCommand) Help() string {
 	return `Reads SPDX 2.2, 2.3 and 3.0 and CycloneDX 1.2 to 1.7 in JSON, also in in-toto statements and in DSSE envelopes, whose signatures are
-not verified. A .jsonl file and the standard input can have several. Packages are known by their package URLs (purl). A package without one is stored by its name, and no advisory of an
-ecosystem finds it. A package that cannot be read is named with its place in the document, and the others are imported.
-The import says how many packages of a document have no known ecosystem, release or source package.
+not verified. A .jsonl file and the standard input can hold several documents. A package URL (purl) identifies a package. A package
+without one is stored by its name, and the advisories of ecosystems do not match it. The import reports a package that it cannot
+read, with its place in the document, and imports the others. It reports how many packages of a document have no known
+ecosystem, release or source package.
 
 Without --image, a document must name its image and its digest, as the documents of syft do: docker.io/library/debian:12 is the
-repo library/debian or debian of the group. With --create, a repo that is missing is made, in the deepest group of the path that
-there is, and the tag that --image or the document names points to the image.
+repo library/debian or debian of the group. With --create, a missing repo is created in the deepest group of its path that
+exists, and the tag that --image or the document names points to the image.
 
 A document replaces what was stored for the same image and architecture. Of several documents about them in one import, the
 one with the most packages is stored, and the others are reported. A document has at most 64 MiB and 50,000 packages.

@@ -208,7 +208,7 @@ func TestAnImportThatStopsSaysHowItGoesOn(t *testing.T) {
 		return &ingest.StoppedError{At: ingest.Place{File: "a.jsonl", Line: 7}, Err: err}
 	}
 	full := fmt.Errorf("import tags: %w", core.Unavailable("the disk of the database is full; make room", nil))
-	const goesOn = "; what was imported before stays; run the same command again: it passes over what is stored, and imports the rest"
+	const goesOn = "; the imported records stay; run the same command again to import the rest"
 	for _, c := range []struct {
 		ctx  context.Context //nolint:containedctx // a case
 		err  error

@@ -146,7 +146,7 @@ func (c *graphqlClient) awaitOperation(ctx context.Context, o *operations.Operat
 	for !o.Done {
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("interrupted; the import goes on as the operation %s", o.UID)
+			return nil, fmt.Errorf("interrupted; the server continues the import as the operation %s", o.UID)
 		case <-time.After(pollEvery):
 		}
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.server.JoinPath("operations/v2", string(o.UID)).String(), http.NoBody)
@@ -216,7 +216,7 @@ func (u *upload) pack(to io.Writer) error {
 				return err
 			}
 			if ingest.IsArchive(name) {
-				return fmt.Errorf("%s: is an archive, which --url sends only if it is the only file; hand it in by a command of its own", name)
+				return fmt.Errorf("%s: is an archive, which --url sends only if it is the only file; import it with a separate command", name)
 			}
 			return packFile(archive, name)
 		})

@@ -38,7 +38,7 @@ func TestImportsOverTheNetworkSayTheSame(t *testing.T) {
 		want []string
 	}{
 		{[]string{"registry", "--group", theirs, filepath.Join(folder, "registry.jsonl")}, []string{"1 0 0 0 repos", "1 0 0 0 tags", "1 0 0 0 images", "1 0 0 0 SBOMs"}},
-		{[]string{"vex", "--group", theirs, filepath.Join(folder, "vex.json")}, []string{"1 0 0 0 decisions", "statements that decide about no finding here: 1; they apply once an image with such a finding comes, if nothing closer decides"}},
+		{[]string{"vex", "--group", theirs, filepath.Join(folder, "vex.json")}, []string{"1 0 0 0 decisions", "statements without a matching finding: 1; they apply once an image with such a finding is imported, unless a more specific decision exists"}},
 		{[]string{"osv", "--group", theirs, filepath.Join(folder, "osv.json")}, []string{"1 0 0 0 advisories"}},
 	} {
 		out, said, err := atrium(t, env, append([]string{"import", c.args[0], "--url", server.url}, c.args[1:]...)...)

@@ -27,7 +27,7 @@ func (k *keyFlags) check(f *faults) {
 // keyChangeFlags set the encryption key of the database and the one that replaces it.
 type keyChangeFlags struct {
 	keyFlags
-	NewEncryptionKey string `secret:"" placeholder:"KEY" help:"Key that replaces --encryption-key by atrium admin change-encryption-key, in the same form. Servers that have both keys go on while it changes."`
+	NewEncryptionKey string `secret:"" placeholder:"KEY" help:"Key that atrium admin change-encryption-key puts in place of --encryption-key, in the same form. Servers that have both keys keep running during the change."`
 
 	newKey []byte
 }
@@ -66,7 +66,7 @@ func (c *rotateKeysCommand) run(ctx context.Context, p program) error {
 type changeEncryptionKeyCommand struct {
 	databaseFlags
 	keyChangeFlags
-	Discard bool `help:"Remove the secrets that --encryption-key does not decrypt, because their key is lost."`
+	Discard bool `help:"Remove the secrets that --encryption-key cannot decrypt, because their key is lost."`
 }
 
 func (c *changeEncryptionKeyCommand) check(f *faults) {
@@ -80,7 +80,7 @@ func (c *changeEncryptionKeyCommand) Help() string {
 	return `Encrypts all secrets in the database with --new-encryption-key, in one transaction. Without --encryption-key it replaces the
 key that is stored in the database.
 
-The command may run while servers use the database. Those that were started with both keys go on. Restart the others with the
+The command may run while servers use the database. Servers that have both keys keep running. Restart the others with the
 new key as --encryption-key afterwards: until then, /readyz answers 503, they store no secrets, and deliveries of events wait.
 
 With --discard, a subscription whose secret was removed gets no events until its secret is rotated, and the client secret

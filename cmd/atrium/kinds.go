@@ -93,7 +93,7 @@ func filterType(f resource.Filter) reflect.Type {
 func filterTag(f resource.Filter) reflect.StructTag {
 	help := strings.ReplaceAll(f.Help, "$", "$$")
 	if f.Repeated {
-		help = strings.TrimSuffix(help, ".") + "; several with commas."
+		help = strings.TrimSuffix(help, ".") + "; commas separate several."
 	}
 	return reflect.StructTag(fmt.Sprintf(`name:%q placeholder:%q help:%q unset:"" group:"Filters:"`, f.Flag, f.Placeholder(), help))
 }

@@ -21,7 +21,7 @@ type kindFlags struct {
 	clientFlags
 	Output string `short:"o" default:"table" placeholder:"FORMAT" help:"Form of the output: table, wide (more columns), json, yaml, csv or name."`
 	Quiet  bool   `short:"q" help:"Print uids alone, one per line."`
-	Group  string `placeholder:"PATH|UID" help:"Only what is below this group or repo, by its path such as acme/shop, or by its uid."`
+	Group  string `placeholder:"PATH|UID" help:"List only resources below this group or repo, by its path such as acme/shop or by its UID."`
 
 	kind    *resource.Kind
 	filters reflect.Value
@@ -77,17 +77,17 @@ func findGroup(ctx context.Context, client resource.Client, named string) (strin
 // listCommand lists resources of one kind.
 type listCommand struct {
 	kindFlags
-	DirectOnly bool          `help:"With --group, only what is directly in it; without, only what is in no group."`
-	OrderBy    string        `placeholder:"FIELD" help:"Field to sort by, and desc after it for the reverse: 'name desc'; several with commas."`
-	Limit      int           `default:"50" placeholder:"N" help:"How many are listed at most; 0 lists all."`
-	Watch      bool          `short:"w" help:"Show the list again whenever something changes."`
-	Interval   time.Duration `default:"10s" help:"With --watch, how often the list is read where the server gives no live events; 1s or more."`
+	DirectOnly bool          `help:"With --group, list only resources directly in it; without, only resources in no group."`
+	OrderBy    string        `placeholder:"FIELD" help:"Field to sort by, with desc after it for descending order: 'name desc'; commas separate several."`
+	Limit      int           `default:"50" placeholder:"N" help:"Maximum number of resources; 0 lists all."`
+	Watch      bool          `short:"w" help:"Refresh the list whenever something changes."`
+	Interval   time.Duration `default:"10s" help:"With --watch, how often to read the list if the server sends no live events about it; 1s or more."`
 }
 
 // Help returns the detailed help of all kinds.
 func (*kindCommands) Help() string {
-	return `Uses the server of 'atrium login', or of --url. Each kind has its own filters: see 'atrium list findings --help'. Without a terminal there are
-no colours and no pager; $NO_COLOR and $PAGER are heeded.
+	return `Lists resources of the server of 'atrium login' or --url. Each kind has its own filters: see 'atrium list findings --help'. Colors and a pager are
+used only on a terminal. $NO_COLOR and $PAGER change them.
 
 Examples:
   atrium list findings --group acme/shop --severity critical,high
@@ -179,11 +179,11 @@ func (c *listCommand) conclude(p program, shown shownRows) error {
 	var text string
 	switch {
 	case shown.rows == 0:
-		text = fmt.Sprintf("There are no %s like this that you may see.", strings.ReplaceAll(c.kind.Name, "-", " "))
+		text = fmt.Sprintf("There are no matching %s that you may see.", strings.ReplaceAll(c.kind.Name, "-", " "))
 	case shown.more && shown.total >= 0:
-		text = fmt.Sprintf("These are %d of %d; --limit 0 lists all.", shown.rows, shown.total)
+		text = fmt.Sprintf("Showing %d of %d; --limit 0 lists all.", shown.rows, shown.total)
 	case shown.more:
-		text = fmt.Sprintf("These are the first %d; --limit 0 lists all.", shown.rows)
+		text = fmt.Sprintf("Showing the first %d; --limit 0 lists all.", shown.rows)
 	default:
 		return nil
 	}

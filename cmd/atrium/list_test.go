@@ -75,7 +75,7 @@ func TestResourcesAreListedAndShown(t *testing.T) {
 				t.Errorf("%q is completed by %q, want %s among them", words, out, want)
 			}
 		}
-		if _, said, err := atrium(t, env, "list", "repos", "--limit", "1"); err != nil || !strings.HasPrefix(said, "These are 1 of ") {
+		if _, said, err := atrium(t, env, "list", "repos", "--limit", "1"); err != nil || !strings.HasPrefix(said, "Showing 1 of ") {
 			t.Errorf("more than is shown: %v %q", err, said)
 		}
 	})

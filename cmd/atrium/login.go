@@ -22,10 +22,10 @@ type loginCommand struct {
 	Context   string   `placeholder:"NAME" help:"Name for the server. Default: its host."`
 	Provider  string   `placeholder:"NAME" help:"Provider to sign in at, by its name, host or issuer, if the server has several."`
 	Device    bool     `help:"Sign in with a browser on another machine."`
-	WithToken bool     `help:"Read a token from the standard input, and sign in nowhere."`
-	Browser   bool     `default:"true" negatable:"" help:"Open the browser. Without it, the page is only printed."`
-	Port      int      `placeholder:"N" help:"Port of this machine to which the provider sends the browser back, for providers that know only one. Default: a free one."`
-	Audience  []string `placeholder:"NAME" help:"Audience of tokens that the server may ask for although it is the URL of another host; the first of several counts."`
+	WithToken bool     `help:"Read a token from the standard input instead of signing in."`
+	Browser   bool     `default:"true" negatable:"" help:"Open the browser. With --no-browser, only print the address of the page."`
+	Port      int      `placeholder:"N" help:"Port on this machine for the redirect from the provider, if the provider accepts only a fixed port. Default: any free port."`
+	Audience  []string `placeholder:"NAME" help:"Audience of tokens that the server may ask for, even if it is the URL of another host; if you give several, the first one is used."`
 
 	server *url.URL
 }
@@ -33,8 +33,8 @@ type loginCommand struct {
 // Help returns the detailed help.
 func (c *loginCommand) Help() string {
 	return `Opens the page of the provider at which people sign in to the console of the server, and waits for the answer on 127.0.0.1.
-The server becomes the current context: commands without --url and --token use it. Its token is renewed before it ends, if the provider
-gives a refresh token. It is in a file that only you can read, and is sent only to this server.
+The server becomes the current context: commands without --url and --token use it. Its token is renewed before it expires, if the
+provider issues a refresh token. The token is stored in a file that only you can read, and is sent only to this server.
 
 In jobs of GitHub Actions (permission id-token: write) and GitLab (an ID token as $ATRIUM_ID_TOKEN) no sign-in is needed: commands with --url
 use the ID token of the job.
@@ -179,7 +179,7 @@ func openBrowser(ctx context.Context, page string) error {
 		command = exec.CommandContext(ctx, "open", page)
 	default:
 		if os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
-			return errors.New("there is no screen")
+			return errors.New("this machine has no display")
 		}
 		command = exec.CommandContext(ctx, "xdg-open", page)
 	}
@@ -198,8 +198,8 @@ func (*logoutCommand) check(*faults) {}
 
 // Help returns the detailed help.
 func (c *logoutCommand) Help() string {
-	return `Tells the provider that the refresh token is no longer used (RFC 7009), if it wants to know, and removes the context. A token that was
-given out stays valid until it ends, usually for some minutes.`
+	return `Revokes the refresh token at the provider (RFC 7009), if the provider supports this, and removes the context. An access token that was
+already issued stays valid until it expires, usually for some minutes.`
 }
 
 func (c *logoutCommand) run(ctx context.Context, p program) error {
@@ -209,14 +209,14 @@ func (c *logoutCommand) run(ctx context.Context, p program) error {
 		return err
 	}
 	if found == nil {
-		return errors.New("you are signed in nowhere")
+		return errors.New("you are not signed in to any server")
 	}
 	revoked := login.NewClient(nil).Revoke(ctx, found)
 	if err := flags.folder.Remove(ctx, found.Name); err != nil {
 		return err
 	}
 	if revoked != nil {
-		return fmt.Errorf("the token for %s is forgotten, but the provider was not told: %w", found.Server, lineError{revoked})
+		return fmt.Errorf("the token for %s was deleted on this machine, but could not be revoked at the provider: %w", found.Server, lineError{revoked})
 	}
 	_, err = fmt.Fprintf(p.stderr, "Signed out of %s.\n", found.Server)
 	return err

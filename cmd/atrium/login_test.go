@@ -83,7 +83,7 @@ func TestWhoIsSignedInUsesTheServerWithoutFlags(t *testing.T) {
 		if _, said, err := atrium(t, env, "logout"); err != nil || said != "Signed out of "+server.url+".\n" {
 			t.Errorf("logout: %v %s", err, said)
 		}
-		if _, _, err := atrium(t, env, "logout"); err == nil || !strings.Contains(err.Error(), "signed in nowhere") {
+		if _, _, err := atrium(t, env, "logout"); err == nil || !strings.Contains(err.Error(), "not signed in to any server") {
 			t.Errorf("logout again: %v", err)
 		}
 		if left, _ := filepath.Glob(home + "/*/*/*.json"); len(left) > 0 {

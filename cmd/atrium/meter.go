@@ -105,13 +105,13 @@ func (m *stepMeter) show(n int) {
 }
 
 func (m *stepMeter) text(took time.Duration) string {
-	return fmt.Sprintf("updating findings: %d changes looked at in %v", m.steps, took.Round(time.Second))
+	return fmt.Sprintf("updating findings: %d changes processed in %v", m.steps, took.Round(time.Second))
 }
 
 // finish says how long it took, if that was long.
 func (m *stepMeter) finish() {
 	if took := time.Since(m.start); took > lineEvery {
-		m.print(fmt.Sprintf("findings updated in %v: %d changes looked at", took.Round(time.Millisecond), m.steps))
+		m.print(fmt.Sprintf("findings updated in %v: %d changes processed", took.Round(time.Millisecond), m.steps))
 	} else if m.terminal && m.steps > 0 {
 		m.write(clearLine)
 	}

@@ -35,7 +35,7 @@ func (c *placeFlags) describe(parsed *kong.Context, from map[string]string) {
 // networkFlags are the flags of commands that can go to a server in place of a database.
 type networkFlags struct {
 	contextFlags
-	URL   string `name:"url" group:"Server:" placeholder:"URL" help:"Server to ask over the network, in place of the database. Needs no right on the database. If the environment has it, --database-url on the command line wins. Default: that of the current context of 'atrium login', unless something names the database."`
+	URL   string `name:"url" group:"Server:" placeholder:"URL" help:"Server to use over the network instead of the database. You need no access to the database then. If a variable sets it, --database-url on the command line overrides it. Default: the server of the current context of 'atrium login', unless a database is named."`
 	Token string `group:"Server:" secret:"" placeholder:"TOKEN" help:"Bearer token for --url. Prefer the environment variable, because process lists show flags. Default: the token of the context, the ID token of the CI job, or, for a development server on this machine, an owner's token made from the database."`
 
 	client clientFlags

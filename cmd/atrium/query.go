@@ -27,7 +27,7 @@ func (c *queryCommand) check(f *faults) {
 
 // Help returns the detailed help.
 func (c *queryCommand) Help() string {
-	return `Prints the answer of the server. Characters that a terminal would interpret are JSON escapes. The exit status is 1 if the answer has errors.
+	return `Prints the answer of the server, with control characters as JSON escapes. The exit status is 1 if the answer has errors.
 
 Examples:
   atrium query '{ repos(first: 3) { nodes { name } } }'

@@ -6,8 +6,8 @@ import (
 
 // memoryFlags limit the memory that answers use.
 type memoryFlags struct {
-	AnswerBytes  int64 `default:"${answer_bytes}" placeholder:"BYTES" help:"Largest size of one answer, both of its body and of what is read for it; 0 is no limit."`
-	AnswerMemory int64 `default:"${answer_memory}" placeholder:"BYTES" help:"Memory that all concurrent answers may use together; those of one caller may use half of it. 0 is no limit."`
+	AnswerBytes  int64 `default:"${answer_bytes}" placeholder:"BYTES" help:"Largest size of one answer, both of its body and of the data read for it; 0 is no limit."`
+	AnswerMemory int64 `default:"${answer_memory}" placeholder:"BYTES" help:"Memory that all concurrent answers may use together; the answers of one caller may use half of it. 0 is no limit."`
 }
 
 // minResponses is the number of largest answers that must fit into the memory of all,

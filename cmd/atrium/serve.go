@@ -35,12 +35,12 @@ type serveCommand struct {
 	Dev             bool     `help:"Development mode: fill an empty database with demonstration data, and accept tokens of atrium token."`
 	Audience        []string `default:"${audience}" help:"Audience (claim aud) of tokens for this service; may be repeated."`
 	TrustIssuer     []string `placeholder:"URL" help:"Issuer to trust in addition to those that identities name; may be repeated."`
-	SharedIssuer    []string `sep:"none" placeholder:"URL=PATTERN" help:"Issuer with many tenants, and a pattern for the start of a subject up to the end of the tenant's name; may be repeated. Default: GitHub Actions and GitLab."`
+	SharedIssuer    []string `sep:"none" placeholder:"URL=PATTERN" help:"Issuer that many tenants share, and a pattern that matches the start of a subject, up to the end of the tenant's name; may be repeated. Default: GitHub Actions and GitLab."`
 	PrivateIssuer   []string `placeholder:"HOST:PORT" help:"Host and port of issuers that may have a private address or use plain http; may be repeated."`
-	TrustedProxy    []string `placeholder:"CIDR" help:"Network of proxies that tell in Forwarded or X-Forwarded-For for whom they send requests; may be repeated."`
+	TrustedProxy    []string `placeholder:"CIDR" help:"Network of trusted proxies, whose Forwarded and X-Forwarded-For headers name the client; may be repeated."`
 	CORSOrigin      []string `name:"cors-origin" placeholder:"ORIGIN" help:"Origin whose pages may use the API, in addition to the server's own; may be repeated."`
 	AllowSignup     bool     `help:"Let identities of an organization create new organizations."`
-	ServiceDomain   string   `default:"atrium.dev" help:"Suffix of the domain in errors."`
+	ServiceDomain   string   `default:"atrium.dev" help:"Suffix of the domain in the details of errors."`
 	Playground      bool     `default:"true" negatable:"" help:"Serve the playground at /playground."`
 	Migrate         bool     `default:"true" negatable:"" help:"Apply pending migrations at startup."`
 

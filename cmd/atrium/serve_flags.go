@@ -44,11 +44,11 @@ type limitFlags struct {
 	RateLimit     *int `placeholder:"N" help:"Average requests per second of one caller; 0 is no limit. Default: 100, or no limit with --dev."`
 	RateBurst     int  `default:"200" help:"Requests that one caller may send in a burst, if there is a rate limit."`
 	MaxInFlight   *int `placeholder:"N" help:"Concurrent requests of one caller; 0 is no limit. Default: 20, or no limit with --dev."`
-	MaxConcurrent int  `default:"-1" placeholder:"N" help:"Requests that are worked on at the same time; others wait for some seconds, fairly by organization. 0 is no limit, and -1 is twice the connections to the database."`
+	MaxConcurrent int  `default:"-1" placeholder:"N" help:"Requests that the server works on at the same time. Others wait for some seconds, and organizations take turns. 0 is no limit, and -1 is twice the connections to the database."`
 
 	MaxUpload int `default:"256" placeholder:"MIB" help:"Largest upload of an import over the network, in MiB without compression."`
 
-	SharedIdentity []string `placeholder:"UID" help:"Identity whose token many people share, such as that of a gateway or of Grafana. It has the limits of 50 callers, so that the share of its organization limits it. May be repeated."`
+	SharedIdentity []string `placeholder:"UID" help:"Identity whose token many people share, such as that of a gateway or of Grafana. It has the limits of 50 callers; the share of its organization still applies. May be repeated."`
 
 	identities []core.UID // those of SharedIdentity
 }
@@ -123,7 +123,7 @@ func (v *v1Flags) v1() *server.V1 {
 
 // betaFlags say whether clients should leave v2beta1.
 type betaFlags struct {
-	V2beta1Deprecation string `name:"v2beta1-deprecation" placeholder:"DATE" help:"Date such as 2027-01-31 since which v2beta1 is deprecated. Its answers then have the header Deprecation."`
+	V2beta1Deprecation string `name:"v2beta1-deprecation" placeholder:"DATE" help:"Date from which v2beta1 is deprecated, such as 2027-01-31. Its answers then have the header Deprecation."`
 	V2beta1Sunset      string `name:"v2beta1-sunset" placeholder:"DATE" help:"Date after which v2beta1 may no longer answer. Its answers then have the header Sunset."`
 
 	deprecation server.Deprecation
@@ -154,7 +154,7 @@ func date(f *faults, flag, text string) time.Time {
 
 // aliasFlags say by which names clients know the gRPC services.
 type aliasFlags struct {
-	GRPCPackageAlias []string `name:"grpc-package-alias" placeholder:"NAME" help:"Name that clients use for platform in the packages of gRPC services, such as acme.platform for acme.platform.registry.v2; may be repeated."`
+	GRPCPackageAlias []string `name:"grpc-package-alias" placeholder:"NAME" help:"Name that clients use instead of platform in the packages of gRPC services, such as acme.platform for acme.platform.registry.v2; may be repeated."`
 }
 
 // packagePattern matches the names of packages of protocol buffers.
@@ -172,7 +172,7 @@ func (a *aliasFlags) check(f *faults) {
 		case len(name) > maxPackage || !packagePattern.MatchString(name):
 			f.add("grpc-package-alias", "%.200q must be the name of a package in lower case, such as acme.platform, of at most %d characters", name, maxPackage)
 		case taken >= 0:
-			f.add("grpc-package-alias", "%.200q must not begin with %s, nor the other way round", name, used[taken])
+			f.add("grpc-package-alias", "%.200q must not begin with %s, and %[2]s must not begin with it", name, used[taken])
 		}
 		used = append(used, name)
 	}
@@ -184,10 +184,10 @@ const maxPackage = 100
 // webhookFlags are the settings for the delivery and the retention of events.
 type webhookFlags struct {
 	Webhooks          bool          `default:"true" negatable:"" help:"Deliver events to the sinks of subscriptions."`
-	PublicURL         string        `name:"public-url" placeholder:"URL" help:"Public URL of this service, where receivers of events find the keys of deliveries, and to which links in files lead. Default: the URL of --addr."`
-	PrivateSink       []string      `placeholder:"HOST:PORT" help:"Host and port of sinks that may have a private address or use plain http; may be repeated. Their answers are shown as statuses only."`
+	PublicURL         string        `name:"public-url" placeholder:"URL" help:"Public URL of this service. Receivers of events fetch the signing keys there, and links in exported files lead there. Default: the URL of --addr."`
+	PrivateSink       []string      `placeholder:"HOST:PORT" help:"Host and port of sinks that may have a private address or use plain http; may be repeated. Of their answers, only the status is shown."`
 	SinkPort          []string      `placeholder:"PORT" help:"Port that sinks of subscriptions may use in addition to 443; may be repeated."`
-	AuditRetention    time.Duration `default:"2160h" help:"How long events are kept, for the audit log and for resuming the live feed. With --dev it is at least 30 weeks, the past of the demonstration."`
+	AuditRetention    time.Duration `default:"2160h" help:"How long events are kept, for the audit log and for resuming the live feed. With --dev it is at least 30 weeks, to cover the history of the demonstration."`
 	DeliveryRetention time.Duration `default:"720h" help:"How long deliveries are kept after they have ended."`
 }
 
@@ -224,7 +224,7 @@ func (w *webhookFlags) check(f *faults) {
 type mailFlags struct {
 	SMTPURL      string        `name:"smtp-url" secret:"" placeholder:"URL" help:"Mail server, with its user: smtp://USER:PASSWORD@HOST:PORT with STARTTLS, smtps://... with TLS from the start, smtp+plain://HOST:PORT without TLS. Without it, subscriptions cannot have the format EMAIL."`
 	SMTPFrom     string        `name:"smtp-from" placeholder:"ADDRESS" help:"Sender of mail, such as Atrium <atrium@example.com>."`
-	MailInterval time.Duration `name:"mail-interval" default:"5m" help:"Shortest time between two messages of a subscription by mail. What happens meanwhile is one message."`
+	MailInterval time.Duration `name:"mail-interval" default:"5m" help:"Shortest time between two mails of a subscription. Events in between are sent in one mail."`
 
 	server *server.MailServer // nil means that no mail can be sent
 }
@@ -256,9 +256,9 @@ func (m *mailFlags) check(f *faults) {
 
 // drainFlags are the settings for the end of connections and of the server.
 type drainFlags struct {
-	IdleTimeout  time.Duration `default:"620s" help:"How long a connection without requests stays open. Proxies must close theirs earlier, because they lose requests that they send at that moment."`
+	IdleTimeout  time.Duration `default:"620s" help:"How long an idle connection stays open. Proxies must close their idle connections earlier, or they lose requests that they send at that moment."`
 	DrainDelay   time.Duration `default:"0s" help:"How long the server continues to serve after SIGTERM while /readyz answers 503, so that load balancers notice."`
-	DrainTimeout time.Duration `default:"10s" help:"How long running requests and deliveries may take to end after that."`
+	DrainTimeout time.Duration `default:"10s" help:"How long running requests and deliveries may take to finish after that."`
 }
 
 func (d *drainFlags) check(f *faults) {

@@ -66,7 +66,7 @@ func serverURL(f *faults, flag, text string) *url.URL {
 }
 
 // otherLetters says in which form a host with other letters is compared with what clients and DNS call it.
-const otherLetters = "must have its host in the form of DNS, in which each part with letters other than a to z begins with xn--"
+const otherLetters = "must have its host in Punycode: each part with letters other than a to z begins with xn--"
 
 func isASCII(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })

@@ -77,7 +77,7 @@ func (s *sources) env(name string) string {
 func (s *sources) variable(flag *kong.Flag) any {
 	name := variable(flag.Name)
 	if negated := variable("no-" + flag.Name); flag.Tag.Has("negatable") && s.env(negated) != "" {
-		s.faults.add(flag.Name, "%s is no variable; set %s to false in its place", negated, name)
+		s.faults.add(flag.Name, "%s is not a variable; set %s to false instead", negated, name)
 	}
 	text, file := s.env(name), ""
 	if isSecret(flag) {

@@ -90,7 +90,7 @@ func TestAnEmptyVariableOverridesTheConfigurationFile(t *testing.T) {
 func TestTheVariableOfANegatedFlagIsRefused(t *testing.T) {
 	t.Parallel()
 	_, _, err := atrium(t, map[string]string{"ATRIUM_NO_MIGRATE": "true"}, "serve")
-	if exitCode(err) != 2 || !strings.Contains(err.Error(), "ATRIUM_NO_MIGRATE is no variable; set ATRIUM_MIGRATE to false") {
+	if exitCode(err) != 2 || !strings.Contains(err.Error(), "ATRIUM_NO_MIGRATE is not a variable; set ATRIUM_MIGRATE to false") {
 		t.Errorf("error %v, want one that names the right variable", err)
 	}
 	if c := parseServe(t, map[string]string{"ATRIUM_MIGRATE": "false"}); c.Migrate {

@@ -29,8 +29,8 @@ func (c *statusCommand) check(f *faults) {
 // Help returns the detailed help.
 func (*statusCommand) Help() string {
 	return `Prints the state of the database, across all organizations: its schema and size, the programs that are connected to it and its
-standbys (PostgreSQL, as far as the user of the URL may see them), what waits to be delivered, the organizations with most rows,
-the subscriptions whose sinks fail, and what the server reads by itself: the sources that fail, and those that were not read for longest. Servers may run meanwhile.
+standbys (PostgreSQL, as far as the user of the URL may see them), what waits to be delivered, the organizations with the most rows,
+the subscriptions whose sinks fail, and the sources that servers read: the ones that fail, and the ones that were not read for the longest time. Servers may run meanwhile.
 
 With -o json it is an object: program, time, schema (version, name, appliedTime), databaseBytes, deliveries (waiting, lateSeconds), oldestEventSeconds,
 failingSinks, failingSubscriptions (uid, host, failingSince, disableTime, disableReason), sources (uid, name, type, state, lastSuccessTime, nextRunTime,

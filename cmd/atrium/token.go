@@ -14,7 +14,7 @@ type tokenCommand struct {
 	As       string   `default:"owner" help:"Subject of the token in the demonstration organization: owner, editor or viewer."`
 	Subject  string   `placeholder:"SUB" help:"Subject of the token, instead of --as."`
 	Issuer   string   `placeholder:"URL" help:"Issuer of the token, instead of the development issuer, to try the identities of that issuer."`
-	Audience []string `default:"${audience}" help:"Audience of the token, as in --audience of the server; the token has the first of several."`
+	Audience []string `default:"${audience}" help:"Audience of the token, as in --audience of the server; if you give several, the token has the first one."`
 	TTL      string   `name:"ttl" default:"1h" help:"Time to live of the token, at most 24h."`
 
 	ttl time.Duration

@@ -23,7 +23,7 @@ func (c *importVEXCommand) Help() string {
 	return `Each statement of a document, in OpenVEX (https://openvex.dev), CycloneDX 1.4 to 1.6 or CSAF 2.0, becomes a decision of the
 group about the findings of a vulnerability, by any of its names, also about those that appear later. A document that was
 made earlier than what is stored about the same does not replace it. What a person has decided about a single finding
-counts more.
+takes precedence.
 
   not_affected         NOT_AFFECTED, with its justification
   fixed, resolved      NOT_AFFECTED: a product that has the fix is not affected
@@ -32,9 +32,9 @@ counts more.
 
 A product is a package (package URL), an image (its digest, also as pkg:oci/name@sha256:...), all images of a name
 (pkg:oci/name?repository_url=ghcr.io/acme/name), or a package inside one of these (subcomponents). A package inside a package
-is meant in the images that hold both. Products without a package URL are known by name and version. Ranges of versions are
-those of VERS. A statement without a product is about everything in the group. Components of other documents are found if
-these are imported together. Statements about what is not here yet are counted, and apply when it comes.
+applies to the images that contain both. A product without a package URL is identified by its name and version. Version
+ranges are VERS ranges. A statement without a product applies to everything in the group. Components of other documents are
+found if you import these together. Statements about images and packages that are not stored yet are counted, and apply later.
 
 Example of a document:
   {"@context": "https://openvex.dev/ns/v0.2.0", "@id": "https://example.com/vex/1", "author": "acme", "timestamp": "2026-03-27T13:55:00Z", "version": 1, "statements": [{"vulnerability": {"name": "CVE-2026-12345"}, "products": [{"@id": "pkg:npm/left-pad@1.3.0"}], "status": "not_affected", "justification": "vulnerable_code_not_in_execute_path"}]}
@@ -60,16 +60,16 @@ func (c *importVEXCommand) run(ctx context.Context, p program) error {
 
 type exportVEXCommand struct {
 	databaseFlags
-	Group  string `placeholder:"UID" help:"Print what was decided about the findings of this group or repo. This or --image is required."`
-	Image  string `placeholder:"REPO@DIGEST" help:"Print what was decided about the findings of this image. REPO is the uid of a repo, or its path such as acme/shop/checkout."`
+	Group  string `placeholder:"UID" help:"Print the decisions about findings of this group or repo. Either this or --image is required."`
+	Image  string `placeholder:"REPO@DIGEST" help:"Print the decisions about findings of this image. REPO is the uid of a repo, or its path such as acme/shop/checkout."`
 	Format string `default:"openvex" enum:"openvex,cyclonedx" help:"Form of the document: openvex or cyclonedx."`
-	Author string `default:"atrium" help:"Who makes the statements, in OpenVEX."`
+	Author string `default:"atrium" help:"Author of the statements, in OpenVEX."`
 }
 
 // Help returns the detailed help.
 func (c *exportVEXCommand) Help() string {
-	return `Prints a VEX document with what was decided about findings: the decisions of the group, of the groups around it, and those about
-single findings. Decisions of groups and repos further down are given for the findings that there are. ` + "`atrium import vex`" + ` gives
+	return `Prints a VEX document with the decisions about findings: the decisions of the group, of the groups around it, and about single
+findings. Decisions of groups and repos further down are listed for each existing finding. ` + "`atrium import vex`" + ` gives
 the same states to the same images in another database. A server may use the database meanwhile.
 
 Examples:

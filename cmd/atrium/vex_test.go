@@ -232,7 +232,7 @@ func TestStatementsNameVulnerabilitiesAndProductsAsTheirAuthorsDo(t *testing.T) 
 			if strings.Join(got, ", ") != c.want {
 				t.Errorf("%s in %s: %q, want %q", c.vulnerability, c.product, got, c.want)
 			}
-			if isWaiting := strings.Contains(out, "decide about no finding here: 1;"); isWaiting != (c.want == "") {
+			if isWaiting := strings.Contains(out, "without a matching finding: 1;"); isWaiting != (c.want == "") {
 				t.Errorf("%s in %s: the import says\n%s", c.vulnerability, c.product, out)
 			}
 			want = w.states()
@@ -262,7 +262,7 @@ func TestStatementsApplyWhenWhatTheyAreAboutComes(t *testing.T) {
 			{"vulnerability": "CVE-2", "products": [{"@id": "pkg:npm/app", "subcomponents": [{"@id": "pkg:npm/p2"}]}], `+status+`,
 			{"vulnerability": "CVE-3", "products": ["pkg:oci/image@`+vexDigest(9)+`"], `+status+`,
 			{"vulnerability": "CVE-4", "products": ["pkg:npm/p4"], `+status)
-		if !strings.Contains(out, "decide about no finding here: 5;") || w.notAffected() != "0001 p4, 0002 p4" {
+		if !strings.Contains(out, "without a matching finding: 5;") || w.notAffected() != "0001 p4, 0002 p4" {
 			t.Errorf("the import says\n%s\nand these are not affected: %s", out, w.notAffected())
 		}
 		_, err := w.p.Feeds.ImportAdvisories(w.ctx, w.acme, []*inventory.Advisory{{

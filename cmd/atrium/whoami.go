@@ -28,7 +28,7 @@ func (c *whoamiCommand) check(f *faults) {
 // Help returns the detailed help.
 func (c *whoamiCommand) Help() string {
 	return `Prints the server, the issuer and the subject of the token, until when it is valid, the identities that it stands for, and their
-roles with the groups on which they apply. If the server knows nobody with this token, an owner needs the issuer and the subject to let you in.`
+roles with the groups on which they apply. If no identity matches the token, give the issuer and the subject to an owner, who can let you in.`
 }
 
 // A viewer is what a server says about the caller.
@@ -85,7 +85,7 @@ func (v *viewer) names(token string) string {
 		return strings.Join(names, ", ")
 	}
 	claims := login.ReadClaims(token)
-	return fmt.Sprintf("%s, whom it does not know yet: ask an owner to let in the subject %[1]s of the issuer %[2]s", cmp.Or(claims.Subject, "somebody"), claims.Issuer)
+	return fmt.Sprintf("%s, who has no identity there yet: ask an owner to let in the subject %[1]s of the issuer %[2]s", cmp.Or(claims.Subject, "somebody"), claims.Issuer)
 }
 
 func (c *whoamiCommand) run(ctx context.Context, p program) error {

@@ -46,7 +46,7 @@ func CheckURL(v *core.Violations, field, given string, private, ports []string) 
 		v.Add(field, "must be an https URL")
 	case named:
 	case !isASCII(u.Hostname()): // The host could be converted into one that is rejected here.
-		v.Add(field, "must have its host in the form of DNS, in which each part with letters other than a to z begins with xn--")
+		v.Add(field, "must have its host in Punycode: each part with letters other than a to z begins with xn--")
 	case !isPublicHost(u.Hostname()):
 		v.Add(field, "must be a host that is reachable from the internet")
 	case port != "443" && !slices.Contains(ports, port):
