@@ -27,7 +27,7 @@ const (
 	closeTime = 5 * time.Second
 )
 
-var errLate = errors.New("nobody has signed in within 10 minutes")
+var errLate = errors.New("nobody signed in within 10 minutes")
 
 // SignIn has a person sign in with a browser on this machine. show gets the page that the browser must open: one of this machine, which leads to
 // the provider, because process lists show what a browser is called with. port is that of the address to which the provider sends the browser
@@ -188,7 +188,7 @@ func (b *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	select {
 	case b.answers <- got:
 	default:
-		writePage(w, http.StatusConflict, "The sign-in has an answer already.")
+		writePage(w, http.StatusConflict, "This sign-in is already complete.")
 		return
 	}
 	select {

@@ -34,7 +34,7 @@ func (c *Client) SignInElsewhere(ctx context.Context, s *Server, p *Provider, sh
 		return nil, err
 	}
 	if e.DeviceAuthURL == "" {
-		return nil, fmt.Errorf("the provider %s has no sign-in with a code (RFC 8628); leave out --device", p.Issuer)
+		return nil, fmt.Errorf("the provider %s does not support sign-in with a code (RFC 8628); leave out --device", p.Issuer)
 	}
 	asked := oauth2.Config{ClientID: p.ClientID, Endpoint: e.Endpoint, Scopes: strings.Fields(p.Scope)}
 	device, err := asked.DeviceAuth(oidc.ClientContext(ctx, c.http), p.options()...)

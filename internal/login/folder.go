@@ -209,7 +209,7 @@ func checkMode(file *os.File, path string) error {
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s is no file", path)
+		return fmt.Errorf("%s is not a file", path)
 	case runtime.GOOS != "windows" && info.Mode()&othersRead != 0:
 		return fmt.Errorf("others can read %s, which has tokens; run `chmod 600 %[1]s`, and sign in again, because they may have read it", path)
 	}

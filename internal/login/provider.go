@@ -53,7 +53,7 @@ func (s *Server) Find(wanted string) (*Provider, error) {
 	case wanted == "":
 		return nil, fmt.Errorf("%s has several providers; choose one with --provider: %s", s.URL, strings.Join(titles, ", "))
 	default:
-		return nil, fmt.Errorf("%q is no provider of %s; it has %s", wanted, s.URL, strings.Join(titles, ", "))
+		return nil, fmt.Errorf("%q is not a provider of %s; it has %s", wanted, s.URL, strings.Join(titles, ", "))
 	}
 }
 
@@ -87,7 +87,7 @@ func (c *Client) discover(ctx context.Context, p *Provider) (*endpoints, error) 
 	var other *oidc.IssuerMismatchError
 	switch {
 	case errors.As(err, &other):
-		return nil, fmt.Errorf("the provider %s calls itself %s; the operator must give its issuer letter by letter", p.Issuer, other.Discovered)
+		return nil, fmt.Errorf("the provider %s calls itself %s; the operator must set exactly that issuer", p.Issuer, other.Discovered)
 	case err != nil:
 		return nil, &awayError{p.Issuer, unwrapURL(err)}
 	}

@@ -459,7 +459,7 @@ func TestAServerGetsNoTokenForAnotherOne(t *testing.T) {
 	if made, err := p.signIn(server, visit); err != nil || made.Server != "https://evil.example" {
 		t.Errorf("trusted: %v, %v", made, err)
 	}
-	if _, err := server.Find("https://other.example"); err == nil || !strings.Contains(err.Error(), "is no provider of https://evil.example") {
+	if _, err := server.Find("https://other.example"); err == nil || !strings.Contains(err.Error(), "is not a provider of https://evil.example") {
 		t.Errorf("a provider of somebody else: %v", err)
 	}
 	server.Providers = append(server.Providers, Provider{Name: "Staff", Issuer: "https://login.example.com"})

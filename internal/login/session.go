@@ -89,7 +89,7 @@ func (c *Client) refresh(ctx context.Context, s *Context) error {
 	case errors.As(err, &away) && isValid:
 		return nil
 	case err != nil:
-		return fmt.Errorf("the token has ended, and there is no new one yet: %w", err)
+		return fmt.Errorf("the token has expired, and could not be renewed yet: %w", err)
 	}
 	if tokens.id != "" {
 		if err := c.verify(ctx, s.Provider, e, tokens, ""); err != nil {
@@ -101,7 +101,7 @@ func (c *Client) refresh(ctx context.Context, s *Context) error {
 		return err
 	}
 	if after := ReadClaims(s.Token); after.Subject != before.Subject || after.Issuer != before.Issuer {
-		return fmt.Errorf("the provider %s gave a token of another person", s.Provider.Issuer)
+		return fmt.Errorf("the provider %s issued a token for another person", s.Provider.Issuer)
 	}
 	return nil
 }

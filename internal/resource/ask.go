@@ -130,14 +130,14 @@ func (k *Kind) readPage(answer []byte) (page Page, token string, err error) {
 	var all []json.RawMessage
 	var total string
 	if err := json.Unmarshal(answer, &members); err != nil {
-		return page, "", fmt.Errorf("the answer is no list of %s: %w", k.Name, err)
+		return page, "", fmt.Errorf("the answer is not a list of %s: %w", k.Name, err)
 	}
 	for name, into := range map[string]any{k.key: &all, "nextPageToken": &token, "totalCount": &total} {
 		if members[name] == nil {
 			continue
 		}
 		if err := json.Unmarshal(members[name], into); err != nil {
-			return page, "", fmt.Errorf("the answer is no list of %s: %w", k.Name, err)
+			return page, "", fmt.Errorf("the answer is not a list of %s: %w", k.Name, err)
 		}
 	}
 	page.More, page.Total = token != "", -1
@@ -187,7 +187,7 @@ func (k *Kind) Get(ctx context.Context, client Client, named, group string) (*It
 	}
 	filter := k.nameFilter()
 	if filter == nil {
-		return nil, fmt.Errorf("%s: %s are read by their uid alone, which `atrium list %s -q` prints", named, k.Name, k.Name)
+		return nil, fmt.Errorf("%s: %s can be read only by uid, which `atrium list %s -q` prints", named, k.Name, k.Name)
 	}
 	found, err := k.findNamed(ctx, client, filter, named, Query{Group: group})
 	for end := len(named); err == nil && len(found) == 0 && group == "" && k.scope == treeScope; {

@@ -212,7 +212,7 @@ func TestAResourceIsFoundByUIDNameAndPath(t *testing.T) {
 			t.Errorf("%s: %v %v, want %s", c.named, err, item, c.want)
 		}
 	}
-	if _, err := kindOf(t, "findings").Get(t.Context(), client, "CVE-2026-1", ""); err == nil || !strings.Contains(err.Error(), "by their uid alone") {
+	if _, err := kindOf(t, "findings").Get(t.Context(), client, "CVE-2026-1", ""); err == nil || !strings.Contains(err.Error(), "can be read only by uid") {
 		t.Errorf("a finding by its name: %v", err)
 	}
 }
