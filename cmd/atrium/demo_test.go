@@ -122,7 +122,7 @@ func TestADemonstrationRefusesDataOfOthers(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		mustRun(t, url, "admin", "bootstrap", "--org", "acme", "--issuer", "https://issuer.example.com", "--subject", "alice")
 		r := launch(t, nil, "demo", "--addr", "127.0.0.1:0", "--metrics-addr=", "--database-url", url)
-		if err := r.exit(); err == nil || !strings.Contains(err.Error(), "has data of others") {
+		if err := r.exit(); err == nil || !strings.Contains(err.Error(), "has data of other organizations") {
 			t.Errorf("got %v, want a refusal", err)
 		}
 	})

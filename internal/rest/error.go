@@ -38,7 +38,7 @@ var (
 		Code: core.CodeNotFound, Reason: "NOT_FOUND", Message: "Not found: there is nothing at this path",
 	}
 	noMethod = &statusError{http.StatusMethodNotAllowed, &core.Error{
-		Code: core.CodeUnimplemented, Reason: "UNIMPLEMENTED", Message: "Unimplemented: this path does not have this method",
+		Code: core.CodeUnimplemented, Reason: "UNIMPLEMENTED", Message: "Unimplemented: this path does not support this method",
 	}}
 	noV1 = &core.Error{
 		Code: core.CodeUnimplemented, Reason: "UNIMPLEMENTED", Message: "Unimplemented: v1 is not served here; see v2",

@@ -27,7 +27,7 @@ func callUnderConditions(ctx context.Context, r connect.AnyRequest, next connect
 	case given != "true":
 		return nil, core.Invalid(fieldmask.Violation{Field: apierror.ValidateOnlyHeader, Description: "must be true or false"})
 	case !isRead && !isChange(r.Spec().Procedure):
-		return nil, core.Invalid(fieldmask.Violation{Field: apierror.ValidateOnlyHeader, Description: "is not for this procedure, which would take effect"})
+		return nil, core.Invalid(fieldmask.Violation{Field: apierror.ValidateOnlyHeader, Description: "is not supported by this procedure, whose changes would take effect"})
 	default:
 		conditions.ValidateOnly = true
 	}

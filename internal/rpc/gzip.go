@@ -18,7 +18,7 @@ func gzipCodec() connect.HandlerOption {
 
 var (
 	errGzip     = errors.New("the message is not well-formed gzip")
-	errTooLarge = errors.New("it is not decompressed any further")
+	errTooLarge = errors.New("the message is too large to decompress")
 )
 
 // An unzipper is a gzip.Reader with its own error message. It stops behind the longest

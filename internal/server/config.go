@@ -283,7 +283,7 @@ func (c *Config) announceStart(url string, dev *development) error {
 // warnOfReach warns that others on the network reach a server in development mode.
 func (c *Config) warnOfReach(address net.Addr, dev *development) {
 	if tcp, ok := address.(*net.TCPAddr); dev != nil && ok && !tcp.IP.IsLoopback() {
-		c.Logger.Warn("development mode: other machines reach this server. Whoever has the link that it prints, or a token of it, is the owner of all data", "address", address.String())
+		c.Logger.Warn("development mode: other machines can reach this server. Anyone with the link that it prints, or with one of its tokens, is the owner of all data", "address", address.String())
 	}
 }
 

@@ -154,7 +154,7 @@ func (c *Config) warnOfSlowSearch(ctx context.Context, s interface {
 }) error {
 	indexed, err := s.IsSearchIndexed(ctx)
 	if err == nil && !indexed {
-		c.Logger.Warn("searches have no index and read every row of an organisation, for four seconds at most: have an administrator of the database run " +
+		c.Logger.Warn("searches have no index and read every row of an organization, for at most four seconds: ask a database administrator to run " +
 			"CREATE EXTENSION pg_trgm; CREATE EXTENSION btree_gin; and then run atrium admin migrate up")
 	}
 	return err
@@ -175,7 +175,7 @@ func (d *development) signInLink() *web.SignInLink {
 	return d.link
 }
 
-var errNoDemonstration = errors.New("the database has data of others, to which development mode would let in whoever can read it: name another with --database-url")
+var errNoDemonstration = errors.New("the database has data of other organizations, which development mode would open to anyone who can read the database; name another with --database-url")
 
 // development creates the development issuer, and the link that signs in. It returns
 // nil outside development mode.

@@ -217,7 +217,7 @@ func v1Error(err error) error {
 			Code: core.CodeDeadlineExceeded, Reason: "DEADLINE_EXCEEDED", Message: "The v1 API exceeded the time limit.", RetryAfter: time.Second,
 		}
 	}
-	return core.Unavailable("v1 does not answer", err)
+	return core.Unavailable("the v1 API does not answer", err)
 }
 
 // A passage is a response without a time limit for the whole. Each write has a time

@@ -326,8 +326,8 @@ func TestOnlyWebsocketsOfKnownCallersPassToV1(t *testing.T) {
 		{"GET", known + "Upgrade: websocket", 200, none},
 		{"POST", known + "Connection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 0", 200, none},
 		{"GET", "Connection: Upgrade\r\nUpgrade: h2c", 200, none},
-		{"TRACE", known, 405, "does not have this method"},
-		{"CONNECT", known, 405, "does not have this method"},
+		{"TRACE", known, 405, "does not support this method"},
+		{"CONNECT", known, 405, "does not support this method"},
 	} {
 		conn := check(net.Dial("tcp", server.Listener.Addr().String()))(t)
 		_, _ = io.WriteString(conn, c.method+" /iam/v1/groups HTTP/1.1\r\nHost: h\r\n"+strings.TrimSuffix(c.header, "\r\n")+"\r\n\r\n")

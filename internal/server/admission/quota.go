@@ -78,7 +78,7 @@ func (l *quotas) enter(caller string, people int, now time.Time) (q *quota, left
 	case !within:
 		limit, err = limitRate, l.rateError(q)
 	case !free:
-		limit, err = limitInFlight, exhaustedError("too many requests of the caller are under way", time.Second)
+		limit, err = limitInFlight, exhaustedError("the caller has too many concurrent requests", time.Second)
 	default:
 		q.open++
 	}
@@ -145,7 +145,7 @@ func (l *quotas) remaining(q *quota) standing {
 func (l *quotas) rateError(q *quota) error {
 	const step = 10 * time.Millisecond // few different times, so that few different answers are kept
 	wait := l.timeToEarn(q, 1-q.tokens)
-	return exhaustedError("more requests than a caller may send", (wait + step - 1).Truncate(step))
+	return exhaustedError("the caller has exceeded its rate limit", (wait + step - 1).Truncate(step))
 }
 
 // timeToEarn returns the time until a caller may send n more requests.
