@@ -53,7 +53,7 @@ func TestImportsOverTheNetworkSayTheSame(t *testing.T) {
 	if errThere == nil || errHere == nil || errThere.Error() != errHere.Error() {
 		t.Errorf("over the network %v, into the database %v", errThere, errHere)
 	}
-	if !strings.Contains(there, "b.json: the document is no JSON object") || !strings.Contains(here, "b.json: the document is no JSON object") {
+	if !strings.Contains(there, "b.json: the document is not a JSON object") || !strings.Contains(here, "b.json: the document is not a JSON object") {
 		t.Errorf("over the network %s\ninto the database %s", there, here)
 	}
 	elsewhere := map[string]string{"ATRIUM_URL": "http://127.0.0.1:1", "ATRIUM_DATABASE_URL": remote}

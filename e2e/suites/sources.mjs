@@ -151,11 +151,11 @@ async function make(name, url, more = {}) {
 const archive = (id) => zip({ [id + '.json']: record(id, 'example.com/attack', '2026-03-01T10:00:00Z', 'An attack') });
 inside.files['/secret.zip'] = archive('GO-2026-2001');
 const hostile = {
-  'lies about its size': [(_, response) => { response.writeHead(200, { 'Content-Length': '1000000' }); response.write(archive('GO-2026-2001')); response.socket.end(); }, /it said that it has 1000000 bytes/],
+  'lies about its size': [(_, response) => { response.writeHead(200, { 'Content-Length': '1000000' }); response.write(archive('GO-2026-2001')); response.socket.end(); }, /it announced 1000000 bytes/],
   'redirects inside': [(_, response) => response.writeHead(302, { Location: inside.url + '/secret.zip' }).end(), /https/],
-  'redirects for ever': [(request, response) => response.writeHead(302, { Location: request.url }).end(), /redirects too often/],
+  'redirects for ever': [(request, response) => response.writeHead(302, { Location: request.url }).end(), /too many redirects/],
   'sends a bomb': [(_, response) => response.end(zip({ 'GO-2026-2001.json': record('GO-2026-2001', 'example.com/attack', '2026-03-01T10:00:00Z', 'x') }, 2 ** 31)), /unpacks to more than/],
-  'has a page': [(_, response) => response.end('<html>Sign in</html>'), /nothing that the source has can be used/],
+  'has a page': [(_, response) => response.end('<html>Sign in</html>'), /none of the source's records can be used/],
   'is away': [(_, response) => response.writeHead(503).end(), /503/],
 };
 for (const [name, [handler, want]] of Object.entries(hostile)) await check(`a source that ${name} leaves a clear state, and no record`, async () => {

@@ -19,7 +19,7 @@ func CheckSBOM(ctx context.Context, check *checks.SBOMCheck, u *Upload) (decided
 	l := &reporter{options: Options{Upload: u, ReportProblem: func(at Place, reason error) { r.note(&r.Refused, at, reason) }}}
 	reader := documentReader{reporter: l, onlyJSON: true, limit: sbom.MaxBytes, handle: func(at Place, document []byte) error {
 		if len(documents) > 0 {
-			return core.Invalid(fieldmask.Violation{Field: "body", Description: "must be one document: an image is decided about by one SBOM"})
+			return core.Invalid(fieldmask.Violation{Field: "body", Description: "must be one document, because a check takes one SBOM"})
 		}
 		read, err := sbom.Parse(document)
 		if err != nil {

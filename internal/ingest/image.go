@@ -286,7 +286,7 @@ func (f *imageFinder) findSubject(ctx context.Context, subject sbom.Subject) (ke
 	case repo == "" && f.mayMake():
 		repo = f.standIn(ImagePlace{Name: names[0]})
 	case repo == "":
-		return key, "", fmt.Errorf("is about %.300q, and the group has no repo of that name; name the image as PATH@sha256:DIGEST (--image, or the parameter image)", subject.Name), nil
+		return key, "", fmt.Errorf("describes %.300q, and the group has no repo with that name; name the image as PATH@sha256:DIGEST (--image, or the parameter image)", subject.Name), nil
 	}
 	if ref, parsed := name.NewTag(subject.Name); parsed == nil && strings.HasSuffix(subject.Name, ":"+ref.TagStr()) {
 		tag = ref.TagStr()

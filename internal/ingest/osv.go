@@ -84,7 +84,7 @@ func importOSV(ctx context.Context, d destination, paths []string, o Options) (S
 }
 
 // ErrSharedMetadata is the remark of an import with OwnOnly.
-var ErrSharedMetadata = errors.New("the advisories are those of the group; the texts, links and aliases of vulnerabilities are shared by all organisations, and only the operator imports them, with `atrium import osv` on the server")
+var ErrSharedMetadata = errors.New("the advisories belong to the group; all organizations share the texts, links and aliases of vulnerabilities, and only the operator can import them, with `atrium import osv` on the server")
 
 // A recordBatch is a batch of records. It is sent before it has too many advisories, which decide how long a transaction takes.
 type recordBatch struct {

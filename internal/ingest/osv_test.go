@@ -472,7 +472,7 @@ func TestBadRecordsAreReportedWithTheirPlaceAndTheRestIsImported(t *testing.T) {
 	r.check(t,
 		in("b.json")+"is not JSON: byte 11: unexpected end of JSON input",
 		in("c.json")+"has no id",
-		in("c2.json")+"affects: needs a package beside it, or use affected",
+		in("c2.json")+"affects: needs the field package beside it; or use affected instead",
 		in("d.json")+"affected[0].package has no name",
 		in("e.json")+"published: must be an RFC 3339 timestamp such as 2026-03-27T13:55:00.785Z",
 		in("f.json")+"contains the character U+0000, which no text may contain",

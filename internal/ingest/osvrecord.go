@@ -166,7 +166,7 @@ func (r *osvRecord) readOldForm() error {
 	case r.Affects == nil && (hasNewForm || r.Package == nil):
 		return nil
 	case r.Package == nil:
-		return errors.New("affects: needs a package beside it, or use affected")
+		return errors.New("affects: needs the field package beside it; or use affected instead")
 	case slices.ContainsFunc(r.Affected, isSame):
 		return nil
 	case r.Affects == nil: // all versions are affected

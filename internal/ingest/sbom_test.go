@@ -181,7 +181,7 @@ func TestInvalidSBOMsAreNamedAndTheOthersImported(t *testing.T) {
 		"only bad purls":  {`{"bomFormat": "CycloneDX", "specVersion": "1.5", "components": [{"type": "library", "name": "b", "purl": "npm/b"}]}`, "components[0].purl: "},
 		"no digest":       {`{"bomFormat": "CycloneDX", "specVersion": "1.5", "metadata": {"component": {"name": "shop"}}}`, "names no digest of its image"},
 		"no name":         {bom("", 1, "a@1"), "does not name its image"},
-		"an unknown repo": {bom("other", 1, "a@1"), `is about "other"`},
+		"an unknown repo": {bom("other", 1, "a@1"), `describes "other"`},
 		"another kind":    {`{"a": 1}`, "neither bomFormat"},
 		"depth":           {strings.Repeat(`{"a":`, 1000), "nested deeper"},
 		"size":            {strings.Repeat(" ", sbom.MaxBytes+1), "is larger than 64 MiB"},
@@ -216,7 +216,7 @@ func TestSBOMsAreReadFromJSONLines(t *testing.T) {
 	pretty := strings.ReplaceAll(bom("shop", 2, "b@2"), ", ", ",\n")
 	lines := statement(bom("shop", 1, "a@1")) + "\n\n" + pretty + "\n" + `{"predicateType": "https://slsa.dev/provenance/v1", "predicate": {}}` + "\n"
 	at := 4 + strings.Count(pretty, "\n")
-	const want = ":%d: is left out: predicateType: is \"https://slsa.dev/provenance/v1\", which is no SBOM"
+	const want = ":%d: is left out: predicateType: is \"https://slsa.dev/provenance/v1\", which is not an SBOM"
 	file := writeDocument(t, "x.intoto.jsonl", lines)
 	for _, name := range []string{file, "-"} {
 		c := shopCore()

@@ -77,10 +77,10 @@ func parseCycloneDX(text []byte, format string) (*Document, error) {
 	case !found || err != nil || number < firstCycloneDX:
 		return nil, invalid("specVersion", "is %.100q; versions 1.%d to 1.%d are supported", bom.SpecVersion, firstCycloneDX, lastCycloneDX)
 	case number > lastCycloneDX:
-		r.remark("specVersion", "is %s, which is newer than 1.%d; what that version adds is not read", bom.SpecVersion, lastCycloneDX)
+		r.remark("specVersion", "is %s, which is newer than 1.%d; additions of that version are ignored", bom.SpecVersion, lastCycloneDX)
 	}
 	if len(bom.Components) == 0 && len(bom.Vulnerabilities) > 0 {
-		return nil, invalid("components", "there are none: the document says what vulnerabilities mean (VEX), and not what an image holds")
+		return nil, invalid("components", "is empty: the document is a VEX document, not an SBOM")
 	}
 	for _, d := range bom.Dependencies {
 		for _, to := range d.DependsOn {

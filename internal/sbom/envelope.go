@@ -26,7 +26,7 @@ func parseEnvelope(text []byte, media string, depth int) (*Document, error) {
 	}
 	payload, err := base64.StdEncoding.DecodeString(envelope.Payload)
 	if err != nil {
-		return nil, invalid("payload", "is no base64: %v", err)
+		return nil, invalid("payload", "is not base64: %v", err)
 	}
 	if err := CheckShape(payload); err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func parseEnvelope(text []byte, media string, depth int) (*Document, error) {
 // parseStatement reads the predicate of an in-toto statement, and its subjects.
 func parseStatement(text []byte, predicateType string, depth int) (*Document, error) {
 	if !IsSBOM(predicateType) {
-		return nil, invalid(otherPredicate, "is %q, which is no SBOM", predicateType)
+		return nil, invalid(otherPredicate, "is %q, which is not an SBOM", predicateType)
 	}
 	var statement struct {
 		Subject []struct {

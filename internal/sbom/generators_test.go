@@ -111,15 +111,15 @@ func TestEveryGeneratorIsUnderstood(t *testing.T) {
 				"externalIdentifier": [{"type": "ExternalIdentifier", "externalIdentifierType": "cpe23", "identifier": "cpe:2.3:*:*:busybox:1.36.1:*:*:*:*:*:*:*"}, {"type": "ExternalIdentifier", "externalIdentifierType": "packageUrl", "identifier": "pkg:yocto/core/busybox@1.36.1"}]},
 			{"type": "software_Package", "spdxId": "http://example.com/source", "name": "busybox-1.36.1.tar.bz2", "software_primaryPurpose": "source"},
 			{"type": "software_File", "spdxId": "http://example.com/file", "name": "/bin/busybox"}]}`,
-			"core/busybox@1.36.1", "1 of its 1 packages have no package URL of a kind that OSV knows"},
+			"core/busybox@1.36.1", "1 of its 1 packages have no package URL of an OSV ecosystem"},
 		"two package URLs": {`{"spdxVersion": "SPDX-2.3", "packages": [{"SPDXID": "SPDXRef-1", "name": "log4j", "versionInfo": "1", "externalRefs": [
 			{"referenceType": "purl", "referenceLocator": "pkg:maven/log4j/log4j@1"}, {"referenceType": "purl", "referenceLocator": "pkg:maven/org.acme/log4j@1"}]}]}`,
 			"log4j:log4j@1 of Maven; org.acme:log4j@1 of Maven", ""},
 		"two systems": {`{"bomFormat": "CycloneDX", "specVersion": "1.6", "components": [{"type": "operating-system", "name": "debian", "version": "11"}, {"type": "operating-system", "name": "debian", "version": "12"},
 			{"type": "library", "name": "libssl3", "purl": "pkg:deb/debian/libssl3@3.0.9-1?upstream=openssl"}]}`,
-			"libssl3@3.0.9-1 of Debian from openssl@3.0.9-1", "does not say of which release of Debian 1 of its packages are"},
+			"libssl3@3.0.9-1 of Debian from openssl@3.0.9-1", "does not name the release of Debian for 1 of its packages"},
 		"no package URLs": {`{"bomFormat": "CycloneDX", "specVersion": "1.6", "components": [{"type": "library", "name": "openssl", "version": "3", "cpe": "cpe:2.3:a:openssl:openssl:3:*:*:*:*:*:*:*"}, {"type": "library", "name": "a", "purl": "pkg:npm/a@1"}]}`,
-			"a@1 of npm; openssl@3", "1 of its 2 packages have no package URL of a kind that OSV knows"},
+			"a@1 of npm; openssl@3", "1 of its 2 packages have no package URL of an OSV ecosystem"},
 	} {
 		d, err := Parse([]byte(c.text))
 		if err != nil {

@@ -229,7 +229,7 @@ func (r *reader) setWrittenOrigins(origins []origin) {
 		}
 	}
 	if unknown > 0 {
-		r.remark("", "names %d packages through which others come and does not have them", unknown)
+		r.remark("", "names %d packages as dependencies that it does not contain", unknown)
 	}
 }
 

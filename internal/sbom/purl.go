@@ -30,7 +30,7 @@ func parsePURL(text string) (purl, error) {
 	}
 	parsed, err := packageurl.FromString(text)
 	if err != nil {
-		return purl{}, fmt.Errorf("%q is no package URL: %w", text[:min(len(text), 100)], err)
+		return purl{}, fmt.Errorf("%q is not a package URL: %w", text[:min(len(text), 100)], err)
 	}
 	p := purl{parsed.Type, parsed.Namespace, parsed.Name, parsed.Version, parsed.Qualifiers.Map(), parsed.Subpath, ""}
 	if p.kind == packageurl.TypeGolang {

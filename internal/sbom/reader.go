@@ -125,9 +125,9 @@ func (r *reader) checkTypes(err error, form string, canRead bool) error {
 	case err == nil:
 		return nil
 	case !errors.As(err, &wrong) || !canRead:
-		return invalid("", "the document is no %s: %v", form, err)
+		return invalid("", "the document is not valid %s: %v", form, err)
 	}
-	r.remark(wrong.Field, "is of the type %s at byte %d, which is wrong; it is not read, and neither are other values of a wrong type", wrong.Value, wrong.Offset)
+	r.remark(wrong.Field, "has the wrong type %s at byte %d; it is ignored, and so are other values of a wrong type", wrong.Value, wrong.Offset)
 	return nil
 }
 
@@ -193,7 +193,7 @@ func (r *reader) finish() (*Document, error) {
 		if faults <= maxRemarks {
 			consequence := "the package is left out"
 			if len(r.Packages) > before {
-				consequence = "the package is known by the rest of its entry"
+				consequence = "the rest of its entry identifies the package"
 			}
 			r.remark(e.fault.Place, "%s; %s", e.fault.Reason, consequence)
 		}
@@ -205,9 +205,9 @@ func (r *reader) finish() (*Document, error) {
 		}
 		return nil, first
 	case faults > maxRemarks:
-		r.remark("", "%d more of its packages have a fault", faults-maxRemarks)
+		r.remark("", "%d more of its packages cannot be read", faults-maxRemarks)
 	case len(r.Packages) == 0:
-		r.remark("", "has no packages (and %d entries of other kinds); no advisory will find anything in the image", r.Skipped)
+		r.remark("", "has no packages (and %d entries of other kinds); no advisory will match the image", r.Skipped)
 	}
 	r.shareReleases()
 	r.Packages = sortPackages(r.Packages)
@@ -252,7 +252,7 @@ func (r *reader) remarkSources() {
 		}
 	}
 	if binaries > 0 {
-		r.remark("", "names no source package for any of its %d packages of Debian, Alpine and the like; an advisory about a source with another name does not find them", binaries)
+		r.remark("", "names no source package for any of its %d packages of Debian, Alpine and the like; an advisory about a source package with another name does not match them", binaries)
 	}
 }
 
@@ -266,11 +266,11 @@ func (r *reader) remarkEcosystems() {
 		distribution, _, hasRelease := strings.Cut(name, ":")
 		switch {
 		case name == "":
-			r.remark("", "%d of its %d packages have no package URL of a kind that OSV knows; no advisory of an ecosystem finds them", counts[name], len(r.Packages))
+			r.remark("", "%d of its %d packages have no package URL of an OSV ecosystem; no advisory of an ecosystem matches them", counts[name], len(r.Packages))
 		case slices.Contains([]string{amazonLinux, centOS, fedora, oracleLinux}, distribution):
 			r.remark("", "%d of its packages are of %s, which is not in OSV", counts[name], name)
 		case !hasRelease && hasReleases(name):
-			r.remark("", "does not say of which release of %s %d of its packages are; the advisories of all releases find them", name, counts[name])
+			r.remark("", "does not name the release of %s for %d of its packages; the advisories of all releases match them", name, counts[name])
 		}
 	}
 }

@@ -149,7 +149,7 @@ type sniff struct {
 func parse(text []byte, depth int) (*Document, error) {
 	var is sniff
 	if err := json.Unmarshal(text, &is); err != nil {
-		return nil, invalid("", "the document is no JSON object: %v", err)
+		return nil, invalid("", "the document is not a JSON object: %v", err)
 	}
 	switch {
 	case is.BomFormat != "":
@@ -169,7 +169,7 @@ func parse(text []byte, depth int) (*Document, error) {
 	case is.PredicateType != "":
 		return parseStatement(text, is.PredicateType, depth)
 	default:
-		return nil, invalid("", "the document has neither bomFormat (CycloneDX) nor spdxVersion or @context (SPDX), and is no in-toto statement, DSSE envelope or bundle of Sigstore")
+		return nil, invalid("", "the document has neither bomFormat (CycloneDX) nor spdxVersion or @context (SPDX), and is not an in-toto statement, a DSSE envelope or a Sigstore bundle")
 	}
 }
 

@@ -193,9 +193,9 @@ func TestInvalidDocumentsAreNamed(t *testing.T) {
 	}
 	pack := func(p string) string { return `{"spdxVersion": "SPDX-2.3", "packages": [` + p + `]}` }
 	for name, c := range map[string]struct{ text, place, reason string }{
-		"nothing":               {"", "", "no JSON object"},
-		"a list":                {"[]", "", "no JSON object"},
-		"half a document":       {`{"bomFormat": "CycloneDX"`, "", "no JSON object"},
+		"nothing":               {"", "", "not a JSON object"},
+		"a list":                {"[]", "", "not a JSON object"},
+		"half a document":       {`{"bomFormat": "CycloneDX"`, "", "not a JSON object"},
 		"another document":      {`{"name": "x"}`, "", "neither bomFormat"},
 		"another form":          {`{"bomFormat": "x"}`, "bomFormat", "want"},
 		"an old version":        {`{"bomFormat": "CycloneDX", "specVersion": "1.1"}`, "specVersion", "1.2 to 1.7"},
@@ -204,17 +204,17 @@ func TestInvalidDocumentsAreNamed(t *testing.T) {
 		"another major version": {`{"bomFormat": "CycloneDX", "specVersion": "2.0"}`, "specVersion", "1.2 to 1.7"},
 		"no version":            {`{"bomFormat": "CycloneDX"}`, "specVersion", "1.2 to 1.7"},
 		"OpenVEX":               {`{"@context": "https://openvex.dev/ns/v0.2.0"}`, "@context", "not that of SPDX 3"},
-		"half a graph":          {`{"@context": "https://spdx.org/rdf/3.0.1/spdx-context.jsonld", "@graph": [{"type": "software_Package"}`, "", "no JSON object"},
-		"no list":               {`{"bomFormat": "CycloneDX", "specVersion": "1.5", "components": {}}`, "", "no CycloneDX"},
+		"half a graph":          {`{"@context": "https://spdx.org/rdf/3.0.1/spdx-context.jsonld", "@graph": [{"type": "software_Package"}`, "", "not a JSON object"},
+		"no list":               {`{"bomFormat": "CycloneDX", "specVersion": "1.5", "components": {}}`, "", "not valid CycloneDX"},
 		"nothing but faults":    {component(`{"type": "library", "name": "x", "purl": "x"}, {"type": "library"}`), "components[0].purl", "none of the 2 packages"},
 		"no name":               {component(`{"type": "library"}`), "components[0].name", "missing"},
-		"a bad package URL":     {component(`{"type": "library", "name": "x", "purl": "npm/x@1"}`), "components[0].purl", "no package URL"},
+		"a bad package URL":     {component(`{"type": "library", "name": "x", "purl": "npm/x@1"}`), "components[0].purl", "not a package URL"},
 		"a control character":   {component(`{"type": "library", "name": "x\u0000"}`), "components[0].name", "control"},
 		"a long name":           {component(`{"type": "library", "name": "` + strings.Repeat("x", maxName+1) + `"}`), "components[0].name", "longer"},
 		"a long package URL":    {component(`{"type": "library", "name": "x", "purl": "pkg:npm/` + strings.Repeat("x", 5*maxText) + `"}`), "components[0].purl", "longer"},
 		"null":                  {pack(`null`), "packages[0].name", "missing"},
-		"a bad one of SPDX":     {pack(`{"name": "x", "SPDXID": "SPDXRef-x", "externalRefs": [{"referenceCategory": "OTHER", "referenceType": "purl", "referenceLocator": "x"}]}`), "packages[0].externalRefs[0]", "no package URL"},
-		"another predicate":     {`{"predicateType": "https://slsa.dev/provenance/v1", "predicate": {}}`, "predicateType", "no SBOM"},
+		"a bad one of SPDX":     {pack(`{"name": "x", "SPDXID": "SPDXRef-x", "externalRefs": [{"referenceCategory": "OTHER", "referenceType": "purl", "referenceLocator": "x"}]}`), "packages[0].externalRefs[0]", "not a package URL"},
+		"another predicate":     {`{"predicateType": "https://slsa.dev/provenance/v1", "predicate": {}}`, "predicateType", "not an SBOM"},
 		"no predicate":          {`{"predicateType": "https://spdx.dev/Document"}`, "predicate", "missing"},
 		"another payload":       {`{"payloadType": "text/plain", "payload": ""}`, "payloadType", "want"},
 		"no base64":             {`{"payloadType": "application/vnd.in-toto+json", "payload": "%"}`, "payload", "base64"},
@@ -227,7 +227,7 @@ func TestInvalidDocumentsAreNamed(t *testing.T) {
 		"VEX":                   {`{"bomFormat": "CycloneDX", "specVersion": "1.5", "vulnerabilities": [{"id": "CVE-1"}]}`, "components", "VEX"},
 		"a NUL in a purl":       {component(`{"type": "library", "name": "x", "purl": "pkg:npm/a%00b@1"}`), "components[0].name", "control"},
 		"no UTF-8 in a purl":    {component(`{"type": "library", "name": "x", "purl": "pkg:npm/a%ffb@1"}`), "components[0].name", "UTF-8"},
-		"no name in a purl":     {component(`{"type": "library", "name": "x", "purl": "pkg:npm/@1"}`), "components[0].purl", "no package URL"},
+		"no name in a purl":     {component(`{"type": "library", "name": "x", "purl": "pkg:npm/@1"}`), "components[0].purl", "not a package URL"},
 		"statements in another": {nest(4), "", "envelopes"},
 		"brackets in a text":    {`{"bomFormat": "` + strings.Repeat("[", 2*maxDepth) + `\"{"}`, "bomFormat", "want"},
 	} {
@@ -249,7 +249,7 @@ func TestAFaultOfAnEntryIsNamedAndTheOthersAreRead(t *testing.T) {
 		return `{"spdxVersion": "SPDX-2.3", "packages": [{"name": "good", "versionInfo": "1"}, ` + p + `]}`
 	}
 	for name, c := range map[string]struct{ text, place, reason, packages string }{
-		"a bad package URL":          {component(`{"type": "library", "name": "bad", "version": "2", "purl": "pkg:/nothing"}`), "components[1].purl", "known by the rest", "bad@2 good@1"},
+		"a bad package URL":          {component(`{"type": "library", "name": "bad", "version": "2", "purl": "pkg:/nothing"}`), "components[1].purl", "the rest of its entry identifies", "bad@2 good@1"},
 		"no name":                    {component(`{"type": "library", "name": "", "version": "(devel)", "purl": "pkg:golang/@%28devel%29"}`), "components[1].purl", "left out", "good@1"},
 		"neither name nor purl":      {component(`{"type": "library"}`), "components[1].name", "is missing; the package is left out", "good@1"},
 		"a long name":                {component(`{"type": "library", "name": "` + strings.Repeat("x", maxName+1) + `"}`), "components[1].name", "longer", "good@1"},
@@ -257,11 +257,11 @@ func TestAFaultOfAnEntryIsNamedAndTheOthersAreRead(t *testing.T) {
 		"a fault within":             {component(`{"type": "library", "name": "a", "components": [{"type": "library"}, {"type": "library", "name": "b"}]}`), "components[1].components[0].name", "missing", "a@ b@ good@1"},
 		"a wrong type":               {component(`{"type": "library", "name": "a", "version": 7, "purl": "pkg:npm/a@2"}`), "components.version", "number", "good@1 a@2"},
 		"a wrong type beside":        {`{"bomFormat": "CycloneDX", "specVersion": "1.5", "metadata": {"component": [1]}, "components": [{"type": "library", "name": "good", "version": "1"}]}`, "metadata.component", "array", "good@1"},
-		"a bad package URL of SPDX":  {pack(`{"name": "bad", "externalRefs": [{"referenceType": "purl", "referenceLocator": "x"}]}`), "packages[1].externalRefs[0]", "known by the rest", "bad@ good@1"},
+		"a bad package URL of SPDX":  {pack(`{"name": "bad", "externalRefs": [{"referenceType": "purl", "referenceLocator": "x"}]}`), "packages[1].externalRefs[0]", "the rest of its entry identifies", "bad@ good@1"},
 		"no name in SPDX":            {pack(`{"versionInfo": "1"}`), "packages[1].name", "missing", "good@1"},
 		"null":                       {pack(`null`), "packages[1].name", "missing", "good@1"},
 		"a wrong type in SPDX":       {pack(`{"name": 1}, {"name": "a"}`), "packages.name", "number", "a@ good@1"},
-		"one of two purls of SPDX":   {pack(`{"name": "a", "externalRefs": [{"referenceType": "purl", "referenceLocator": "x"}, {"referenceType": "purl", "referenceLocator": "pkg:npm/a@2"}]}`), "packages[1].externalRefs[0]", "known by the rest", "good@1 a@2"},
+		"one of two purls of SPDX":   {pack(`{"name": "a", "externalRefs": [{"referenceType": "purl", "referenceLocator": "x"}, {"referenceType": "purl", "referenceLocator": "pkg:npm/a@2"}]}`), "packages[1].externalRefs[0]", "the rest of its entry identifies", "good@1 a@2"},
 		"a version that is not here": {strings.Replace(component(`{"type": "library", "name": "a"}`), "1.5", "1.8", 1), "specVersion", "newer than 1.7", "a@ good@1"},
 	} {
 		d, err := Parse([]byte(c.text))

@@ -68,7 +68,7 @@ func parseSPDX(text []byte, version string) (*Document, error) {
 	err = json.Unmarshal(text, &doc)
 	r := newReader(strings.Replace(version, "-", " ", 1))
 	if number > lastSPDX {
-		r.remark("spdxVersion", "is %s, which is newer than SPDX-2.%d; what that version adds is not read", version, lastSPDX)
+		r.remark("spdxVersion", "is %s, which is newer than SPDX-2.%d; additions of that version are ignored", version, lastSPDX)
 	}
 	if err = r.checkTypes(err, "SPDX", len(doc.Packages) > 0); err != nil {
 		return nil, err

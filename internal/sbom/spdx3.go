@@ -69,7 +69,7 @@ func parseSPDX3(text, context []byte) (*Document, error) {
 		agents: map[string]string{}, remarked: map[string][]string{}, needed: map[string]Scope{},
 	}
 	if string(version[2]) != lastSPDX3 {
-		r.remark("@context", "is of SPDX %s, which is newer than 3.%s; what that version adds is not read", version[1], lastSPDX3)
+		r.remark("@context", "is of SPDX %s, which is newer than 3.%s; additions of that version are ignored", version[1], lastSPDX3)
 	}
 	if err := r.readGraph(text); err != nil {
 		return nil, err
@@ -93,17 +93,17 @@ func parseSPDX3(text, context []byte) (*Document, error) {
 func (r *spdx3Reader) readGraph(text []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	if _, err := decoder.Token(); err != nil {
-		return invalid("", "the document is no SPDX: %v", err)
+		return invalid("", "the document is not valid SPDX: %v", err)
 	}
 	for decoder.More() {
 		name, err := decoder.Token()
 		if err != nil {
-			return invalid("", "the document is no SPDX: %v", err)
+			return invalid("", "the document is not valid SPDX: %v", err)
 		}
 		if name != "@graph" {
 			var other json.RawMessage
 			if err := decoder.Decode(&other); err != nil {
-				return invalid("", "the document is no SPDX: %v", err)
+				return invalid("", "the document is not valid SPDX: %v", err)
 			}
 			continue
 		}
@@ -116,14 +116,14 @@ func (r *spdx3Reader) readGraph(text []byte) error {
 			var wrong *json.UnmarshalTypeError
 			switch {
 			case errors.As(err, &wrong):
-				r.remark(place+"."+wrong.Field, "is of the type %s, which is wrong, and is not read", wrong.Value)
+				r.remark(place+"."+wrong.Field, "has the wrong type %s, and is ignored", wrong.Value)
 			case err != nil:
-				return invalid("", "the document is no SPDX: %v", err)
+				return invalid("", "the document is not valid SPDX: %v", err)
 			}
 			r.keep(e, place)
 		}
 		if _, err := decoder.Token(); err != nil {
-			return invalid("", "the document is no SPDX: %v", err)
+			return invalid("", "the document is not valid SPDX: %v", err)
 		}
 	}
 	return nil

@@ -254,7 +254,7 @@ func TestProblemsOfUploadsAreNamed(t *testing.T) {
 	}
 	for body, want := range map[string]string{
 		"":                        "body",
-		"{":                       "no JSON object",
+		"{":                       "not a JSON object",
 		"%PDF-1.7 no document":    "JSON",
 		`{"a": 1}`:                "neither bomFormat",
 		bomOf("", 1, "a@1"):       "does not name its image",
@@ -440,7 +440,7 @@ func TestOtherKindsAreHandedIn(t *testing.T) {
 		}
 		record := `{"id": "ACME-1", "modified": "2026-03-27T13:55:00Z", "aliases": ["CVE-2026-2"], "summary": "Of acme only", "severity": [{"type": "CVSS_V3", "score": "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H"}],
  "affected": [{"package": {"ecosystem": "npm", "name": "parser"}, "ranges": [{"type": "SEMVER", "events": [{"introduced": "0"}, {"fixed": "2.0.0"}]}]}]}`
-		if got := d.post(d.owner, "/import/osv?group="+string(d.shop), record).want(t, 200, "shared by all organisations"); len(got.Kinds) != 1 || got.Kinds[0].Added != 1 {
+		if got := d.post(d.owner, "/import/osv?group="+string(d.shop), record).want(t, 200, "all organizations share"); len(got.Kinds) != 1 || got.Kinds[0].Added != 1 {
 			t.Errorf("advisories: %s", got.raw)
 		}
 		ctx := core.WithActor(t.Context(), d.operator())

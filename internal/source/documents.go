@@ -145,7 +145,7 @@ func (u *run) resolve(index *url.URL, names []string) (urls []string) {
 	for _, name := range names {
 		ref, err := url.Parse(name)
 		if err != nil {
-			u.result.AddProblem(fmt.Sprintf("%s: %.100q is no name of a document", shownURL(index.String()), name))
+			u.result.AddProblem(fmt.Sprintf("%s: %.100q is not the name of a document", shownURL(index.String()), name))
 			continue
 		}
 		at := index.ResolveReference(ref)

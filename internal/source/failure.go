@@ -34,9 +34,9 @@ func isMissing(err error) bool {
 // An idleError is the error of a source of which nothing came for so long.
 type idleError time.Duration
 
-func (e idleError) Error() string { return fmt.Sprintf("nothing came for %s", time.Duration(e)) }
+func (e idleError) Error() string { return fmt.Sprintf("received nothing for %s", time.Duration(e)) }
 
-var errManyRedirects = errors.New("it redirects too often")
+var errManyRedirects = errors.New("it has too many redirects")
 
 // reasonOf returns why a request failed.
 func reasonOf(err error) string {

@@ -173,13 +173,13 @@ func (u *run) store(response *http.Response, from string, came func()) (path str
 	u.result.Bytes += core.Int64(body.read)
 	switch {
 	case err != nil && response.ContentLength > 0 && errors.Is(err, io.ErrUnexpectedEOF):
-		return "", fetchError{shownURL(from), fmt.Sprintf("it said that it has %d bytes, and the connection ended after %d", response.ContentLength, body.read)}
+		return "", fetchError{shownURL(from), fmt.Sprintf("it announced %d bytes, and the connection ended after %d", response.ContentLength, body.read)}
 	case err != nil:
 		return "", err
 	case body.read > most:
 		return "", fetchError{shownURL(from), tooLarge(most)}
 	case response.ContentLength > body.read: // an empty answer of a wrong length
-		return "", fetchError{shownURL(from), fmt.Sprintf("it said that it has %d bytes, and has %d", response.ContentLength, body.read)}
+		return "", fetchError{shownURL(from), fmt.Sprintf("it announced %d bytes, and has %d", response.ContentLength, body.read)}
 	}
 	if err := checkUnpacked(path, max(u.reader.options.MostUnpacked, body.read*unpackRatio)); err != nil {
 		return "", fetchError{shownURL(from), err.Error()}
@@ -253,7 +253,7 @@ func unpacksToMore(most int64) error {
 func checkZip(path string, most int64) error {
 	archive, err := zip.OpenReader(path)
 	if err != nil {
-		return errors.New("it is no zip archive that can be read: " + err.Error())
+		return errors.New("it is not a readable zip archive: " + err.Error())
 	}
 	defer func() { _ = archive.Close() }()
 	var total uint64
@@ -275,7 +275,7 @@ func checkGzip(path string, most int64) error {
 	defer func() { _ = packed.Close() }()
 	unpacked, err := gzip.NewReader(packed)
 	if err != nil {
-		return errors.New("it is no gzip file that can be read: " + err.Error())
+		return errors.New("it is not a readable gzip file: " + err.Error())
 	}
 	n, err := io.Copy(io.Discard, io.LimitReader(unpacked, most+1))
 	switch {

@@ -102,7 +102,7 @@ func (u *run) readRecords(ctx context.Context, folder string, changed []entry) e
 	for _, e := range changed {
 		parts := osvID.FindStringSubmatch(e.name)
 		if parts == nil {
-			u.result.AddProblem(fmt.Sprintf("%s: %.100q is no id of a record", shownURL(folder), e.name))
+			u.result.AddProblem(fmt.Sprintf("%s: %.100q is not the id of a record", shownURL(folder), e.name))
 			continue
 		}
 		from := folder

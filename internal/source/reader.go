@@ -155,7 +155,7 @@ func (r *Reader) setBusy(source core.UID, busy bool) {
 
 // Why a run ends before the source is read.
 var (
-	errCancelled = errors.New("somebody has ended the run")
+	errCancelled = errors.New("the run was canceled")
 	errLost      = errors.New("another process may read the source")
 	errTooLong   = errors.New("the run took too long")
 )

@@ -317,13 +317,13 @@ func TestAHostileSourceLeavesAClearStateAndNothingElse(t *testing.T) {
 	encrypted := httptest.NewTLSServer(inside)
 	t.Cleanup(encrypted.Close)
 	hang := func(r *http.Request) { <-r.Context().Done() }
-	const silent = "nothing came for"
+	const silent = "received nothing for"
 	for name, c := range map[string]struct {
 		handler http.HandlerFunc
 		want    string
 	}{
 		"is missing":    {http.NotFound, "404"},
-		"has a page":    {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>Sign in</html>") }, "nothing that the source has can be used"},
+		"has a page":    {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>Sign in</html>") }, "none of the source's records can be used"},
 		"never answers": {func(_ http.ResponseWriter, r *http.Request) { hang(r) }, silent},
 		"stops half way": {func(w http.ResponseWriter, r *http.Request) {
 			_, _ = w.Write(good[:20])
@@ -333,7 +333,7 @@ func TestAHostileSourceLeavesAClearStateAndNothingElse(t *testing.T) {
 		"has fewer bytes": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "1000000")
 			_, _ = w.Write(good)
-		}, "it said that it has 1000000 bytes, and the connection ended after"},
+		}, "it announced 1000000 bytes, and the connection ended after"},
 		"has more bytes than it says": {func(w http.ResponseWriter, _ *http.Request) {
 			conn, buffered, _ := http.NewResponseController(w).Hijack()
 			_, _ = fmt.Fprintf(buffered, "HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n%s", good)
@@ -354,7 +354,7 @@ func TestAHostileSourceLeavesAClearStateAndNothingElse(t *testing.T) {
 		"redirects inside with TLS": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, encrypted.URL+"/all.zip", http.StatusFound)
 		}, "the host has a private address"},
-		"redirects for ever": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/all.zip", http.StatusFound) }, "it redirects too often"},
+		"redirects for ever": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/all.zip", http.StatusFound) }, "it has too many redirects"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

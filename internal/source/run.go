@@ -123,7 +123,7 @@ func (u *run) addImport(sum ingest.Summary, err error, files ...*file) error {
 }
 
 // errNothingUsable is the error of a source of which no record can be used, such as a page in place of an archive.
-var errNothingUsable = errors.New("nothing that the source has can be used; the problems say why")
+var errNothingUsable = errors.New("none of the source's records can be used; the problems say why")
 
 // addRecords adds counts of records of a kind to those before.
 func (u *run) addRecords(k ingest.KindCounts) {
@@ -153,7 +153,7 @@ func (u *run) report(cause error) intake.SourceRun {
 	case errors.Is(cause, errCancelled):
 		done.State = intake.Cancelled
 	case errors.Is(cause, errTooLong):
-		done.State, done.Error = intake.Failed, fmt.Sprintf("reading took longer than %s; what was imported before stays, and the next run goes on", u.reader.options.RunTimeout)
+		done.State, done.Error = intake.Failed, fmt.Sprintf("reading took longer than %s; the imported records stay, and the next run continues", u.reader.options.RunTimeout)
 	default:
 		done.State, done.Error = intake.Failed, intake.Shorten(strings.ReplaceAll(u.explain(), "\n", "; "))
 	}

@@ -94,7 +94,7 @@ type csafReader struct {
 func parseCSAF(text []byte) (*Document, error) {
 	var read csaf
 	if err := json.Unmarshal(text, &read); err != nil {
-		return nil, fmt.Errorf("the document is no CSAF: %w", err)
+		return nil, fmt.Errorf("the document is not valid CSAF: %w", err)
 	}
 	if !strings.HasPrefix(read.Document.Version, "2.") {
 		return nil, &Error{"document.csaf_version", fmt.Sprintf("is %.100q, want 2.0", read.Document.Version)}
@@ -276,7 +276,7 @@ func (r *csafReader) readVulnerability(v *csafVulnerability, place string, relea
 			}
 		}
 		if len(unknown) > 0 {
-			r.refuse(at, "%d of %d products cannot be told, the first one because: %v", len(unknown), len(v.Status[status.name]), unknown[0])
+			r.refuse(at, "%d of %d products cannot be identified; the first one: %v", len(unknown), len(v.Status[status.name]), unknown[0])
 		}
 		delete(v.Status, status.name)
 	}
@@ -293,7 +293,7 @@ func (r *csafReader) find(id string) ([]Target, error) {
 	if err := r.unknown[id]; err != nil {
 		return nil, err
 	}
-	return nil, fmt.Errorf("%.100q is no product of product_tree that a package URL or a name identifies", id)
+	return nil, fmt.Errorf("%.100q is not a product of product_tree that a package URL or a name identifies", id)
 }
 
 // indexRemarks returns a function that adds the justification and the note of a statement about a product.

@@ -70,7 +70,7 @@ ACME-2026-1 OPEN example.com/tool Go ()
 ACME-2026-1 OPEN bash Red Hat:enterprise_linux:9 ()
 ACME-2026-1 OPEN ABC 4.2 > bash ()
 ACME-2026-1 IN_TRIAGE 1111111 ()
-! vulnerabilities[1].product_status.under_investigation: 3 of 4 products cannot be told, the first one because: "The NOBODY" has neither a package URL nor a branch with its name
+! vulnerabilities[1].product_status.under_investigation: 3 of 4 products cannot be identified; the first one: "The NOBODY" has neither a package URL nor a branch with its name
 ! vulnerabilities[1].product_status: "perhaps" is not known
 ! vulnerabilities[2]: has neither a cve nor an id of a vulnerability in ids
 ! vulnerabilities[3].product_status: is missing or empty`
@@ -85,7 +85,7 @@ ACME-2026-1 IN_TRIAGE 1111111 ()
 func TestDocumentsThatAreNoCSAF(t *testing.T) {
 	t.Parallel()
 	for text, reason := range map[string]string{
-		`{"document": {}}`: "document.csaf_version", `{"document": {"csaf_version": "1.2"}}`: "want 2.0", `{"document": {"csaf_version": "2.0"}, "vulnerabilities": {}}`: "no CSAF",
+		`{"document": {}}`: "document.csaf_version", `{"document": {"csaf_version": "1.2"}}`: "want 2.0", `{"document": {"csaf_version": "2.0"}, "vulnerabilities": {}}`: "not valid CSAF",
 	} {
 		if d, err := vex.Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), reason) {
 			t.Errorf("%s: got %v %v, want an error with %q", text, d, err, reason)

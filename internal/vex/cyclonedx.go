@@ -49,7 +49,7 @@ func parseCycloneDX(text []byte, format string) (*Document, error) {
 	}
 	var bom cdx.BOM
 	if err := cdx.NewBOMDecoder(bytes.NewReader(text), cdx.BOMFileFormatJSON).Decode(&bom); err != nil {
-		return nil, fmt.Errorf("the document is no CycloneDX: %w", err)
+		return nil, fmt.Errorf("the document is not valid CycloneDX: %w", err)
 	}
 	all := valueOf(bom.Vulnerabilities)
 	d := &Document{IsBOM: len(all) == 0, components: map[string]Target{}}
@@ -217,7 +217,7 @@ func (d *Document) addAffected(s Statement, affects cdx.Affects, own map[string]
 		d.pending = append(d.pending, s)
 		return
 	default:
-		d.refuse(s.Place+".ref", "%.100q is no component of the document, and no package URL", affects.Ref)
+		d.refuse(s.Place+".ref", "%.100q is neither a component of the document nor a package URL", affects.Ref)
 		return
 	}
 	d.addVersions(s, target, s.versions)

@@ -90,7 +90,7 @@ const (
 func parseOpenVEX(text []byte) (*Document, error) {
 	var read openVEX
 	if err := json.Unmarshal(text, &read); err != nil {
-		return nil, fmt.Errorf("the document is no OpenVEX: %w", err)
+		return nil, fmt.Errorf("the document is not valid OpenVEX: %w", err)
 	}
 	if !strings.HasPrefix(read.Context, openVEXContext) {
 		return nil, &Error{"@context", fmt.Sprintf("is %.100q, want one that begins with %s", read.Context, openVEXContext)}

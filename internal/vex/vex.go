@@ -122,7 +122,7 @@ func Parse(text []byte) (*Document, error) {
 		CSAF      json.RawMessage `json:"document"`
 	}
 	if err := json.Unmarshal(text, &is); err != nil {
-		return nil, fmt.Errorf("the document is no JSON object: %w", err)
+		return nil, fmt.Errorf("the document is not a JSON object: %w", err)
 	}
 	if is.BomFormat != "" {
 		return parseCycloneDX(text, is.BomFormat)

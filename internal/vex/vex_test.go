@@ -83,8 +83,8 @@ CVE-7=GHSA-7 NOT_AFFECTED shop (The product has the fix.)
 func TestDocumentsThatAreNoVEX(t *testing.T) {
 	t.Parallel()
 	for text, reason := range map[string]string{
-		``: "no JSON object", `[]`: "no JSON object", `{}`: "neither @context", `{"@context": "https://spdx.org/x"}`: "@context", `{"@context": "https://openvex.dev/ns", "statements": 1}`: "no OpenVEX",
-		`{"bomFormat": "x"}`: "bomFormat", `{"bomFormat": "CycloneDX", "specVersion": "1.5", "vulnerabilities": 1}`: "no CycloneDX", strings.Repeat(`{"a":`, 200): "deeper",
+		``: "not a JSON object", `[]`: "not a JSON object", `{}`: "neither @context", `{"@context": "https://spdx.org/x"}`: "@context", `{"@context": "https://openvex.dev/ns", "statements": 1}`: "not valid OpenVEX",
+		`{"bomFormat": "x"}`: "bomFormat", `{"bomFormat": "CycloneDX", "specVersion": "1.5", "vulnerabilities": 1}`: "not valid CycloneDX", strings.Repeat(`{"a":`, 200): "deeper",
 	} {
 		if d, err := vex.Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), reason) {
 			t.Errorf("%.60s: got %v %v, want an error with %q", text, d, err, reason)
@@ -181,7 +181,7 @@ func TestLinksToOtherDocumentsAreResolved(t *testing.T) {
 	}
 	want := `CVE-1 NOT_AFFECTED vulnerable_code_not_in_execute_path b 2 PyPI (d)
 CVE-2=GHSA-2 NOT_AFFECTED (The product has the fix.)
-! vulnerabilities[0].affects[2].ref: "b" is no component of the document, and no package URL
+! vulnerabilities[0].affects[2].ref: "b" is neither a component of the document nor a package URL
 ! vulnerabilities[2].analysis: is missing
 ! vulnerabilities[3].analysis.state: "x" is not known
 ! vulnerabilities[4].id: is missing
