@@ -305,8 +305,8 @@ type sourceCollector struct{ sources func() ([]Source, error) }
 var (
 	feedAge        = prometheus.NewDesc("atrium_feed_age_seconds", "The time since a feed of the operator was last read.", []string{"feed"}, nil)
 	feedInterval   = prometheus.NewDesc("atrium_feed_interval_seconds", "The time between two runs of a feed of the operator.", []string{"feed"}, nil)
-	failingSources = prometheus.NewDesc("atrium_sources_failing", "Sources of everybody whose last run has failed.", []string{"type"}, nil)
-	staleSources   = prometheus.NewDesc("atrium_sources_stale", "Sources of everybody that have not been read for three of their intervals.", []string{"type"}, nil)
+	failingSources = prometheus.NewDesc("atrium_sources_failing", "Sources of all organizations whose last run failed.", []string{"type"}, nil)
+	staleSources   = prometheus.NewDesc("atrium_sources_stale", "Sources of all organizations that have not been read for three of their intervals.", []string{"type"}, nil)
 )
 
 // Describe sends the descriptions of the metrics.

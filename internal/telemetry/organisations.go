@@ -85,8 +85,8 @@ func (o *organisations) largest(now time.Time) []organisation {
 }
 
 var (
-	organisationRequests = prometheus.NewDesc("atrium_organisation_requests_total", "Requests of the 20 organisations that have sent most lately, with those that were refused.", []string{"organisation"}, nil)
-	organisationRefusals = prometheus.NewDesc("atrium_organisation_refusals_total", "Those of the requests of an organisation that a limit of its callers or of the server refused.", []string{"organisation"}, nil)
+	organisationRequests = prometheus.NewDesc("atrium_organisation_requests_total", "Requests of the 20 organizations with the most recent requests, including refused requests.", []string{"organisation"}, nil)
+	organisationRefusals = prometheus.NewDesc("atrium_organisation_refusals_total", "Requests of an organization that a limit refused, of its callers or of the server.", []string{"organisation"}, nil)
 	organisationSeconds  = prometheus.NewDesc("atrium_organisation_request_seconds_total", "How long the requests of an organisation took, without streams.", []string{"organisation"}, nil)
 )
 
