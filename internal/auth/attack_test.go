@@ -108,7 +108,7 @@ func TestATokenThatBreaksOneRuleIsRejected(t *testing.T) {
 		{"a type of another tree", sign(ec, `{"typ":"text/jwt","alg":"ES256","kid":"e"}`, payload), "typ must be"},
 		{"a type that is null", sign(ec, `{"typ":null,"alg":"ES256","kid":"e"}`, payload), "typ must be"},
 		{"an empty type", sign(ec, `{"typ":"","alg":"ES256","kid":"e"}`, payload), "typ must be"},
-		{"a logout token without a type", spliced(`"events":{"http://schemas.openid.net/event/backchannel-logout":{}}`), "says what happened"},
+		{"a logout token without a type", spliced(`"events":{"http://schemas.openid.net/event/backchannel-logout":{}}`), "is a security event token"},
 		{"ES256 named for an RSA key", sign(ec, `{"alg":"ES256","kid":"r"}`, payload), "a key that its issuer does not have"},
 		{"RS256 named for an EC key", sign(testKeys().rsa, `{"alg":"RS256","kid":"e"}`, payload), "a key that its issuer does not have"},
 		{"signed with another key under a known kid", sign(testKeys().otherRSA, rsaHeader, payload), "signature is wrong"},

@@ -46,7 +46,7 @@ func (t *token) readClaims(services []string) (iam.Claims, error) {
 	// The claim makes a token a statement about events, such as a logout, whatever its typ
 	// (RFC 8417).
 	if _, ok := t.claims["events"].(map[string]any); ok {
-		return c, errors.New("the token says what happened (its claim events), and is not for signing in")
+		return c, errors.New("the token is a security event token (it has the claim events), and is not for signing in")
 	}
 	var err error
 	if c.Issuer, err = t.textClaim("iss"); err != nil {

@@ -26,7 +26,7 @@ func (e proxyError) Unwrap() error { return e.cause }
 
 // Reason returns the text for the person who chose the address. It does not name the proxy.
 func (e proxyError) Reason() string {
-	return "the proxy of this service made no connection to the host"
+	return "the proxy of this service could not connect to the host"
 }
 
 // Through returns the guard with a proxy for its connections. The guard resolves and checks the

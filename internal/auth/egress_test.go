@@ -115,7 +115,7 @@ func TestNoProxyLeadsToAPrivateAddress(t *testing.T) {
 
 func TestAFaultOfTheProxyIsNoFaultOfTheHost(t *testing.T) {
 	t.Parallel()
-	const want = "the proxy of this service made no connection to the host"
+	const want = "the proxy of this service could not connect to the host"
 	refusing, client := newTestProxy(t, NewGuard(nil))
 	refusing.status = http.StatusForbidden
 	if err := get(t, client, "https://8.8.4.4"); reasonOf(err) != want || !strings.Contains(err.Error(), "403") || strings.Contains(err.Error(), "secret") {

@@ -63,7 +63,7 @@ func TestAMisbehavingIssuerHasNoKeys(t *testing.T) {
 			t.Parallel()
 			f := setUp(t)
 			f.issuer.set(func() { c.breakIt(f.issuer) })
-			f.refuse(f.token(nil), core.CodeUnavailable, "cannot be asked")
+			f.refuse(f.token(nil), core.CodeUnavailable, "cannot be fetched")
 			var entry struct{ Issuer, Error string }
 			if err := json.Unmarshal(f.log.Bytes(), &entry); err != nil {
 				t.Fatalf("%v in %q", err, f.log)
@@ -78,12 +78,12 @@ func TestAMisbehavingIssuerHasNoKeys(t *testing.T) {
 func TestAnIssuerAtAPrivateAddressIsNeverReached(t *testing.T) {
 	t.Parallel()
 	f := setUp(t, func(o *Options) { o.Guard = nil })
-	f.refuse(f.token(nil), core.CodeUnavailable, "cannot be asked")
+	f.refuse(f.token(nil), core.CodeUnavailable, "cannot be fetched")
 
 	// The name is allowed, but it resolves to a private address.
 	named := strings.Replace(f.issuer.URL, "127.0.0.1", "localhost", 1)
 	f.directory.setKnown(named, true)
-	f.refuse(f.token(map[string]any{"iss": named}), core.CodeUnavailable, "cannot be asked")
+	f.refuse(f.token(map[string]any{"iss": named}), core.CodeUnavailable, "cannot be fetched")
 
 	if f.issuer.discoveries.Load() != 0 {
 		t.Error("the issuer was reached")
@@ -106,7 +106,7 @@ func TestAnIssuerWithAnUnusualURLIsNotFetched(t *testing.T) {
 	f := setUp(t)
 	for _, issuer := range []string{"accounts.example", "https://", "https://a.example?x", "https://a.example#x", "https://u@a.example", "file:///etc/passwd", "https://a b"} {
 		f.directory.setKnown(issuer, true)
-		f.refuse(f.token(map[string]any{"iss": issuer}), core.CodeUnavailable, "cannot be asked")
+		f.refuse(f.token(map[string]any{"iss": issuer}), core.CodeUnavailable, "cannot be fetched")
 	}
 }
 

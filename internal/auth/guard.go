@@ -57,7 +57,7 @@ const (
 	errPrivateAddress guardError = "the host has a private address"
 	errOwnAddress     guardError = "the host is this service itself"
 	errPlainHTTP      guardError = "the URL must be https"
-	errSwitches       guardError = "the host switches protocols"
+	errSwitches       guardError = "the host tries to switch protocols"
 )
 
 // Client returns an HTTP client that obeys the guard. It allows https only, follows

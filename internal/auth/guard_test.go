@@ -148,8 +148,8 @@ func TestTheGuardRefusesHostsThatSwitchProtocols(t *testing.T) {
 	} {
 		err := get(t, client, server.URL)
 		var reason interface{ Reason() string }
-		if !errors.As(err, &reason) || reason.Reason() != "the host switches protocols" {
-			t.Errorf("%s: %v, want Reason 'the host switches protocols'", name, err)
+		if !errors.As(err, &reason) || reason.Reason() != "the host tries to switch protocols" {
+			t.Errorf("%s: %v, want Reason 'the host tries to switch protocols'", name, err)
 		}
 		if err := <-left; err != nil {
 			t.Errorf("%s: the host sees %v, want the end of the connection", name, err)

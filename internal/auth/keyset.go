@@ -146,7 +146,7 @@ func (s *keySet) findCached(t *token, now time.Time) (keys []crypto.PublicKey, a
 	case len(keys) > 0 && age < staleTime:
 		return keys, true, nil
 	case s.err != nil:
-		unavailable := core.Unavailable("the token's issuer cannot be asked for its keys", issuerUnavailableError{s.err})
+		unavailable := core.Unavailable("the keys of the token's issuer cannot be fetched", issuerUnavailableError{s.err})
 		unavailable.RetryAfter = max(time.Second, s.tried.Add(fetchPause).Sub(now))
 		return nil, true, unavailable
 	default:
@@ -210,7 +210,7 @@ func (s *keySet) refresh(ctx context.Context, t *token, clock func() time.Time) 
 }
 
 func askedError() error {
-	return core.Unavailable("the token's issuer is being asked for its keys; try again in a second", nil)
+	return core.Unavailable("the keys of the token's issuer are being fetched; try again in a second", nil)
 }
 
 // startFetch returns the running fetch, and starts one if there is none.

@@ -115,9 +115,9 @@ func TestKeysAreUsedForADayWhileTheIssuerIsUnavailable(t *testing.T) {
 	f.issuer.set(func() { f.issuer.override = http.NotFoundHandler() })
 	f.clock.advance(24*time.Hour - time.Second)
 	f.accept(f.token(nil))
-	f.refuse(sign(testKeys().ec, `{"alg":"ES256","kid":"x"}`, f.claims(nil)), core.CodeUnavailable, "cannot be asked")
+	f.refuse(sign(testKeys().ec, `{"alg":"ES256","kid":"x"}`, f.claims(nil)), core.CodeUnavailable, "cannot be fetched")
 	f.clock.advance(time.Second)
-	f.refuse(f.token(nil), core.CodeUnavailable, "cannot be asked")
+	f.refuse(f.token(nil), core.CodeUnavailable, "cannot be fetched")
 	if n := f.issuer.discoveries.Load(); n != 2 {
 		t.Errorf("%d discoveries, want 2: an issuer that is away has its pause too", n)
 	}

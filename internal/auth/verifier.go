@@ -117,7 +117,7 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (*core.Actor, error) 
 	actor, err := v.directory.Authenticate(ctx, claims)
 	if err == nil && len(actor.Identities) == 0 && !claims.ServiceAudience {
 		noteRefused(ctx, raw)
-		return nil, countFailure(ctx, claimantOf(claims), core.Unauthenticated(fmt.Sprintf("the token's aud does not name this service, which is called %q, and no identity accepts it", v.audience)))
+		return nil, countFailure(ctx, claimantOf(claims), core.Unauthenticated(fmt.Sprintf("the token's aud does not name this service, whose audience is %q, and no identity accepts it", v.audience)))
 	}
 	if err == nil {
 		v.verified.keepBearer(hash, actor)
