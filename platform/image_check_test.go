@@ -137,17 +137,17 @@ func TestAnImageThatIsNotKnownNeverPasses(t *testing.T) {
 		w.sbom(repo, digest(3), "a@1.0.0")
 		w.settle()
 		none := reports.CheckPolicy{}
-		w.expect("no SBOM", w.check(acme.owner, "acme/checkout:bare", none), "NOT_KNOWN: no SBOM of the image is known")
-		w.expect("a digest that nothing has", w.check(acme.owner, at(9), none), "NOT_KNOWN: no SBOM of the image is known")
+		w.expect("no SBOM", w.check(acme.owner, "acme/checkout:bare", none), "NOT_KNOWN: the image has no SBOM")
+		w.expect("a digest that nothing has", w.check(acme.owner, at(9), none), "NOT_KNOWN: the image has no SBOM")
 		w.expect("an SBOM without packages", w.check(acme.owner, "acme/checkout:empty", none), "NOT_KNOWN: the SBOM of the image has no packages")
 		w.expect("an image without a tag", w.check(acme.owner, at(3), none), "FAILED 1 of 1 open CVE-1; a 1.0.0 to 1.1.0 for 1")
-		w.expect("since an image that is not known", w.check(acme.owner, at(3), reports.CheckPolicy{NewSince: new("bare")}), "NOT_KNOWN: it is not known what the image of the tag in newSince holds: no SBOM of the image is known")
+		w.expect("since an image that is not known", w.check(acme.owner, at(3), reports.CheckPolicy{NewSince: new("bare")}), "NOT_KNOWN: the image of the tag in newSince has no usable SBOM: the image has no SBOM")
 		w.expect("a tag that is not there", w.check(acme.owner, "acme/checkout:none", none), "NOT_FOUND")
 		w.expect("an SBOM without packages that is given", w.checkSBOM(acme.owner, reports.CheckRequest{Group: &acme.uid}), "NOT_KNOWN: the SBOM of the image has no packages")
 		accepted, err := w.p.ImageChecks.AcceptSBOM(acme.owner, reports.CheckRequest{Group: &acme.uid})
 		must(t, err)
 		foreign := &reports.CheckedSBOM{Packages: []inventory.InstalledPackage{{Name: "busybox", Version: "1.36.1"}}}
-		w.expect("packages of no ecosystem", verdictOf(accepted.Run(acme.owner, foreign)), "NOT_KNOWN: no advisory can be about any of its packages, since none is of an ecosystem that advisories name")
+		w.expect("packages of no ecosystem", verdictOf(accepted.Run(acme.owner, foreign)), "NOT_KNOWN: no advisory covers the ecosystems of its packages")
 		// A tag that is deprecated ends the findings, and not the risk.
 		w.point(repo, "3", digest(3))
 		w.settle()

@@ -67,7 +67,7 @@ func TestEveryCommandRefusesADatabaseOfANewerProgram(t *testing.T) {
 			"admin export audit", "import osv . --group " + strings.Repeat("0", 40), "query {x}",
 		} {
 			_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, strings.Fields(args)...)
-			if exitCode(err) != 1 || !strings.Contains(err.Error(), "schema 70001") || !strings.Contains(err.Error(), "knows schema 0") {
+			if exitCode(err) != 1 || !strings.Contains(err.Error(), "schema 70001") || !strings.Contains(err.Error(), "supports schemas up to 0") {
 				t.Errorf("%s: %v, want an error with 'schema 70001'", args, err)
 			}
 		}

@@ -56,8 +56,8 @@ func documentedRefusals() []documentedRefusal {
 			Code: core.CodeNotFound, Reason: "NOT_FOUND", Message: "Not found: " + resource.Description, Resource: resource,
 		}},
 		{http.StatusConflict, "AlreadyExists", "", isWrite, &core.Error{
-			Code: core.CodeAlreadyExists, Reason: "ALREADY_EXISTS", Message: "Already exists: the group exists already",
-			Resource: &core.ResourceInfo{Kind: "Group", Name: string(exampleUID), Description: "the group exists already"},
+			Code: core.CodeAlreadyExists, Reason: "ALREADY_EXISTS", Message: "Already exists: the group already exists",
+			Resource: &core.ResourceInfo{Kind: "Group", Name: string(exampleUID), Description: "the group already exists"},
 		}},
 		{http.StatusPreconditionFailed, "PreconditionFailed", "", comparesETag, &core.Error{
 			Code: core.CodeAborted, Reason: core.ReasonETagMismatch, Message: "Aborted: the group has changed since it was read: description, updateTime; read it again, and decide again",
@@ -65,7 +65,7 @@ func documentedRefusals() []documentedRefusal {
 		}},
 		{http.StatusUnprocessableEntity, "IdempotencyKeyReused", "", takesKey, &core.Error{
 			Code: core.CodeInvalidArgument, Reason: core.ReasonIdempotencyKeyReused,
-			Message: "Invalid argument: the idempotency key is that of another creation; take a new key for each creation",
+			Message: "Invalid argument: the idempotency key was used for another creation; use a new key for each creation",
 		}},
 		{http.StatusRequestEntityTooLarge, "TooLarge", "", hasBody, core.Invalid(fieldmask.Violation{Field: "body", Description: "must be at most 1048576 bytes"})},
 		{http.StatusUnsupportedMediaType, "UnsupportedMediaType", "", hasBody, errEncoding.shown},

@@ -64,7 +64,7 @@ const patientAttempts = 4
 // sendMail makes one attempt to send a message to the recipients of a subscription. Status is the reply code of the server.
 func (s *Sender) sendMail(ctx context.Context, d *webhooks.Dispatch) webhooks.Attempt {
 	if s.mail == nil {
-		return webhooks.Attempt{Error: "this server cannot send mail: the operator has named no mail server"}
+		return webhooks.Attempt{Error: "this server cannot send mail: the operator has set no mail server"}
 	}
 	letter, err := s.letter(d)
 	if err != nil {

@@ -302,7 +302,7 @@ func TestMailIsNotSentInTheClearOrToAnotherServer(t *testing.T) {
 		"the mail server offers no TLS":                                                      &asked,
 		"the mail server does not accept the user that the operator of this service has set": serveMail(t, &mailbox{mechanism: sasl.Plain}, "smtp", "eve:wrong@"),
 		"connection refused": &gone,
-		"this server cannot send mail: the operator has named no mail server": nil,
+		"this server cannot send mail: the operator has set no mail server": nil,
 	} {
 		s := newService(t, http.DefaultClient).mailTo(server)
 		if got := s.Send(t.Context(), newMailDispatch("checkout", "ada@example.com")); got != (webhooks.Attempt{Error: want}) {

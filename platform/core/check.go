@@ -141,7 +141,7 @@ func (v *Violations) CheckLines(field string, list []string, most int) {
 	size := 0
 	for _, s := range list {
 		if s == "" {
-			v.Add(field, "must not hold an empty text")
+			v.Add(field, "must not contain an empty text")
 			return
 		}
 		before := len(*v)

@@ -230,10 +230,10 @@ func WriteUnderConditions(ctx context.Context, write func(context.Context, func(
 		}
 		var v Violations
 		if c.IfMatch != "" && !c.hasMatched {
-			v.Add("ifMatch", "is not for this operation, which compares no resource with what was read")
+			v.Add("ifMatch", "is not supported by this operation, which compares no ETag")
 		}
 		if c.IdempotencyKey != "" && !c.hasClaimed {
-			v.Add("idempotencyKey", "is not for this operation, which would be done again")
+			v.Add("idempotencyKey", "is not supported by this operation: a repeated request would run it again")
 		}
 		if err := v.Err(); err != nil || !c.ValidateOnly {
 			return err

@@ -33,13 +33,13 @@ func TestEveryErrorIsShownAsAStatusWithTypedDetails(t *testing.T) {
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"registry.atrium.dev","reason":"NOT_FOUND"},
 				{"@type":"type.googleapis.com/google.rpc.ResourceInfo","description":"group ` + uid + ` does not exist","resourceName":"` + uid + `","resourceType":"iam.atrium.dev/Group"}]}`},
 		{InArea(AreaEvents, NewAlreadyExists(Ref{"Subscription", AreaEvents}, rootA)),
-			`{"code":6,"message":"Already exists: the subscription exists already","details":[
+			`{"code":6,"message":"Already exists: the subscription already exists","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"events.atrium.dev","reason":"ALREADY_EXISTS"},
-				{"@type":"type.googleapis.com/google.rpc.ResourceInfo","description":"the subscription exists already","resourceName":"` + uid + `","resourceType":"events.atrium.dev/Subscription"}]}`},
+				{"@type":"type.googleapis.com/google.rpc.ResourceInfo","description":"the subscription already exists","resourceName":"` + uid + `","resourceType":"events.atrium.dev/Subscription"}]}`},
 		{NewAlreadyExists(Ref{"AccountAssociation", AreaIAM}, rootA), // The message has the name of the kind in words.
-			`{"code":6,"message":"Already exists: the account association exists already","details":[
+			`{"code":6,"message":"Already exists: the account association already exists","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"iam.atrium.dev","reason":"ALREADY_EXISTS"},
-				{"@type":"type.googleapis.com/google.rpc.ResourceInfo","description":"the account association exists already","resourceName":"` + uid + `","resourceType":"iam.atrium.dev/AccountAssociation"}]}`},
+				{"@type":"type.googleapis.com/google.rpc.ResourceInfo","description":"the account association already exists","resourceName":"` + uid + `","resourceType":"iam.atrium.dev/AccountAssociation"}]}`},
 		{InArea(AreaVulnerabilities, permissionDenied(CapAdvisoriesList, rootA)),
 			`{"code":7,"message":"Permission denied: capability advisories.list is needed on ` + uid + `","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"vulnerabilities.atrium.dev","metadata":{"capability":"advisories.list","resource":"` + uid + `"},"reason":"PERMISSION_DENIED"}]}`},

@@ -69,7 +69,7 @@ func (r *Collection[T, F]) MakeOnce(ctx context.Context, tx Tx, parent UID, row 
 	case stored.Fingerprint != claim.Fingerprint:
 		return &Error{
 			Code: CodeInvalidArgument, Reason: ReasonIdempotencyKeyReused, Area: r.Kind.Area,
-			Message: "Invalid argument: the idempotency key is that of another creation; take a new key for each creation",
+			Message: "Invalid argument: the idempotency key was used for another creation; use a new key for each creation",
 		}
 	case len(stored.Answer) > 0:
 		answer := fieldmask.NewValue[T]()

@@ -204,10 +204,10 @@ func NewNotFoundBecause(kind Ref, name, description string) *Error {
 // NewAlreadyExists returns the error for a resource whose fields named unique are those of
 // another one, which has the UID.
 func NewAlreadyExists(kind Ref, uid UID, unique ...string) *Error {
-	description := fmt.Sprintf("the %s exists already", spellKind(kind.Name))
+	description := fmt.Sprintf("the %s already exists", spellKind(kind.Name))
 	var v Violations
 	for _, field := range unique {
-		v.Add(field, "is that of another %s, and must be different", spellKind(kind.Name))
+		v.Add(field, "is already used by another %s; choose another", spellKind(kind.Name))
 	}
 	return &Error{
 		Code: CodeAlreadyExists, Reason: "ALREADY_EXISTS", Message: "Already exists: " + description, Violations: v,

@@ -15,8 +15,8 @@ type UIDReference struct {
 
 // The references in the fields of requests.
 var (
-	IdentityReference = UIDReference{"acts only within the group it lives under, %s"}
-	RoleReference     = UIDReference{"can be bound only within the group it lives under, %s"}
+	IdentityReference = UIDReference{"can act only within its own group, %s"}
+	RoleReference     = UIDReference{"can be bound only within its own group, %s"}
 )
 
 // CheckReach checks that the resource uid can be used on group. A UID without a

@@ -179,7 +179,7 @@ func (a *ResponseMemory) grow(ctx context.Context, read, written int64) error {
 	}
 	step := (missing + stepBytes - 1) / stepBytes * stepBytes
 	if !a.pool.acquire(ctx, a.caller, step) {
-		return Unavailable("other responses use all the memory for responses; try again, or ask for less", nil)
+		return Unavailable("other responses use all of the memory for responses; try again, or ask for less", nil)
 	}
 	a.held += step
 	return nil

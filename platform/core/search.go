@@ -201,7 +201,7 @@ func (req SearchRequest) Check(v *Violations) {
 	}
 	for _, k := range req.Kinds {
 		if CheckOneOf(v, "kinds", k, searchKinds); k == "" {
-			v.Add("kinds", "must not hold an empty text")
+			v.Add("kinds", "must not contain an empty text")
 		}
 	}
 	if req.Within != "" {

@@ -57,7 +57,7 @@ func (v *Violations) CheckQuery(text string) {
 	switch words := strings.Fields(text); {
 	case text == "":
 	case len(words) == 0:
-		v.Add(field, "must hold a word")
+		v.Add(field, "must contain a word")
 	case len(words) > maxWords:
 		v.Add(field, "must be at most %d words", maxWords)
 	default:

@@ -25,7 +25,7 @@ func (r *Collection[T, F]) AuthorizeCreate(ctx context.Context, parent UID, in f
 	}
 	row := r.Decode(ctx, in, &v)
 	if deepest := maxDepth - 1 - r.Kind.LevelsInside; !r.Kind.SharesUID && parent.Depth() > deepest {
-		v.Add("parent", "lies too deep: a %s can be at most %d levels below its organisation; choose a group further up", r.Kind.Name, deepest)
+		v.Add("parent", "is nested too deep: a %s can be at most %d levels below its organization; choose a group further up", r.Kind.Name, deepest)
 	}
 	if err := v.SortByField(r.Kind.FieldNames()).Err(); err != nil {
 		return zero, err

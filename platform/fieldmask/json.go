@@ -26,7 +26,7 @@ func CheckJSON(b []byte) error {
 		}
 	}
 	if at := loneSurrogate(b); at >= 0 {
-		return fmt.Errorf("must not hold half of a surrogate pair: %s at %s", b[at:at+6], lineAndColumn(b, at))
+		return fmt.Errorf("must not contain half of a surrogate pair: %s at %s", b[at:at+6], lineAndColumn(b, at))
 	}
 	return nil
 }
@@ -37,7 +37,7 @@ func syntaxFault(b []byte, err *json.SyntaxError) error {
 	case strings.Contains(err.Error(), "max depth"):
 		return errors.New("must be JSON that is nested less deeply")
 	case at < 0 || at >= len(b) || strings.Contains(err.Error(), "unexpected end"):
-		return errors.New("must be JSON, and it ends too early")
+		return errors.New("must be JSON, but it ends too early")
 	}
 	r, _ := utf8.DecodeRune(b[at:])
 	return fmt.Errorf("must be JSON; %q at %s is unexpected", r, lineAndColumn(b, at))

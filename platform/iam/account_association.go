@@ -265,7 +265,7 @@ func (s AccountAssociations) checkServiceBindings(ctx context.Context, tx core.T
 			// The error must not reveal the roles of the identity or their groups.
 			return &core.Error{
 				Code: core.CodePermissionDenied, Reason: "PERMISSION_DENIED", Metadata: map[string]string{"resource": string(identity)},
-				Message: "Permission denied: you do not hold all that is bound to the identity " + string(identity),
+				Message: "Permission denied: you do not hold all capabilities that are bound to the identity " + string(identity),
 			}
 		}
 	}

@@ -89,7 +89,7 @@ func checkClaimText(v *core.Violations, field, text string) {
 	case len(text) > maxRuleBytes:
 		v.Add(field, "must have a name and a value of at most %d bytes each", maxRuleBytes)
 	case strings.ContainsFunc(text, unicode.IsControl):
-		v.Add(field, "must not hold control characters")
+		v.Add(field, "must not contain control characters")
 	}
 }
 
@@ -111,7 +111,7 @@ func checkPair(v *core.Violations, field, exact, pattern string, required bool) 
 	case len(exact) > maxRuleBytes:
 		v.Add(field, "must be at most %d bytes", maxRuleBytes)
 	case strings.ContainsFunc(exact, unicode.IsControl):
-		v.Add(field, "must not hold control characters")
+		v.Add(field, "must not contain control characters")
 	}
 	if pattern != "" {
 		checkPattern(v, field+"Pattern", pattern)

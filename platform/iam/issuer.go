@@ -206,7 +206,7 @@ func unprovenError(m *ClaimMatch, root core.UID) error {
 	case literalHost(m.IssuerPattern) != "":
 		return core.FailedPrecondition("ISSUER_NOT_VERIFIED", "claimMatch.issuerPattern", "an issuer pattern must be allowed by the operator (atrium admin issuers allow --org "+string(root)+" --issuer "+literalHost(m.IssuerPattern)+"/*)")
 	default:
-		return core.FailedPrecondition("ISSUER_NOT_VERIFIED", "claimMatch.issuerPattern", "must begin with a literal scheme and host, such as https://login\\.example\\.com/; else the operator must allow the organisation every issuer (atrium admin issuers allow --org "+string(root)+" --issuer '*')")
+		return core.FailedPrecondition("ISSUER_NOT_VERIFIED", "claimMatch.issuerPattern", "must begin with a literal scheme and host, such as https://login\\.example\\.com/; otherwise the operator must allow every issuer for the organization (atrium admin issuers allow --org "+string(root)+" --issuer '*')")
 	}
 }
 

@@ -121,7 +121,7 @@ func (s IdentityProviders) findProof(ctx context.Context, actor *core.Actor, roo
 	case actor.Issuer == issuer && slices.Contains(actor.IssuerOrganisations, string(root)):
 		return ProofToken, nil
 	case s.area.options.IssuerFile == nil:
-		return "", core.FailedPrecondition("ISSUER_NOT_VERIFIED", issuer, "this service does not read files of issuers; ask the operator to allow the issuer")
+		return "", core.FailedPrecondition("ISSUER_NOT_VERIFIED", issuer, "this service does not read the files of issuers; ask the operator to allow the issuer")
 	}
 	listed, err := s.area.options.IssuerFile(ctx, issuer)
 	if err != nil {

@@ -75,11 +75,11 @@ var builtInRoleData = []Role{
 		core.CapRepoList, core.CapRepoDelete, core.CapTagCreate, core.CapTagUpdate,
 		core.CapTagList, core.CapTagDelete, core.CapManifestMetadataList, core.CapFindingsList,
 	}},
-	{UID: "6bf4ec17225ae31b1243a81342d2d05aae4f2b91", Name: "registry.pull_token_creator", Description: "Makes identities that can pull.", Capabilities: []core.Capability{
+	{UID: "6bf4ec17225ae31b1243a81342d2d05aae4f2b91", Name: "registry.pull_token_creator", Description: "Creates identities that can pull.", Capabilities: []core.Capability{
 		core.CapGroupsList, core.CapRolesList, core.CapRoleBindingsCreate, core.CapIdentityCreate,
 		core.CapRepoList, core.CapTagList, core.CapManifestMetadataList, core.CapFindingsList, // what it gives with registry.pull
 	}},
-	{UID: PublisherRole, Name: "publisher", Description: "Hands in what pipelines build: makes repos and tags, imports SBOMs and VEX, and reads findings.", Capabilities: []core.Capability{
+	{UID: PublisherRole, Name: "publisher", Description: "Uploads what pipelines build: creates repos and tags, imports SBOMs and VEX, and reads findings.", Capabilities: []core.Capability{
 		core.CapGroupsList, core.CapRepoCreate, core.CapRepoList, core.CapTagCreate,
 		core.CapTagList, core.CapManifestMetadataList, core.CapFindingsList, core.CapSBOMsImport, core.CapVEXImport,
 	}},

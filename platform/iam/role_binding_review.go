@@ -76,7 +76,7 @@ func (b *RoleBinding) compare(seen fieldmask.Input[*RoleBinding]) (changed core.
 	now := b.writtenFields()
 	for _, field := range asked.Fields {
 		if asked.Differs(now, field) {
-			changed.Add(field, "has changed since the role binding was read; read it again, and decide anew")
+			changed.Add(field, "has changed since the role binding was read; read it again before you confirm it")
 		}
 	}
 	return changed, core.Violations(malformed).Err()
@@ -114,7 +114,7 @@ func (s RoleBindings) checkNotOwn(ctx context.Context, tx core.Tx, b *RoleBindin
 	if others, err := s.area.Tables.HasOwner(ctx, tx, b.UID.Root(), "", own...); err != nil || !others {
 		return err
 	}
-	return core.FailedPrecondition("OWN_ROLE_BINDING", string(b.UID), "nobody reviews their own access; let another owner of the organisation confirm the role binding")
+	return core.FailedPrecondition("OWN_ROLE_BINDING", string(b.UID), "you cannot review your own access; ask another owner of the organization to confirm the role binding")
 }
 
 // noteReview writes into a binding that the caller has reviewed it.

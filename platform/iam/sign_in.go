@@ -300,7 +300,7 @@ func (area *Area) createProvisioned(ctx context.Context, c Claims, provider *Ide
 	return Candidate{Identity: person, Grants: grants}, err
 }
 
-var errNotAdmitted = errors.New("the provider does not admit the bearer of the token")
+var errNotAdmitted = errors.New("the identity provider does not admit the user of this token")
 
 // readAdmitting reads a provider, which may have changed since the token was matched with it,
 // and locks its organisation. It returns errNotAdmitted unless the provider admits new users

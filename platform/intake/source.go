@@ -156,7 +156,7 @@ func (area *Area) sourceKind() *core.Kind[*Source] {
 		}
 		s.complete()
 		if n, known := natures[s.Type]; known && !n.forOrganisations {
-			v.Add("type", "must be one of OSV, OCI, VEX and SBOM: what %s has is the same for all organisations, and the operator of the service reads it", strings.ToUpper(s.Type.Short()))
+			v.Add("type", "must be one of OSV, OCI, VEX and SBOM: %s is the same for all organizations, and the operator of the service imports it", strings.ToUpper(s.Type.Short()))
 		} else {
 			s.checkReading(v)
 		}
@@ -252,7 +252,7 @@ func (s Sources) Update(ctx context.Context, uid core.UID, in fieldmask.Input[*S
 		merged := current.merge(change)
 		var v core.Violations
 		if merged.checkReading(&v); merged.host() != current.host() && len(current.EncryptedPassword) > 0 && !change.Row.givesPassword(change) {
-			v.Add("credentials", "must be given again, or be null, because the url has another host, which must not get the password of the one before")
+			v.Add("credentials", "must be given again, or be null, because the url has a new host, which must not receive the password for the old one")
 		}
 		if err := v.SortByField(s.rows.Kind.FieldNames()).Err(); err != nil {
 			return err

@@ -80,7 +80,7 @@ func (s *Source) checkReading(v *core.Violations) {
 		v.Add("ecosystems", "must be empty, because only a source of OSV records has ecosystems")
 	}
 	if n.ecosystems && len(s.Ecosystems) > 0 && !s.isFolder() {
-		v.Add("ecosystems", "must be empty, because the url is that of an archive or of a document")
+		v.Add("ecosystems", "must be empty, because the url names an archive or a document")
 	}
 	if !n.patterns && len(s.Patterns) > 0 {
 		v.Add("patterns", "must be empty, because only a registry has repos")

@@ -76,7 +76,7 @@ func (f *FindingFilter) checkPartsAt(v *core.Violations, depth int) {
 		var inside core.Violations
 		part.checkConditions(&inside)
 		if part.WithoutLiveTags {
-			inside.Add("deprecatedTags", "must be given beside the outermost or and not: it says which findings the list has")
+			inside.Add("deprecatedTags", "must be given outside of or and not: it selects which findings the list contains")
 		}
 		if len(part.Among) > core.MaxIDs {
 			inside.Add("uids", "must be at most %d", core.MaxIDs)

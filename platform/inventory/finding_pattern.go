@@ -186,7 +186,7 @@ func (s Findings) AcceptByPattern(ctx context.Context, r TriageRule) (*TriageRul
 func (r *TriageRule) checkAcceptance() error {
 	var v, inside core.Violations
 	if r.Pattern.check(&inside); core.MatchesNothing(r.Pattern) {
-		inside.Add("where", "must have no empty list, which no finding meets: leave it out for any")
+		inside.Add("where", "must not have an empty list, which matches no finding; leave the list out to match all")
 	}
 	for _, x := range inside {
 		if x.Field != "where" {
@@ -224,7 +224,7 @@ func (s Findings) putPattern(ctx context.Context, tx core.Tx, r *TriageRule) err
 	}
 	if len(known) >= maxPatternsOfScope && !slices.ContainsFunc(known, func(other *TriageRule) bool { return other.UID == r.UID }) {
 		var v core.Violations
-		v.Add("within", "has %d rules of acceptance already, which is the most; delete one", len(known))
+		v.Add("within", "already has %d acceptance rules, the maximum; delete one", len(known))
 		return v.Err()
 	}
 	s.area.tables.PutTriageRules(tx, []*TriageRule{r})

@@ -156,7 +156,7 @@ func (u *FindingUpdate) checkWhere(v *core.Violations) {
 		}
 	}
 	if slices.Contains(u.Where.WantedStates(), FindingResolved) {
-		inside.Add("states", "must not select %s findings: nothing can be decided about them", FindingResolved)
+		inside.Add("states", "must not select %s findings: you cannot decide about them", FindingResolved)
 	}
 	if n := len(u.Where.VulnerabilityIDs) * max(1, len(u.Where.Packages)) * max(1, len(u.Where.Digests)); u.makesRules() && n > maxTriageRules {
 		inside.Add("vulnerabilityIds", "make %d rules together with packages and digests; at most %d are permitted", n, maxTriageRules)
@@ -187,7 +187,7 @@ func (*FindingUpdate) checkChange(c *fieldmask.Change[*Finding], now core.Time, 
 	}
 	for _, part := range []string{"justification", "expireTime"} {
 		if c.Writes(part) && !c.Writes("state") && !v.Has(part) {
-			v.Add(part, "is a part of a decision; give state too")
+			v.Add(part, "is part of a decision; give state too")
 		}
 	}
 	if c.Writes("note") && !v.Has("note") {
@@ -322,7 +322,7 @@ func (s Findings) chooseListed(ctx context.Context, tx core.Tx, uids []core.UID)
 		case f == nil:
 			return nil, s.rows.Kind.NotFound(uid)
 		case f.State == FindingResolved:
-			v.Add(fmt.Sprintf("uids[%d]", i), "is resolved, and nothing can be decided about it")
+			v.Add(fmt.Sprintf("uids[%d]", i), "is resolved, so you cannot decide about it")
 		}
 	}
 	return found, v.Err()

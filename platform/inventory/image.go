@@ -89,7 +89,7 @@ func (i *Image) Check(v *core.Violations) {
 	v.CheckDigest(i.Digest)
 	v.CheckRequiredLines("architectures", i.ArchitectureNames(), maxArchitectures)
 	if slices.ContainsFunc(i.Architectures, func(a Architecture) bool { return a.Size < 0 }) {
-		v.Add("architectures", "must have no negative size")
+		v.Add("architectures", "must not have a negative size")
 	}
 	v.CheckRequiredLines("packages", i.Packages, maxPackages)
 	v.CheckLine("baseName", i.BaseName)

@@ -85,7 +85,7 @@ func (f *RepoFilter) Check(v *core.Violations) {
 	v.CheckQuery(f.Query)
 	for _, t := range f.Tiers {
 		if core.CheckOneOf(v, "tiers", t, core.CatalogTiers); t == "" {
-			v.Add("tiers", "must not hold an empty text")
+			v.Add("tiers", "must not contain an empty text")
 		}
 	}
 	v.CheckLines("bundles", f.Bundles, core.MaxIDs)

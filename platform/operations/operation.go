@@ -106,7 +106,7 @@ func (s Operations) Begin(ctx context.Context, kind string, on core.UID) (*Opera
 	return o, err
 }
 
-var errCancelled = errors.New("the operation was cancelled")
+var errCancelled = errors.New("the operation was canceled")
 
 // Run does the work of an operation, and stores what came of it. progress may be called by the work at any time. It returns when
 // the work has ended. ctx must outlive the request.
@@ -170,9 +170,9 @@ func (o *Operation) end(ctx context.Context, response any, err error) {
 	case err == nil:
 		o.State, o.Progress = Succeeded, 100
 	case errors.Is(cause, errCancelled):
-		o.State, o.Error = Cancelled, &OperationError{core.CodeAborted, "The operation was cancelled. What it had stored before stays; the same request does the rest."}
+		o.State, o.Error = Cancelled, &OperationError{core.CodeAborted, "The operation was canceled. The records that it stored stay; send the same request again for the rest."}
 	case cause != nil && !errors.Is(cause, context.DeadlineExceeded):
-		o.State, o.Error = Failed, &OperationError{core.CodeUnavailable, "The server was stopped. What it had stored before stays; the same request does the rest."}
+		o.State, o.Error = Failed, &OperationError{core.CodeUnavailable, "The server was stopped. The records that it stored stay; send the same request again for the rest."}
 	default:
 		shown := core.AsError(err)
 		o.State, o.Error = Failed, &OperationError{shown.Code, shown.Message}
@@ -231,7 +231,7 @@ func (s Operations) Get(ctx context.Context, uid core.UID) (*Operation, error) {
 	case !o.Done && o.UpdateTime.Add(lostAfter).Before(s.core.Now().Time):
 		o.Done, o.State = true, Failed
 		o.EndTime = o.UpdateTime
-		o.Error = &OperationError{core.CodeUnavailable, "The server that worked on it has ended without a result. Each record is stored as a whole or not at all; the same request does the rest."}
+		o.Error = &OperationError{core.CodeUnavailable, "The server that ran the operation stopped without a result. Each record is stored whole or not at all; send the same request again for the rest."}
 	}
 	return o, nil
 }

@@ -138,7 +138,7 @@ func (s AdvisoryDocuments) ListAll(ctx context.Context, req core.ListRequest[*Do
 		}
 		if advisories > maxDocumentAdvisories {
 			return nil, core.InArea(core.AreaAdvisory, core.Invalid(fieldmask.Violation{
-				Field: "page_size", Description: fmt.Sprintf("must be given: all documents have more than %d advisories", maxDocumentAdvisories),
+				Field: "page_size", Description: fmt.Sprintf("is required: all documents together have more than %d advisories", maxDocumentAdvisories),
 			}))
 		}
 		all = append(all, page.Items...)

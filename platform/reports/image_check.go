@@ -94,10 +94,10 @@ const MaxCheckedFindings = 100
 
 // The reasons say why nothing can be decided about an image.
 const (
-	reasonNoSBOM     = "no SBOM of the image is known"
+	reasonNoSBOM     = "the image has no SBOM"
 	reasonEmptySBOM  = "the SBOM of the image has no packages"
-	reasonNoAdvisory = "no advisory can be about any of its packages, since none is of an ecosystem that advisories name"
-	reasonBase       = "it is not known what the image of the tag in newSince holds: "
+	reasonNoAdvisory = "no advisory covers the ecosystems of its packages"
+	reasonBase       = "the image of the tag in newSince has no usable SBOM: "
 )
 
 // Check decides whether an image passes a policy.

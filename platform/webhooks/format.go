@@ -86,7 +86,7 @@ func (s *Subscription) checkSink(v *core.Violations, o *Options) {
 	core.CheckOneOf(v, "digest", s.Digest, digests)
 	switch {
 	case s.Format == FormatEmail && !o.Mail:
-		v.Add("format", "cannot be EMAIL: the operator of this service has named no mail server (--smtp-url)")
+		v.Add("format", "cannot be EMAIL: the operator of this service has set no mail server (--smtp-url)")
 	case s.Format == FormatEmail:
 		checkRecipients(v, s.Sink)
 	case strings.HasPrefix(s.Sink, mailScheme):

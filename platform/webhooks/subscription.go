@@ -397,7 +397,7 @@ func (s *Subscription) sinkFault(o *Options) string {
 		return ""
 	}
 	if v[0].Field == "format" {
-		return "this server cannot send mail: the operator has named no mail server"
+		return "this server cannot send mail: the operator has set no mail server"
 	}
 	return "the sink is no longer permitted: it " + v[0].Description
 }

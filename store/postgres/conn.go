@@ -179,7 +179,7 @@ func translateCode(e *pgconn.PgError) error {
 	case isTooLong(e):
 		return core.Unavailable("the database has ended a transaction that took too long", e)
 	case code == readOnly:
-		return core.Unavailable("the database does not take writes", e)
+		return core.Unavailable("the database does not accept writes", e)
 	case code[:2] == "28":
 		return core.Unavailable("the database refuses the user or the password of this server; its operator must correct them", e)
 	case code == "3D000":

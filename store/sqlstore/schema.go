@@ -61,7 +61,7 @@ func (s tables) compareSchema(ctx context.Context, complete bool) error {
 	}
 	program, database := known[len(known)-1], slices.Max(applied)
 	if slices.ContainsFunc(applied, func(version int64) bool { return !slices.Contains(known, version) }) {
-		return schemaError("The database has schema %05d and this program knows schema %05d at most. Either a newer atrium has migrated it: run that one, or restore a backup from before. Or a build before 0.1.0 has made it, which no release can open: begin with an empty database.", database, program)
+		return schemaError("The database has schema %05d, and this program supports schemas up to %05d. If a newer atrium has migrated the database, run that one, or restore an older backup. If a build before 0.1.0 created the database, no release can open it: begin with an empty database.", database, program)
 	}
 	if complete && slices.ContainsFunc(known, func(version int64) bool { return !slices.Contains(applied, version) }) {
 		return schemaError("The database has schema %05d and this program needs schema %05d: run `atrium admin migrate up`, or `atrium serve` without --no-migrate.", database, program)

@@ -38,7 +38,7 @@ func TestADatabaseOfANewerProgramIsRejected(t *testing.T) {
 		if err := w.p.Ready(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		says := []string{"schema 70001", describeNewestSchema(t, w.url), "a newer atrium has migrated it: run that one", "a build before 0.1.0"}
+		says := []string{"schema 70001", describeNewestSchema(t, w.url), "a newer atrium has migrated the database, run that one", "a build before 0.1.0"}
 		w.exec(w.openDirect(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (70001, true)")
 		_, err := store.Open(t.Context(), w.url, store.Options{})
 		expectSchemaError(t, err, says...)
