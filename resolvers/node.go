@@ -18,7 +18,7 @@ import (
 const maxKeys = 200
 
 func tooManyKeys(field string) error {
-	return core.Invalid(fieldmask.Violation{Field: field, Description: fmt.Sprintf("must be at most %d", maxKeys)})
+	return core.Invalid(fieldmask.Violation{Field: field, Description: fmt.Sprintf("must have at most %d items", maxKeys)})
 }
 
 // Node reads the object that a global id names.

@@ -282,7 +282,7 @@ func (f UIDFilter) Check(v *Violations) {
 		}
 	}
 	if len(f.IDs) > MaxIDs {
-		v.Add("uidp.ids", "must be at most %d UIDs", MaxIDs)
+		v.Add("uidp.ids", "must have at most %d UIDs", MaxIDs)
 	}
 	for _, u := range f.IDs {
 		if !u.Valid() {

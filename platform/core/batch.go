@@ -35,7 +35,7 @@ func CheckBatch(ctx context.Context, list string, n int, accept func(i int) erro
 		return err
 	}
 	if n == 0 || n > maxBatchRequests {
-		return Invalid(fieldmask.Violation{Field: list, Description: fmt.Sprintf("must be 1 to %d", maxBatchRequests)})
+		return Invalid(fieldmask.Violation{Field: list, Description: fmt.Sprintf("must have 1 to %d items", maxBatchRequests)})
 	}
 	indices := make([]int, n)
 	for i := range indices {

@@ -97,7 +97,7 @@ func (v *Violations) CheckRequiredLine(field, s string) {
 // the first invalid one.
 func (v *Violations) CheckRequiredLines(field string, list []string, most int) {
 	if len(list) > most {
-		v.Add(field, "must be at most %d", most)
+		v.Add(field, "must have at most %d items", most)
 		return
 	}
 	before := len(*v)
@@ -135,7 +135,7 @@ const MaxLines = 1000
 // CheckLines checks a list of lines of text.
 func (v *Violations) CheckLines(field string, list []string, most int) {
 	if len(list) > most {
-		v.Add(field, "must be at most %d", most)
+		v.Add(field, "must have at most %d items", most)
 		return
 	}
 	size := 0

@@ -51,7 +51,7 @@ func (l Labels) Conditions() []string {
 // Check adds the violations of the fields.
 func (l Labels) Check(v *Violations) {
 	if len(l) > maxLabelsOfResource {
-		v.Add("labels", "must be at most %d", maxLabelsOfResource)
+		v.Add("labels", "must have at most %d items", maxLabelsOfResource)
 		return
 	}
 	all := l.List()
@@ -114,7 +114,7 @@ type LabelFilter struct {
 // Check adds the violations of the conditions.
 func (f *LabelFilter) Check(v *Violations) {
 	if len(f.Labels) > maxLabelConditions {
-		v.Add("labels", "must be at most %d", maxLabelConditions)
+		v.Add("labels", "must have at most %d items", maxLabelConditions)
 		return
 	}
 	if slices.ContainsFunc(f.Labels, func(c LabelCondition) bool { return !c.isValid() }) {

@@ -24,7 +24,7 @@ func parsePath(text string, least int) (Path, error) {
 	case text == "" || len(names) < least || strings.HasPrefix(text, "/") || strings.HasSuffix(text, "/") || strings.Contains(text, "//"):
 		v.Add("path", "must be the names of the organisation, of all groups on the way and of the resource itself, separated by slashes")
 	case len(names) > maxPathNames:
-		v.Add("path", "must be at most %d names", maxPathNames)
+		v.Add("path", "must have at most %d names", maxPathNames)
 	}
 	return Path{names}, v.Err()
 }

@@ -59,7 +59,7 @@ func (v *Violations) CheckQuery(text string) {
 	case len(words) == 0:
 		v.Add(field, "must contain a word")
 	case len(words) > maxWords:
-		v.Add(field, "must be at most %d words", maxWords)
+		v.Add(field, "must have at most %d words", maxWords)
 	default:
 		v.CheckLine(field, text)
 		v.CheckFilter(field, text)

@@ -111,7 +111,7 @@ const maxEventTypes = 100
 // Check adds violations unless all types exist.
 func (t *Types) Check(v *core.Violations, field string, types []string) {
 	if len(types) > maxEventTypes {
-		v.Add(field, "must be at most %d", maxEventTypes)
+		v.Add(field, "must have at most %d items", maxEventTypes)
 		return
 	}
 	for i, one := range types {

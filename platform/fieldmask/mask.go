@@ -163,7 +163,7 @@ const MaxPaths = 100
 func (in Input[T]) resolveMask(fields []Field, v *violations) maskedFields {
 	m := maskedFields{partial: len(in.mask) > 0 && !slices.Equal(in.mask, []string{"*"}), whole: []string{}}
 	if len(in.mask) > MaxPaths {
-		v.add("updateMask", "must be at most %d paths", MaxPaths)
+		v.add("updateMask", "must have at most %d paths", MaxPaths)
 		return m
 	}
 	before := len(*v)

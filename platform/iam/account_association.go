@@ -172,7 +172,7 @@ func checkAccountLabels(v *core.Violations, field string, m map[string]string) {
 	case len(m) == 0:
 		v.Add(field, "is required")
 	case len(m) > maxAccounts:
-		v.Add(field, "must be at most %d", maxAccounts)
+		v.Add(field, "must have at most %d items", maxAccounts)
 	default:
 		for _, name := range slices.Sorted(maps.Keys(m)) {
 			v.CheckRequiredLine(field+"."+fieldmask.TruncateForMessage(name), m[name])
@@ -188,14 +188,14 @@ func (a *GitHubAccount) Check(v *core.Violations) {
 		v.Add("github.appInstallations", "is required")
 		return
 	case len(a.AppInstallations) > maxAccounts:
-		v.Add("github.appInstallations", "must be at most %d", maxAccounts)
+		v.Add("github.appInstallations", "must have at most %d items", maxAccounts)
 		return
 	}
 	for _, app := range slices.Sorted(maps.Keys(a.AppInstallations)) {
 		field := fmt.Sprintf("github.appInstallations.%d.installations", app)
 		installations := a.AppInstallations[app].Installations
 		if len(installations) > maxAccounts {
-			v.Add(field, "must be at most %d", maxAccounts)
+			v.Add(field, "must have at most %d items", maxAccounts)
 			continue
 		}
 		for i, installation := range installations {

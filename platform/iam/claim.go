@@ -63,7 +63,7 @@ func (m *ClaimMatch) Check(v *core.Violations) {
 	checkPair(v, "claimMatch.subject", m.Subject, m.SubjectPattern, true)
 	checkPair(v, "claimMatch.audience", m.Audience, m.AudiencePattern, false)
 	if len(m.Claims)+len(m.ClaimPatterns) > maxClaims {
-		v.Add("claimMatch.claims", "must be at most %d, patterns included", maxClaims)
+		v.Add("claimMatch.claims", "must have at most %d items, patterns included", maxClaims)
 	}
 	size := 0
 	for _, name := range slices.Sorted(maps.Keys(m.Claims)) {

@@ -148,7 +148,7 @@ func (s ExternalGroupRoleMappings) deleteBatch(ctx context.Context, parent core.
 	var v core.Violations
 	v.CheckRequiredUID("parent", parent)
 	if len(uids) == 0 || len(uids) > maxBatchMappings {
-		v.Add("names", "must be 1 to %d", maxBatchMappings)
+		v.Add("names", "must have 1 to %d items", maxBatchMappings)
 	}
 	for i, uid := range uids[:min(len(uids), maxBatchMappings)] { // the limit also bounds the comparisons below
 		field := fmt.Sprintf("names[%d]", i)

@@ -41,7 +41,7 @@ func (s RoleBindings) CreateBatch(ctx context.Context, batch BindingBatch) ([]*R
 func (b BindingBatch) listInputs() ([]fieldmask.Input[*RoleBinding], error) {
 	v := core.Violations(slices.Clone(b.Malformed))
 	if len(v) == 0 && (len(b.Requests) == 0 || len(b.Requests) > MaxBatchBindings) {
-		v.Add("requests", "must be 1 to %d", MaxBatchBindings)
+		v.Add("requests", "must have 1 to %d items", MaxBatchBindings)
 	}
 	ins := make([]fieldmask.Input[*RoleBinding], len(b.Requests))
 	for i, r := range b.Requests {

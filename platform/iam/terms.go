@@ -102,7 +102,7 @@ func (s Terms) acceptFor(ctx context.Context, group core.UID, documents []string
 		}
 	}
 	if len(documents) == 0 || len(documents) > maxDocuments {
-		v.Add("documentIds", "must be 1 to %d", maxDocuments)
+		v.Add("documentIds", "must have 1 to %d items", maxDocuments)
 	}
 	for i, id := range documents {
 		v.CheckRequiredLine(fmt.Sprintf("documentIds[%d]", i), id)

@@ -90,7 +90,7 @@ func (q *Queue) claim(ctx context.Context, uid core.UID) (claimed *Claim, err er
 			return err
 		}
 		if source.State == Running {
-			lost := &SourceRun{Number: int32(source.Ticket), State: Failed, StartTime: source.LastRunTime, EndTime: now, Error: "the server that read the source has ended; another one reads it again"}
+			lost := &SourceRun{Number: int32(source.Ticket), State: Failed, StartTime: source.LastRunTime, EndTime: now, Error: "the server that read the source has stopped; another server reads it again"}
 			if err := q.area.tables.AddRun(ctx, tx, uid, lost, keptRuns); err != nil {
 				return err
 			}

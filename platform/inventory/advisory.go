@@ -349,7 +349,7 @@ func (f *AdvisoryFilter) Check(v *core.Violations) {
 		{"componentTypes", f.ComponentTypes}, {"componentLocations", f.ComponentLocations}, {"aliases", f.Aliases}, {"origin", []string{f.Origin}},
 	} {
 		if v.CheckFilter(x.field, x.values...); len(x.values) > core.MaxIDs {
-			v.Add(x.field, "must be at most %d", core.MaxIDs)
+			v.Add(x.field, "must have at most %d items", core.MaxIDs)
 		}
 	}
 	v.CheckLines("eventAuthors", f.EventAuthors, core.MaxIDs) // the same check as in an import

@@ -67,7 +67,7 @@ func checkNames(v *core.Violations, aliases, upstream, related []string) {
 
 func checkSeverities(all []Severity, v *core.Violations) {
 	if len(all) > maxSeverities {
-		v.Add("severities", "must be at most %d", maxSeverities)
+		v.Add("severities", "must have at most %d items", maxSeverities)
 		return
 	}
 	for i, s := range all {

@@ -218,7 +218,7 @@ func (f *FindingFilter) checkConditions(v *core.Violations) {
 		values []string
 	}{{"vulnerabilityIds", f.VulnerabilityIDs}, {"packages", f.Packages}, {"ecosystems", f.Ecosystems}, {"digests", f.Digests}, {"tagNames", f.TagNames}} {
 		if v.CheckFilter(x.field, x.values...); len(x.values) > core.MaxIDs {
-			v.Add(x.field, "must be at most %d", core.MaxIDs)
+			v.Add(x.field, "must have at most %d items", core.MaxIDs)
 		}
 	}
 	for _, s := range f.Scopes {

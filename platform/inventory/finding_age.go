@@ -52,7 +52,7 @@ func (s Findings) countAges(ctx context.Context, summaries []*FindingSummary, da
 func checkAgeLimits(days []int) error {
 	var v core.Violations
 	if len(days) == 0 || len(days) > maxAgeLimits {
-		v.Add("days", "must be 1 to %d numbers", maxAgeLimits)
+		v.Add("days", "must have 1 to %d numbers", maxAgeLimits)
 	}
 	for i, n := range days {
 		if n < 1 || n > maxAgeDays || i > 0 && n <= days[i-1] {

@@ -144,7 +144,7 @@ func (c *FindingConditions) Check(group core.UID, v *core.Violations) {
 // CheckConditionScopes checks the UIDs to which a condition of a subscription of a group is limited.
 func CheckConditionScopes(v *core.Violations, field string, within []core.UID, group core.UID) {
 	if len(within) > MaxConditionScopes {
-		v.Add(field, "must be at most %d", MaxConditionScopes)
+		v.Add(field, "must have at most %d items", MaxConditionScopes)
 	}
 	for i, uid := range within {
 		place := fmt.Sprintf("%s[%d]", field, i)

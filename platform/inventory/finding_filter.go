@@ -79,7 +79,7 @@ func (f *FindingFilter) checkPartsAt(v *core.Violations, depth int) {
 			inside.Add("deprecatedTags", "must be given outside of or and not: it selects which findings the list contains")
 		}
 		if len(part.Among) > core.MaxIDs {
-			inside.Add("uids", "must be at most %d", core.MaxIDs)
+			inside.Add("uids", "must have at most %d items", core.MaxIDs)
 		}
 		for i, uid := range part.Among {
 			inside.CheckUID(fmt.Sprintf("uids[%d]", i), uid)

@@ -126,7 +126,7 @@ func (u *FindingUpdate) checkSelection(v *core.Violations) (places []core.UID) {
 		u.checkWhere(v)
 		return []core.UID{u.Within}
 	case len(u.UIDs) > MaxUpdatedFindings:
-		v.Add("uids", "must be at most %d", MaxUpdatedFindings)
+		v.Add("uids", "must have at most %d items", MaxUpdatedFindings)
 	}
 	for i, uid := range u.UIDs {
 		if v.CheckUID(fmt.Sprintf("uids[%d]", i), uid); len(*v) > 0 {
@@ -147,7 +147,7 @@ func (u *FindingUpdate) checkWhere(v *core.Violations) {
 	var inside core.Violations
 	u.Where.Check(&inside)
 	if len(u.Among) > core.MaxIDs {
-		inside.Add("uids", "must be at most %d UIDs; give them in uids instead of where.uids", core.MaxIDs)
+		inside.Add("uids", "must have at most %d UIDs; give them in uids instead of where.uids", core.MaxIDs)
 	}
 	for _, uid := range u.Among {
 		if !uid.Valid() {

@@ -125,7 +125,7 @@ type ImageFilter struct {
 // Check adds the violations of the conditions.
 func (f *ImageFilter) Check(v *core.Violations) {
 	if v.CheckFilter("vulnerabilityIds", f.VulnerabilityIDs...); len(f.VulnerabilityIDs) > core.MaxIDs {
-		v.Add("vulnerabilityIds", "must be at most %d", core.MaxIDs)
+		v.Add("vulnerabilityIds", "must have at most %d items", core.MaxIDs)
 	}
 }
 

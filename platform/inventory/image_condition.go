@@ -39,7 +39,7 @@ func (c ImageConditions) Check(v *core.Violations) {
 		core.CheckOneOf(v, "openSeverities", r, core.SeverityRatings())
 	}
 	if v.CheckFilter("vulnerabilityIds", c.VulnerabilityIDs...); len(c.VulnerabilityIDs) > core.MaxIDs {
-		v.Add("vulnerabilityIds", "must be at most %d", core.MaxIDs)
+		v.Add("vulnerabilityIds", "must have at most %d items", core.MaxIDs)
 	}
 	if c.Package == nil {
 		return

@@ -60,14 +60,14 @@ func (f *PackageFilter) Check(v *core.Violations) {
 	v.CheckFilter("licenses", f.Licenses...)
 	v.CheckQuery(f.Query)
 	if len(f.Licenses) > maxLicenses {
-		v.Add("licenses", "must be at most %d", maxLicenses)
+		v.Add("licenses", "must have at most %d items", maxLicenses)
 	}
 	for _, x := range []struct {
 		field string
 		n     int
 	}{{"names", len(f.Names)}, {"ecosystems", len(f.Ecosystems)}} {
 		if x.n > core.MaxIDs {
-			v.Add(x.field, "must be at most %d", core.MaxIDs)
+			v.Add(x.field, "must have at most %d items", core.MaxIDs)
 		}
 	}
 }

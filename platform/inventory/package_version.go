@@ -94,10 +94,10 @@ func (b VersionBounds) readable(ecosystem string) bool {
 func (f *PackageVersionFilter) Check(v *core.Violations) {
 	v.CheckFilter("versions", f.Versions...)
 	if len(f.Versions) > core.MaxIDs {
-		v.Add("versions", "must be at most %d", core.MaxIDs)
+		v.Add("versions", "must have at most %d items", core.MaxIDs)
 	}
 	if v.CheckFilter("licenses", f.Licenses...); len(f.Licenses) > maxLicenses {
-		v.Add("licenses", "must be at most %d", maxLicenses)
+		v.Add("licenses", "must have at most %d items", maxLicenses)
 	}
 	f.VersionBounds.check(v, "below", "notBelow")
 }

@@ -54,7 +54,7 @@ func (p *InstalledPackage) checkPlacement(v *core.Violations, at func(field stri
 		v.Add(at("scope"), "must be one of %v", p.Scope.Values())
 	}
 	if len(p.IntroducedBy) > maxIntroducers {
-		v.Add(at("introducedBy"), "must be at most %d", maxIntroducers)
+		v.Add(at("introducedBy"), "must have at most %d items", maxIntroducers)
 	}
 	if slices.ContainsFunc(p.IntroducedBy, func(place int) bool { return place < 0 || place >= packages }) {
 		v.Add(at("introducedBy"), "must be places of packages of the document")

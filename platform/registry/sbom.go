@@ -128,7 +128,7 @@ func (b *ImportedSBOM) Check(v *core.Violations) {
 	v.CheckLine("architecture", b.Architecture)
 	v.CheckLine("format", b.Format)
 	if len(b.Packages) > maxSBOMPackages {
-		v.Add("packages", "must be at most %d", maxSBOMPackages)
+		v.Add("packages", "must have at most %d items", maxSBOMPackages)
 		return
 	}
 	for i, p := range b.Packages {

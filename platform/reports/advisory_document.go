@@ -92,7 +92,7 @@ type DocumentFilter struct {
 func (f *DocumentFilter) Check(v *core.Violations) {
 	v.CheckFilter("id", f.ID)
 	if v.CheckFilter("cves", f.CVEs...); len(f.CVEs) > core.MaxIDs {
-		v.Add("cves", "must be at most %d", core.MaxIDs)
+		v.Add("cves", "must have at most %d items", core.MaxIDs)
 	}
 }
 

@@ -185,7 +185,7 @@ func (s Deliveries) checkMayRedeliver(ctx context.Context, uids []core.UID) erro
 	case len(uids) == 0:
 		v.Add("uids", "is required")
 	case len(uids) > maxRedeliveries:
-		v.Add("uids", "must be at most %d", maxRedeliveries)
+		v.Add("uids", "must have at most %d items", maxRedeliveries)
 	default:
 		for i, uid := range uids {
 			v.CheckUID(fmt.Sprintf("uids[%d]", i), uid)

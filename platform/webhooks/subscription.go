@@ -367,7 +367,7 @@ type EventConditions struct {
 func (c *EventConditions) check(group core.UID, v *core.Violations) {
 	inventory.CheckConditionScopes(v, "conditions.within", c.Within, group)
 	if len(c.Actors) > inventory.MaxConditionScopes {
-		v.Add("conditions.actors", "must be at most %d", inventory.MaxConditionScopes)
+		v.Add("conditions.actors", "must have at most %d items", inventory.MaxConditionScopes)
 	}
 	for _, actor := range c.Actors {
 		v.CheckText("conditions.actors", actor, core.MaxActorBytes)
