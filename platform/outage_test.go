@@ -63,7 +63,7 @@ func TestAnOutageIsLoggedOnceByEachWork(t *testing.T) {
 				t.Errorf("%q is logged %d times", message, n)
 			}
 		}
-		if len(times) < 5 || !strings.Contains(log.text.String(), "role bindings that have expired were not deleted") {
+		if len(times) < 5 || !strings.Contains(log.text.String(), "expired role bindings were not deleted") {
 			t.Errorf("%d messages: what does an outage stop now?\n%s", len(times), log.text.String())
 		}
 	})

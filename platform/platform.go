@@ -318,7 +318,7 @@ func (p *Platform) Run(ctx context.Context) {
 	})
 	following.Go(func() { p.Findings.Follow(ctx) })
 	following.Go(func() {
-		p.repeat(ctx, iam.ExpiryTick, p.RoleBindings.DeleteExpired, "role bindings that have expired were not deleted; they give nothing all the same, and are deleted later")
+		p.repeat(ctx, iam.ExpiryTick, p.RoleBindings.DeleteExpired, "expired role bindings were not deleted; they grant nothing, and are deleted later")
 	})
 	defer following.Wait()
 	tick := time.NewTicker(time.Second)
@@ -326,8 +326,8 @@ func (p *Platform) Run(ctx context.Context) {
 	clean := time.NewTicker(events.RetentionInterval)
 	defer clean.Stop()
 	acted := map[core.UID]bool{}
-	maintain := p.core.NewChore("old events or deliveries were not removed, or the next partitions not made; trying again every 10 minutes")
-	sealing := p.core.NewChore("the keys of page tokens were not read again; a new one is used later")
+	maintain := p.core.NewChore("old events or deliveries were not removed, or the next partitions were not created; trying again every 10 minutes")
+	sealing := p.core.NewChore("the keys of page tokens were not reloaded; a new key is used later")
 	marking := p.core.NewChore("last seen times were not written")
 	maintain.Note(ctx, p.events.Maintain(ctx))
 	for {

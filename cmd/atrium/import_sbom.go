@@ -16,7 +16,7 @@ type importSBOMCommand struct {
 	Group        string   `placeholder:"UID" help:"Group that contains the repos of the images. The path in --image then begins below this group. Required without --image."`
 	Architecture string   `placeholder:"NAME" help:"Architecture that the documents are about. Without it, the architecture that their packages name."`
 	Create       bool     `help:"Create the repo and the tag if they are missing, and move the tag to the image."`
-	Path         []string `arg:"" name:"file" help:"SPDX and CycloneDX documents in JSON: .json and .jsonl files, folders, .tar, .tar.gz and .zip; - for the standard input."`
+	Path         []string `arg:"" name:"file" help:"SPDX and CycloneDX documents in JSON: .json and .jsonl files, folders, .tar, .tar.gz and .zip; - for standard input."`
 
 	named ingest.ImageName
 }

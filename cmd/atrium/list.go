@@ -19,7 +19,7 @@ import (
 // kindFlags are the flags of commands that show resources.
 type kindFlags struct {
 	clientFlags
-	Output string `short:"o" default:"table" placeholder:"FORMAT" help:"Form of the output: table, wide (more columns), json, yaml, csv or name."`
+	Output string `short:"o" default:"table" placeholder:"FORMAT" help:"Format of the output: table, wide (more columns), json, yaml, csv or name."`
 	Quiet  bool   `short:"q" help:"Print uids alone, one per line."`
 	Group  string `placeholder:"PATH|UID" help:"List only resources below this group or repo, by its path such as acme/shop or by its UID."`
 

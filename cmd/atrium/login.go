@@ -22,7 +22,7 @@ type loginCommand struct {
 	Context   string   `placeholder:"NAME" help:"Name for the server. Default: its host."`
 	Provider  string   `placeholder:"NAME" help:"Provider to sign in at, by its name, host or issuer, if the server has several."`
 	Device    bool     `help:"Sign in with a browser on another machine."`
-	WithToken bool     `help:"Read a token from the standard input instead of signing in."`
+	WithToken bool     `help:"Read a token from standard input instead of signing in."`
 	Browser   bool     `default:"true" negatable:"" help:"Open the browser. With --no-browser, only print the address of the page."`
 	Port      int      `placeholder:"N" help:"Port on this machine for the redirect from the provider, if the provider accepts only a fixed port. Default: any free port."`
 	Audience  []string `placeholder:"NAME" help:"Audience of tokens that the server may ask for, even if it is the URL of another host; if you give several, the first one is used."`
@@ -115,7 +115,7 @@ func (c *loginCommand) signIn(ctx context.Context, p program) (*login.Context, e
 		text, err := io.ReadAll(io.LimitReader(p.stdin, maxSecretBytes))
 		token := strings.TrimSpace(string(text))
 		if err == nil && (token == "" || !isToken(token)) {
-			err = usageError{errors.New("the standard input must be a token, without spaces")}
+			err = usageError{errors.New("standard input must be a token, without spaces")}
 		}
 		return login.MakeContext(c.server, token), err
 	}

@@ -11,7 +11,7 @@ import (
 // observeFlags are the settings for logs, metrics and traces.
 type observeFlags struct {
 	LogLevel    string        `default:"info" help:"Lowest level that is logged: debug, info, warn or error."`
-	LogFormat   string        `default:"auto" help:"Form of the log: json, text for people, or auto, which is text on a terminal and json otherwise."`
+	LogFormat   string        `default:"auto" help:"Format of the log: json, text for people, or auto, which is text on a terminal and json otherwise."`
 	Slow        time.Duration `default:"1s" help:"Log requests and SQL statements that take longer than this as warnings; 0 logs none."`
 	MetricsAddr *string       `placeholder:"ADDRESS" help:"Private address to serve metrics for Prometheus (/metrics) and profiles (/debug/pprof/) on; empty serves none. Default: none, or 127.0.0.1:9464 with --dev."`
 

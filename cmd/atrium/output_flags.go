@@ -7,7 +7,7 @@ import (
 
 // outputFlags choose the form of the output of commands that print one page. What JSON has is described in the help of each command, and stays.
 type outputFlags struct {
-	Output string `short:"o" default:"table" placeholder:"FORMAT" help:"Form of the output: table for people, or json for programs."`
+	Output string `short:"o" default:"table" placeholder:"FORMAT" help:"Format of the output: table for people, or json for programs."`
 }
 
 func (c *outputFlags) check(f *faults) {

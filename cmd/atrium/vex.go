@@ -62,7 +62,7 @@ type exportVEXCommand struct {
 	databaseFlags
 	Group  string `placeholder:"UID" help:"Print the decisions about findings of this group or repo. Either this or --image is required."`
 	Image  string `placeholder:"REPO@DIGEST" help:"Print the decisions about findings of this image. REPO is the uid of a repo, or its path such as acme/shop/checkout."`
-	Format string `default:"openvex" enum:"openvex,cyclonedx" help:"Form of the document: openvex or cyclonedx."`
+	Format string `default:"openvex" enum:"openvex,cyclonedx" help:"Format of the document: openvex or cyclonedx."`
 	Author string `default:"atrium" help:"Author of the statements, in OpenVEX."`
 }
 

@@ -102,7 +102,7 @@ func Fill(ctx context.Context, p *platform.Platform, sizes Sizes, size func(cont
 	case err != nil:
 		return nil, err
 	case !isEmpty:
-		return nil, errors.New("the database has organisations already: a benchmark runs only in a database that can be thrown away, so name an empty one")
+		return nil, errors.New("the database already has organizations; a benchmark fills the database, so name an empty one")
 	}
 	made, err := p.Groups.Bootstrap(ctx, "acme", auth.DevelopmentIssuer, Owner)
 	if err != nil {

@@ -114,7 +114,7 @@ func (r Result) summary() string {
 	case d.Verdict == passed:
 		text := fmt.Sprintf("passed: none of %d open findings fails it", d.Open.Total)
 		if d.UnknownPackages > 0 {
-			text += fmt.Sprintf("; nothing is known about %d of %d packages", d.UnknownPackages, d.Packages)
+			text += fmt.Sprintf("; no advisory can match %d of %d packages", d.UnknownPackages, d.Packages)
 		}
 		return text
 	default:

@@ -47,7 +47,7 @@ func (s *shutdown) bound(ctx context.Context, work func(ctx context.Context, end
 	case err := <-ended:
 		return err
 	case <-deadline.C:
-		s.logger.Warn("the shutdown took too long; what has not ended is abandoned", "within", s.within.String(), "abandoned", s.running())
+		s.logger.Warn("the shutdown took too long; unfinished work is abandoned", "within", s.within.String(), "abandoned", s.running())
 		return nil
 	}
 }

@@ -185,7 +185,7 @@ func (r *Reader) work(ctx context.Context, claim *intake.Claim) {
 		err = r.queue.End(recording, claim.Ticket, result.report(cause), result.marks)
 	}
 	if err != nil { // the lease ends, and the source is read again
-		r.options.Logger.Warn("the run of a source has no result and is made again", "source", claim.Ticket.Source, "error", err)
+		r.options.Logger.Warn("the run of a source has no result and is repeated", "source", claim.Ticket.Source, "error", err)
 	}
 }
 

@@ -54,7 +54,7 @@ func (l *SignInLink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	given, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 100))
 	if err != nil || !l.use(string(given)) {
-		http.Error(w, "the link was used before, or is of an earlier start of the server", http.StatusForbidden)
+		http.Error(w, "the link was used before, or the server has restarted since it was made", http.StatusForbidden)
 		return
 	}
 	http.SetCookie(w, &http.Cookie{Name: linkCookie, Value: l.cookie, Path: "/", HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode})

@@ -167,7 +167,7 @@ func (q *Queue) End(ctx context.Context, ticket Ticket, run SourceRun, marks map
 	logger := q.area.Logger.With("source", ended.UID, "name", ended.Name, "type", ended.Type.Short())
 	switch change {
 	case "failed":
-		logger.Warn("a source cannot be read; it is tried again, less and less often", "error", run.Error)
+		logger.Warn("a source cannot be read; retrying with growing delays", "error", run.Error)
 	case "recovered":
 		logger.Info("a source can be read again")
 	}

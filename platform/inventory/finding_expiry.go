@@ -70,7 +70,7 @@ func (s Findings) openExpired(ctx context.Context, tasks []FindingTask) (opened 
 
 // followEnds ends exceptions when their time is over, until ctx ends. Each process does so.
 func (s Findings) followEnds(ctx context.Context) {
-	ending := s.area.NewChore("exceptions whose time is over were not ended; trying again every second")
+	ending := s.area.NewChore("expired decisions were not ended; trying again every second")
 	for ctx.Err() == nil {
 		next, err := s.EndExpired(ctx)
 		ending.Note(ctx, err)

@@ -159,7 +159,7 @@ func (s Findings) Follow(ctx context.Context) {
 	defer ending.Wait()
 	ending.Go(func() { s.followEnds(ctx) })
 	defer s.area.settled.Follow()()
-	settling := s.area.NewChore("findings were not brought up to date; trying again every second")
+	settling := s.area.NewChore("findings were not updated; trying again every second")
 	for ctx.Err() == nil {
 		changed := s.area.Store.Changed()
 		s.area.settled.Run(func() bool {

@@ -127,7 +127,7 @@ func (w Webhooks) EndAttempt(ctx context.Context, begun *Dispatch, a Attempt) (a
 	}
 	if err == nil && more {
 		if failed := w.failPending(ctx, begun.Delivery.UID.Parent()); failed != nil {
-			w.area.Logger.Warn("a disabled subscription still has pending deliveries, which will be failed later", "error", failed)
+			w.area.Logger.Warn("a disabled subscription still has pending deliveries, which will be marked as failed later", "error", failed)
 		}
 	}
 	return err == nil && became != nil && became.Stage == StageQueued, err
@@ -142,7 +142,7 @@ func (w Webhooks) logHealth(s *Subscription, a Attempt) {
 	case s.FailingSince.IsZero():
 		logger.Info("a sink works again")
 	default:
-		logger.Warn("a sink fails; its deliveries are attempted again for days, and then the subscription is disabled", "error", a.failure())
+		logger.Warn("a sink fails; its deliveries are retried for days, and then the subscription is disabled", "error", a.failure())
 	}
 }
 
