@@ -283,7 +283,7 @@ func TestADatabaseThatDoesNotFitIsExplained(t *testing.T) {
 		named("", latin) + "?sslmode=disable":         "the database " + latin + " has the encoding LATIN1",
 		named("", latin) + "?client_encoding=UTF8":    "the database " + latin + " has the encoding LATIN1",
 		named("", ascii):                              "has the encoding SQL_ASCII",
-		named(role, foreign):                          "may not make tables in its schema (permission denied for schema public)",
+		named(role, foreign):                          "may not create tables in its schema (permission denied for schema public)",
 		named(role, foreign) + "?search_path=nowhere": "there is no schema in which",
 		readOnly: "is read-only",
 		several:  "every server of --database-url that answers is read-only",

@@ -91,8 +91,8 @@ func ExplainMigration(err error) error {
 		return err
 	}
 	words := map[string]string{
-		"42501": "the user of --database-url may not make tables in its schema (%s); grant that with GRANT CREATE ON SCHEMA, or make a schema for the user: CREATE SCHEMA AUTHORIZATION ...",
-		"3F000": "there is no schema in which the user of --database-url makes tables (%s); create one with CREATE SCHEMA, or name another by search_path in --database-url",
+		"42501": "the user of --database-url may not create tables in its schema (%s); grant that with GRANT CREATE ON SCHEMA, or create a schema for the user: CREATE SCHEMA AUTHORIZATION ...",
+		"3F000": "there is no schema in which the user of --database-url creates tables (%s); create one with CREATE SCHEMA, or name another by search_path in --database-url",
 		"25006": "the database of --database-url is read-only (%s); name the primary, or set default_transaction_read_only to off",
 	}[said.Code]
 	if words == "" {

@@ -104,7 +104,7 @@ func (p *pricing) suggestReduction(way []costlyField) string {
 		}
 	}
 	if longest == "" {
-		return "ask for fewer rows of it at a time"
+		return "ask for less data at a time"
 	}
 	return fmt.Sprintf("give a smaller `first` on %s, which asks for %d rows", longest, rows)
 }

@@ -80,7 +80,7 @@ func newDocument(m *webhooks.Message, console string) *document {
 	d := &document{title: titleOf(m), link: address(console, m.GroupNames, "", nil)}
 	d.hook = address(console, m.GroupNames, "webhooks", url.Values{"hook": {string(m.Subscription)}})
 	if m.IsTest {
-		d.intro = line{{text: "This is a test. What follows is an example: nothing has happened."}}
+		d.intro = line{{text: "This is a test. The rest of this message is an example: nothing has happened."}}
 	} else {
 		d.intro = line{{text: fmt.Sprintf("%s in ", count(m.Events, "event"))}, {text: path(m.GroupNames), url: d.link, look: bold}, {text: " and below, " + formatPeriod(m.First, m.Last)}}
 	}
@@ -93,7 +93,7 @@ func newDocument(m *webhooks.Message, console string) *document {
 	if len(m.Changes) > 0 {
 		d.blocks = append(d.blocks, changesBlock(m, console))
 	}
-	d.foot = line{{text: "Sent by Atrium, because a subscription of "}, {text: path(m.GroupNames)}, {text: " says so. "}}
+	d.foot = line{{text: "Atrium sent this for a subscription of "}, {text: path(m.GroupNames)}, {text: ". "}}
 	if d.hook != "" {
 		d.foot = append(d.foot, span{text: "Show or delete the subscription", url: d.hook})
 	} else {

@@ -79,7 +79,7 @@ func newTeamsMessage(d *document, shown int) teamsMessage {
 		body = append(body, container)
 	}
 	if shown < len(d.blocks) {
-		body = append(body, teamsLine(line{{text: "There is more, for which a card has no room."}}))
+		body = append(body, teamsLine(line{{text: "There is more than fits into a card."}}))
 	}
 	foot := teamsLine(d.foot)
 	foot.Separator = true
