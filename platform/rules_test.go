@@ -32,7 +32,7 @@ func TestADeletionIsBlockedByDependentResources(t *testing.T) {
 			err := p.Groups.Delete(owner, group)
 			e := refusal(t, "a group with a "+what, err, core.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
 			kind := map[string]string{"advisory": "advisory", "binding": "role binding"}[what]
-			if want := fmt.Sprintf("the group still holds 1 %s", cmp.Or(kind, what)); e.Preconditions[0].Description != want {
+			if want := fmt.Sprintf("the group still contains 1 %s", cmp.Or(kind, what)); e.Preconditions[0].Description != want {
 				t.Errorf("a group with a %s: %q, want %q", what, e.Preconditions[0].Description, want)
 			}
 			if e.Preconditions[0].Subject != string(group) || !strings.HasPrefix(e.Message, "Precondition failed: ") || e.Reason != "FAILED_PRECONDITION" {

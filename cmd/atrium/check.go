@@ -64,7 +64,7 @@ func (c *checkCommand) check(f *faults) {
 	case c.Wait < 0:
 		f.add("wait", "must not be negative")
 	case c.SBOM != "" && c.Wait > 0:
-		f.add("wait", "cannot be given with --sbom, which says what the image holds")
+		f.add("wait", "cannot be given with --sbom, which already describes the image")
 	case c.SBOM != "" && len(c.Image) > 1:
 		f.add("sbom", "describes one image, and the command line names %d", len(c.Image))
 	case c.SBOM != "" && len(c.Image) == 0 && c.Group == "":

@@ -47,7 +47,7 @@ func TestTheGateEndsWithTheStatusOfItsVerdict(t *testing.T) {
 		want string
 	}{
 		{"good:1", 0, "good:1 passed"}, {"bad:1", 1, "CVE-1  high  left-pad  1.3.0  fixed in 1.3.1"}, {"good:1 bad:1 odd:1", 1, "upgrade left-pad 1.3.0 to 1.3.1"},
-		{"odd:1", 3, "not decided: no SBOM"}, {"good:1 odd:1", 3, "good:1 passed"}, {"hidden:1", 3, "Permission denied"}, {"html:1", 3, "answered 200 OK"}, {"list:1", 3, "not that of a check"}, {"new:1", 3, "not decided"},
+		{"odd:1", 3, "not decided: no SBOM"}, {"good:1 odd:1", 3, "good:1 passed"}, {"hidden:1", 3, "Permission denied"}, {"html:1", 3, "answered 200 OK"}, {"list:1", 3, "not the result of a check"}, {"new:1", 3, "not decided"},
 		{"", 2, ""}, {"--fail-on worst good:1", 2, ""}, {"--sbom " + document, 2, ""}, {"--sbom x good:1 odd:1", 2, ""}, {"--format odd good:1", 2, ""}, {"--wait 1s --sbom x good:1", 2, ""},
 		{"--sbom " + document + " --group " + group, 0, "no advisory can match 1 of 2 packages"}, {"--sbom none.json good:1", 3, "none.json"},
 		{"--report junit=" + document + ".xml --report markdown=" + document + ".md bad:1", 1, "upgrade left-pad"}, {"--report junit=/no/folder/x good:1", 3, "good:1 passed"},

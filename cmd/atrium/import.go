@@ -91,7 +91,7 @@ type importRegistryCommand struct {
 // Help returns the detailed help.
 func (c *importRegistryCommand) Help() string {
 	return `Each line of the file is a JSON object of one kind. The lines may be in any order. A tag or an image names a repo of the file
-or of the group. Without --no-events, each changed repo and tag makes an event.
+or of the group. Without --no-events, each changed repo and tag creates an event.
 
   repo:   name; description, readme (Markdown)
   tag:    repo, name, digest (sha256: and 64 hex digits); deprecated

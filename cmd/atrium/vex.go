@@ -21,8 +21,8 @@ type importVEXCommand struct {
 // Help returns the detailed help.
 func (c *importVEXCommand) Help() string {
 	return `Each statement of a document, in OpenVEX (https://openvex.dev), CycloneDX 1.4 to 1.6 or CSAF 2.0, becomes a decision of the
-group about the findings of a vulnerability, by any of its names, also about those that appear later. A document that was
-made earlier than what is stored about the same does not replace it. What a person has decided about a single finding
+group about the findings of a vulnerability, by any of its names, including findings that appear later. A document
+does not replace newer decisions about the same findings. What a person has decided about a single finding
 takes precedence.
 
   not_affected         NOT_AFFECTED, with its justification

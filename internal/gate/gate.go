@@ -65,7 +65,7 @@ const (
 func NewResult(image string, raw []byte) (Result, error) {
 	r := Result{Image: image, Answer: raw}
 	if err := json.Unmarshal(raw, &r.decoded); err != nil || r.decoded.Verdict == "" {
-		return Result{}, fmt.Errorf("the answer about %s is not that of a check; check the URL of the server", image)
+		return Result{}, fmt.Errorf("the answer about %s is not the result of a check; check the URL of the server", image)
 	}
 	return r, nil
 }

@@ -106,7 +106,7 @@ func (p *Provider) options() (options []oauth2.AuthCodeOption) {
 // redeem checks the answer of the provider, and gets the tokens for its code.
 func (c *Client) redeem(ctx context.Context, s *Server, p *Provider, e *endpoints, got url.Values, proof map[string]string, nonce string) (*Context, error) {
 	if from := got.Get("iss"); from != p.Issuer && (from != "" || e.NamesItself) {
-		return nil, fmt.Errorf("the answer in the browser is of %q, and not of the provider %s", from, p.Issuer)
+		return nil, fmt.Errorf("the answer in the browser comes from %q, not from the provider %s", from, p.Issuer)
 	}
 	if code := got.Get("error"); code != "" {
 		return nil, &refusedError{p.Issuer, code, got.Get("error_description")}

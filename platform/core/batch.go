@@ -268,7 +268,7 @@ func (r *Collection[T, F]) missingParentError(ctx context.Context, parents []UID
 			return AddIndex(NewNotFound(r.Kind.Parent, parent), ListOfRequests, i)
 		}
 	}
-	return NewAborted("what the batch needs was changed at the same time", nil)
+	return NewAborted("a resource that the batch needs was changed at the same time", nil)
 }
 
 // UpdateBatch updates several resources: all or none.

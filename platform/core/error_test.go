@@ -43,10 +43,10 @@ func TestEveryErrorIsShownAsAStatusWithTypedDetails(t *testing.T) {
 		{InArea(AreaVulnerabilities, permissionDenied(CapAdvisoriesList, rootA)),
 			`{"code":7,"message":"Permission denied: capability advisories.list is needed on ` + uid + `","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"vulnerabilities.atrium.dev","metadata":{"capability":"advisories.list","resource":"` + uid + `"},"reason":"PERMISSION_DENIED"}]}`},
-		{FailedPrecondition("RESOURCE_NOT_EMPTY", uid, "the group still holds other resources"),
-			`{"code":9,"message":"Precondition failed: the group still holds other resources","details":[
+		{FailedPrecondition("RESOURCE_NOT_EMPTY", uid, "the group still contains other resources"),
+			`{"code":9,"message":"Precondition failed: the group still contains other resources","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"iam.atrium.dev","reason":"FAILED_PRECONDITION"},
-				{"@type":"type.googleapis.com/google.rpc.PreconditionFailure","violations":[{"type":"RESOURCE_NOT_EMPTY","subject":"` + uid + `","description":"the group still holds other resources"}]}]}`},
+				{"@type":"type.googleapis.com/google.rpc.PreconditionFailure","violations":[{"type":"RESOURCE_NOT_EMPTY","subject":"` + uid + `","description":"the group still contains other resources"}]}]}`},
 		{Unauthenticated("a bearer token is needed"),
 			`{"code":16,"message":"Unauthenticated: a bearer token is needed","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"iam.atrium.dev","reason":"UNAUTHENTICATED"}]}`},

@@ -12,7 +12,7 @@ const maxTimeZone = 64
 
 var errTimeZone = errors.New("must be the name of a time zone of the IANA database, such as Europe/Berlin")
 
-var errBrowserZone = errors.New("must be the name of a time zone of the IANA database: `browser` means that of the viewer, which the server does not know, so choose the zone by its name in the dashboard")
+var errBrowserZone = errors.New("must be the name of a time zone of the IANA database: `browser` means the time zone of the viewer, which the server cannot find out, so choose the zone by its name in the dashboard")
 
 // loadTimeZone returns the time zone with a name; nil means UTC. Local, the zone of this machine, is no name.
 func loadTimeZone(name *string) (*time.Location, error) {

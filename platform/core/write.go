@@ -408,7 +408,7 @@ func (d Dependents) spell() string {
 
 // blockedBecause says which rows prevent a deletion.
 func (k *Kind[T]) blockedBecause(blocking []Dependents) string {
-	verb := "still holds"
+	verb := "still contains"
 	if k.Blocked == "RESOURCE_IN_USE" {
 		verb = "is in use by"
 	}

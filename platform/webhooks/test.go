@@ -43,7 +43,7 @@ func (s Subscriptions) Test(ctx context.Context, uid core.UID) (*TestResult, err
 		}
 		select {
 		case <-waiting.Done():
-			return &TestResult{EventID: event, Error: "no attempt has ended yet; the attempts go on, and the deliveries of the subscription show the result"}, nil
+			return &TestResult{EventID: event, Error: "no attempt has finished yet; the attempts continue, and the deliveries of the subscription show the result"}, nil
 		case <-time.After(pause):
 		}
 	}
