@@ -232,12 +232,12 @@ await check('an image of which nothing is known has no number, and neither has i
     await page.goto(`${site}/console/acme/${path}`);
     await loaded(page);
     const row = await page.locator(where).first().innerText();
-    assert.match(row, /not known/, path);
+    assert.match(row, /no SBOM/, path);
     assert.doesNotMatch(row, /\b0\b/, path);
   }
   await page.goto(`${site}/console/acme/unscanned`);
   await loaded(page);
-  assert.match(await page.locator('.told').innerText(), /^Nothing is known about 1 image/);
+  assert.match(await page.locator('.told').innerText(), /^No SBOM for 1 image/);
   await page.goto(`${site}/console/acme/unscanned/~packages?show=unknown`);
   await loaded(page);
   assert.match(await page.locator('.body .row').allInnerTexts().then((rows) => rows.join()), /^bare:latest/);

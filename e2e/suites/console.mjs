@@ -127,7 +127,7 @@ await check('the overview tells what there is', async () => {
   const counts = await page.locator('.counts').innerText();
   for (const [name, { totalCount }] of [['repos', acme.repos], ['tags', acme.tags], ['identities', acme.identities]]) assert.match(counts, new RegExp(`\\b${totalCount} ${name}\\b`));
   const { affectedRepos, images, knownImages, open: found } = acme.findingSummary;
-  assert.equal(await page.locator('.told').innerText(), `${affectedRepos} of ${acme.repos.totalCount} repos affected, ${found.total} open findings, ${found.critical} critical, ${found.fixable} fixable, ${knownImages} of ${images} images known (the others).`);
+  assert.equal(await page.locator('.told').innerText(), `${affectedRepos} of ${acme.repos.totalCount} repos affected, ${found.total} open findings, ${found.critical} critical, ${found.fixable} fixable, ${knownImages} of ${images} images with SBOM (the others).`);
   assert.equal(await page.locator('.big b').innerText(), String(found.total));
   assert.match(await page.locator('.footnote').innerText(), /feeds that lie here hold \d+ open advisories/);
   assert.match(await text(page), /tags past end of life/);
@@ -578,7 +578,7 @@ await check('lists are tables for assistive technology, with the columns that th
   };
   const lines = await saved();
   assert.equal(lines.length, acme.repos.totalCount + 1);
-  assert.match(lines[0], /^Name,Tier,Bundles,Tags,Created,Last changed,Open findings,Group,Description,Images,Images known,Critical,High,/);
+  assert.match(lines[0], /^Name,Tier,Bundles,Tags,Created,Last changed,Open findings,Group,Description,Images,Images with an SBOM,Critical,High,/);
   await open(page, '/console/acme/~repos?q=gate'); // The browser keeps the choice.
   assert.deepEqual(await headers(), ['Name', 'Bundles', 'Tags', 'Last changed', 'Open findings']);
   assert.match((await saved()).slice(1).join(), /^gateway,[^,]*,[^,]*,\d+,[^]*$/);

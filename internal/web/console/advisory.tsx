@@ -131,7 +131,7 @@ function AffectedRow({ one, below }: { one: Found; below: number }) {
       <th scope="row">{repo ? <Link to={repoAddress(groups, repo, { tab: 'findings', digest: one.digest })}>{repo.name}</Link> : 'a repo'}<small>{groups.slice(below).join(' / ')}</small></th>
       <td data-label="Tags">{tags?.nodes.map(({ name }) => name).join(', ')}{tags && tags.totalCount > tags.nodes.length && ` and ${count(tags.totalCount - tags.nodes.length)} more`}</td>
       <td data-label="Package">{repo?.group && one.package !== one.digest ? <Link to={packageAddress(groups, repo.group.uid, { name: one.package, ecosystem: one.ecosystem })}>{one.package}</Link> : nameOfPackage(one)}<small>{one.ecosystem}</small></td>
-      <td data-label="Installed">{one.installedVersion ?? <span className="dim">not known</span>}</td>
+      <td data-label="Installed">{one.installedVersion ?? <span className="dim">unknown</span>}</td>
       <td data-label="Fixed in">{one.fixedVersions[0] ?? <span className="dim">no version yet</span>}{newer && repo && <small>not in <Link to={repoAddress(groups, repo, { tag: newer.name })}>{repo.name}:{newer.name}</Link></small>}</td>
       <td data-label="State"><span className={'state ' + stateKinds[one.state]}>{stateNames[one.state]}</span>{(one.justification || one.note) && <small>{[one.justification && reasonOf(one.justification), one.note].filter(Boolean).join(': ')}</small>}</td>
       <td data-label="Since" className="dim"><Time at={one.firstSeenTime} /></td>

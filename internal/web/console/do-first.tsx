@@ -42,9 +42,9 @@ function whyOf({ gone, images, repos, epss, reasons, firstSeenTime }: Upgrade): 
   ].filter(Boolean).join(' · ');
 }
 
-/** This text says why there is nothing to upgrade: because nothing is known, because there is no fix, or because there is no finding. */
+/** This text says why there is nothing to upgrade: because no image has an SBOM, because there is no fix, or because there is no finding. */
 function Nothing({ standing }: { standing: Standing | null }) {
-  if (standing && standing.images > 0 && standing.knownImages === 0) return <Empty title="Not known">Nothing is known about {plural(standing.images, 'image')}, so nobody can say what to upgrade: see <a href="/guide/importing">importing</a>.</Empty>;
+  if (standing && standing.images > 0 && standing.knownImages === 0) return <Empty title="No SBOMs yet">To see what to upgrade, import SBOMs for {plural(standing.images, 'image')}: see <a href="/guide/importing">importing</a>.</Empty>;
   const known = standing && knownOf(standing), open = standing?.open.total ?? 0;
-  return <Empty title="Nothing to upgrade">{open > 0 ? `There is no fix yet for ${plural(open, 'open finding')}` : 'There is no open finding'}{known && `, with ${known}`}.</Empty>;
+  return <Empty title="Nothing to upgrade">{open > 0 ? `There is no fix yet for ${plural(open, 'open finding')}` : 'There is no open finding'}{known && ` (${known})`}.</Empty>;
 }

@@ -21,7 +21,7 @@ const columns: Column<Row, 'name'>[] = [
   { key: 'name', label: 'Package', names: true, width: 'minmax(0, 1.4fr)', by: 'name', cell: ({ name }) => <b className="cut">{name}</b> },
   { key: 'ecosystem', label: 'Ecosystem', width: 'minmax(0, .7fr)', className: 'dim cut', cell: ({ ecosystem }) => ecosystem ?? '–' },
   { key: 'versions', label: 'Versions, the newest first', width: 'minmax(0, 1.4fr)', className: 'cut versions',
-    cell: (row) => <>{row.versions?.nodes.map(({ version }) => version ?? 'not known').join(', ') || '–'}{isPart(row) && <span className="dim"> and {count(row.versions!.totalCount - row.versions!.nodes.length)} more</span>}</> },
+    cell: (row) => <>{row.versions?.nodes.map(({ version }) => version ?? 'unknown').join(', ') || '–'}{isPart(row) && <span className="dim"> and {count(row.versions!.totalCount - row.versions!.nodes.length)} more</span>}</> },
   { key: 'affected', label: 'Affected versions', width: '11rem', className: 'dim', cell: (row) => {
     const affected = affectedOf(row), of = isPart(row) ? ` of the newest ${row.versions!.nodes.length}` : '';
     return affected > 0 ? <span className="state open">{count(affected)}{of || ` of ${row.versions!.nodes.length}`}</span> : `none${of}`;

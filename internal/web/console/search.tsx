@@ -129,7 +129,7 @@ function advisoryHits(found: NonNullable<SearchQuery['advisories']>['nodes']): H
 }
 
 const packageHits = (found: NonNullable<SearchQuery['packages']>['nodes']): Hit[] => found.flatMap((one) => (one.group ? [{
-  key: one.uid, icon: 'package' as const, kind: 'Package', title: one.name, detail: one.ecosystem ?? 'Ecosystem not known', to: groupAddress([one.group.name], one.group.uid, 'packages', { name: one.name, ecosystem: one.ecosystem ?? undefined }),
+  key: one.uid, icon: 'package' as const, kind: 'Package', title: one.name, detail: one.ecosystem ?? 'Unknown ecosystem', to: groupAddress([one.group.name], one.group.uid, 'packages', { name: one.name, ecosystem: one.ecosystem ?? undefined }),
 }] : []));
 
 /** Returns a hit for each advisory and package, which leads to all findings of them in the organization. */

@@ -43,7 +43,7 @@ const compare: Record<Sort, (a: Image, b: Image) => number> = {
 // What a file has of each tag.
 const fileColumns: Pick<Column<TagRowFragment>, 'label' | 'text'>[] = [
   { label: 'Tag', text: ({ name }) => name }, { label: 'Digest', text: ({ digest }) => digest }, { label: 'Architectures', text: ({ image }) => image?.architectures.join(' ') }, { label: 'Last moved', text: ({ updateTime }) => updateTime }, { label: 'End of life', text: ({ deprecated }) => (deprecated ? 'yes' : 'no') },
-  { label: 'Open findings', text: ({ findingSummary }) => (findingSummary?.knownImages === 0 && findingSummary.open.total === 0 ? 'not known' : findingSummary?.open.total) }, ...ratings.slice(0, 4).map((rating) => ({ label: sentence(rating), text: ({ findingSummary }: TagRowFragment) => findingSummary?.open[rating.toLowerCase() as 'critical'] })), { label: 'UID', text: ({ uid }) => uid },
+  { label: 'Open findings', text: ({ findingSummary }) => (findingSummary?.knownImages === 0 && findingSummary.open.total === 0 ? 'no SBOM' : findingSummary?.open.total) }, ...ratings.slice(0, 4).map((rating) => ({ label: sentence(rating), text: ({ findingSummary }: TagRowFragment) => findingSummary?.open[rating.toLowerCase() as 'critical'] })), { label: 'UID', text: ({ uid }) => uid },
 ];
 
 interface TagListProps { uid: string; name: string; groupNames: string[]; active: string[]; held?: Holding }

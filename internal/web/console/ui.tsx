@@ -131,19 +131,19 @@ type Key = Exclude<keyof CountsFragment, '__typename' | 'total' | 'fixable' | 'k
 const keys = ratings.map((rating) => rating.toLowerCase()) as Key[];
 const inWords = (counts: CountsFragment) => keys.filter((key) => counts[key] > 0).map((key) => `${count(counts[key])} ${key}`).join(', ') || 'none';
 
-/** Open findings, and of how many of the images that count it is known what they hold. */
+/** Open findings, and how many of the images that count have an SBOM. */
 export type Standing = Pick<StandingFragment, 'open' | 'images' | 'knownImages'>;
 
-/** Says of how many images it is known what they hold, unless it is known of all. */
-export const knownOf = ({ images, knownImages }: Standing): string => (knownImages < images ? `${count(knownImages)} of ${plural(images, 'image')} known` : '');
+/** Says how many images have an SBOM, unless all have one. */
+export const knownOf = ({ images, knownImages }: Standing): string => (knownImages < images ? `${count(knownImages)} of ${plural(images, 'image')} with an SBOM` : '');
 
 /** This bar shows open findings by severity, in proportion. In a table, the bars of all rows have the same scale. What is not known is never shown as clean. */
 export function SeverityBar({ of, most, size = '' }: { of: Standing | null | undefined; most?: number; size?: string }) {
   if (!of) return <span className="dim">–</span>;
   const { open: counts, images, knownImages } = of, known = knownOf(of);
   if (counts.total === 0 && images === 0) return <span className="dim">no images</span>;
-  if (counts.total === 0 && knownImages === 0) return <span className="dim" title="No SBOM says what is in the images, so nothing is known about findings.">not known</span>;
-  if (counts.total === 0) return <span className={known ? 'severity-bar' : 'severity-bar clean'} title={known ? `No open findings in the images that are known: ${known}` : 'No open findings'}>{known ? <small>{known}</small> : <span className="track" />}<b>0</b></span>;
+  if (counts.total === 0 && knownImages === 0) return <span className="dim" title="Findings are unknown, because no image has an SBOM.">no SBOM</span>;
+  if (counts.total === 0) return <span className={known ? 'severity-bar' : 'severity-bar clean'} title={known ? `No open findings (${known})` : 'No open findings'}>{known ? <small>{count(knownImages)} of {count(images)} with SBOM</small> : <span className="track" />}<b>0</b></span>;
   const words = inWords(counts) + (known && `; ${known}`);
   return (
     <span className={'severity-bar ' + size} title={`Open: ${words}`} role="img" aria-label={`${plural(counts.total, 'open finding')}: ${words}`}>

@@ -59,13 +59,13 @@ function Told({ group, names }: { group: Group; names: string[] }) {
   if (!summary) return <span className="dim">Your role does not let you see findings.</span>;
   const { open, accepted, affectedRepos } = summary, of = repos ? ` of ${plural(repos.totalCount, 'repo')}` : affectedRepos === 1 ? ' repo' : ' repos';
   if (repos?.totalCount === 0) return <>There are no images here yet.</>;
-  if (open.total === 0 && summary.images > 0 && summary.knownImages === 0) return <>Nothing is known about {plural(summary.images, 'image')}: import SBOMs to see what is in them.</>;
+  if (open.total === 0 && summary.images > 0 && summary.knownImages === 0) return <>No SBOM for {plural(summary.images, 'image')}: import SBOMs to see packages and findings.</>;
   const known = knownOf(summary);
   if (open.total === 0) return <>No open finding{repos && <> in {plural(repos.totalCount, 'repo')}</>}{accepted.total > 0 && <>, {count(accepted.total)} accepted</>}{known && <>, {known}</>}.</>;
   const to = (search: Record<string, string>) => groupAddress(names, group.uid, 'findings', search);
   return (
     <><Link to={groupAddress(names, group.uid, 'repos', { sort: 'worst' })}><b>{count(affectedRepos)}</b>{of} affected</Link>, <Link to={to({})}><b>{count(open.total)}</b> open {open.total === 1 ? 'finding' : 'findings'}</Link>
-      {open.critical > 0 && <>, <Link to={to({ severity: 'CRITICAL' })}><b>{count(open.critical)}</b> critical</Link></>}{open.knownExploited > 0 && <>, <Link to={to({ exploited: 'yes' })}><b>{count(open.knownExploited)}</b> known to be exploited</Link></>}, <Link to={to({ show: 'fixable' })}><b>{count(open.fixable)}</b> fixable</Link>{known && <>, <b>{count(summary.knownImages)}</b> of {plural(summary.images, 'image')} known (<Link to={groupAddress(names, group.uid, 'packages', { show: 'unknown' })}>the others</Link>)</>}.</>
+      {open.critical > 0 && <>, <Link to={to({ severity: 'CRITICAL' })}><b>{count(open.critical)}</b> critical</Link></>}{open.knownExploited > 0 && <>, <Link to={to({ exploited: 'yes' })}><b>{count(open.knownExploited)}</b> known to be exploited</Link></>}, <Link to={to({ show: 'fixable' })}><b>{count(open.fixable)}</b> fixable</Link>{known && <>, <b>{count(summary.knownImages)}</b> of {plural(summary.images, 'image')} with SBOM (<Link to={groupAddress(names, group.uid, 'packages', { show: 'unknown' })}>the others</Link>)</>}.</>
   );
 }
 

@@ -13,8 +13,8 @@ type Held = NonNullable<PackageQuery['packages']>['nodes'][number];
 export function Packages({ uid, names }: { uid: string; names: string[] }) {
   const { search } = useLocation(), name = search.get('name'), version = search.get('version') ?? undefined;
   const below = names.join(' / '), what = version ? `${name} ${version}` : name, ecosystem = search.get('ecosystem') ?? undefined;
-  if (search.get('show') === 'unknown') return <TagsWith uid={uid} where={{ packagesKnown: false, excludeClasses: ['REFERRER'] }} title="Images not known" file="images-not-known" back={<Link to={groupAddress(names, uid, 'packages')}>Packages</Link>}
-    lead={<>No SBOM says what these images below {below} hold, so nothing is known about findings in them: see <a href="/guide/importing">importing</a>.</>} none={`Of each image below ${below}, an SBOM says what it holds.`} />;
+  if (search.get('show') === 'unknown') return <TagsWith uid={uid} where={{ packagesKnown: false, excludeClasses: ['REFERRER'] }} title="Images without an SBOM" file="images-without-sbom" back={<Link to={groupAddress(names, uid, 'packages')}>Packages</Link>}
+    lead={<>These images below {below} have no SBOM, so their packages and findings are unknown: see <a href="/guide/importing">importing</a>.</>} none={`Every image below ${below} has an SBOM.`} />;
   if (name && search.get('show') === 'tags') return <TagsWith uid={uid} where={{ package: { name, ecosystem, version } }} title={`Tags with ${what}`} file={`${name}-tags`} back={<Link to={packageAddress(names, uid, { name, ecosystem: ecosystem ?? null })}>{name}</Link>}
     lead={`The tags below ${below} whose image holds ${what}.`} none={`No tag below ${below} points to an image that holds ${what}.`} />;
   if (name) return <OnePackage uid={uid} names={names} name={name} />;
@@ -47,12 +47,12 @@ function OnePackage({ uid, names, name }: { uid: string; names: string[]; name: 
 function Versions({ found, several, names, uid }: { found: Held; several: boolean; names: string[]; uid: string }) {
   const { nodes = [], totalCount = 0 } = found.versions ?? {};
   return (
-    <div className="grid"><Card title={several ? <Link to={packageAddress(names, uid, found)}>{found.ecosystem ?? 'Ecosystem not known'}</Link> : plural(totalCount, 'version')} className="wide-12">
+    <div className="grid"><Card title={several ? <Link to={packageAddress(names, uid, found)}>{found.ecosystem ?? 'Unknown ecosystem'}</Link> : plural(totalCount, 'version')} className="wide-12">
       <div className="scroll" tabIndex={0} role="region" aria-label={`Versions of ${found.name}`}><table className="plain-table stacks">
         <thead><tr><th scope="col">Version</th><th scope="col">Held by</th><th scope="col">Advisories</th><th scope="col">Licenses</th></tr></thead>
         <tbody>{nodes.map((one) => (
           <tr key={one.uid}>
-            <th scope="row">{one.version ?? 'not known'}{one.purl && <CopyButton text={one.purl} label={`Copy the package URL of ${one.version ?? found.name}`} />}</th>
+            <th scope="row">{one.version ?? 'unknown'}{one.purl && <CopyButton text={one.purl} label={`Copy the package URL of ${one.version ?? found.name}`} />}</th>
             <td data-label="Held by">{one.repos ? <>{one.repos.nodes.map((repo, i) => <span key={repo.uid}>{i > 0 && ', '}<Link to={repoAddress(namesOf(repo.group), repo)}>{repo.name}</Link></span>)}{one.repos.totalCount > one.repos.nodes.length && ` and ${count(one.repos.totalCount - one.repos.nodes.length)} more`}{one.tags && one.version && <small><Link to={holdersAddress(names, uid, found, one.version)}>{plural(one.tags.totalCount, 'tag')}</Link></small>}</> : '–'}</td>
             <td data-label="Advisories">{!one.advisories ? '–' : one.advisories.totalCount === 0 ? <span className="dim">none</span> : <ul className="stacked">{one.advisories.nodes.map((advisory) => <li key={advisory.uid}><Link to={groupAddress(names, uid, 'advisories', { id: advisory.advisoryId })}>{advisory.advisoryId}</Link> <Severity rating={advisory.severity.rating} score={advisory.severity.score} /></li>)}{one.advisories.totalCount > one.advisories.nodes.length && <li className="dim">and {count(one.advisories.totalCount - one.advisories.nodes.length)} more</li>}</ul>}</td>
             <td data-label="Licenses" className="dim">{one.licenses.join(', ') || '–'}</td>

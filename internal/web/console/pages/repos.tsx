@@ -32,7 +32,7 @@ function columnsOf(names: string[], most: number): Column<Row, keyof typeof sort
 // A file also has where a repo is, and its findings by severity.
 const columnsOfFile: Pick<Column<Row>, 'label' | 'text'>[] = [
   { label: 'Group', text: ({ group }) => namesOf(group).join('/') }, { label: 'Description', text: ({ description }) => description },
-  { label: 'Images', text: ({ findingSummary }) => findingSummary?.images }, { label: 'Images known', text: ({ findingSummary }) => findingSummary?.knownImages },
+  { label: 'Images', text: ({ findingSummary }) => findingSummary?.images }, { label: 'Images with an SBOM', text: ({ findingSummary }) => findingSummary?.knownImages },
   ...ratings.map((rating): Pick<Column<Row>, 'label' | 'text'> => ({ label: sentence(rating), text: ({ findingSummary }) => findingSummary?.open[rating.toLowerCase() as 'high'] })), { label: 'UID', text: ({ uid }) => uid },
 ];
 
