@@ -129,8 +129,8 @@ await check('the overview tells what there is', async () => {
   const { affectedRepos, images, knownImages, open: found } = acme.findingSummary;
   assert.equal(await page.locator('.told').innerText(), `${affectedRepos} of ${acme.repos.totalCount} repos affected, ${found.total} open findings, ${found.critical} critical, ${found.fixable} fixable, ${knownImages} of ${images} images with SBOM (the others).`);
   assert.equal(await page.locator('.big b').innerText(), String(found.total));
-  assert.match(await page.locator('.footnote').innerText(), /feeds that lie here hold \d+ open advisories/);
-  assert.match(await text(page), /tags past end of life/);
+  assert.match(await page.locator('.footnote').innerText(), /feeds of this group contain \d+ open advisories/);
+  assert.match(await text(page), /deprecated tags/);
   const { auditLog: { nodes: invites } } = await data('query Q($uid: UID!) { auditLog(within: $uid, kinds: [IAM_GROUP_INVITE_CREATED]) { nodes { id } } }', { uid: acme.uid });
   assert.ok(invites.length > 0);
   assert.doesNotMatch(await text(page), /invite expires soon/, 'an invite of a week is no news');
@@ -419,7 +419,7 @@ await check('lists are sorted by what the graph can order by, and saved as files
     assert.match(await page.getByRole('columnheader', { name: heading }).getAttribute('aria-sort'), /ascending/, path);
     assert.equal(await page.locator('.problem').count(), 0, path);
   }
-  assert.match(await saved('/console/acme/engineering/shop/checkout'), /^Tag,Digest,Architectures,Last moved,End of life,Open findings,Critical,High,Medium,Low,UID\r\n(?:[^]*\r\n)?4\.2\.7,sha256:[0-9a-f]{64},amd64 arm64,[^,]+,no,3,1,0,1,1,/);
+  assert.match(await saved('/console/acme/engineering/shop/checkout'), /^Tag,Digest,Architectures,Last moved,Deprecated,Open findings,Critical,High,Medium,Low,UID\r\n(?:[^]*\r\n)?4\.2\.7,sha256:[0-9a-f]{64},amd64 arm64,[^,]+,no,3,1,0,1,1,/);
   assert.match(await saved('/console/acme/engineering/~roles'), /^Role,Where,Description,May,Given,Changed,UID\r\nrelease manager,Of engineering,/);
   assert.deepEqual(page.faults, []);
   await page.context().close();

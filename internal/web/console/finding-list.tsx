@@ -25,10 +25,10 @@ type Numbers = FindingNumbersFragment;
 
 // What a list can show. Each has its number from the summary, so that it is the number that all pages have.
 const views: { value: string; name: string; filter: FindingFilter; of: (numbers: Numbers) => Numbers['open']; total?: (numbers: Numbers) => number; none: string }[] = [
-  { value: '', name: 'Open', filter: { states: open }, of: (numbers) => numbers.open, none: 'No image to which a tag points that is not deprecated has an open finding.' },
-  { value: 'fixable', name: 'Fixable', filter: { states: open, fixable: true }, of: (numbers) => numbers.open, total: ({ open: { fixable } }) => fixable, none: 'For no open finding is there a version without it.' },
-  { value: 'accepted', name: 'Accepted', filter: { states: ['ACCEPTED'] }, of: (numbers) => numbers.accepted, none: 'Nobody has accepted a risk here.' },
-  { value: 'not-affected', name: 'Not affected', filter: { states: ['NOT_AFFECTED'] }, of: (numbers) => numbers.notAffected, none: 'Nobody has found out that an image is not affected after all.' },
+  { value: '', name: 'Open', filter: { states: open }, of: (numbers) => numbers.open, none: 'No image with a tag that is not deprecated has an open finding.' },
+  { value: 'fixable', name: 'Fixable', filter: { states: open, fixable: true }, of: (numbers) => numbers.open, total: ({ open: { fixable } }) => fixable, none: 'No open finding has a fix yet.' },
+  { value: 'accepted', name: 'Accepted', filter: { states: ['ACCEPTED'] }, of: (numbers) => numbers.accepted, none: 'Nobody has accepted the risk of a finding.' },
+  { value: 'not-affected', name: 'Not affected', filter: { states: ['NOT_AFFECTED'] }, of: (numbers) => numbers.notAffected, none: 'Nobody has marked a finding as not affected.' },
 ];
 const sorts = { severity: { field: 'SEVERITY', direction: 'DESC' }, newest: { field: 'FIRST_SEEN', direction: 'DESC' }, likely: { field: 'EPSS', direction: 'DESC' }, due: { field: 'DUE', direction: 'ASC' }, package: { field: 'PACKAGE', direction: 'ASC' } } as const;
 
@@ -99,7 +99,7 @@ export function FindingList({ uid, name, names = [name], held, inRepo = false }:
       {(by ? groups : list).problems.length > 0 && rows.length === 0 ? <Problems loaded={by ? groups : list} />
         : !started ? <div className="table"><div className="pad"><Lines rows={8} height={38} /></div></div>
         : (by ? total === 0 : rows.length === 0) && !loading ? <div className="table">{filtered ? <Empty title="No finding matches">No finding of {name} matches all filters. <button type="button" className="link-button" onClick={() => narrow({ q: undefined, severity: undefined, digest: undefined, exploited: undefined, since: undefined, package: undefined, vulnerability: undefined, ecosystem: undefined, assignee: undefined })}>Show all of them</button></Empty>
-          : <Empty title={view.value === '' ? 'No open findings' : 'None'}>{view.none}{view.value === '' && <> What an image holds comes from its SBOM: see <a href="/guide/importing">importing</a>.</>}</Empty>}</div>
+          : <Empty title={view.value === '' ? 'No open findings' : 'None'}>{view.none}{view.value === '' && <> The packages of an image come from its SBOM: see <a href="/guide/importing">importing</a>.</>}</Empty>}</div>
         : by ? <Groups by={by} data={groups.data!} names={names} loading={loading} />
         : <Table label="Findings" kind="finding-columns" columns={shown} rows={rows} total={total} keyOf={(row) => row.uid} height={height} measured busy={loading} end={list.readMore} sorting={sorting} opening={opening} marking={marking}
             story={(row) => <><Facts finding={row} /><Decision finding={row} /></>} />}

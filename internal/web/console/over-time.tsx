@@ -18,7 +18,7 @@ export function OverTime({ uid, name }: { uid: string; name: string }) {
   const { findingActivity: open, remediationActivity: changes, overdue, dated } = data;
   if (!open || !changes) return <Problems loaded={loaded} />;
   const opened = sumOf(changes, 'opened'), fixed = sumOf(changes, 'fixed'), lately = changes.slice(-recentWeeks);
-  if (opened + fixed === 0 && open.every((week) => week.open.total === 0)) return <div className="card"><Empty title="No finding yet">Nothing was found in the images of {name} in the last {weeksShown} weeks. What an image holds comes from its SBOM: see <a href="/guide/importing">importing</a>.</Empty></div>;
+  if (opened + fixed === 0 && open.every((week) => week.open.total === 0)) return <div className="card"><Empty title="No finding yet">Nothing was found in the images of {name} in the last {weeksShown} weeks. The packages of an image come from its SBOM: see <a href="/guide/importing">importing</a>.</Empty></div>;
   return (
     <div className="grid">
       <Card title="In short" className="wide-12">

@@ -20,7 +20,7 @@ const isPart = ({ versions }: Row) => (versions?.totalCount ?? 0) > (versions?.n
 const columns: Column<Row, 'name'>[] = [
   { key: 'name', label: 'Package', names: true, width: 'minmax(0, 1.4fr)', by: 'name', cell: ({ name }) => <b className="cut">{name}</b> },
   { key: 'ecosystem', label: 'Ecosystem', width: 'minmax(0, .7fr)', className: 'dim cut', cell: ({ ecosystem }) => ecosystem ?? '–' },
-  { key: 'versions', label: 'Versions, the newest first', width: 'minmax(0, 1.4fr)', className: 'cut versions',
+  { key: 'versions', label: 'Versions, newest first', width: 'minmax(0, 1.4fr)', className: 'cut versions',
     cell: (row) => <>{row.versions?.nodes.map(({ version }) => version ?? 'unknown').join(', ') || '–'}{isPart(row) && <span className="dim"> and {count(row.versions!.totalCount - row.versions!.nodes.length)} more</span>}</> },
   { key: 'affected', label: 'Affected versions', width: '11rem', className: 'dim', cell: (row) => {
     const affected = affectedOf(row), of = isPart(row) ? ` of the newest ${row.versions!.nodes.length}` : '';
@@ -50,8 +50,8 @@ export function PackageList({ uid, name, names, inRepo = false }: { uid: string;
       </div>
       {list.problems.length > 0 && rows.length === 0 ? <Problems loaded={list} />
         : !started ? <div className="table"><div className="pad"><Lines rows={8} height={38} /></div></div>
-        : rows.length === 0 && !loading ? <div className="table">{query ? <Empty title="No package matches">No image of {name} holds a package with “{query}” in its name. <button type="button" className="link-button" onClick={() => narrow({ q: undefined })}>Show all</button></Empty>
-          : <Empty title="No packages known">What an image holds comes from its SBOM, or from its registry: see <a href="/guide/importing">importing</a>.</Empty>}</div>
+        : rows.length === 0 && !loading ? <div className="table">{query ? <Empty title="No package matches">No image of {name} contains a package with “{query}” in its name. <button type="button" className="link-button" onClick={() => narrow({ q: undefined })}>Show all</button></Empty>
+          : <Empty title="No packages yet">The packages of an image come from its SBOM, or from its registry: see <a href="/guide/importing">importing</a>.</Empty>}</div>
         : <Table label="Packages" kind="package-columns" columns={shown} rows={rows} total={total} keyOf={({ uid: key }) => key} height={height} busy={loading} end={list.readMore} sorting={sorting} to={(row) => packageAddress(names, group, row)} />}
       <ListProblems list={list} />
       {started && rows.length > 0 && !list.stopped && <p className="end" aria-live="polite">{list.more ? 'Loading more …' : rows.length > 20 ? `End of the list: ${plural(rows.length, 'package')}.` : ''}</p>}

@@ -42,7 +42,7 @@ const compare: Record<Sort, (a: Image, b: Image) => number> = {
 
 // What a file has of each tag.
 const fileColumns: Pick<Column<TagRowFragment>, 'label' | 'text'>[] = [
-  { label: 'Tag', text: ({ name }) => name }, { label: 'Digest', text: ({ digest }) => digest }, { label: 'Architectures', text: ({ image }) => image?.architectures.join(' ') }, { label: 'Last moved', text: ({ updateTime }) => updateTime }, { label: 'End of life', text: ({ deprecated }) => (deprecated ? 'yes' : 'no') },
+  { label: 'Tag', text: ({ name }) => name }, { label: 'Digest', text: ({ digest }) => digest }, { label: 'Architectures', text: ({ image }) => image?.architectures.join(' ') }, { label: 'Last moved', text: ({ updateTime }) => updateTime }, { label: 'Deprecated', text: ({ deprecated }) => (deprecated ? 'yes' : 'no') },
   { label: 'Open findings', text: ({ findingSummary }) => (findingSummary?.knownImages === 0 && findingSummary.open.total === 0 ? 'no SBOM' : findingSummary?.open.total) }, ...ratings.slice(0, 4).map((rating) => ({ label: sentence(rating), text: ({ findingSummary }: TagRowFragment) => findingSummary?.open[rating.toLowerCase() as 'critical'] })), { label: 'UID', text: ({ uid }) => uid },
 ];
 
@@ -98,14 +98,14 @@ function ImageRow({ image, active, chosen, onChoose, to }: { image: Image; activ
     <tr className={old ? 'old' : ''}>
       <td className="mark-column"><input type="checkbox" checked={chosen} onChange={onChoose} aria-label={`Choose ${shorten(tag.name)}`} /></td>
       <th scope="row" className="name">
-        {names.map((one) => <span key={one.uid} className={'tag-name' + (one.deprecated ? ' past' : '')} title={one.deprecated ? `${one.name} is past its end of life` : active.includes(one.name) ? `${one.name} is active` : one.name}>{shorten(one.name)}{active.includes(one.name) && <span className="sr"> (active)</span>}{active.includes(one.name) && <i aria-hidden="true" />}</span>)}
+        {names.map((one) => <span key={one.uid} className={'tag-name' + (one.deprecated ? ' past' : '')} title={one.deprecated ? `${one.name} is deprecated` : active.includes(one.name) ? `${one.name} is active` : one.name}>{shorten(one.name)}{active.includes(one.name) && <span className="sr"> (active)</span>}{active.includes(one.name) && <i aria-hidden="true" />}</span>)}
         {tags.length > names.length && <button type="button" className="link-button" onClick={() => setOpen(true)}>{count(tags.length - names.length)} more</button>}
-        {old && <span className="chip bad">end of life</span>}
+        {old && <span className="chip bad">deprecated</span>}
       </th>
       <td className="digest"><code title={digest}>{digest.replace('sha256:', '').slice(0, 12)}</code><CopyButton text={digest} label={`Copy the digest of ${shorten(tag.name)}`} />{about?.sboms && <SBOMLinks sboms={about.sboms} image={shorten(tag.name)} />}</td>
       <td className="sizes dim">{about?.sizes.length ? about.sizes.map(({ architecture, size }, i) => <Fragment key={architecture}>{i > 0 && ' '}<span>{i > 0 && '· '}{architecture}{size != null && ` ${bytes(size)}`}</span></Fragment>) : 'unknown'}</td>
       <td className="dim"><Time at={image.moved} /></td>
-      <td>{old ? <span className="dim" title="Images count while a tag points to them that is not deprecated.">not counted</span> : standing && standing.open.total > 0 ? <Link to={to}><SeverityBar of={standing} /></Link> : <SeverityBar of={standing} />}</td>
+      <td>{old ? <span className="dim" title="An image counts while a tag that is not deprecated points to it.">not counted</span> : standing && standing.open.total > 0 ? <Link to={to}><SeverityBar of={standing} /></Link> : <SeverityBar of={standing} />}</td>
     </tr>
   );
 }

@@ -10,7 +10,7 @@ export function Findings({ uid, names }: { uid: string; names: string[] }) {
   return (
     <div className="page">
       <div className="title"><h1>Findings</h1></div>
-      <p className="lead">What is wrong with the images below {names.join(' / ')}. An image counts while a tag points to it that is not deprecated.</p>
+      <p className="lead">Vulnerabilities in the images below {names.join(' / ')}. An image counts while a tag that is not deprecated points to it.</p>
       <div className="tabs" role="group" aria-label="How findings are shown">
         <button type="button" aria-pressed={!overTime} onClick={() => narrow({ over: undefined })}>List</button>
         <button type="button" aria-pressed={overTime} onClick={() => narrow({ over: 'time' })}>Over time</button>

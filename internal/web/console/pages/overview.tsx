@@ -48,7 +48,7 @@ export function Overview({ uid, names }: { uid: string; names: string[] }) {
           {!group ? <Lines rows={3} height={34} /> : <ChildGroups group={group} names={names} />}
         </Card>}
       </div>
-      {group?.advisorySummary && <p className="dim footnote">All numbers count findings: of images to which a tag points that is not deprecated. {group.advisorySummary.open.total > 0 ? <>The feeds that lie here hold <Link to={pageAddress(names, 'advisories')}>{plural(group.advisorySummary.open.total, 'open advisory', 'open advisories')}</Link>, whether or not an image has the package.</> : names.length > 1 && <>Their advisories can also lie in the groups above.</>}</p>}
+      {group?.advisorySummary && <p className="dim footnote">All numbers count findings of images with a tag that is not deprecated. {group.advisorySummary.open.total > 0 ? <>The feeds of this group contain <Link to={pageAddress(names, 'advisories')}>{plural(group.advisorySummary.open.total, 'open advisory', 'open advisories')}</Link>, whether or not an image has the package.</> : names.length > 1 && <>Advisories can also come from the groups above.</>}</p>}
     </div>
   );
 }
@@ -85,7 +85,7 @@ function OpenFindings({ group, names, weeks }: { group: Group; names: string[]; 
   const summary = group.findingSummary;
   if (!summary) return <NotShown what="findings" />;
   const { open, accepted, notAffected } = summary;
-  if (open.total + accepted.total + notAffected.total === 0) return <Empty title="No findings">Findings come from what images hold, and from advisories about it: see <a href="/guide/importing">importing</a>.</Empty>;
+  if (open.total + accepted.total + notAffected.total === 0) return <Empty title="No findings">Findings come from the packages in images and the advisories about them: see <a href="/guide/importing">importing</a>.</Empty>;
   const shown = ratings.map((rating) => ({ rating, key: rating.toLowerCase() as 'critical' })).filter(({ key }) => !['none', 'unknown'].includes(key) || open[key] > 0 || (weeks ?? []).some((week) => week.open[key] > 0));
   const to = (search: Record<string, string>) => groupAddress(names, group.uid, 'findings', search);
   const before = weeks?.at(-2)?.open.total, change = before === undefined ? 0 : open.total - before;
@@ -168,7 +168,7 @@ function Concerns({ group, names }: { group: Group; names: string[] }) {
       detail: <><Link to={groupAddress(names, group.uid, 'access', { show: 'review', left: 'no', only: 'ending' })}>{ending.nodes.map(({ identity, role, expireTime }) => `${role?.name ?? 'a role'} of ${identity?.name ?? 'somebody'} (${formatRelativeTime(expireTime!)})`).join(', ')}</Link>{ending.totalCount > ending.nodes.length && ' and others'}</>,
     }] : []),
     ...(deprecated && deprecated.totalCount > 0 ? [{
-      key: 'deprecated', icon: 'tag' as const, title: `${plural(deprecated.totalCount, 'tag')} past end of life`,
+      key: 'deprecated', icon: 'tag' as const, title: plural(deprecated.totalCount, 'deprecated tag'),
       detail: <>{deprecated.nodes.map((tag, i) => tag.repo && <span key={tag.uid}>{i > 0 && ', '}<Link to={repoAddress(namesOf(tag.repo.group), tag.repo, { tag: tag.name })}>{tag.repo.name}:{tag.name}</Link></span>)}{deprecated.totalCount > deprecated.nodes.length && ' and others'}</>,
     }] : []),
   ];
@@ -176,7 +176,7 @@ function Concerns({ group, names }: { group: Group; names: string[] }) {
   const unread = (group.subscriptions?.totalCount ?? 0) - (group.subscriptions?.nodes.length ?? 0);
   return (
     <>
-      {concerns.length === 0 ? <Empty title="Nothing needs attention">There is nothing known to be exploited, no failing webhook, no expiring invite or grant, no unused identity and no tag past its end of life{names.length > 1 ? ' below this group' : ''}.</Empty>
+      {concerns.length === 0 ? <Empty title="Nothing needs attention">There is nothing known to be exploited, no failing webhook, no expiring invite or grant, no unused identity and no deprecated tag{names.length > 1 ? ' below this group' : ''}.</Empty>
         : <ul className="concerns">{concerns.map(({ key, icon, title, detail, bad }) => <li key={key} className={bad ? 'bad' : ''}><Icon name={icon} /><div><b>{title}</b><p>{detail}</p></div></li>)}</ul>}
       {hidden.length > 0 && <NotShown what={hidden.join(', ')} />}
       {unread > 0 && <p className="dim note">Of the {count(group.subscriptions!.totalCount)} webhooks only the first {count(group.subscriptions!.nodes.length)} are considered here.</p>}
