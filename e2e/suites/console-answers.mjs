@@ -196,7 +196,7 @@ await check('a console whose first request was refused tries again', async () =>
   refused = false;
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.getByText('this is first').waitFor();
-  assert.match(await text(page), /Needs a hand/);
+  assert.match(await text(page), /Needs attention/);
   await page.context().close();
 });
 

@@ -14,7 +14,7 @@ import { count, formatRelativeTime, plural, ratings, sentence, utcDayOf } from '
 type Group = NonNullable<OverviewQuery['group']>;
 const unseenDays = 90, soonDays = 2, endingDays = 30, plotDays = 25 * 7, mostNew = 5;
 
-/** This page says how it stands with the images of a group, what to upgrade first, what is new, and what needs a hand. */
+/** This page says how it stands with the images of a group, what to upgrade first, what is new, and what needs attention. */
 export function Overview({ uid, names }: { uid: string; names: string[] }) {
   const unseenSince = useDaysAgo(unseenDays), from = useDaysAgo(plotDays), week = useDaysAgo(7), soon = useDaysAgo(-endingDays);
   const loaded = useData(OverviewDocument, { uid, unseenSince, from, week, soon });
@@ -32,10 +32,10 @@ export function Overview({ uid, names }: { uid: string; names: string[] }) {
       <div className="grid">
         {empty ? <>
           <Card title="First steps" className="wide-7 roomy"><FirstSteps uid={uid} names={names} /></Card>
-          <Card title="Needs a hand" className="wide-5 roomy"><Concerns group={group} names={names} /></Card>
+          <Card title="Needs attention" className="wide-5 roomy"><Concerns group={group} names={names} /></Card>
         </> : <>
           <DoFirst key={uid} uid={uid} names={names} standing={group && group.findingSummary} />
-          <Card title="Needs a hand" className="wide-5 roomy">{!group ? <Lines rows={4} height={36} /> : <Concerns group={group} names={names} />}</Card>
+          <Card title="Needs attention" className="wide-5 roomy">{!group ? <Lines rows={4} height={36} /> : <Concerns group={group} names={names} />}</Card>
           <Card title="Open findings" aside={<Link to={pageAddress(names, 'findings')}>All findings</Link>} className="wide-7 roomy">
             {!group ? <Lines rows={5} height={36} /> : <OpenFindings group={group} names={names} weeks={data.findingActivity} />}
           </Card>
@@ -118,7 +118,7 @@ function Newest({ found, uid, names }: { found: OverviewQuery['newest']; uid: st
           </Link></li>
         );
       })}</ul>
-      {(rows.length > mostNew || found.pageInfo.hasNextPage) && <p className="dim note">{found.pageInfo.hasNextPage ? 'Of the newest 30 findings, the worst' : `And ${plural(rows.length - mostNew, 'more', 'more')}`}</p>}
+      {(rows.length > mostNew || found.pageInfo.hasNextPage) && <p className="dim note">{found.pageInfo.hasNextPage ? 'The worst of the newest 30 findings' : `And ${plural(rows.length - mostNew, 'more', 'more')}`}</p>}
     </>
   );
 }
@@ -126,10 +126,10 @@ function Newest({ found, uid, names }: { found: OverviewQuery['newest']; uid: st
 /** These are the steps of an organization that has no images yet. The commands run where the server runs, with its database. */
 function FirstSteps({ uid, names }: { uid: string; names: string[] }) {
   const steps: [string, ReactNode, string?][] = [
-    ['Bring your images', <>Repos, tags and images come from your registry.</>, `atrium admin import oci --group ${uid} ghcr.io/example/api`],
-    ['Say what they hold', <>If your images have no SBOMs in the registry, make them, for example with syft.</>, `syft -o cyclonedx-json ghcr.io/example/api:1.2 | atrium import sbom --group ${uid} -`],
-    ['Bring advisories', <>Feeds in the format OSV say which versions are affected. The page <a href="/guide/importing">importing</a> has the catalogs of what is exploited, too.</>, `curl -sSfO https://osv-vulnerabilities.storage.googleapis.com/Go/all.zip && atrium import osv --group ${uid} all.zip`],
-    ['Let others in', <><Link to={groupAddress(names, uid, 'identities', { show: 'invites' })}>Invite people</Link>, and <Link to={pageAddress(names, 'access')}>give them roles</Link>. A <Link to={pageAddress(names, 'webhooks')}>webhook</Link> tells other systems what is found.</>],
+    ['Import your images', <>Repos, tags and images come from your registry.</>, `atrium admin import oci --group ${uid} ghcr.io/example/api`],
+    ['Import SBOMs', <>If the registry has no SBOMs of your images, create them, for example with Syft.</>, `syft -o cyclonedx-json ghcr.io/example/api:1.2 | atrium import sbom --group ${uid} -`],
+    ['Import advisories', <>OSV feeds list affected versions. <a href="/guide/importing">Importing</a> also covers the KEV catalog and EPSS scores.</>, `curl -sSfO https://osv-vulnerabilities.storage.googleapis.com/Go/all.zip && atrium import osv --group ${uid} all.zip`],
+    ['Invite others', <><Link to={groupAddress(names, uid, 'identities', { show: 'invites' })}>Invite people</Link>, and <Link to={pageAddress(names, 'access')}>give them roles</Link>. A <Link to={pageAddress(names, 'webhooks')}>webhook</Link> notifies other systems of new findings.</>],
   ];
   return (
     <ol className="steps">{steps.map(([title, about, command]) => (
@@ -152,7 +152,7 @@ function Concerns({ group, names }: { group: Group; names: string[] }) {
       detail: <><Link to={groupAddress(names, group.uid, 'findings', { exploited: 'yes' })}>Look at {exploited === 1 ? 'it' : 'them'} first</Link>: attacks have been seen.</>,
     }] : []),
     ...failing.map(({ uid, sink, disableTime, disableReason, failingSince }) => ({
-      key: uid, icon: 'warning' as const, bad: true, title: disableTime ? 'A webhook was disabled' : 'A webhook fails',
+      key: uid, icon: 'warning' as const, bad: true, title: disableTime ? 'A webhook was disabled' : 'A webhook is failing',
       detail: <><Link to={groupAddress(names, group.uid, 'webhooks', { hook: uid })}>{sink.replace(/^https:\/\//, '')}</Link> {disableTime ? disableReason : <>since <Time at={failingSince!} /></>}</>,
     })),
     ...(unseen && old.length > 0 ? [{
@@ -164,7 +164,7 @@ function Concerns({ group, names }: { group: Group; names: string[] }) {
       detail: <><Link to={groupAddress(names, group.uid, 'identities', { show: 'invites' })}>{email ?? 'Anyone with its code'}</Link> as {role?.name ?? 'a role'} in {to?.name ?? 'a group'}, <Time at={expirationTime} /></>,
     })),
     ...(ending && ending.totalCount > 0 ? [{
-      key: 'ending', icon: 'key' as const, title: `${plural(ending.totalCount, 'grant')} ${ending.totalCount === 1 ? 'ends' : 'end'} within ${endingDays} days`,
+      key: 'ending', icon: 'key' as const, title: `${plural(ending.totalCount, 'role binding')} ${ending.totalCount === 1 ? 'ends' : 'end'} within ${endingDays} days`,
       detail: <><Link to={groupAddress(names, group.uid, 'access', { show: 'review', left: 'no', only: 'ending' })}>{ending.nodes.map(({ identity, role, expireTime }) => `${role?.name ?? 'a role'} of ${identity?.name ?? 'somebody'} (${formatRelativeTime(expireTime!)})`).join(', ')}</Link>{ending.totalCount > ending.nodes.length && ' and others'}</>,
     }] : []),
     ...(deprecated && deprecated.totalCount > 0 ? [{
@@ -176,10 +176,10 @@ function Concerns({ group, names }: { group: Group; names: string[] }) {
   const unread = (group.subscriptions?.totalCount ?? 0) - (group.subscriptions?.nodes.length ?? 0);
   return (
     <>
-      {concerns.length === 0 ? <Empty title="Nothing needs attention">There is nothing known to be exploited, no failing webhook, no expiring invite or grant, no unused identity and no deprecated tag{names.length > 1 ? ' below this group' : ''}.</Empty>
+      {concerns.length === 0 ? <Empty title="Nothing needs attention">There is no finding known to be exploited, no failing webhook, no expiring invite or role binding, no unused identity and no deprecated tag{names.length > 1 ? ' below this group' : ''}.</Empty>
         : <ul className="concerns">{concerns.map(({ key, icon, title, detail, bad }) => <li key={key} className={bad ? 'bad' : ''}><Icon name={icon} /><div><b>{title}</b><p>{detail}</p></div></li>)}</ul>}
       {hidden.length > 0 && <NotShown what={hidden.join(', ')} />}
-      {unread > 0 && <p className="dim note">Of the {count(group.subscriptions!.totalCount)} webhooks only the first {count(group.subscriptions!.nodes.length)} are considered here.</p>}
+      {unread > 0 && <p className="dim note">Only the first {count(group.subscriptions!.nodes.length)} of {count(group.subscriptions!.totalCount)} webhooks are checked here.</p>}
     </>
   );
 }
