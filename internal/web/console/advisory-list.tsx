@@ -7,7 +7,7 @@ type Event = AdvisoryHappeningFragment;
 
 const states: Record<string, [string, string]> = {
   FIXED: ['fixed', 'Fixed'], PATCHED: ['fixed', 'Patched'], FALSE_POSITIVE_DETERMINATION: ['clear', 'Not affected'], FIX_NOT_PLANNED: ['open', 'No fix planned'],
-  PENDING_UPSTREAM_FIX: ['open', 'Waits for upstream'], TRUE_POSITIVE_DETERMINATION: ['open', 'Affected'], DETECTION: ['open', 'Detected'], ANALYSIS_NOT_PLANNED: ['open', 'Not examined'],
+  PENDING_UPSTREAM_FIX: ['open', 'Waiting for upstream'], TRUE_POSITIVE_DETERMINATION: ['open', 'Affected'], DETECTION: ['open', 'Detected'], ANALYSIS_NOT_PLANNED: ['open', 'No analysis planned'],
 };
 
 /** Returns the latest event, which decides the state. Of several events with the same time, the last one in the list counts. */
@@ -69,7 +69,7 @@ export function Timeline({ events, withdrawn }: { events: Event[]; withdrawn: st
           <small>{[event.createTime && dayOf(event.createTime), event.type !== 'DETECTION' && event.author].filter(Boolean).join(' · ')}</small></li>
       ))}
       {withdrawn && <li><b>Withdrawn</b><small>{dayOf(withdrawn)}</small></li>}
-      {events.length === 0 && !withdrawn && <li><b>No events</b><small>Its source lists none.</small></li>}
+      {events.length === 0 && !withdrawn && <li><b>No events</b><small>Its source has none.</small></li>}
     </ol>
   );
 }

@@ -28,17 +28,17 @@ export function Advisory({ id, uid, names }: { id: string; uid: string; names: s
     <div className="page">
       <p className="back"><Link to={groupAddress(names, uid, 'advisories')}>Advisories</Link></p>
       <div className="title"><h1>{id}</h1><CopyButton text={id} label={`Copy ${id}`} />{worst && <Severity rating={worst.severity.rating} score={worst.severity.score} />}{exposure.exploitation?.knownExploited && <span className="chip bad">known to be exploited</span>}</div>
-      <p className="lead">{summary ?? (known ? 'No summary' : 'No feed here knows it')}</p>
+      <p className="lead">{summary ?? (known ? 'No summary' : 'Not in any feed here')}</p>
       {known && <Names exposure={exposure} worst={worst} names={names} uid={uid} />}
       <div className="grid">
-        <Card title={`In images below ${names.at(-1)}`} className="wide-12 roomy-1" aside={findings && findings.length > 0 && data.group ? <Decide held={{ capabilities: data.group.viewerCapabilities, on: names.at(-1)! }} label={`Decide here, also about later findings`} about={`${id} below ${names.at(-1)}`} fixed={{ within: uid, where: { vulnerabilityIds: [id] } }} /> : undefined}>
+        <Card title={`In images below ${names.at(-1)}`} className="wide-12 roomy-1" aside={findings && findings.length > 0 && data.group ? <Decide held={{ capabilities: data.group.viewerCapabilities, on: names.at(-1)! }} label={`Decide here, also for later findings`} about={`${id} below ${names.at(-1)}`} fixed={{ within: uid, where: { vulnerabilityIds: [id] } }} /> : undefined}>
           {!findings ? <NotShown what="findings" /> : <Affected found={data.findings!} open={data.open?.nodes[0]} id={id} uid={uid} names={names} />}
         </Card>
         <Card title="What it is" className="wide-7">
-          {exposure.metadata?.details ? <Markdown text={exposure.metadata.details} /> : <p className="dim">{known ? 'Its source tells no more than the summary.' : 'It may be in a feed that was not imported here.'}</p>}
+          {exposure.metadata?.details ? <Markdown text={exposure.metadata.details} /> : <p className="dim">{known ? 'Its source has only the summary.' : 'It may be in a feed that was not imported here.'}</p>}
         </Card>
         <div className="wide-5 column">
-          <Card title="More about it"><References exposure={exposure} /></Card>
+          <Card title="References"><References exposure={exposure} /></Card>
           {data.auditLog && <Card title="Decisions"><History log={data.auditLog} ids={[id, ...exposure.names]} /></Card>}
         </div>
         {stories.length > 0 && <Card title={plural(exposure.advisories && exposure.advisories.totalCount > stories.length ? exposure.advisories.totalCount : stories.length, 'advisory', 'advisories')} className="wide-12"><ul className="stories">{stories.map((one) => <Story key={one.uid} advisory={one} names={names} uid={uid} />)}</ul></Card>}
@@ -58,8 +58,8 @@ function Names({ exposure, worst, names, uid }: { exposure: Exposure; worst?: Ad
     <dl className="facts wrap">
       {others.length > 0 && <div><dt>Also known as</dt><dd>{list(others)}</dd></div>}
       {upstream.length > 0 && <div><dt>Comes from</dt><dd>{list(upstream)}</dd></div>}
-      {exploitation?.knownExploitedTime && <div><dt>Exploited</dt><dd>in the catalog of CISA since {dayOf(exploitation.knownExploitedTime)}</dd></div>}
-      {exploitation?.epss != null && <div><dt>Likely exploited</dt><dd>{(exploitation.epss * 100).toFixed(1)} % within 30 days (EPSS)</dd></div>}
+      {exploitation?.knownExploitedTime && <div><dt>KEV catalog</dt><dd>listed since {dayOf(exploitation.knownExploitedTime)}</dd></div>}
+      {exploitation?.epss != null && <div><dt>EPSS score</dt><dd>{(exploitation.epss * 100).toFixed(1)}%: probability of exploitation within 30 days</dd></div>}
       {worst?.severity.vector && <div><dt>CVSS {worst.severity.version}</dt><dd title={worst.severity.vector}>{vectorInWords(worst.severity.vector) ?? worst.severity.vector}</dd></div>}
     </dl>
   );
@@ -79,9 +79,9 @@ function NameLink({ id, here }: { id: string; here: string }) {
 // These are the words for the letters of a CVSS vector, for versions 3 and 4.
 const metrics: [string[], Record<string, string>][] = [
   [['AV'], { N: 'over the network', A: 'from the same network', L: 'with local access', P: 'with physical access' }],
-  [['AC'], { L: 'easy to attack', H: 'hard to attack' }],
-  [['PR'], { N: 'without an account', L: 'with an account', H: 'with an account of an administrator' }],
-  [['UI'], { N: 'without help of a user', R: 'a user has to help', P: 'a user has to help', A: 'a user has to help' }],
+  [['AC'], { L: 'low complexity', H: 'high complexity' }],
+  [['PR'], { N: 'without an account', L: 'with an account', H: 'with an administrator account' }],
+  [['UI'], { N: 'without user interaction', R: 'with user interaction', P: 'with user interaction', A: 'with user interaction' }],
 ];
 const harms: [string[], string][] = [[['VC', 'C'], 'read data'], [['VI', 'I'], 'change data'], [['VA', 'A'], 'stop the service']];
 
@@ -102,7 +102,7 @@ const isWeb = (url: string | null): url is string => url !== null && /^https?:\/
 
 function References({ exposure }: { exposure: Exposure }) {
   const links = exposure.metadata?.references.filter(({ url }) => isWeb(url)) ?? [];
-  if (links.length === 0) return <p className="dim">Its source has no links.</p>;
+  if (links.length === 0) return <p className="dim">No links from its source.</p>;
   return <ul className="references">{links.slice(0, 30).map(({ type, url }, i) => <li key={i}><span className="chip">{kindsOfLinks[type ?? 'WEB']}</span><a href={url!} target="_blank" rel="noreferrer">{url!.replace(/^https?:\/\//i, '')}</a></li>)}{links.length > 30 && <li className="dim">and {count(links.length - 30)} more</li>}</ul>;
 }
 
@@ -112,7 +112,7 @@ function Affected({ found: { nodes, totalCount, pageInfo }, open, id, uid, names
   const all = () => groupAddress(names, uid, 'findings', { vulnerability: id });
   return (
     <>
-      <p className="told small">{!open ? 'Nothing is open: everything is decided.' : <><Link to={all()}><b>{plural(open.findings, 'open finding')}</b></Link> in <b>{plural(open.repos, 'repo')}</b> and <b>{plural(open.images, 'image')}</b>, {count(open.fixable)} with a fix.</>}</p>
+      <p className="told small">{!open ? 'Nothing is open: every finding has a decision.' : <><Link to={all()}><b>{plural(open.findings, 'open finding')}</b></Link> in <b>{plural(open.repos, 'repo')}</b> and <b>{plural(open.images, 'image')}</b>, {count(open.fixable)} with a fix.</>}</p>
       <div className="scroll" tabIndex={0} role="region" aria-label="What is affected"><table className="plain-table stacks">
         <thead><tr><th scope="col">Repo</th><th scope="col">Tags</th><th scope="col">Package</th><th scope="col">Installed</th><th scope="col">Fixed in</th><th scope="col">State</th><th scope="col">Since</th></tr></thead>
         <tbody>{nodes.map((one) => <AffectedRow key={one.uid} one={one} below={names.length} />)}</tbody>
@@ -144,9 +144,9 @@ function History({ log, ids }: { log: NonNullable<VulnerabilityQuery['auditLog']
   const decisions = log.nodes.flatMap((event) => {
     const { detail } = event, all = detail?.__typename === 'FindingChange' ? detail.findings : detail?.__typename === 'FindingTriage' ? detail.rules : [];
     const one = all.find(({ vulnerabilityId }) => ids.includes(vulnerabilityId ?? ''));
-    return one ? [{ event, one, where: detail?.__typename === 'FindingChange' ? detail.repoName ?? 'a repo' : 'a group, also about later findings' }] : [];
+    return one ? [{ event, one, where: detail?.__typename === 'FindingChange' ? detail.repoName ?? 'a repo' : 'a group, also for later findings' }] : [];
   });
-  if (decisions.length === 0) return <p className="dim">Nobody has decided about it, as far as the audit log has it.</p>;
+  if (decisions.length === 0) return <p className="dim">The audit log has no decision about it.</p>;
   return (
     <ol className="timeline">{decisions.slice(0, 10).map(({ event, one, where }) => (
       <li key={event.id}><b>{stateNames[one.state]}</b>{one.note && <p>{one.note}</p>}<small>{actorOf(event)}, in {where}, <Time at={event.time} /></small></li>

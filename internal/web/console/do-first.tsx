@@ -37,7 +37,7 @@ function whyOf({ gone, images, repos, epss, reasons, firstSeenTime }: Upgrade): 
   return [
     `${rated} gone in ${plural(images, 'image')}${repos > 1 ? ` of ${plural(repos, 'repo')}` : ''}`,
     gone.knownExploited > 0 && `${count(gone.knownExploited)} known to be exploited`,
-    reasons.includes('LIKELY_EXPLOITED') && `EPSS ${Math.round(epss! * 100)} %`,
+    reasons.includes('LIKELY_EXPLOITED') && `EPSS score ${Math.round(epss! * 100)}%`,
     reasons.includes('LONG_OPEN') && `open since ${formatRelativeTime(firstSeenTime)}`,
   ].filter(Boolean).join(' · ');
 }

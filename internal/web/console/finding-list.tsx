@@ -39,7 +39,7 @@ const columnsOf = (inRepo: boolean): Column<FindingRowFragment, keyof typeof sor
     cell: (row) => <span className="two"><b>{row.vulnerabilityId}{row.knownExploited && <span className="chip bad">exploited</span>}</b><small>{(row.advisory?.vulnerabilities ?? []).map((one) => one.summary).find(Boolean) ?? (otherNames(row).join(', ') || 'No summary')}</small></span> },
   { key: 'package', label: inRepo ? 'Package' : 'Repo and package', width: 'minmax(0, 1fr)', className: 'package two', by: 'package', cell: (row) => (inRepo ? <b>{nameOfPackage(row)}</b> : <><b>{row.repo?.name ?? 'A repo'}</b><small>{nameOfPackage(row)}</small></>) },
   { key: 'versions', label: 'Installed and fixed', width: 'minmax(0, 1fr)', className: 'versions two', cell: ({ installedVersion, fixedVersions }) => <><b>{installedVersion ?? 'Unknown version'}</b><small>{fixedVersions.length > 0 ? `fixed in ${fixedVersions[0]}` : 'no fix yet'}</small></> },
-  { key: 'likely', label: 'Likely exploited', width: '8rem', className: 'dim extra', by: 'likely', hidden: true, cell: ({ epss }) => (epss === null ? '–' : `${(epss * 100).toFixed(1)} %`) },
+  { key: 'likely', label: 'EPSS score', width: '8rem', className: 'dim extra', by: 'likely', hidden: true, cell: ({ epss }) => (epss === null ? '–' : `${(epss * 100).toFixed(1)}%`) },
   { key: 'due', label: 'Fix by', width: '8rem', className: 'dim extra', by: 'due', hidden: true, cell: ({ dueTime }) => (dueTime ? <Time at={dueTime} /> : '–') },
   { key: 'assignee', label: 'Assigned to', width: '9rem', className: 'dim extra cut', hidden: true, cell: ({ assignee }) => assignee?.name ?? '–' },
   { key: 'since', label: 'Since', width: '8rem', className: 'when dim', wide: true, by: 'newest', cell: ({ firstSeenTime }) => <Time at={firstSeenTime} /> },
@@ -75,7 +75,7 @@ export function FindingList({ uid, name, names = [name], held, inRepo = false }:
       ))}</div><GroupingSelect value={by} inRepo={inRepo} /></div>
       <div className="filters">
         <Find value={query} label="Find by advisory or package" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
-        {!by && <SortSelect sorting={sorting} names={{ severity: 'Highest severity first', newest: 'Newest first', likely: 'Likely exploited first', due: 'To be fixed first', package: 'By package' }} />}
+        {!by && <SortSelect sorting={sorting} names={{ severity: 'Highest severity first', newest: 'Newest first', likely: 'Highest EPSS score first', due: 'Due soonest first', package: 'By package' }} />}
         {!by && <ChooseColumns page="findings" all={columns} />}
         <Views page="findings" />
         {held && total != null && total > 1 && !loading && <Decide held={held} reason={total > mostDecided ? `The server decides about at most ${count(mostDecided)} findings at once. Narrow the list: by severity, words or package, or in a group further down.` : undefined} label={`Decide about all ${count(total)}`} about={plural(total, 'finding')} fixed={{ within: uid, where }} former={!by && rows.length === total ? rows : undefined} onDone={() => { decided.current = true; }} />}
@@ -138,7 +138,7 @@ function Facts({ finding }: { finding: FindingRowFragment }) {
       <div><dt>Fixed in</dt><dd>{fixedVersions.join(', ') || 'No version yet'}</dd></div>
       {repo && <div><dt>Tags</dt><dd>{tags?.nodes.map((tag, i) => <span key={tag.uid}>{i > 0 && ', '}<Link to={repoAddress(names, repo, { tag: tag.name })}>{repo.name}:{tag.name}</Link></span>)}{tags && tags.totalCount > tags.nodes.length && ` and ${count(tags.totalCount - tags.nodes.length)} more`}</dd></div>}
       {repo && fixed && fixed.length > 0 && <div><dt>Not in</dt><dd>{fixed.map((tag, i) => <span key={tag.uid}>{i > 0 && ', '}<Link to={repoAddress(names, repo, { tag: tag.name })}>{repo.name}:{tag.name}</Link></span>)}</dd></div>}
-      {finding.epss !== null && <div><dt>EPSS</dt><dd>{(finding.epss * 100).toFixed(1)} % within 30 days</dd></div>}
+      {finding.epss !== null && <div><dt>EPSS score</dt><dd>{(finding.epss * 100).toFixed(1)}%: probability of exploitation within 30 days</dd></div>}
       <div><dt>First seen</dt><dd>{dayOf(finding.firstSeenTime)}</dd></div>
     </dl>
   );
