@@ -225,7 +225,7 @@ await check('who may not list bindings sees what they may do themselves', async 
   await page.context().close();
 });
 
-await check('an access review confirms and revokes grants with a note, says before whom it is about, and the audit log keeps it', async () => {
+await check('an access review confirms and revokes bindings with a note, says before whom it is about, and the audit log keeps it', async () => {
   const page = await newPage(), reviewed = await addGroup(acme.uid, 'reviewed'), [pat, quin, rae] = [await addIdentity(reviewed, 'pat'), await addIdentity(reviewed, 'quin'), await addIdentity(reviewed, 'rae')];
   await bind(reviewed, [[pat, 'viewer'], [quin, 'editor']]);
   await data('mutation M($i: CreateRoleBindingInput!) { createRoleBinding(input: $i) { roleBinding { uid } } }', { i: { parent: reviewed, identityUid: rae, roleUid: roleUid('viewer'), expireTime: new Date(Date.now() + 5 * 86_400_000).toISOString() } });
@@ -242,21 +242,21 @@ await check('an access review confirms and revokes grants with a note, says befo
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
   };
   assert.match(await row('rae').innerText(), /ends in 5 days[^]*never/);
-  assert.equal(await page.getByRole('table', { name: 'Grants' }).getAttribute('aria-rowcount'), '4');
+  assert.equal(await page.getByRole('table', { name: 'Role bindings' }).getAttribute('aria-rowcount'), '4');
   assert.deepEqual(await violations(page), []);
   await look(page, 'access-review');
   await page.getByRole('checkbox', { name: 'Choose viewer of pat in acme / reviewed' }).check();
   await page.getByRole('checkbox', { name: 'Choose viewer of rae in acme / reviewed' }).check();
-  await page.getByRole('button', { name: 'Confirm 2 grants' }).click();
+  await page.getByRole('button', { name: 'Confirm 2 bindings' }).click();
   assert.match(await page.getByRole('dialog').innerText(), /pat: viewer in acme \/ reviewed[^]*rae: viewer in acme \/ reviewed/);
   assert.deepEqual(await violations(page), []);
   await page.keyboard.press('Escape');
-  await decide('Confirm 2 grants', 'Asked their manager');
-  await page.getByText('You confirmed 2 grants.').waitFor();
+  await decide('Confirm 2 bindings', 'Asked their manager');
+  await page.getByText('You confirmed 2 bindings.').waitFor();
   await eventually(async () => /by owner[^]*Asked their manager/.test(await row('pat').innerText()), async () => row('pat').innerText());
   await page.getByRole('checkbox', { name: 'Choose editor of quin in acme / reviewed' }).check();
-  await decide('Revoke 1 grant', 'Left the team');
-  await eventually(async () => (await row('quin').count()) === 0, 'the revoked grant stays');
+  await decide('Revoke 1 binding', 'Left the team');
+  await eventually(async () => (await row('quin').count()) === 0, 'the revoked binding stays');
   await page.getByRole('button', { name: 'Ends within 30 days' }).click();
   await eventually(async () => (await page.getByRole('rowheader').allInnerTexts()).join() === 'rae', async () => text(page));
   const download = page.waitForEvent('download');
@@ -292,7 +292,7 @@ await check('changes of access are told in sentences, by person and by actor, an
   const told = () => page.locator('.happening p:first-child').allInnerTexts();
   await eventually(async () => { if ((await told()).length < 7) await open(page, '/console/acme/past/~access?show=changes'); return (await told()).length === 7; }, told); // The end of a binding is recorded soon after it.
   const sentences = await told();
-  for (const wanted of ['owner changed the role shipper of acme / past for all who have it: they may now create tags, and no longer read repos', 'owner took the role viewer in acme / past from tess · Left the team', 'owner gave sam the role editor in acme / past instead of viewer', 'owner gave tess the role viewer in acme / past', 'owner gave sam the role viewer in acme / past', 'uma lost the role editor in acme / past / deep past: it ended by itself']) assert.ok(sentences.includes(wanted), `${wanted}: ${sentences.join('; ')}`);
+  for (const wanted of ['owner changed the role shipper of acme / past for all who have it: they may now create tags, and no longer read repos', 'owner revoked the role viewer in acme / past from tess · Left the team', 'owner gave sam the role editor in acme / past instead of viewer', 'owner gave tess the role viewer in acme / past', 'owner gave sam the role viewer in acme / past', 'uma lost the role editor in acme / past / deep past when it expired']) assert.ok(sentences.includes(wanted), `${wanted}: ${sentences.join('; ')}`);
   assert.match(sentences.join(), /owner gave uma the role editor in acme \/ past \/ deep past until /);
   assert.match(await text(page), /The audit log has everything/);
   assert.ok(reads(page).length <= maxRequests);
@@ -301,7 +301,7 @@ await check('changes of access are told in sentences, by person and by actor, an
   const download = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Export CSV' }).click();
   const file = await (await download).createReadStream().then(async (stream) => (await stream.toArray()).join(''));
-  assert.match(file, /^Time,By,What,Identity,Role,Group,[^]*\r\n[^\r]+,owner,taken,tess,viewer,acme\/past,,tess,viewer,[^\r]*Left the team,/);
+  assert.match(file, /^Time,By,What,Identity,Role,Group,[^]*\r\n[^\r]+,owner,revoked,tess,viewer,acme\/past,,tess,viewer,[^\r]*Left the team,/);
   // Tess is gone, and is found by what the log says.
   await page.getByRole('button', { name: 'Anybody’s access' }).click();
   await page.getByRole('dialog').getByRole('button', { name: /^tess/ }).click();
@@ -309,16 +309,16 @@ await check('changes of access are told in sentences, by person and by actor, an
   await eventually(async () => (await told()).length === 2, told);
   await page.reload();
   await loaded(page);
-  assert.deepEqual(await told(), ['owner took the role viewer in acme / past from tess · Left the team', 'owner gave tess the role viewer in acme / past']);
+  assert.deepEqual(await told(), ['owner revoked the role viewer in acme / past from tess · Left the team', 'owner gave tess the role viewer in acme / past']);
   await page.getByRole('button', { name: /^Whose access: tess/ }).click();
   await eventually(async () => (await told()).length === 7, told);
   await page.getByRole('button', { name: 'Only by owner' }).first().click();
   await page.waitForURL(/by=/);
-  await eventually(async () => (await told()).length === 6, told); // A role that ended by itself was taken by nobody.
+  await eventually(async () => (await told()).length === 6, told); // Nobody revoked a role that expired.
   await page.getByLabel('to', { exact: true }).fill('2026-01-31');
   await page.getByLabel('From', { exact: true }).fill('2026-01-01');
   await page.waitForURL(/since=2026-01-01/);
-  await page.getByText('Nobody was given or lost anything').waitFor();
+  await page.getByText('No access changes').waitFor();
   await open(page, `/console/acme/past/~access?show=day&on=${new Date().toISOString().slice(0, 10)}`);
   await page.getByRole('button', { name: 'On a day' }).waitFor();
   assert.match(await text(page), /Who had access to acme \/ past at /);
@@ -337,7 +337,7 @@ await check('changes of access are told in sentences, by person and by actor, an
   const reader = await newPage();
   await enter(reader, await token('--as', 'viewer'));
   await follow(reader, '/console/acme/past/~access?show=changes');
-  assert.match(await text(reader), /Your role does not let you see how access was/);
+  assert.match(await text(reader), /Your role does not let you see past access/);
   await reader.context().close();
 }, 30);
 

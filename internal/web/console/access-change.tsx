@@ -29,7 +29,7 @@ export function BindButton({ group, mayBind, ground }: { group: string; mayBind:
   const fields: Field[] = [
     { name: 'identityUid', label: 'Who', hint: '', control: (props) => <ChooseIdentity {...props} group={group} chosen={chosen} onChoose={setChosen} nameOfGroup={nameOfGroup} /> },
     { name: 'roleUid', label: 'Role', hint: '', control: (props) => <ChooseRole {...props} roles={roles} group={group} nameOfGroup={nameOfGroup} /> },
-    { name: 'expireTime', label: 'Until', hint: 'Then the role ends by itself. Without a time, it stays until somebody revokes it.' },
+    { name: 'expireTime', label: 'Until', hint: 'The role ends at this time. Without a time, it stays until somebody revokes it.' },
   ];
   return (
     <FormButton label="Give a role" icon="plus" className="primary" held={{ capabilities: mayBind ? ['ROLE_BINDINGS_CREATE'] : [], on: where }} document={Bind} title={`Give a role on ${where}`} submit="Give the role"
@@ -44,7 +44,7 @@ const endOf = (time: string | null | undefined) => (time ? ` until ${formatEnd(t
 export function BindingActions({ binding, ground }: { binding: GrantFragment; ground: Ground }) {
   const { roles, nameOfGroup, seesAll, isLastOwner, onDone } = ground, group = homeOf(binding.uid), where = nameOfGroup(group), who = nameOf(binding), role = binding.role?.name ?? 'the role';
   const [open, setOpen] = useState(false);
-  const end: Field = { name: 'expireTime', label: 'Until', hint: 'Then the role ends by itself. Without a time, it stays until somebody revokes it.' };
+  const end: Field = { name: 'expireTime', label: 'Until', hint: 'The role ends at this time. Without a time, it stays until somebody revokes it.' };
   const changed = ({ roleUid, expireTime }: UpdateRoleBindingInput) => {
     const next = roles.find(({ uid }) => uid === roleUid)?.name ?? (roleUid ? 'a new role' : role);
     return `${who} has the role ${next} on ${where}${expireTime === undefined ? endOf(binding.expireTime) : expireTime ? endOf(expireTime) : ' without an end'}${roleUid ? `, and no longer ${role}` : ''}.`;
@@ -83,7 +83,7 @@ function ChooseIdentity({ value, onChange, group, chosen, onChoose, nameOfGroup,
   return (
     <div className="choosing" ref={place as RefObject<HTMLDivElement>} id={common.id} tabIndex={-1} role="group" aria-label="Who" aria-invalid={common['aria-invalid']} aria-describedby={common['aria-describedby']}>
       <div className="filters"><Find value={words} label="Find by name, description or email" onChange={setWords} /></div>
-      {!loaded.data && loaded.loading ? <Lines rows={3} /> : nodes.length === 0 ? (loaded.problems.length > 0 ? <Problems loaded={loaded} /> : <p className="dim">{words ? 'No identity that can have a role here matches these words.' : 'There is no identity in this group or in a group above it. Only these identities can have a role here.'}</p>)
+      {!loaded.data && loaded.loading ? <Lines rows={3} /> : nodes.length === 0 ? (loaded.problems.length > 0 ? <Problems loaded={loaded} /> : <p className="dim">{words ? 'No identity that can have a role here matches these words.' : 'This group and the groups above it have no identities. Only their identities can have a role here.'}</p>)
         : <ul className="choices">{nodes.map((one) => (
           <li key={one.uid}><button type="button" onClick={() => { onChoose(one); onChange(one.uid); }}><Icon name="person" /><span className="two"><b>{one.name}</b><small>{[nameOfGroup(homeOf(one.uid)), one.email ?? one.description].filter(Boolean).join(' · ')}</small></span></button></li>
         ))}</ul>}
@@ -105,7 +105,7 @@ function ChooseRole({ value, onChange, roles, group, current, nameOfGroup, ...co
       return (
         <li key={role.uid} role="none"><label title={reason || undefined} className={reason ? 'off' : ''}>
           <input type="radio" name={name} checked={value === role.uid} disabled={reason !== ''} onChange={() => onChange(role.uid)} />
-          <span className="two"><b>{role.name}</b><small>{reason || [role.uid === current && 'the role it has', homeOf(role.uid) && `of ${nameOfGroup(homeOf(role.uid))}`, role.description ?? summarize(role.capabilities)].filter(Boolean).join(' · ')}</small></span>
+          <span className="two"><b>{role.name}</b><small>{reason || [role.uid === current && 'current role', homeOf(role.uid) && `of ${nameOfGroup(homeOf(role.uid))}`, role.description ?? summarize(role.capabilities)].filter(Boolean).join(' · ')}</small></span>
         </label></li>
       );
     })}</ul>
@@ -139,7 +139,7 @@ function Effect({ outcome, name, data, nameOfGroup, seesAll, self }: { outcome: 
   const partly = (data.identity?.roleBindings?.pageInfo.hasNextPage ?? false) || !data.identity?.roleBindings;
   return (
     <>
-      <p>{parts.length > 0 ? <><b>{name}</b> {parts.join(' and ')} on <b>{nameOfGroup(on)}</b> and everything below{reach && ` (${reach})`}, from the next request.</> : <>Nothing changes for <b>{name}</b> on <b>{nameOfGroup(on)}</b>: other bindings already give it all of this.</>}</p>
+      <p>{parts.length > 0 ? <><b>{name}</b> {parts.join(' and ')} on <b>{nameOfGroup(on)}</b> and everything below{reach && ` (${reach})`}, from the next request.</> : <>Nothing changes for <b>{name}</b> on <b>{nameOfGroup(on)}</b>: other bindings already give it the same capabilities.</>}</p>
       {self && lost.length > 0 && <p className="warn"><Icon name="warning" />This is your own access. You may not be able to undo it.</p>}
       {parts.length > 0 && <CapabilityTable held={outcome.next} gained={gained} lost={lost} />}
       {kept.map((one) => <p key={one.binding.uid} className="dim note">{plural(one.capabilities.length, 'capability stays', 'capabilities stay')} because of {describeBinding(one)}: {enumerate(one.capabilities.map(tell), 4)}.</p>)}

@@ -1,4 +1,4 @@
-// This file shows what the audit log tells of access: what was given and taken between two days, and who had access on a day.
+// This file shows what the audit log has about access: what was given and revoked between two days, and who had access on a day.
 
 import { useEffect, useMemo, useState, type ReactNode } from 'react';
 import { enumerate, rootOf, summarize, tell } from './access';
@@ -31,7 +31,7 @@ const Reach = ({ record: { complete, recordedSince }, what }: { record: Record; 
     : <><Icon name="warning" />The audit log reaches back to {formatTime(recordedSince!)}, because older entries were deleted. {what}</>}</p>
 );
 
-const refusal = <div className="table"><Empty title="Your role does not let you see how access was">This needs the capabilities role_bindings.list and groups.update: the answer comes from the audit log.</Empty></div>;
+const refusal = <div className="table"><Empty title="Your role does not let you see past access">This needs the capabilities role_bindings.list and groups.update: the answer comes from the audit log.</Empty></div>;
 const isRefused = (problems: { code: string }[]) => problems.some(({ code }) => code === 'PERMISSION_DENIED');
 
 type Group = PastGrant['group'];
@@ -45,21 +45,21 @@ const endOf = ({ expireTime }: PastGrantFragment) => (expireTime ? dayOf(expireT
 const until = (grant: PastGrantFragment) => grant.expireTime && ` until ${dayOf(grant.expireTime)}`;
 
 const kinds: { [kind in AccessChangeKind]: { icon: IconName; name: string; className?: string } } = {
-  GIVEN: { icon: 'plus', name: 'given', className: 'gave' }, CHANGED: { icon: 'edit', name: 'changed' }, TAKEN: { icon: 'bin', name: 'taken', className: 'took' },
-  EXPIRED: { icon: 'close', name: 'ended by itself', className: 'took' }, ROLE_CHANGED: { icon: 'role', name: 'role changed' },
+  GIVEN: { icon: 'plus', name: 'given', className: 'gave' }, CHANGED: { icon: 'edit', name: 'changed' }, TAKEN: { icon: 'bin', name: 'revoked', className: 'took' },
+  EXPIRED: { icon: 'close', name: 'expired', className: 'took' }, ROLE_CHANGED: { icon: 'role', name: 'role changed' },
 };
 
-/** This sentence says who gave or took what. */
+/** This sentence says who gave or revoked what. */
 function Sentence({ change, ...place }: Place & { change: ChangedFragment }): ReactNode {
   const { kind, before, after, role, event: { actor, group } } = change, by = <b>{actorOf({ actor })}</b>;
   const roleOf = (uid: string, name: string) => (role?.uid === uid ? <Link to={groupAddress(place.names, place.uid, 'roles', { role: uid })}><b>{name}</b></Link> : <b>{name}</b>);
   const given = after ?? before, now = given && <>the role {roleOf(given.roleUid, given.roleName)} in <Where group={group} name={given.groupName} /></>;
   switch (kind) {
     case 'GIVEN': return <>{by} gave <Who grant={after!} {...place} /> {now}{until(after!)}</>;
-    case 'TAKEN': return <>{by} took {now} from <Who grant={before!} {...place} /></>;
-    case 'EXPIRED': return <><Who grant={before!} {...place} /> lost {now}: it ended by itself</>;
+    case 'TAKEN': return <>{by} revoked {now} from <Who grant={before!} {...place} /></>;
+    case 'EXPIRED': return <><Who grant={before!} {...place} /> lost {now} when it expired</>;
     case 'CHANGED':
-      if (before!.identityUid !== after!.identityUid) return <>{by} gave <Who grant={after!} {...place} /> {now}{until(after!)}, and took it from <Who grant={before!} {...place} /></>;
+      if (before!.identityUid !== after!.identityUid) return <>{by} gave <Who grant={after!} {...place} /> {now}{until(after!)}, and revoked it from <Who grant={before!} {...place} /></>;
       if (before!.roleUid !== after!.roleUid) return <>{by} gave <Who grant={after!} {...place} /> {now}{until(after!)} instead of <b>{before!.roleName}</b></>;
       return <>{by} changed when <Who grant={after!} {...place} /> loses {now}: {endOf(after!)} instead of {endOf(before!)}</>;
     case 'ROLE_CHANGED': return <>{by} changed the role {roleOf(change.roleUid, change.roleName)} of <Where group={group} /> for all who have it{differenceOf(change)}</>;
@@ -79,7 +79,7 @@ const fileColumns: Pick<Column<ChangedFragment>, 'label' | 'text'>[] = [
   { label: 'Identity UID', text: (change) => subjectOf(change)?.identityUid }, { label: 'Role UID', text: ({ roleUid }) => roleUid }, { label: 'By UID', text: ({ event }) => event.actor.subject }, { label: 'Event', text: ({ event }) => event.id },
 ];
 
-/** This list says in sentences what was given and taken in a group and below, between two days. */
+/** This list says in sentences what was given and revoked in a group and below, between two days. */
 export function AccessChanges({ uid, names }: Place) {
   const { search } = useLocation(), since = beginOf(search.get('since') ?? '') ? search.get('since')! : daysAgo(usualDays - 1), last = beginOf(search.get('until') ?? '') ? search.get('until')! : today();
   const person = search.get('person') ?? undefined, by = search.get('by') ?? undefined;
@@ -91,7 +91,7 @@ export function AccessChanges({ uid, names }: Place) {
   if (isRefused(list.problems)) return refusal;
   return (
     <>
-      <p className="lead">What was given and taken in {names.join(' / ')} and below, and by whom. <Link to={groupAddress(names, uid, 'access', { show: 'day', on: dateOf(Date.parse(beginOf(since, -1)!)) })}>Who had access before that</Link></p>
+      <p className="lead">Roles given and revoked in {names.join(' / ')} and below, and by whom. <Link to={groupAddress(names, uid, 'access', { show: 'day', on: dateOf(Date.parse(beginOf(since, -1)!)) })}>Who had access before that</Link></p>
       <div className="filters">
         <Day label="From" value={since} onChange={(day) => narrow({ since: day }, { replace: true })} /><Day label="to" value={last} onChange={(day) => narrow({ until: day === today() ? undefined : day }, { replace: true })} />
         <PersonFilter label="Whose access" nothing="Anybody’s access" chosen={person} root={rootOf(uid)} known={people} onChange={(one) => narrow({ person: one })} />
@@ -100,12 +100,12 @@ export function AccessChanges({ uid, names }: Place) {
         <SaveRows name="access changes" columns={fileColumns} readAll={list.readAll} disabled={rows.length === 0} />
         <span className="total" role="status">{started && !loading ? plural(rows.length, 'change') + (more ? ' or more' : '') : ' '}</span>
       </div>
-      {turned ? <div className="table"><Empty title="The last day is before the first">Choose days the other way round.</Empty></div>
+      {turned ? <div className="table"><Empty title="The last day is before the first">Choose a later last day, or an earlier first day.</Empty></div>
         : list.problems.length > 0 && rows.length === 0 ? <Problems loaded={list} /> : !started ? <div className="table"><div className="pad"><Lines rows={8} height={38} /></div></div>
-        : rows.length === 0 && !loading ? <div className="table"><Empty title="Nobody was given or lost anything">{person || by ? <button type="button" className="link-button" onClick={() => narrow({ person: undefined, by: undefined })}>Show the changes of all, by all</button> : 'Choose an earlier day to see more.'}</Empty></div>
-        : <List label="Changes of access" rows={entries} keyOf={({ change }) => change.event.id} height={height} busy={loading} end={list.readMore} render={({ heading, change }) => <>{heading && <h2 className="day-heading">{heading}</h2>}<Change change={change} uid={uid} names={names} /></>} />}
+        : rows.length === 0 && !loading ? <div className="table"><Empty title="No access changes">{person || by ? <button type="button" className="link-button" onClick={() => narrow({ person: undefined, by: undefined })}>Show all changes</button> : 'Choose an earlier day to see more.'}</Empty></div>
+        : <List label="Access changes" rows={entries} keyOf={({ change }) => change.event.id} height={height} busy={loading} end={list.readMore} render={({ heading, change }) => <>{heading && <h2 className="day-heading">{heading}</h2>}<Change change={change} uid={uid} names={names} /></>} />}
       <ListProblems list={list} />
-      {person && <p className="dim note">Changes of what a role allows are left out, because they are about all who have the role.</p>}
+      {person && <p className="dim note">Changes to the capabilities of a role are left out, because they affect everybody who has the role.</p>}
       {first?.accessChanges && <Reach record={first.accessChanges} what="Earlier changes are missing." />}
     </>
   );
@@ -161,7 +161,7 @@ export function AccessOnDay({ uid, names }: Place) {
         : <Table label="Role bindings of that time" kind="binding-columns past" columns={columns} rows={rows} keyOf={(row) => row.bindingUid} height={height} busy={loading} end={list.readMore} />}
       <ListProblems list={list} />
       {first?.accessAt && <Reach record={first.accessAt} what="Bindings that ended before are missing, and others are shown as they were then." />}
-      <p className="dim note">Whoever came through an external group of an identity provider had no binding, and is not listed. Groups above on which you may not read the audit log are left out.</p>
+      <p className="dim note">People who had access through an external group of an identity provider had no binding, so they are not listed. Groups above whose audit log you may not read are left out.</p>
     </>
   );
 }

@@ -1,4 +1,4 @@
-// This file has the access review: a list of grants, which are confirmed or revoked with a note. The audit log keeps both.
+// This file has the access review: a list of role bindings, which are confirmed or revoked with a note. The audit log keeps both.
 
 import { useState } from 'react';
 import { homeOf } from './access';
@@ -17,7 +17,7 @@ import { count, plural } from './words';
 
 const sorts = { created: { field: 'CREATE_TIME', direction: 'ASC' }, identity: { field: 'IDENTITY_NAME', direction: 'ASC' }, role: { field: 'ROLE_NAME', direction: 'ASC' }, group: { field: 'GROUP_NAME', direction: 'ASC' } } as const;
 const periods = [30, 90, 180, 365], usualPeriod = 90, idleDays = 90, soonDays = 30, mostAtOnce = 100;
-const kinds: { value: IdentityKind; name: string }[] = [{ value: 'USER', name: 'People of a provider' }, { value: 'CLAIM_MATCH', name: 'By the claims of a token' }, { value: 'STATIC_KEYS', name: 'By own keys' }, { value: 'NOBODY', name: 'Nobody can act as it' }];
+const kinds: { value: IdentityKind; name: string }[] = [{ value: 'USER', name: 'Users of a provider' }, { value: 'CLAIM_MATCH', name: 'Claims of a token' }, { value: 'STATIC_KEYS', name: 'Stored keys' }, { value: 'NOBODY', name: 'Cannot sign in' }];
 const unseen = 'An identity that you may not see';
 const nameOf = ({ identity }: ReviewedFragment) => identity?.name ?? unseen;
 const placeOf = ({ group }: ReviewedFragment) => namesOf(group).join(' / ') || 'a group that you may not see';
@@ -68,44 +68,44 @@ export function AccessReview({ uid, names }: { uid: string; names: string[] }) {
   if (refused) return <div className="table"><Empty title="Your role does not let you see role bindings">A review needs the capability role_bindings.list, and role_bindings.delete to confirm or revoke.</Empty></div>;
   return (
     <>
-      <p className="lead">{left === undefined ? <span aria-hidden style={{ visibility: 'hidden' }}>All of the grants in {names.at(-1)} and below were neither given nor confirmed within {days} days.</span> /* It keeps the place of the sentence. */ : left === 0 ? `Everything in ${names.at(-1)} and below was given or confirmed within ${days} days.` : `${plural(left, 'grant')} of ${count(first?.all?.totalCount ?? left)} in ${names.at(-1)} and below ${left === 1 ? 'was' : 'were'} neither given nor confirmed within ${days} days.`} <Link to={groupAddress(names, uid, 'activity', { show: 'log', about: 'reviews' })}>Who confirmed and revoked what</Link></p>
+      <p className="lead">{left === undefined ? <span aria-hidden style={{ visibility: 'hidden' }}>All of the role bindings in {names.at(-1)} and below were neither given nor confirmed within {days} days.</span> /* It keeps the place of the sentence. */ : left === 0 ? `Every role binding in ${names.at(-1)} and below was given or confirmed within ${days} days.` : `${count(left)} of ${plural(first?.all?.totalCount ?? left, 'role binding')} in ${names.at(-1)} and below ${left === 1 ? 'was' : 'were'} neither given nor confirmed within ${days} days.`} <Link to={groupAddress(names, uid, 'activity', { show: 'log', about: 'reviews' })}>Who confirmed and revoked what</Link></p>
       <div className="filters">
-        <Toggles label="Which grants" chosen={every ? [] : ['left']} onChange={([one]) => narrow({ left: one ? undefined : 'no' })} options={[{ value: 'left', name: 'Left to review', count: left === undefined ? undefined : count(left) }]} />
+        <Toggles label="Which bindings" chosen={every ? [] : ['left']} onChange={([one]) => narrow({ left: one ? undefined : 'no' })} options={[{ value: 'left', name: 'Left to review', count: left === undefined ? undefined : count(left) }]} />
         <select aria-label="Period of the review" value={days} onChange={({ target: { value } }) => narrow({ period: value === String(usualPeriod) ? undefined : value })}>{periods.map((one) => <option key={one} value={one}>every {one} days</option>)}</select>
         <select aria-label="Kind of identity" value={kind ?? ''} onChange={({ target: { value } }) => narrow({ kind: value || undefined })}><option value="">Any kind of identity</option>{kinds.map(({ value, name }) => <option key={value} value={value}>{name}</option>)}</select>
         <ChooseColumns page="review" all={columns} />
         <Views page="access" />
-        <SaveRows name="grants" columns={[...columns, ...columnsOfFile]} readAll={list.readAll} disabled={total === 0} />
-        <span className="total" role="status">{total != null && !loading ? plural(total, 'grant') : ' '}</span>
+        <SaveRows name="bindings" columns={[...columns, ...columnsOfFile]} readAll={list.readAll} disabled={total === 0} />
+        <span className="total" role="status">{total != null && !loading ? plural(total, 'binding') : ' '}</span>
       </div>
       <div className="filters tight"><Toggles label="Only" chosen={only} onChange={(next) => narrow({ only: joinValues(next) })} options={[{ value: 'idle', name: `Not seen for ${idleDays} days` }, { value: 'ending', name: `Ends within ${soonDays} days` }, { value: 'new', name: 'Given in the last 30 days' }]} /></div>
       {chosen.length > 0 && <Decide chosen={chosen} own={own} onClear={clear} onDone={done} />}
       {list.problems.length > 0 && rows.length === 0 ? <Problems loaded={list} /> : !started ? <div className="table"><div className="pad"><Lines rows={8} height={38} /></div></div>
-        : rows.length === 0 && !loading ? <div className="table"><Empty title={filtered ? 'No grant matches' : every ? 'Nobody has a role here' : 'Nothing is left to review'}>{filtered ? <button type="button" className="link-button" onClick={() => narrow({ only: undefined, kind: undefined })}>Leave out the filters</button> : !every && <button type="button" className="link-button" onClick={() => narrow({ left: 'no' })}>Show all grants</button>}</Empty></div>
-        : <Table label="Grants" kind="review-columns" columns={shown} rows={rows} total={total} keyOf={(row) => row.uid} height={height} busy={loading} end={list.readMore} sorting={sorting} marking={marking} />}
+        : rows.length === 0 && !loading ? <div className="table"><Empty title={filtered ? 'No binding matches' : every ? 'Nobody has a role here' : 'Nothing is left to review'}>{filtered ? <button type="button" className="link-button" onClick={() => narrow({ only: undefined, kind: undefined })}>Clear the filters</button> : !every && <button type="button" className="link-button" onClick={() => narrow({ left: 'no' })}>Show all bindings</button>}</Empty></div>
+        : <Table label="Role bindings" kind="review-columns" columns={shown} rows={rows} total={total} keyOf={(row) => row.uid} height={height} busy={loading} end={list.readMore} sorting={sorting} marking={marking} />}
       <ListProblems list={list} />
     </>
   );
 }
 
-const note: Field = { name: 'note', label: 'Note', hint: 'Why, for those who read it later. The audit log keeps it.' };
+const note: Field = { name: 'note', label: 'Note', hint: 'Why you decided this. The audit log keeps the note.' };
 
 /** These buttons confirm or revoke the grants that the reader has marked. */
 export function Decide({ chosen, own, onClear, onDone }: { chosen: ReviewedFragment[]; own: ReadonlySet<string>; onClear: () => void; onDone: (what: string) => void }) {
-  const [deciding, setDeciding] = useState<'keep' | 'revoke'>(), close = () => setDeciding(undefined), n = plural(chosen.length, 'grant');
+  const [deciding, setDeciding] = useState<'keep' | 'revoke'>(), close = () => setDeciding(undefined), n = plural(chosen.length, 'binding');
   const fixed = chosen.find(({ mayRevoke }) => !mayRevoke), uids = chosen.map(({ uid }) => uid);
-  const reason = fixed ? `This needs role_bindings.delete on ${placeOf(fixed)}, which your role does not include. An owner can give you a role that does.` : chosen.length > mostAtOnce ? `At most ${mostAtOnce} grants can be decided about at once: choose fewer.` : undefined;
+  const reason = fixed ? `This needs role_bindings.delete on ${placeOf(fixed)}, which your role does not include. An owner can give you a role that does.` : chosen.length > mostAtOnce ? `You can confirm or revoke at most ${mostAtOnce} bindings at once: choose fewer.` : undefined;
   return (
     <ChosenBar what={n} onClear={onClear}>
       <Action icon="done" reason={reason} onClick={() => setDeciding('keep')}>Confirm {n}</Action>
       <Action icon="bin" reason={reason} onClick={() => setDeciding('revoke')}>Revoke {n}</Action>
-      <Form open={deciding === 'keep'} onClose={close} document={Confirm} title={`Confirm ${n}?`} lead="You have looked at these grants, and they stay as they are." fields={[note]} fixed={{ requests: chosen.map(({ uid, identity, role, expireTime }) => ({ uid, identityUid: identity?.uid, roleUid: role?.uid, expireTime })) }} submit="Confirm" affects={['RoleBinding']} below={() => <Listed chosen={chosen} />} onDone={() => onDone(`You confirmed ${n}.`)} />
-      <Form open={deciding === 'revoke'} onClose={close} document={UnbindAll} title={`Revoke ${n}?`} lead="From the next request on, these identities no longer have these roles. This cannot be undone." fields={[note]} fixed={{ uids }} submit="Revoke" affects={['RoleBinding', 'Group']}
+      <Form open={deciding === 'keep'} onClose={close} document={Confirm} title={`Confirm ${n}?`} lead="You confirm that these role bindings are still needed. They stay as they are." fields={[note]} fixed={{ requests: chosen.map(({ uid, identity, role, expireTime }) => ({ uid, identityUid: identity?.uid, roleUid: role?.uid, expireTime })) }} submit="Confirm" affects={['RoleBinding']} below={() => <Listed chosen={chosen} />} onDone={() => onDone(`You confirmed ${n}.`)} />
+      <Form open={deciding === 'revoke'} onClose={close} document={UnbindAll} title={`Revoke ${n}?`} lead="From their next request, these identities no longer have these roles. You cannot undo this." fields={[note]} fixed={{ uids }} submit="Revoke" affects={['RoleBinding', 'Group']}
         below={() => <>{chosen.some(({ identity }) => identity && own.has(identity.uid)) && <p className="warn"><Icon name="warning" />Some of these are your own access. You may not be able to undo it.</p>}<Listed chosen={chosen} /></>} onDone={() => onDone(`You revoked ${n}.`)} />
     </ChosenBar>
   );
 }
 
 const Listed = ({ chosen }: { chosen: ReviewedFragment[] }) => (
-  <section aria-label="What it is about"><ul className="plain affected">{chosen.map((row) => <li key={row.uid}><b>{nameOf(row)}</b>: {roleOf(row)} in {placeOf(row)}{row.group === null && ` (${homeOf(row.uid).slice(-8)})`}</li>)}</ul></section>
+  <section aria-label="Affected bindings"><ul className="plain affected">{chosen.map((row) => <li key={row.uid}><b>{nameOf(row)}</b>: {roleOf(row)} in {placeOf(row)}{row.group === null && ` (${homeOf(row.uid).slice(-8)})`}</li>)}</ul></section>
 );

@@ -83,7 +83,7 @@ function GroupAccess({ uid, names }: { uid: string; names: string[] }) {
             : shown.length + externals.length === 0 && !list.more ? <div className="card"><Empty title="Nothing found">No binding contains all words of “{query}” in its identity or role. <button type="button" className="link-button" onClick={() => narrow({ q: undefined })}>Show all</button></Empty></div>
             : table ? <Table rows={shown} total={total} uid={uid} names={names} mappings={externals} busy={loading} end={list.readMore} ground={ground} sorting={sorting} />
             : <div className={loading ? 'card flush busy' : 'card flush'} aria-busy={loading}><Picture label={`Who has which role on ${names.join(' / ')}`} given={drawn!.given} stations={drawn!.stations} way onGiven={setGiven} /></div>}
-          {started && whole && !table && list.more && <p className="end">This shows the newest {count(rows.length)} of {count(total ?? rows.length)} bindings. {!list.stopped && <button type="button" className="link-button" onClick={list.readMore}>Read {count(Math.min(200, (total ?? 0) - rows.length))} more</button>}</p>}
+          {started && whole && !table && list.more && <p className="end">This shows the newest {count(rows.length)} of {count(total ?? rows.length)} bindings. {!list.stopped && <button type="button" className="link-button" onClick={list.readMore}>Show {count(Math.min(200, (total ?? 0) - rows.length))} more</button>}</p>}
           <ListProblems list={{ ...list, problems }} />
           {started && <Notes seesAll={first?.viewer?.seesAll ?? false} seesExternal={first?.viewer?.seesExternal ?? false} moreMappings={first?.externalGroupRoleMappings?.pageInfo.hasNextPage ?? false} deep={way.length > 1 || uid.includes('/')} />}
           {started && <Question uid={uid} names={names} people={people(rows)} />}
@@ -283,9 +283,9 @@ function Reach({ identity: id, uid, names }: { identity: string; uid: string; na
         <>
           <SignsIn one={one!} />
           <div className="card flush below"><header><h2>Where it has access</h2>{total != null && <span className="dim">{plural(total, 'binding')}</span>}</header>
-            {!one?.roleBindings ? <p className="dim note">Your role does not let you see role bindings.</p> : rows.length === 0 ? <Empty title="It has no role anywhere">It may do nothing in the groups that you can see.</Empty>
+            {!one?.roleBindings ? <p className="dim note">Your role does not let you see role bindings.</p> : rows.length === 0 ? <Empty title="No role anywhere">It has no access to the groups that you can see.</Empty>
               : <Picture label={`Where ${one.name} has a role`} given={drawn} stations={stations} way={false} onGiven={setGiven} />}</div>
-          {list.more && <p className="end">The first {count(rows.length)} of {count(total ?? rows.length)} bindings. {!list.stopped && <button type="button" className="link-button" onClick={list.readMore}>Read more</button>}</p>}
+          {list.more && <p className="end">The first {count(rows.length)} of {count(total ?? rows.length)} bindings. {!list.stopped && <button type="button" className="link-button" onClick={list.readMore}>Show more</button>}</p>}
           <ListProblems list={{ ...list, problems }} />
           <p className="dim note">An identity has no rights outside its own group{home.length > 0 && `, ${home.join(' / ')}`}. Roles from external groups of an identity provider are not shown.{!first?.viewer?.seesAll && ' Bindings in groups that you may not see are not shown.'}</p>
           <div className="grid"><Card title={`What it may do in ${names.join(' / ')}`} className="wide-6">{one?.held ? (one.held.length > 0 ? <CapabilityTable held={new Set(one.held)} /> : <p className="dim">Nothing.</p>) : <p className="dim note">Your role does not let you see this.</p>}</Card>
@@ -305,7 +305,7 @@ function BindingSheet({ binding, where, onClose, ground }: { binding: GrantFragm
   return (
     <>
       <header><div><h2>{role?.name ?? 'A role'} on {where}</h2><p className="dim">{role?.description ?? summarize(role?.capabilities)}</p></div><button type="button" className="icon-button" aria-label="Close" onClick={onClose}><Icon name="close" /></button></header>
-      <section>{binding.expireTime && <p>It ends by itself: <Until at={binding.expireTime} /></p>}{data ? <BindingActions binding={binding} ground={{ ...ground, roles: rolesOf(data) }} /> : <Lines rows={1} />}</section>
+      <section>{binding.expireTime && <p>This binding ends <Time at={binding.expireTime} />.</p>}{data ? <BindingActions binding={binding} ground={{ ...ground, roles: rolesOf(data) }} /> : <Lines rows={1} />}</section>
       <section><h3>What it allows</h3>{role ? <CapabilityTable held={new Set(role.capabilities)} /> : <p className="dim">Your role does not let you see this role.</p>}</section>
     </>
   );
