@@ -392,7 +392,7 @@ await check('findings that were chosen are decided about together, which is said
   await look(page, 'findings-said');
   assert.deepEqual(await violations(page), []);
   await page.getByRole('button', { name: /^Not affected/ }).click();
-  await page.getByRole('button', { name: 'Assigned to anybody' }).click();
+  await page.getByRole('button', { name: 'Any assignee' }).click();
   await dialog.getByRole('button', { name: 'Me', exact: true }).click();
   await page.locator('[role=status].total').filter({ hasText: /^2 findings$/ }).waitFor();
   await page.keyboard.press('z');
@@ -753,8 +753,8 @@ await check('a token that was pasted and expires keeps the form, which is sent w
   await page.getByRole('dialog').getByText('Your session has expired.').waitFor(); // A list behind the form can say so, too.
   assert.equal(await page.getByRole('dialog').getByLabel('Name', { exact: true }).inputValue(), name);
   await page.unroute('**/graphql');
-  await page.getByLabel('A new token').fill(await token('--as', 'owner'));
-  await page.getByRole('button', { name: 'Use it' }).click();
+  await page.getByLabel('New bearer token').fill(await token('--as', 'owner'));
+  await page.getByRole('button', { name: 'Use this token' }).click();
   await page.getByText('You are signed in again.').waitFor();
   await page.getByRole('button', { name: 'Create the group' }).click();
   await page.waitForURL(new RegExp(`/engineering/${name}$`));

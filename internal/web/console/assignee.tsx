@@ -25,7 +25,7 @@ export function ChooseAssignee({ value, onChange, root, now, ...common }: Contro
   return (
     <>
       <select {...common} ref={select} value={value as string} onChange={({ target }) => { setLooking(target.value === another); if (target.value !== another) onChange(target.value); }}>
-        {asItIs && <option value="">As it is</option>}<option value={nobody}>Nobody</option>
+        {asItIs && <option value="">No change</option>}<option value={nobody}>Nobody</option>
         {own.map(({ uid, name }) => <option key={uid} value={uid}>{name} (you)</option>)}{others.map(({ uid, name }) => <option key={uid} value={uid}>{name}</option>)}
         <option value={another}>Somebody else …</option>
       </select>
@@ -39,5 +39,5 @@ export const assignedTo = (asked: string | undefined): FindingFilter => (!asked 
 
 /** This filter restricts a list to the findings that somebody looks after, or nobody. */
 export const AssigneeFilter = ({ chosen, root, known }: { chosen?: string; root: string; known: ReadonlyMap<string, string> }) => (
-  <PersonFilter label="Assigned to" nothing="Assigned to anybody" choices={[[me, 'me'], [nobody, nobody]]} chosen={chosen} root={root} known={known} onChange={(assignee) => narrow({ assignee })} />
+  <PersonFilter label="Assigned to" nothing="Any assignee" choices={[[me, 'me'], [nobody, nobody]]} chosen={chosen} root={root} known={known} onChange={(assignee) => narrow({ assignee })} />
 );

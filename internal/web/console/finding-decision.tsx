@@ -17,12 +17,12 @@ const justifications: VexJustification[] = ['COMPONENT_NOT_PRESENT', 'VULNERABLE
 
 /** Returns the fields of the form. What the reader does not change is not sent, and the decision is sent as a whole. */
 const fieldsFrom = (start: Values, root: string, now: { uid: string; name: string }[]): Field[] => [
-  { name: 'state', label: 'State', unit: 'decision', hint: 'The decision replaces an earlier one.', nothing: 'As it is', needed: (values) => ['note', 'assignee', 'dueTime'].every((name) => values[name] === start[name]), choices: (['IN_TRIAGE', 'ACCEPTED', 'NOT_AFFECTED', 'OPEN'] as const).map((value) => ({ value, name: { IN_TRIAGE: 'In triage: somebody looks into it', ACCEPTED: 'Accepted: we live with the risk', NOT_AFFECTED: 'Not affected after all', OPEN: 'Open: take the decision back' }[value] })) },
-  { name: 'justification', label: 'Reason', unit: 'decision', hint: 'As documents in the format VEX have it.', choices: justifications.map((value) => ({ value, name: reasonOf(value) })), shown: ({ state }) => state === 'NOT_AFFECTED', needed: ({ state }) => state === 'NOT_AFFECTED' },
-  { name: 'note', label: 'Note', unit: 'decision', hint: 'Why, for those who read it later.' },
-  { name: 'expireTime', label: 'Until', unit: 'decision', hint: 'Then the findings are open again. Without a time, the decision stays.', shown: ({ state }) => state !== 'OPEN' && state !== '' },
-  { name: 'assignee', label: 'Assigned to', unit: 'assignee', hint: 'Who looks after it. It is no part of the decision.', send: (value) => (value === nobody ? null : value || undefined), control: (props) => <ChooseAssignee {...props} root={root} now={now} /> },
-  { name: 'dueTime', label: 'Fix by', unit: 'due', hint: 'It is no part of the decision. A time that you set counts more than one that a rule of the group gives.', send: (value) => (value === '' ? null : timeOfField(value as string).toISOString()) },
+  { name: 'state', label: 'State', unit: 'decision', hint: 'Your decision replaces any earlier one.', nothing: 'No change', needed: (values) => ['note', 'assignee', 'dueTime'].every((name) => values[name] === start[name]), choices: (['IN_TRIAGE', 'ACCEPTED', 'NOT_AFFECTED', 'OPEN'] as const).map((value) => ({ value, name: { IN_TRIAGE: 'In triage: somebody is investigating', ACCEPTED: 'Accepted: the risk is acceptable', NOT_AFFECTED: 'Not affected after all', OPEN: 'Open: withdraw the decision' }[value] })) },
+  { name: 'justification', label: 'Reason', unit: 'decision', hint: 'One of the justifications that VEX defines.', choices: justifications.map((value) => ({ value, name: reasonOf(value) })), shown: ({ state }) => state === 'NOT_AFFECTED', needed: ({ state }) => state === 'NOT_AFFECTED' },
+  { name: 'note', label: 'Note', unit: 'decision', hint: 'Why you decided this, for anyone who reads it later.' },
+  { name: 'expireTime', label: 'Until', unit: 'decision', hint: 'At this time the findings are open again. Without a time, the decision does not end.', shown: ({ state }) => state !== 'OPEN' && state !== '' },
+  { name: 'assignee', label: 'Assigned to', unit: 'assignee', hint: 'The person who handles it. This is separate from the decision.', send: (value) => (value === nobody ? null : value || undefined), control: (props) => <ChooseAssignee {...props} root={root} now={now} /> },
+  { name: 'dueTime', label: 'Fix by', unit: 'due', hint: 'The due date. It is separate from the decision, and overrides the due policy of the group.', send: (value) => (value === '' ? null : timeOfField(value as string).toISOString()) },
 ];
 const affects = ['Finding', 'FindingConnection', 'FindingSummary'];
 
@@ -67,17 +67,17 @@ function tell(n: number, { state, note, expireTime, assignee, dueTime }: UpdateF
   const what = n === 1 && former.length === 1 ? `${former[0].vulnerabilityId} in ${nameOfPackage(former[0])}` : many, is = n === 1 ? 'is' : 'are', until = expireTime ? ` until ${formatEnd(expireTime)}` : '';
   const decided = { ACCEPTED: `Accepted ${what}${until}`, NOT_AFFECTED: `${what} ${is} not affected${until}`, IN_TRIAGE: `${what} ${is} in triage${until}`, OPEN: `${what} ${is} open again` };
   const further = [
-    assignee !== undefined && `assigned to ${assignee ? nameOfAssignee(assignee) : nobody}`, dueTime !== undefined && (dueTime ? `to be fixed by ${formatEnd(dueTime)}` : 'without a time of their own to be fixed by'), !state && note !== undefined && 'with another note',
+    assignee !== undefined && `assigned to ${assignee ? nameOfAssignee(assignee) : nobody}`, dueTime !== undefined && (dueTime ? `to be fixed by ${formatEnd(dueTime)}` : `without a due date of ${n === 1 ? 'its' : 'their'} own`), !state && note !== undefined && 'with a new note',
   ].filter(Boolean).join(', ');
   return state ? decided[state] + (further && `; ${further}`) : `${what}: ${further}`;
 }
 
 /** Returns why a decision cannot be taken back exactly, or nothing. */
 function obstacleOf(fixed: Selection, former: readonly Former[] | undefined, n: number): string {
-  if (!former) return 'within' in fixed && !fixed.where.states ? 'It is also about findings that appear later. To take it back, decide “Open” here.' : 'The list had not read all of them, so there is no Undo.';
-  if (n !== former.length) return 'The list was not up to date, so there is no Undo.';
+  if (!former) return 'within' in fixed && !fixed.where.states ? 'It also applies to later findings. To withdraw it, decide “Open” here.' : 'You cannot undo this, because the list had not loaded all of them.';
+  if (n !== former.length) return 'You cannot undo this, because the list was out of date.';
   // What an advisory says about a finding is no decision, and nobody can set it.
-  return former.some((one) => one.justification && !isVEX(one)) ? 'An advisory had decided about some of them, so there is no Undo.' : '';
+  return former.some((one) => one.justification && !isVEX(one)) ? 'You cannot undo this, because the state of some of them came from an advisory.' : '';
 }
 
 /** Sets back what an input has changed. Findings that were alike are set back together. */
@@ -91,7 +91,7 @@ async function restore(former: readonly Former[], input: UpdateFindingsInput, ru
   let done = 0;
   for (const group of groups.values()) {
     const { data, problems } = await run(group);
-    if (!data) return { text: `${done > 0 ? `Only ${count(done)} of ${plural(former.length, 'finding')} could be set back` : 'It could not be undone'}: ${problems[0]?.message}`, refused: true };
+    if (!data) return { text: `${done > 0 ? `Only ${count(done)} of ${plural(former.length, 'finding')} were restored` : 'The decision was not undone'}: ${problems[0]?.message}`, refused: true };
     done += group.uids.length;
   }
   return { text: `Undone: ${former.length === 1 ? 'the finding is as it was' : `${plural(former.length, 'finding')} are as they were`}.` };

@@ -10,7 +10,7 @@ import { Table, type Column } from './table';
 import { namesOf, Severity } from './ui';
 import { count, plural, shorten } from './words';
 
-const groupings = { advisory: ['By advisory', 'advisory', 'advisories'], package: ['By package', 'package', 'packages'], repo: ['By repo', 'repo', 'repos'], team: ['By group below', 'group', 'groups'] } as const;
+const groupings = { advisory: ['By advisory', 'advisory', 'advisories'], package: ['By package', 'package', 'packages'], repo: ['By repo', 'repo', 'repos'], team: ['By group', 'group', 'groups'] } as const;
 type Grouping = keyof typeof groupings;
 const most = 100; // The server counts no more of each.
 
@@ -45,7 +45,7 @@ export function Groups({ by, data, names, loading }: GroupsProps) {
     <>
       {heads.length > 0 && <Table label={`Findings by ${one}`} kind="group-columns" columns={told ? columns : columns.filter(({ key }) => key === 'name' || key === 'findings')} rows={heads} total={total} keyOf={({ key }) => key} height={height} busy={loading} end={() => {}} to={({ to }) => to} />}
       {own > 0 && <p className="end">{plural(own, 'finding')} {heads.length > 0 && 'more '}{own === 1 ? 'is' : 'are'} in repos directly in {names.at(-1)}. <button type="button" className="link-button" onClick={() => narrow({ grouped: 'repo' })}>Group by repo</button></p>}
-      {(total > heads.length || by !== 'team' && heads.length === most) && <p className="end">{total > heads.length ? `These are the worst ${count(heads.length)} of ${plural(total, one, many)}.` : `These are the ${count(most)} ${many} with most findings.`} Narrow the list to see others.</p>}
+      {(total > heads.length || by !== 'team' && heads.length === most) && <p className="end">{total > heads.length ? `These are the worst ${count(heads.length)} of ${plural(total, one, many)}.` : `These are the ${count(most)} ${many} with the most findings.`} Narrow the list to see others.</p>}
       {children && children.totalCount > most && <p className="end">Only the first {count(most)} of {plural(children.totalCount, 'group')} are counted.</p>}
     </>
   );

@@ -78,7 +78,7 @@ export function FindingList({ uid, name, names = [name], held, inRepo = false }:
         {!by && <SortSelect sorting={sorting} names={{ severity: 'Highest severity first', newest: 'Newest first', likely: 'Highest EPSS score first', due: 'Due soonest first', package: 'By package' }} />}
         {!by && <ChooseColumns page="findings" all={columns} />}
         <Views page="findings" />
-        {held && total != null && total > 1 && !loading && <Decide held={held} reason={total > mostDecided ? `The server decides about at most ${count(mostDecided)} findings at once. Narrow the list: by severity, words or package, or in a group further down.` : undefined} label={`Decide about all ${count(total)}`} about={plural(total, 'finding')} fixed={{ within: uid, where }} former={!by && rows.length === total ? rows : undefined} onDone={() => { decided.current = true; }} />}
+        {held && total != null && total > 1 && !loading && <Decide held={held} reason={total > mostDecided ? `You can decide about at most ${count(mostDecided)} findings at once. Narrow the list by severity, words or package, or open a group further down.` : undefined} label={`Decide about all ${count(total)}`} about={plural(total, 'finding')} fixed={{ within: uid, where }} former={!by && rows.length === total ? rows : undefined} onDone={() => { decided.current = true; }} />}
         {!started && <button type="button" aria-hidden disabled style={{ visibility: 'hidden' }}><Icon name="edit" />Decide about all 00</button> /* It keeps the place of the button. */}
         <ExportLinks what="findings" within={uid} formats={['csv', 'json', 'sarif']} disabled={total === 0} filter={exportFilter(where)} />
         <span className="total" role="status">{total != null && !loading ? plural(total, 'finding') : ' '}</span>
@@ -99,7 +99,7 @@ export function FindingList({ uid, name, names = [name], held, inRepo = false }:
       {(by ? groups : list).problems.length > 0 && rows.length === 0 ? <Problems loaded={by ? groups : list} />
         : !started ? <div className="table"><div className="pad"><Lines rows={8} height={38} /></div></div>
         : (by ? total === 0 : rows.length === 0) && !loading ? <div className="table">{filtered ? <Empty title="No finding matches">No finding of {name} matches all filters. <button type="button" className="link-button" onClick={() => narrow({ q: undefined, severity: undefined, digest: undefined, exploited: undefined, since: undefined, package: undefined, vulnerability: undefined, ecosystem: undefined, assignee: undefined })}>Show all of them</button></Empty>
-          : <Empty title={view.value === '' ? 'No open findings' : 'None'}>{view.none}{view.value === '' && <> The packages of an image come from its SBOM: see <a href="/guide/importing">importing</a>.</>}</Empty>}</div>
+          : <Empty title={view.value === '' ? 'No open findings' : 'No findings'}>{view.none}{view.value === '' && <> The packages of an image come from its SBOM: see <a href="/guide/importing">importing</a>.</>}</Empty>}</div>
         : by ? <Groups by={by} data={groups.data!} names={names} loading={loading} />
         : <Table label="Findings" kind="finding-columns" columns={shown} rows={rows} total={total} keyOf={(row) => row.uid} height={height} measured busy={loading} end={list.readMore} sorting={sorting} opening={opening} marking={marking}
             story={(row) => <><Facts finding={row} /><Decision finding={row} /></>} />}
@@ -132,12 +132,12 @@ function Facts({ finding }: { finding: FindingRowFragment }) {
   return (
     <dl>
       <div><dt>Advisory</dt><dd><Link to={advisoryAddress(finding)}>{finding.vulnerabilityId}</Link> <CopyButton text={finding.vulnerabilityId} label={`Copy ${finding.vulnerabilityId}`} />{others.length > 0 && <span className="dim"> {others.join(', ')}</span>}</dd></div>
-      {disputedBy.length > 0 && <div><dt>Disputed by</dt><dd>{disputedBy.join(', ')}: not this version</dd></div>}
+      {disputedBy.length > 0 && <div><dt>Disputed by</dt><dd>{disputedBy.join(', ')} (this version is not affected)</dd></div>}
       <div><dt>Package</dt><dd>{repo?.group && finding.package !== finding.digest ? <Link to={packageAddress(names, repo.group.uid, { name: finding.package, ecosystem: finding.ecosystem })}>{finding.package}</Link> : nameOfPackage(finding)}{finding.ecosystem && ` (${finding.ecosystem})`}</dd></div>
-      <div><dt>Installed</dt><dd>{finding.installedVersion ?? 'Not known: the finding exists because the name fits. Import an SBOM of the image to know more.'}</dd></div>
+      <div><dt>Installed</dt><dd>{finding.installedVersion ?? 'Unknown: only the name of the package matches. Import an SBOM of the image to compare versions.'}</dd></div>
       <div><dt>Fixed in</dt><dd>{fixedVersions.join(', ') || 'No version yet'}</dd></div>
       {repo && <div><dt>Tags</dt><dd>{tags?.nodes.map((tag, i) => <span key={tag.uid}>{i > 0 && ', '}<Link to={repoAddress(names, repo, { tag: tag.name })}>{repo.name}:{tag.name}</Link></span>)}{tags && tags.totalCount > tags.nodes.length && ` and ${count(tags.totalCount - tags.nodes.length)} more`}</dd></div>}
-      {repo && fixed && fixed.length > 0 && <div><dt>Not in</dt><dd>{fixed.map((tag, i) => <span key={tag.uid}>{i > 0 && ', '}<Link to={repoAddress(names, repo, { tag: tag.name })}>{repo.name}:{tag.name}</Link></span>)}</dd></div>}
+      {repo && fixed && fixed.length > 0 && <div><dt>Tags without it</dt><dd>{fixed.map((tag, i) => <span key={tag.uid}>{i > 0 && ', '}<Link to={repoAddress(names, repo, { tag: tag.name })}>{repo.name}:{tag.name}</Link></span>)}</dd></div>}
       {finding.epss !== null && <div><dt>EPSS score</dt><dd>{(finding.epss * 100).toFixed(1)}%: probability of exploitation within 30 days</dd></div>}
       <div><dt>First seen</dt><dd>{dayOf(finding.firstSeenTime)}</dd></div>
     </dl>

@@ -221,7 +221,7 @@ function Body<Data, Input>({ document, title, lead, fields: all, fixed, resource
       </div>
       {leaving ? <footer role="alertdialog" aria-label="Discard your changes?"><span className="grow">Your changes are not saved.</span><button type="button" autoFocus onClick={leaving.stay}>Keep editing</button><button type="button" className="danger" onClick={leaving.go}>Discard</button></footer>
         : <footer>{mutation && mutation.length < longestAddress && <a className="mutation" href={mutation} target="_blank" rel="noreferrer">Show the mutation</a>}
-          <span className="grow" /><button type="button" onClick={onClose}>Cancel</button><button type="submit" className="primary" aria-disabled={busy}>{busy ? 'Please wait …' : submit}</button></footer>}
+          <span className="grow" /><button type="button" onClick={onClose}>Cancel</button><button type="submit" className="primary" aria-disabled={busy}>{busy ? 'Working …' : submit}</button></footer>}
     </form>
   );
 }
@@ -247,7 +247,7 @@ function Entry({ id, field, rule, value, fault, onChange, onLeave }: EntryProps)
   if (control) input = control({ ...common, value, onChange });
   else if (rule.type === 'pairs') input = <Pairs label={label} pairs={value as [string, string][]} onChange={onChange} />;
   else if (rule.type === 'list' && choices) input = <CheckBoxes choices={choices} chosen={value as string[]} onChange={onChange} />;
-  else if (rule.type === 'list') input = <textarea {...text} value={(value as string[]).join('\n')} rows={3} placeholder={placeholder ?? 'One on each line'} onBlur={() => { const tidy = (value as string[]).map((line) => line.trim()).filter(Boolean); if (tidy.join('\n') !== (value as string[]).join('\n')) onChange(tidy); onLeave(); }} onChange={(event) => onChange(event.target.value === '' ? [] : event.target.value.split('\n'))} />;
+  else if (rule.type === 'list') input = <textarea {...text} value={(value as string[]).join('\n')} rows={3} placeholder={placeholder ?? 'One per line'} onBlur={() => { const tidy = (value as string[]).map((line) => line.trim()).filter(Boolean); if (tidy.join('\n') !== (value as string[]).join('\n')) onChange(tidy); onLeave(); }} onChange={(event) => onChange(event.target.value === '' ? [] : event.target.value.split('\n'))} />;
   else if (options.length > 0) input = <select {...common} value={value as string} onChange={(event) => onChange(event.target.value)}>{(!rule.required || value === '') && <option value="">{rule.required ? 'Choose one' : nothing}</option>}{options.map((one) => <option key={one.value} value={one.value}>{one.name}</option>)}</select>;
   else if (rule.type === 'duration') input = <Span {...common} label={label} seconds={value as string} onChange={onChange} />;
   else if (rule.type === 'time') input = <TimeField {...text} onChange={onChange} />;
@@ -271,7 +271,7 @@ export function Refusal({ problems }: { problems: Problem[] }) {
 function SignInAgain() {
   const { expired } = useSession(), [waited] = useState(expired), [token, setToken] = useState(''), id = useId();
   const again = settings.providers.length > 0 ? <p><a href="/console" target="_blank" rel="opener">Sign in again in another tab</a>, then come back and try again.</p>
-    : <div className="field"><label htmlFor={id}>A new token</label><div className="span"><input id={id} type="text" className="covered grow" value={token} onChange={(event) => setToken(event.target.value)} autoComplete="off" spellCheck={false} /><button type="button" disabled={!looksLikeToken(token)} onClick={() => replaceToken(bareToken(token))}>Use it</button></div></div>;
+    : <div className="field"><label htmlFor={id}>New bearer token</label><div className="span"><input id={id} type="text" className="covered grow" value={token} onChange={(event) => setToken(event.target.value)} autoComplete="off" spellCheck={false} /><button type="button" disabled={!looksLikeToken(token)} onClick={() => replaceToken(bareToken(token))}>Use this token</button></div></div>;
   return (
     <div className="problem" role="alert"><Icon name="warning" /><div className="grow">{expired ? <><p><strong>Your session has expired.</strong> Nothing was changed, and what you entered is kept.</p>{again}</>
       : waited ? <p><strong>You are signed in again.</strong> Nothing was changed yet: try again.</p> : <p><strong>Your session has expired.</strong> Nothing was changed.</p>}</div></div>
@@ -362,7 +362,7 @@ function Question<Data, Input>({ document, input, title, submit, harmless, obsta
       <header><h2>{title}</h2></header>
       <div className="fields">{children}{obstacle && <div className="obstacle"><Icon name="warning" /><div>{obstacle}</div></div>}<Refusal problems={problems} /></div>
       <footer><span className="grow" /><button type="button" onClick={onClose}>{obstacle ? 'Close' : 'Cancel'}</button>
-        {!obstacle && <button type="button" className={harmless ? 'primary' : 'danger'} aria-disabled={busy} onClick={() => { if (!busy) void go(); }}>{busy ? 'Please wait …' : submit}</button>}</footer>
+        {!obstacle && <button type="button" className={harmless ? 'primary' : 'danger'} aria-disabled={busy} onClick={() => { if (!busy) void go(); }}>{busy ? 'Working …' : submit}</button>}</footer>
     </div>
   );
 }

@@ -27,7 +27,7 @@ export function ImageComparison({ repo, from, to, found }: { repo: string; from?
           <div className="grid ragged">
             <Findings title="Findings that are gone" found={compared.findingsGone} total={compared.findingsGoneCount} />
             <Findings title="New findings" found={compared.findingsNew} total={compared.findingsNewCount} />
-            <Packages title="Other versions" total={compared.changedCount} rows={compared.changed.map((one) => [one.name, one.ecosystem, <>{one.from.join(', ')} <span className="dim">→</span> {one.to.join(', ')}</>])} />
+            <Packages title="Changed versions" total={compared.changedCount} rows={compared.changed.map((one) => [one.name, one.ecosystem, <>{one.from.join(', ')} <span className="dim">→</span> {one.to.join(', ')}</>])} />
             <div className="wide-6 column"><Packages title="Added" total={compared.addedCount} rows={compared.added.map((one) => [one.name, one.ecosystem, one.version ?? ''])} />
               <Packages title="Removed" total={compared.removedCount} rows={compared.removed.map((one) => [one.name, one.ecosystem, one.version ?? ''])} /></div>
           </div>
@@ -38,7 +38,7 @@ export function ImageComparison({ repo, from, to, found }: { repo: string; from?
 }
 
 function inWords({ findingsGoneCount: gone, findingsNewCount: added, changedCount, addedCount, removedCount }: Compared): string {
-  const packages = [changedCount && `${plural(changedCount, 'package')} at another version`, addedCount && `${count(addedCount)} added`, removedCount && `${count(removedCount)} removed`].filter(Boolean).join(', ');
+  const packages = [changedCount && `${plural(changedCount, 'package')} with another version`, addedCount && `${count(addedCount)} added`, removedCount && `${count(removedCount)} removed`].filter(Boolean).join(', ');
   return `${gone === 0 ? 'No finding is' : gone === 1 ? 'One finding is' : `${count(gone)} findings are`} gone, ${added === 0 ? 'none is' : added === 1 ? 'one is' : `${count(added)} are`} new. ${packages || 'The packages are the same'}.`;
 }
 

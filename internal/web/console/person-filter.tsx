@@ -25,7 +25,7 @@ export function FindPerson({ root, before = () => [], onChoose }: FindPersonProp
   return (
     <>
       <div className="filters"><Find value={words} label="Find by name, description or email" onChange={setWords} /></div>
-      {all.length === 0 ? (loaded.loading ? <Lines rows={3} /> : loaded.problems.length > 0 ? <Problems loaded={loaded} /> : <p className="dim">Nobody has all these words.</p>)
+      {all.length === 0 ? (loaded.loading ? <Lines rows={3} /> : loaded.problems.length > 0 ? <Problems loaded={loaded} /> : <p className="dim">No identity matches these words.</p>)
         : <ul className="choices">{all.map((one) => <li key={one.uid}><button type="button" onClick={() => { rememberName(one.uid, one.name); onChoose(one); }}><Icon name="person" /><span className="two"><b>{one.name}</b><small>{one.detail || ' '}</small></span></button></li>)}</ul>}
       {total > found.length && <p className="dim note">These are the first {found.length} of {plural(total, 'identity', 'identities')}. Type words to find the others.</p>}
     </>

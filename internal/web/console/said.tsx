@@ -44,7 +44,7 @@ export function Said() {
     <div role="status" aria-label="What was saved">
       {now && <div className={now.refused ? 'said bad' : 'said'}>
         <Icon name={now.refused ? 'warning' : 'done'} /><span>{now.text}</span>
-        {now.undo && <button type="button" aria-keyshortcuts="z" aria-disabled={busy} onClick={() => void undo()}>{busy ? 'Please wait …' : 'Undo'}</button>}
+        {now.undo && <button type="button" aria-keyshortcuts="z" aria-disabled={busy} onClick={() => void undo()}>{busy ? 'Working …' : 'Undo'}</button>}
         <button type="button" id="said-close" className="icon-button" aria-label="Close the message" onClick={close}><Icon name="close" /></button>
       </div>}
     </div>

@@ -68,7 +68,7 @@ function AdvisoryList({ uid, names }: { uid: string; names: string[] }) {
       </div>
       {list.problems.length > 0 && rows.length === 0 ? <Problems loaded={list} />
         : rows.length === 0 && !loading ? <div className="table">{filtered ? <Empty title="No advisory matches">No advisory below {names.at(-1)} matches all filters. <button type="button" className="link-button" onClick={() => narrow(all)}>Show all advisories</button></Empty>
-          : summary && summary.open.total + summary.fixed.total + summary.notAffected.total > 0 ? <Empty title="None">No advisory below {names.at(-1)} is in this state. <button type="button" className="link-button" onClick={() => narrow({ ...all, show: 'all' })}>Show all advisories</button></Empty>
+          : summary && summary.open.total + summary.fixed.total + summary.notAffected.total > 0 ? <Empty title="No advisories">No advisory below {names.at(-1)} is in this state. <button type="button" className="link-button" onClick={() => narrow({ ...all, show: 'all' })}>Show all advisories</button></Empty>
           : names.length > 1 ? <Empty title="No feeds here">Feeds usually belong to the organization, and apply to all images below it: see <Link to={pageAddress(names.slice(0, 1), 'advisories')}>the advisories of {names[0]}</Link>. Their findings here are under <Link to={groupAddress(names, uid, 'findings')}>Findings</Link>.</Empty>
           : <Empty title="No advisories yet">Advisories are imported from feeds: see <a href="/guide/importing">importing</a>.</Empty>}</div>
         : <Table label="Advisories" kind="advisory-columns" columns={columns} rows={rows} total={total} keyOf={(row) => row.uid} height={height} measured busy={loading} end={list.readMore} sorting={sorting}
