@@ -98,7 +98,7 @@ await check('a repo is created, changed, given a readme and deleted', async () =
   await button(page, 'New repo').click();
   await field(page, 'Name').fill('Bad//name');
   await field(page, 'Tier').selectOption('BASE');
-  await field(page, 'Other names').fill('one.example.com/a\n\ntwo.example.com/b\n');
+  await field(page, 'Aliases').fill('one.example.com/a\n\ntwo.example.com/b\n');
   await submit(page, 'Create the repo');
   assert.match(await fault(page, 'Name'), /^Use only lower-case letters and digits, with dots/);
   await field(page, 'Name').fill('tools/hammer');
@@ -458,7 +458,7 @@ await check('a provider is made, changed and deleted, and a group there gets a r
   await open(page, '/console/acme/~identities?show=providers');
   await button(page, 'New provider').click();
   await field(page, 'Name').fill('other');
-  await field(page, 'Everybody gets').selectOption({ label: 'viewer' });
+  await field(page, 'Default role').selectOption({ label: 'viewer' });
   await field(page, 'Issuer').fill('https://login.other.example.com');
   await field(page, 'Claim that identifies').selectOption('OID_EQUALS_EXTERNAL_ID');
   await submit(page, 'Create the provider');
@@ -468,11 +468,11 @@ await check('a provider is made, changed and deleted, and a group there gets a r
   await submit(page, 'Create the provider');
   await closed(page);
   await row().waitFor();
-  assert.match(await row().innerText(), /In effect|Waits for proof/); // The operator may have allowed every issuer.
+  assert.match(await row().innerText(), /In effect|Waiting for proof/); // The operator may have allowed every issuer.
 
   await button(page, 'Add a group of other').click();
-  await dialog(page).getByText('This provider has no claim with groups yet').waitFor();
-  await field(page, 'Group there').fill('platform');
+  await dialog(page).getByText('This provider has no groups claim yet').waitFor();
+  await field(page, 'External group').fill('platform');
   await field(page, 'Role').selectOption({ label: 'editor' });
   await field(page, 'Where').selectOption({ label: 'acme / engineering / shop' });
   await submit(page, 'Give the role');
@@ -480,7 +480,7 @@ await check('a provider is made, changed and deleted, and a group there gets a r
   await eventually(async () => /platform: editor in shop/.test(await row().innerText()), async () => row().innerText());
 
   await button(page, 'Edit other').click();
-  await field(page, 'Claim with the groups').fill('groups');
+  await field(page, 'Groups claim').fill('groups');
   await look(page, 'changes-provider');
   await submit(page, 'Save');
   await closed(page);
@@ -493,8 +493,8 @@ await check('a provider is made, changed and deleted, and a group there gets a r
   assert.match(await dialog(page).innerText(), /1 group of this provider has a role: remove it first/);
   await submit(page, 'Close');
   await closed(page);
-  await button(page, 'Take editor from platform').click();
-  await submit(page, 'Take the role');
+  await button(page, 'Revoke editor from platform').click();
+  await submit(page, 'Revoke the role');
   await closed(page);
   await eventually(async () => !/platform/.test(await row().innerText()), async () => row().innerText());
   await button(page, 'Delete other').click();

@@ -100,7 +100,7 @@ export function Decide({ chosen, own, onClear, onDone }: { chosen: ReviewedFragm
       <Action icon="done" reason={reason} onClick={() => setDeciding('keep')}>Confirm {n}</Action>
       <Action icon="bin" reason={reason} onClick={() => setDeciding('revoke')}>Revoke {n}</Action>
       <Form open={deciding === 'keep'} onClose={close} document={Confirm} title={`Confirm ${n}?`} lead="You confirm that these role bindings are still needed. They stay as they are." fields={[note]} fixed={{ requests: chosen.map(({ uid, identity, role, expireTime }) => ({ uid, identityUid: identity?.uid, roleUid: role?.uid, expireTime })) }} submit="Confirm" affects={['RoleBinding']} below={() => <Listed chosen={chosen} />} onDone={() => onDone(`You confirmed ${n}.`)} />
-      <Form open={deciding === 'revoke'} onClose={close} document={UnbindAll} title={`Revoke ${n}?`} lead="From their next request, these identities no longer have these roles. You cannot undo this." fields={[note]} fixed={{ uids }} submit="Revoke" affects={['RoleBinding', 'Group']}
+      <Form open={deciding === 'revoke'} onClose={close} document={UnbindAll} title={`Revoke ${n}?`} lead="From their next request, these identities no longer have these roles. This cannot be undone." fields={[note]} fixed={{ uids }} submit="Revoke" affects={['RoleBinding', 'Group']}
         below={() => <>{chosen.some(({ identity }) => identity && own.has(identity.uid)) && <p className="warn"><Icon name="warning" />Some of these are your own access. You may not be able to undo it.</p>}<Listed chosen={chosen} /></>} onDone={() => onDone(`You revoked ${n}.`)} />
     </ChosenBar>
   );

@@ -10,7 +10,7 @@ import { namesOf } from './ui';
 
 const acceptance: FormProps<AcceptGroupInviteMutation, AcceptGroupInviteMutationVariables['input']> = {
   document: AcceptGroupInvite, title: 'Accept an invite', submit: 'Accept', affects: ['Group', 'Viewer', 'Identity', 'RoleBinding'],
-  fields: [{ name: 'code', label: 'Code', code: true, hint: 'Enter it as you received it.' }],
+  fields: [{ name: 'code', label: 'Code', code: true, hint: 'Enter the code as you received it.' }],
   onDone: ({ acceptGroupInvite }) => { const { group } = acceptGroupInvite!.roleBinding; navigate(group ? groupAddress(namesOf(group), group.uid) : '/console'); },
 };
 
@@ -21,5 +21,5 @@ export const AcceptInvite = () => <FormButton label="I have an invite" icon="key
 export function Invited() {
   const [code, setCode] = useState(invitation);
   const close = () => { forgetInvite(); setCode(''); };
-  return <Form {...acceptance} lead="You followed the link of an invite. Accepting it gives you its role." start={{ code }} open={code !== ''} onClose={close} onDone={(data, input) => { close(); acceptance.onDone(data, input); }} />;
+  return <Form {...acceptance} lead="You followed an invite link. If you accept, you get the role that the invite offers." start={{ code }} open={code !== ''} onClose={close} onDone={(data, input) => { close(); acceptance.onDone(data, input); }} />;
 }

@@ -19,10 +19,10 @@ function useRoles(group: string, needed: boolean): Choice[] | undefined {
 
 const fieldsWith = (roles: Choice[] | undefined): Field[] => [
   { name: 'name', label: 'Name' }, { name: 'description', label: 'Description' },
-  { name: 'defaultRole', label: 'Everybody gets', choices: roles, hint: 'The role of everybody who signs in there. You can only give capabilities that you have yourself.' },
-  { name: 'oidc.issuer', label: 'Issuer', code: true, placeholder: 'https://login.example.com', hint: 'It is what its tokens say in iss: an https URL.' },
-  { name: 'oidc.clientId', label: 'Client', code: true, hint: 'The id of the client at the provider, for which its tokens are issued.' },
-  { name: 'oidc.groupsClaim', label: 'Claim with the groups', code: true, placeholder: 'groups', hint: 'The claim of its tokens that lists the groups of a person. Without it, groups there get nothing more.' },
+  { name: 'defaultRole', label: 'Default role', choices: roles, hint: 'The role of everybody who signs in with this provider. You can only give capabilities that you have yourself.' },
+  { name: 'oidc.issuer', label: 'Issuer', code: true, placeholder: 'https://login.example.com', hint: 'The iss claim of its tokens: an https URL.' },
+  { name: 'oidc.clientId', label: 'Client ID', code: true, hint: 'The client at the provider. Its tokens are issued for this client.' },
+  { name: 'oidc.groupsClaim', label: 'Groups claim', code: true, placeholder: 'groups', hint: 'The claim of its tokens that lists the groups of a person. Without it, external groups get no roles.' },
   { name: 'oidc.correlationRule', label: 'Claim that identifies a person' },
   { name: 'oidc.additionalScopes', label: 'Further scopes', code: true }, { name: 'oidc.pkceEnabled', label: 'PKCE' },
 ];
@@ -34,7 +34,7 @@ export function NewProvider({ uid, name, held }: { uid: string; name: string; he
     <>
       <Action icon="plus" reason={reasonAgainst(CreateIdentityProvider, held)} onClick={() => setOpen(true)}>New provider</Action>
       <Form open={open && roles !== undefined} onClose={() => setOpen(false)} document={CreateIdentityProvider} title={`New provider in ${name}`} submit="Create the provider" fields={fieldsWith(roles)} fixed={{ parent: uid }} unique="name" affects={['IdentityProvider']} onDone={() => {}}
-        lead="Its people can sign in as soon as your organization has proven that the issuer is its own. The list says how." />
+        lead="People can sign in with it after your organization has proven that it owns the issuer. “Check” in the list of providers says how." />
     </>
   );
 }
@@ -51,24 +51,24 @@ export function ProviderActions({ provider, held }: { provider: ListedProviderFr
       <Action label={`Edit ${provider.name}`} reason={reasonAgainst(UpdateIdentityProvider, held)} onClick={() => setEditing(true)}>Edit</Action>
       <ConfirmButton label="Delete" name={`Delete ${provider.name}`} held={held} document={DeleteIdentityProvider} input={{ uid: provider.uid }} title={`Delete the provider ${provider.name}?`} submit="Delete the provider" affects={['IdentityProvider']} onDone={() => {}}
         obstacle={mapped > 0 && <p>{plural(mapped, 'group')} of this provider {mapped === 1 ? 'has' : 'have'} a role: remove {mapped === 1 ? 'it' : 'them'} first.</p>}>
-        <p>Its people lose access with their next request. Their identities stay, with their role bindings, but no token acts as them. This cannot be undone.</p>
+        <p>Its people lose access from their next request. Their identities and role bindings stay, but no token signs in as them. This cannot be undone.</p>
       </ConfirmButton>
       <Form open={editing && roles !== undefined} onClose={() => setEditing(false)} document={UpdateIdentityProvider} title={`Edit ${provider.name}`} submit="Save" fields={fieldsWith(roles)} fixed={{ uid: provider.uid }} resource={{ ...provider, defaultRole: provider.defaultRoleUid }} unique="name" affects={['IdentityProvider']} onDone={() => {}}
-        below={(values) => values['oidc.issuer'] !== (provider.oidc?.issuer ?? '') && <p className="dim">Nobody new signs in until it is proven that the other issuer is yours, too.</p>} />
-      <Form open={mapping && roles !== undefined && (data !== undefined || problems.length > 0)} onClose={() => setMapping(false)} document={CreateExternalGroupRoleMapping} title={`Give a group of ${provider.name} a role`} submit="Give the role" fixed={{ parent: provider.uid }} affects={['ExternalGroupRoleMapping', 'IdentityProvider']} onDone={() => {}}
-        lead={provider.oidc?.groupsClaim ? undefined : 'This provider has no claim with groups yet, so the role has no effect until you add one.'}
+        below={(values) => values['oidc.issuer'] !== (provider.oidc?.issuer ?? '') && <p className="dim">New people cannot sign in until your organization has proven that it owns the new issuer.</p>} />
+      <Form open={mapping && roles !== undefined && (data !== undefined || problems.length > 0)} onClose={() => setMapping(false)} document={CreateExternalGroupRoleMapping} title={`Give an external group of ${provider.name} a role`} submit="Give the role" fixed={{ parent: provider.uid }} affects={['ExternalGroupRoleMapping', 'IdentityProvider']} onDone={() => {}}
+        lead={provider.oidc?.groupsClaim ? undefined : 'This provider has no groups claim yet, so the role has no effect until you add one.'}
         fields={[
-          { name: 'externalGroupId', label: 'Group there', code: true, hint: `As the claim ${provider.oidc?.groupsClaim ?? 'with the groups'} names it.` },
-          { name: 'roleUid', label: 'Role', choices: roles, hint: 'Everybody in that group gets it while their token lists the group. You can only give capabilities that you have yourself.' },
-          { name: 'scope', label: 'Where', choices: scopes, shown: () => scopes.length > 0, hint: `Without a choice, in ${names.get(group) ?? 'the group of the provider'} and everywhere below.` },
+          { name: 'externalGroupId', label: 'External group', code: true, hint: `As it appears in the claim ${provider.oidc?.groupsClaim ?? 'with the groups'}.` },
+          { name: 'roleUid', label: 'Role', choices: roles, hint: 'Everybody in the group has this role while their token lists the group. You can only give capabilities that you have yourself.' },
+          { name: 'scope', label: 'Where', choices: scopes, shown: () => scopes.length > 0, hint: `If you choose nothing, the role applies to ${names.get(group) ?? 'the group of the provider'} and everything below.` },
         ]} />
     </div>
   );
 }
 
-/** This button takes a role from a group of a provider. */
+/** This button revokes a role from a group of a provider. */
 export const RemoveMapping = ({ mapping, held }: { mapping: Mapping; held: Holding }) => (
-  <ConfirmButton label="" icon="bin" className="icon-button" name={`Take ${mapping.role?.name ?? 'the role'} from ${mapping.externalGroupId}`} held={held} document={DeleteExternalGroupRoleMapping} input={{ uid: mapping.uid }} title={`Take the role from ${mapping.externalGroupId}?`} submit="Take the role" affects={['ExternalGroupRoleMapping', 'IdentityProvider']} onDone={() => {}}>
-    <p>From their next request on, people of {mapping.externalGroupId} no longer have the role {mapping.role?.name ?? ''} in {mapping.scope?.name ?? 'its group'} because of this group.</p>
+  <ConfirmButton label="" icon="bin" className="icon-button" name={`Revoke ${mapping.role?.name ?? 'the role'} from ${mapping.externalGroupId}`} held={held} document={DeleteExternalGroupRoleMapping} input={{ uid: mapping.uid }} title={`Revoke the role from ${mapping.externalGroupId}?`} submit="Revoke the role" affects={['ExternalGroupRoleMapping', 'IdentityProvider']} onDone={() => {}}>
+    <p>From their next request, people in {mapping.externalGroupId} no longer get the role {mapping.role?.name ?? ''} in {mapping.scope?.name ?? 'its group'} from this group.</p>
   </ConfirmButton>
 );

@@ -13,7 +13,7 @@ type Repository = NonNullable<RepoQuery['repo']>;
 const tiers = ['APPLICATION', 'BASE', 'FIPS', 'AI', 'DEVTOOLS', 'COMMERCIAL'].map((value) => ({ value, name: tierName(value) }));
 const fields: Field[] = [
   { name: 'name', label: 'Name', code: true }, { name: 'description', label: 'Description' }, { name: 'catalogTier', label: 'Tier', choices: tiers },
-  { name: 'bundles', label: 'Bundles' }, { name: 'aliases', label: 'Other names' }, { name: 'activeTags', label: 'Active tags' },
+  { name: 'bundles', label: 'Bundles' }, { name: 'aliases', label: 'Aliases' }, { name: 'activeTags', label: 'Active tags' },
   { name: 'syncConfig.source', label: 'Copied from', hint: 'The source that the repo is copied from. Leave this empty if the repo is not a copy.', code: true },
   // A change of the source replaces the whole of syncConfig, so the form has all of its fields.
   ...['google', 'amazon', 'azure'].map((cloud) => ({ name: 'syncConfig.' + cloud, label: `Setting for ${cloud[0].toUpperCase()}${cloud.slice(1)}`, code: true, shown: (values: Values) => values['syncConfig.source'] !== '' })),

@@ -36,7 +36,7 @@ function Who({ onClose }: { onClose: () => void }) {
   return (
     <section className="who" aria-label="Who you are">
       <h3>Who you are</h3>
-      {(viewer?.identities ?? []).map(({ uid, name, email }) => <p key={uid}><b>{name}</b>{email && ` · ${email}`} <code>{uid.slice(-16)}</code><CopyButton text={uid} label="Copy your uid" /></p>)}
+      {(viewer?.identities ?? []).map(({ uid, name, email }) => <p key={uid}><b>{name}</b>{email && ` · ${email}`} <code>{uid.slice(-16)}</code><CopyButton text={uid} label="Copy your UID" /></p>)}
       {viewer?.identities?.length === 0 && <p>Your token is valid, and no identity fits it: an owner can invite you.</p>}
       <h3>Why you may do what you may</h3>
       {bindings.length === 0 ? <p className="dim">No role is bound to you.</p> : <ul className="plain">{bindings.map(({ uid, expireTime, role, group }) => (

@@ -75,7 +75,7 @@ function People({ uid, names }: { uid: string; names: string[] }) {
   if (refused) body = <div className="table"><Empty title="Your role does not let you see identities">This needs the capability identity.list. An owner of {name} can give you a role that includes it.</Empty></div>;
   else if (list.problems.length > 0 && rows.length === 0) body = <Problems loaded={list} />;
   else if (!started) body = <div className="table"><div className="pad"><Lines rows={8} height={38} /></div></div>;
-  else if (rows.length === 0 && !loading) body = <div className="table">{query || unseen ? <Empty title="No identity matches"><button type="button" className="link-button" onClick={() => narrow({ q: undefined, unseen: undefined })}>Show all identities</button></Empty> : <Empty title="No identities yet">Create one, or invite people: whoever accepts an invite gets an identity here.</Empty>}</div>;
+  else if (rows.length === 0 && !loading) body = <div className="table">{query || unseen ? <Empty title="No identity matches"><button type="button" className="link-button" onClick={() => narrow({ q: undefined, unseen: undefined })}>Show all identities</button></Empty> : <Empty title="No identities yet">Create one, or invite people: anyone who accepts an invite gets an identity here.</Empty>}</div>;
   else body = (
     <Table label="Identities" kind="identity-columns" columns={columns} rows={rows} total={total} keyOf={({ uid: key }) => key} height={height} measured busy={loading} end={list.readMore} sorting={sorting} story={(row) => <Details uid={row.uid} names={names} />} />
   );
@@ -109,11 +109,11 @@ function Details({ uid, names }: { uid: string; names: string[] }) {
         {identity.company && <div><dt>Company</dt><dd>{identity.company}</dd></div>}
         {identity.emailUnverified && <div><dt>Email</dt><dd>{identity.emailUnverified} <span className="chip">not verified</span></dd></div>}
         <div><dt>Created</dt><dd>{formatTime(identity.createTime)}</dd></div>
-        <div><dt>Uid</dt><dd><code>{identity.uid}</code><CopyButton text={identity.uid} label="Copy the uid" /></dd></div>
+        <div><dt>UID</dt><dd><code>{identity.uid}</code><CopyButton text={identity.uid} label="Copy the UID" /></dd></div>
         <Rules identity={identity} />
       </dl>
       <div>
-        {!bindings ? <p className="dim">Your role does not let you see its role bindings.</p> : bindings.totalCount === 0 ? <p className="dim">It has no role, so it may do nothing yet.</p>
+        {!bindings ? <p className="dim">Your role does not let you see its role bindings.</p> : bindings.totalCount === 0 ? <p className="dim">It has no role, so it has no access yet.</p>
           : <ul className="plain">{bindings.nodes.map(({ uid: key, role, group }) => <li key={key}><b>{role?.name ?? 'a role'}</b> in {group ? <Link to={groupAddress(namesOf(group), group.uid)}>{namesOf(group).join(' / ')}</Link> : 'a group that you may not see'}</li>)}
             {bindings.totalCount > bindings.nodes.length && <li className="dim">and {count(bindings.totalCount - bindings.nodes.length)} more</li>}</ul>}
         <p><Link to={withSearch(pageAddress(names, 'access'), { identity: uid })}>What it may do</Link> · <Link to={withSearch(pageAddress(names, 'activity'), { show: 'log', actor: uid })}>What it did</Link></p>
@@ -211,16 +211,16 @@ function NewInvite({ uid, name, first }: { uid: string; name: string; first: Inv
           { name: 'ttl', label: 'Valid for', hint: 'At most 365 days.' }, { name: 'singleUse', label: 'Single use', hint: 'The invite is deleted when somebody accepts it.' },
         ]}
         onDone={({ createGroupInvite }) => { const { code: made, email } = createGroupInvite!.groupInvite; setCode({ code: made ?? '', email }); }} />
-      <Secret title="The code of the invite" secret={code?.code} link={code && linkOfInvite(code.code)} onClose={() => setCode(undefined)}>Send it, or its link, to {code?.email ?? 'the person you invite'} by a private channel: it cannot be shown again. They open the link and sign in, or enter the code under “I have an invite”.</Secret>
+      <Secret title="Invite code" secret={code?.code} link={code && linkOfInvite(code.code)} onClose={() => setCode(undefined)}>Send it, or its link, to {code?.email ?? 'the person you invite'} through a private channel: it cannot be shown again. They open the link and sign in, or enter the code under “I have an invite”.</Secret>
     </>
   );
 }
 
 // What a file has of each provider.
 const providerFileColumns: Pick<Column<ListedProviderFragment>, 'label' | 'text'>[] = [
-  { label: 'Provider', text: ({ name }) => name }, { label: 'Description', text: ({ description }) => description }, { label: 'Issuer', text: ({ oidc }) => oidc?.issuer }, { label: 'Client', text: ({ oidc }) => oidc?.clientId },
-  { label: 'Group', text: ({ group }) => namesOf(group).join('/') }, { label: 'State', text: ({ issuerVerified }) => (issuerVerified ? 'in effect' : 'waits for proof') }, { label: 'Proven', text: ({ issuerVerifyTime }) => issuerVerifyTime },
-  { label: 'Everybody gets', text: ({ defaultRole }) => defaultRole?.name }, { label: 'Groups there that get more', text: ({ mappings }) => mappings && [...mappings.nodes.map((one) => `${one.externalGroupId}: ${one.role?.name ?? 'a role'} in ${one.scope?.name ?? 'a group'}`), ...(mappings.totalCount > mappings.nodes.length ? [`and ${count(mappings.totalCount - mappings.nodes.length)} more`] : [])].join('; ') },
+  { label: 'Provider', text: ({ name }) => name }, { label: 'Description', text: ({ description }) => description }, { label: 'Issuer', text: ({ oidc }) => oidc?.issuer }, { label: 'Client ID', text: ({ oidc }) => oidc?.clientId },
+  { label: 'Group', text: ({ group }) => namesOf(group).join('/') }, { label: 'State', text: ({ issuerVerified }) => (issuerVerified ? 'in effect' : 'waiting for proof') }, { label: 'Proven', text: ({ issuerVerifyTime }) => issuerVerifyTime },
+  { label: 'Default role', text: ({ defaultRole }) => defaultRole?.name }, { label: 'External groups', text: ({ mappings }) => mappings && [...mappings.nodes.map((one) => `${one.externalGroupId}: ${one.role?.name ?? 'a role'} in ${one.scope?.name ?? 'a group'}`), ...(mappings.totalCount > mappings.nodes.length ? [`and ${count(mappings.totalCount - mappings.nodes.length)} more`] : [])].join('; ') },
   { label: 'Created', text: ({ createTime }) => createTime }, { label: 'UID', text: ({ uid }) => uid },
 ];
 
@@ -235,9 +235,9 @@ function Providers({ uid, names }: { uid: string; names: string[] }) {
       <div className={refused ? 'below-lead' : undefined}>{refused ? <div className="table"><Empty title="Your role does not let you see providers">This needs the capability identity_providers.list. An owner of {names.at(-1)} can give you a role that includes it.</Empty></div>
         : list.problems.length > 0 && rows.length === 0 ? <Problems loaded={list} />
         : !started ? <div className="card"><Lines rows={4} height={38} /></div>
-        : rows.length === 0 && !loading ? <div className="table"><Empty title="No providers of its own">People sign in at the provider of the operator, and get roles by invites and bindings. A provider of {names.at(-1)} can give them roles by their groups there: see <a href="/guide/sign-in">sign-in</a>.</Empty></div>
+        : rows.length === 0 && !loading ? <div className="table"><Empty title="No identity providers">People sign in with the operator’s provider, and get roles through invites and role bindings. A provider of {names.at(-1)} can give them roles based on their groups there: see <a href="/guide/sign-in">sign-in</a>.</Empty></div>
         : <div className="card"><div className="scroll" tabIndex={0} role="region" aria-label="Providers"><table className="plain-table stacks">
-            <thead><tr><th scope="col">Provider</th><th scope="col">Group</th><th scope="col">State</th><th scope="col">Everybody gets</th><th scope="col">Groups there that get more</th><th scope="col">Change</th></tr></thead>
+            <thead><tr><th scope="col">Provider</th><th scope="col">Group</th><th scope="col">State</th><th scope="col">Default role</th><th scope="col">External groups</th><th scope="col">Change</th></tr></thead>
             <tbody>{rows.map((row) => <ProviderRow key={row.uid} row={row} />)}</tbody>
           </table></div></div>}</div>
       <ListProblems list={list} />
@@ -251,10 +251,10 @@ function ProviderRow({ row }: { row: ListedProviderFragment }) {
     <tr>
       <th scope="row">{row.name}<small>{row.oidc?.issuer ?? row.description}</small></th>
       <td data-label="Group">{row.group ? <Link to={groupAddress(namesOf(row.group), row.group.uid)}>{namesOf(row.group).join(' / ')}</Link> : 'a group above'}</td>
-      <td data-label="State">{row.issuerVerified ? <span className="state fixed">In effect{row.issuerVerifyTime && <small><Time at={row.issuerVerifyTime} /></small>}</span> : <><span className="state open">Waits for proof</span><ConfirmButton label="Check" held={held} harmless document={VerifyIdentityProvider} input={{ uid: row.uid }} title={`Check ${row.name}?`} submit="Look for the proof" affects={['IdentityProvider']} onDone={() => {}}>
-        <p>The server looks whether your organization has proven that the issuer is its own: by the file <code>{row.oidc?.issuer}/.well-known/atrium-organisation</code>. Then its people can sign in.</p></ConfirmButton></>}</td>
-      <td data-label="Everybody">{row.defaultRole?.name ?? 'a role'}</td>
-      <td data-label="Groups">{!mappings ? '–' : mappings.totalCount === 0 ? <span className="dim">none</span> : <ul className="stacked">{mappings.nodes.map((one) => <li key={one.uid}>{one.externalGroupId}: <b>{one.role?.name ?? 'a role'}</b>{one.scopeUid !== row.group?.uid && ` in ${one.scope?.name ?? 'a group below'}`}<RemoveMapping mapping={one} held={held} /></li>)}{mappings.totalCount > mappings.nodes.length && <li className="dim">and {count(mappings.totalCount - mappings.nodes.length)} more</li>}</ul>}</td>
+      <td data-label="State">{row.issuerVerified ? <span className="state fixed">In effect{row.issuerVerifyTime && <small><Time at={row.issuerVerifyTime} /></small>}</span> : <><span className="state open">Waiting for proof</span><ConfirmButton label="Check" held={held} harmless document={VerifyIdentityProvider} input={{ uid: row.uid }} title={`Check the proof of ${row.name}?`} submit="Check the proof" affects={['IdentityProvider']} onDone={() => {}}>
+        <p>The server reads <code>{row.oidc?.issuer}/.well-known/atrium-organisation</code> to check that your organization owns the issuer. Then people can sign in with this provider.</p></ConfirmButton></>}</td>
+      <td data-label="Default role">{row.defaultRole?.name ?? 'a role'}</td>
+      <td data-label="External">{!mappings ? '–' : mappings.totalCount === 0 ? <span className="dim">none</span> : <ul className="stacked">{mappings.nodes.map((one) => <li key={one.uid}>{one.externalGroupId}: <b>{one.role?.name ?? 'a role'}</b>{one.scopeUid !== row.group?.uid && ` in ${one.scope?.name ?? 'a group below'}`}<RemoveMapping mapping={one} held={held} /></li>)}{mappings.totalCount > mappings.nodes.length && <li className="dim">and {count(mappings.totalCount - mappings.nodes.length)} more</li>}</ul>}</td>
       <td data-label="Change"><ProviderActions provider={row} held={held} /></td>
     </tr>
   );

@@ -50,9 +50,9 @@ export function Repo({ uid, names, groupNames }: { uid: string; names: string[];
 function Pull({ repo }: { repo?: Repository | null }) {
   const from = repo?.aliases.find((one) => /^[^/]+[.:][^/]*\//.test(one)), tag = repo?.latest ?? repo?.newest?.nodes[0];
   if (!repo) return <div className="command"><code>&nbsp;</code></div>;
-  if (!from || !tag) return <div className="command"><code className="dim">{from ? `docker pull ${from}` : 'To see how to pull it, give it the name under which a registry serves it: Edit, Other names'}</code></div>;
+  if (!from || !tag) return <div className="command"><code className="dim">{from ? `docker pull ${from}` : 'To see the pull command here, add the name under which a registry serves this repo: Edit, Aliases'}</code></div>;
   const command = `docker pull ${from}:${tag.name}`;
-  return <div className="command"><code>{command}</code><CopyButton text={command} label="Copy the command that pulls the image" /></div>;
+  return <div className="command"><code>{command}</code><CopyButton text={command} label="Copy the pull command" /></div>;
 }
 
 function Facts({ repo, groupNames }: { repo: Repository; groupNames: string[] }) {
@@ -62,7 +62,7 @@ function Facts({ repo, groupNames }: { repo: Repository; groupNames: string[] })
       <div><dt>Created</dt><dd>{dayOf(repo.createTime)}</dd></div>
       <div><dt>Changed</dt><dd><Time at={repo.updateTime} /></dd></div>
       {repo.bundles.length > 0 && <div><dt>Bundles</dt><dd>{repo.bundles.map((bundle) => <span key={bundle} className="chip">{bundle}</span>)}</dd></div>}
-      {repo.aliases.length > 0 && <div><dt>Other names</dt><dd>{repo.aliases.slice(0, 3).join(', ')}{repo.aliases.length > 3 && ` and ${repo.aliases.length - 3} more`}</dd></div>}
+      {repo.aliases.length > 0 && <div><dt>Aliases</dt><dd>{repo.aliases.slice(0, 3).join(', ')}{repo.aliases.length > 3 && ` and ${repo.aliases.length - 3} more`}</dd></div>}
       {repo.syncConfig && <div><dt>Copied from</dt><dd>{repo.syncConfig.source}{repo.syncConfig.expirationTime && <> until {dayOf(repo.syncConfig.expirationTime)}</>}</dd></div>}
     </dl>
   );

@@ -54,7 +54,7 @@ export function Repos({ uid, names }: { uid: string; names: string[] }) {
   return (
     <div className="page">
       <div className="title"><h1>Repos</h1><div className="actions">{first?.group && <NewRepo uid={uid} names={names} held={{ capabilities: first.group.viewerCapabilities, on: names.at(-1)! }} />}</div></div>
-      <p className="lead">Everything below {names.join(' / ')}</p>
+      <p className="lead">All repos below {names.join(' / ')}</p>
       <div className="filters">
         <Find value={query} label="Find by name, description or alias" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
         <SortSelect sorting={sorting} names={{ name: 'By name', updated: 'Last changed first', created: 'Newest first', worst: 'Worst findings first' }} />

@@ -13,7 +13,7 @@ import { count, fold, plural } from '../words';
 const fields: Field[] = [
   { name: 'name', label: 'Name' }, { name: 'description', label: 'Description' },
   {
-    name: 'capabilities', label: 'What it allows', hint: 'You cannot choose what you may not do yourself.',
+    name: 'capabilities', label: 'What it allows', hint: 'You can only choose capabilities that you have yourself.',
     choices: kinds.flatMap(({ kind, by }) => Object.values(by).map((value) => ({ value, name: tell(value).replace(` ${kind}`, ''), about: tell(value), group: kind }))),
   },
 ];
@@ -38,7 +38,7 @@ export function Roles({ uid, names }: { uid: string; names: string[] }) {
   return (
     <div className="page">
       <div className="title"><h1>Roles</h1><div className="actions">{held && <FormButton label="New role" icon="plus" held={held} document={CreateRole} title={`New role in ${names.at(-1)}`} lead="It can be given in this group and everywhere below." submit="Create the role" fields={fields} fixed={{ parent: uid }} unique="name" affects={['Role', 'Group']} onDone={() => {}} />}</div></div>
-      <p className="lead">What can be given to somebody in {names.join(' / ')}. Who has what is under <Link to={groupAddress(names, uid, 'access')}>Access</Link>.</p>
+      <p className="lead">Roles that can be given in {names.join(' / ')}. To see who has which role, open <Link to={groupAddress(names, uid, 'access')}>Access</Link>.</p>
       <div className="filters"><Find value={query} label="Find a role" onChange={(q) => narrow({ q }, { replace: true })} />
         <SaveRows name="roles" columns={fileColumns} readAll={() => Promise.resolve({ rows: levels.flatMap(({ title, roles }) => roles.filter(says).map((role) => ({ ...role, where: title }))) })} disabled={!data} /></div>
       {!data ? loading ? <div className="card"><Lines rows={7} height={38} /></div> : <Problems loaded={loaded} /> : (
@@ -47,7 +47,7 @@ export function Roles({ uid, names }: { uid: string; names: string[] }) {
           if (shown.length === 0 && (key !== uid || words.length > 0)) return null;
           return (
             <Card key={key} title={<>{title} <span className="chip">{count(shown.length)}</span></>} className="flush">
-              {shown.length === 0 ? <Empty title="No role of its own">The roles below can be given here, too. Make a role if none of them fits.</Empty>
+              {shown.length === 0 ? <Empty title="No role of its own">The roles below can be given here, too. Create a role if none of them fits.</Empty>
                 : shown.map((role) => <RoleRow key={role.uid} role={role} open={opened === role.uid} names={names} uid={uid} />)}
             </Card>
           );
