@@ -511,7 +511,7 @@ await check('the list of webhooks is saved as a file', async () => {
   const download = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Export CSV' }).click();
   const file = await (await download).createReadStream().then(async (stream) => (await stream.toArray()).join(''));
-  assert.match(file, /^Sink,State,Events,Created,Group,Format,When,Fails since,Disabled,Why,UID\r\n/);
+  assert.match(file, /^Sink,State,Events,Created,Group,Format,When,Failing since,Disabled,Why,UID\r\n/);
   assert.match(file, /\r\nhttps:\/\/hooks\.example\.com\/atrium,\w+,[^\r]*,acme,/);
   assert.deepEqual(page.faults, []);
   await page.context().close();

@@ -168,8 +168,8 @@ const viewsOfFeeds = ['', 'repos', 'findings', 'packages', 'advisories'];
 /** This line says how old the feeds are from which the page knows what it shows. */
 function FeedAges({ feeds, names }: { feeds?: Feed[]; names: string[] }) {
   if (!feeds) return null;
-  const ages = feeds.map(({ uid, name, lastSuccessTime, failingSince }, i) => <span key={uid} className={failingSince ? 'fault' : undefined}>{i > 0 && ', '}{name} {lastSuccessTime ? <Time at={lastSuccessTime} /> : 'not yet'}{failingSince && <> (fails since <Time at={failingSince} />)</>}</span>);
-  return <p className="feed-ages"><Link to={pageAddress(names, 'sources')}>Feeds</Link>{feeds.length > 0 ? <>, last read: {ages}</> : ': the server reads none, so what is known is as old as the last import'}</p>;
+  const ages = feeds.map(({ uid, name, lastSuccessTime, failingSince }, i) => <span key={uid} className={failingSince ? 'fault' : undefined}>{i > 0 && ', '}{name} {lastSuccessTime ? <Time at={lastSuccessTime} /> : 'never'}{failingSince && <> (failing since <Time at={failingSince} />)</>}</span>);
+  return <p className="feed-ages"><Link to={pageAddress(names, 'sources')}>Feeds</Link>{feeds.length > 0 ? <>, last read: {ages}</> : ': the server reads none, so this data is as old as the last import'}</p>;
 }
 
 function Breadcrumbs({ names }: { names: string[] }) {

@@ -19,13 +19,13 @@ const isOf = (type: string) => (values: Record<string, unknown>) => values.type 
 const changeable: Field[] = [
   { name: 'name', label: 'Name', placeholder: 'our advisories' },
   { name: 'url', label: 'URL', code: true, placeholder: 'https://git.example.com/advisories/archive/main.tar.gz' },
-  { name: 'interval', label: 'Seconds between two runs' },
+  { name: 'interval', label: 'Interval' },
   { name: 'credentials.username', label: 'User name', hint: 'Without a user name, the password is sent as a token.' },
-  { name: 'credentials.password', label: 'Password or token', code: true, hint: 'It is stored encrypted, and never shown. It is sent to no other host than that of the URL.' },
+  { name: 'credentials.password', label: 'Password or token', code: true, hint: 'It is stored encrypted and never shown. It is sent only to the host of the URL.' },
 ];
 const created: Field[] = [
-  changeable[0], { name: 'type', label: 'What it has', choices: types }, changeable[1],
-  { name: 'ecosystems', label: 'Ecosystems', hint: 'Such as Go, npm or Debian:12, if the URL is that of a folder of ecosystems.', shown: isOf('OSV') },
+  changeable[0], { name: 'type', label: 'Type', choices: types }, changeable[1],
+  { name: 'ecosystems', label: 'Ecosystems', hint: 'Such as Go, npm or Debian:12, if the URL is a folder that contains ecosystems.', shown: isOf('OSV') },
   { name: 'patterns', label: 'Repos', hint: 'Patterns such as shop/*. Without one, all repos are read.', shown: isOf('OCI') },
   { name: 'prune', label: 'Remove tags that the registry no longer has', shown: isOf('OCI') },
   ...changeable.slice(2),
@@ -46,12 +46,12 @@ export function Sources({ uid, names }: { uid: string; names: string[] }) {
   return (
     <div className="page">
       <div className="title"><h1>Sources</h1><div className="actions">{data?.group && (
-        <FormButton label="New source" icon="plus" held={{ capabilities: data.group.viewerCapabilities, on: name }} document={CreateSource} title={`New source in ${name}`} submit="Create the source" lead={`The server reads it by itself, and imports what it has into ${name}.`}
+        <FormButton label="New source" icon="plus" held={{ capabilities: data.group.viewerCapabilities, on: name }} document={CreateSource} title={`New source in ${name}`} submit="Create the source" lead={`The server reads the source at intervals, and imports its contents into ${name}.`}
           fields={created} fixed={{ parent: uid }} start={{ type: 'OSV' }} unique="name" affects={['Source', 'Group']} onDone={() => loaded.reload()} />)}</div></div>
-      <p className="lead">What the server reads by itself into {names.join(' / ')} and below. The guide explains <a href="/guide/feeds">feeds and sources</a>.</p>
+      <p className="lead">Sources that the server reads at intervals into {names.join(' / ')} and below. The guide explains <a href="/guide/feeds">feeds and sources</a>.</p>
       {!rows ? loading ? <div className="card below-lead"><Lines rows={4} height={34} /></div> : <Problems loaded={loaded} />
         : <div className="grid"><Card title={plural(rows.length, 'source')} className="wide-12">{rows.length === 0 ? <Empty title="No sources yet">A source is a place with advisories, VEX or SBOM documents, or a registry, that the server reads at intervals.</Empty> : <Table rows={rows} names={names} uid={uid} label="Sources" />}</Card>
-          <Card title="Feeds for all organizations" className="wide-12">{feeds.length === 0 ? <Empty title="No feeds">The operator of the service has it read no feeds, so advisories are as old as the last import.</Empty> : <Table rows={feeds} names={names} uid={uid} label="Feeds" />}</Card></div>}
+          <Card title="Feeds for all organizations" className="wide-12">{feeds.length === 0 ? <Empty title="No feeds">The operator has configured no feeds, so advisories are as old as the last import.</Empty> : <Table rows={feeds} names={names} uid={uid} label="Feeds" />}</Card></div>}
     </div>
   );
 }
@@ -74,7 +74,7 @@ function Table({ rows, names, uid, label }: { rows: ReadSourceFragment[]; names:
   );
 }
 
-const states: Record<SourceState, { name: string; className?: string }> = { WAITING: { name: 'Not read yet' }, RUNNING: { name: 'Being read', className: 'open' }, SUCCEEDED: { name: 'Works', className: 'fixed' }, FAILED: { name: 'Fails', className: 'bad' }, CANCELLED: { name: 'Cancelled' } };
+const states: Record<SourceState, { name: string; className?: string }> = { WAITING: { name: 'Not read yet' }, RUNNING: { name: 'Running', className: 'open' }, SUCCEEDED: { name: 'Working', className: 'fixed' }, FAILED: { name: 'Failing', className: 'bad' }, CANCELLED: { name: 'Canceled' } };
 
 const endings: Partial<Record<SourceState, string>> = { SUCCEEDED: 'Done', FAILED: 'Failed' };
 
@@ -90,7 +90,7 @@ const isOld = ({ paused, lastSuccessTime, createTime, interval }: ReadSourceFrag
 
 function State({ of: one }: { of: ReadSourceFragment }) {
   const { name, className = '' } = one.state !== 'RUNNING' && one.paused ? { name: 'Paused' } : states[one.state];
-  return <><span className={`state ${className}`.trim()} title={one.failingSince ? `Fails since ${formatTime(one.failingSince)}` : undefined}>{name}</span>{isOld(one) && <span className="state bad">Old</span>}</>;
+  return <><span className={`state ${className}`.trim()} title={one.failingSince ? `Failing since ${formatTime(one.failingSince)}` : undefined}>{name}</span>{isOld(one) && <span className="state bad">Out of date</span>}</>;
 }
 
 interface Report { isUnchanged: boolean; records: { kind: string; added: number; updated: number; unchanged: number; failed: number; removed: number }[]; problemCount: number }
@@ -110,7 +110,7 @@ function Source({ uid, source, page, loading }: { uid: string; source?: Row | Re
   const runs = useData(SourceRuns, { uid }), [problems, setProblems] = useState<Problem[]>([]);
   const run = useChange(RunSource, ['Source']), cancel = useChange(CancelSource, ['Source']);
   useEffect(() => { runs.reload(); }, [source?.lastRun?.number]);
-  if (!source) return <div className="page"><p className="back"><Link to={page}>Sources</Link></p><div className="title"><h1>Source</h1></div>{loading ? <Lines rows={6} height={30} /> : <Empty title="There is no such source">It may have been deleted.</Empty>}</div>;
+  if (!source) return <div className="page"><p className="back"><Link to={page}>Sources</Link></p><div className="title"><h1>Source</h1></div>{loading ? <Lines rows={6} height={30} /> : <Empty title="Source not found">It may have been deleted.</Empty>}</div>;
   const held: Holding = { capabilities: 'viewerCapabilities' in source ? source.viewerCapabilities : [], on: source.name }, act = async (made: Promise<{ problems: Problem[] }>) => setProblems((await made).problems);
   const all = runs.data?.source?.runs;
   return (
@@ -118,12 +118,12 @@ function Source({ uid, source, page, loading }: { uid: string; source?: Row | Re
       <p className="back"><Link to={page}>Sources</Link></p>
       <div className="title"><h1>{source.name}</h1>
         <div className="actions">
-          {source.state === 'RUNNING' ? <Action icon="pause" reason={reasonAgainst(CancelSource, held)} busy={cancel.busy} onClick={() => void act(cancel.run({ uid }))}>End the run</Action>
+          {source.state === 'RUNNING' ? <Action icon="pause" reason={reasonAgainst(CancelSource, held)} busy={cancel.busy} onClick={() => void act(cancel.run({ uid }))}>Cancel the run</Action>
             : <Action icon="play" reason={reasonAgainst(RunSource, held)} busy={run.busy} onClick={() => void act(run.run({ uid }))}>Run now</Action>}
           {source.group && <>
-            <FormButton label="Edit" icon="edit" held={held} document={UpdateSource} title={`Edit the source ${source.name}`} submit="Save" fields={[...changeable, { name: 'paused', label: 'Read it only when somebody asks for it' }]} fixed={{ uid }} resource={source} unique="name" affects={['Source']} onDone={() => {}} />
+            <FormButton label="Edit" icon="edit" held={held} document={UpdateSource} title={`Edit the source ${source.name}`} submit="Save" fields={[...changeable, { name: 'paused', label: 'Paused: read it only with “Run now”' }]} fixed={{ uid }} resource={source} unique="name" affects={['Source']} onDone={() => {}} />
             <ConfirmButton label="Delete" icon="bin" held={held} document={DeleteSource} input={{ uid }} title={`Delete the source ${source.name}?`} submit="Delete the source" affects={['Source', 'Group']} onDone={() => {}}>
-              <p>The server no longer reads it. What was imported from it stays.</p>
+              <p>The server no longer reads this source. Data that was imported from it stays.</p>
             </ConfirmButton>
           </>}
         </div>
@@ -135,14 +135,14 @@ function Source({ uid, source, page, loading }: { uid: string; source?: Row | Re
         <div><dt>URL</dt><dd><code>{source.url}</code></dd></div>
         <div><dt>Into</dt><dd>{source.group ? <Link to={groupAddress(namesOf(source.group), source.group.uid)}>{namesOf(source.group).join(' / ')}</Link> : 'all organizations'}</dd></div>
         <div><dt>Last read</dt><dd>{source.lastSuccessTime ? formatTime(source.lastSuccessTime) : 'never'}</dd></div>
-        {source.failingSince && <div><dt>Fails since</dt><dd>{formatTime(source.failingSince)}</dd></div>}
+        {source.failingSince && <div><dt>Failing since</dt><dd>{formatTime(source.failingSince)}</dd></div>}
         {source.nextRunTime && source.state !== 'RUNNING' && <div><dt>Next</dt><dd><Next of={source} /></dd></div>}
       </dl>
-      <div className="grid"><Card title="Runs" className="wide-12">{!all ? runs.loading ? <Lines rows={5} height={30} /> : <Problems loaded={runs} /> : all.length === 0 ? <Empty title="No runs yet">{source.state === 'RUNNING' ? 'It is being read for the first time.' : source.nextRunTime ? 'It is read as soon as a server is free.' : 'It is paused, and read when somebody asks for it.'}</Empty> : (
+      <div className="grid"><Card title="Runs" className="wide-12">{!all ? runs.loading ? <Lines rows={5} height={30} /> : <Problems loaded={runs} /> : all.length === 0 ? <Empty title="No runs yet">{source.state === 'RUNNING' ? 'The first run is in progress.' : source.nextRunTime ? 'The first run starts as soon as a server is free.' : 'The source is paused. Choose “Run now” to read it.'}</Empty> : (
         <div className="scroll" tabIndex={0} role="region" aria-label="Runs"><table className="plain-table stacks sources">
-          <thead><tr><th scope="col">Run</th><th scope="col">State</th><th scope="col">Began</th><th scope="col">Report</th></tr></thead>
+          <thead><tr><th scope="col">Run</th><th scope="col">State</th><th scope="col">Started</th><th scope="col">Report</th></tr></thead>
           <tbody>{all.map((one) => (
-            <tr key={one.number}><th scope="row">{one.number}</th><td data-label="State"><span className={`state ${states[one.state].className ?? ''}`.trim()}>{endings[one.state] ?? states[one.state].name}</span></td><td data-label="Began"><Time at={one.startTime} /></td>
+            <tr key={one.number}><th scope="row">{one.number}</th><td data-label="State"><span className={`state ${states[one.state].className ?? ''}`.trim()}>{endings[one.state] ?? states[one.state].name}</span></td><td data-label="Started"><Time at={one.startTime} /></td>
               <td data-label="Report" className="report">{one.error ?? reportOf(one)}{one.problems.length > 0 && <ul className="stacked">{one.problems.map((problem, i) => <li key={i} className="dim">{problem}</li>)}</ul>}</td></tr>
           ))}</tbody>
         </table></div>)}</Card></div>

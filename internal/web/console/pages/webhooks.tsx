@@ -24,8 +24,8 @@ export function Webhooks(at: { uid: string; names: string[] }) {
   return hook ? <Webhook key={hook} uid={hook} page={groupAddress(at.names, at.uid, 'webhooks')} name={at.names.at(-1)!} /> : <WebhookList {...at} />;
 }
 
-const formats: Record<SubscriptionFormat, string> = { CLOUDEVENTS: 'CloudEvents, for programs', SLACK: 'Slack, Mattermost or Rocket.Chat', TEAMS: 'Microsoft Teams', EMAIL: 'Mail' };
-const digests: Record<SubscriptionDigest, string> = { IMMEDIATE: 'At once', HOURLY: 'Each hour', DAILY: 'Each day' };
+const formats: Record<SubscriptionFormat, string> = { CLOUDEVENTS: 'CloudEvents, for programs', SLACK: 'Slack, Mattermost or Rocket.Chat', TEAMS: 'Microsoft Teams', EMAIL: 'Email' };
+const digests: Record<SubscriptionDigest, string> = { IMMEDIATE: 'At once', HOURLY: 'Hourly', DAILY: 'Daily' };
 
 /** Returns a control that has always one of the names chosen. */
 const choose = (names: Record<string, string>) => ({ value, onChange, ...rest }: ControlProps) => (
@@ -33,9 +33,9 @@ const choose = (names: Record<string, string>) => ({ value, onChange, ...rest }:
 );
 
 const fields: Field[] = [
-  { name: 'format', label: 'Format', control: choose(formats), hint: 'Programs get each event. People get messages, which tell of several.' },
-  { name: 'sink', label: 'Sink', code: true, placeholder: 'https://hooks.example.com/atrium', hint: 'The https URL that events are posted to, or for mail, mailto: with the addresses. A group can have only one webhook for each sink.' },
-  { name: 'digest', label: 'When', control: choose(digests), shown: ({ format }) => format !== 'CLOUDEVENTS', hint: 'What happens meanwhile is one message.' },
+  { name: 'format', label: 'Format', control: choose(formats), hint: 'Programs receive each event. People receive messages, which can sum up several events.' },
+  { name: 'sink', label: 'Sink', code: true, placeholder: 'https://hooks.example.com/atrium', hint: 'The https URL that events are posted to, or for email, mailto: with the addresses. A group can have only one webhook for each sink.' },
+  { name: 'digest', label: 'When', control: choose(digests), shown: ({ format }) => format !== 'CLOUDEVENTS', hint: 'An hourly or daily message contains all events since the last one.' },
   {
     name: 'types', label: 'Events', hint: 'If you choose none, all events are sent, including those that later versions add.',
     choices: topics.filter(({ isPart }) => !isPart).flatMap(({ name, types }) => types.map((value) => ({ value, name: typeName(value), about: value, group: name }))),
@@ -55,12 +55,12 @@ function NewWebhook({ uid, name, held, like }: { uid: string; name: string; held
           if (format === 'CLOUDEVENTS') setMade({ secret, uid: hook });
           else narrow({ hook }); // Nobody verifies a message.
         }} />
-      <Secret title="The secret of the new webhook" secret={made?.secret} onClose={() => { setMade(undefined); narrow({ hook: made!.uid }); }}>{theSecret}</Secret>
+      <Secret title="Webhook secret" secret={made?.secret} onClose={() => { setMade(undefined); narrow({ hook: made!.uid }); }}>{theSecret}</Secret>
     </>
   );
 }
 
-const theSecret = <>It signs the deliveries, so that the sink can verify them. Save it now: it cannot be shown again. The guide has <a href="/guide/events#receivers" target="_blank" rel="noreferrer">receivers</a> that verify it.</>;
+const theSecret = <>Deliveries are signed with this secret, so that the sink can verify them. Save it now: it cannot be shown again. The guide has <a href="/guide/events#receivers" target="_blank" rel="noreferrer">receivers</a> that verify it.</>;
 
 const hookSorts = { created: { field: 'CREATE_TIME', direction: 'DESC' } } as const;
 const hookColumns: Column<Row, keyof typeof hookSorts>[] = [
@@ -72,7 +72,7 @@ const hookColumns: Column<Row, keyof typeof hookSorts>[] = [
 
 // A file also has what the page of a webhook says.
 const hookFileColumns: Pick<Column<Row>, 'label' | 'text'>[] = [
-  { label: 'Group', text: ({ group }) => namesOf(group).join('/') }, { label: 'Format', text: ({ format }) => formats[format] }, { label: 'When', text: ({ digest }) => digests[digest] }, { label: 'Fails since', text: ({ failingSince }) => failingSince }, { label: 'Disabled', text: ({ disableTime }) => disableTime }, { label: 'Why', text: ({ disableReason }) => disableReason }, { label: 'UID', text: ({ uid }) => uid },
+  { label: 'Group', text: ({ group }) => namesOf(group).join('/') }, { label: 'Format', text: ({ format }) => formats[format] }, { label: 'When', text: ({ digest }) => digests[digest] }, { label: 'Failing since', text: ({ failingSince }) => failingSince }, { label: 'Disabled', text: ({ disableTime }) => disableTime }, { label: 'Why', text: ({ disableReason }) => disableReason }, { label: 'UID', text: ({ uid }) => uid },
 ];
 
 function WebhookList({ uid, names }: { uid: string; names: string[] }) {
@@ -110,7 +110,7 @@ interface Latest { state: DeliveryState; createTime: string }
 function stateOf(hook: HookFragment, latest?: Latest): { name: string; className?: string } {
   if (hook.disableTime) return { name: 'Disabled', className: 'bad' };
   if (hook.failingSince) return { name: 'Failing', className: 'open' };
-  if (latest?.state === 'DELIVERED') return { name: 'Works', className: 'fixed' };
+  if (latest?.state === 'DELIVERED') return { name: 'Working', className: 'fixed' };
   return { name: latest ? 'Sending the first event' : 'Nothing sent yet' };
 }
 
@@ -162,7 +162,7 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
   };
   const tested = rows.find(({ eventId }) => eventId === sent);
   const failed = rows.filter((row) => row.state === 'FAILED').slice(0, mostAtOnce), ready = chosen.filter((row) => row.state === 'FAILED' || row.state === 'DELIVERED');
-  const reason = reasonAgainst(Redeliver, held) ?? (ready.length < chosen.length ? 'Deliveries that are still on their way cannot be sent again: choose others.' : ready.length > mostAtOnce ? `At most ${mostAtOnce} can be sent again at once: choose fewer.` : undefined);
+  const reason = reasonAgainst(Redeliver, held) ?? (ready.length < chosen.length ? 'You cannot redeliver deliveries that are still in progress: choose others.' : ready.length > mostAtOnce ? `You can redeliver at most ${mostAtOnce} deliveries at once: choose fewer.` : undefined);
   return (
     <div className="page">
       <p className="back"><Link to={page}>Webhooks</Link></p>
@@ -171,7 +171,7 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
           <Action icon="play" reason={disabled ? 'A disabled webhook receives nothing: enable it first.' : reasonAgainst(TestSubscription, held)} busy={test.busy}
             onClick={() => void act(test.run({ uid }).then(({ data, problems: found }) => { setSent(data?.testSubscription?.eventId); return { problems: found }; }))}>{forPeople ? 'Send a test message' : 'Send a test event'}</Action>
           {!forPeople && <ConfirmButton label="Rotate the secret" icon="key" held={held} harmless document={RotateSubscriptionSecret} input={{ uid }} title="Rotate the secret?" submit="Make a new secret" onDone={({ rotateSubscriptionSecret }) => setSecret(rotateSubscriptionSecret!.secret)}>
-            <p>The webhook gets a new secret, which is shown once. For one day, deliveries are signed with both secrets, so that you have time to change the sink. After that, only the new secret is used.</p>
+            <p>The webhook gets a new secret, which is shown once. For one day, deliveries are signed with both secrets, so that you have time to update the sink. After that, only the new secret is used.</p>
           </ConfirmButton>}
           <NewWebhook uid={hook.group?.uid ?? hook.uid.slice(0, hook.uid.lastIndexOf('/'))} name={group.at(-1) ?? name} held={held} like={hook} />
           <ConfirmButton label="Delete" icon="bin" held={held} document={DeleteSubscription} input={{ uid }} title={`Delete the webhook ${host(hook.sink)}?`} submit="Delete the webhook" affects={['EventSubscription', 'Group']} onDone={() => navigate(page, { replace: true })}>
@@ -181,16 +181,16 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
       </div>
       <dl className="facts">
         <div><dt>State</dt><dd><HookState hook={{ ...hook, disableTime: disabled }} latest={list.rows.find((row) => row.state === 'DELIVERED') ?? list.rows[0]} /></dd></div>
-        {hook.failingSince && !disabled && <div><dt>Fails since</dt><dd>{formatTime(hook.failingSince)}</dd></div>}
+        {hook.failingSince && !disabled && <div><dt>Failing since</dt><dd>{formatTime(hook.failingSince)}</dd></div>}
         <div><dt>Group</dt><dd>{hook.group ? <Link to={groupAddress(group, hook.group.uid)}>{group.join(' / ')}</Link> : 'a group above'}</dd></div>
         <div><dt>Format</dt><dd>{formats[hook.format]}</dd></div>
         {forPeople && <div><dt>When</dt><dd>{digests[hook.digest]}</dd></div>}
         <div><dt>Created</dt><dd>{dayOf(hook.createTime)}</dd></div>
         <div><dt>Events</dt><dd>{hook.types.length === 0 ? 'all' : hook.types.map((type) => <span key={type} className="chip" title={type}>{typeName(type)}</span>)}</dd></div>
       </dl>
-      <Secret title="The new secret" secret={secret} onClose={() => setSecret(undefined)}>{theSecret}</Secret>
+      <Secret title="New webhook secret" secret={secret} onClose={() => setSecret(undefined)}>{theSecret}</Secret>
       {disabled && (
-        <div className="problem notice"><Icon name="warning" /><div><strong>Disabled {formatRelativeTime(disabled)}</strong><p>{hook.disableReason ? `Why: ${hook.disableReason}.` : 'Its sink did not accept the events.'} Nothing is sent any more.</p>
+        <div className="problem notice"><Icon name="warning" /><div><strong>Disabled {formatRelativeTime(disabled)}</strong><p>{hook.disableReason ? `Why: ${hook.disableReason}.` : 'Its sink did not accept the events.'} No events are sent to it.</p>
           <p>Repair the sink, then enable the webhook: it then receives new events. Deliveries that were in progress are listed below as failed and can be redelivered. Events since then are only in the audit log.</p>
           <Action reason={reasonAgainst(EnableSubscription, held)} busy={enable.busy} onClick={() => { setEnabled(disabled); void act(enable.run({ uid }), () => setEnabled(undefined)); }}>Enable it again</Action></div></div>
       )}
@@ -203,7 +203,7 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
         <SaveRows name="deliveries" columns={[...deliveryColumns, { label: 'Last attempt', text: ({ lastAttemptTime }) => lastAttemptTime }, { label: 'Event ID', text: ({ eventId }) => eventId }]} readAll={list.readAll} disabled={rows.length === 0} />
         <span className="total" role="status">{hook.deliveries?.totalCount != null ? plural(hook.deliveries.totalCount, 'delivery', 'deliveries') : ''}</span>
         {failed.length > 0 && <ConfirmButton label={`Redeliver ${count(failed.length)} failed`} icon="repeat" held={held} harmless document={Redeliver} input={{ uids: failed.map((row) => row.uid) }} title="Redeliver the failed events?" submit={`Redeliver ${count(failed.length)}`} affects={['Delivery']} onDone={() => {}}>
-          <p>{plural(failed.length, 'event')} {failed.length === 1 ? 'is' : 'are'} sent again, each with up to {mostAttempts} attempts. The id of an event tells the sink whether it already has the event.{hook.failed && hook.failed.totalCount > failed.length && ` These are only the shown ones of ${count(hook.failed.totalCount)} failed deliveries.`}</p>
+          <p>{plural(failed.length, 'event')} {failed.length === 1 ? 'is' : 'are'} sent again, each with up to {mostAttempts} attempts. The sink can recognize an event that it already has by its ID.{hook.failed && hook.failed.totalCount > failed.length && ` These are ${count(failed.length)} of ${count(hook.failed.totalCount)} failed deliveries.`}</p>
         </ConfirmButton>}
       </div>
       {chosen.length > 0 && <ChosenBar what={plural(chosen.length, 'delivery', 'deliveries')} onClear={clear}><Action icon="repeat" reason={reason} onClick={() => { sendAgain(ready); clear(); }}>Redeliver {count(chosen.length)}</Action></ChosenBar>}
@@ -218,7 +218,7 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
 const delivered = (delivery?: Delivery) => delivery?.state === 'DELIVERED';
 
 function ofTest(delivery?: Delivery): string {
-  if (!delivery || delivery.state === 'PENDING') return 'A test event is on its way. Waiting for the answer of the sink …';
+  if (!delivery || delivery.state === 'PENDING') return 'A test event is on its way. Waiting for the response of the sink …';
   if (delivered(delivery)) return `The sink accepted the test event and answered ${delivery.lastStatus}.`;
   return `The sink did not accept the test event: ${delivery.lastError ?? `it answered ${delivery.lastStatus}`}.`;
 }
@@ -227,7 +227,7 @@ const deliverySorts = { queued: { field: 'CREATE_TIME', direction: 'DESC' }, eve
 const deliveryColumns: Column<Delivery, keyof typeof deliverySorts>[] = [
   { key: 'state', label: 'State', width: '7rem', text: ({ state }) => state, cell: ({ state }) => <span className={'state ' + look[state]}>{states.find(({ value }) => value === state)!.name}</span> },
   { key: 'event', label: 'Event', names: true, width: 'minmax(0, 1fr)', className: 'main cut', by: 'event', text: ({ eventType }) => shortType(eventType), cell: ({ eventType, events }) => (events > 1 ? `${typeName(eventType)} and ${events - 1} more` : typeName(eventType)) },
-  { key: 'answer', label: 'Answer', width: 'minmax(0, 1fr)', className: 'answer dim cut', text: ({ lastStatus, lastError }) => lastStatus ?? lastError, cell: ({ lastStatus, lastError }) => lastStatus ?? lastError ?? '–' },
+  { key: 'answer', label: 'Response', width: 'minmax(0, 1fr)', className: 'answer dim cut', text: ({ lastStatus, lastError }) => lastStatus ?? lastError, cell: ({ lastStatus, lastError }) => lastStatus ?? lastError ?? '–' },
   { key: 'attempts', label: 'Attempts', width: '5rem', className: 'attempts dim', text: ({ attempts }) => attempts, cell: ({ attempts }) => attempts },
   { key: 'queued', label: 'Queued', width: '8rem', className: 'when dim', by: 'queued', text: ({ createTime }) => createTime, cell: ({ createTime }) => <Time at={createTime} /> },
 ];
@@ -237,7 +237,7 @@ function DeliveryStory({ row, redeliver }: { row: Delivery; redeliver: ReactNode
   return (
     <>
       <dl>
-        <div><dt>Event</dt><dd><code>{row.eventId}</code><CopyButton text={row.eventId} label="Copy the id of the event" /></dd></div>
+        <div><dt>Event</dt><dd><code>{row.eventId}</code><CopyButton text={row.eventId} label="Copy the event ID" /></dd></div>
         <div><dt>Type</dt><dd><code>{row.eventType}</code></dd></div>
         {row.events > 1 && <div><dt>Events</dt><dd>{count(row.events)} in one message</dd></div>}
         <div><dt>Queued</dt><dd>{formatTime(row.createTime)}</dd></div>
@@ -245,9 +245,9 @@ function DeliveryStory({ row, redeliver }: { row: Delivery; redeliver: ReactNode
         {nextAttemptTime && <div><dt>Next</dt><dd>{formatTime(nextAttemptTime)}</dd></div>}
       </dl>
       <div>
-        <dl><div><dt>Answer</dt><dd>{lastStatus ? `HTTP status ${lastStatus}` : attempts === 0 ? 'No attempt yet' : 'None'}</dd></div>
+        <dl><div><dt>Response</dt><dd>{lastStatus ? `HTTP status ${lastStatus}` : attempts === 0 ? 'No attempt yet' : 'None'}</dd></div>
           {lastError && <div><dt>Why it failed</dt><dd>{lastError}</dd></div>}</dl>
-        {lastAnswer && <pre className="answer-text" tabIndex={0} aria-label="What the sink answered">{lastAnswer}</pre>}
+        {lastAnswer && <pre className="answer-text" tabIndex={0} aria-label="Response of the sink">{lastAnswer}</pre>}
         {redeliver && <p className="redeliver">{redeliver}</p>}
       </div>
     </>
