@@ -254,7 +254,7 @@ await check('a live feed that is silent, or of a browser that is offline, does n
   await answerFor(page, 'Live', (route) => again ? undefined : route.abort());
   page.failing = /Failed to load/;
   await page.clock.fastForward(31_000); // The server writes a comment every 12 s, but not in this time.
-  await page.getByText(/^The connection was lost, and this is as of .*\d/).waitFor();
+  await page.getByText(/^The connection was lost\. This list is as of .*\d/).waitFor();
   again = true;
   await page.clock.fastForward(30_000);
   await state('live').waitFor();

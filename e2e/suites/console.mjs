@@ -257,7 +257,7 @@ await check('a filtered list is saved as a file, and a refusal is told', async (
   page.failing = /400/;
   await page.route('**/export/**', (route) => route.fulfill({ status: 400, json: { message: 'Limit exceeded: too many rows' } }));
   await page.getByRole('button', { name: 'Export JSON' }).click();
-  assert.match(await page.getByRole('alert').innerText(), /could not be made: Limit exceeded: too many rows/);
+  assert.match(await page.getByRole('alert').innerText(), /could not be created: Limit exceeded: too many rows/);
   assert.deepEqual(page.faults, []);
   await page.context().close();
 });
@@ -286,7 +286,7 @@ await check('search finds advisories, packages, roles and pages, keeps what was 
   assert.deepEqual(await violations(page), []);
   await page.keyboard.press('Escape');
   await page.keyboard.press('?');
-  await page.getByRole('dialog', { name: 'Keys' }).getByText('Findings').waitFor();
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Findings').waitFor();
   assert.deepEqual(await violations(page), []);
   await page.keyboard.press('Escape');
   await page.keyboard.press('g');
@@ -539,7 +539,7 @@ await check('columns sort in both directions, and a view keeps filters and order
   await page.waitForURL(/q=a/);
   await loaded(page);
   await page.getByRole('button', { name: 'Views' }).click();
-  await page.getByLabel('Name of a view').fill('With an a');
+  await page.getByLabel('Save the current filters').fill('With an a');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByRole('link', { name: 'With an a' }).waitFor();
   await open(page, '/console/acme/engineering/~repos');
@@ -548,7 +548,7 @@ await check('columns sort in both directions, and a view keeps filters and order
   await page.getByRole('link', { name: 'With an a' }).click();
   await page.waitForURL(/engineering\/~repos\?sort=updated&q=a$/);
   await page.getByRole('button', { name: 'With an a' }).click();
-  await page.getByRole('button', { name: 'Forget With an a' }).click();
+  await page.getByRole('button', { name: 'Delete the view With an a' }).click();
   await page.getByText('No views yet').waitFor();
   assert.deepEqual(page.faults, []);
   await page.context().close();
@@ -591,7 +591,7 @@ await check('lists are tables for assistive technology, with the columns that th
 await check('settings say who the reader is and why, and the looks and the role outlive a reload', async () => {
   const page = await newPage({ timezoneId: 'Asia/Tokyo', locale: 'de-DE' });
   await open(page, '/console/acme');
-  const settings = async () => { await page.getByRole('button', { name: 'Settings' }).click(); await page.getByText('Why you may do what you may').waitFor(); };
+  const settings = async () => { await page.getByRole('button', { name: 'Settings' }).click(); await page.getByText('Your roles').waitFor(); };
   await settings();
   assert.match(await page.getByRole('region', { name: 'Who you are' }).innerText(), /owner in acme, and below/);
   assert.deepEqual(await violations(page), []);
@@ -599,7 +599,7 @@ await check('settings say who the reader is and why, and the looks and the role 
   await page.getByLabel('Rows').selectOption('compact');
   await page.getByLabel('Time zone').selectOption('UTC');
   await page.getByLabel('Language of dates and numbers').selectOption('de-DE');
-  assert.match(await page.getByRole('region', { name: 'How it looks' }).innerText(), / UTC · vor 3 Tagen · 12\.345/);
+  assert.match(await page.getByRole('region', { name: 'Appearance' }).innerText(), / UTC · vor 3 Tagen · 12\.345/);
   await page.getByRole('button', { name: 'Viewer', exact: true }).click();
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
   const side = page.getByRole('navigation', { name: 'Pages' });
@@ -704,7 +704,7 @@ for (const who of ['editor', 'viewer']) {
       await look(page, `${who}${path.replace(/\W+/g, '-')}`);
     }
     const log = await text(page);
-    assert.match(log, /Only people who may change the group/);
+    assert.match(log, /Your role does not let you read the audit log/);
     assert.match(await page.locator('.viewer').innerText(), new RegExp(who));
     assert.deepEqual(page.faults, []);
     await page.context().close();
@@ -827,7 +827,7 @@ await check('the keyboard leads through search, list, filter, dialogue and back,
   const page = await newPage(), focused = () => page.evaluate(() => document.activeElement.id || document.activeElement.textContent.trim());
   await open(page, '/console/acme');
   await page.keyboard.press('Tab');
-  assert.equal(await focused(), 'Skip to the content');
+  assert.equal(await focused(), 'Skip to content');
   await page.keyboard.press('Enter');
   assert.equal(await focused(), 'main');
   assert.match(await page.locator('body').ariaSnapshot(), /- banner:[^]*- navigation "Where you are"[^]*- navigation "Pages"[^]*- main:\s+- heading "acme" \[level=1\]/);

@@ -180,7 +180,7 @@ const send = <Data>(client: Client, document: TypedDocument<Data, never>, variab
 });
 
 /** Returns why a page could not be read. A list that is gone has no rows, and the answer may name no error. */
-const problemsOfPage = (error?: CombinedError): Problem[] => (error ? problemsOf(error) : [{ code: 'NOT_FOUND', message: 'The rest of the list cannot be read.', path: '', violations: [] }]);
+const problemsOfPage = (error?: CombinedError): Problem[] => (error ? problemsOf(error) : [{ code: 'NOT_FOUND', message: 'The rest of the list could not be loaded.', path: '', violations: [] }]);
 
 /**
  * Reads a list page by page. A reader who comes back finds the list as they left it: with all pages that were read, and therefore

@@ -44,7 +44,7 @@ export function RunOfEvents({ events, compact, opened, onToggle, bodies, more = 
   const [first] = events, key = 'run ' + first.id;
   if (events.length === 1) return <Happening event={first} body={bodies.get(first.id)} compact={compact} open={opened.has(first.id)} onToggle={onToggle} />;
   const { verb } = tellEvent(first), last = events.at(-1)!, names = [...new Set(events.map(({ group }) => namesOf(group).join(' / ')).filter(Boolean))], kind = first.kind?.replace(/_BATCH$/, '');
-  const listAll = kind && <button type="button" className="link-button" onClick={() => narrow({ show: 'log', kind, actor: first.actor.subject })}>List every one</button>;
+  const listAll = kind && <button type="button" className="link-button" onClick={() => narrow({ show: 'log', kind, actor: first.actor.subject })}>List each event</button>;
   return (
     <>
       <div className={first.denied !== null ? 'happening denied' : 'happening'}>

@@ -38,7 +38,7 @@ export function ExportLinks({ what, within, filter, formats, disabled }: ExportP
 const pairsOf = (filter: ExportProps['filter']): [string, string][] =>
   Object.entries(filter).flatMap(([name, value]) => (value === undefined || value === '' ? [] : [value].flat().map((one): [string, string] => [name, one])));
 
-const brokeOff = (what: string) => `The file of ${what} broke off: the server ended the connection. Try again.`;
+const brokeOff = (what: string) => `The download of ${what} stopped: the server closed the connection. Try again.`;
 
 interface SBOM { architecture?: string | null; cyclonedx: string; spdx: string }
 
@@ -69,10 +69,10 @@ export function SBOMLinks({ sboms, image }: { sboms: readonly SBOM[]; image: str
 /** Fetches a file and saves it. Returns what went wrong, or nothing. */
 async function saveFile(address: string, name: string, token: string): Promise<string> {
   const response = await fetch(address, { headers: { Authorization: 'Bearer ' + token } });
-  if (response.status === 401) { await refuseToken(token); return 'Your session has ended.'; }
+  if (response.status === 401) { await refuseToken(token); return 'Your session has ended. Sign in again.'; }
   if (!response.ok) {
     const { message } = await response.json().catch(() => ({})) as { message?: string };
-    return `The file could not be made: ${message ?? `the server answered ${response.status}`}`;
+    return `The file could not be created: ${message ?? `the server answered ${response.status}`}`;
   }
   const file = URL.createObjectURL(await response.blob()), link = document.createElement('a');
   link.href = file;

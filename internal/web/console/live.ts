@@ -6,8 +6,8 @@ import { useSession } from './session';
 
 const mostKept = 200;
 
-/** This text tells readers who may not read the stored events why they see none. */
-export const noHistoryText = 'Changes appear here from now on. Only people who may change the group can see earlier ones.';
+/** This text says to readers who may not read the stored events why they see none. */
+export const noHistoryText = 'Changes appear here from now on. To see earlier ones, you need the capability groups.update.';
 
 const isHidden = () => document.visibilityState === 'hidden';
 const isOffline = () => !navigator.onLine;

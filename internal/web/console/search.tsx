@@ -75,7 +75,7 @@ function Finder({ onClose, pages }: { onClose: () => void; pages: Hit[] }) {
   return (
     <>
       <div className="search-line"><Icon name="search" />
-        <input autoFocus type="text" placeholder="Search repos, tags, packages, advisories, people, pages" value={text} onChange={(event) => { setText(event.target.value); setEntered(false); }} onKeyDown={press} maxLength={512}
+        <input autoFocus type="text" placeholder="Search repos, tags, packages, advisories, identities, pages" value={text} onChange={(event) => { setText(event.target.value); setEntered(false); }} onKeyDown={press} maxLength={512}
           role="combobox" aria-expanded={hits.length > 0} aria-controls="hits" aria-activedescendant={hits.length > 0 ? 'hit-' + chosen : undefined} aria-label="Search" aria-autocomplete="list" autoComplete="off" spellCheck={false} />
         <kbd>Esc</kbd></div>
       <div id="hits" role="listbox" aria-label="Search results" aria-busy={waiting}>{groups.map(([group, same]) => (
@@ -92,7 +92,7 @@ function Finder({ onClose, pages }: { onClose: () => void; pages: Hit[] }) {
         </ul>
       ))}</div>
       <p className="search-note" role="status">
-        {problem ? problem.message : settled === '' && text.trim() === '' ? `Words of three or more letters also match inside longer words. The key ? lists all keys.${names.length > 1 ? ` The search covers everything, not only ${names.at(-1)}.` : ''}`
+        {problem ? problem.message : settled === '' && text.trim() === '' ? `Words of three or more letters also match inside longer words. Press ? for keyboard shortcuts.${names.length > 1 ? ` The search covers everything, not only ${names.at(-1)}.` : ''}`
           : waiting && hits.length === 0 ? 'Searching …' : hits.length === 0 ? `Nothing that you may see contains “${settled}”.` : 'Use the arrow keys to choose and Enter to open.'}
       </p>
     </>

@@ -37,9 +37,9 @@ function Who({ onClose }: { onClose: () => void }) {
     <section className="who" aria-label="Who you are">
       <h3>Who you are</h3>
       {(viewer?.identities ?? []).map(({ uid, name, email }) => <p key={uid}><b>{name}</b>{email && ` · ${email}`} <code>{uid.slice(-16)}</code><CopyButton text={uid} label="Copy your UID" /></p>)}
-      {viewer?.identities?.length === 0 && <p>Your token is valid, and no identity fits it: an owner can invite you.</p>}
-      <h3>Why you may do what you may</h3>
-      {bindings.length === 0 ? <p className="dim">No role is bound to you.</p> : <ul className="plain">{bindings.map(({ uid, expireTime, role, group }) => (
+      {viewer?.identities?.length === 0 && <p>Your token is valid, but no identity matches it. Ask an owner of your organization for an invite.</p>}
+      <h3>Your roles</h3>
+      {bindings.length === 0 ? <p className="dim">You have no role.</p> : <ul className="plain">{bindings.map(({ uid, expireTime, role, group }) => (
         <li key={uid}><b>{role?.name ?? 'A role'}</b> in {group ? <Link to={groupAddress(namesOf(group), group.uid, 'access', { identity: viewer!.identities![0]?.uid })} onClick={onClose}>{namesOf(group).join(' / ')}</Link> : 'a group that you may not see'}, and below{expireTime && <>, until <Time at={expireTime} /></>}</li>
       ))}</ul>}
       {bindings.length > 0 && <ByCapability bindings={bindings} />}
@@ -60,11 +60,11 @@ function ByCapability({ bindings }: { bindings: Binding[] }) {
   return (
     <details className="reasons">
       <summary>By capability</summary>
-      <table className="plain-table"><thead><tr><th scope="col">Of</th><th scope="col">You may</th><th scope="col">Because you are</th></tr></thead>
+      <table className="plain-table"><thead><tr><th scope="col">Resource</th><th scope="col">You may</th><th scope="col">Because you are</th></tr></thead>
         <tbody>{rows.filter(({ ways }) => ways.length > 0).map(({ kind, ways }) => ways.map(({ one, may }, i) => (
           <tr key={kind + one.uid}>{i === 0 && <th scope="rowgroup" rowSpan={ways.length}>{kind}</th>}<td>{enumerate(may, 4)}</td><td>{one.role!.name} in {namesOf(one.group).join(' / ') || 'a group that you may not see'}</td></tr>
         )))}</tbody></table>
-      {none.length > 0 && <p className="dim">You may do nothing with {enumerate(none, none.length)}.</p>}
+      {none.length > 0 && <p className="dim">You have no access to {enumerate(none, none.length)}.</p>}
       <p className="dim">Roles that an external group of your provider gives you are not listed.</p>
     </details>
   );
@@ -74,8 +74,8 @@ function ByCapability({ bindings }: { bindings: Binding[] }) {
 function Roles() {
   const chosen = chosenRole();
   return (
-    <section aria-label="Role of the demonstration">
-      <h3>Role of the demonstration</h3>
+    <section aria-label="Demonstration role">
+      <h3>Demonstration role</h3>
       <div className="tabs" role="group" aria-label="Act as">{Object.keys(settings.roles!).map((role) => <button key={role} type="button" aria-pressed={role === chosen} onClick={() => enterAs(role)}>{sentence(role.toUpperCase())}</button>)}</div>
     </section>
   );
@@ -84,9 +84,9 @@ function Roles() {
 function Looks() {
   const now = usePreferences(), sample = new Date(Date.now() - 3 * 86_400_000).toISOString();
   return (
-    <section aria-label="How it looks">
-      <h3>How it looks</h3>
-      <Choose of="theme" label="Theme" options={[['', 'As the system'], ['light', 'Light'], ['dark', 'Dark']]} now={now} />
+    <section aria-label="Appearance">
+      <h3>Appearance</h3>
+      <Choose of="theme" label="Theme" options={[['', 'System'], ['light', 'Light'], ['dark', 'Dark']]} now={now} />
       <Choose of="density" label="Rows" options={[['', 'Comfortable'], ['compact', 'Compact']]} now={now} />
       <Choose of="zone" label="Time zone" options={[['', `Local (${zone})`], ['UTC', 'UTC']]} now={now} />
       <Choose of="language" label="Language of dates and numbers" options={languages.map((code) => [code, nameOfLanguage(code)])} now={now} />

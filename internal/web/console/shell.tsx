@@ -27,7 +27,7 @@ function pageOf<P extends object>(load: () => Promise<ComponentType<P>>) {
 }
 
 /** This page replaces one whose script is gone: a server that was updated has other scripts than those that an open tab knows. */
-const MissingPage = () => <Empty whole title="This page could not be loaded">The server was updated or does not answer. <button type="button" onClick={() => location.reload()}>Reload</button></Empty>;
+const MissingPage = () => <Empty whole title="This page could not be loaded">The server was updated, or it does not respond. <button type="button" onClick={() => location.reload()}>Reload</button></Empty>;
 
 const pages = [
   { view: '', letter: 'o', name: 'Overview', icon: 'overview', ...pageOf(() => import('./pages/overview').then(({ Overview }) => Overview)) },
@@ -92,7 +92,7 @@ export function Shell() {
 
   return (
     <div className={menu ? 'shell open' : 'shell'}>
-      <a className="skip" href="#main" onClick={(event) => { event.preventDefault(); document.getElementById('main')?.focus(); }}>Skip to the content</a>
+      <a className="skip" href="#main" onClick={(event) => { event.preventDefault(); document.getElementById('main')?.focus(); }}>Skip to content</a>
       <header className="top">
         <button type="button" className="icon-button menu" aria-label={menu ? 'Close the menu' : 'Open the menu'} aria-expanded={menu} onClick={() => setMenu(!menu)}><Icon name={menu ? 'close' : 'menu'} /></button>
         <button type="button" className="icon-button fold" aria-label={side ? 'Unfold the side bar' : 'Fold the side bar'} title={side ? 'Unfold the side bar' : 'Fold the side bar'} aria-expanded={!side} onClick={() => prefer({ side: side ? '' : 'folded' })}><Icon name="menu" /></button>
@@ -121,7 +121,7 @@ export function Shell() {
 /** Returns the pages of a group, and what can be done there, as hits of the search. */
 function pageHits(names: string[]): Hit[] {
   const detail = names.join(' / '), doings: [string, string, string][] = [
-    ['findings', '?show=fixable', 'Fixable findings'], ['findings', '?exploited=yes', 'Findings known to be exploited'], ['findings', '?since=7&sort=newest', 'Findings that are new this week'], ['repos', '?sort=worst', 'Worst repos'],
+    ['findings', '?show=fixable', 'Fixable findings'], ['findings', '?exploited=yes', 'Findings known to be exploited'], ['findings', '?since=7&sort=newest', 'New findings this week'], ['repos', '?sort=worst', 'Repos with the worst findings'],
     ['activity', '?show=log', 'Audit log: who changed what'], ['identities', '?show=invites', 'Invite people'], ['access', '', 'Give somebody a role'], ['webhooks', '', 'Add a webhook'], ['repos', '', 'Create a repo'],
   ];
   const at = (view: string, search = '') => { const to = pageAddress(names, view); return search && to.includes('?') ? `${to}&${search.slice(1)}` : to + search; };
@@ -131,12 +131,12 @@ function pageHits(names: string[]): Hit[] {
   ];
 }
 
-/** This dialog lists the keys. */
+/** This dialog lists the keyboard shortcuts. */
 function Keys({ open, onClose }: { open: boolean; onClose: () => void }) {
-  const rows: [string[], string][] = [[['Ctrl', 'K'], 'Search'], [['/'], 'Search'], [['?'], 'List the keys'], [['Esc'], 'Close a dialog'], [['j'], 'Next row of a list'], [['k'], 'Row before'], [['x'], 'Choose the row'], [['Shift', 'x'], 'Choose all rows to it'], [['e'], 'Decide about what is chosen, or the row'], [['z'], 'Undo what was just saved'], ...pages.map(({ letter, name }): [string[], string] => [['g', letter], name])];
+  const rows: [string[], string][] = [[['Ctrl', 'K'], 'Search'], [['/'], 'Search'], [['?'], 'Keyboard shortcuts'], [['Esc'], 'Close a dialog'], [['j'], 'Next row'], [['k'], 'Previous row'], [['x'], 'Choose the row'], [['Shift', 'x'], 'Choose all rows up to this one'], [['e'], 'Decide about the chosen rows, or this row'], [['z'], 'Undo the last change'], ...pages.map(({ letter, name }): [string[], string] => [['g', letter], name])];
   return (
-    <Dialog open={open} onClose={onClose} label="Keys" className="form">
-      <div><header><h2>Keys</h2><button type="button" className="icon-button" aria-label="Close" onClick={onClose}><Icon name="close" /></button></header>
+    <Dialog open={open} onClose={onClose} label="Keyboard shortcuts" className="form">
+      <div><header><h2>Keyboard shortcuts</h2><button type="button" className="icon-button" aria-label="Close" onClick={onClose}><Icon name="close" /></button></header>
         <dl className="fields keys" tabIndex={0}>{rows.map(([keys, does]) => <div key={keys.join()}><dt>{keys.map((key, i) => <span key={key}>{i > 0 && (keys[0] === 'g' ? ' then ' : ' ')}<kbd>{key}</kbd></span>)}</dt><dd>{does}</dd></div>)}</dl></div>
     </Dialog>
   );

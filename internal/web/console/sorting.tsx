@@ -32,7 +32,7 @@ export function SortSelect<Sort extends string>({ sorting, names }: { sorting: S
 export function SortBy<Sort extends string>({ by, label, sorting }: { by: Sort; label: string; sorting: Sorting<Sort> }) {
   const { first, orderBy, defaults } = sorting, here = defaults[by].field === orderBy.field, up = orderBy.direction === 'ASC';
   return (
-    <button type="button" aria-pressed={here} title={here ? 'Turn the order' : `Sort by ${label.toLowerCase()}`} onClick={() => narrow(here ? { dir: isTurned(sorting) ? undefined : 'turned' } : { sort: by === first ? undefined : by, dir: undefined })}>
+    <button type="button" aria-pressed={here} title={here ? 'Reverse the order' : `Sort by ${label.toLowerCase()}`} onClick={() => narrow(here ? { dir: isTurned(sorting) ? undefined : 'turned' } : { sort: by === first ? undefined : by, dir: undefined })}>
       {label}{here && <> <Icon name={up ? 'up' : 'down'} /><span className="sr">{up ? 'ascending' : 'descending'}</span></>}
     </button>
   );

@@ -198,7 +198,7 @@ export function ChooseColumns<C extends Pick<Column<never>, 'key' | 'label' | 'n
           <fieldset className="column-choices"><legend className="sr">Columns</legend>{all.map((one) => (
             <label key={one.key}><input type="checkbox" checked={shown.includes(one)} disabled={one.names} onChange={() => choose(all.filter((other) => (other === one ? !shown.includes(one) : shown.includes(other))))} />{one.label}</label>
           ))}</fieldset>
-          <p className="dim note">This browser keeps the choice. The address of the page and its views have it, too. A small window leaves some of them out.</p>
+          <p className="dim note">Your browser keeps this choice, and the address of the page and its views contain it. A small window leaves some columns out.</p>
         </div>
       </Dialog>
     </>
@@ -219,10 +219,10 @@ export function SaveRows<Row>({ name, columns, readAll, disabled }: { name: stri
     setRead(0);
     const { rows, problem } = await readAll(setRead), written = columns.filter(({ text }) => text);
     setRead(undefined);
-    if (problem) { setSaid(`The file could not be made: ${problem}`); return; }
+    if (problem) { setSaid(`The file could not be created: ${problem}`); return; }
     const lines = [written.map(({ label }) => fieldOf(label)), ...rows.map((row) => written.map(({ text }) => fieldOf(text!(row))))].map((fields) => fields.join(','));
     saveText(`${name}.csv`, lines.join('\r\n') + '\r\n');
-    setSaid(`${name}.csv with ${count(rows.length)} rows is saved.`);
+    setSaid(`Saved ${count(rows.length)} rows to ${name}.csv.`);
   };
   const busy = read !== undefined;
   return (

@@ -57,8 +57,8 @@ export const Empty = ({ title, whole, children }: { title: string; whole?: boole
 const advice: Record<string, string> = {
   PERMISSION_DENIED: 'Your role does not allow this. An owner of the group can give you a role that does.',
   NOT_FOUND: 'It may have been renamed or deleted, or you have no access to it.',
-  RESOURCE_EXHAUSTED: 'There were too many requests. Wait a moment, then try again.',
-  DEADLINE_EXCEEDED: 'The server took too long. Try again, or ask for less data.',
+  RESOURCE_EXHAUSTED: 'You reached a rate limit, or the server is busy. Wait a moment, then try again.',
+  DEADLINE_EXCEEDED: 'The server took too long. Try again, or narrow what you ask for.',
 };
 
 export const adviceFor = (code: string): string | undefined => advice[code];

@@ -38,16 +38,16 @@ export function Views({ page }: { page: string }) {
       <Dialog open={open} onClose={() => setOpen(false)} label="Views" className="form">
         <div>
           <header><h2>Views of this page</h2><button type="button" className="icon-button" aria-label="Close" onClick={() => setOpen(false)}><Icon name="close" /></button></header>
-          {own.length === 0 ? <Empty title="No views yet">A view is the filters and the order of this page under a name. Only this browser has it. Its address shows others the same.</Empty>
+          {own.length === 0 ? <Empty title="No views yet">A view stores the filters and the order of this page under a name, in this browser. To share a view, copy its address.</Empty>
             : <ul className="plain views" key={path}>{own.map((one) => (
               <li key={one.name}><Link to={addressOf(one.search)} onClick={() => setOpen(false)} aria-current={one === current ? 'true' : undefined}>{one.name}</Link>
                 <CopyButton text={location.origin + addressOf(one.search)} label={`Copy the address of ${one.name}`} />
-                <button type="button" className="icon-button" aria-label={`Forget ${one.name}`} title={`Forget ${one.name}`} onClick={() => keep(views.filter((other) => other !== one))}><Icon name="bin" /></button></li>
+                <button type="button" className="icon-button" aria-label={`Delete the view ${one.name}`} title={`Delete the view ${one.name}`} onClick={() => keep(views.filter((other) => other !== one))}><Icon name="bin" /></button></li>
             ))}</ul>}
           <form onSubmit={save}>
-            <label htmlFor="view-name">Name of a view with what the page shows now</label>
+            <label htmlFor="view-name">Save the current filters and order as</label>
             <div className="beside"><input id="view-name" type="text" value={name} maxLength={60} onChange={(event) => setName(event.target.value)} autoComplete="off" /><button type="submit" className="primary" disabled={name.trim() === '' || here.size === 0}>Save</button></div>
-            {here.size === 0 && <p className="dim">Choose a filter or an order first: the page has none.</p>}
+            {here.size === 0 && <p className="dim">This page has no filter or order to save. Choose one first.</p>}
           </form>
         </div>
       </Dialog>

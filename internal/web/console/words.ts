@@ -93,7 +93,7 @@ export function tellEvent(event: HappeningFragment, body?: unknown): { verb: str
   if (verb === 'test') verb = 'tested';
   if (verb === 'triaged') verb = 'decided about';
   if (verb === 'failed') verb = 'could not read';
-  if (verb === 'recovered') verb = 'could read again';
+  if (verb === 'recovered') verb = 'could again read';
   return { verb: event.denied !== null ? verbs[verb] ?? verb : verb, kind, name: shorten(nameOfResource(event) || nameInBody(body)) };
 }
 

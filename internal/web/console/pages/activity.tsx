@@ -45,7 +45,7 @@ function Feed({ uid, kinds, names }: { uid: string; kinds?: EventKind[]; names: 
   return (
     <section className="card" aria-label="Live feed">
       <header>
-        <span className="live" data-state={state} role="status">{{ opening: 'Connecting …', live: 'live', paused: paused ? 'Paused: new events appear when you resume' : 'Loading …', waiting: `The connection was lost${lastHeard() ? `, and this is as of ${formatTime(new Date(lastHeard()).toISOString())}` : ''}. Connecting again …`, refused: 'Your role does not let you see this feed' }[state]}</span>
+        <span className="live" data-state={state} role="status">{{ opening: 'Connecting …', live: 'live', paused: paused ? 'Paused: new events appear when you resume' : 'Loading …', waiting: `The connection was lost.${lastHeard() ? ` This list is as of ${formatTime(new Date(lastHeard()).toISOString())}.` : ''} Reconnecting …`, refused: 'Your role does not let you see this feed' }[state]}</span>
         {state !== 'refused' && <button type="button" aria-pressed={paused} onClick={() => setPaused(!paused)}><Icon name={paused ? 'play' : 'pause'} />{paused ? 'Resume' : 'Pause'}</button>}
       </header>
       {loading ? <Lines rows={8} height={38} /> : events.length > 0 ? <Events events={events} />
@@ -78,10 +78,10 @@ function Log({ uid, kinds: chosenKinds }: { uid: string; kinds?: EventKind[] }) 
   const bodies = useBodies(rows), runs = (only ? rows.map((event) => ({ first: event, events: [event] })) : foldEvents(rows)).map((run, i, all) => ({ run, heading: i === 0 || longDayOf(all[i - 1].first.time) !== longDayOf(run.first.time) ? longDayOf(run.first.time) : undefined }));
   const refused = list.problems.some(({ code }) => code === 'PERMISSION_DENIED');
   let notice: ReactNode; // It replaces the events.
-  if (refused) notice = <Empty title="Only people who may change the group can read the audit log">The live feed shows you what happens from now on.</Empty>;
+  if (refused) notice = <Empty title="Your role does not let you read the audit log">This needs the capability groups.update. The live feed shows what happens from now on.</Empty>;
   else if (list.problems.length > 0 && rows.length === 0) notice = <Problems loaded={list} />;
   else if (!started) notice = <Lines rows={8} height={38} />;
-  else if (rows.length === 0 && !loading) notice = <Empty title="Nothing in the log">{outcome || actor || subject || kinds || since ? <>No event matches the filters. <button type="button" className="link-button" onClick={() => narrow({ about: undefined, outcome: undefined, actor: undefined, subject: undefined, day: undefined, kind: undefined, hide: undefined })}>Show everything</button></> : 'Every change and every refused change is listed here, for as long as the operator has configured.'}</Empty>;
+  else if (rows.length === 0 && !loading) notice = <Empty title="Nothing in the log">{outcome || actor || subject || kinds || since ? <>No event matches the filters. <button type="button" className="link-button" onClick={() => narrow({ about: undefined, outcome: undefined, actor: undefined, subject: undefined, day: undefined, kind: undefined, hide: undefined })}>Show everything</button></> : 'The audit log lists every change and every refused request. The operator configures how long it keeps them.'}</Empty>;
   return (
     <>
       {!refused && <section className="card days" aria-label="By day">{first?.eventActivity ? <Days days={first.eventActivity} chosen={since} /> : started && first ? <NotShown what="these counts" /> : <div className="plot" />}</section>}

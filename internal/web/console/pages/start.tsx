@@ -37,7 +37,7 @@ export function Start({ roots }: { roots: NonNullable<ShellQuery['groups']>['nod
 const Stranger = ({ identities, reload }: { identities: { uid: string; name: string; email: string | null }[]; reload: () => void }) => (
   <Empty whole title="You have no access yet">
     {identities.length > 0 ? `You are signed in as ${identities.map(({ name, email }) => email ?? name).join(', ')}, and have no role in any group.` : `Your token is valid, but no identity matches it. Its issuer is ${String(claims().iss)}, and its subject ${String(claims().sub)}.`}{' '}
-    Ask an owner of your organization for a role or an invite. A new role takes effect at once: <button type="button" className="link-button" onClick={reload}>look again</button>. The guide explains <a href="/guide/sign-in">how people get access</a>.
+    Ask an owner of your organization for a role or an invite. A new role takes effect at once: <button type="button" className="link-button" onClick={reload}>check again</button>. The guide explains <a href="/guide/sign-in">how people get access</a>.
     <span className="after"><AcceptInvite /></span>
   </Empty>
 );
