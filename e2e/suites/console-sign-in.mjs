@@ -338,7 +338,7 @@ await check('where the provider no longer knows the reader, the next sign-in lea
 }, 30);
 
 await check('a token that is opaque or for another audience is explained, with what to set', async () => {
-  for (const [parameters, says] of [[null, /a token that only the provider can read; the operator must name this server in the request/], [{ resource: 'https://other.example.com' }, /a token for https:\/\/other\.example\.com, and this server accepts those for https:\/\/atrium\.example\.com/]]) {
+  for (const [parameters, says] of [[null, /a token that only the provider can read; the operator must name this server in the request/], [{ resource: 'https://other.example.com' }, /a token for https:\/\/other\.example\.com, but this server accepts only tokens for https:\/\/atrium\.example\.com/]]) {
     const tab = await page.context().browser().newContext().then((context) => context.newPage());
     // The page gets the settings of a server that was started with other parameters.
     await tab.addInitScript((given) => new MutationObserver((_, observer) => {
@@ -379,7 +379,7 @@ await check('people choose among providers, also one that gives an ID token in p
   google.nonce = 'of-another-sign-in';
   await tab.reload();
   await tab.getByRole('alert').waitFor();
-  assert.match(await tab.getByRole('alert').innerText(), /not of this sign-in/);
+  assert.match(await tab.getByRole('alert').innerText(), /does not belong to this sign-in/);
   google.nonce = undefined;
   await tab.getByRole('button', { name: 'Continue with Google' }).click();
   await tab.locator('.shell').waitFor();
@@ -436,7 +436,7 @@ await check('a provider whose discovery document is that of another one is not a
     evil.says = says;
     await tab.goto(other + '/console');
     await tab.getByRole('button', { name: 'Continue with evil' }).click();
-    await tab.getByText('the operator must give the issuer as it calls itself').waitFor();
+    await tab.getByText('the operator must configure exactly this issuer').waitFor();
   }
   evil.says = evil.issuer;
   assert.equal(evil.log.length, before);
@@ -459,7 +459,7 @@ await check('the link of a demonstration signs one browser of another machine in
   assert.match(await page.evaluate(() => JSON.parse(document.getElementById('settings').textContent).token), /^[\w-]+\.[\w-]+\.[\w-]+$/);
   const other = await (await newContext()).newPage();
   await other.goto(there + '/console' + hash);
-  await other.getByText('This link was used before').waitFor();
+  await other.getByText('This link was already used').waitFor();
   await other.getByLabel('Bearer token').waitFor();
   await Promise.all([context, other.context()].map((one) => one.close()));
 });

@@ -149,7 +149,7 @@ for (const [name, path] of [['GraphiQL', '/playground'], ['the small page', '/pl
     await page.locator('#token').blur();
     await page.locator('.graphiql-execute-button').click();
     await page.locator('#token-note.refused').waitFor();
-    assert.match(await page.locator('#token-note').innerText(), /not taken/);
+    assert.match(await page.locator('#token-note').innerText(), /not accepted/);
     await page.locator('#renew').click();
     await waitFor(page, async () => (await page.inputValue('#token')).length > 100, 'there is no new token');
     await ready(page);

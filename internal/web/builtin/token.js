@@ -38,7 +38,7 @@ function note(text, refused = false) {
 /** Says in the header that the server does not accept the token, if an answer says so. */
 export function noteRefusal(answer) {
   const refused = answer?.errors?.find(({ extensions }) => extensions?.code === 'UNAUTHENTICATED');
-  if (refused) note(token() ? `This token is not taken: ${refused.message}` : 'A token is needed', true);
+  if (refused) note(token() ? `Token not accepted: ${refused.message}` : 'Enter a token', true);
   else if ($('token-note').classList.contains('refused')) note('');
 }
 
@@ -55,7 +55,7 @@ $('renew').addEventListener('click', async () => {
 $('sdl').addEventListener('click', async (event) => {
   event.preventDefault();
   const response = await fetch($('sdl').href, { headers: token() ? { Authorization: 'Bearer ' + token() } : {} });
-  if (!response.ok) { note('The schema needs a token that is taken', true); return; }
+  if (!response.ok) { note('Enter a valid token to get the schema', true); return; }
   const url = URL.createObjectURL(new Blob([await response.text()], { type: 'text/plain' }));
   Object.assign(document.createElement('a'), { href: url, download: 'schema.graphql' }).click();
   URL.revokeObjectURL(url);

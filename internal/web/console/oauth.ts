@@ -29,7 +29,7 @@ function discover(at: SignInProvider): Promise<oauth.AuthorizationServer> {
     }
     discovered.delete(issuer);
     throw new Error(says === issuer ? `${issuer} does not answer: it must serve /.well-known/openid-configuration to this page`
-      : `${issuer} says that it is ${says}: the operator must give the issuer as it calls itself`);
+      : `${issuer} identifies itself as ${says}: the operator must configure exactly this issuer`);
   })();
   discovered.set(issuer, known);
   return known;
@@ -51,7 +51,7 @@ export async function begin(at: SignInProvider, redirectURI: string, silently: b
   return { to, visit };
 }
 
-export const otherAnswered = 'another provider has answered than the one that was chosen; sign in again';
+export const otherAnswered = 'another provider has answered, not the one that you chose; sign in again';
 
 /** Ends a sign-in with the answer of the provider. Returns nothing if the provider must ask the reader something, but was told not to. */
 export async function finish(at: SignInProvider, redirectURI: string, visit: Visit, answer: URLSearchParams): Promise<Tokens | undefined> {
@@ -69,7 +69,7 @@ export async function finish(at: SignInProvider, redirectURI: string, visit: Vis
   if (givesIDToken(at)) {
     const given = Response.json({ access_token: idToken, id_token: idToken, token_type: 'id_token' });
     return oauth.processAuthorizationCodeResponse(from, clientOf(at), given, { expectedNonce: visit.verifier, requireIdToken: true, recognizedTokenTypes: { id_token: () => {} } })
-      .catch(() => { throw new Error('the ID token of the provider is not of this sign-in; sign in again'); });
+      .catch(() => { throw new Error('the ID token does not belong to this sign-in; sign in again'); });
   }
   const response = await oauth.authorizationCodeGrantRequest(from, clientOf(at), oauth.None(), checked, redirectURI, visit.verifier, grantOptions(at));
   return oauth.processAuthorizationCodeResponse(from, clientOf(at), response).catch(explain);

@@ -182,7 +182,7 @@ async function followLink(): Promise<boolean> {
   if (settings.token) return false;
   const response = await fetch('/console/~demonstration', { method: 'POST', body: code }).catch(() => undefined);
   if (response?.ok) location.reload();
-  else stayOut('This link was used before, or the server has been started again since. A server prints a new link when it starts.');
+  else stayOut('This link was already used, or the server has restarted since. The server prints a new link each time it starts.');
   return true;
 }
 
@@ -211,7 +211,7 @@ const select = (issuer: string | null | undefined) => (provider = settings.provi
 
 /** Goes to a provider. With silently, the provider asks nothing, and comes back at once if it does not know the reader. */
 export async function signIn(at: SignInProvider, silently = false) {
-  if (!isSecureContext) throw new Error('Browsers allow a sign-in only on pages that came by https');
+  if (!isSecureContext) throw new Error('You can sign in only over https. Open this page with an https address.');
   const { to, visit } = await (await loadProtocol()).begin(at, redirectURI(at), silently);
   sessionStorage.setItem(underWay, JSON.stringify({ ...visit, issuer: at.issuer, back: location.pathname + location.search } satisfies SignInUnderWay));
   // If the reader did not ask for it, the visit gets no entry in the history: back would lead to it again and again.
@@ -250,7 +250,7 @@ function checkAudience(token: string) {
   if (iss === undefined) throw new Error(`the provider gave a token that only the provider can read; ${advice}`);
   const given = [aud].flat().map(String);
   // An organization can accept tokens for the client (its identity provider names it), so the server decides about these.
-  if (!given.some((one) => one === clientId || accepted.includes(one))) throw new Error(`the provider gave a token for ${given.join(', ')}, and this server accepts those for ${accepted.join(', ')}; ${advice}`);
+  if (!given.some((one) => one === clientId || accepted.includes(one))) throw new Error(`the provider gave a token for ${given.join(', ')}, but this server accepts only tokens for ${accepted.join(', ')}; ${advice}`);
 }
 
 /** Returns the claims of a token, or none if it is not a JWT. */

@@ -30,7 +30,7 @@ export function SignIn({ message }: { message: string }) {
           <input id="token" className="covered" value={token} onChange={(event) => setToken(event.target.value)} autoComplete="off" autoCapitalize="off" spellCheck={false} aria-describedby="token-note" />
           <button type="submit" disabled={!token.trim()}>Use this token</button>
         </form>
-        <p id="token-note" className="dim">{settings.providers.length > 0 ? '' : 'No sign-in provider is configured (--console-issuer). '}The token stays only in the memory of this tab, until you close or reload it.</p>
+        <p id="token-note" className="dim">{settings.providers.length > 0 ? '' : 'No sign-in provider is configured (--console-issuer). '}The token stays in the memory of this tab until you close or reload it.</p>
       </div>
       <p className="elsewhere">{settings.playground && <a href="/playground">Playground</a>}<a href="/guide">Guide</a><a href="/docs">REST reference</a></p>
     </main>

@@ -34,7 +34,7 @@ async function introspect(endpoint, asked) {
   const introspected = await asked;
   if (introspected?.data) return introspected;
   const response = await fetch(endpoint + '/schema');
-  if (!response.ok) return introspected ?? { errors: [{ message: 'No schema: fill in a token first.' }] };
+  if (!response.ok) return introspected ?? { errors: [{ message: 'No schema: enter a token first.' }] };
   return { data: introspectionFromSchema(buildSchema(await response.text(), { assumeValidSDL: true })) };
 }
 
