@@ -57,7 +57,7 @@ function Names({ exposure, worst, names, uid }: { exposure: Exposure; worst?: Ad
   return (
     <dl className="facts wrap">
       {others.length > 0 && <div><dt>Also known as</dt><dd>{list(others)}</dd></div>}
-      {upstream.length > 0 && <div><dt>Comes from</dt><dd>{list(upstream)}</dd></div>}
+      {upstream.length > 0 && <div><dt>Upstream</dt><dd>{list(upstream)}</dd></div>}
       {exploitation?.knownExploitedTime && <div><dt>KEV catalog</dt><dd>listed since {dayOf(exploitation.knownExploitedTime)}</dd></div>}
       {exploitation?.epss != null && <div><dt>EPSS score</dt><dd>{(exploitation.epss * 100).toFixed(1)}%: probability of exploitation within 30 days</dd></div>}
       {worst?.severity.vector && <div><dt>CVSS {worst.severity.version}</dt><dd title={worst.severity.vector}>{vectorInWords(worst.severity.vector) ?? worst.severity.vector}</dd></div>}

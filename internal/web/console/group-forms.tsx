@@ -31,7 +31,7 @@ export function GroupActions({ group, names }: { group: Group; names: string[] }
       <FormButton label="Edit" icon="edit" held={held} document={UpdateGroup} title={`Edit ${group.name}`} submit="Save" fields={fields} fixed={{ uid: group.uid }} resource={group} unique="name" onDone={updated}
         below={({ name }) => name !== group.name && <p className="dim">The new name changes the address of the group and of everything below it. Existing links stop working.</p>} />
       <ConfirmButton label="Delete" icon="bin" held={held} document={DeleteGroup} input={{ uid: group.uid }} title={`Delete the group ${group.name}?`} submit="Delete the group" affects={['Group']} obstacle={whatIsIn(group)} onDone={deleted}>
-        <p>This removes the group {names.join(' / ')} with its description. This cannot be undone.</p>
+        <p>This removes the group {names.join(' / ')} and its description. This cannot be undone.</p>
       </ConfirmButton>
     </div>
   );

@@ -85,7 +85,7 @@ export function TagList({ uid, name, groupNames, active, held }: TagListProps) {
             </table>
           </div>}
       {rows.length > 0 && list.problems.length > 0 && <Problems loaded={{ problems: list.problems, reload: list.retry }} />}
-      {list.more && !loading && <p className="end">{sort === 'version' ? `The ${count(rows.length)} tags that moved last, by version.` : `${count(rows.length)} of ${plural(total ?? rows.length, 'tag')}.`} <button type="button" onClick={list.readMore}>Show more</button></p>}
+      {list.more && !loading && <p className="end">{sort === 'version' ? `The ${count(rows.length)} most recently moved tags, by version.` : `${count(rows.length)} of ${plural(total ?? rows.length, 'tag')}.`} <button type="button" onClick={list.readMore}>Show more</button></p>}
     </>
   );
 }
@@ -118,8 +118,8 @@ function Chosen({ images, name, held, onClear }: { images: Image[]; name: string
       <span>{plural(images.length, 'image')} with {plural(tags.length, 'tag')}</span>
       <button type="button" disabled={images.length !== 2} title={images.length === 2 ? undefined : 'Choose two images to compare them'} onClick={() => narrow({ tab: 'compare', from: older.tags[0].name, to: newer.tags[0].name })}>{images.length === 2 ? `Compare ${shorten(older.tags[0].name)} with ${shorten(newer.tags[0].name)}` : 'Compare two'}</button>
       {held && <ConfirmButton label={`Delete ${plural(tags.length, 'tag')}`} icon="bin" held={held} document={BatchDeleteTags} input={{ uids: tags.map(({ uid }) => uid) }} title={`Delete ${plural(tags.length, 'tag')} of ${name}?`} submit="Delete the tags" affects={['Tag', 'Repo']} onDone={onClear}
-        obstacle={tags.length > mostDeleted && <p>At most {mostDeleted} tags can be deleted at once: choose fewer images.</p>}>
-        <p>This removes from {name}: {tags.slice(0, 20).map((tag) => shorten(tag.name)).join(', ')}{tags.length > 20 && ` and ${tags.length - 20} more`}. Images to which no other tag points no longer count, and their open findings are gone from all numbers. This cannot be undone.</p>
+        obstacle={tags.length > mostDeleted && <p>You can delete at most {mostDeleted} tags at once: choose fewer images.</p>}>
+        <p>This removes from {name}: {tags.slice(0, 20).map((tag) => shorten(tag.name)).join(', ')}{tags.length > 20 && ` and ${tags.length - 20} more`}. Images that no other tag points to no longer count, and neither do their open findings. This cannot be undone.</p>
       </ConfirmButton>}
       <button type="button" className="link-button" onClick={onClear}>Choose none</button>
     </div>
