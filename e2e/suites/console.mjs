@@ -282,7 +282,7 @@ await check('search finds advisories, packages, roles and pages, keeps what was 
   await page.getByRole('group', { name: 'Pages' }).getByRole('option', { name: /Audit log/ }).click();
   await page.waitForURL(/~activity\?show=log/);
   await page.keyboard.press('Control+k');
-  assert.match(await page.getByRole('group', { name: 'Opened before' }).innerText(), /Audit log[^]*release manager[^]*express[^]*ACME-2026-0003/);
+  assert.match(await page.getByRole('group', { name: 'Recently opened' }).innerText(), /Audit log[^]*release manager[^]*express[^]*ACME-2026-0003/);
   assert.deepEqual(await violations(page), []);
   await page.keyboard.press('Escape');
   await page.keyboard.press('?');
